@@ -1,0 +1,70 @@
+/* Filling a ttr_error, and the names of statuses.  Left out: any output; errors are told by whoever called. */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* snprintf cuts by bytes; a half UTF-8 character at the end of a message would garble a terminal. */
+static void cut_at_character(char *text, size_t size)
+{
+    size_t n = strlen(text);
+    if (n + 1 < size)
+        return;
+    while (n > 0 && ((unsigned char)text[n - 1] & 0xc0) == 0x80)
+        n--;
+    if (n > 0 && (unsigned char)text[n - 1] >= 0xc0)
+        n--;
+    text[n] = '\0';
+}
+
+static void fill(ttr_error *error, ttr_status status, int sys, uint64_t offset, const char *format, va_list values)
+{
+    memset(error, 0, sizeof *error);
+    error->status = status;
+    error->sys = sys;
+    error->offset = offset;
+    error->record = UINT64_MAX;
+    (void)vsnprintf(error->text, sizeof error->text, format, values);
+}
+
+ttr_status fail(ttr_error *error, ttr_status status, uint64_t offset, const char *format, ...)
+{
+    if (error) {
+        va_list values;
+        va_start(values, format);
+        fill(error, status, 0, offset, format, values);
+        va_end(values);
+        cut_at_character(error->text, sizeof error->text);
+    }
+    return status;
+}
+
+ttr_status fail_sys(ttr_error *error, int sys, uint64_t offset, const char *format, ...)
+{
+    if (error) {
+        va_list values;
+        va_start(values, format);
+        fill(error, TTR_E_IO, sys, offset, format, values);
+        va_end(values);
+        size_t used = strlen(error->text);
+        char reason[128];
+        const char *text = strerror_r(sys, reason, sizeof reason);
+        (void)snprintf(error->text + used, sizeof error->text - used, ": %s", text);
+        cut_at_character(error->text, sizeof error->text);
+    }
+    return TTR_E_IO;
+}
+
+ttr_status fail_memory(ttr_error *error)
+{
+    return fail(error, TTR_E_NOMEM, NO_OFFSET, "out of memory");
+}
+
+const char *ttr_status_text(ttr_status status)
+{
+    static const char *const names[] = {"ok",      "end",   "again",        "malformed",    "truncated", "unsupported",
+                                        "limit",   "loss",  "i/o error",    "out of memory", "misuse"};
+    size_t at = (size_t)status;
+    return at < sizeof names / sizeof *names ? names[at] : "unknown status";
+}
