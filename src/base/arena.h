@@ -1,0 +1,28 @@
+/* Bump allocation for things that die together.  Pointers live until arena_reset or arena_free. */
+#ifndef TRACETTA_BASE_ARENA_H
+#define TRACETTA_BASE_ARENA_H
+
+#include "base/alloc.h"
+
+struct arena_block;
+
+struct arena {
+    const struct alloc *alloc;
+    struct arena_block *first, *current; /* chain of blocks, oldest first */
+    size_t total;                        /* bytes held from the seam */
+};
+
+void arena_init(struct arena *arena, const struct alloc *alloc);
+
+/* Gives `size` bytes aligned to 8, not zeroed; NULL when memory is out. */
+TTR_MUST void *arena_take(struct arena *arena, size_t size);
+
+/* Copies n bytes and adds a zero byte; NULL when memory is out. */
+TTR_MUST char *arena_copy(struct arena *arena, const void *bytes, size_t n);
+
+/* Forgets everything taken, keeps the blocks for reuse. */
+void arena_reset(struct arena *arena);
+
+void arena_free(struct arena *arena);
+
+#endif

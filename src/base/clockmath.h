@@ -1,0 +1,32 @@
+/* Clock ticks to nanoseconds, exact: floor(ticks * 10^9 / frequency) in 128 bits, saturated to int64.
+ * One precomputed reciprocal with an exact fix-up costs half of a division. */
+#ifndef TRACETTA_BASE_CLOCKMATH_H
+#define TRACETTA_BASE_CLOCKMATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct clockmath {
+    uint64_t frequency; /* ticks per second, never 0 */
+    uint64_t whole;     /* 10^9 / frequency when that has no rest, else 0: the common case is one multiplication */
+    double reciprocal;  /* spare for the implementation */
+    uint64_t magic;
+    unsigned shift;
+};
+
+/* A frequency of 0 is taken as 10^9. */
+void clockmath_init(struct clockmath *math, uint64_t frequency);
+
+/* floor(ticks * 10^9 / frequency); `*clamped` is set (never cleared) when the result does not fit int64 and INT64_MAX is given. */
+int64_t clockmath_ns(const struct clockmath *math, uint64_t ticks, bool *clamped);
+
+/* floor for a signed tick distance (ticks before an anchor are negative). */
+int64_t clockmath_ns_signed(const struct clockmath *math, int64_t ticks, bool *clamped);
+
+/* The inverse: ceil(ns * frequency / 10^9), so that clockmath_ns(clockmath_ticks(ns)) == ns while frequency >= 10^9. */
+uint64_t clockmath_ticks(const struct clockmath *math, uint64_t ns, bool *clamped);
+
+/* a + b, saturated to int64; sets `*clamped` when it had to. */
+int64_t clockmath_add(int64_t a, int64_t b, bool *clamped);
+
+#endif

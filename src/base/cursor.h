@@ -1,0 +1,79 @@
+/* The bounded cursor: the only way to read untrusted bytes.
+ *
+ * A read past the end gives zero (or NULL), sets `failed`, and moves nothing; so a run of reads can be checked once at its end.
+ * Sizes are compared by subtraction, so no size from a file can overflow a pointer.
+ * Borrowed: the cursor never owns its bytes. */
+#ifndef TRACETTA_BASE_CURSOR_H
+#define TRACETTA_BASE_CURSOR_H
+
+#include <stdbool.h>
+
+#include "base/endian.h"
+
+struct cursor {
+    const uint8_t *p, *end;
+    uint64_t offset; /* offset of `p` in the input, for messages; moves with p */
+    bool failed;
+};
+
+static inline struct cursor cursor_over(const void *bytes, size_t n, uint64_t offset)
+{
+    const uint8_t *p = bytes;
+    return (struct cursor){.p = p, .end = p ? p + n : p, .offset = offset, .failed = false};
+}
+
+static inline size_t cursor_left(const struct cursor *c)
+{
+    return (size_t)(c->end - c->p);
+}
+
+/* Takes n bytes; NULL and failed when fewer are left.  n == 0 gives the current place. */
+static inline const uint8_t *cursor_take(struct cursor *c, uint64_t n)
+{
+    if (n > cursor_left(c)) {
+        c->failed = true;
+        return NULL;
+    }
+    const uint8_t *at = c->p;
+    c->p += n;
+    c->offset += n;
+    return at;
+}
+
+static inline bool cursor_skip(struct cursor *c, uint64_t n)
+{
+    return cursor_take(c, n) != NULL;
+}
+
+/* Takes n bytes as a cursor of their own (an empty, failed one when fewer are left). */
+static inline struct cursor cursor_part(struct cursor *c, uint64_t n)
+{
+    uint64_t offset = c->offset;
+    const uint8_t *at = cursor_take(c, n);
+    struct cursor part = cursor_over(at, at ? (size_t)n : 0, offset);
+    part.failed = at == NULL;
+    return part;
+}
+
+#define CURSOR_DEFINE(name, type, bytes, load)                                                                         \
+    static inline type cursor_##name(struct cursor *c)                                                                 \
+    {                                                                                                                  \
+        const uint8_t *at = cursor_take(c, bytes);                                                                     \
+        return at ? load(at) : 0;                                                                                      \
+    }
+
+static inline uint8_t cursor_load_byte(const uint8_t *p)
+{
+    return *p;
+}
+
+CURSOR_DEFINE(u8, uint8_t, 1, cursor_load_byte)
+CURSOR_DEFINE(u16le, uint16_t, 2, load_u16le)
+CURSOR_DEFINE(u32le, uint32_t, 4, load_u32le)
+CURSOR_DEFINE(u64le, uint64_t, 8, load_u64le)
+CURSOR_DEFINE(u16be, uint16_t, 2, load_u16be)
+CURSOR_DEFINE(u32be, uint32_t, 4, load_u32be)
+CURSOR_DEFINE(u64be, uint64_t, 8, load_u64be)
+#undef CURSOR_DEFINE
+
+#endif

@@ -1,0 +1,44 @@
+/* JSON, written piece by piece into a buffer: strict output whatever the input bytes are.  Commas and nesting are kept here, so
+ * that callers cannot get them wrong.  64-bit integers are written exactly. */
+#ifndef TRACETTA_BASE_JSONTEXT_H
+#define TRACETTA_BASE_JSONTEXT_H
+
+#include "base/buffer.h"
+
+#define JSON_DEPTH_MAX 64
+
+struct json {
+    struct buffer *to;
+    uint64_t has_item; /* one bit a level: something was written there already */
+    unsigned depth;
+    bool after_key;
+};
+
+void json_init(struct json *json, struct buffer *to);
+void json_object(struct json *json);
+void json_object_end(struct json *json);
+void json_array(struct json *json);
+void json_array_end(struct json *json);
+
+/* A key; the value follows by any call below.  The C-string form takes keys of ours, the other escapes any bytes. */
+void json_key(struct json *json, const char *key);
+void json_key_text(struct json *json, const void *p, size_t n);
+
+/* A string: escapes what JSON demands; a byte that is no UTF-8 becomes U+FFFD. */
+void json_text(struct json *json, const void *p, size_t n);
+void json_string(struct json *json, const char *text);
+void json_u64(struct json *json, uint64_t x);
+void json_i64(struct json *json, int64_t x);
+
+/* A double, shortest form; not finite: the strings "NaN", "Infinity", "-Infinity". */
+void json_double(struct json *json, double x);
+void json_bool(struct json *json, bool x);
+void json_null(struct json *json);
+
+/* Text that already is a JSON value (a preformatted number). */
+void json_raw(struct json *json, const char *p, size_t n);
+
+/* Appends only the escaped characters of a string, without quotes: for writers that keep their own commas. */
+void json_escape(struct buffer *to, const void *p, size_t n);
+
+#endif

@@ -1,0 +1,37 @@
+/* Bytes out: regular files appear whole or not at all, everything else is written as it comes.
+ *
+ * A regular file is written to a temporary name beside its target and renamed by sink_finish; sink_abandon removes it.  "-" is
+ * standard output.  Devices, FIFOs and sockets that exist are opened and written directly.  Errors stick: the first failed
+ * write is repeated by every later call.  Writes are buffered (256 KiB) and survive EINTR and short counts.
+ * Thread rule: one thread at a time. */
+#ifndef TRACETTA_IO_SINK_H
+#define TRACETTA_IO_SINK_H
+
+#include <stdbool.h>
+
+#include "base/alloc.h"
+
+struct sink;
+
+/* Takes n bytes: returns how many were taken (> 0), or -1 with errno set. */
+typedef int64_t (*sink_push)(void *own, const void *bytes, size_t n);
+
+/* Opens a path for writing.  An existing regular file is refused (TTR_E_IO, EEXIST) unless `overwrite`; a directory always. */
+struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwrite, ttr_error *error);
+struct sink *sink_open_push(const struct alloc *alloc, sink_push push, void *own, ttr_error *error);
+
+TTR_MUST ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error *error);
+
+/* Hands buffered bytes to the system now: for live output. */
+TTR_MUST ttr_status sink_flush(struct sink *sink, ttr_error *error);
+
+/* Bytes accepted so far. */
+uint64_t sink_offset(const struct sink *sink);
+
+/* Flushes, renames into place, and frees, also when it fails (the temporary file is then removed). */
+TTR_MUST ttr_status sink_finish(struct sink *sink, ttr_error *error);
+
+/* Frees and leaves nothing behind (what went to a pipe is gone). NULL is fine. */
+void sink_abandon(struct sink *sink);
+
+#endif

@@ -1,0 +1,58 @@
+/* Bytes in: files, pipes, memory and compressed streams behind one window.
+ *
+ * A source shows a window of consecutive bytes.  source_fill makes the window begin at the given offset and hold at least
+ * `need` bytes if the input has them; the window's bytes stay valid until the next source_fill or source_close.  Nothing ever
+ * seeks backwards, so pipes and compressed files work like any other.  At least SOURCE_PADDING readable zero or data bytes
+ * follow the window in memory ONLY for peeked data; elsewhere readers must stay inside it.
+ * Memory: about 1 to 4 MiB a source, more only while a single record needs it (bounded by `limit`).
+ * Thread rule: one thread at a time; a compressed source runs its decoder on a thread of its own behind the window. */
+#ifndef TRACETTA_IO_SOURCE_H
+#define TRACETTA_IO_SOURCE_H
+
+#include <stdbool.h>
+
+#include "base/alloc.h"
+
+struct source;
+
+struct window {
+    const uint8_t *bytes; /* first byte shown, never NULL after a good fill */
+    size_t n;             /* bytes shown */
+    uint64_t offset;      /* their place in the uncompressed input */
+    bool at_end;          /* the input ends with this window */
+};
+
+struct source_options {
+    bool no_mmap;        /* pread even where mapping looks safe */
+    bool no_decompress;  /* take the bytes as they are */
+    size_t chunk;        /* bytes a refill asks for; 0 = default (1 MiB; 4 MiB when mapped) */
+    uint64_t limit;      /* most bytes one window may grow to; 0 = 4 GiB */
+};
+
+/* Reads up to n bytes into `to`: the count, 0 at the end, or -1 with errno set.  For inputs that live elsewhere. */
+typedef int64_t (*source_pull)(void *own, void *to, size_t n);
+
+/* Opens a path: a regular file (mapped where safe: local, not open for writing elsewhere), a FIFO, a device, or "-" for
+ * standard input.  gzip, zstd, lz4 (frame), bzip2 and xz are recognised by content and decoded, also several members one after
+ * another and one inside the other.  A directory is TTR_E_MISUSE.  NULL with `error` filled when it cannot be opened. */
+struct source *source_open(const struct alloc *alloc, const char *path, const struct source_options *options, ttr_error *error);
+
+/* The same over memory (borrowed until close), an open file descriptor (taken over), or a pull function. */
+struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n, const struct source_options *options, ttr_error *error);
+struct source *source_open_fd(const struct alloc *alloc, int fd, const struct source_options *options, ttr_error *error);
+struct source *source_open_pull(const struct alloc *alloc, source_pull pull, void *own, const struct source_options *options, ttr_error *error);
+
+/* Moves the window to begin at `offset` (not before the present window's offset, not past its end) and to hold at least `need`
+ * bytes, fewer only when the input ends there (at_end is then set).  TTR_OK also with an empty window at the end.
+ * A damaged compressed stream: whatever decodes is delivered first, then the error (TTR_E_MALFORMED or TTR_E_TRUNCATED, offset
+ * of the compressed file in its text) once, then the window is at_end.  TTR_E_LIMIT when `need` is over the limit. */
+TTR_MUST ttr_status source_fill(struct source *source, uint64_t offset, size_t need, struct window *window, ttr_error *error);
+
+/* What is known: "gzip", "zstd", "lz4", "bzip2", "xz" or ""; the size on disk (0 = unknown); bytes consumed from disk so far. */
+const char *source_compression(const struct source *source);
+uint64_t source_disk_size(const struct source *source);
+uint64_t source_disk_used(const struct source *source);
+
+void source_close(struct source *source);
+
+#endif
