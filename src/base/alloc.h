@@ -17,7 +17,8 @@ struct alloc {
 /* The C library's allocator. */
 const struct alloc *alloc_default(void);
 
-/* Gives `count` zeroed items of `size` bytes; NULL when memory is out or the product overflows. */
+/* Gives `count` zeroed items of `size` bytes; NULL when memory is out or the product overflows.  Zero items are a block too, so
+ * that NULL always means a refusal. */
 TTR_MUST void *alloc_zero(const struct alloc *alloc, size_t count, size_t size);
 
 /* Grows or shrinks a block of items; the new part is not zeroed.  On NULL the old block is untouched. */

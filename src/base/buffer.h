@@ -22,10 +22,11 @@ void buffer_free(struct buffer *buffer);
 /* Slow path of buffer_room; false when memory is out (failed is then set). */
 bool buffer_grow(struct buffer *buffer, size_t more);
 
-/* Makes room for `more` bytes and gives their place, NULL when memory is out; buffer_filled says how many were written. */
+/* Makes room for `more` bytes and gives their place, NULL when memory is out; buffer_filled says how many were written.
+ * A byte stays spare, so that even no bytes at all have a place. */
 static inline uint8_t *buffer_room(struct buffer *buffer, size_t more)
 {
-    if (buffer->failed || (buffer->capacity - buffer->n < more && !buffer_grow(buffer, more)))
+    if (buffer->failed || (buffer->capacity - buffer->n <= more && !buffer_grow(buffer, more)))
         return NULL;
     return buffer->bytes + buffer->n;
 }

@@ -1,5 +1,5 @@
 /* Clock ticks to nanoseconds, exact: floor(ticks * 10^9 / frequency) in 128 bits, saturated to int64.
- * One precomputed reciprocal with an exact fix-up costs half of a division. */
+ * One precomputed reciprocal with an exact fix-up: three multiplications and no division. */
 #ifndef TRACETTA_BASE_CLOCKMATH_H
 #define TRACETTA_BASE_CLOCKMATH_H
 
@@ -9,8 +9,7 @@
 struct clockmath {
     uint64_t frequency; /* ticks per second, never 0 */
     uint64_t whole;     /* 10^9 / frequency when that has no rest, else 0: the common case is one multiplication */
-    double reciprocal;  /* spare for the implementation */
-    uint64_t magic;
+    uint64_t magic;     /* floor(10^9 * 2^shift / frequency), its top bit set; unused with `whole` */
     unsigned shift;
 };
 

@@ -1,0 +1,75 @@
+/* The allocator seam: overflow-checked item counts over one resize function.  The only file that names malloc's family.
+ * Left out: alignment beyond that of malloc, and limits (a context wraps the seam for those). */
+#include "base/alloc.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first size of a growing array, in items. */
+#define ALLOC_FIRST 8
+
+static void *default_resize(void *own, void *old, size_t old_size, size_t new_size)
+{
+    (void)own;
+    (void)old_size;
+    if (new_size == 0) {
+        free(old);
+        return NULL;
+    }
+    return realloc(old, new_size);
+}
+
+/* False on overflow.  Nothing takes a byte, because a size of 0 means "free" to the seam. */
+static bool bytes_of(size_t count, size_t size, size_t *bytes)
+{
+    if (__builtin_mul_overflow(count, size, bytes) || *bytes > PTRDIFF_MAX)
+        return false;
+    *bytes += *bytes == 0;
+    return true;
+}
+
+const struct alloc *alloc_default(void)
+{
+    static const struct alloc seam = {.resize = default_resize, .own = NULL};
+    return &seam;
+}
+
+void *alloc_zero(const struct alloc *alloc, size_t count, size_t size)
+{
+    void *block = alloc_resize(alloc, NULL, 0, count, size);
+    if (block)
+        memset(block, 0, count * size);
+    return block;
+}
+
+void *alloc_resize(const struct alloc *alloc, void *old, size_t old_count, size_t new_count, size_t size)
+{
+    size_t old_bytes = 0, new_bytes;
+    if (!bytes_of(new_count, size, &new_bytes) || (old && !bytes_of(old_count, size, &old_bytes)))
+        return NULL;
+    return alloc->resize(alloc->own, old, old_bytes, new_bytes);
+}
+
+_Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size)
+{
+    if (need <= *capacity && *items)
+        return true;
+    size_t grown = *capacity < ALLOC_FIRST / 2 ? ALLOC_FIRST : *capacity <= SIZE_MAX / 2 ? *capacity * 2 : SIZE_MAX;
+    if (grown < need)
+        grown = need;
+    void *block = alloc_resize(alloc, *items, *capacity, grown, size);
+    if (!block)
+        return false;
+    *items = block;
+    *capacity = grown;
+    return true;
+}
+
+void alloc_free(const struct alloc *alloc, void *block, size_t count, size_t size)
+{
+    size_t bytes = 0;
+    if (block && bytes_of(count, size, &bytes))
+        (void)alloc->resize(alloc->own, block, bytes, 0);
+}

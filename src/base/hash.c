@@ -1,0 +1,48 @@
+/* The hash of byte strings, in the manner of wyhash: words are folded by a 64 x 64 -> 128 bit multiplication.  Up to 16 bytes
+ * (nearly all names) are two loads that overlap in the middle and two folds, without a loop and without reading past the end.
+ * Left out: a seed, and any promise that the values stay the same between versions. */
+#include "base/hash.h"
+
+#include "base/endian.h"
+
+/* Odd words with half of their bits set, from the digits of the golden ratio, sqrt(2), sqrt(3), sqrt(5). */
+#define HASH_A 0x9e3779b97f4a7c15u
+#define HASH_B 0x6a09e667f3bcc909u
+#define HASH_C 0xbb67ae8584caa73bu
+#define HASH_D 0x3c6ef372fe94f82bu
+
+static uint64_t hash_long(const uint8_t *p, size_t n)
+{
+    uint64_t one = HASH_A, two = HASH_D;
+    size_t left = n;
+    /* Two lanes, so that one multiplication does not wait for the other. */
+    for (; left > 32; left -= 32, p += 32) {
+        one = hash_fold(load_u64le(p) ^ HASH_B, load_u64le(p + 8) ^ one);
+        two = hash_fold(load_u64le(p + 16) ^ HASH_C, load_u64le(p + 24) ^ two);
+    }
+    if (left > 16)
+        one = hash_fold(load_u64le(p) ^ HASH_B, load_u64le(p + 8) ^ one);
+    /* The last 16 bytes, some of them perhaps for the second time. */
+    const uint8_t *end = p + left;
+    two = hash_fold(load_u64le(end - 16) ^ HASH_C, load_u64le(end - 8) ^ two);
+    return hash_fold(one ^ HASH_D, two ^ HASH_A ^ n);
+}
+
+uint64_t hash_bytes(const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    uint64_t a = 0, b = 0;
+    if (n > 16)
+        return hash_long(p, n);
+    if (n >= 8) {
+        a = load_u64le(p);
+        b = load_u64le(p + n - 8);
+    } else if (n >= 4) {
+        a = load_u32le(p);
+        b = load_u32le(p + n - 4);
+    } else if (n > 0) {
+        /* First, middle and last cover one, two and three bytes alike. */
+        a = (uint64_t)p[0] << 16 | (uint64_t)p[n >> 1] << 8 | p[n - 1];
+    }
+    return hash_fold(HASH_D ^ n, hash_fold(a ^ HASH_A, b ^ HASH_B));
+}

@@ -1,0 +1,123 @@
+/* Strings to ids by open addressing with linear probing.  A slot holds 32 bits of the hash beside the id: a probe that is not
+ * ours is passed without touching its text, and the table grows without hashing anything again.
+ * Left out: removal; a table lives and dies with its trace. */
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define INTERN_SLOTS_MIN 64
+
+struct intern_slot {
+    uint32_t hash;
+    uint32_t id_plus_1; /* 0: free */
+};
+
+static bool slot_holds(const struct intern *table, const struct intern_slot *slot, uint32_t hash,
+                       struct intern_text wanted)
+{
+    if (slot->hash != hash)
+        return false;
+    const struct intern_text *text = &table->text[slot->id_plus_1 - 1];
+    return text->n == wanted.n && memcmp(text->p, wanted.p, wanted.n) == 0;
+}
+
+/* The slot that holds the string, or the free one where it would go. */
+static struct intern_slot *find_slot(const struct intern *table, uint32_t hash, struct intern_text wanted)
+{
+    size_t mask = table->slots_n - 1;
+    for (size_t at = hash & mask;; at = (at + 1) & mask) {
+        struct intern_slot *slot = &table->slots[at];
+        if (slot->id_plus_1 == 0 || slot_holds(table, slot, hash, wanted))
+            return slot;
+    }
+}
+
+/* Keeps a quarter of the slots free. */
+static bool reserve_slot(struct intern *table)
+{
+    if (table->n < table->slots_n - table->slots_n / 4)
+        return true;
+    size_t grown_n = table->slots_n ? table->slots_n * 2 : INTERN_SLOTS_MIN;
+    struct intern_slot *grown = alloc_zero(table->arena.alloc, grown_n, sizeof *grown);
+    if (!grown)
+        return false;
+    for (size_t i = 0; i < table->slots_n; i++) {
+        size_t at = table->slots[i].hash & (grown_n - 1);
+        if (table->slots[i].id_plus_1 == 0)
+            continue;
+        while (grown[at].id_plus_1 != 0)
+            at = (at + 1) & (grown_n - 1);
+        grown[at] = table->slots[i];
+    }
+    alloc_free(table->arena.alloc, table->slots, table->slots_n, sizeof *grown);
+    table->slots = grown;
+    table->slots_n = grown_n;
+    return true;
+}
+
+static uint32_t add_new(struct intern *table, uint32_t hash, struct intern_text wanted)
+{
+    void *text = table->text;
+    if (table->n >= UINT32_MAX - 1 || !reserve_slot(table))
+        return UINT32_MAX;
+    if (!alloc_reserve(table->arena.alloc, &text, &table->capacity, (size_t)table->n + 1, sizeof *table->text))
+        return UINT32_MAX;
+    table->text = text;
+    const char *copy = arena_copy(&table->arena, wanted.p, wanted.n);
+    if (!copy)
+        return UINT32_MAX;
+    table->text[table->n] = (struct intern_text){copy, wanted.n};
+    *find_slot(table, hash, wanted) = (struct intern_slot){hash, table->n + 1};
+    return table->n++;
+}
+
+_Bool intern_init(struct intern *table, const struct alloc *alloc)
+{
+    *table = (struct intern){.slots_n = 0};
+    arena_init(&table->arena, alloc);
+    struct intern_text empty = {"", 0};
+    if (!reserve_slot(table) || add_new(table, (uint32_t)hash_bytes("", 0), empty) != 0) {
+        intern_free(table);
+        return false;
+    }
+    return true;
+}
+
+void intern_free(struct intern *table)
+{
+    const struct alloc *alloc = table->arena.alloc;
+    alloc_free(alloc, table->text, table->capacity, sizeof *table->text);
+    alloc_free(alloc, table->slots, table->slots_n, sizeof *table->slots);
+    arena_free(&table->arena);
+    table->text = NULL;
+    table->slots = NULL;
+    table->n = 0;
+    table->capacity = table->slots_n = 0;
+}
+
+uint32_t intern_add(struct intern *table, const void *bytes, size_t n)
+{
+    struct intern_text wanted = {bytes, n};
+    if (n == 0)
+        return 0;
+    uint32_t hash = (uint32_t)hash_bytes(bytes, n);
+    const struct intern_slot *slot = find_slot(table, hash, wanted);
+    return slot->id_plus_1 ? slot->id_plus_1 - 1 : add_new(table, hash, wanted);
+}
+
+uint32_t intern_find(const struct intern *table, const void *bytes, size_t n)
+{
+    struct intern_text wanted = {bytes, n};
+    if (n == 0)
+        return 0;
+    const struct intern_slot *slot = find_slot(table, (uint32_t)hash_bytes(bytes, n), wanted);
+    return slot->id_plus_1 - 1; /* a free slot gives UINT32_MAX */
+}
+
+size_t intern_size(const struct intern *table)
+{
+    return table->arena.total + table->capacity * sizeof *table->text + table->slots_n * sizeof *table->slots;
+}

@@ -1,0 +1,212 @@
+/* JSON text (RFC 8259), written.  Plain runs of a string are found eight bytes at a time and copied whole; everything else is
+ * rare.  Text between the values (indentation, lines) is left to the caller; reading is left out. */
+#include "base/jsontext.h"
+
+#include <math.h>
+
+#include "base/endian.h"
+#include "base/never.h"
+#include "base/number.h"
+#include "base/utf.h"
+
+#define EACH_BYTE(x) (0x0101010101010101u * (x))
+
+/* The high bit of each byte that is a quote, a backslash, below 0x20 or not ASCII; a byte above a hit may be marked falsely,
+ * which the caller's byte-wise look puts right. */
+static uint64_t special_bytes(uint64_t word)
+{
+    uint64_t quote = word ^ EACH_BYTE('"'), backslash = word ^ EACH_BYTE('\\');
+    uint64_t hit = (word - EACH_BYTE(0x20)) | (quote - EACH_BYTE(1)) | (backslash - EACH_BYTE(1)) | word;
+    return hit & EACH_BYTE(0x80);
+}
+
+static bool is_plain(uint8_t byte)
+{
+    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+/* Length of the run at p that can be copied as it is: plain ASCII and well-formed characters. */
+static size_t plain_run(const uint8_t *p, size_t n)
+{
+    size_t at = 0;
+    while (at < n) {
+        if (n - at >= 8 && !special_bytes(load_u64le(p + at))) {
+            at += 8;
+            continue;
+        }
+        size_t length = is_plain(p[at]) ? 1 : p[at] >= 0x80 ? utf8_character(p + at, n - at) : 0;
+        if (length == 0)
+            break;
+        at += length;
+    }
+    return at;
+}
+
+static void escape_byte(struct buffer *to, uint8_t byte)
+{
+    static const char hex[] = "0123456789abcdef";
+    static const char letters[0x20] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+    if (byte >= 0x80) {
+        buffer_add(to, "\xef\xbf\xbd", 3); /* U+FFFD */
+        return;
+    }
+    char letter = byte >= 0x20 ? (char)byte : letters[byte];
+    char text[6] = {'\\', letter, '0', '0', hex[byte >> 4], hex[byte & 15]};
+    if (!letter)
+        text[1] = 'u';
+    buffer_add(to, text, letter ? 2 : 6);
+}
+
+/* Comma or nothing before a value or key.  The outermost level has no commas: a run of values there is the caller's. */
+static void before_item(struct json *json)
+{
+    if (json->after_key) {
+        json->after_key = false;
+        return;
+    }
+    if (json->depth == 0 || json->depth > JSON_DEPTH_MAX)
+        return;
+    uint64_t bit = (uint64_t)1 << (json->depth - 1);
+    if (json->has_item & bit)
+        buffer_add_byte(json->to, ',');
+    json->has_item |= bit;
+}
+
+/* Beyond JSON_DEPTH_MAX the output is lost, but levels are counted on, so that the ends still match. */
+static void open_level(struct json *json, char bracket)
+{
+    before_item(json);
+    buffer_add_byte(json->to, (uint8_t)bracket);
+    json->depth++;
+    if (json->depth > JSON_DEPTH_MAX)
+        json->to->failed = true;
+    else
+        json->has_item &= ~((uint64_t)1 << (json->depth - 1));
+}
+
+static void close_level(struct json *json, char bracket)
+{
+    if (NEVER(json->depth == 0 || json->after_key))
+        return;
+    json->depth--;
+    buffer_add_byte(json->to, (uint8_t)bracket);
+}
+
+void json_init(struct json *json, struct buffer *to)
+{
+    *json = (struct json){.to = to};
+}
+
+void json_object(struct json *json)
+{
+    open_level(json, '{');
+}
+
+void json_object_end(struct json *json)
+{
+    close_level(json, '}');
+}
+
+void json_array(struct json *json)
+{
+    open_level(json, '[');
+}
+
+void json_array_end(struct json *json)
+{
+    close_level(json, ']');
+}
+
+void json_key(struct json *json, const char *key)
+{
+    size_t n = strlen(key);
+    before_item(json);
+    uint8_t *at = buffer_room(json->to, n + 3);
+    if (at) {
+        at[0] = '"';
+        memcpy(at + 1, key, n);
+        at[n + 1] = '"';
+        at[n + 2] = ':';
+        buffer_filled(json->to, n + 3);
+    }
+    json->after_key = true;
+}
+
+void json_key_text(struct json *json, const void *p, size_t n)
+{
+    json_text(json, p, n);
+    buffer_add_byte(json->to, ':');
+    json->after_key = true;
+}
+
+void json_text(struct json *json, const void *p, size_t n)
+{
+    before_item(json);
+    buffer_add_byte(json->to, '"');
+    json_escape(json->to, p, n);
+    buffer_add_byte(json->to, '"');
+}
+
+void json_string(struct json *json, const char *text)
+{
+    json_text(json, text, strlen(text));
+}
+
+void json_u64(struct json *json, uint64_t x)
+{
+    before_item(json);
+    uint8_t *at = buffer_room(json->to, NUMBER_MAX);
+    if (at)
+        buffer_filled(json->to, number_put_u64((char *)at, x));
+}
+
+void json_i64(struct json *json, int64_t x)
+{
+    before_item(json);
+    uint8_t *at = buffer_room(json->to, NUMBER_MAX);
+    if (at)
+        buffer_filled(json->to, number_put_i64((char *)at, x));
+}
+
+void json_double(struct json *json, double x)
+{
+    if (!isfinite(x)) {
+        json_string(json, isnan(x) ? "NaN" : x < 0 ? "-Infinity" : "Infinity");
+        return;
+    }
+    before_item(json);
+    uint8_t *at = buffer_room(json->to, NUMBER_MAX);
+    if (at)
+        buffer_filled(json->to, number_put_double((char *)at, x));
+}
+
+void json_bool(struct json *json, bool x)
+{
+    json_raw(json, x ? "true" : "false", x ? 4 : 5);
+}
+
+void json_null(struct json *json)
+{
+    json_raw(json, "null", 4);
+}
+
+void json_raw(struct json *json, const char *p, size_t n)
+{
+    before_item(json);
+    buffer_add(json->to, p, n);
+}
+
+void json_escape(struct buffer *to, const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    while (n > 0) {
+        size_t run = plain_run(p, n);
+        buffer_add(to, p, run);
+        p += run;
+        n -= run;
+        if (n > 0) {
+            escape_byte(to, *p++);
+            n--;
+        }
+    }
+}

@@ -1,0 +1,95 @@
+/* Two words to a value by open addressing with linear probing.  Removal shifts the followers back instead of leaving a
+ * tombstone, so that a map of threads that come and go does not fill up with graves.
+ * Left out: shrinking and iteration. */
+#include "base/pairmap.h"
+
+#include "base/hash.h"
+
+#define PAIRMAP_SLOTS_MIN 16
+
+struct pairmap_slot {
+    uint64_t a, b;
+    uint32_t value;
+    bool is_used;
+};
+
+/* The slot that holds the key, or the free one where it would go.  The table always has a free slot. */
+static struct pairmap_slot *find_slot(const struct pairmap *map, uint64_t a, uint64_t b)
+{
+    size_t mask = map->slots_n - 1;
+    for (size_t at = (size_t)hash_pair(a, b) & mask;; at = (at + 1) & mask) {
+        struct pairmap_slot *slot = &map->slots[at];
+        if (!slot->is_used || (slot->a == a && slot->b == b))
+            return slot;
+    }
+}
+
+/* Keeps a quarter of the slots free. */
+static bool reserve_slot(struct pairmap *map)
+{
+    if (map->used < map->slots_n - map->slots_n / 4)
+        return true;
+    struct pairmap grown = *map;
+    grown.slots_n = map->slots_n ? map->slots_n * 2 : PAIRMAP_SLOTS_MIN;
+    grown.slots = alloc_zero(map->alloc, grown.slots_n, sizeof *grown.slots);
+    if (!grown.slots)
+        return false;
+    for (size_t i = 0; i < map->slots_n; i++)
+        if (map->slots[i].is_used)
+            *find_slot(&grown, map->slots[i].a, map->slots[i].b) = map->slots[i];
+    alloc_free(map->alloc, map->slots, map->slots_n, sizeof *map->slots);
+    *map = grown;
+    return true;
+}
+
+void pairmap_init(struct pairmap *map, const struct alloc *alloc)
+{
+    *map = (struct pairmap){.alloc = alloc};
+}
+
+void pairmap_free(struct pairmap *map)
+{
+    alloc_free(map->alloc, map->slots, map->slots_n, sizeof *map->slots);
+    pairmap_init(map, map->alloc);
+}
+
+uint32_t *pairmap_get(const struct pairmap *map, uint64_t a, uint64_t b)
+{
+    if (map->used == 0)
+        return NULL;
+    struct pairmap_slot *slot = find_slot(map, a, b);
+    return slot->is_used ? &slot->value : NULL;
+}
+
+bool pairmap_put(struct pairmap *map, uint64_t a, uint64_t b, uint32_t value)
+{
+    uint32_t *there = pairmap_get(map, a, b);
+    if (there) {
+        *there = value;
+        return true;
+    }
+    if (!reserve_slot(map))
+        return false;
+    *find_slot(map, a, b) = (struct pairmap_slot){.a = a, .b = b, .value = value, .is_used = true};
+    map->used++;
+    return true;
+}
+
+bool pairmap_remove(struct pairmap *map, uint64_t a, uint64_t b)
+{
+    struct pairmap_slot *found = map->used ? find_slot(map, a, b) : NULL;
+    if (!found || !found->is_used)
+        return false;
+    size_t mask = map->slots_n - 1, hole = (size_t)(found - map->slots);
+    for (size_t at = (hole + 1) & mask; map->slots[at].is_used; at = (at + 1) & mask) {
+        size_t home = (size_t)hash_pair(map->slots[at].a, map->slots[at].b) & mask;
+        /* It may move into the hole only if its probe passes there, that is, if home is not behind the hole. */
+        if (((at - home) & mask) >= ((at - hole) & mask)) {
+            map->slots[hole] = map->slots[at];
+            hole = at;
+        }
+    }
+    map->slots[hole].is_used = false;
+    map->used--;
+    return true;
+}

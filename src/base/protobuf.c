@@ -1,0 +1,115 @@
+/* Protobuf fields into a buffer: https://protobuf.dev/programming-guides/encoding/
+ *   field: varint(number << 3 | wire type), value
+ *   wire type 0: varint | 1: eight bytes | 2: varint length, bytes
+ * Each field asks the buffer for room once and is written by plain stores.
+ * Left out: groups, 32-bit words, packed and zigzag fields, reading. */
+#include "base/protobuf.h"
+
+#include "base/endian.h"
+#include "base/never.h"
+
+#define PROTOBUF_TAG_MAX 5
+#define PROTOBUF_VARINT_MAX 10
+#define PROTOBUF_LENGTH_SLOT 5
+
+enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LENGTH = 2 };
+
+static uint8_t *put_varint(uint8_t *at, uint64_t x)
+{
+    while (x >= 0x80) {
+        *at++ = (uint8_t)(x | 0x80);
+        x >>= 7;
+    }
+    *at++ = (uint8_t)x;
+    return at;
+}
+
+static uint8_t *put_tag(uint8_t *at, uint32_t field, enum wire_type type)
+{
+    return put_varint(at, (uint64_t)field << 3 | type);
+}
+
+/* Gives room for a tag and `more` bytes and writes the tag; NULL when memory is out. */
+static uint8_t *start_field(struct buffer *to, uint32_t field, enum wire_type type, size_t more)
+{
+    uint8_t *at = buffer_room(to, PROTOBUF_TAG_MAX + more);
+    return at ? put_tag(at, field, type) : NULL;
+}
+
+static void end_field(struct buffer *to, const uint8_t *end)
+{
+    to->n = (size_t)(end - to->bytes);
+}
+
+void protobuf_u64(struct buffer *to, uint32_t field, uint64_t x)
+{
+    uint8_t *at = start_field(to, field, WIRE_VARINT, PROTOBUF_VARINT_MAX);
+    if (at)
+        end_field(to, put_varint(at, x));
+}
+
+void protobuf_i64(struct buffer *to, uint32_t field, int64_t x)
+{
+    protobuf_u64(to, field, (uint64_t)x);
+}
+
+void protobuf_bool(struct buffer *to, uint32_t field, bool x)
+{
+    protobuf_u64(to, field, x);
+}
+
+void protobuf_fixed64(struct buffer *to, uint32_t field, uint64_t x)
+{
+    uint8_t *at = start_field(to, field, WIRE_FIXED64, sizeof x);
+    if (at) {
+        store_u64le(at, x);
+        end_field(to, at + sizeof x);
+    }
+}
+
+void protobuf_double(struct buffer *to, uint32_t field, double x)
+{
+    protobuf_fixed64(to, field, bits_of_double(x));
+}
+
+void protobuf_bytes(struct buffer *to, uint32_t field, const void *p, size_t n)
+{
+    /* No memory holds this much; said so here because the sum below must not wrap. */
+    to->failed = to->failed || n > PTRDIFF_MAX;
+    uint8_t *at = to->failed ? NULL : start_field(to, field, WIRE_LENGTH, PROTOBUF_VARINT_MAX + n);
+    if (!at)
+        return;
+    at = put_varint(at, n);
+    if (n)
+        memcpy(at, p, n);
+    end_field(to, at + n);
+}
+
+void protobuf_string(struct buffer *to, uint32_t field, const char *text)
+{
+    protobuf_bytes(to, field, text, strlen(text));
+}
+
+size_t protobuf_open(struct buffer *to, uint32_t field)
+{
+    uint8_t *at = start_field(to, field, WIRE_LENGTH, PROTOBUF_LENGTH_SLOT);
+    if (!at)
+        return 0;
+    end_field(to, at + PROTOBUF_LENGTH_SLOT);
+    return to->n - PROTOBUF_LENGTH_SLOT;
+}
+
+void protobuf_close(struct buffer *to, size_t mark)
+{
+    if (to->failed)
+        return;
+    uint64_t length = to->n - mark - PROTOBUF_LENGTH_SLOT;
+    if (NEVER(length >> 35)) {
+        to->failed = true;
+        return;
+    }
+    uint8_t *at = to->bytes + mark;
+    for (int i = 0; i < PROTOBUF_LENGTH_SLOT - 1; i++, length >>= 7)
+        *at++ = (uint8_t)(length | 0x80);
+    *at = (uint8_t)length;
+}

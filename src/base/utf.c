@@ -1,0 +1,79 @@
+/* UTF-8 checked by the table of well-formed sequences (Unicode 15, table 3-7):
+ *   00..7f | c2..df 80..bf | e0 a0..bf 80..bf | e1..ec,ee..ef 80..bf 80..bf | ed 80..9f 80..bf
+ *   f0 90..bf 80..bf 80..bf | f1..f3 80..bf x3 | f4 80..8f 80..bf 80..bf
+ * Only the second byte ever has a narrower range, so a character is checked by its length and that range.
+ * Left out: decoding to code points, which no output needs. */
+#include "base/utf.h"
+
+#include "base/endian.h"
+
+#define UTF8_HIGH_BITS 0x8080808080808080u
+
+static bool is_continuation(uint8_t byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+static size_t length_by_lead(uint8_t lead)
+{
+    if (lead < 0x80)
+        return 1;
+    if (lead < 0xc2)
+        return 0;
+    if (lead < 0xe0)
+        return 2;
+    return lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+}
+
+static bool second_byte_fits(uint8_t lead, uint8_t second)
+{
+    switch (lead) {
+    case 0xe0: return second >= 0xa0; /* below: an overlong form of two bytes */
+    case 0xed: return second < 0xa0;  /* from there: surrogates */
+    case 0xf0: return second >= 0x90; /* below: an overlong form of three bytes */
+    case 0xf4: return second < 0x90;  /* from there: beyond U+10FFFF */
+    default: return true;
+    }
+}
+
+size_t utf8_character(const uint8_t *p, size_t n)
+{
+    size_t length = n ? length_by_lead(p[0]) : 0;
+    if (length <= 1)
+        return length;
+    if (length > n || !is_continuation(p[1]) || !second_byte_fits(p[0], p[1]))
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if (!is_continuation(p[i]))
+            return 0;
+    return length;
+}
+
+bool utf8_valid(const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    size_t at = 0;
+    while (at < n) {
+        if (n - at >= 8 && !(load_u64le(p + at) & UTF8_HIGH_BITS)) {
+            at += 8;
+            continue;
+        }
+        size_t length = utf8_character(p + at, n - at);
+        if (length == 0)
+            return false;
+        at += length;
+    }
+    return true;
+}
+
+size_t utf8_cut(const void *bytes, size_t n, size_t limit)
+{
+    const uint8_t *p = bytes;
+    if (n <= limit)
+        return n;
+    /* A lead byte is never inside another character, so the last one before the cut decides alone. */
+    size_t lead = limit;
+    while (lead > 0 && limit - lead < 3 && is_continuation(p[lead]))
+        lead--;
+    return utf8_character(p + lead, n - lead) > limit - lead ? lead : limit;
+}
