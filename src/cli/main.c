@@ -1,13 +1,10 @@
-/* The command: finds the verb and runs it.  One file per verb beside this one. */
+/* The tracetta command. */
 #include <stdio.h>
-#include <string.h>
 
-int main(int argc, char **argv)
+#include <tracetta/tracetta.h>
+
+int main(void)
 {
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        puts("tracetta " TTR_VERSION_TEXT);
-        return 0;
-    }
-    (void)fputs("usage: tracetta --version\n", stderr);
-    return 2;
+    (void)printf("tracetta %s\n", ttr_version());
+    return 0;
 }

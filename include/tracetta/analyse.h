@@ -1,0 +1,93 @@
+/* Questions about a whole trace: statistics per event name, the span forest, damage and repair.
+ *
+ * Each function reads its reader to the end (the caller closes it).  Results belong to the caller until freed. */
+#ifndef TRACETTA_ANALYSE_H
+#define TRACETTA_ANALYSE_H
+
+#include "read.h"
+#include "write.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Called now and then while a long call runs; returning false ends the call early with what it has (TTR_AGAIN). */
+typedef bool (*ttr_progress)(void *own);
+
+/* --- Summary --- */
+
+typedef struct ttr_summary {
+    uint64_t events;                    /* without definitions and gaps */
+    uint64_t kinds[TTR_KIND_COUNT];
+    int64_t begin_ns, end_ns;           /* first begin and last end; 0 when there are no events */
+    uint64_t backward;                  /* events earlier than the one before them */
+    uint32_t threads, processes;        /* that have events */
+    uint32_t names, providers;
+} ttr_summary;
+
+/* Reads to the end and counts. */
+TTR_API TTR_MUST ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress, void *own,
+                                          ttr_error *error);
+
+/* --- Statistics --- */
+
+typedef struct ttr_stat ttr_stat;
+
+typedef struct ttr_stat_row {
+    ttr_id provider, category, name;
+    uint8_t kind;        /* spans of every make count as TTR_KIND_SPAN */
+    uint64_t count;
+    uint64_t bytes;      /* of their records */
+    int64_t first_ns, last_ns;
+    double rate;         /* events per second over the whole trace */
+    /* spans only: ns */
+    uint64_t total, self, min, max, p50, p90, p99;
+    uint64_t unfinished; /* begins without end */
+} ttr_stat_row;
+
+/* Reads to the end; rows are sorted by total time, then count, then name.  Quantiles are within 1 %. */
+TTR_API ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error);
+TTR_API size_t ttr_stat_rows(const ttr_stat *stat, const ttr_stat_row **rows);
+
+/* Ends without a begin, and events of one thread that went back in time further than the reorder window. */
+TTR_API uint64_t ttr_stat_unmatched(const ttr_stat *stat);
+TTR_API uint64_t ttr_stat_disordered(const ttr_stat *stat);
+TTR_API void ttr_stat_free(ttr_stat *stat);
+
+/* --- Span forest --- */
+
+typedef struct ttr_tree ttr_tree;
+
+#define TTR_TREE_NONE UINT32_MAX
+
+typedef struct ttr_tree_span {
+    int64_t begin_ns;
+    uint64_t duration, self;      /* ns; self = duration without that of its children */
+    uint64_t offset;              /* of its record, in source */
+    ttr_id name, category, provider, thread;
+    uint32_t parent, first_child, next; /* indices into the spans, TTR_TREE_NONE = none; siblings by begin */
+    uint32_t depth;
+    uint16_t source;
+    uint8_t flags;                /* of the event */
+} ttr_tree_span;
+
+/* Reads to the end and nests spans by containment per thread.  Memory grows with the spans (64 bytes each). */
+TTR_API ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error);
+
+/* The spans; roots are chained by `next` per thread, the first root of each thread listed by ttr_tree_roots. */
+TTR_API uint32_t ttr_tree_spans(const ttr_tree *tree, const ttr_tree_span **spans);
+TTR_API uint32_t ttr_tree_roots(const ttr_tree *tree, const uint32_t **roots);
+
+/* Pairs of spans of one thread that overlap without one containing the other. */
+TTR_API uint64_t ttr_tree_overlaps(const ttr_tree *tree);
+TTR_API void ttr_tree_free(ttr_tree *tree);
+
+/* --- Copy and repair --- */
+
+/* Copies everything from a reader to a writer (neither is ended). */
+TTR_API TTR_MUST ttr_status ttr_copy(ttr_reader *in, ttr_writer *out, ttr_progress progress, void *own, ttr_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,176 @@
+/* Reading traces: open, read batches, combine readers, ask what was found.
+ *
+ * Readers that wrap others (sort, filter, merge, pair) own what they wrap.  A batch is borrowed until the next ttr_read on the
+ * same reader or its close.  Damage in the input is not a failure: the reader notes it, skips by the rule of the format, and
+ * goes on; TTR_READ_STRICT turns the first damage into an error. */
+#ifndef TRACETTA_READ_H
+#define TRACETTA_READ_H
+
+#include "event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ttr_reader ttr_reader;
+
+#define TTR_READ_STRICT 1u        /* the first damage is an error */
+#define TTR_READ_NO_MMAP 2u       /* never map files: for files that may shrink while they are read */
+#define TTR_READ_DEFINITIONS 4u   /* also give TTR_KIND_DEFINITION events, so that a same-format writer can copy every byte */
+
+typedef struct ttr_read_options {
+    size_t size;          /* sizeof(ttr_read_options) */
+    const char *from;     /* format name; NULL: the formats bid by content */
+    uint32_t flags;       /* TTR_READ_* */
+    uint64_t max_record;  /* largest record in bytes; 0 = what the format allows, at most 4 GiB */
+    int64_t time_offset;  /* ns added to every time */
+    const char *const *format_options; /* "key=value" strings, NULL at the end; ttr_format_option lists them */
+} ttr_read_options;
+
+/* Opens a trace: any path, or "-".  NULL with `error` filled when it is no trace, unreadable, or options are wrong.
+ * A directory gives all traces in it, merged by time. */
+TTR_API ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error);
+
+/* Opens bytes in memory, borrowed until close; `name` stands for the path. */
+TTR_API ttr_reader *ttr_open_memory(ttr *t, const void *bytes, size_t n, const char *name, const ttr_read_options *options,
+                                    ttr_error *error);
+
+/* Pulls up to n bytes into `to`: the count, 0 at the end, -1 with errno set. */
+typedef int64_t (*ttr_pull)(void *own, void *to, size_t n);
+
+/* Opens a stream of the caller's. */
+TTR_API ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *own, const char *name, const ttr_read_options *options,
+                                  ttr_error *error);
+
+/* Gives the next batch: TTR_OK (batch->n >= 1), TTR_END, or an error, which sticks. */
+TTR_API TTR_MUST ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error);
+
+/* Closes a reader and those it wraps.  NULL is fine. */
+TTR_API void ttr_close(ttr_reader *reader);
+
+/* How events of a reader are ordered. */
+typedef enum ttr_order {
+    TTR_ORDER_NONE = 0,      /* any */
+    TTR_ORDER_THREAD = 1,    /* events of one thread do not go back in time */
+    TTR_ORDER_TIME = 2       /* no event goes back in time */
+} ttr_order;
+
+/* --- Wrapping readers.  Each takes `in` over, also when it fails (then NULL and `error`). --- */
+
+/* Orders events exactly by (time, source, position); memory is bounded, the rest goes to an unlinked temporary file. */
+TTR_API ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error);
+
+/* Merges any number of readers of one context on one time line: (time, source, position).  Inputs that are not in order are
+ * sorted first. */
+TTR_API ttr_reader *ttr_merge(ttr *t, ttr_reader **in, size_t n, ttr_error *error);
+
+/* Conditions that all must hold; an empty one always holds.  Lists end with NULL; patterns are globs ("net*", "[ab]?"). */
+typedef struct ttr_filter {
+    size_t size;                     /* sizeof(ttr_filter) */
+    int64_t from_ns, to_ns;          /* from <= time < to; spans that reach into the range count.  INT64_MIN, INT64_MAX: open */
+    const char *const *names;        /* any of */
+    const char *const *not_names;    /* none of */
+    const char *const *categories;   /* any of, per comma-separated part */
+    const char *const *providers;
+    const char *const *threads;      /* tid as number, or glob over the thread name */
+    const char *const *processes;    /* pid as number, or glob over the process name */
+    uint32_t kinds;                  /* bit 1 << kind; 0 = all */
+    uint8_t min_level;               /* events without a level pass */
+    bool invert;                     /* pass what does not match */
+} ttr_filter;
+
+/* Gives a filter that lets everything pass. */
+TTR_API void ttr_filter_init(ttr_filter *filter);
+
+/* Lets through what matches; definitions, objects and gaps always pass when only time or thread conditions are given.
+ * The strings are copied. */
+TTR_API ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *filter, ttr_error *error);
+
+/* Turns begin/end pairs (and async pairs) into spans, given at their end; everything else passes.  Unmatched begins come at the
+ * end of input with the time left until then and TTR_EVENT_PARTIAL. */
+TTR_API ttr_reader *ttr_pair(ttr_reader *in, ttr_error *error);
+
+/* --- What was found --- */
+
+/* How bad a note is. */
+typedef enum ttr_severity {
+    TTR_NOTE_REMARK = 0, /* worth knowing, nothing wrong (padding, a second writer on a stream) */
+    TTR_NOTE_ODD = 1,    /* decoded, but the record breaks a rule (unknown string index, end before begin) */
+    TTR_NOTE_DAMAGE = 2  /* bytes that could not be decoded */
+} ttr_severity;
+
+/* One kind of finding, counted.  Borrowed from the reader until its next call. */
+typedef struct ttr_note {
+    const char *code;     /* stable, "fxt.bad-size"; static */
+    const char *text;     /* one sentence about the first of them, with what was expected */
+    uint64_t count, bytes, first_offset;
+    ttr_severity severity;
+} ttr_note;
+
+/* A byte range that could not be decoded. */
+typedef struct ttr_region {
+    uint64_t offset, bytes;
+    const char *code; /* of its note */
+} ttr_region;
+
+/* A clock and how it was placed on the common time line. */
+typedef struct ttr_clock {
+    const char *name;       /* "ticks" or the format's name of it */
+    ttr_text provider;      /* whose clock, empty = the whole trace */
+    uint64_t frequency;     /* ticks per second */
+    bool is_anchored;       /* times are Unix times */
+    uint64_t anchor_ticks;  /* this tick ... */
+    int64_t anchor_ns;      /* ... is this Unix time */
+    int64_t offset_ns;      /* added on request */
+} ttr_clock;
+
+typedef struct ttr_report {
+    size_t size;              /* sizeof(ttr_report), set by the caller */
+    const char *format;       /* "fxt" */
+    const char *version;      /* as the input says, or "" */
+    const char *compression;  /* "zstd", or "" */
+    ttr_text path;
+    uint64_t bytes;           /* read so far, uncompressed */
+    uint64_t disk_size;       /* of the input file, 0 = unknown */
+    uint64_t disk_used;       /* of it, for progress */
+    uint64_t events;          /* given so far, without definitions and gaps */
+    uint64_t lost;            /* events the trace itself says are missing */
+    uint64_t gaps;            /* places where events are missing, counted or not */
+    uint64_t damage_regions;  /* exact, also where `regions` is cut */
+    uint64_t damage_bytes;
+    const ttr_note *notes;    size_t notes_n;
+    const ttr_region *regions; size_t regions_n;  /* the first 1,000 */
+    const ttr_clock *clocks;  size_t clocks_n;
+    ttr_order order;
+} ttr_report;
+
+/* Fills a report of what the reader saw so far; all pointers are borrowed until the next call on the reader.  For a wrapping
+ * reader with one input it is the report of that input; a merge has as many as inputs: index them from 0. False past the end. */
+TTR_API bool ttr_reader_report(ttr_reader *reader, size_t index, ttr_report *report);
+
+/* --- Formats --- */
+
+#define TTR_FORMAT_READS 1u
+#define TTR_FORMAT_WRITES 2u
+#define TTR_FORMAT_TEXT 4u /* output made for people or line tools */
+
+typedef struct ttr_format_info {
+    const char *name, *title, *extensions, *spec; /* static */
+    uint32_t abilities;                           /* TTR_FORMAT_* */
+} ttr_format_info;
+
+/* Gives the i-th format; false past the end. */
+TTR_API bool ttr_format_get(size_t i, ttr_format_info *info);
+
+typedef struct ttr_option_info {
+    const char *key, *values, *text; /* "layout", "auto|0.1|pre-substream", one line of help; static */
+    bool for_writing;
+} ttr_option_info;
+
+/* Gives the j-th option of the i-th format; false past the end. */
+TTR_API bool ttr_format_option(size_t i, size_t j, ttr_option_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

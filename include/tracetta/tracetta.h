@@ -1,0 +1,13 @@
+/* libtracetta: reads, writes, converts, merges, filters, analyses and repairs traces.  This header includes all others. */
+#ifndef TRACETTA_TRACETTA_H
+#define TRACETTA_TRACETTA_H
+
+#include "error.h"
+#include "event.h"
+#include "read.h"
+#include "write.h"
+#include "analyse.h"
+
+#define TTR_VERSION "0.1.0"
+
+#endif

@@ -1,0 +1,120 @@
+/* Writing traces, and saying what a target cannot hold.
+ *
+ * A writer made for a path creates a temporary file beside it and renames it in ttr_finish, so a half-written trace never
+ * bears the name.  Every loss is counted in the ledger: what, how often, where first.  Thread rule as in event.h. */
+#ifndef TRACETTA_WRITE_H
+#define TRACETTA_WRITE_H
+
+#include "event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ttr_writer ttr_writer;
+
+#define TTR_WRITE_OVERWRITE 1u /* replace an existing file */
+#define TTR_WRITE_STRICT 2u    /* the first loss is an error (TTR_E_LOSS) and nothing is left behind */
+#define TTR_WRITE_COLOR 4u     /* text output with colours */
+
+typedef struct ttr_write_options {
+    size_t size;    /* sizeof(ttr_write_options) */
+    uint32_t flags; /* TTR_WRITE_* */
+    const char *const *format_options; /* "key=value", NULL at the end */
+} ttr_write_options;
+
+/* Makes a writer: any path, "-" is standard output.  NULL with `error` when the format is unknown or cannot write, or the path
+ * cannot be made. */
+TTR_API ttr_writer *ttr_create(ttr *t, const char *path, const char *format, const ttr_write_options *options,
+                               ttr_error *error);
+
+/* Takes n bytes: how many were taken (> 0), or -1 with errno set. */
+typedef int64_t (*ttr_push)(void *own, const void *bytes, size_t n);
+
+/* Makes a writer into a function of the caller's. */
+TTR_API ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format, const ttr_write_options *options,
+                                    ttr_error *error);
+
+/* Writes a batch.  An error sticks. */
+TTR_API TTR_MUST ttr_status ttr_write(ttr_writer *writer, const ttr_batch *batch, ttr_error *error);
+
+/* Hands what is written so far to the system; for live output. */
+TTR_API TTR_MUST ttr_status ttr_flush(ttr_writer *writer, ttr_error *error);
+
+/* Ends the output, puts it in place, and frees the writer, also when it fails; repeats a sticky error. */
+TTR_API TTR_MUST ttr_status ttr_finish(ttr_writer *writer, ttr_error *error);
+
+/* Frees the writer and leaves no file behind.  NULL is fine. */
+TTR_API void ttr_abandon(ttr_writer *writer);
+
+/* Path of the temporary file until ttr_finish, NULL where there is none: for signal handlers that must remove it. */
+TTR_API const char *ttr_writer_temporary(const ttr_writer *writer);
+
+/* Bytes and events written so far. */
+TTR_API uint64_t ttr_writer_bytes(const ttr_writer *writer);
+TTR_API uint64_t ttr_writer_events(const ttr_writer *writer);
+
+/* What happens to something the target cannot hold. */
+typedef enum ttr_loss_kind {
+    TTR_LOSS_CHANGED = 0, /* kept in another shape: a reader of the target sees it, but not as it was */
+    TTR_LOSS_DROPPED = 1  /* gone */
+} ttr_loss_kind;
+
+typedef struct ttr_loss {
+    const char *code;      /* stable, "kind.counter"; static */
+    const char *what;      /* "counters" ; static */
+    const char *rule;      /* "become zero-length spans with their values as attributes"; static */
+    uint64_t count;        /* how often so far */
+    uint64_t first_offset; /* of the first event that lost, in its source */
+    ttr_loss_kind kind;
+} ttr_loss;
+
+/* Gives what has been lost so far (count > 0), borrowed until the next call on the writer. */
+TTR_API size_t ttr_losses(ttr_writer *writer, const ttr_loss **losses);
+
+/* Gives what a format may lose, before anything is written: count is 0.  Static; 0 for a format that is none or only read. */
+TTR_API size_t ttr_format_losses(const char *format, ttr_loss *losses, size_t room);
+
+/* --- Building events --- */
+
+/* Makes events by hand.  One builder, one event at a time; its memory is reused. */
+typedef struct ttr_builder ttr_builder;
+
+TTR_API ttr_builder *ttr_builder_new(ttr *t);
+TTR_API void ttr_builder_free(ttr_builder *builder);
+
+/* Begins an event of a kind at a time (ns) in a category with a name; what was begun before and not ended is dropped. */
+TTR_API void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, const char *category, const char *name);
+
+/* The event under construction, to set any attribute directly (duration, link, cpu, ...); valid until ttr_event_end. */
+TTR_API ttr_event *ttr_event_edit(ttr_builder *builder);
+
+/* Puts the event on a thread; names may be NULL. */
+TTR_API void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid);
+TTR_API void ttr_on_provider(ttr_builder *builder, const char *provider);
+
+/* Appends a field. Text and bytes are copied. */
+TTR_API void ttr_put_null(ttr_builder *builder, const char *name);
+TTR_API void ttr_put_bool(ttr_builder *builder, const char *name, bool value);
+TTR_API void ttr_put_uint(ttr_builder *builder, const char *name, uint64_t value);
+TTR_API void ttr_put_int(ttr_builder *builder, const char *name, int64_t value);
+TTR_API void ttr_put_float(ttr_builder *builder, const char *name, double value);
+TTR_API void ttr_put_text(ttr_builder *builder, const char *name, const char *value);
+TTR_API void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n);
+
+/* Appends any field as it is; an ARRAY or STRUCT is followed by its `count` fields, one level deeper. */
+TTR_API void ttr_put_field(ttr_builder *builder, const ttr_field *field);
+
+/* Ends the event and writes it. */
+TTR_API TTR_MUST ttr_status ttr_event_end(ttr_builder *builder, ttr_writer *writer, ttr_error *error);
+
+/* Ends the event and gives it as a batch of one, borrowed until the builder's next event. TTR_E_NOMEM when memory was out. */
+TTR_API TTR_MUST ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *error);
+
+/* Names a thread or process of the context (and so of later output). `name` NULL leaves it as it is. */
+TTR_API void ttr_thread_name(ttr *t, uint64_t pid, uint64_t tid, const char *process_name, const char *thread_name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

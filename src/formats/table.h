@@ -1,0 +1,13 @@
+/* The list of formats. */
+#ifndef TRACETTA_FORMATS_TABLE_H
+#define TRACETTA_FORMATS_TABLE_H
+
+#include "model/format.h"
+
+/* The i-th format, NULL past the end. */
+const struct format *format_at(size_t i);
+
+/* By name; NULL when there is none. */
+const struct format *format_find(const char *name);
+
+#endif

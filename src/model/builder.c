@@ -1,0 +1,133 @@
+/* Events made by hand: attributes in a view, fields in the packed encoding. */
+#include <string.h>
+
+#include "base/status.h"
+#include "model/packed.h"
+
+struct ttr_builder {
+    ttr *t;
+    ttr_event event;
+    struct buffer fields;
+    bool failed; /* a string or thread found no memory */
+};
+
+ttr_builder *ttr_builder_new(ttr *t)
+{
+    ttr_builder *builder = alloc_zero(&t->counted, 1, sizeof *builder);
+    if (builder) {
+        builder->t = t;
+        buffer_init(&builder->fields, &t->counted);
+    }
+    return builder;
+}
+
+void ttr_builder_free(ttr_builder *builder)
+{
+    if (!builder)
+        return;
+    const struct alloc *alloc = &builder->t->counted;
+    buffer_free(&builder->fields);
+    alloc_free(alloc, builder, 1, sizeof *builder);
+}
+
+static ttr_id intern_text(ttr_builder *builder, const char *text)
+{
+    uint32_t id = text ? intern_add(&builder->t->strings, text, strlen(text)) : 0;
+    builder->failed |= id == UINT32_MAX;
+    return id == UINT32_MAX ? 0 : id;
+}
+
+void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, const char *category, const char *name)
+{
+    buffer_clear(&builder->fields);
+    builder->fields.failed = builder->failed = false;
+    builder->event = (ttr_event){.kind = (uint8_t)kind, .time = time, .schema = SCHEMA_PACKED};
+    builder->event.category = intern_text(builder, category);
+    builder->event.name = intern_text(builder, name);
+}
+
+ttr_event *ttr_event_edit(ttr_builder *builder)
+{
+    return &builder->event;
+}
+
+void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
+{
+    builder->event.thread = context_thread(builder->t, builder->event.source, pid, tid);
+    builder->failed |= builder->event.thread == 0;
+}
+
+void ttr_on_provider(ttr_builder *builder, const char *provider)
+{
+    builder->event.provider = intern_text(builder, provider);
+}
+
+void ttr_put_field(ttr_builder *builder, const ttr_field *field)
+{
+    packed_add(builder->t, &builder->fields, field);
+}
+
+static void put(ttr_builder *builder, const char *name, const ttr_value *value)
+{
+    ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)}, .value = *value});
+}
+
+void ttr_put_null(ttr_builder *builder, const char *name)
+{
+    put(builder, name, &(ttr_value){.type = TTR_TYPE_NULL});
+}
+
+void ttr_put_bool(ttr_builder *builder, const char *name, bool value)
+{
+    put(builder, name, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = value});
+}
+
+void ttr_put_uint(ttr_builder *builder, const char *name, uint64_t value)
+{
+    put(builder, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
+}
+
+void ttr_put_int(ttr_builder *builder, const char *name, int64_t value)
+{
+    put(builder, name, &(ttr_value){.type = TTR_TYPE_INT, .v.s = value});
+}
+
+void ttr_put_float(ttr_builder *builder, const char *name, double value)
+{
+    put(builder, name, &(ttr_value){.type = TTR_TYPE_FLOAT, .v.f = value});
+}
+
+void ttr_put_text(ttr_builder *builder, const char *name, const char *value)
+{
+    put(builder, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
+}
+
+void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n)
+{
+    put(builder, name, &(ttr_value){.type = TTR_TYPE_BYTES, .text = {bytes, n}});
+}
+
+ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *error)
+{
+    if (builder->failed || builder->fields.failed || builder->fields.n > UINT32_MAX)
+        return fail_memory(error);
+    builder->event.payload = builder->fields.bytes;
+    builder->event.payload_size = (uint32_t)builder->fields.n;
+    *batch = (ttr_batch){.event = &builder->event, .n = 1};
+    return TTR_OK;
+}
+
+ttr_status ttr_event_end(ttr_builder *builder, ttr_writer *writer, ttr_error *error)
+{
+    ttr_batch batch;
+    ttr_status status = ttr_event_take(builder, &batch, error);
+    return status == TTR_OK ? ttr_write(writer, &batch, error) : status;
+}
+
+void ttr_thread_name(ttr *t, uint64_t pid, uint64_t tid, const char *process_name, const char *thread_name)
+{
+    if (process_name)
+        (void)context_name_process(t, 0, pid, ttr_text_add(t, process_name, strlen(process_name)));
+    if (thread_name)
+        context_name_thread(t, context_thread(t, 0, pid, tid), ttr_text_add(t, thread_name, strlen(thread_name)));
+}

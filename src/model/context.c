@@ -1,0 +1,280 @@
+/* The context: tables of everything that events name by id.  Append-only, so an id given once is good as long as the context.
+ * Left out: any locking (one context, one thread), and forgetting: memory grows with the number of distinct names, threads and
+ * inputs, never with the number of events. */
+#include "model/context.h"
+
+#include <string.h>
+
+#include "model/packed.h"
+
+/* The caller's allocator with the memory limit in front: what would pass the limit fails like any other allocation. */
+static void *counted_resize(void *own, void *old, size_t old_size, size_t new_size)
+{
+    ttr *t = own;
+    if (new_size > old_size && new_size - old_size > t->max_memory - t->memory)
+        return NULL;
+    void *block = t->alloc.resize(t->alloc.own, old, old_size, new_size);
+    if (block || new_size == 0)
+        t->memory = t->memory - old_size + new_size;
+    return block;
+}
+
+static bool grow_to(ttr *t, void **items, size_t *capacity, size_t need, size_t size)
+{
+    return alloc_reserve(&t->counted, items, capacity, need, size);
+}
+
+/* Index 0 of every table means "none", so that zeroed events name nothing. */
+static bool add_nones(ttr *t)
+{
+    if (!grow_to(t, (void **)&t->threads, &t->threads_capacity, 1, sizeof *t->threads) ||
+        !grow_to(t, (void **)&t->tracks, &t->tracks_capacity, 1, sizeof *t->tracks) ||
+        !grow_to(t, (void **)&t->schemas, &t->schemas_capacity, 2, sizeof *t->schemas))
+        return false;
+    t->threads[0] = (struct thread){0};
+    t->tracks[0] = (ttr_track){0};
+    t->schemas[0] = (struct schema){0};
+    t->schemas[SCHEMA_PACKED] = (struct schema){.ops = &packed_field_ops, .own = &t->strings};
+    t->threads_n = t->tracks_n = 1;
+    t->schemas_n = 2;
+    return context_add_source(t, "", "") == 0;
+}
+
+ttr *ttr_new(const ttr_options *options)
+{
+    struct alloc alloc = *alloc_default();
+    if (options && options->resize)
+        alloc = (struct alloc){.resize = options->resize, .own = options->own};
+    ttr *t = alloc_zero(&alloc, 1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->alloc = alloc;
+    t->counted = (struct alloc){.resize = counted_resize, .own = t};
+    t->max_memory = options && options->max_memory ? options->max_memory : (uint64_t)1 << 30;
+    if (!intern_init(&t->strings, &t->counted) || !add_nones(t)) {
+        ttr_free(t);
+        return NULL;
+    }
+    return t;
+}
+
+void ttr_free(ttr *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; i < t->sources_n; i++) {
+        pairmap_free(&t->sources[i].processes);
+        pairmap_free(&t->sources[i].threads);
+        pairmap_free(&t->sources[i].threads_by_tid);
+        pairmap_free(&t->sources[i].names_by_tid);
+    }
+    alloc_free(&t->counted, t->sources, t->sources_capacity, sizeof *t->sources);
+    alloc_free(&t->counted, t->schemas, t->schemas_capacity, sizeof *t->schemas);
+    alloc_free(&t->counted, t->tracks, t->tracks_capacity, sizeof *t->tracks);
+    alloc_free(&t->counted, t->threads, t->threads_capacity, sizeof *t->threads);
+    alloc_free(&t->counted, t->processes, t->processes_capacity, sizeof *t->processes);
+    intern_free(&t->strings);
+    struct alloc alloc = t->alloc;
+    alloc_free(&alloc, t, 1, sizeof *t);
+}
+
+uint16_t context_add_source(ttr *t, const char *path, const char *format)
+{
+    if (t->sources_n >= UINT16_MAX ||
+        !grow_to(t, (void **)&t->sources, &t->sources_capacity, t->sources_n + 1, sizeof *t->sources))
+        return UINT16_MAX;
+    uint32_t path_id = intern_add(&t->strings, path, strlen(path));
+    if (path_id == UINT32_MAX)
+        return UINT16_MAX;
+    struct source_entry *entry = &t->sources[t->sources_n];
+    *entry = (struct source_entry){.path = path_id, .format = format};
+    pairmap_init(&entry->processes, &t->counted);
+    pairmap_init(&entry->threads, &t->counted);
+    pairmap_init(&entry->threads_by_tid, &t->counted);
+    pairmap_init(&entry->names_by_tid, &t->counted);
+    return (uint16_t)t->sources_n++;
+}
+
+static uint32_t process_index(ttr *t, uint16_t source, uint64_t pid)
+{
+    struct pairmap *map = &t->sources[source].processes;
+    const uint32_t *known = pairmap_get(map, pid, 0);
+    if (known)
+        return *known;
+    if (t->processes_n >= UINT32_MAX ||
+        !grow_to(t, (void **)&t->processes, &t->processes_capacity, t->processes_n + 1, sizeof *t->processes) ||
+        !pairmap_put(map, pid, 0, (uint32_t)t->processes_n))
+        return UINT32_MAX;
+    t->processes[t->processes_n] = (struct process){.pid = pid, .source = source};
+    return (uint32_t)t->processes_n++;
+}
+
+static ttr_id add_thread(ttr *t, const struct thread *thread)
+{
+    if (t->threads_n >= UINT32_MAX ||
+        !grow_to(t, (void **)&t->threads, &t->threads_capacity, t->threads_n + 1, sizeof *t->threads))
+        return 0;
+    t->threads[t->threads_n] = *thread;
+    return (ttr_id)t->threads_n++;
+}
+
+/* A thread known by its tid alone whose process has now turned up: the id stays, the pid is learned. */
+static ttr_id adopt_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t process)
+{
+    const uint32_t *id = pairmap_get(&t->sources[source].threads_by_tid, tid, 0);
+    if (!id || t->threads[*id].pid_known)
+        return 0;
+    t->threads[*id].process = process;
+    t->threads[*id].pid_known = true;
+    return *id;
+}
+
+ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t tid)
+{
+    struct source_entry *entry = &t->sources[source];
+    const uint32_t *known = pairmap_get(&entry->threads, pid, tid);
+    if (known)
+        return *known;
+    uint32_t process = process_index(t, source, pid);
+    if (process == UINT32_MAX)
+        return 0;
+    ttr_id id = adopt_by_tid(t, source, tid, process);
+    if (!id)
+        id = add_thread(t, &(struct thread){.tid = tid, .process = process, .source = source, .pid_known = true, .tid_known = true});
+    if (!id || !pairmap_put(&entry->threads, pid, tid, id) || !pairmap_put(&entry->threads_by_tid, tid, 0, id))
+        return 0;
+    return id;
+}
+
+ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid)
+{
+    const uint32_t *known = pairmap_get(&t->sources[source].threads_by_tid, tid, 0);
+    if (known)
+        return *known;
+    uint32_t process = process_index(t, source, 0);
+    if (process == UINT32_MAX)
+        return 0;
+    ttr_id id = add_thread(t, &(struct thread){.tid = tid, .process = process, .source = source, .tid_known = true});
+    return id && pairmap_put(&t->sources[source].threads_by_tid, tid, 0, id) ? id : 0;
+}
+
+ttr_id context_process(ttr *t, uint16_t source, uint64_t pid)
+{
+    /* Stored beside the process under b = 1, so that it cannot be taken for a thread whatever its tid. */
+    const uint32_t *known = pairmap_get(&t->sources[source].processes, pid, 1);
+    if (known)
+        return *known;
+    uint32_t process = process_index(t, source, pid);
+    if (process == UINT32_MAX)
+        return 0;
+    ttr_id id = add_thread(t, &(struct thread){.process = process, .source = source, .pid_known = true});
+    return id && pairmap_put(&t->sources[source].processes, pid, 1, id) ? id : 0;
+}
+
+bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name)
+{
+    uint32_t process = process_index(t, source, pid);
+    if (process == UINT32_MAX)
+        return false;
+    t->processes[process].name = name;
+    return true;
+}
+
+bool context_name_tid(ttr *t, uint16_t source, uint64_t tid, ttr_id name)
+{
+    return pairmap_put(&t->sources[source].names_by_tid, tid, 0, name);
+}
+
+void context_name_thread(ttr *t, ttr_id thread, ttr_id name)
+{
+    if (thread && thread < t->threads_n)
+        t->threads[thread].name = name;
+}
+
+ttr_id context_add_track(ttr *t, const ttr_track *track)
+{
+    if (t->tracks_n >= UINT32_MAX ||
+        !grow_to(t, (void **)&t->tracks, &t->tracks_capacity, t->tracks_n + 1, sizeof *t->tracks))
+        return 0;
+    t->tracks[t->tracks_n] = *track;
+    return (ttr_id)t->tracks_n++;
+}
+
+ttr_id context_add_schema(ttr *t, const struct schema *schema)
+{
+    if (t->schemas_n >= UINT32_MAX ||
+        !grow_to(t, (void **)&t->schemas, &t->schemas_capacity, t->schemas_n + 1, sizeof *t->schemas))
+        return 0;
+    t->schemas[t->schemas_n] = *schema;
+    return (ttr_id)t->schemas_n++;
+}
+
+void context_drop_schema(ttr *t, ttr_id schema)
+{
+    if (schema && schema < t->schemas_n)
+        t->schemas[schema] = (struct schema){0};
+}
+
+bool ttr_thread_get(const ttr *t, ttr_id id, ttr_thread *out)
+{
+    if (id == 0 || id >= t->threads_n)
+        return false;
+    const struct thread *thread = &t->threads[id];
+    const struct process *process = &t->processes[thread->process];
+    *out = (ttr_thread){.pid = process->pid, .tid = thread->tid, .process_name = process->name, .thread_name = thread->name,
+                        .pid_known = thread->pid_known, .tid_known = thread->tid_known};
+    if (!out->thread_name && thread->tid_known) {
+        const uint32_t *name = pairmap_get(&t->sources[thread->source].names_by_tid, thread->tid, 0);
+        out->thread_name = name ? *name : 0;
+    }
+    return true;
+}
+
+uint32_t ttr_thread_count(const ttr *t)
+{
+    return (uint32_t)t->threads_n - 1;
+}
+
+bool ttr_track_get(const ttr *t, ttr_id id, ttr_track *track)
+{
+    if (id == 0 || id >= t->tracks_n)
+        return false;
+    *track = t->tracks[id];
+    return true;
+}
+
+uint32_t ttr_track_count(const ttr *t)
+{
+    return (uint32_t)t->tracks_n - 1;
+}
+
+bool ttr_source_get(const ttr *t, uint16_t id, ttr_source *source)
+{
+    if (id >= t->sources_n)
+        return false;
+    *source = (ttr_source){.path = t->sources[id].path, .format = t->sources[id].format};
+    return true;
+}
+
+ttr_text ttr_text_get(const ttr *t, ttr_id id)
+{
+    struct intern_text text = intern_get(&t->strings, id);
+    return (ttr_text){text.p, text.n};
+}
+
+ttr_id ttr_text_add(ttr *t, const void *bytes, size_t n)
+{
+    uint32_t id = intern_add(&t->strings, bytes, n);
+    return id == UINT32_MAX ? 0 : id;
+}
+
+ttr_id ttr_text_find(const ttr *t, const void *bytes, size_t n)
+{
+    uint32_t id = intern_find(&t->strings, bytes, n);
+    return id == UINT32_MAX ? 0 : id;
+}
+
+uint32_t ttr_text_count(const ttr *t)
+{
+    return t->strings.n;
+}

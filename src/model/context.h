@@ -1,0 +1,99 @@
+/* The context: what all readers and writers of one `ttr` share.
+ *
+ * Append-only tables of strings, processes, threads, tracks, sources and schemas; ids are indices and never change meaning, only
+ * more may become known about them (names, the pid of a thread).  Thread rule: one thread at a time. */
+#ifndef TRACETTA_MODEL_CONTEXT_H
+#define TRACETTA_MODEL_CONTEXT_H
+
+#include <tracetta/event.h>
+
+#include "base/alloc.h"
+#include "base/intern.h"
+#include "base/pairmap.h"
+
+/* How the fields of a kind of payload are walked; lives in the format's folder. */
+struct field_ops {
+    void (*begin)(ttr_fields *fields);                   /* may fill fields->state */
+    bool (*next)(ttr_fields *fields, ttr_field *field);  /* all parts of *field are zeroed before */
+};
+
+struct schema {
+    const struct field_ops *ops;
+    const void *own;    /* tables of the reader that the walk needs */
+    const void *format; /* the struct format whose raw records these are, or NULL */
+};
+
+struct process {
+    uint64_t pid;
+    ttr_id name;
+    uint16_t source;
+};
+
+struct thread {
+    uint64_t tid;
+    uint32_t process; /* index */
+    ttr_id name;
+    uint16_t source;
+    bool pid_known, tid_known;
+};
+
+struct source_entry {
+    ttr_id path;
+    const char *format;
+    struct pairmap processes;    /* (pid, 0) to process index */
+    struct pairmap threads;      /* (pid, tid) to thread id */
+    struct pairmap threads_by_tid; /* (tid, 0) to the thread id seen last with it */
+    struct pairmap names_by_tid; /* (tid, 0) to string id */
+};
+
+struct ttr {
+    struct alloc alloc;          /* the caller's, or the default */
+    struct alloc counted;        /* what the library allocates with: counts against max_memory */
+    uint64_t memory, max_memory;
+    struct intern strings;
+    struct process *processes;
+    size_t processes_n, processes_capacity;
+    struct thread *threads;      /* [0] is none */
+    size_t threads_n, threads_capacity;
+    ttr_track *tracks;           /* [0] is none */
+    size_t tracks_n, tracks_capacity;
+    struct schema *schemas;      /* [0] is none, [1] is packed */
+    size_t schemas_n, schemas_capacity;
+    struct source_entry *sources; /* [0] is the caller: events built by hand */
+    size_t sources_n, sources_capacity;
+};
+
+#define SCHEMA_PACKED 1u
+
+/* Adds an input; UINT16_MAX when memory or numbers are out. */
+TTR_MUST uint16_t context_add_source(ttr *t, const char *path, const char *format);
+
+/* Gives the thread of a process, added when new; 0 when memory is out. */
+TTR_MUST ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t tid);
+
+/* Gives a thread by its tid alone: the one seen last with it, or a new one whose pid is learned later; 0 = out of memory. */
+TTR_MUST ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid);
+
+/* Gives the thread that stands for a whole process; 0 = out of memory. */
+TTR_MUST ttr_id context_process(ttr *t, uint16_t source, uint64_t pid);
+
+/* Names a process, or every thread with a tid.  False when memory is out. */
+TTR_MUST bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name);
+TTR_MUST bool context_name_tid(ttr *t, uint16_t source, uint64_t tid, ttr_id name);
+
+/* Names one thread. */
+void context_name_thread(ttr *t, ttr_id thread, ttr_id name);
+
+/* Adds a track; 0 = out of memory. */
+TTR_MUST ttr_id context_add_track(ttr *t, const ttr_track *track);
+
+/* Adds a schema; 0 = out of memory.  context_drop_schema makes its events have no fields (its reader is gone). */
+TTR_MUST ttr_id context_add_schema(ttr *t, const struct schema *schema);
+void context_drop_schema(ttr *t, ttr_id schema);
+
+static inline const struct schema *context_schema(const ttr *t, ttr_id id)
+{
+    return &t->schemas[id < t->schemas_n ? id : 0];
+}
+
+#endif

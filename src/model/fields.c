@@ -1,0 +1,73 @@
+/* Walking the fields of any event, and the names of kinds and types.  The walk itself belongs to the event's schema. */
+#include <string.h>
+
+#include "model/context.h"
+
+void ttr_fields_begin(const ttr *t, const ttr_event *event, ttr_fields *fields)
+{
+    const struct schema *schema = context_schema(t, event->schema);
+    fields->event = event;
+    fields->ops = schema->ops;
+    fields->own = schema->own;
+    if (schema->ops)
+        schema->ops->begin(fields);
+}
+
+bool ttr_fields_next(ttr_fields *fields, ttr_field *field)
+{
+    const struct field_ops *ops = fields->ops;
+    return ops && ops->next(fields, field);
+}
+
+bool ttr_field_find(const ttr *t, const ttr_event *event, const char *name, ttr_field *field)
+{
+    ttr_fields fields;
+    size_t n = strlen(name);
+    ttr_fields_begin(t, event, &fields);
+    while (ttr_fields_next(&fields, field))
+        if (field->depth == 0 && field->name.n == n && memcmp(field->name.p, name, n) == 0)
+            return true;
+    return false;
+}
+
+const char *ttr_kind_text(unsigned kind)
+{
+    static const char *const names[TTR_KIND_COUNT] = {
+        [TTR_KIND_NONE] = "none",
+        [TTR_KIND_INSTANT] = "instant",
+        [TTR_KIND_BEGIN] = "begin",
+        [TTR_KIND_END] = "end",
+        [TTR_KIND_SPAN] = "span",
+        [TTR_KIND_COUNTER] = "counter",
+        [TTR_KIND_ASYNC_BEGIN] = "async_begin",
+        [TTR_KIND_ASYNC_STEP] = "async_step",
+        [TTR_KIND_ASYNC_END] = "async_end",
+        [TTR_KIND_FLOW_BEGIN] = "flow_begin",
+        [TTR_KIND_FLOW_STEP] = "flow_step",
+        [TTR_KIND_FLOW_END] = "flow_end",
+        [TTR_KIND_SWITCH] = "switch",
+        [TTR_KIND_WAKE] = "wake",
+        [TTR_KIND_SAMPLE] = "sample",
+        [TTR_KIND_LOG] = "log",
+        [TTR_KIND_BLOB] = "blob",
+        [TTR_KIND_OBJECT] = "object",
+        [TTR_KIND_GAP] = "gap",
+        [TTR_KIND_DEFINITION] = "definition",
+    };
+    return kind < TTR_KIND_COUNT ? names[kind] : "none";
+}
+
+const char *ttr_type_text(unsigned type)
+{
+    static const char *const names[TTR_TYPE_COUNT] = {
+        [TTR_TYPE_NULL] = "null", [TTR_TYPE_BOOL] = "bool", [TTR_TYPE_UINT] = "uint",
+        [TTR_TYPE_INT] = "int", [TTR_TYPE_FLOAT] = "float", [TTR_TYPE_TEXT] = "text",
+        [TTR_TYPE_BYTES] = "bytes", [TTR_TYPE_ARRAY] = "array", [TTR_TYPE_STRUCT] = "struct",
+    };
+    return type < TTR_TYPE_COUNT ? names[type] : "unknown";
+}
+
+const char *ttr_version(void)
+{
+    return TTR_VERSION_TEXT;
+}

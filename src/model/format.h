@@ -1,0 +1,46 @@
+/* How a format plugs in: one constant of this struct in its folder, one line in formats/formats.list. */
+#ifndef TRACETTA_MODEL_FORMAT_H
+#define TRACETTA_MODEL_FORMAT_H
+
+#include <tracetta/read.h>
+#include <tracetta/write.h>
+
+struct input;
+
+/* What a bidder sees: the first bytes of the (uncompressed) input, followed by at least 64 zero bytes that do not count. */
+struct peek {
+    const uint8_t *bytes;
+    size_t n;         /* at most 64 KiB */
+    bool is_whole;    /* the input ends with them */
+    const char *path;
+};
+
+struct format {
+    const char *name, *title, *extensions, *spec; /* "fxt", one line, "fxt ftf", which versions */
+    uint32_t abilities;                           /* TTR_FORMAT_* */
+    ttr_order order;                              /* what its reader promises */
+
+    /* Reading.  bid: how many bits it verified, 0 = not mine; no state. */
+    unsigned (*bid)(const struct peek *peek);
+    /* Why this is not the format though it looks like it (a name clash): a sentence, or NULL. Optional. */
+    const char *(*refuse)(const struct peek *peek);
+    size_t reader_size;                           /* of input->own, zeroed before open */
+    ttr_status (*open)(struct input *in, ttr_error *error);
+    /* Adds up to INPUT_BATCH events (at least one) with input_event, or gives TTR_END or an error. */
+    ttr_status (*next)(struct input *in, ttr_error *error);
+    void (*close)(struct input *in);              /* also after a failed open */
+
+    /* Writing. create makes state only: the first bytes go out with the first batch or finish. */
+    const ttr_loss *losses;                       /* what it may lose, count 0 */
+    size_t losses_n;
+    size_t writer_size;                           /* of out->own, zeroed before create */
+    ttr_status (*create)(struct ttr_writer *out, ttr_error *error);
+    ttr_status (*write)(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
+    ttr_status (*finish)(struct ttr_writer *out, ttr_error *error);
+    void (*drop)(struct ttr_writer *out);             /* frees state, after finish or without; NULL = nothing to free */
+
+    const ttr_option_info *options;
+    size_t options_n;
+};
+
+#endif

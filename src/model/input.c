@@ -1,0 +1,187 @@
+/* A format's reader: the part that is the same for all of them. */
+#include "model/input.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clockmath.h"
+#include "base/status.h"
+#include "model/options.h"
+
+ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error *error)
+{
+    return source_fill(in->source, offset, need, &in->window, error);
+}
+
+size_t input_add_clock(struct input *in, const ttr_clock *clock)
+{
+    const struct alloc *alloc = &in->base.t->counted;
+    if (!alloc_reserve(alloc, (void **)&in->clocks, &in->clocks_capacity, in->clocks_n + 1, sizeof *in->clocks))
+        return SIZE_MAX;
+    in->clocks[in->clocks_n] = *clock;
+    in->clocks[in->clocks_n].offset_ns = in->time_offset;
+    return in->clocks_n++;
+}
+
+const char *input_option(const struct input *in, const char *key)
+{
+    return options_get(in->format_options, in->format_options_n, key);
+}
+
+ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes, const char *code, ttr_error *error,
+                        const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    notes_add(&in->notes, TTR_NOTE_DAMAGE, &(ttr_region){.offset = offset, .bytes = bytes, .code = code}, format, values);
+    va_end(values);
+    if (!(in->flags & TTR_READ_STRICT))
+        return TTR_OK;
+    char text[NOTES_TEXT_MAX];
+    va_start(values, format);
+    (void)vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    return fail(error, TTR_E_MALFORMED, offset, "%s (%s)", text, code);
+}
+
+void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    notes_add(&in->notes, severity, &(ttr_region){.offset = offset, .code = code}, format, values);
+    va_end(values);
+}
+
+static void shift_times(struct input *in)
+{
+    for (uint32_t i = 0; i < in->n; i++) {
+        bool clamped = false;
+        in->events[i].time = clockmath_add(in->events[i].time, in->time_offset, &clamped);
+        if (clamped)
+            in->events[i].flags |= TTR_EVENT_CLAMPED;
+    }
+}
+
+static void count(struct input *in)
+{
+    for (uint32_t i = 0; i < in->n; i++) {
+        const ttr_event *event = &in->events[i];
+        if (event->kind == TTR_KIND_GAP) {
+            in->gaps++;
+            in->lost += event->link;
+        } else if (event->kind != TTR_KIND_DEFINITION) {
+            in->events_total++;
+        }
+    }
+}
+
+static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
+{
+    struct input *in = (struct input *)reader;
+    if (in->pending != TTR_OK) {
+        *error = in->pending_error;
+        return in->pending;
+    }
+    in->n = 0;
+    ttr_status status = in->format->next(in, error);
+    if (status != TTR_OK)
+        (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
+    if (status != TTR_OK && in->n == 0)
+        return status;
+    if (status != TTR_OK) {
+        in->pending = status;
+        in->pending_error = *error;
+    }
+    if (in->time_offset)
+        shift_times(in);
+    count(in);
+    *batch = (ttr_batch){.event = in->events, .n = in->n};
+    return TTR_OK;
+}
+
+static void input_close(ttr_reader *reader)
+{
+    struct input *in = (struct input *)reader;
+    const struct alloc *alloc = &in->base.t->counted;
+    if (in->own)
+        in->format->close(in);
+    source_close(in->source);
+    notes_free(&in->notes);
+    options_free(alloc, in->format_options, in->format_options_n);
+    alloc_free(alloc, in->clocks, in->clocks_capacity, sizeof *in->clocks);
+    alloc_free(alloc, in->events, INPUT_BATCH, sizeof *in->events);
+    alloc_free(alloc, in->own, 1, in->format->reader_size);
+    alloc_free(alloc, in, 1, sizeof *in);
+}
+
+static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
+{
+    struct input *in = (struct input *)reader;
+    if (index > 0)
+        return false;
+    report->format = in->format->name;
+    report->version = in->version ? in->version : "";
+    report->compression = source_compression(in->source);
+    report->path = ttr_text_get(reader->t, reader->t->sources[in->id].path);
+    report->bytes = in->window.offset + in->window.n;
+    report->disk_size = source_disk_size(in->source);
+    report->disk_used = source_disk_used(in->source);
+    report->events = in->events_total;
+    report->lost = in->lost;
+    report->gaps = in->gaps;
+    report->damage_regions = in->notes.damage_regions;
+    report->damage_bytes = in->notes.damage_bytes;
+    report->notes = in->notes.note;
+    report->notes_n = in->notes.n;
+    report->regions = in->notes.region;
+    report->regions_n = in->notes.regions_n;
+    report->clocks = in->clocks;
+    report->clocks_n = in->clocks_n;
+    report->order = reader->order;
+    return true;
+}
+
+static const struct reader_ops input_ops = {.next = input_next, .close = input_close, .report = input_report};
+
+static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options, ttr_error *error)
+{
+    ttr *t = in->base.t;
+    in->events = alloc_zero(&t->counted, INPUT_BATCH, sizeof *in->events);
+    in->own = alloc_zero(&t->counted, 1, in->format->reader_size);
+    in->id = context_add_source(t, path, in->format->name);
+    if (!in->events || !in->own || in->id == UINT16_MAX)
+        return fail_memory(error);
+    (void)snprintf(in->path, sizeof in->path, "%s", path);
+    if (!options)
+        return TTR_OK;
+    in->flags = options->flags;
+    in->max_record = options->max_record ? options->max_record : in->max_record;
+    in->time_offset = options->time_offset;
+    return options_copy(&(struct options_list){&t->counted, options->format_options, in->format, false}, &in->format_options,
+                        &in->format_options_n, error);
+}
+
+struct input *input_new(ttr *t, struct source *source, const struct format *format, const char *path,
+                        const ttr_read_options *options, ttr_error *error)
+{
+    struct input *in = alloc_zero(&t->counted, 1, sizeof *in);
+    if (!in) {
+        source_close(source);
+        (void)fail_memory(error);
+        return NULL;
+    }
+    in->base = (ttr_reader){.t = t, .ops = &input_ops, .order = format->order};
+    in->format = format;
+    in->source = source;
+    in->max_record = UINT32_MAX;
+    notes_init(&in->notes, &t->counted);
+    ttr_status status = set_up(in, path, options, error);
+    if (status == TTR_OK)
+        status = format->open(in, error);
+    if (status == TTR_OK)
+        return in;
+    if (error)
+        (void)snprintf(error->format, sizeof error->format, "%s", format->name);
+    input_close(&in->base);
+    return NULL;
+}

@@ -1,0 +1,71 @@
+/* A format's reader as its folder sees it: a window over the bytes, a batch to fill, notes to leave.
+ *
+ * The pattern of `next`: decode records from the window while whole ones are there; when fewer bytes are left than the record
+ * needs, end the batch if it has events, else input_fill.  Payload pointers must lie in the window (or live as long as the
+ * reader), and input_fill is only called while the batch is empty. */
+#ifndef TRACETTA_MODEL_INPUT_H
+#define TRACETTA_MODEL_INPUT_H
+
+#include "io/source.h"
+#include "model/context.h"
+#include "model/format.h"
+#include "model/notes.h"
+#include "model/reader.h"
+
+#define INPUT_BATCH 256u
+
+struct input {
+    struct ttr_reader base;
+    const struct format *format;
+    void *own;                 /* the format's state, format->reader_size bytes */
+    struct source *source;
+    struct window window;      /* what input_fill gave */
+    struct notes notes;
+    ttr_event *events;         /* INPUT_BATCH of them */
+    uint32_t n;                /* in the batch so far */
+    uint16_t id;               /* ttr_event.source */
+    uint32_t flags;            /* TTR_READ_* */
+    uint64_t max_record;
+    int64_t time_offset;
+    uint64_t events_total, lost, gaps;
+    ttr_status pending;        /* failure met behind the events of the batch just given */
+    ttr_error pending_error;
+    const char *version;       /* for the report; static, or NULL */
+    char path[256];            /* for messages */
+    ttr_clock *clocks;         /* for the report; the format fills them with input_add_clock */
+    size_t clocks_n, clocks_capacity;
+    char **format_options;     /* copies, NULL at the end */
+    size_t format_options_n;
+};
+
+/* Makes the window begin at `offset` with at least `need` bytes where the input has them.  Only while in->n == 0. */
+TTR_MUST ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error *error);
+
+/* The next event of the batch, zeroed but for `source`; the caller checks in->n < INPUT_BATCH before. */
+static inline ttr_event *input_event(struct input *in)
+{
+    ttr_event *event = &in->events[in->n++];
+    *event = (ttr_event){.source = in->id};
+    return event;
+}
+
+/* Adds a clock and gives its index; SIZE_MAX when memory is out. */
+TTR_MUST size_t input_add_clock(struct input *in, const ttr_clock *clock);
+
+/* The value of a format option ("layout"), or NULL. */
+const char *input_option(const struct input *in, const char *key);
+
+/* Damage: `bytes` from `offset` are not decoded.  TTR_OK to go on (adjacent ranges of one code grow together), or the strict
+ * mode's error. */
+TTR_MUST ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes, const char *code, ttr_error *error,
+                                 const char *format, ...) TTR_PRINTF(6, 7);
+
+/* A remark or an oddity; cheap when the code was noted before. */
+void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...)
+    TTR_PRINTF(5, 6);
+
+/* Makes an input over a source (taken over, also on failure) for a format. */
+TTR_MUST struct input *input_new(ttr *t, struct source *source, const struct format *format, const char *path,
+                                 const ttr_read_options *options, ttr_error *error);
+
+#endif

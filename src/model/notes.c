@@ -1,0 +1,78 @@
+/* Findings of a reader, counted by code.  A hostile file can leave millions of them, so texts are made for the first of a code
+ * only and ranges are kept up to a bound; the counts are exact all the same. */
+#include "model/notes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void notes_init(struct notes *notes, const struct alloc *alloc)
+{
+    *notes = (struct notes){.alloc = alloc};
+}
+
+void notes_free(struct notes *notes)
+{
+    alloc_free(notes->alloc, notes->note, notes->capacity, sizeof *notes->note);
+    alloc_free(notes->alloc, notes->text, notes->text ? NOTES_CODES_MAX : 0, sizeof *notes->text);
+    alloc_free(notes->alloc, notes->region, notes->regions_capacity, sizeof *notes->region);
+}
+
+static ttr_note *find(struct notes *notes, const char *code)
+{
+    for (size_t i = 0; i < notes->n; i++)
+        if (notes->note[i].code == code || strcmp(notes->note[i].code, code) == 0)
+            return &notes->note[i];
+    return NULL;
+}
+
+/* Texts are allocated once for all codes, so that they never move under the pointers in the notes. */
+static ttr_note *add(struct notes *notes, const char *code, const char *format, va_list values)
+{
+    if (!notes->text)
+        notes->text = alloc_zero(notes->alloc, NOTES_CODES_MAX, sizeof *notes->text);
+    if (!notes->text || notes->n >= NOTES_CODES_MAX ||
+        !alloc_reserve(notes->alloc, (void **)&notes->note, &notes->capacity, notes->n + 1, sizeof *notes->note))
+        return NULL;
+    char *text = notes->text[notes->n];
+    (void)vsnprintf(text, NOTES_TEXT_MAX, format, values);
+    ttr_note *note = &notes->note[notes->n++];
+    *note = (ttr_note){.code = code, .text = text};
+    return note;
+}
+
+/* A range that touches the one before it is the same damage seen again, not a second one. */
+static void add_region(struct notes *notes, const ttr_region *where)
+{
+    ttr_region *last = notes->regions_n ? &notes->region[notes->regions_n - 1] : NULL;
+    bool adjacent = notes->damage_regions > 0 && where->offset == notes->damage_end;
+    notes->damage_bytes += where->bytes;
+    notes->damage_end = where->offset + where->bytes;
+    if (adjacent) {
+        if (last && last->offset + last->bytes == where->offset)
+            last->bytes += where->bytes;
+        return;
+    }
+    notes->damage_regions++;
+    if (notes->regions_n < NOTES_REGIONS_MAX &&
+        alloc_reserve(notes->alloc, (void **)&notes->region, &notes->regions_capacity, notes->regions_n + 1,
+                      sizeof *notes->region))
+        notes->region[notes->regions_n++] = *where;
+}
+
+void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *where, const char *format, va_list values)
+{
+    ttr_note *note = find(notes, where->code);
+    if (!note) {
+        note = add(notes, where->code, format, values);
+        if (note) {
+            note->severity = severity;
+            note->first_offset = where->offset;
+        }
+    }
+    if (note) {
+        note->count++;
+        note->bytes += where->bytes;
+    }
+    if (severity == TTR_NOTE_DAMAGE)
+        add_region(notes, where);
+}

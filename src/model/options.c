@@ -1,0 +1,84 @@
+/* "key=value" options of formats.  "FORMAT.key=value" restricts one to a format, so that options for several inputs of
+ * different formats can be given together. */
+#include "model/options.h"
+
+#include <string.h>
+
+#include "base/status.h"
+
+/* Where the key begins for this format, or NULL when the option is another format's. */
+static const char *own_part(const struct format *format, const char *option)
+{
+    const char *dot = strchr(option, '.');
+    const char *equals = strchr(option, '=');
+    if (!dot || (equals && dot > equals))
+        return option;
+    size_t n = (size_t)(dot - option);
+    return strlen(format->name) == n && memcmp(format->name, option, n) == 0 ? dot + 1 : NULL;
+}
+
+static bool is_known(const struct options_list *list, const char *option, size_t key_n)
+{
+    for (size_t i = 0; i < list->format->options_n; i++) {
+        const ttr_option_info *info = &list->format->options[i];
+        if (info->for_writing == list->for_writing && strlen(info->key) == key_n && memcmp(info->key, option, key_n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static ttr_status copy_one(const struct options_list *list, const char *option, char **copy, ttr_error *error)
+{
+    const char *equals = strchr(option, '=');
+    if (!equals)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option \"%s\" has no value: write KEY=VALUE", option);
+    if (!is_known(list, option, (size_t)(equals - option)))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "format %s has no option \"%s\" for %s: see tracetta formats",
+                    list->format->name, option, list->for_writing ? "writing" : "reading");
+    size_t n = strlen(option) + 1;
+    *copy = alloc_zero(list->alloc, n, 1);
+    if (!*copy)
+        return fail_memory(error);
+    memcpy(*copy, option, n);
+    return TTR_OK;
+}
+
+ttr_status options_copy(const struct options_list *list, char ***copies, size_t *n, ttr_error *error)
+{
+    size_t capacity = 0;
+    while (list->given && list->given[capacity])
+        capacity++;
+    *n = 0;
+    if (capacity == 0)
+        return TTR_OK;
+    *copies = alloc_zero(list->alloc, capacity, sizeof **copies);
+    if (!*copies)
+        return fail_memory(error);
+    *n = capacity;
+    size_t used = 0;
+    for (size_t i = 0; i < capacity; i++) {
+        const char *own = own_part(list->format, list->given[i]);
+        ttr_status status = own ? copy_one(list, own, &(*copies)[used++], error) : TTR_OK;
+        if (status != TTR_OK)
+            return status;
+    }
+    return TTR_OK;
+}
+
+void options_free(const struct alloc *alloc, char **copies, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (copies[i])
+            alloc_free(alloc, copies[i], strlen(copies[i]) + 1, 1);
+    alloc_free(alloc, copies, n, sizeof *copies);
+}
+
+const char *options_get(char *const *copies, size_t n, const char *key)
+{
+    size_t key_n = strlen(key);
+    const char *value = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (copies[i] && strncmp(copies[i], key, key_n) == 0 && copies[i][key_n] == '=')
+            value = copies[i] + key_n + 1;
+    return value;
+}

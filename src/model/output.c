@@ -1,0 +1,190 @@
+/* A format's writer: the part that is the same for all of them. */
+#include "model/output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "model/options.h"
+
+#define DRAIN_AT ((size_t)256 * 1024)
+
+const char *output_option(const struct ttr_writer *out, const char *key)
+{
+    return options_get(out->format_options, out->format_options_n, key);
+}
+
+static ttr_status hand_over(struct ttr_writer *out, ttr_error *error)
+{
+    if (out->buffer.failed)
+        return fail_memory(error);
+    ttr_status status = sink_write(out->sink, out->buffer.bytes, out->buffer.n, error);
+    buffer_clear(&out->buffer);
+    return status;
+}
+
+ttr_status output_drain(struct ttr_writer *out, ttr_error *error)
+{
+    if (out->buffer.n < DRAIN_AT && !out->buffer.failed)
+        return TTR_OK;
+    return hand_over(out, error);
+}
+
+bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event)
+{
+    return (event->flags & TTR_EVENT_RAW) && context_schema(out->t, event->schema)->format == out->format;
+}
+
+static void free_output(struct ttr_writer *out)
+{
+    const struct alloc *alloc = &out->t->counted;
+    if (out->own && out->format->drop)
+        out->format->drop(out);
+    sink_abandon(out->sink);
+    buffer_free(&out->buffer);
+    options_free(alloc, out->format_options, out->format_options_n);
+    alloc_free(alloc, out->told, out->format->losses_n, sizeof *out->told);
+    alloc_free(alloc, out->ledger, out->format->losses_n, sizeof *out->ledger);
+    alloc_free(alloc, out->own, 1, out->format->writer_size);
+    alloc_free(alloc, out, 1, sizeof *out);
+}
+
+static ttr_status set_up(struct ttr_writer *out, const ttr_write_options *options, ttr_error *error)
+{
+    const struct alloc *alloc = &out->t->counted;
+    const struct format *format = out->format;
+    out->own = alloc_zero(alloc, 1, format->writer_size);
+    out->ledger = alloc_zero(alloc, format->losses_n, sizeof *out->ledger);
+    out->told = alloc_zero(alloc, format->losses_n, sizeof *out->told);
+    if (!out->own || (format->losses_n && (!out->ledger || !out->told)))
+        return fail_memory(error);
+    if (format->losses_n)
+        memcpy(out->ledger, format->losses, format->losses_n * sizeof *out->ledger);
+    if (!options)
+        return TTR_OK;
+    out->flags = options->flags;
+    return options_copy(&(struct options_list){alloc, options->format_options, format, true}, &out->format_options,
+                        &out->format_options_n, error);
+}
+
+struct ttr_writer *output_new(ttr *t, struct sink *sink, const struct format *format, const ttr_write_options *options,
+                              ttr_error *error)
+{
+    struct ttr_writer *out = alloc_zero(&t->counted, 1, sizeof *out);
+    if (!out) {
+        sink_abandon(sink);
+        (void)fail_memory(error);
+        return NULL;
+    }
+    out->t = t;
+    out->format = format;
+    out->sink = sink;
+    buffer_init(&out->buffer, &t->counted);
+    ttr_status status = set_up(out, options, error);
+    if (status == TTR_OK)
+        status = format->create(out, error);
+    if (status == TTR_OK)
+        return out;
+    if (error)
+        (void)snprintf(error->format, sizeof error->format, "%s", format->name);
+    free_output(out);
+    return NULL;
+}
+
+/* Makes a failure stick and tells it. */
+static ttr_status stick(struct ttr_writer *out, ttr_status status, const ttr_error *own, ttr_error *error)
+{
+    if (status != TTR_OK && out->stuck == TTR_OK) {
+        out->stuck = status;
+        out->stuck_error = *own;
+        (void)snprintf(out->stuck_error.format, sizeof out->stuck_error.format, "%s", out->format->name);
+    }
+    if (out->stuck != TTR_OK && error)
+        *error = out->stuck_error;
+    return out->stuck;
+}
+
+static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
+{
+    if (!(out->flags & TTR_WRITE_STRICT) || out->lost_any == 0)
+        return TTR_OK;
+    for (size_t i = 0; i < out->format->losses_n; i++)
+        if (out->ledger[i].count)
+            return fail(error, TTR_E_LOSS, out->ledger[i].first_offset, "%s cannot hold %s: they %s; leave --strict out to accept that",
+                        out->format->name, out->ledger[i].what, out->ledger[i].rule);
+    return TTR_OK;
+}
+
+ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
+    if (out->stuck != TTR_OK)
+        return stick(out, TTR_OK, NULL, error);
+    ttr_error own = {0};
+    ttr_status status = out->format->write(out, batch, &own);
+    if (status == TTR_OK)
+        status = refuse_loss(out, &own);
+    if (status == TTR_OK)
+        status = output_drain(out, &own);
+    return stick(out, status, &own, error);
+}
+
+ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
+{
+    ttr_error own = {0};
+    ttr_status status = out->stuck;
+    if (status == TTR_OK)
+        status = hand_over(out, &own);
+    if (status == TTR_OK)
+        status = sink_flush(out->sink, &own);
+    return stick(out, status, &own, error);
+}
+
+ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
+{
+    ttr_error own = {0};
+    ttr_status status = out->stuck;
+    if (status == TTR_OK)
+        status = out->format->finish(out, &own);
+    if (status == TTR_OK)
+        status = refuse_loss(out, &own);
+    if (status == TTR_OK)
+        status = hand_over(out, &own);
+    if (status == TTR_OK) {
+        status = sink_finish(out->sink, &own);
+        out->sink = NULL;
+    }
+    status = stick(out, status, &own, error);
+    free_output(out);
+    return status;
+}
+
+void ttr_abandon(ttr_writer *out)
+{
+    if (out)
+        free_output(out);
+}
+
+const char *ttr_writer_temporary(const ttr_writer *out)
+{
+    return sink_temporary(out->sink);
+}
+
+uint64_t ttr_writer_bytes(const ttr_writer *out)
+{
+    return sink_offset(out->sink) + out->buffer.n;
+}
+
+uint64_t ttr_writer_events(const ttr_writer *out)
+{
+    return out->events;
+}
+
+size_t ttr_losses(ttr_writer *out, const ttr_loss **losses)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < out->format->losses_n; i++)
+        if (out->ledger[i].count)
+            out->told[n++] = out->ledger[i];
+    *losses = out->told;
+    return n;
+}

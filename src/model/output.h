@@ -1,0 +1,52 @@
+/* A format's writer as its folder sees it: a buffer to append to, a ledger to count losses in.
+ *
+ * The pattern of `write`: append to out->buffer; call output_drain now and then (at least once a batch), which hands the buffer
+ * to the sink when it is large.  Losses are counted with the index of the rule in format->losses. */
+#ifndef TRACETTA_MODEL_OUTPUT_H
+#define TRACETTA_MODEL_OUTPUT_H
+
+#include "base/buffer.h"
+#include "io/sink.h"
+#include "model/context.h"
+#include "model/format.h"
+
+struct ttr_writer {
+    ttr *t;
+    const struct format *format;
+    void *own; /* the format's state, format->writer_size bytes */
+    struct sink *sink;
+    struct buffer buffer;
+    uint32_t flags; /* TTR_WRITE_* */
+    uint64_t events;
+    ttr_loss *ledger;  /* format->losses with counts */
+    ttr_loss *told;    /* those with count > 0, for ttr_losses */
+    uint64_t lost_any; /* sum of counts */
+    ttr_status stuck;
+    ttr_error stuck_error;
+    char **format_options;
+    size_t format_options_n;
+};
+
+/* The value of a format option, or NULL. */
+const char *output_option(const struct ttr_writer *out, const char *key);
+
+/* Counts a loss of rule `index` of format->losses. */
+static inline void output_lost(struct ttr_writer *out, size_t index, uint64_t offset)
+{
+    ttr_loss *loss = &out->ledger[index];
+    if (loss->count++ == 0)
+        loss->first_offset = offset;
+    out->lost_any++;
+}
+
+/* Hands the buffer to the sink when it holds 256 KiB or more; TTR_E_NOMEM when an append had failed. */
+TTR_MUST ttr_status output_drain(struct ttr_writer *out, ttr_error *error);
+
+/* True where the event is a raw record of this writer's own format, to be copied as it is. */
+bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event);
+
+/* Makes an output over a sink (taken over, also on failure). */
+TTR_MUST struct ttr_writer *output_new(ttr *t, struct sink *sink, const struct format *format, const ttr_write_options *options,
+                                   ttr_error *error);
+
+#endif

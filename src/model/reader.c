@@ -1,0 +1,38 @@
+/* The public face of every reader: a failure sticks, whatever kind of reader it is. */
+#include "model/reader.h"
+
+#include "base/status.h"
+
+ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
+{
+    if (reader->stuck != TTR_OK) {
+        if (error && reader->stuck != TTR_END)
+            *error = reader->stuck_error;
+        return reader->stuck;
+    }
+    ttr_error own = {0};
+    *batch = (ttr_batch){0};
+    ttr_status status = reader->ops->next(reader, batch, &own);
+    if (status != TTR_OK && status != TTR_AGAIN) {
+        reader->stuck = status;
+        reader->stuck_error = own;
+        if (error && status != TTR_END)
+            *error = own;
+    }
+    return status;
+}
+
+void ttr_close(ttr_reader *reader)
+{
+    if (reader)
+        reader->ops->close(reader);
+}
+
+bool ttr_reader_report(ttr_reader *reader, size_t index, ttr_report *report)
+{
+    size_t size = report->size;
+    if (size < sizeof *report)
+        return false;
+    *report = (ttr_report){.size = size};
+    return reader->ops->report(reader, index, report);
+}
