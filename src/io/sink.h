@@ -28,6 +28,9 @@ TTR_MUST ttr_status sink_flush(struct sink *sink, ttr_error *error);
 /* Bytes accepted so far. */
 uint64_t sink_offset(const struct sink *sink);
 
+/* Path of the temporary file, NULL where there is none. */
+const char *sink_temporary(const struct sink *sink);
+
 /* Flushes, renames into place, and frees, also when it fails (the temporary file is then removed). */
 TTR_MUST ttr_status sink_finish(struct sink *sink, ttr_error *error);
 

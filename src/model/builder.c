@@ -1,6 +1,8 @@
 /* Events made by hand: attributes in a view, fields in the packed encoding. */
 #include <string.h>
 
+#include <tracetta/write.h>
+
 #include "base/status.h"
 #include "model/packed.h"
 
