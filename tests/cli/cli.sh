@@ -1,0 +1,80 @@
+# Helpers of the command line tests, sourced by *_test.sh: "source cli.sh COMMAND".  Each call below is one TAP case.
+# $tracetta is the command under test, $work a scratch folder that is removed at the end, $corpus the recorded traces or "".
+# shellcheck shell=bash
+tracetta=$(realpath "$1")
+work=$(mktemp -d) || exit 1
+corpus=${TTR_CORPUS:-$(dirname "${BASH_SOURCE[0]}")/../../../shared/corpus}
+[ -d "$corpus" ] || corpus=
+case_count=0
+case_failures=0
+trap 'rm -rf "$work"; echo "1..$case_count"; exit $((case_failures > 0))' EXIT
+exec </dev/null
+
+# verdict NAME TRUTH WHY: prints one case; TRUTH is 0 where it holds.
+verdict()
+{
+    case_count=$((case_count + 1))
+    if [ "$2" = 0 ]; then
+        echo "ok $case_count - $1"
+    else
+        case_failures=$((case_failures + 1))
+        echo "not ok $case_count - $1"
+        printf '# %s\n' "$3"
+        sed 's/^/# stdout: /' "$work/.out" | head -n 20
+        sed 's/^/# stderr: /' "$work/.err" | head -n 20
+    fi
+}
+
+# run COMMAND...: keeps its output in $work/.out and $work/.err, its exit status in $run_status.
+run()
+{
+    timeout 60 "$@" >"$work/.out" 2>"$work/.err"
+    run_status=$?
+}
+
+# succeeds NAME COMMAND...: it exits with 0 and says nothing on stderr.
+succeeds()
+{
+    local name=$1
+    shift
+    run "$@"
+    [ $run_status = 0 ] && [ ! -s "$work/.err" ]
+    verdict "$name" $? "exit status $run_status of: $*"
+}
+
+# says NAME PATTERN COMMAND...: it exits with 0 and a line of its stdout matches the extended regular expression.
+says()
+{
+    local name=$1 pattern=$2
+    shift 2
+    run "$@"
+    [ $run_status = 0 ] && grep -Eq -e "$pattern" "$work/.out"
+    verdict "$name" $? "exit status $run_status, wanted /$pattern/ from: $*"
+}
+
+# refuses NAME STATUS PATTERN COMMAND...: it exits with STATUS, says PATTERN on stderr, and nothing on stdout.
+refuses()
+{
+    local name=$1 status=$2 pattern=$3
+    shift 3
+    run "$@"
+    [ $run_status = "$status" ] && grep -Eq -e "$pattern" "$work/.err" && [ ! -s "$work/.out" ]
+    verdict "$name" $? "exit status $run_status, wanted $status and /$pattern/ from: $*"
+}
+
+# same NAME EXPECTED_FILE COMMAND...: it exits with 0 and its stdout is exactly the file.
+same()
+{
+    local name=$1 expected=$2
+    shift 2
+    run "$@"
+    [ $run_status = 0 ] && cmp -s "$expected" "$work/.out"
+    verdict "$name" $? "exit status $run_status, stdout differs from $expected: $*"
+}
+
+# skip NAME REASON
+skip()
+{
+    case_count=$((case_count + 1))
+    echo "ok $case_count - $1 # SKIP $2"
+}
