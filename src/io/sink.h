@@ -3,6 +3,8 @@
  * A regular file is written to a temporary name beside its target and renamed by sink_finish; sink_abandon removes it.  "-" is
  * standard output.  Devices, FIFOs and sockets that exist are opened and written directly.  Errors stick: the first failed
  * write is repeated by every later call.  Writes are buffered (256 KiB) and survive EINTR and short counts.
+ * An existing file that is overwritten keeps its mode, and a link to it stays a link.  SIGPIPE is the program's: where it is
+ * ignored, a closed pipe is TTR_E_IO with EPIPE.
  * Thread rule: one thread at a time. */
 #ifndef TRACETTA_IO_SINK_H
 #define TRACETTA_IO_SINK_H
@@ -28,7 +30,8 @@ TTR_MUST ttr_status sink_flush(struct sink *sink, ttr_error *error);
 /* Bytes accepted so far. */
 uint64_t sink_offset(const struct sink *sink);
 
-/* Path of the temporary file, NULL where there is none. */
+/* The path of the temporary file, or NULL where there is none: for a signal handler that must remove it. Lives as long as the
+ * sink. */
 const char *sink_temporary(const struct sink *sink);
 
 /* Flushes, renames into place, and frees, also when it fails (the temporary file is then removed). */

@@ -2,10 +2,10 @@
  *
  * A source shows a window of consecutive bytes.  source_fill makes the window begin at the given offset and hold at least
  * `need` bytes if the input has them; the window's bytes stay valid until the next source_fill or source_close.  Nothing ever
- * seeks backwards, so pipes and compressed files work like any other.  At least SOURCE_PADDING readable zero or data bytes
- * follow the window in memory ONLY for peeked data; elsewhere readers must stay inside it.
+ * seeks backwards, so pipes and compressed files work like any other.  Nothing may be read past the window.
  * Memory: about 1 to 4 MiB a source, more only while a single record needs it (bounded by `limit`).
- * Thread rule: one thread at a time; a compressed source runs its decoder on a thread of its own behind the window. */
+ * Thread rule: one thread at a time; a compressed source (unless it is a small file) runs its decoder on a thread of its own
+ * behind the window, and a pull function is then called from there. */
 #ifndef TRACETTA_IO_SOURCE_H
 #define TRACETTA_IO_SOURCE_H
 
@@ -34,18 +34,23 @@ typedef int64_t (*source_pull)(void *own, void *to, size_t n);
 
 /* Opens a path: a regular file (mapped where safe: local, not open for writing elsewhere), a FIFO, a device, or "-" for
  * standard input.  gzip, zstd, lz4 (frame), bzip2 and xz are recognised by content and decoded, also several members one after
- * another and one inside the other.  A directory is TTR_E_MISUSE.  NULL with `error` filled when it cannot be opened. */
+ * another and one inside the other (at most 4 levels).  The first bytes are looked at here, so a pipe is waited for.  A
+ * directory is TTR_E_MISUSE.  NULL with `error` filled when it cannot be opened. */
 struct source *source_open(const struct alloc *alloc, const char *path, const struct source_options *options, ttr_error *error);
 
-/* The same over memory (borrowed until close), an open file descriptor (taken over), or a pull function. */
+/* The same over memory (borrowed until close), an open file descriptor (taken over, and closed also when this fails), or a pull
+ * function (source_close waits for a call under way to return). */
 struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n, const struct source_options *options, ttr_error *error);
 struct source *source_open_fd(const struct alloc *alloc, int fd, const struct source_options *options, ttr_error *error);
 struct source *source_open_pull(const struct alloc *alloc, source_pull pull, void *own, const struct source_options *options, ttr_error *error);
 
 /* Moves the window to begin at `offset` (not before the present window's offset, not past its end) and to hold at least `need`
  * bytes, fewer only when the input ends there (at_end is then set).  TTR_OK also with an empty window at the end.
- * A damaged compressed stream: whatever decodes is delivered first, then the error (TTR_E_MALFORMED or TTR_E_TRUNCATED, offset
- * of the compressed file in its text) once, then the window is at_end.  TTR_E_LIMIT when `need` is over the limit. */
+ * at_end is known for sure only when `need` could not be met: a pipe may end just after a full window.  A file that grows
+ * after at_end shows the new bytes at a later fill.
+ * A failure below (TTR_E_IO; a damaged compressed stream: TTR_E_MALFORMED or TTR_E_TRUNCATED with the place in the compressed
+ * file in its text) is told once, by the first fill that cannot have its `need`; the window then holds what came before it, and
+ * at the next fill it is at_end.  TTR_E_LIMIT when `need` is over the limit; the window is then unchanged. */
 TTR_MUST ttr_status source_fill(struct source *source, uint64_t offset, size_t need, struct window *window, ttr_error *error);
 
 /* What is known: "gzip", "zstd", "lz4", "bzip2", "xz" or ""; the size on disk (0 = unknown); bytes consumed from disk so far. */

@@ -1,0 +1,205 @@
+/* Raw feeds: memory, descriptors, pull functions; and what all feeds share (peeking, telling a failure once).
+ * Interrupted and short reads, non-blocking descriptors and cancellation end here: nobody above sees EINTR or EAGAIN. */
+#include "io/feed.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/status.h"
+
+struct raw_feed {
+    struct feed feed;
+    const struct alloc *alloc;
+    const uint8_t *bytes; /* memory: what is left */
+    size_t n;
+    source_pull pull;
+    void *own;
+    int fd, stop_fd;
+    bool is_owned;
+    uint64_t start;
+};
+
+static void raw_close(struct feed *feed)
+{
+    struct raw_feed *raw = (struct raw_feed *)feed;
+    if (raw->is_owned)
+        (void)close(raw->fd); /* opened for reading: nothing can be lost */
+    alloc_free(raw->alloc, raw, 1, sizeof *raw);
+}
+
+static size_t memory_read(struct feed *feed, void *to, size_t n)
+{
+    struct raw_feed *raw = (struct raw_feed *)feed;
+    if (n > raw->n)
+        n = raw->n;
+    if (n)
+        memcpy(to, raw->bytes, n);
+    raw->bytes = n ? raw->bytes + n : raw->bytes;
+    raw->n -= n;
+    return n;
+}
+
+static size_t read_failed(struct feed *feed, int sys)
+{
+    feed->failed = true;
+    (void)fail_sys(&feed->failure, sys, feed_used(feed), "cannot read %s at byte %llu", feed->name,
+                   (unsigned long long)feed_used(feed));
+    return 0;
+}
+
+static size_t pull_read(struct feed *feed, void *to, size_t n)
+{
+    struct raw_feed *raw = (struct raw_feed *)feed;
+    for (;;) {
+        errno = 0;
+        int64_t got = raw->pull(raw->own, to, n);
+        if (got >= 0)
+            return (uint64_t)got <= n ? (size_t)got : read_failed(feed, EOVERFLOW);
+        if (errno != EINTR && errno != EAGAIN)
+            return read_failed(feed, errno ? errno : EIO);
+    }
+}
+
+/* Waits until the descriptor has something to say; false when the feed was told to stop. */
+static bool wait_readable(const struct raw_feed *raw)
+{
+    struct pollfd waits[2] = {{.fd = raw->fd, .events = POLLIN}, {.fd = raw->stop_fd, .events = POLLIN}};
+    while (poll(waits, raw->stop_fd >= 0 ? 2 : 1, -1) < 0)
+        if (errno != EINTR && errno != EAGAIN)
+            return true; /* the read below tells what is wrong */
+    return !(raw->stop_fd >= 0 && waits[1].revents);
+}
+
+static size_t stream_read(struct feed *feed, void *to, size_t n)
+{
+    struct raw_feed *raw = (struct raw_feed *)feed;
+    bool must_wait = raw->stop_fd >= 0; /* a blocking read could not be called off */
+    for (;;) {
+        if (must_wait && !wait_readable(raw))
+            return 0;
+        ssize_t got = read(raw->fd, to, n);
+        if (got >= 0)
+            return (size_t)got;
+        if (errno == EAGAIN || errno == EWOULDBLOCK)
+            must_wait = true;
+        else if (errno != EINTR)
+            return read_failed(feed, errno);
+    }
+}
+
+static size_t file_read(struct feed *feed, void *to, size_t n)
+{
+    struct raw_feed *raw = (struct raw_feed *)feed;
+    for (;;) {
+        ssize_t got = pread(raw->fd, to, n, (off_t)(raw->start + feed_used(feed)));
+        if (got >= 0)
+            return (size_t)got;
+        if (errno != EINTR)
+            return read_failed(feed, errno);
+    }
+}
+
+static const struct feed_ops memory_ops = {.read = memory_read, .close = raw_close};
+static const struct feed_ops pull_ops = {.read = pull_read, .close = raw_close};
+static const struct feed_ops stream_ops = {.read = stream_read, .close = raw_close};
+static const struct feed_ops file_ops = {.read = file_read, .close = raw_close};
+
+static struct raw_feed *raw_new(const struct alloc *alloc, const struct feed_ops *ops)
+{
+    struct raw_feed *raw = alloc_zero(alloc, 1, sizeof *raw);
+    if (!raw)
+        return NULL;
+    raw->feed.ops = ops;
+    raw->feed.name = "input";
+    raw->alloc = alloc;
+    raw->fd = -1;
+    raw->stop_fd = -1;
+    return raw;
+}
+
+struct feed *feed_of_memory(const struct alloc *alloc, const void *bytes, size_t n)
+{
+    struct raw_feed *raw = raw_new(alloc, &memory_ops);
+    if (!raw)
+        return NULL;
+    raw->bytes = bytes;
+    raw->n = n;
+    return &raw->feed;
+}
+
+struct feed *feed_of_fd(const struct alloc *alloc, int fd, bool is_owned, bool is_regular, uint64_t start)
+{
+    struct raw_feed *raw = raw_new(alloc, is_regular ? &file_ops : &stream_ops);
+    if (!raw)
+        return NULL;
+    raw->fd = fd;
+    raw->is_owned = is_owned;
+    raw->start = start;
+    raw->feed.may_grow = is_regular;
+    return &raw->feed;
+}
+
+struct feed *feed_of_pull(const struct alloc *alloc, source_pull pull, void *own)
+{
+    struct raw_feed *raw = raw_new(alloc, &pull_ops);
+    if (!raw)
+        return NULL;
+    raw->pull = pull;
+    raw->own = own;
+    return &raw->feed;
+}
+
+void feed_stop_by(struct feed *feed, int stop_fd)
+{
+    struct raw_feed *raw = (struct raw_feed *)feed;
+    raw->stop_fd = stop_fd;
+}
+
+/* One read below, counted; 0 at the end or when feed->failed was set. */
+static size_t take(struct feed *feed, void *to, size_t n)
+{
+    if (feed->ended || feed->failed || n == 0)
+        return 0;
+    size_t got = feed->ops->read(feed, to, n);
+    feed->ended = got == 0 && !feed->may_grow;
+    atomic_fetch_add_explicit(&feed->used, got, memory_order_relaxed);
+    return got;
+}
+
+int64_t feed_read(struct feed *feed, void *to, size_t n, ttr_error *error)
+{
+    size_t peeked = (size_t)(feed->head_n - feed->head_at);
+    if (peeked) {
+        n = n < peeked ? n : peeked;
+        memcpy(to, feed->head + feed->head_at, n);
+        feed->head_at = (uint8_t)(feed->head_at + n);
+        return (int64_t)n;
+    }
+    size_t got = take(feed, to, n);
+    if (got || !feed->failed)
+        return (int64_t)got;
+    feed->failed = false;
+    feed->ended = true;
+    if (error)
+        *error = feed->failure;
+    return -1;
+}
+
+size_t feed_peek(struct feed *feed, size_t n)
+{
+    while ((size_t)(feed->head_n - feed->head_at) < n) {
+        size_t got = take(feed, feed->head + feed->head_n, FEED_HEAD - (size_t)feed->head_n);
+        if (!got)
+            break;
+        feed->head_n = (uint8_t)(feed->head_n + got);
+    }
+    return (size_t)(feed->head_n - feed->head_at);
+}
+
+void feed_close(struct feed *feed)
+{
+    if (feed)
+        feed->ops->close(feed);
+}

@@ -1,0 +1,61 @@
+/* A feed hands out consecutive bytes and remembers its own failure: what lies below every window.
+ *
+ * Raw feeds (feed.c) read memory, a descriptor or a pull function; inflate.c puts a decoder over a feed, decode.c a thread over
+ * that.  Each owns the feed under it.  A failure is told once, after every byte before it was handed out; then the feed ends.
+ * Thread rule: one thread at a time, but feed_used may be asked from any. */
+#ifndef TRACETTA_IO_FEED_H
+#define TRACETTA_IO_FEED_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/alloc.h"
+#include "io/source.h"
+
+#define FEED_HEAD 16 /* bytes that can be peeked: the longest magic has 10 */
+
+struct feed;
+
+struct feed_ops {
+    /* Writes up to n bytes; 0 at the end, or after filling feed->failure and setting feed->failed. */
+    size_t (*read)(struct feed *feed, void *to, size_t n);
+    void (*close)(struct feed *feed);
+};
+
+struct feed {
+    const struct feed_ops *ops;
+    const char *name;       /* for messages; borrowed */
+    bool may_grow;          /* a regular file: after its end there may be more later */
+    bool ended, failed;     /* failed: `failure` is still to be told */
+    uint8_t head_at, head_n;
+    uint8_t head[FEED_HEAD]; /* peeked, not yet handed out: [head_at, head_n) */
+    _Atomic uint64_t used;  /* bytes taken from `read` so far */
+    ttr_error failure;
+};
+
+/* Bytes that stay borrowed until the feed is closed. */
+struct feed *feed_of_memory(const struct alloc *alloc, const void *bytes, size_t n);
+
+/* A descriptor; a regular file is read from `start` by pread, anything else as it comes.  Closed with the feed if `is_owned`. */
+struct feed *feed_of_fd(const struct alloc *alloc, int fd, bool is_owned, bool is_regular, uint64_t start);
+
+struct feed *feed_of_pull(const struct alloc *alloc, source_pull pull, void *own);
+
+/* Lets a raw feed of a descriptor end early: a read waits for bytes or for `stop_fd` to become readable. */
+void feed_stop_by(struct feed *raw, int stop_fd);
+
+/* Reads up to n bytes: the count, 0 at the end, or -1 with `error` (may be NULL) and feed->failure filled. */
+int64_t feed_read(struct feed *feed, void *to, size_t n, ttr_error *error);
+
+/* Makes at least n <= FEED_HEAD bytes visible in feed->head without handing them out, fewer at the end; gives how many. */
+size_t feed_peek(struct feed *feed, size_t n);
+
+static inline uint64_t feed_used(const struct feed *feed)
+{
+    return atomic_load_explicit(&feed->used, memory_order_relaxed);
+}
+
+/* Closes the feed and those under it; NULL is fine. */
+void feed_close(struct feed *feed);
+
+#endif

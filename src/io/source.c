@@ -1,0 +1,216 @@
+/* Opening a source: what the path is, whether its bytes are compressed, which kind of window shows them; then dispatch.
+ *
+ * A compressed input gets its decoders (inflate.c) and, unless it is small, a thread that runs them (decode.c).  The first
+ * bytes are looked at while opening, so opening a pipe waits for them. */
+#include "io/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "io/source_window.h"
+
+#define LIMIT_DEFAULT (UINT64_C(4) << 30)
+
+void source_close(struct source *source)
+{
+    if (!source)
+        return;
+    if (source->ops)
+        source->ops->close(source);
+    feed_close(source->feed);
+    alloc_free(source->alloc, source->name, source->name_size, 1);
+    alloc_free(source->alloc, source, 1, sizeof *source);
+}
+
+/* A source that has a name and options but no bytes yet. */
+static struct source *source_new(const struct alloc *alloc, const char *name, const struct source_options *options, ttr_error *error)
+{
+    struct source *source = alloc_zero(alloc, 1, sizeof *source);
+    size_t size = strlen(name) + 1;
+    if (source) {
+        source->alloc = alloc;
+        source->name = alloc_zero(alloc, size, 1);
+        source->name_size = size;
+    }
+    if (!source || !source->name) {
+        source_close(source);
+        (void)fail_memory(error);
+        return NULL;
+    }
+    memcpy(source->name, name, size);
+    source->compression = "";
+    source->chunk = options ? options->chunk : 0;
+    source->limit = options && options->limit ? options->limit : LIMIT_DEFAULT;
+    source->shown.bytes = source_nothing;
+    return source;
+}
+
+/* Puts the raw feed under the source; false when it could not be made. */
+static bool source_take(struct source *source, struct feed *disk, ttr_error *error)
+{
+    source->disk = disk;
+    source->feed = disk;
+    if (disk)
+        disk->name = source->name;
+    else
+        (void)fail_memory(error);
+    return disk != NULL;
+}
+
+static const char *open_hint(int reason)
+{
+    switch (reason) {
+    case ENOENT: return " (is the name right?)";
+    case EACCES: return " (check its permissions and those of its folders)";
+    case EMFILE: return " (raise the limit of open files: ulimit -n)";
+    default: return "";
+    }
+}
+
+/* A descriptor on its way into a source. */
+struct opened {
+    int fd;
+    bool is_owned; /* closed with the source */
+    const char *name;
+};
+
+/* The descriptor becomes the source's feed; false when it cannot, it is then still the caller's. */
+static bool take_fd(struct source *source, const struct opened *opened, ttr_error *error)
+{
+    struct stat about;
+    if (fstat(opened->fd, &about) != 0) {
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot read %s", opened->name);
+        return false;
+    }
+    if (S_ISDIR(about.st_mode)) {
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s is a directory; name a file in it", opened->name);
+        return false;
+    }
+    bool is_regular = S_ISREG(about.st_mode);
+    off_t at = is_regular ? lseek(opened->fd, 0, SEEK_CUR) : 0; /* a shell may have read the beginning of standard input */
+    uint64_t start = at > 0 ? (uint64_t)at : 0;
+    if (is_regular && (uint64_t)about.st_size > start)
+        source->disk_size = (uint64_t)about.st_size - start;
+    source->in.mapped.fd = opened->fd;
+    source->in.mapped.start = start;
+    return source_take(source, feed_of_fd(source->alloc, opened->fd, opened->is_owned, is_regular, start), error);
+}
+
+/* Chooses the window of a descriptor. */
+static void choose_window(struct source *source, const struct source_options *options)
+{
+    bool no_mmap = options && options->no_mmap;
+    int fd = source->in.mapped.fd;
+    uint64_t start = source->in.mapped.start;
+    memset(&source->in, 0, sizeof source->in);
+    source->ops = &source_stream_ops;
+    if (source->feed != source->disk || !source->disk->may_grow || no_mmap || !source_file_is_safe_to_map(fd))
+        return;
+    source->ops = &source_mapped_ops;
+    source->in.mapped.fd = fd;
+    source->in.mapped.start = start;
+    source->in.mapped.page = (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static struct source *open_fd(const struct alloc *alloc, const struct opened *opened, const struct source_options *options,
+                              ttr_error *error)
+{
+    struct source *source = source_new(alloc, opened->name, options, error);
+    if (source && take_fd(source, opened, error)) {
+        choose_window(source, options);
+        return source;
+    }
+    source_close(source);
+    if (opened->is_owned)
+        (void)close(opened->fd);
+    return NULL;
+}
+
+struct source *source_open(const struct alloc *alloc, const char *path, const struct source_options *options, ttr_error *error)
+{
+    if (strcmp(path, "-") == 0)
+        return open_fd(alloc, &(struct opened){STDIN_FILENO, false, "standard input"}, options, error);
+    int fd;
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        int reason = errno;
+        (void)fail_sys(error, reason, NO_OFFSET, "cannot open %s%s", path, open_hint(reason));
+        return NULL;
+    }
+    return open_fd(alloc, &(struct opened){fd, true, path}, options, error);
+}
+
+struct source *source_open_fd(const struct alloc *alloc, int fd, const struct source_options *options, ttr_error *error)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "descriptor %d", fd);
+    return open_fd(alloc, &(struct opened){fd, true, name}, options, error);
+}
+
+struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n, const struct source_options *options,
+                                  ttr_error *error)
+{
+    struct source *source = source_new(alloc, "memory", options, error);
+    if (!source)
+        return NULL;
+    if (!source_take(source, feed_of_memory(alloc, bytes, n), error)) {
+        source_close(source);
+        return NULL;
+    }
+    source->disk_size = n;
+    source->ops = &source_memory_ops;
+    source->in.memory.bytes = bytes;
+    source->in.memory.n = n;
+    return source;
+}
+
+struct source *source_open_pull(const struct alloc *alloc, source_pull pull, void *own, const struct source_options *options,
+                                ttr_error *error)
+{
+    struct source *source = source_new(alloc, "input", options, error);
+    if (!source)
+        return NULL;
+    if (!source_take(source, feed_of_pull(alloc, pull, own), error)) {
+        source_close(source);
+        return NULL;
+    }
+    source->ops = &source_stream_ops;
+    return source;
+}
+
+ttr_status source_fill(struct source *source, uint64_t offset, size_t need, struct window *window, ttr_error *error)
+{
+    const struct window *shown = &source->shown;
+    if (offset < shown->offset || offset - shown->offset > shown->n)
+        return fail(error, TTR_E_MISUSE, offset, "%s: byte %llu is outside the window [%llu, +%zu)", source->name,
+                    (unsigned long long)offset, (unsigned long long)shown->offset, shown->n);
+    if (need > source->limit)
+        return fail(error, TTR_E_LIMIT, offset, "%s: a record at byte %llu wants %zu bytes, over the limit of %llu", source->name,
+                    (unsigned long long)offset, need, (unsigned long long)source->limit);
+    ttr_status status = source->ops->fill(source, offset, need, error);
+    *window = source->shown;
+    return status;
+}
+
+const char *source_compression(const struct source *source)
+{
+    return source->compression;
+}
+
+uint64_t source_disk_size(const struct source *source)
+{
+    return source->disk_size;
+}
+
+uint64_t source_disk_used(const struct source *source)
+{
+    /* Mapped and borrowed bytes never pass the feed: what lies before the window is consumed. */
+    return source->ops == &source_stream_ops ? feed_used(source->disk) : source->shown.offset;
+}

@@ -1,0 +1,112 @@
+/* Windows in memory: over the caller's bytes, and over a buffer refilled from a feed.
+ *
+ * The buffer keeps what the reader has not consumed, moves it to the front before a read and grows by doubling only when it is
+ * full: a bogus size in a damaged file costs at most twice what the file really holds. */
+#include <string.h>
+
+#include "base/status.h"
+#include "io/source_window.h"
+
+enum {
+    FIRST_READ = 64 << 10, /* most small files, and all a pipe holds: no need for a large buffer yet */
+    LATER_READ = 1 << 20
+};
+
+const uint8_t source_nothing[1] = {0};
+
+static ttr_status memory_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
+{
+    (void)error;
+    size_t left = source->in.memory.n - (size_t)offset;
+    size_t show = source->chunk && source->chunk < left ? source->chunk : left;
+    if (show < need)
+        show = need < left ? need : left;
+    source->shown = (struct window){.bytes = source->in.memory.n ? source->in.memory.bytes + offset : source_nothing,
+                                    .n = show,
+                                    .offset = offset,
+                                    .at_end = show == left};
+    return TTR_OK;
+}
+
+static void memory_close(struct source *source)
+{
+    (void)source;
+}
+
+/* Makes room for at least one more byte, on the way to `need` and to the usual chunk. */
+static bool make_room(struct source *source, size_t need)
+{
+    size_t chunk = source->chunk ? source->chunk : LATER_READ;
+    size_t now = source->in.stream.capacity;
+    size_t want = now;
+    if (now == 0)
+        want = chunk < FIRST_READ ? chunk : FIRST_READ;
+    else if (now < chunk)
+        want = chunk;
+    else if (source->in.stream.n == now)
+        want = need - now < now ? need : now * 2;
+    if (want == now)
+        return true;
+    uint8_t *bytes = alloc_resize(source->alloc, source->in.stream.bytes, now, want, 1);
+    if (!bytes)
+        return false;
+    source->in.stream.bytes = bytes;
+    source->in.stream.capacity = want;
+    return true;
+}
+
+/* Reads until `need` bytes are there or the feed ends.  A regular file is asked once more after a short read, because only a
+ * read of 0 says that it ended; a pipe is not, because that could wait for long. */
+static ttr_status read_until(struct source *source, size_t need, ttr_error *error)
+{
+    struct feed *feed = source->feed;
+    size_t chunk = source->chunk ? source->chunk : LATER_READ;
+    bool is_short = false;
+    while (source->in.stream.n < need || is_short) {
+        if (!make_room(source, need))
+            return fail_memory(error);
+        size_t room = source->in.stream.capacity - source->in.stream.n;
+        size_t ask = chunk;
+        if (need > source->in.stream.n && need - source->in.stream.n > ask)
+            ask = need - source->in.stream.n;
+        if (ask > room)
+            ask = room;
+        int64_t got = feed_read(feed, source->in.stream.bytes + source->in.stream.n, ask, error);
+        if (got < 0)
+            return feed->failure.status;
+        if (got == 0) {
+            source->shown.at_end = true;
+            return TTR_OK;
+        }
+        source->in.stream.n += (size_t)got;
+        is_short = feed->may_grow && (size_t)got < ask;
+    }
+    return TTR_OK;
+}
+
+static ttr_status stream_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
+{
+    size_t consumed = (size_t)(offset - source->shown.offset);
+    source->in.stream.start += consumed;
+    source->in.stream.n -= consumed;
+    source->shown.offset = offset;
+    ttr_status status = TTR_OK;
+    if (source->in.stream.n < need) {
+        if (source->in.stream.n)
+            memmove(source->in.stream.bytes, source->in.stream.bytes + source->in.stream.start, source->in.stream.n);
+        source->in.stream.start = 0;
+        source->shown.at_end = false;
+        status = read_until(source, need, error);
+    }
+    source->shown.bytes = source->in.stream.bytes ? source->in.stream.bytes + source->in.stream.start : source_nothing;
+    source->shown.n = source->in.stream.n;
+    return status;
+}
+
+static void stream_close(struct source *source)
+{
+    alloc_free(source->alloc, source->in.stream.bytes, source->in.stream.capacity, 1);
+}
+
+const struct source_ops source_memory_ops = {.fill = memory_fill, .close = memory_close};
+const struct source_ops source_stream_ops = {.fill = stream_fill, .close = stream_close};
