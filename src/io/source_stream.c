@@ -33,15 +33,20 @@ static void memory_close(struct source *source)
     (void)source;
 }
 
-/* Makes room for at least one more byte, on the way to `need` and to the usual chunk. */
-static bool make_room(struct source *source, size_t need)
+static size_t chunk_of(const struct source *source)
 {
-    size_t chunk = source->chunk ? source->chunk : LATER_READ;
+    return source->chunk ? source->chunk : LATER_READ;
+}
+
+/* Makes room for at least one more byte, on the way to `need`, and to the usual chunk once a smaller buffer was full. */
+static bool make_room(struct source *source, size_t need, bool was_full)
+{
+    size_t chunk = chunk_of(source);
     size_t now = source->in.stream.capacity;
     size_t want = now;
     if (now == 0)
         want = chunk < FIRST_READ ? chunk : FIRST_READ;
-    else if (now < chunk)
+    else if (was_full && now < chunk)
         want = chunk;
     else if (source->in.stream.n == now)
         want = need - now < now ? need : now * 2;
@@ -60,13 +65,16 @@ static bool make_room(struct source *source, size_t need)
 static ttr_status read_until(struct source *source, size_t need, ttr_error *error)
 {
     struct feed *feed = source->feed;
-    size_t chunk = source->chunk ? source->chunk : LATER_READ;
+    bool was_full = source->in.stream.start + source->in.stream.n == source->in.stream.capacity;
+    if (source->in.stream.n)
+        memmove(source->in.stream.bytes, source->in.stream.bytes + source->in.stream.start, source->in.stream.n);
+    source->in.stream.start = 0;
     bool is_short = false;
     while (source->in.stream.n < need || is_short) {
-        if (!make_room(source, need))
+        if (!make_room(source, need, was_full))
             return fail_memory(error);
         size_t room = source->in.stream.capacity - source->in.stream.n;
-        size_t ask = chunk;
+        size_t ask = chunk_of(source);
         if (need > source->in.stream.n && need - source->in.stream.n > ask)
             ask = need - source->in.stream.n;
         if (ask > room)
@@ -79,6 +87,7 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
             return TTR_OK;
         }
         source->in.stream.n += (size_t)got;
+        was_full = source->in.stream.n == source->in.stream.capacity;
         is_short = feed->may_grow && (size_t)got < ask;
     }
     return TTR_OK;
@@ -92,9 +101,6 @@ static ttr_status stream_fill(struct source *source, uint64_t offset, size_t nee
     source->shown.offset = offset;
     ttr_status status = TTR_OK;
     if (source->in.stream.n < need) {
-        if (source->in.stream.n)
-            memmove(source->in.stream.bytes, source->in.stream.bytes + source->in.stream.start, source->in.stream.n);
-        source->in.stream.start = 0;
         source->shown.at_end = false;
         status = read_until(source, need, error);
     }

@@ -1,0 +1,408 @@
+/* Sinks: a file appears whole or not at all, errors stick and name the place, links and modes survive. */
+#include "io/sink.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "support.h"
+
+/* A folder of this test's own, and a file name in it. */
+struct place {
+    char folder[32], path[64];
+};
+
+static void make_place(struct place *place)
+{
+    (void)snprintf(place->folder, sizeof place->folder, "/tmp/ttr-sink-XXXXXX");
+    assert_non_null(mkdtemp(place->folder));
+    (void)snprintf(place->path, sizeof place->path, "%s/out.fxt", place->folder);
+}
+
+/* Names in the folder: "." and ".." do not count. */
+static int count_files(const struct place *place)
+{
+    int n = -2;
+    DIR *folder = opendir(place->folder);
+    assert_non_null(folder);
+    while (readdir(folder))
+        n++;
+    (void)closedir(folder);
+    return n;
+}
+
+static void drop_place(const struct place *place)
+{
+    (void)unlink(place->path);
+    assert_int_equal(rmdir(place->folder), 0);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void assert_file_is(const char *path, const char *text)
+{
+    char bytes[100] = {0};
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t n = fread(bytes, 1, sizeof bytes, file);
+    (void)fclose(file);
+    support_assert_text(bytes, n, text);
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    return about.st_mode & 07777;
+}
+
+static void a_file_appears_only_when_it_is_finished(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    struct sink *sink = sink_open(alloc_default(), place.path, false, NULL);
+    assert_non_null(sink);
+    assert_int_equal(sink_write(sink, "hello ", 6, NULL), TTR_OK);
+    assert_int_equal(sink_write(sink, "there", 5, NULL), TTR_OK);
+    assert_int_equal(sink_flush(sink, NULL), TTR_OK);
+    assert_int_equal(sink_offset(sink), 11);
+    assert_int_equal(access(place.path, F_OK), -1);
+    assert_file_is(sink_temporary(sink), "hello there");
+    assert_int_equal(sink_finish(sink, NULL), TTR_OK);
+    assert_file_is(place.path, "hello there");
+    assert_int_equal(count_files(&place), 1);
+    mode_t mask = umask(0);
+    (void)umask(mask);
+    assert_int_equal(mode_of(place.path), 0666 & ~mask);
+    drop_place(&place);
+}
+
+static void an_abandoned_file_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    struct sink *sink = sink_open(alloc_default(), place.path, false, NULL);
+    assert_int_equal(sink_write(sink, "x", 1, NULL), TTR_OK);
+    sink_abandon(sink);
+    sink_abandon(NULL);
+    assert_int_equal(count_files(&place), 0);
+    drop_place(&place);
+}
+
+static void an_existing_file_is_refused_unless_asked_to_overwrite(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    write_text(place.path, "old");
+    assert_int_equal(chmod(place.path, 0640), 0);
+    ttr_error error;
+    assert_null(sink_open(alloc_default(), place.path, false, &error));
+    assert_int_equal(error.status, TTR_E_IO);
+    assert_int_equal(error.sys, EEXIST);
+    assert_non_null(strstr(error.text, place.path));
+    struct sink *sink = sink_open(alloc_default(), place.path, true, &error);
+    assert_int_equal(sink_write(sink, "new", 3, NULL), TTR_OK);
+    assert_file_is(place.path, "old");
+    assert_int_equal(sink_finish(sink, &error), TTR_OK);
+    assert_file_is(place.path, "new");
+    assert_int_equal(mode_of(place.path), 0640);
+    assert_int_equal(count_files(&place), 1);
+    drop_place(&place);
+}
+
+static void a_file_that_came_meanwhile_is_not_overwritten(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    struct sink *sink = sink_open(alloc_default(), place.path, false, NULL);
+    write_text(place.path, "theirs");
+    ttr_error error;
+    assert_int_equal(sink_finish(sink, &error), TTR_E_IO);
+    assert_int_equal(error.sys, EEXIST);
+    assert_file_is(place.path, "theirs");
+    assert_int_equal(count_files(&place), 1);
+    drop_place(&place);
+}
+
+static void a_link_stays_a_link(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    char link[64];
+    (void)snprintf(link, sizeof link, "%s/link", place.folder);
+    assert_int_equal(symlink("out.fxt", link), 0);
+    ttr_error error;
+    assert_null(sink_open(alloc_default(), link, true, &error));
+    assert_non_null(strstr(error.text, "leads nowhere"));
+    write_text(place.path, "old");
+    struct sink *sink = sink_open(alloc_default(), link, true, NULL);
+    assert_int_equal(sink_write(sink, "new", 3, NULL), TTR_OK);
+    assert_int_equal(sink_finish(sink, NULL), TTR_OK);
+    assert_file_is(place.path, "new");
+    struct stat about;
+    assert_int_equal(lstat(link, &about), 0);
+    assert_true(S_ISLNK(about.st_mode));
+    assert_int_equal(unlink(link), 0);
+    drop_place(&place);
+}
+
+static void a_name_of_full_length_still_gets_its_temporary_file(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    char path[300], name[256];
+    memset(name, 'n', 255);
+    name[255] = 0;
+    (void)snprintf(path, sizeof path, "%s/%s", place.folder, name);
+    struct sink *sink = sink_open(alloc_default(), path, false, NULL);
+    assert_non_null(sink);
+    assert_int_equal(sink_finish(sink, NULL), TTR_OK);
+    assert_int_equal(unlink(path), 0);
+    drop_place(&place);
+}
+
+static void a_place_that_cannot_be_written_is_named(void **state)
+{
+    (void)state;
+    ttr_error error;
+    assert_null(sink_open(alloc_default(), "/tmp", true, &error));
+    assert_int_equal(error.sys, EISDIR);
+    assert_null(sink_open(alloc_default(), "", true, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    assert_null(sink_open(alloc_default(), "/tmp/no-such-folder/x.fxt", false, &error));
+    assert_int_equal(error.sys, ENOENT);
+    assert_non_null(strstr(error.text, "/tmp/no-such-folder/x.fxt"));
+}
+
+static void a_writable_file_in_a_closed_folder_is_explained(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    write_text(place.path, "old");
+    assert_int_equal(chmod(place.path, 0666), 0);
+    assert_int_equal(chmod(place.folder, 0555), 0);
+    uid_t user = geteuid();
+    if (user == 0)
+        assert_int_equal(setresuid((uid_t)-1, 65534, (uid_t)-1), 0);
+    ttr_error error;
+    struct sink *sink = sink_open(alloc_default(), place.path, true, &error);
+    if (user == 0)
+        assert_int_equal(setresuid((uid_t)-1, 0, (uid_t)-1), 0);
+    assert_null(sink);
+    assert_int_equal(error.sys, EACCES);
+    assert_non_null(strstr(error.text, "its folder is not"));
+    assert_file_is(place.path, "old");
+    assert_int_equal(chmod(place.folder, 0755), 0);
+    drop_place(&place);
+}
+
+static void a_full_device_sticks_and_is_told_with_its_name(void **state)
+{
+    (void)state;
+    struct sink *sink = sink_open(alloc_default(), "/dev/full", false, NULL);
+    assert_non_null(sink);
+    assert_null(sink_temporary(sink));
+    ttr_error error;
+    assert_int_equal(sink_write(sink, "x", 1, &error), TTR_OK);
+    assert_int_equal(sink_flush(sink, &error), TTR_E_IO);
+    assert_int_equal(error.sys, ENOSPC);
+    assert_non_null(strstr(error.text, "/dev/full"));
+    memset(&error, 0, sizeof error);
+    assert_int_equal(sink_write(sink, "x", 1, &error), TTR_E_IO);
+    assert_int_equal(error.sys, ENOSPC);
+    memset(&error, 0, sizeof error);
+    assert_int_equal(sink_finish(sink, &error), TTR_E_IO);
+    assert_int_equal(error.sys, ENOSPC);
+}
+
+static void a_closed_pipe_is_told_as_epipe(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    (void)signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(mkfifo(place.path, 0600), 0);
+    int reader = open(place.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct sink *sink = sink_open(alloc_default(), place.path, false, NULL);
+    assert_non_null(sink);
+    assert_int_equal(close(reader), 0);
+    ttr_error error;
+    assert_int_equal(sink_write(sink, "x", 1, &error), TTR_OK);
+    assert_int_equal(sink_finish(sink, &error), TTR_E_IO);
+    assert_int_equal(error.sys, EPIPE);
+    assert_non_null(strstr(error.text, place.path));
+    drop_place(&place);
+}
+
+static void a_listening_socket_is_connected_to(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", place.path);
+    int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listening, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listening, 1), 0);
+    struct sink *sink = sink_open(alloc_default(), place.path, false, NULL);
+    assert_non_null(sink);
+    assert_int_equal(sink_write(sink, "hi", 2, NULL), TTR_OK);
+    assert_int_equal(sink_finish(sink, NULL), TTR_OK);
+    int peer = accept(listening, NULL, NULL);
+    char bytes[4];
+    assert_int_equal(read(peer, bytes, sizeof bytes), 2);
+    assert_int_equal(close(peer), 0);
+    assert_int_equal(close(listening), 0);
+    drop_place(&place);
+}
+
+/* Takes bytes in bits of random size, with interruptions, and fails at a byte. */
+struct taker {
+    uint64_t at, fail_at, seed;
+    bool is_wrong;
+};
+
+static int64_t take(void *own, const void *bytes, size_t n)
+{
+    struct taker *taker = own;
+    uint64_t dice = support_random(&taker->seed);
+    if (dice % 7 == 0) {
+        errno = dice % 2 ? EINTR : EAGAIN;
+        return -1;
+    }
+    if (taker->at >= taker->fail_at) {
+        errno = ENOSPC;
+        return -1;
+    }
+    uint64_t count = 1 + dice % 100000;
+    count = count < n ? count : n;
+    count = count < taker->fail_at - taker->at ? count : taker->fail_at - taker->at;
+    for (uint64_t i = 0; i < count; i++)
+        taker->is_wrong |= ((const uint8_t *)bytes)[i] != (uint8_t)((taker->at + i) % 251);
+    taker->at += count;
+    return (int64_t)count;
+}
+
+enum { OUTPUT = 1 << 20 };
+
+static ttr_status write_output(struct sink *sink, uint64_t seed)
+{
+    static uint8_t bytes[400000 + 251];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i % 251);
+    ttr_status status = TTR_OK;
+    while (status == TTR_OK && sink_offset(sink) < OUTPUT) {
+        uint64_t n = support_random(&seed) % (support_random(&seed) % 4 ? 1000 : 400000);
+        n = n < OUTPUT - sink_offset(sink) ? n : OUTPUT - sink_offset(sink);
+        status = sink_write(sink, bytes + sink_offset(sink) % 251, (size_t)n, NULL);
+    }
+    return status;
+}
+
+static void short_writes_and_interruptions_lose_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 30; seed++) {
+        struct taker taker = {.fail_at = UINT64_MAX, .seed = seed};
+        struct sink *sink = sink_open_push(alloc_default(), take, &taker, NULL);
+        assert_int_equal(write_output(sink, seed), TTR_OK);
+        assert_int_equal(sink_finish(sink, NULL), TTR_OK);
+        assert_int_equal(taker.at, OUTPUT);
+        assert_false(taker.is_wrong);
+    }
+}
+
+static void a_full_disk_at_any_byte_is_reported_by_finish(void **state)
+{
+    (void)state;
+    for (uint64_t k = 0; k < OUTPUT; k = k * 2 + 1) {
+        struct taker taker = {.fail_at = k, .seed = k + 1};
+        struct sink *sink = sink_open_push(alloc_default(), take, &taker, NULL);
+        (void)!write_output(sink, k + 1);
+        ttr_error error;
+        assert_int_equal(sink_finish(sink, &error), TTR_E_IO);
+        assert_int_equal(error.sys, ENOSPC);
+        assert_int_equal(taker.at, k);
+        assert_false(taker.is_wrong);
+    }
+}
+
+static void standard_output_stays_open(void **state)
+{
+    (void)state;
+    int saved = dup(STDOUT_FILENO), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    assert_int_equal(dup2(null, STDOUT_FILENO), STDOUT_FILENO);
+    struct sink *sink = sink_open(alloc_default(), "-", false, NULL);
+    ttr_status written = sink_write(sink, "x", 1, NULL), finished = sink_finish(sink, NULL);
+    int is_open = fcntl(STDOUT_FILENO, F_GETFD);
+    assert_int_equal(dup2(saved, STDOUT_FILENO), STDOUT_FILENO);
+    assert_int_equal(written, TTR_OK);
+    assert_int_equal(finished, TTR_OK);
+    assert_true(is_open >= 0);
+    (void)close(saved);
+    (void)close(null);
+}
+
+static bool write_a_file(const struct alloc *alloc)
+{
+    struct place place;
+    make_place(&place);
+    write_text(place.path, "old");
+    ttr_error error = {.status = TTR_OK};
+    struct sink *sink = sink_open(alloc, place.path, true, &error);
+    bool is_through = sink != NULL;
+    assert_true(is_through || error.status == TTR_E_NOMEM);
+    if (sink)
+        assert_int_equal(sink_finish(sink, NULL), TTR_OK);
+    assert_file_is(place.path, is_through ? "" : "old");
+    drop_place(&place);
+    return is_through;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    support_fail_each(write_a_file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_appears_only_when_it_is_finished),
+        cmocka_unit_test(an_abandoned_file_leaves_nothing_behind),
+        cmocka_unit_test(an_existing_file_is_refused_unless_asked_to_overwrite),
+        cmocka_unit_test(a_file_that_came_meanwhile_is_not_overwritten),
+        cmocka_unit_test(a_link_stays_a_link),
+        cmocka_unit_test(a_name_of_full_length_still_gets_its_temporary_file),
+        cmocka_unit_test(a_place_that_cannot_be_written_is_named),
+        cmocka_unit_test(a_writable_file_in_a_closed_folder_is_explained),
+        cmocka_unit_test(a_full_device_sticks_and_is_told_with_its_name),
+        cmocka_unit_test(a_closed_pipe_is_told_as_epipe),
+        cmocka_unit_test(a_listening_socket_is_connected_to),
+        cmocka_unit_test(short_writes_and_interruptions_lose_nothing),
+        cmocka_unit_test(a_full_disk_at_any_byte_is_reported_by_finish),
+        cmocka_unit_test(standard_output_stays_open),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

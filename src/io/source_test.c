@@ -1,0 +1,516 @@
+/* Sources over plain bytes: every way of splitting, growing, cutting and failing gives the same bytes as the whole. */
+#include "io/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support.h"
+
+enum { INPUT = 3 << 20 };
+
+/* Bytes by their place, so that a shift by any distance shows. */
+static uint8_t byte_at(uint64_t i)
+{
+    return (uint8_t)((i * 2654435761u) >> 13);
+}
+
+static uint8_t *new_input(size_t n)
+{
+    uint8_t *bytes = alloc_zero(alloc_default(), n, 1);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = byte_at(i);
+    return bytes;
+}
+
+static void write_file(const char *path, size_t n)
+{
+    uint8_t *bytes = new_input(n);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, n, file), n);
+    assert_int_equal(fclose(file), 0);
+    alloc_free(alloc_default(), bytes, n, 1);
+}
+
+/* A path in a folder of this test's own. */
+struct place {
+    char folder[32], path[48];
+};
+
+static void make_place(struct place *place)
+{
+    (void)snprintf(place->folder, sizeof place->folder, "/tmp/ttr-source-XXXXXX");
+    assert_non_null(mkdtemp(place->folder));
+    (void)snprintf(place->path, sizeof place->path, "%s/input.bin", place->folder);
+}
+
+static void drop_place(const struct place *place)
+{
+    (void)unlink(place->path);
+    assert_int_equal(rmdir(place->folder), 0);
+}
+
+static void check_window(const struct window *window, uint64_t offset)
+{
+    assert_int_equal(window->offset, offset);
+    assert_non_null(window->bytes);
+    for (size_t i = 0; i < window->n; i++)
+        if (window->bytes[i] != byte_at(offset + i))
+            fail_msg("byte %llu is wrong", (unsigned long long)(offset + i));
+}
+
+/* Reads to the end with records of random sizes; gives the bytes read. */
+static uint64_t read_records(struct source *source, size_t longest, uint64_t seed)
+{
+    struct window window;
+    uint64_t offset = 0;
+    for (;;) {
+        size_t need = 1 + (size_t)(support_random(&seed) % longest);
+        ttr_error error;
+        assert_int_equal(source_fill(source, offset, need, &window, &error), TTR_OK);
+        check_window(&window, offset);
+        assert_true(window.n >= need || window.at_end);
+        if (window.n == 0)
+            return offset;
+        size_t take = window.n < need ? window.n : need;
+        offset += take + (window.n - take) / 3;
+    }
+}
+
+/* An input that comes in scripted pieces. */
+struct script {
+    uint64_t at, n;      /* bytes given so far, bytes in all */
+    uint64_t fail_at;    /* the read at or after this byte fails with `reason`; UINT64_MAX never */
+    int reason;
+    uint64_t seed;       /* 0: one byte a read */
+    unsigned interrupts; /* one in so many reads gives EINTR; 0 never */
+    uint64_t asked;      /* the largest read asked for */
+};
+
+static int64_t script_pull(void *own, void *to, size_t n)
+{
+    struct script *script = own;
+    script->asked = n > script->asked ? n : script->asked;
+    if (script->interrupts && support_random(&script->seed) % script->interrupts == 0) {
+        errno = EINTR;
+        return -1;
+    }
+    if (script->at >= script->fail_at) {
+        errno = script->reason;
+        return -1;
+    }
+    uint64_t give = script->seed ? 1 + support_random(&script->seed) % 9000 : 1;
+    give = give < n ? give : n;
+    give = give < script->n - script->at ? give : script->n - script->at;
+    if (give > script->fail_at - script->at)
+        give = script->fail_at - script->at;
+    for (uint64_t i = 0; i < give; i++)
+        ((uint8_t *)to)[i] = byte_at(script->at + i);
+    script->at += give;
+    return (int64_t)give;
+}
+
+static void any_split_of_a_pulled_input_reads_as_the_whole(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct script script = {.n = seed ? 300000 : 20000, .fail_at = UINT64_MAX, .seed = seed, .interrupts = seed % 3 ? 5 : 0};
+        struct source_options options = {.chunk = seed % 2 ? 0 : 1 + 997 * seed};
+        struct source *source = source_open_pull(alloc_default(), script_pull, &script, &options, NULL);
+        assert_non_null(source);
+        assert_int_equal(read_records(source, 1 + 700 * seed, seed + 1), script.n);
+        assert_int_equal(source_disk_used(source), script.n);
+        source_close(source);
+    }
+}
+
+static void memory_reads_as_the_whole_in_chunks_of_any_size(void **state)
+{
+    (void)state;
+    size_t n = 50000;
+    uint8_t *bytes = new_input(n);
+    for (size_t chunk = 0; chunk < 5000; chunk = chunk * 3 + 1) {
+        struct source_options options = {.chunk = chunk};
+        struct source *source = source_open_memory(alloc_default(), bytes, n, &options, NULL);
+        assert_non_null(source);
+        assert_int_equal(read_records(source, 333, chunk + 1), n);
+        assert_int_equal(source_disk_size(source), n);
+        assert_int_equal(source_disk_used(source), n);
+        assert_string_equal(source_compression(source), "");
+        source_close(source);
+    }
+    alloc_free(alloc_default(), bytes, n, 1);
+}
+
+static void memory_of_no_bytes_is_an_empty_window_at_the_end(void **state)
+{
+    (void)state;
+    struct source *source = source_open_memory(alloc_default(), NULL, 0, NULL, NULL);
+    struct window window;
+    assert_int_equal(source_fill(source, 0, 100, &window, NULL), TTR_OK);
+    assert_true(window.at_end);
+    assert_int_equal(window.n, 0);
+    assert_non_null(window.bytes);
+    source_close(source);
+}
+
+static void a_file_reads_the_same_mapped_and_not(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    static const size_t sizes[] = {0, 1, 4095, 4096, 65535, 65536, 65537, INPUT};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes * 4; i++) {
+        size_t n = sizes[i / 4];
+        write_file(place.path, n);
+        struct source_options options = {.no_mmap = i % 2, .chunk = i / 2 % 2 ? 10000 : 0};
+        struct source *source = source_open(alloc_default(), place.path, &options, NULL);
+        assert_non_null(source);
+        assert_int_equal(source_disk_size(source), n);
+        assert_int_equal(read_records(source, 20000, i + 1), n);
+        assert_int_equal(source_disk_used(source), n);
+        source_close(source);
+    }
+    drop_place(&place);
+}
+
+static void a_descriptor_reads_from_where_it_stands(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    write_file(place.path, 200000);
+    for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
+        int fd = open(place.path, O_RDONLY | O_CLOEXEC);
+        assert_int_equal(lseek(fd, 70001, SEEK_SET), 70001);
+        struct source_options options = {.no_mmap = no_mmap};
+        struct source *source = source_open_fd(alloc_default(), fd, &options, NULL);
+        struct window window;
+        assert_int_equal(source_fill(source, 0, 10, &window, NULL), TTR_OK);
+        assert_int_equal(window.bytes[0], byte_at(70001));
+        assert_int_equal(source_fill(source, 9, 200000, &window, NULL), TTR_OK);
+        assert_int_equal(window.n, 200000 - 70001 - 9);
+        assert_true(window.at_end);
+        assert_int_equal(source_disk_size(source), 200000 - 70001);
+        source_close(source);
+        assert_int_equal(fcntl(fd, F_GETFD), -1);
+    }
+    drop_place(&place);
+}
+
+static void a_file_that_shrinks_ends_where_it_was_cut(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
+        write_file(place.path, INPUT);
+        struct source_options options = {.no_mmap = no_mmap, .chunk = 100000};
+        struct source *source = source_open(alloc_default(), place.path, &options, NULL);
+        struct window window;
+        assert_int_equal(source_fill(source, 0, 1000, &window, NULL), TTR_OK);
+        assert_int_equal(truncate(place.path, 50000), 0);
+        assert_int_equal(source_fill(source, 1000, 300000, &window, NULL), TTR_OK);
+        assert_true(window.at_end);
+        check_window(&window, 1000);
+        assert_true(window.n == 49000 || no_mmap); /* pread had more in its buffer already */
+        assert_int_equal(truncate(place.path, 500), 0);
+        assert_int_equal(source_fill(source, 1000 + window.n, 1, &window, NULL), TTR_OK);
+        assert_true(window.at_end);
+        assert_int_equal(window.n, 0);
+        source_close(source);
+    }
+    drop_place(&place);
+}
+
+static void a_file_that_grows_shows_the_new_bytes_after_its_end(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
+        write_file(place.path, 100000);
+        struct source_options options = {.no_mmap = no_mmap};
+        struct source *source = source_open(alloc_default(), place.path, &options, NULL);
+        struct window window;
+        assert_int_equal(source_fill(source, 0, 200000, &window, NULL), TTR_OK);
+        assert_true(window.at_end);
+        assert_int_equal(window.n, 100000);
+        write_file(place.path, 150000);
+        assert_int_equal(source_fill(source, 99990, 200000, &window, NULL), TTR_OK);
+        assert_true(window.at_end);
+        assert_int_equal(window.n, 50010);
+        check_window(&window, 99990);
+        source_close(source);
+    }
+    drop_place(&place);
+}
+
+static void a_file_open_for_writing_is_not_mapped(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    write_file(place.path, INPUT);
+    int writer = open(place.path, O_WRONLY | O_CLOEXEC);
+    struct source *source = source_open(alloc_default(), place.path, NULL, NULL);
+    struct window window;
+    assert_int_equal(source_fill(source, 0, 100000, &window, NULL), TTR_OK);
+    assert_int_equal(ftruncate(writer, 10), 0);
+    check_window(&window, 0); /* a mapping would be gone: SIGBUS */
+    source_close(source);
+    assert_int_equal(close(writer), 0);
+    drop_place(&place);
+}
+
+static long resident_kib(void)
+{
+    long pages = 0, skipped = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &skipped, &pages), 2);
+    assert_int_equal(fclose(file), 0);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void resident_memory_stays_flat_over_a_large_file(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    write_file(place.path, 1);
+    assert_int_equal(truncate(place.path, 256 << 20), 0);
+    for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
+        struct source_options options = {.no_mmap = no_mmap};
+        struct source *source = source_open(alloc_default(), place.path, &options, NULL);
+        struct window window = {0};
+        long before = resident_kib(), most = 0;
+        volatile unsigned sum = 0;
+        do {
+            assert_int_equal(source_fill(source, window.offset + window.n, 1, &window, NULL), TTR_OK);
+            for (size_t i = 0; i < window.n; i += 4096)
+                sum += window.bytes[i];
+            long now = resident_kib();
+            most = now > most ? now : most;
+        } while (!window.at_end);
+        assert_int_equal(window.offset + window.n, 256 << 20);
+        assert_true(most - before < 12 << 10);
+        source_close(source);
+    }
+    drop_place(&place);
+}
+
+static void a_small_file_takes_little_memory(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    write_file(place.path, 300);
+    struct support_heap heap;
+    support_heap_init(&heap, 0);
+    struct source *source = source_open(&heap.alloc, place.path, NULL, NULL);
+    struct window window;
+    assert_int_equal(source_fill(source, 0, 8, &window, NULL), TTR_OK);
+    assert_true(window.at_end);
+    assert_int_equal(window.n, 300);
+    source_close(source);
+    assert_true(heap.peak < 70000);
+    support_heap_check(&heap);
+    drop_place(&place);
+}
+
+static void a_bogus_need_costs_no_more_than_twice_the_input(void **state)
+{
+    (void)state;
+    struct support_heap heap;
+    support_heap_init(&heap, 0);
+    struct script script = {.n = 200000, .fail_at = UINT64_MAX, .seed = 7};
+    struct source *source = source_open_pull(&heap.alloc, script_pull, &script, NULL, NULL);
+    struct window window;
+    assert_int_equal(source_fill(source, 0, (size_t)3 << 30, &window, NULL), TTR_OK);
+    assert_true(window.at_end);
+    assert_int_equal(window.n, 200000);
+    source_close(source);
+    assert_true(heap.peak < 3 << 20);
+    support_heap_check(&heap);
+}
+
+static void a_need_over_the_limit_is_refused_and_nothing_moves(void **state)
+{
+    (void)state;
+    struct script script = {.n = 200000, .fail_at = UINT64_MAX, .seed = 7};
+    struct source_options options = {.limit = 1000};
+    struct source *source = source_open_pull(alloc_default(), script_pull, &script, &options, NULL);
+    struct window window;
+    ttr_error error;
+    assert_int_equal(source_fill(source, 0, 1001, &window, &error), TTR_E_LIMIT);
+    assert_int_equal(source_fill(source, 0, 1000, &window, &error), TTR_OK);
+    check_window(&window, 0);
+    source_close(source);
+}
+
+static void an_offset_outside_the_window_is_misuse(void **state)
+{
+    (void)state;
+    struct script script = {.n = 5000, .fail_at = UINT64_MAX, .seed = 7};
+    struct source *source = source_open_pull(alloc_default(), script_pull, &script, NULL, NULL);
+    struct window window;
+    assert_int_equal(source_fill(source, 0, 100, &window, NULL), TTR_OK);
+    assert_int_equal(source_fill(source, window.n + 1, 1, &window, NULL), TTR_E_MISUSE);
+    assert_int_equal(source_fill(source, 50, 1, &window, NULL), TTR_OK);
+    assert_int_equal(source_fill(source, 49, 1, &window, NULL), TTR_E_MISUSE);
+    source_close(source);
+}
+
+static void a_read_error_is_told_once_after_all_bytes_before_it(void **state)
+{
+    (void)state;
+    for (uint64_t k = 0; k < 3000; k = k * 2 + 1) {
+        struct script script = {.n = 5000, .fail_at = k, .reason = EIO, .seed = k + 1};
+        struct source *source = source_open_pull(alloc_default(), script_pull, &script, NULL, NULL);
+        struct window window;
+        ttr_error error;
+        assert_int_equal(source_fill(source, 0, (size_t)k, &window, &error), TTR_OK);
+        assert_int_equal(source_fill(source, 0, (size_t)k + 1, &window, &error), TTR_E_IO);
+        assert_int_equal(error.sys, EIO);
+        assert_int_equal(error.offset, k);
+        assert_non_null(strstr(error.text, "cannot read input"));
+        assert_int_equal(window.n, k);
+        check_window(&window, 0);
+        assert_int_equal(source_fill(source, 0, (size_t)k + 1, &window, &error), TTR_OK);
+        assert_true(window.at_end);
+        assert_int_equal(window.n, k);
+        source_close(source);
+    }
+}
+
+/* Writes to a descriptor in bits with pauses, then closes it. */
+static void *write_slowly(void *own)
+{
+    int fd = *(const int *)own;
+    for (uint64_t at = 0; at < 100000;) {
+        uint8_t bytes[777];
+        size_t n = 100000 - at < sizeof bytes ? (size_t)(100000 - at) : sizeof bytes;
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = byte_at(at + i);
+        if (write(fd, bytes, n) != (ssize_t)n)
+            break;
+        at += n;
+        if (at % 7 == 0)
+            usleep(200);
+    }
+    (void)close(fd);
+    return NULL;
+}
+
+static void a_pipe_reads_as_the_whole_also_when_it_does_not_block(void **state)
+{
+    (void)state;
+    for (int flags = 0; flags <= O_NONBLOCK; flags += O_NONBLOCK) {
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(fcntl(ends[0], F_SETFL, flags), 0);
+        pthread_t writer;
+        assert_int_equal(pthread_create(&writer, NULL, write_slowly, &ends[1]), 0);
+        struct source *source = source_open_fd(alloc_default(), ends[0], NULL, NULL);
+        assert_non_null(source);
+        assert_int_equal(read_records(source, 3000, 5), 100000);
+        assert_int_equal(source_disk_size(source), 0);
+        source_close(source);
+        assert_int_equal(pthread_join(writer, NULL), 0);
+    }
+}
+
+static void a_fifo_and_a_device_are_read_as_they_come(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    assert_int_equal(mkfifo(place.path, 0600), 0);
+    int fd = open(place.path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(write(fd, "\x00\x01", 2), 2);
+    struct source *source = source_open(alloc_default(), place.path, NULL, NULL);
+    struct window window;
+    assert_int_equal(source_fill(source, 0, 2, &window, NULL), TTR_OK);
+    assert_int_equal(window.n, 2);
+    source_close(source);
+    assert_int_equal(close(fd), 0);
+    source = source_open(alloc_default(), "/dev/null", NULL, NULL);
+    assert_int_equal(source_fill(source, 0, 1, &window, NULL), TTR_OK);
+    assert_true(window.at_end);
+    source_close(source);
+    drop_place(&place);
+}
+
+static void what_cannot_be_opened_is_named_with_the_reason(void **state)
+{
+    (void)state;
+    ttr_error error;
+    assert_null(source_open(alloc_default(), "/tmp/no-such-file.fxt", NULL, &error));
+    assert_int_equal(error.status, TTR_E_IO);
+    assert_int_equal(error.sys, ENOENT);
+    assert_non_null(strstr(error.text, "/tmp/no-such-file.fxt"));
+    assert_non_null(strstr(error.text, "No such file"));
+    assert_null(source_open(alloc_default(), "/tmp", NULL, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    assert_non_null(strstr(error.text, "/tmp is a directory"));
+    assert_null(source_open_fd(alloc_default(), 1000, NULL, &error));
+    assert_int_equal(error.sys, EBADF);
+}
+
+/* Opens and reads one input of each kind; false when memory ran out on the way. */
+static bool read_all_kinds(const struct alloc *alloc)
+{
+    struct script script = {.n = 300000, .fail_at = UINT64_MAX, .seed = 3};
+    struct source *sources[3] = {source_open_pull(alloc, script_pull, &script, NULL, NULL),
+                                 source_open(alloc, "/proc/self/exe", &(struct source_options){.no_mmap = true}, NULL),
+                                 source_open(alloc, "/proc/self/exe", NULL, NULL)};
+    bool is_through = true;
+    for (size_t i = 0; i < 3; i++) {
+        struct window window;
+        ttr_status status = sources[i] ? source_fill(sources[i], 0, 70000, &window, NULL) : TTR_E_NOMEM;
+        if (status == TTR_OK)
+            status = source_fill(sources[i], 10, 200000, &window, NULL);
+        assert_true(status == TTR_OK || status == TTR_E_NOMEM);
+        is_through = is_through && status == TTR_OK;
+        source_close(sources[i]);
+    }
+    return is_through;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    support_fail_each(read_all_kinds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_split_of_a_pulled_input_reads_as_the_whole),
+        cmocka_unit_test(memory_reads_as_the_whole_in_chunks_of_any_size),
+        cmocka_unit_test(memory_of_no_bytes_is_an_empty_window_at_the_end),
+        cmocka_unit_test(a_file_reads_the_same_mapped_and_not),
+        cmocka_unit_test(a_descriptor_reads_from_where_it_stands),
+        cmocka_unit_test(a_file_that_shrinks_ends_where_it_was_cut),
+        cmocka_unit_test(a_file_that_grows_shows_the_new_bytes_after_its_end),
+        cmocka_unit_test(a_file_open_for_writing_is_not_mapped),
+        cmocka_unit_test(resident_memory_stays_flat_over_a_large_file),
+        cmocka_unit_test(a_small_file_takes_little_memory),
+        cmocka_unit_test(a_bogus_need_costs_no_more_than_twice_the_input),
+        cmocka_unit_test(a_need_over_the_limit_is_refused_and_nothing_moves),
+        cmocka_unit_test(an_offset_outside_the_window_is_misuse),
+        cmocka_unit_test(a_read_error_is_told_once_after_all_bytes_before_it),
+        cmocka_unit_test(a_pipe_reads_as_the_whole_also_when_it_does_not_block),
+        cmocka_unit_test(a_fifo_and_a_device_are_read_as_they_come),
+        cmocka_unit_test(what_cannot_be_opened_is_named_with_the_reason),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
