@@ -1,0 +1,153 @@
+/* The context's tables: ids, names that become known later, memory limits, failing allocations. */
+#include "support.h"
+
+#include <tracetta/tracetta.h>
+
+#include "model/context.h"
+
+static void equal_bytes_have_equal_ids_and_zero_is_empty(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    assert_non_null(t);
+    ttr_id a = ttr_text_add(t, "alpha", 5);
+    assert_int_equal(ttr_text_add(t, "", 0), 0);
+    assert_int_not_equal(a, 0);
+    assert_int_equal(ttr_text_add(t, "alpha", 5), a);
+    assert_int_equal(ttr_text_find(t, "alpha", 5), a);
+    assert_int_equal(ttr_text_find(t, "beta", 4), 0);
+    assert_string_equal(ttr_text_get(t, a).p, "alpha");
+    assert_int_equal(ttr_text_get(t, 4000000000u).n, 0);
+    ttr_free(t);
+}
+
+static void thread_known_by_tid_learns_its_process_and_keeps_its_id(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    uint16_t source = context_add_source(t, "x", "fxt");
+    ttr_id early = context_thread_by_tid(t, source, 77);
+    ttr_thread thread;
+    assert_true(ttr_thread_get(t, early, &thread));
+    assert_false(thread.pid_known);
+    assert_int_equal(context_thread(t, source, 5, 77), early);
+    assert_true(ttr_thread_get(t, early, &thread));
+    assert_true(thread.pid_known);
+    assert_int_equal(thread.pid, 5);
+    assert_int_equal(context_thread_by_tid(t, source, 77), early);
+    ttr_free(t);
+}
+
+static void koids_with_high_bits_stay_apart(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    uint16_t source = context_add_source(t, "x", "fxt");
+    uint64_t high = (uint64_t)1 << 63;
+    ttr_id a = context_thread(t, source, 1, 9);
+    ttr_id b = context_thread(t, source, 1, high + 9);
+    ttr_id c = context_thread(t, source, 1, ((uint64_t)6 << 32) + 9);
+    assert_true(a != b && b != c && a != c);
+    ttr_thread thread;
+    assert_true(ttr_thread_get(t, b, &thread));
+    assert_int_equal(thread.tid, high + 9);
+    ttr_free(t);
+}
+
+static void same_pid_and_tid_in_two_sources_are_two_threads(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    uint16_t one = context_add_source(t, "1", "fxt");
+    uint16_t two = context_add_source(t, "2", "fxt");
+    assert_int_not_equal(context_thread(t, one, 1, 2), context_thread(t, two, 1, 2));
+    ttr_free(t);
+}
+
+static void names_reach_threads_seen_before_and_after(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    uint16_t source = context_add_source(t, "x", "fxt");
+    ttr_id before = context_thread(t, source, 1, 2);
+    assert_true(context_name_tid(t, source, 2, ttr_text_add(t, "worker", 6)));
+    assert_true(context_name_process(t, source, 1, ttr_text_add(t, "app", 3)));
+    ttr_thread thread;
+    assert_true(ttr_thread_get(t, before, &thread));
+    assert_string_equal(ttr_text_get(t, thread.thread_name).p, "worker");
+    assert_string_equal(ttr_text_get(t, thread.process_name).p, "app");
+    assert_true(ttr_thread_get(t, context_thread(t, source, 9, 2), &thread));
+    assert_string_equal(ttr_text_get(t, thread.thread_name).p, "worker");
+    ttr_free(t);
+}
+
+static void process_entry_is_no_thread_of_any_tid(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    uint16_t source = context_add_source(t, "x", "fxt");
+    ttr_id whole = context_process(t, source, 7);
+    assert_int_equal(context_process(t, source, 7), whole);
+    assert_int_not_equal(context_thread(t, source, 7, 0), whole);
+    assert_int_not_equal(context_thread(t, source, 7, 1), whole);
+    ttr_thread thread;
+    assert_true(ttr_thread_get(t, whole, &thread));
+    assert_false(thread.tid_known);
+    ttr_free(t);
+}
+
+static void memory_limit_stops_growth_without_breaking(void **state)
+{
+    (void)state;
+    ttr_options options = {.size = sizeof options, .max_memory = 64 * 1024};
+    ttr *t = ttr_new(&options);
+    assert_non_null(t);
+    char text[64];
+    uint32_t added = 0;
+    for (int i = 0; i < 100000; i++) {
+        int n = snprintf(text, sizeof text, "a rather long string number %d", i);
+        if (ttr_text_add(t, text, (size_t)n) == 0)
+            break;
+        added++;
+    }
+    assert_in_range(added, 100, 5000);
+    assert_true(t->memory <= options.max_memory);
+    ttr_free(t);
+}
+
+static bool use_everything(const struct alloc *alloc)
+{
+    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    ttr *t = ttr_new(&options);
+    if (!t)
+        return false;
+    uint16_t source = context_add_source(t, "x", "fxt");
+    bool good = source != UINT16_MAX;
+    for (uint64_t i = 0; good && i < 100; i++)
+        good = context_thread(t, source, i, i + 1000) && context_thread_by_tid(t, source, i) && context_process(t, source, i) &&
+               context_name_process(t, source, i, 1) && context_name_tid(t, source, i, 1) &&
+               context_add_track(t, &(ttr_track){.number = i}) && context_add_schema(t, &(struct schema){0});
+    ttr_free(t);
+    return good;
+}
+
+static void every_failing_allocation_is_survived(void **state)
+{
+    (void)state;
+    support_fail_each(use_everything);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_bytes_have_equal_ids_and_zero_is_empty),
+        cmocka_unit_test(thread_known_by_tid_learns_its_process_and_keeps_its_id),
+        cmocka_unit_test(koids_with_high_bits_stay_apart),
+        cmocka_unit_test(same_pid_and_tid_in_two_sources_are_two_threads),
+        cmocka_unit_test(names_reach_threads_seen_before_and_after),
+        cmocka_unit_test(process_entry_is_no_thread_of_any_tid),
+        cmocka_unit_test(memory_limit_stops_growth_without_breaking),
+        cmocka_unit_test(every_failing_allocation_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
