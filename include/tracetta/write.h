@@ -111,8 +111,8 @@ TTR_API TTR_MUST ttr_status ttr_event_end(ttr_builder *builder, ttr_writer *writ
 /* Ends the event and gives it as a batch of one, borrowed until the builder's next event. TTR_E_NOMEM when memory was out. */
 TTR_API TTR_MUST ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *error);
 
-/* Names a thread or process of the context (and so of later output). `name` NULL leaves it as it is. */
-TTR_API void ttr_thread_name(ttr *t, uint64_t pid, uint64_t tid, const char *process_name, const char *thread_name);
+/* Names a thread and its process, for events built by hand; NULL leaves a name as it is.  False when memory is out. */
+TTR_API bool ttr_thread_name(ttr *t, uint64_t pid, uint64_t tid, const char *process_name, const char *thread_name);
 
 #ifdef __cplusplus
 }

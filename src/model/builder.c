@@ -126,10 +126,18 @@ ttr_status ttr_event_end(ttr_builder *builder, ttr_writer *writer, ttr_error *er
     return status == TTR_OK ? ttr_write(writer, &batch, error) : status;
 }
 
-void ttr_thread_name(ttr *t, uint64_t pid, uint64_t tid, const char *process_name, const char *thread_name)
+bool ttr_thread_name(ttr *t, uint64_t pid, uint64_t tid, const char *process_name, const char *thread_name)
 {
-    if (process_name)
-        (void)context_name_process(t, 0, pid, ttr_text_add(t, process_name, strlen(process_name)));
-    if (thread_name)
-        context_name_thread(t, context_thread(t, 0, pid, tid), ttr_text_add(t, thread_name, strlen(thread_name)));
+    if (process_name) {
+        uint32_t name = intern_add(&t->strings, process_name, strlen(process_name));
+        if (name == UINT32_MAX || !context_name_process(t, 0, pid, name))
+            return false;
+    }
+    if (!thread_name)
+        return true;
+    uint32_t name = intern_add(&t->strings, thread_name, strlen(thread_name));
+    ttr_id thread = context_thread(t, 0, pid, tid);
+    if (name != UINT32_MAX)
+        context_name_thread(t, thread, name);
+    return thread && name != UINT32_MAX;
 }

@@ -1,6 +1,8 @@
 /* The context's tables: ids, names that become known later, memory limits, failing allocations. */
 #include "support.h"
 
+#include <stdio.h>
+
 #include <tracetta/tracetta.h>
 
 #include "model/context.h"
