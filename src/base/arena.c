@@ -1,5 +1,6 @@
-/* Bump allocation in a chain of blocks.  Blocks grow with the arena, so that small arenas stay small and large ones ask the
- * seam rarely.  A request large against its block gets a block of its own behind the current one, whose rest stays in use.
+/* Bump allocation in a chain of blocks: full ones, then the current one, then empty ones kept by a reset.  Blocks grow with the
+ * arena, so that small arenas stay small and large ones ask the seam rarely.  A request large against its block gets a block of
+ * its own, and of two blocks begun the one with more room stays current; so little room is lost whatever the sizes are.
  * Left out: giving single pieces back. */
 #include "base/arena.h"
 
@@ -11,47 +12,61 @@
 #define ARENA_BLOCK_MAX (1u << 20)
 
 struct arena_block {
-    struct arena_block *next;
+    _Alignas(8) struct arena_block *next; /* so that what follows the header is aligned too, where pointers are small */
     size_t size, used; /* bytes behind this header */
 };
 
-static char *block_take(struct arena_block *block, size_t size)
+static size_t room_in(const struct arena_block *block)
+{
+    return block->size - block->used;
+}
+
+static void *take_from(struct arena_block *block, size_t size)
 {
     char *at = (char *)(block + 1) + block->used;
     block->used += size;
     return at;
 }
 
-static bool block_fits(const struct arena_block *block, size_t size)
+/* Takes the first empty block that is large enough out of the chain; NULL when there is none. */
+static struct arena_block *unlink_empty(struct arena *arena, size_t size)
 {
-    return block && block->size - block->used >= size;
-}
-
-/* Puts a new block behind the current one. */
-static struct arena_block *add_block(struct arena *arena, size_t size)
-{
-    struct arena_block *block = alloc_resize(arena->alloc, NULL, 0, sizeof *block + size, 1);
-    if (!block)
+    if (!arena->current)
         return NULL;
-    struct arena_block **link = arena->current ? &arena->current->next : &arena->first;
-    *block = (struct arena_block){.next = *link, .size = size, .used = 0};
-    *link = block;
-    arena->total += sizeof *block + size;
-    return block;
+    for (struct arena_block **link = &arena->current->next; *link; link = &(*link)->next) {
+        struct arena_block *block = *link;
+        if (room_in(block) >= size) {
+            *link = block->next;
+            return block;
+        }
+    }
+    return NULL;
 }
 
-static void *take_from_new(struct arena *arena, size_t size)
+static struct arena_block *new_block(struct arena *arena, size_t size)
 {
     size_t step = arena->total < ARENA_BLOCK_MIN   ? ARENA_BLOCK_MIN
                   : arena->total > ARENA_BLOCK_MAX ? ARENA_BLOCK_MAX
                                                    : arena->total;
-    bool is_large = arena->current && size > step / 4;
-    struct arena_block *block = add_block(arena, is_large || size > step ? size : step);
+    bool is_large = size > step || (arena->current && size > step / 4);
+    size_t room = is_large ? size : step;
+    struct arena_block *block = alloc_resize(arena->alloc, NULL, 0, sizeof *block + room, 1);
     if (!block)
         return NULL;
-    if (!is_large)
+    *block = (struct arena_block){.size = room};
+    arena->total += sizeof *block + room;
+    return block;
+}
+
+/* Links a block just begun: behind the current one to follow it, or at the front among the full ones. */
+static void link_begun(struct arena *arena, struct arena_block *block)
+{
+    bool is_roomier = arena->current && room_in(block) > room_in(arena->current);
+    struct arena_block **link = is_roomier ? &arena->current->next : &arena->first;
+    block->next = *link;
+    *link = block;
+    if (is_roomier || !arena->current)
         arena->current = block;
-    return block_take(block, size);
 }
 
 void arena_init(struct arena *arena, const struct alloc *alloc)
@@ -64,19 +79,16 @@ void *arena_take(struct arena *arena, size_t size)
     if (size > PTRDIFF_MAX - sizeof(struct arena_block) - 8)
         return NULL;
     size = (size + 7) & ~(size_t)7;
-    if (block_fits(arena->current, size))
-        return block_take(arena->current, size);
-    while (arena->current && arena->current->next) {
-        if (block_fits(arena->current->next, size)) {
-            arena->current = arena->current->next;
-            return block_take(arena->current, size);
-        }
-        /* A block still empty is kept for smaller requests; full ones are passed for good. */
-        if (arena->current->next->used == 0)
-            break;
-        arena->current = arena->current->next;
-    }
-    return take_from_new(arena, size);
+    if (arena->current && room_in(arena->current) >= size)
+        return take_from(arena->current, size);
+    struct arena_block *block = unlink_empty(arena, size);
+    if (!block)
+        block = new_block(arena, size);
+    if (!block)
+        return NULL;
+    void *at = take_from(block, size);
+    link_begun(arena, block);
+    return at;
 }
 
 char *arena_copy(struct arena *arena, const void *bytes, size_t n)

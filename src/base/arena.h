@@ -8,7 +8,7 @@ struct arena_block;
 
 struct arena {
     const struct alloc *alloc;
-    struct arena_block *first, *current; /* chain of blocks, oldest first */
+    struct arena_block *first, *current; /* chain of blocks: full ones, current, empty ones */
     size_t total;                        /* bytes held from the seam */
 };
 

@@ -39,6 +39,13 @@ static size_t put_thousandths(char *to, uint64_t thousandths)
     return n - (to[n - 1] == '.');
 }
 
+/* x / 2^shift to the nearest, kept out of the range of real sizes when it does not fit. */
+static uint64_t shift_rounded(uint128 x, unsigned shift)
+{
+    uint128 shifted = shift ? (x + ((uint128)1 << (shift - 1))) >> shift : x;
+    return shifted > UINT64_MAX / 16 ? UINT64_MAX / 16 : (uint64_t)shifted;
+}
+
 /* Two digits, as in clocks. */
 static size_t put_two(char *to, uint64_t x)
 {
@@ -248,19 +255,17 @@ size_t number_put_duration(char *to, uint64_t ns)
 size_t number_put_bytes(char *to, uint64_t bytes)
 {
     static const char units[][4] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    uint64_t tenths = 0;
     unsigned unit = 0;
-    while (unit < 6 && bytes >> (10 * unit) >= 1024)
-        unit++;
-    /* One decimal below 100; above, the digits before it say enough. */
-    unsigned shift = 10 * unit;
-    uint128 tenths = shift ? (((uint128)bytes * 10) + ((uint128)1 << (shift - 1))) >> shift : (uint128)bytes * 10;
-    if (tenths >= 10240) {
-        tenths = 10;
-        unit++;
+    for (;; unit++) {
+        /* One decimal below 100; above, the digits before it say enough.  Rounding may carry into the next unit. */
+        tenths = shift_rounded((uint128)bytes * 10, 10 * unit);
+        if (tenths >= 1000)
+            tenths = shift_rounded(bytes, 10 * unit) * 10;
+        if (tenths < 10240)
+            break;
     }
-    if (tenths >= 1000)
-        tenths = shift ? ((((uint128)bytes) + ((uint128)1 << (shift - 1))) >> shift) * 10 : tenths;
-    size_t n = put_thousandths(to, (uint64_t)tenths * 100);
+    size_t n = put_thousandths(to, tenths * 100);
     return n + put_text(to + n, units[unit]);
 }
 

@@ -1,0 +1,125 @@
+/* The growing buffer: what was appended is there, and a failure sticks. */
+#include "base/buffer.h"
+
+#include "support.h"
+
+static void appended_bytes_come_out_in_order(void **state)
+{
+    (void)state;
+    struct support_heap heap;
+    struct buffer buffer;
+    support_heap_init(&heap, 0);
+    buffer_init(&buffer, &heap.alloc);
+    buffer_add(&buffer, "ab", 2);
+    buffer_add_byte(&buffer, 'c');
+    buffer_add_text(&buffer, "def");
+    buffer_add_zeros(&buffer, 2);
+    uint8_t *at = buffer_room(&buffer, 100);
+    *at = 'z';
+    buffer_filled(&buffer, 1);
+    assert_int_equal(buffer.n, 9);
+    assert_memory_equal(buffer.bytes, "abcdef\0\0z", 9);
+    buffer_clear(&buffer);
+    assert_int_equal(buffer.n, 0);
+    buffer_free(&buffer);
+    buffer_free(&buffer);
+    support_heap_check(&heap);
+}
+
+static void no_bytes_have_a_place_too(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    buffer_add(&buffer, NULL, 0);
+    buffer_add_zeros(&buffer, 0);
+    buffer_add_text(&buffer, "");
+    assert_non_null(buffer_room(&buffer, 0));
+    assert_false(buffer.failed);
+    assert_int_equal(buffer.n, 0);
+    buffer_free(&buffer);
+}
+
+static void growth_is_by_doubling(void **state)
+{
+    (void)state;
+    struct support_heap heap;
+    struct buffer buffer;
+    support_heap_init(&heap, 0);
+    buffer_init(&buffer, &heap.alloc);
+    for (int i = 0; i < 1000000; i++)
+        buffer_add_byte(&buffer, (uint8_t)i);
+    assert_int_equal(buffer.n, 1000000);
+    assert_true(heap.requests <= 14);
+    for (int i = 0; i < 1000000; i++)
+        assert_true(buffer.bytes[i] == (uint8_t)i);
+    buffer_free(&buffer);
+    support_heap_check(&heap);
+}
+
+static void after_a_failure_nothing_more_is_appended(void **state)
+{
+    (void)state;
+    struct support_heap heap;
+    struct buffer buffer;
+    support_heap_init(&heap, 2);
+    buffer_init(&buffer, &heap.alloc);
+    buffer_add_text(&buffer, "kept");
+    buffer_add_zeros(&buffer, 5000);
+    assert_true(buffer.failed);
+    buffer_add_byte(&buffer, 'x');
+    assert_null(buffer_room(&buffer, 0));
+    assert_false(buffer_grow(&buffer, 1));
+    assert_int_equal(buffer.n, 4);
+    assert_memory_equal(buffer.bytes, "kept", 4);
+    buffer_free(&buffer);
+    support_heap_check(&heap);
+}
+
+static void a_size_that_overflows_is_a_failure(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 4, PTRDIFF_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        buffer_init(&buffer, alloc_default());
+        buffer_add_text(&buffer, "abc");
+        assert_null(buffer_room(&buffer, sizes[i]));
+        assert_true(buffer.failed);
+        assert_int_equal(buffer.n, 3);
+        buffer_free(&buffer);
+        assert_false(buffer.failed);
+    }
+}
+
+static bool fill_buffer(const struct alloc *alloc)
+{
+    struct buffer buffer;
+    buffer_init(&buffer, alloc);
+    for (int i = 0; i < 1000; i++)
+        buffer_add(&buffer, "0123456789", 10);
+    bool is_through = !buffer.failed;
+    assert_int_equal(buffer.n % 10, 0);
+    assert_int_equal(buffer.n == 10000, is_through);
+    buffer_free(&buffer);
+    return is_through;
+}
+
+static void every_failing_request_is_told(void **state)
+{
+    (void)state;
+    support_fail_each(fill_buffer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(appended_bytes_come_out_in_order),
+        cmocka_unit_test(no_bytes_have_a_place_too),
+        cmocka_unit_test(growth_is_by_doubling),
+        cmocka_unit_test(after_a_failure_nothing_more_is_appended),
+        cmocka_unit_test(a_size_that_overflows_is_a_failure),
+        cmocka_unit_test(every_failing_request_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

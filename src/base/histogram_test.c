@@ -1,0 +1,161 @@
+/* The histogram: quantiles against a sorted list, merging, and failing memory. */
+#include "base/histogram.h"
+
+#include <stdlib.h>
+
+#include "support.h"
+
+enum { VALUES = 20000 };
+
+static int compare_words(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+static void assert_near(uint64_t got, uint64_t exact)
+{
+    uint64_t away = got > exact ? got - exact : exact - got;
+    if (away > exact / 100)
+        fail_msg("got %llu, exact is %llu", (unsigned long long)got, (unsigned long long)exact);
+}
+
+/* Quantile q of n sorted values is the one of rank ceil(q * n); by 1024ths, because those products are exact in doubles. */
+static void check_quantiles(const struct histogram *histogram, const uint64_t *sorted, size_t n)
+{
+    for (unsigned part = 0; part <= 1024; part++) {
+        size_t rank = (n * part + 1023) / 1024;
+        assert_near(histogram_quantile(histogram, part / 1024.0), sorted[rank ? rank - 1 : 0]);
+    }
+    assert_int_equal(histogram_quantile(histogram, 0), sorted[0]);
+    assert_int_equal(histogram_quantile(histogram, 1), sorted[n - 1]);
+}
+
+static uint64_t draw(uint64_t *seed, int kind)
+{
+    uint64_t random = support_random(seed);
+    switch (kind) {
+    case 0: return random % 64;
+    case 1: return random % 100000;
+    case 2: return random >> (random & 63);
+    case 3: return UINT64_MAX - random % 1000;
+    default: return 12345678;
+    }
+}
+
+static void quantiles_are_within_one_percent_of_a_sort(void **state)
+{
+    (void)state;
+    static uint64_t values[VALUES];
+    uint64_t seed = 11;
+    for (int kind = 0; kind < 5; kind++) {
+        struct histogram histogram;
+        histogram_init(&histogram, alloc_default());
+        for (size_t i = 0; i < VALUES; i++) {
+            values[i] = draw(&seed, kind);
+            assert_true(histogram_add(&histogram, values[i]));
+        }
+        qsort(values, VALUES, sizeof *values, compare_words);
+        assert_int_equal(histogram.count, VALUES);
+        check_quantiles(&histogram, values, VALUES);
+        histogram_free(&histogram);
+    }
+}
+
+static void every_power_of_two_and_its_neighbours_are_found(void **state)
+{
+    (void)state;
+    for (unsigned shift = 0; shift < 64; shift++)
+        for (unsigned offset = 0; offset < 3; offset++) {
+            struct histogram histogram;
+            uint64_t value = ((uint64_t)1 << shift) + offset - 1;
+            histogram_init(&histogram, alloc_default());
+            /* Wide ends, so that the middle of the step is not clamped to the value itself. */
+            assert_true(histogram_add(&histogram, 0) && histogram_add(&histogram, UINT64_MAX));
+            assert_true(histogram_add(&histogram, value));
+            assert_near(histogram_quantile(&histogram, 0.5), value);
+            histogram_free(&histogram);
+        }
+}
+
+static void an_empty_histogram_says_0_and_odd_quantiles_are_clamped(void **state)
+{
+    (void)state;
+    struct histogram histogram;
+    histogram_init(&histogram, alloc_default());
+    assert_int_equal(histogram_quantile(&histogram, 0.5), 0);
+    assert_true(histogram_add(&histogram, 5) && histogram_add(&histogram, 70) && histogram_add(&histogram, 100000));
+    assert_int_equal(histogram_quantile(&histogram, -1), 5);
+    assert_int_equal(histogram_quantile(&histogram, __builtin_nan("")), 5);
+    assert_int_equal(histogram_quantile(&histogram, 2), 100000);
+    assert_int_equal(histogram_quantile(&histogram, __builtin_inf()), 100000);
+    assert_int_equal(histogram_quantile(&histogram, 0.5), 70);
+    histogram_free(&histogram);
+    histogram_free(&histogram);
+}
+
+static void merged_parts_equal_the_whole(void **state)
+{
+    (void)state;
+    struct support_heap heap;
+    struct histogram whole, part[3];
+    uint64_t seed = 12;
+    support_heap_init(&heap, 0);
+    histogram_init(&whole, &heap.alloc);
+    for (int i = 0; i < 3; i++)
+        histogram_init(&part[i], &heap.alloc);
+    for (int i = 0; i < 3000; i++) {
+        uint64_t value = support_random_word(&seed);
+        assert_true(histogram_add(&whole, value) && histogram_add(&part[i % 2], value));
+    }
+    /* Into an empty one, and with an empty one. */
+    assert_true(histogram_merge(&part[2], &part[0]) && histogram_merge(&part[2], &part[1]));
+    histogram_free(&part[0]);
+    assert_true(histogram_merge(&part[2], &part[0]));
+    assert_int_equal(part[2].count, whole.count);
+    for (unsigned i = 0; i <= 100; i++)
+        assert_int_equal(histogram_quantile(&part[2], i / 100.0), histogram_quantile(&whole, i / 100.0));
+    histogram_free(&whole);
+    histogram_free(&part[1]);
+    histogram_free(&part[2]);
+    support_heap_check(&heap);
+}
+
+static bool add_and_merge(const struct alloc *alloc)
+{
+    struct histogram one, two;
+    bool is_through = true;
+    histogram_init(&one, alloc);
+    histogram_init(&two, alloc);
+    for (unsigned shift = 0; shift < 64 && is_through; shift += 5) {
+        uint64_t before = one.count;
+        is_through = histogram_add(&one, (uint64_t)1 << shift);
+        assert_int_equal(one.count, before + is_through);
+    }
+    is_through = is_through && histogram_merge(&two, &one);
+    assert_int_equal(two.count, is_through ? one.count : 0);
+    assert_int_equal(histogram_quantile(&two, 1), is_through ? (uint64_t)1 << 60 : 0);
+    histogram_free(&one);
+    histogram_free(&two);
+    return is_through;
+}
+
+static void every_failing_request_is_told(void **state)
+{
+    (void)state;
+    support_fail_each(add_and_merge);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantiles_are_within_one_percent_of_a_sort),
+        cmocka_unit_test(every_power_of_two_and_its_neighbours_are_found),
+        cmocka_unit_test(an_empty_histogram_says_0_and_odd_quantiles_are_clamped),
+        cmocka_unit_test(merged_parts_equal_the_whole),
+        cmocka_unit_test(every_failing_request_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+/* The pair map, compared with a plain array over long random runs of puts and removals. */
+#include "base/pairmap.h"
+
+#include "support.h"
+
+static void an_empty_map_has_nothing(void **state)
+{
+    (void)state;
+    struct pairmap map;
+    pairmap_init(&map, alloc_default());
+    assert_null(pairmap_get(&map, 0, 0));
+    assert_false(pairmap_remove(&map, 0, 0));
+    pairmap_free(&map);
+    pairmap_free(&map);
+}
+
+static void a_put_replaces_and_both_words_count(void **state)
+{
+    (void)state;
+    struct pairmap map;
+    pairmap_init(&map, alloc_default());
+    assert_true(pairmap_put(&map, 0, 0, 1));
+    assert_true(pairmap_put(&map, 1, 2, 3));
+    assert_true(pairmap_put(&map, 2, 1, 4));
+    assert_true(pairmap_put(&map, 1, 2, 5));
+    assert_int_equal(map.used, 3);
+    assert_int_equal(*pairmap_get(&map, 0, 0), 1);
+    assert_int_equal(*pairmap_get(&map, 1, 2), 5);
+    assert_int_equal(*pairmap_get(&map, 2, 1), 4);
+    assert_null(pairmap_get(&map, 1, 1));
+    *pairmap_get(&map, 2, 1) = 9;
+    assert_int_equal(*pairmap_get(&map, 2, 1), 9);
+    pairmap_free(&map);
+}
+
+enum { REFERENCE_KEYS = 512 };
+
+static void check_all(const struct pairmap *map, const uint32_t *reference)
+{
+    size_t used = 0;
+    for (uint32_t key = 0; key < REFERENCE_KEYS; key++) {
+        const uint32_t *found = pairmap_get(map, key / 16, key % 16);
+        assert_int_equal(found ? *found : 0, reference[key]);
+        used += reference[key] != 0;
+    }
+    assert_int_equal(map->used, used);
+}
+
+/* A value of 0 means absent in the reference. */
+static void random_puts_and_removals_agree_with_an_array(void **state)
+{
+    (void)state;
+    struct support_heap heap;
+    struct pairmap map;
+    uint32_t reference[REFERENCE_KEYS] = {0};
+    uint64_t seed = 7;
+    support_heap_init(&heap, 0);
+    pairmap_init(&map, &heap.alloc);
+    for (int step = 0; step < 200000; step++) {
+        uint64_t random = support_random(&seed);
+        uint32_t key = (uint32_t)(random % REFERENCE_KEYS), value = (uint32_t)(random >> 32) | 1;
+        /* The share of removals swings, so that the map fills and drains. */
+        if ((random >> 20) % 1000 < (step / 2000 % 2 ? 700u : 300u)) {
+            assert_int_equal(pairmap_remove(&map, key / 16, key % 16), reference[key] != 0);
+            reference[key] = 0;
+        } else {
+            assert_true(pairmap_put(&map, key / 16, key % 16, value));
+            reference[key] = value;
+        }
+        if (step % 500 == 0)
+            check_all(&map, reference);
+    }
+    check_all(&map, reference);
+    pairmap_free(&map);
+    support_heap_check(&heap);
+}
+
+static void threads_that_come_and_go_do_not_fill_the_map(void **state)
+{
+    (void)state;
+    struct pairmap map;
+    pairmap_init(&map, alloc_default());
+    for (uint32_t tid = 0; tid < 100000; tid++) {
+        assert_true(pairmap_put(&map, 1, tid, tid));
+        if (tid >= 8)
+            assert_true(pairmap_remove(&map, 1, tid - 8));
+    }
+    assert_int_equal(map.slots_n, 16);
+    pairmap_free(&map);
+}
+
+static bool fill_map(const struct alloc *alloc)
+{
+    struct pairmap map;
+    bool is_through = true;
+    pairmap_init(&map, alloc);
+    for (uint32_t i = 0; i < 1000 && is_through; i++) {
+        is_through = pairmap_put(&map, i, 1, i);
+        /* After a refusal all the earlier ones are still there, and no more. */
+        for (uint32_t before = 0; !is_through && before <= i; before++)
+            assert_int_equal(pairmap_get(&map, before, 1) != NULL, before < i);
+    }
+    pairmap_free(&map);
+    return is_through;
+}
+
+static void every_failing_request_is_told(void **state)
+{
+    (void)state;
+    support_fail_each(fill_map);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_map_has_nothing),
+        cmocka_unit_test(a_put_replaces_and_both_words_count),
+        cmocka_unit_test(random_puts_and_removals_agree_with_an_array),
+        cmocka_unit_test(threads_that_come_and_go_do_not_fill_the_map),
+        cmocka_unit_test(every_failing_request_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
