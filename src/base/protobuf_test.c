@@ -1,0 +1,125 @@
+/* The protobuf writer: the bytes of the encoding guide, and nested lengths. */
+#include "base/protobuf.h"
+
+#include "support.h"
+
+static void check_end(struct buffer *buffer, const char *hex)
+{
+    assert_false(buffer->failed);
+    support_assert_hex(buffer->bytes, buffer->n, hex);
+    buffer_clear(buffer);
+}
+
+static void fields_have_the_bytes_of_the_guide(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    protobuf_u64(&buffer, 1, 150);
+    check_end(&buffer, "08 96 01");
+    protobuf_string(&buffer, 2, "testing");
+    check_end(&buffer, "12 07 74 65 73 74 69 6e 67");
+    protobuf_i64(&buffer, 1, -2);
+    check_end(&buffer, "08 fe ff ff ff ff ff ff ff ff 01");
+    protobuf_u64(&buffer, 1, 0);
+    check_end(&buffer, "08 00");
+    protobuf_u64(&buffer, 1, UINT64_MAX);
+    check_end(&buffer, "08 ff ff ff ff ff ff ff ff ff 01");
+    protobuf_bool(&buffer, 3, true);
+    check_end(&buffer, "18 01");
+    protobuf_fixed64(&buffer, 1, 0x0102030405060708);
+    check_end(&buffer, "09 08 07 06 05 04 03 02 01");
+    protobuf_double(&buffer, 1, 1.0);
+    check_end(&buffer, "09 00 00 00 00 00 00 f0 3f");
+    protobuf_bytes(&buffer, 2, NULL, 0);
+    check_end(&buffer, "12 00");
+    buffer_free(&buffer);
+}
+
+static void field_numbers_grow_their_tags(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    protobuf_u64(&buffer, 15, 1);
+    check_end(&buffer, "78 01");
+    protobuf_u64(&buffer, 16, 1);
+    check_end(&buffer, "80 01 01");
+    protobuf_u64(&buffer, (1u << 29) - 1, 1);
+    check_end(&buffer, "f8 ff ff ff 0f 01");
+    buffer_free(&buffer);
+}
+
+static void nested_messages_get_their_lengths(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    size_t outer = protobuf_open(&buffer, 3);
+    protobuf_u64(&buffer, 1, 150);
+    size_t inner = protobuf_open(&buffer, 2);
+    protobuf_close(&buffer, inner);
+    protobuf_close(&buffer, outer);
+    check_end(&buffer, "1a 89 80 80 80 00 08 96 01 12 80 80 80 80 00");
+    buffer_free(&buffer);
+}
+
+static void a_long_message_has_a_long_length(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    size_t mark = protobuf_open(&buffer, 1);
+    buffer_add_zeros(&buffer, 1000000);
+    protobuf_close(&buffer, mark);
+    /* 1000000 = 61 * 2^14 + 4 * 2^7 + 64 */
+    support_assert_hex(buffer.bytes, 6, "0a c0 84 bd 80 00");
+    buffer_free(&buffer);
+}
+
+static void absurd_lengths_are_failures(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    protobuf_bytes(&buffer, 1, "", SIZE_MAX);
+    assert_true(buffer.failed);
+    protobuf_close(&buffer, protobuf_open(&buffer, 1));
+    assert_int_equal(buffer.n, 0);
+    buffer_free(&buffer);
+}
+
+static bool write_all(const struct alloc *alloc)
+{
+    struct buffer buffer;
+    buffer_init(&buffer, alloc);
+    for (int i = 0; i < 300; i++) {
+        size_t mark = protobuf_open(&buffer, 1);
+        protobuf_u64(&buffer, 1, 1);
+        protobuf_double(&buffer, 2, 1);
+        protobuf_string(&buffer, 3, "text");
+        protobuf_close(&buffer, mark);
+    }
+    bool is_through = !buffer.failed;
+    buffer_free(&buffer);
+    return is_through;
+}
+
+static void every_failing_request_is_told(void **state)
+{
+    (void)state;
+    support_fail_each(write_all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_have_the_bytes_of_the_guide),
+        cmocka_unit_test(field_numbers_grow_their_tags),
+        cmocka_unit_test(nested_messages_get_their_lengths),
+        cmocka_unit_test(a_long_message_has_a_long_length),
+        cmocka_unit_test(absurd_lengths_are_failures),
+        cmocka_unit_test(every_failing_request_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

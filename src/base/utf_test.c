@@ -1,0 +1,118 @@
+/* UTF-8 checks against a slow decoder that knows nothing of tables. */
+#include "base/utf.h"
+
+#include "support.h"
+
+/* Length of the character at p by decoding and looking at the code point; 0 when it is none. */
+static size_t decoded_length(const uint8_t *p, size_t n)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = n == 0 ? 0 : p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
+    if (length == 0 || length > n)
+        return 0;
+    uint32_t code = length == 1 ? p[0] : p[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if (p[i] >> 6 != 2)
+            return 0;
+        code = code << 6 | (p[i] & 0x3f);
+    }
+    bool is_good = code >= smallest[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    return is_good ? length : 0;
+}
+
+static void every_sequence_of_three_bytes_is_judged_like_the_decoder(void **state)
+{
+    (void)state;
+    /* From the last ASCII lead on. */
+    for (uint32_t x = 0x7f0000; x < 1u << 24; x++) {
+        const uint8_t p[3] = {(uint8_t)(x >> 16), (uint8_t)(x >> 8), (uint8_t)x};
+        if (utf8_character(p, 3) != decoded_length(p, 3))
+            fail_msg("%02x %02x %02x", p[0], p[1], p[2]);
+    }
+}
+
+static void every_sequence_of_four_bytes_is_judged_like_the_decoder(void **state)
+{
+    (void)state;
+    static const uint8_t last[] = {0x00, 0x7f, 0x80, 0x8f, 0x90, 0xbf, 0xc0, 0xff};
+    for (unsigned lead = 0xef; lead <= 0xff; lead++)
+        for (unsigned x = 0; x < 256 * 64; x++) {
+            const uint8_t p[4] = {(uint8_t)lead, (uint8_t)(x >> 6), last[x & 7], last[x >> 3 & 7]};
+            for (size_t n = 0; n <= 4; n++)
+                assert_true(utf8_character(p, n) == decoded_length(p, n));
+        }
+}
+
+static void good_text_is_valid_and_broken_text_is_not(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"", "a", "plain ascii of more than eight", "gr\xc3\xbc\xc3\x9f" "e", "\xe2\x82\xac",
+                                       "\xf0\x9f\x90\x9b", "12345678\xc3\xbc", "1234567\xc3\xbc", "\xed\x9f\xbf\xee\x80\x80",
+                                       "\xf4\x8f\xbf\xbf"};
+    static const char *const broken[] = {"\x80", "\xc0\x80", "\xc1\xbf", "\xed\xa0\x80", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf",
+                                         "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "1234567\xc3", "12345678\xc3",
+                                         "12345678901234567890\xe2\x82", "\xc3\xbc\xbc"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(utf8_valid(good[i], strlen(good[i])));
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+        assert_false(utf8_valid(broken[i], strlen(broken[i])));
+    assert_true(utf8_valid(NULL, 0));
+    assert_true(utf8_valid("\0\0", 2));
+}
+
+static void a_bad_byte_is_found_at_every_place(void **state)
+{
+    (void)state;
+    char text[40];
+    for (size_t n = 1; n <= sizeof text; n++)
+        for (size_t at = 0; at < n; at++) {
+            memset(text, 'x', sizeof text);
+            assert_true(utf8_valid(text, n));
+            text[at] = (char)0x80;
+            assert_false(utf8_valid(text, n));
+        }
+}
+
+/* The cut by walking from the front. */
+static size_t slow_cut(const uint8_t *p, size_t n, size_t limit)
+{
+    size_t at = 0;
+    while (at < n) {
+        size_t length = decoded_length(p + at, n - at);
+        length += length == 0;
+        if (at + length > limit)
+            break;
+        at += length;
+    }
+    return at;
+}
+
+static void cuts_end_on_the_last_boundary_before_the_limit(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[] = {'a', 0x80, 0xbf, 0xc3, 0xbc, 0xe2, 0x82, 0xac, 0xf0, 0x9f, 0x90, 0x9b, 0xff};
+    uint64_t seed = 1;
+    for (int round = 0; round < 50000; round++) {
+        uint8_t text[12];
+        size_t start = 0, n = sizeof text;
+        for (size_t i = 0; i < n; i++) {
+            /* Mostly the next byte of a good character, sometimes anything. */
+            start = support_random(&seed) % 4 ? (start + 1) % sizeof bytes : support_random(&seed) % sizeof bytes;
+            text[i] = bytes[start];
+        }
+        for (size_t limit = 0; limit <= n + 2; limit++)
+            assert_int_equal(utf8_cut(text, n, limit), slow_cut(text, n, limit));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_sequence_of_three_bytes_is_judged_like_the_decoder),
+        cmocka_unit_test(every_sequence_of_four_bytes_is_judged_like_the_decoder),
+        cmocka_unit_test(good_text_is_valid_and_broken_text_is_not),
+        cmocka_unit_test(a_bad_byte_is_found_at_every_place),
+        cmocka_unit_test(cuts_end_on_the_last_boundary_before_the_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
