@@ -250,6 +250,7 @@ typedef struct ttr_track {
     uint16_t source;
 } ttr_track;
 
+/* Gives a track; false when the id is none.  Ids are 1 .. count. */
 TTR_API bool ttr_track_get(const ttr *t, ttr_id id, ttr_track *track);
 TTR_API uint32_t ttr_track_count(const ttr *t);
 
@@ -259,6 +260,7 @@ typedef struct ttr_source {
     const char *format; /* "fxt"; static */
 } ttr_source;
 
+/* Gives an input; false when the id is none.  Id 0 stands for events built by hand. */
 TTR_API bool ttr_source_get(const ttr *t, uint16_t id, ttr_source *source);
 
 #ifdef __cplusplus

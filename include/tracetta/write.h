@@ -80,7 +80,9 @@ TTR_API size_t ttr_format_losses(const char *format, ttr_loss *losses, size_t ro
 /* Makes events by hand.  One builder, one event at a time; its memory is reused. */
 typedef struct ttr_builder ttr_builder;
 
+/* Makes a builder; NULL when memory is out. */
 TTR_API ttr_builder *ttr_builder_new(ttr *t);
+/* Frees a builder; NULL is fine. */
 TTR_API void ttr_builder_free(ttr_builder *builder);
 
 /* Begins an event of a kind at a time (ns) in a category with a name; what was begun before and not ended is dropped. */
