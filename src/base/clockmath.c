@@ -1,9 +1,8 @@
 /* Ticks to nanoseconds, exact.
  *
- * Let M = floor(10^9 * 2^shift / f) with shift chosen so that 2^63 <= M < 2^64.  Then ticks * M >> shift falls short of the true
- * ticks * 10^9 / f by less than ticks / 2^shift, and that is below 1 whenever the true value fits 63 bits.  So the estimate is
- * right or one too small, and comparing the rest with f tells which.  A true value of 2^63 or more gives an estimate of at
- * least 2^63 - 1, so none that must be clamped is missed.
+ * With 10^9 = whole * f + rest, the result is ticks * whole + floor(ticks * rest / f).  The second part is estimated as
+ * ticks * magic / 2^64, where magic = floor(rest * 2^64 / f): what that floor cuts off is below ticks / 2^64, less than 1.  So
+ * the estimate is right or one too small, and comparing what it leaves over with f tells which.
  * Left out: offsets between clocks, which the model keeps. */
 #include "base/clockmath.h"
 
@@ -21,36 +20,25 @@ void clockmath_init(struct clockmath *math, uint64_t frequency)
 {
     if (frequency == 0)
         frequency = NS_PER_SECOND;
-    *math = (struct clockmath){.frequency = frequency};
-    if (NS_PER_SECOND % frequency == 0) {
-        math->whole = NS_PER_SECOND / frequency;
-        return;
-    }
-    /* Long division, a bit at a time. */
-    uint128 rest = NS_PER_SECOND % frequency;
-    math->magic = NS_PER_SECOND / frequency;
-    while (math->magic >> 63 == 0) {
-        rest *= 2;
-        math->magic = math->magic * 2 + (rest >= frequency);
-        rest -= rest >= frequency ? frequency : 0;
-        math->shift++;
-    }
+    uint64_t rest = NS_PER_SECOND % frequency;
+    *math = (struct clockmath){
+        .frequency = frequency,
+        .whole = NS_PER_SECOND / frequency,
+        .rest = rest,
+        .magic = (uint64_t)(((uint128)rest << 64) / frequency),
+    };
 }
 
 int64_t clockmath_ns(const struct clockmath *math, uint64_t ticks, bool *clamped)
 {
-    uint64_t ns;
-    if (math->whole) {
-        if (__builtin_mul_overflow(ticks, math->whole, &ns) || ns > INT64_MAX)
-            return clamp_high(clamped);
-        return (int64_t)ns;
+    uint64_t ns, part = 0;
+    if (math->rest) {
+        part = (uint64_t)((uint128)ticks * math->magic >> 64);
+        part += (uint128)ticks * math->rest - (uint128)part * math->frequency >= math->frequency;
     }
-    uint128 estimate = (uint128)ticks * math->magic >> math->shift;
-    if (estimate >> 63)
+    if (__builtin_mul_overflow(ticks, math->whole, &ns) || __builtin_add_overflow(ns, part, &ns) || ns > INT64_MAX)
         return clamp_high(clamped);
-    ns = (uint64_t)estimate;
-    ns += (uint128)ticks * NS_PER_SECOND - (uint128)ns * math->frequency >= math->frequency;
-    return ns > INT64_MAX ? clamp_high(clamped) : (int64_t)ns;
+    return (int64_t)ns;
 }
 
 int64_t clockmath_ns_signed(const struct clockmath *math, int64_t ticks, bool *clamped)

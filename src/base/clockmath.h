@@ -8,9 +8,9 @@
 
 struct clockmath {
     uint64_t frequency; /* ticks per second, never 0 */
-    uint64_t whole;     /* 10^9 / frequency when that has no rest, else 0: the common case is one multiplication */
-    uint64_t magic;     /* floor(10^9 * 2^shift / frequency), its top bit set; unused with `whole` */
-    unsigned shift;
+    uint64_t whole;     /* floor(10^9 / frequency) */
+    uint64_t rest;      /* 10^9 mod frequency; 0 is the common case of one multiplication */
+    uint64_t magic;     /* floor(rest * 2^64 / frequency) */
 };
 
 /* A frequency of 0 is taken as 10^9. */

@@ -98,9 +98,10 @@ static size_t put_short_decimal(char *to, double x)
         double scaled = x * power[k];
         if (scaled >= SHORT_DECIMAL_MAX)
             return 0;
-        uint64_t n = (uint64_t)(scaled + 0.5);
-        if ((double)n / power[k] == x)
-            return put_decimal(to, n, k);
+        double whole = (double)(uint64_t)(scaled + 0.5);
+        /* Two roundings lie between n and `scaled`; farther away it is no candidate, and the division is spared. */
+        if (fabs(scaled - whole) <= scaled * 0x1p-51 && whole / power[k] == x)
+            return put_decimal(to, (uint64_t)whole, k);
     }
     return 0;
 }
@@ -128,8 +129,10 @@ static size_t copy_plain(char *to, const char *from)
 static size_t put_by_printf(char *to, double x)
 {
     char text[NUMBER_MAX];
-    /* Subnormals have fewer than 15 digits to say. */
-    for (int digits = fabs(x) < 2.3e-308 ? 1 : 15; digits <= 17; digits++) {
+    double size = fabs(x);
+    /* Subnormals have fewer than 15 digits to say; from 1 on put_short_decimal has tried all that 15 digits can. */
+    int digits = size < 2.3e-308 ? 1 : size >= 1 && size < SHORT_DECIMAL_MAX ? 16 : 15;
+    for (; digits <= 17; digits++) {
         (void)snprintf(text, sizeof text, "%.*g", digits, x);
         if (strtod(text, NULL) == x)
             break;

@@ -46,7 +46,7 @@ static void every_sequence_of_four_bytes_is_judged_like_the_decoder(void **state
 static void good_text_is_valid_and_broken_text_is_not(void **state)
 {
     (void)state;
-    static const char *const good[] = {"", "a", "plain ascii of more than eight", "gr\xc3\xbc\xc3\x9f" "e", "\xe2\x82\xac",
+    static const char *const good[] = {"", "a", "plain ascii of more than eight", "gr\xc3\xbc\xc3\x9f", "\xe2\x82\xac",
                                        "\xf0\x9f\x90\x9b", "12345678\xc3\xbc", "1234567\xc3\xbc", "\xed\x9f\xbf\xee\x80\x80",
                                        "\xf4\x8f\xbf\xbf"};
     static const char *const broken[] = {"\x80", "\xc0\x80", "\xc1\xbf", "\xed\xa0\x80", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf",
