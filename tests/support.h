@@ -14,6 +14,16 @@
 
 #include "base/alloc.h"
 
+/* cmocka calls a macro of its own `fail`, which is the name of ours in base/status.h. */
+#undef fail
+#undef fail_msg
+#define fail_msg(...)                                                                                                  \
+    do {                                                                                                               \
+        print_error("ERROR: " __VA_ARGS__);                                                                            \
+        print_error("\n");                                                                                             \
+        _fail(__FILE__, __LINE__);                                                                                     \
+    } while (0)
+
 /* An allocator to be told which request fails.  Give `&heap.alloc` to the code under test. */
 struct support_heap {
     struct alloc alloc;

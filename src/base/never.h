@@ -10,8 +10,19 @@
 #define ALWAYS(x) (x)
 #define NEVER(x) (x)
 #else
-#define ALWAYS(x) ((x) ? 1 : (assert(0 && "ALWAYS"), 0))
-#define NEVER(x) ((x) ? (assert(0 && "NEVER"), 1) : 0)
+/* Statement expressions, so that x is taken once and assert names the line of the claim. */
+#define ALWAYS(x)                                                                                                      \
+    __extension__({                                                                                                    \
+        _Bool claim_holds = (x);                                                                                       \
+        assert(claim_holds && "ALWAYS");                                                                               \
+        claim_holds;                                                                                                   \
+    })
+#define NEVER(x)                                                                                                       \
+    __extension__({                                                                                                    \
+        _Bool claim_is_broken = (x);                                                                                   \
+        assert(!claim_is_broken && "NEVER");                                                                           \
+        claim_is_broken;                                                                                               \
+    })
 #endif
 
 #endif

@@ -207,7 +207,7 @@ static bool take_time(struct reader *reader, int64_t *seconds, int64_t *ns)
         return false;
     if (take(reader, '.') && !take_fraction(reader, &fraction))
         return false;
-    *seconds = (int64_t)hour * 3600 + minute * 60 + second;
+    *seconds = (int64_t)hour * 3600 + (int64_t)minute * 60 + second;
     *ns = (int64_t)(fraction / NS_PER_SECOND);
     return fraction % NS_PER_SECOND == 0;
 }

@@ -1,0 +1,90 @@
+/* Errors: what is filled in, that long texts end on a character, and that NULL is fine. */
+#include "base/status.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/utf.h"
+#include "support.h"
+
+static void a_failure_fills_every_field(void **state)
+{
+    (void)state;
+    ttr_error error;
+    memset(&error, 0xee, sizeof error);
+    assert_int_equal(fail(&error, TTR_E_MALFORMED, 77, "found %d, expected %s", 5, "six"), TTR_E_MALFORMED);
+    assert_int_equal(error.status, TTR_E_MALFORMED);
+    assert_int_equal(error.sys, 0);
+    assert_int_equal(error.offset, 77);
+    assert_int_equal(error.line, 0);
+    assert_true(error.record == UINT64_MAX);
+    assert_string_equal(error.format, "");
+    assert_string_equal(error.text, "found 5, expected six");
+}
+
+static void a_system_failure_says_why(void **state)
+{
+    (void)state;
+    ttr_error error;
+    assert_int_equal(fail_sys(&error, ENOENT, NO_OFFSET, "cannot open %s", "x"), TTR_E_IO);
+    assert_int_equal(error.sys, ENOENT);
+    assert_true(error.offset == NO_OFFSET);
+    assert_string_equal(error.text, "cannot open x: No such file or directory");
+}
+
+static void running_out_of_memory_is_told(void **state)
+{
+    (void)state;
+    ttr_error error;
+    assert_int_equal(fail_memory(&error), TTR_E_NOMEM);
+    assert_string_equal(error.text, "out of memory");
+}
+
+static void without_an_error_the_status_alone_is_given(void **state)
+{
+    (void)state;
+    assert_int_equal(fail(NULL, TTR_E_LIMIT, 0, "x"), TTR_E_LIMIT);
+    assert_int_equal(fail_sys(NULL, EIO, 0, "x"), TTR_E_IO);
+    assert_int_equal(fail_memory(NULL), TTR_E_NOMEM);
+}
+
+static void a_long_text_ends_on_a_character(void **state)
+{
+    (void)state;
+    static const char *const characters[] = {"x", "\xc3\xbc", "\xe2\x82\xac", "\xf0\x9f\x90\x9b"};
+    for (size_t kind = 0; kind < 4; kind++)
+        for (size_t shift = 0; shift < 4; shift++) {
+            ttr_error error;
+            char text[1000] = "";
+            memset(text, '.', shift);
+            for (size_t at = shift, n = strlen(characters[kind]); at + n < sizeof text; at += n)
+                memcpy(text + at, characters[kind], n);
+            (void)fail(&error, TTR_E_MALFORMED, 0, "%s", text);
+            assert_true(strlen(error.text) < sizeof error.text && strlen(error.text) >= sizeof error.text - 8);
+            assert_true(utf8_valid(error.text, strlen(error.text)));
+            (void)fail_sys(&error, EIO, 0, "%s", text);
+            assert_true(utf8_valid(error.text, strlen(error.text)));
+        }
+}
+
+static void every_status_has_a_name(void **state)
+{
+    (void)state;
+    assert_string_equal(ttr_status_text(TTR_OK), "ok");
+    assert_string_equal(ttr_status_text(TTR_E_MISUSE), "misuse");
+    assert_string_equal(ttr_status_text((ttr_status)(TTR_E_MISUSE + 1)), "unknown status");
+    assert_string_equal(ttr_status_text((ttr_status)99), "unknown status");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_failure_fills_every_field),
+        cmocka_unit_test(a_system_failure_says_why),
+        cmocka_unit_test(running_out_of_memory_is_told),
+        cmocka_unit_test(without_an_error_the_status_alone_is_given),
+        cmocka_unit_test(a_long_text_ends_on_a_character),
+        cmocka_unit_test(every_status_has_a_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
