@@ -12,9 +12,14 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "io/decode.h"
+#include "io/inflate.h"
 #include "io/source_window.h"
 
 #define LIMIT_DEFAULT (UINT64_C(4) << 30)
+
+/* A compressed file up to here is decoded without a thread: starting one would take longer. */
+enum { SMALL_FILE = 64 << 10 };
 
 void source_close(struct source *source)
 {
@@ -101,6 +106,20 @@ static bool take_fd(struct source *source, const struct opened *opened, ttr_erro
     return source_take(source, feed_of_fd(source->alloc, opened->fd, opened->is_owned, is_regular, start), error);
 }
 
+/* Puts decoders over compressed bytes; false when memory is out. */
+static bool decompress(struct source *source, const struct source_options *options, ttr_error *error)
+{
+    if (options && options->no_decompress)
+        return true;
+    bool is_done = inflate_over(source->alloc, &source->feed, &source->compression);
+    bool is_small = source->disk_size && source->disk_size <= SMALL_FILE;
+    if (is_done && source->feed != source->disk && !is_small)
+        is_done = decode_ahead(source->alloc, &source->feed, source->disk);
+    if (!is_done)
+        (void)fail_memory(error);
+    return is_done;
+}
+
 /* Chooses the window of a descriptor. */
 static void choose_window(struct source *source, const struct source_options *options)
 {
@@ -121,13 +140,17 @@ static struct source *open_fd(const struct alloc *alloc, const struct opened *op
                               ttr_error *error)
 {
     struct source *source = source_new(alloc, opened->name, options, error);
-    if (source && take_fd(source, opened, error)) {
+    if (!source || !take_fd(source, opened, error)) {
+        source_close(source);
+        if (opened->is_owned)
+            (void)close(opened->fd);
+        return NULL;
+    }
+    if (decompress(source, options, error)) {
         choose_window(source, options);
         return source;
     }
     source_close(source);
-    if (opened->is_owned)
-        (void)close(opened->fd);
     return NULL;
 }
 
@@ -160,11 +183,14 @@ struct source *source_open_memory(const struct alloc *alloc, const void *bytes, 
     struct source *source = source_new(alloc, "memory", options, error);
     if (!source)
         return NULL;
-    if (!source_take(source, feed_of_memory(alloc, bytes, n), error)) {
+    source->disk_size = n;
+    if (!source_take(source, feed_of_memory(alloc, bytes, n), error) || !decompress(source, options, error)) {
         source_close(source);
         return NULL;
     }
-    source->disk_size = n;
+    source->ops = &source_stream_ops;
+    if (source->feed != source->disk)
+        return source;
     source->ops = &source_memory_ops;
     source->in.memory.bytes = bytes;
     source->in.memory.n = n;
@@ -177,7 +203,7 @@ struct source *source_open_pull(const struct alloc *alloc, source_pull pull, voi
     struct source *source = source_new(alloc, "input", options, error);
     if (!source)
         return NULL;
-    if (!source_take(source, feed_of_pull(alloc, pull, own), error)) {
+    if (!source_take(source, feed_of_pull(alloc, pull, own), error) || !decompress(source, options, error)) {
         source_close(source);
         return NULL;
     }
@@ -211,6 +237,6 @@ uint64_t source_disk_size(const struct source *source)
 
 uint64_t source_disk_used(const struct source *source)
 {
-    /* Mapped and borrowed bytes never pass the feed: what lies before the window is consumed. */
-    return source->ops == &source_stream_ops ? feed_used(source->disk) : source->shown.offset;
+    /* Mapped and borrowed bytes never pass the feed. */
+    return source->ops == &source_stream_ops ? feed_used(source->disk) : source->shown.offset + source->shown.n;
 }

@@ -1,0 +1,569 @@
+/* Compressed sources: every kind, member layout, split, cut and damage gives what decodes, then one error, then the end. */
+#include <bzlib.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <lz4frame.h>
+#include <lzma.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/buffer.h"
+#include "io/source.h"
+#include "support.h"
+
+enum { KINDS = 5, PLAIN = 400000 };
+
+static const char *const kind_names[KINDS] = {"gzip", "zstd", "lz4", "bzip2", "xz"};
+
+/* Compressible but not trivial, and never the same twice in a row. */
+static void fill_plain(struct buffer *plain, size_t n, uint64_t seed)
+{
+    buffer_init(plain, alloc_default());
+    while (plain->n < n) {
+        char line[64];
+        uint64_t x = support_random(&seed);
+        (void)snprintf(line, sizeof line, "event %llu took %llu ns\n", (unsigned long long)(x % 1000), (unsigned long long)(x >> 50));
+        buffer_add_text(plain, line);
+    }
+    plain->n = n;
+}
+
+static size_t gzip_bytes(uint8_t *to, size_t room, const struct buffer *plain)
+{
+    z_stream z = {.next_in = plain->bytes, .avail_in = (uInt)plain->n, .next_out = to, .avail_out = (uInt)room};
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(deflateEnd(&z), Z_OK);
+    return z.total_out;
+}
+
+static size_t bzip2_bytes(uint8_t *to, size_t room, const struct buffer *plain)
+{
+    unsigned n = (unsigned)room;
+    assert_int_equal(BZ2_bzBuffToBuffCompress((char *)to, &n, (char *)plain->bytes, (unsigned)plain->n, 1, 0, 0), BZ_OK);
+    return n;
+}
+
+/* With a checksum, which ZSTD_compress leaves out. */
+static size_t zstd_bytes(uint8_t *to, size_t room, const struct buffer *plain)
+{
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    assert_false(ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)));
+    size_t n = ZSTD_compress2(context, to, room, plain->bytes, plain->n);
+    (void)ZSTD_freeCCtx(context);
+    return n;
+}
+
+static size_t lz4_bytes(uint8_t *to, size_t room, const struct buffer *plain)
+{
+    LZ4F_preferences_t settings = {.frameInfo = {.contentChecksumFlag = LZ4F_contentChecksumEnabled}};
+    return LZ4F_compressFrame(to, room, plain->bytes, plain->n, &settings);
+}
+
+/* One member of a kind, added to `to`. */
+static void compress_to(struct buffer *to, int kind, const struct buffer *plain)
+{
+    size_t room = plain->n + plain->n / 4 + 5000, n = 0;
+    uint8_t *at = buffer_room(to, room);
+    assert_non_null(at);
+    switch (kind) {
+    case 0: n = gzip_bytes(at, room, plain); break;
+    case 1: n = zstd_bytes(at, room, plain); break;
+    case 2: n = lz4_bytes(at, room, plain); break;
+    case 3: n = bzip2_bytes(at, room, plain); break;
+    default: assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, plain->bytes, plain->n, at, &n, room), LZMA_OK);
+    }
+    assert_true(n <= room);
+    buffer_filled(to, n);
+}
+
+/* Compressed bytes given in random pieces. */
+struct drip {
+    const struct buffer *bytes;
+    size_t at, fail_at;
+    uint64_t seed; /* 0: one byte a read; UINT64_MAX: all that fits */
+};
+
+static int64_t drip_pull(void *own, void *to, size_t n)
+{
+    struct drip *drip = own;
+    if (drip->at >= drip->fail_at) {
+        errno = EIO;
+        return -1;
+    }
+    size_t give = drip->seed == UINT64_MAX ? n : drip->seed ? 1 + (size_t)(support_random(&drip->seed) % 5000) : 1;
+    give = give < n ? give : n;
+    give = give < drip->bytes->n - drip->at ? give : drip->bytes->n - drip->at;
+    give = give < drip->fail_at - drip->at ? give : drip->fail_at - drip->at;
+    if (give)
+        memcpy(to, drip->bytes->bytes + drip->at, give);
+    drip->at += give;
+    return (int64_t)give;
+}
+
+struct outcome {
+    uint64_t n;        /* bytes delivered */
+    int errors;        /* times a fill failed */
+    ttr_error error;   /* the last of them */
+};
+
+/* Reads to the end, comparing with `plain`. */
+static struct outcome read_all(struct source *source, const struct buffer *plain)
+{
+    struct outcome outcome = {0};
+    struct window window = {0};
+    uint64_t offset = 0;
+    assert_non_null(source);
+    do {
+        offset += window.n;
+        if (source_fill(source, offset, 1, &window, &outcome.error) != TTR_OK)
+            outcome.errors++;
+        assert_true(outcome.errors <= 1);
+        assert_int_equal(window.offset, offset);
+        assert_true(offset + window.n <= plain->n);
+        if (window.n)
+            assert_memory_equal(window.bytes, plain->bytes + offset, window.n);
+    } while (!window.at_end);
+    outcome.n = offset + window.n;
+    source_close(source);
+    return outcome;
+}
+
+static struct outcome read_memory(const struct buffer *packed, size_t n, const struct buffer *plain)
+{
+    return read_all(source_open_memory(alloc_default(), packed->bytes, n, NULL, NULL), plain);
+}
+
+static void every_kind_decodes_from_any_split(void **state)
+{
+    (void)state;
+    struct buffer plain;
+    fill_plain(&plain, PLAIN, 1);
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct buffer packed;
+        buffer_init(&packed, alloc_default());
+        compress_to(&packed, kind, &plain);
+        for (uint64_t seed = 0; seed < 6; seed++) {
+            struct drip drip = {.bytes = &packed, .fail_at = SIZE_MAX, .seed = seed == 5 ? UINT64_MAX : seed};
+            struct source *source = source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL);
+            assert_string_equal(source_compression(source), kind_names[kind]);
+            struct outcome outcome = read_all(source, &plain);
+            assert_int_equal(outcome.errors, 0);
+            assert_int_equal(outcome.n, PLAIN);
+        }
+        buffer_free(&packed);
+    }
+    buffer_free(&plain);
+}
+
+static void members_follow_one_another_with_padding_between(void **state)
+{
+    (void)state;
+    struct buffer plain, half;
+    fill_plain(&half, 3000, 1);
+    buffer_init(&plain, alloc_default());
+    for (int i = 0; i < 40; i++)
+        buffer_add(&plain, half.bytes, half.n);
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct buffer packed;
+        buffer_init(&packed, alloc_default());
+        for (int i = 0; i < 40; i++) {
+            compress_to(&packed, kind, &half);
+            if (i % 10 == 9)
+                buffer_add_zeros(&packed, 512);
+        }
+        struct drip drip = {.bytes = &packed, .fail_at = SIZE_MAX, .seed = 9};
+        struct outcome outcome = read_all(source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL), &plain);
+        assert_int_equal(outcome.errors, 0);
+        assert_int_equal(outcome.n, plain.n);
+        buffer_free(&packed);
+    }
+    buffer_free(&half);
+    buffer_free(&plain);
+}
+
+static void a_zstd_file_may_begin_with_a_skippable_frame(void **state)
+{
+    (void)state;
+    struct buffer plain, packed;
+    fill_plain(&plain, 5000, 1);
+    buffer_init(&packed, alloc_default());
+    buffer_add(&packed, "\x5a\x2a\x4d\x18\x03\x00\x00\x00xyz", 11);
+    compress_to(&packed, 1, &plain);
+    buffer_add(&packed, "\x50\x2a\x4d\x18\x00\x00\x00\x00", 8);
+    struct outcome outcome = read_memory(&packed, packed.n, &plain);
+    assert_int_equal(outcome.errors, 0);
+    assert_int_equal(outcome.n, plain.n);
+    buffer_free(&packed);
+    buffer_free(&plain);
+}
+
+static void what_follows_the_last_member_is_told_once_after_all_data(void **state)
+{
+    (void)state;
+    struct buffer plain;
+    fill_plain(&plain, 100000, 1);
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct buffer packed;
+        buffer_init(&packed, alloc_default());
+        compress_to(&packed, kind, &plain);
+        char place[32];
+        (void)snprintf(place, sizeof place, "compressed byte %zu ", packed.n);
+        buffer_add_text(&packed, "garbage that is no member");
+        struct outcome outcome = read_memory(&packed, packed.n, &plain);
+        assert_int_equal(outcome.n, plain.n);
+        assert_int_equal(outcome.errors, 1);
+        assert_int_equal(outcome.error.status, TTR_E_MALFORMED);
+        assert_int_equal(outcome.error.offset, plain.n);
+        assert_non_null(strstr(outcome.error.text, place));
+        buffer_free(&packed);
+    }
+    buffer_free(&plain);
+}
+
+/* How many bytes of the whole a cut at n of packed_n may lose: what one block of the kind holds. */
+static uint64_t least_decoded(int kind, uint64_t plain_n, size_t n, size_t packed_n)
+{
+    static const uint64_t block[KINDS] = {66000, 132000, 66000, 110000, PLAIN};
+    uint64_t share = plain_n * n / packed_n;
+    return share > block[kind] + plain_n / 20 ? share - block[kind] - plain_n / 20 : 0;
+}
+
+static void a_cut_file_gives_what_decodes_and_is_then_truncated(void **state)
+{
+    (void)state;
+    struct buffer plain;
+    fill_plain(&plain, PLAIN, 1);
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct buffer packed;
+        buffer_init(&packed, alloc_default());
+        compress_to(&packed, kind, &plain);
+        for (size_t n = 10; n < packed.n; n = n < 60 || n >= packed.n - 20 ? n + 1 : n < packed.n - 3000 ? n + 2777 : packed.n - 20) {
+            struct outcome outcome = read_memory(&packed, n, &plain);
+            assert_int_equal(outcome.errors, 1);
+            assert_int_equal(outcome.error.status, TTR_E_TRUNCATED);
+            assert_int_equal(outcome.error.offset, outcome.n);
+            assert_true(outcome.n >= least_decoded(kind, plain.n, n, packed.n));
+        }
+        buffer_free(&packed);
+    }
+    buffer_free(&plain);
+}
+
+static void a_member_cut_in_its_magic_is_truncated_too(void **state)
+{
+    (void)state;
+    struct buffer plain, packed;
+    fill_plain(&plain, 5000, 1);
+    buffer_init(&packed, alloc_default());
+    compress_to(&packed, 0, &plain);
+    buffer_add(&packed, "\x1f\x8b", 2);
+    struct outcome outcome = read_memory(&packed, packed.n, &plain);
+    assert_int_equal(outcome.n, plain.n);
+    assert_int_equal(outcome.errors, 1);
+    assert_int_equal(outcome.error.status, TTR_E_TRUNCATED);
+    buffer_free(&packed);
+    buffer_free(&plain);
+}
+
+static void a_magic_alone_is_plain_bytes(void **state)
+{
+    (void)state;
+    struct buffer plain;
+    buffer_init(&plain, alloc_default());
+    buffer_add(&plain, "BZh91AY", 7);
+    assert_int_equal(read_memory(&plain, plain.n, &plain).n, 7);
+    buffer_free(&plain);
+}
+
+/* Reads a damaged file: no comparison, as some damage is only seen by a checksum at the end. */
+static ttr_status read_damaged(const struct buffer *packed)
+{
+    ttr_error error = {.status = TTR_OK};
+    struct source *source = source_open_memory(alloc_default(), packed->bytes, packed->n, NULL, NULL);
+    struct window window = {0};
+    int errors = 0;
+    do
+        errors += source_fill(source, window.offset + window.n, 1, &window, &error) != TTR_OK;
+    while (!window.at_end);
+    source_close(source);
+    assert_true(errors <= 1);
+    return error.status;
+}
+
+static void a_damaged_file_ends_with_one_error(void **state)
+{
+    (void)state;
+    struct buffer plain;
+    fill_plain(&plain, 100000, 1);
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct buffer packed;
+        buffer_init(&packed, alloc_default());
+        compress_to(&packed, kind, &plain);
+        size_t found = 0, tried = 0;
+        for (size_t at = 10; at < packed.n; at += 1 + packed.n / 150) {
+            packed.bytes[at] ^= 0x55;
+            ttr_status status = read_damaged(&packed);
+            assert_true(status == TTR_OK || status == TTR_E_MALFORMED || status == TTR_E_TRUNCATED || status == TTR_E_LIMIT);
+            found += status != TTR_OK;
+            tried++;
+            packed.bytes[at] ^= 0x55;
+        }
+        assert_true(found + 2 >= tried); /* a bit or two says nothing, as a gzip time stamp */
+        buffer_free(&packed);
+    }
+    buffer_free(&plain);
+}
+
+static void blocks_before_the_damaged_one_are_delivered(void **state)
+{
+    (void)state;
+    struct buffer plain;
+    fill_plain(&plain, PLAIN, 1);
+    for (int kind = 0; kind < 4; kind++) { /* xz -1 has one block here */
+        struct buffer packed;
+        buffer_init(&packed, alloc_default());
+        compress_to(&packed, kind, &plain);
+        memset(packed.bytes + packed.n * 9 / 10, 0xff, 300);
+        struct source *source = source_open_memory(alloc_default(), packed.bytes, packed.n, NULL, NULL);
+        struct window window;
+        ttr_error error;
+        assert_int_equal(source_fill(source, 0, PLAIN, &window, &error), TTR_E_MALFORMED);
+        assert_true(window.n >= least_decoded(kind, PLAIN, packed.n * 9 / 10, packed.n));
+        assert_true(window.n > PLAIN / 2);
+        assert_memory_equal(window.bytes, plain.bytes, PLAIN / 2);
+        assert_int_equal(source_fill(source, 0, PLAIN, &window, &error), TTR_OK);
+        assert_true(window.at_end);
+        source_close(source);
+        buffer_free(&packed);
+    }
+    buffer_free(&plain);
+}
+
+static void a_read_error_below_comes_after_what_decodes(void **state)
+{
+    (void)state;
+    struct buffer plain;
+    fill_plain(&plain, PLAIN, 1);
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct buffer packed;
+        buffer_init(&packed, alloc_default());
+        compress_to(&packed, kind, &plain);
+        for (size_t k = 20; k < packed.n; k += packed.n / 7) {
+            struct drip drip = {.bytes = &packed, .fail_at = k, .seed = k};
+            struct outcome outcome = read_all(source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL), &plain);
+            assert_int_equal(outcome.errors, 1);
+            assert_int_equal(outcome.error.status, TTR_E_IO);
+            assert_int_equal(outcome.error.sys, EIO);
+            assert_true(outcome.n >= least_decoded(kind, plain.n, k, packed.n));
+        }
+        buffer_free(&packed);
+    }
+    buffer_free(&plain);
+}
+
+/* `levels` of compression around `plain`, the outermost of the kind `levels - 1`. */
+static void nest(struct buffer *packed, const struct buffer *plain, int levels)
+{
+    fill_plain(packed, 0, 1);
+    buffer_add(packed, plain->bytes, plain->n);
+    for (int level = 0; level < levels; level++) {
+        struct buffer inner = *packed;
+        buffer_init(packed, alloc_default());
+        compress_to(packed, level % KINDS, &inner);
+        buffer_free(&inner);
+    }
+}
+
+static void four_levels_are_decoded_and_a_fifth_is_not(void **state)
+{
+    (void)state;
+    struct buffer plain, packed, fourth;
+    fill_plain(&plain, 200000, 1);
+    nest(&packed, &plain, 4);
+    struct source *source = source_open_memory(alloc_default(), packed.bytes, packed.n, NULL, NULL);
+    assert_string_equal(source_compression(source), "bzip2");
+    assert_int_equal(read_all(source, &plain).n, plain.n);
+    struct outcome cut = read_memory(&packed, packed.n / 2, &plain);
+    assert_int_equal(cut.errors, 1);
+    assert_int_equal(cut.error.status, TTR_E_TRUNCATED);
+    buffer_free(&packed);
+    nest(&packed, &plain, 5);
+    nest(&fourth, &plain, 1);
+    assert_int_equal(read_memory(&packed, packed.n, &fourth).n, fourth.n);
+    buffer_free(&packed);
+    buffer_free(&fourth);
+    buffer_free(&plain);
+}
+
+static void bytes_are_left_compressed_on_request(void **state)
+{
+    (void)state;
+    struct buffer plain, packed;
+    fill_plain(&plain, 5000, 1);
+    buffer_init(&packed, alloc_default());
+    compress_to(&packed, 0, &plain);
+    struct source_options options = {.no_decompress = true};
+    struct source *source = source_open_memory(alloc_default(), packed.bytes, packed.n, &options, NULL);
+    assert_string_equal(source_compression(source), "");
+    assert_int_equal(read_all(source, &packed).n, packed.n);
+    buffer_free(&packed);
+    buffer_free(&plain);
+}
+
+static void a_bomb_costs_no_memory(void **state)
+{
+    (void)state;
+    struct buffer zeros, packed;
+    buffer_init(&zeros, alloc_default());
+    buffer_add_zeros(&zeros, 64 << 20);
+    buffer_init(&packed, alloc_default());
+    compress_to(&packed, 1, &zeros);
+    struct support_heap heap;
+    support_heap_init(&heap, 0);
+    struct source *source = source_open_memory(&heap.alloc, packed.bytes, packed.n, NULL, NULL);
+    assert_int_equal(read_all(source, &zeros).n, zeros.n);
+    assert_true(heap.peak < 3 << 20);
+    support_heap_check(&heap);
+    buffer_free(&packed);
+    buffer_free(&zeros);
+}
+
+static void a_huge_zstd_window_is_refused_with_advice(void **state)
+{
+    (void)state;
+    /* magic, descriptor (no single segment, no content size), window: exponent 20 is 2^30 bytes */
+    static const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 20 << 3, 0x01, 0x00, 0x00};
+    struct source *source = source_open_memory(alloc_default(), frame, sizeof frame, NULL, NULL);
+    struct window window;
+    ttr_error error;
+    assert_int_equal(source_fill(source, 0, 1, &window, &error), TTR_E_LIMIT);
+    assert_non_null(strstr(error.text, "zstd --long=31 -d"));
+    source_close(source);
+}
+
+static void a_source_may_be_closed_while_its_decoder_is_at_work(void **state)
+{
+    (void)state;
+    struct buffer plain, packed;
+    fill_plain(&plain, 3 << 20, 1);
+    buffer_init(&packed, alloc_default());
+    compress_to(&packed, 2, &plain);
+    for (uint64_t i = 0; i < 30; i++) {
+        struct drip drip = {.bytes = &packed, .fail_at = SIZE_MAX, .seed = i + 1};
+        struct source *source = source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL);
+        struct window window = {0};
+        for (uint64_t fills = 0; fills < i % 5; fills++)
+            assert_int_equal(source_fill(source, window.offset + window.n, 1, &window, NULL), TTR_OK);
+        source_close(source);
+    }
+    buffer_free(&packed);
+    buffer_free(&plain);
+}
+
+static void a_source_may_be_closed_while_its_pipe_is_silent(void **state)
+{
+    (void)state;
+    struct buffer plain, packed;
+    fill_plain(&plain, 30000, 1);
+    buffer_init(&packed, alloc_default());
+    compress_to(&packed, 0, &plain);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], packed.bytes, packed.n - 20), (ssize_t)packed.n - 20);
+    struct source *source = source_open_fd(alloc_default(), ends[0], NULL, NULL);
+    struct window window;
+    assert_int_equal(source_fill(source, 0, 1000, &window, NULL), TTR_OK);
+    assert_memory_equal(window.bytes, plain.bytes, 1000);
+    usleep(2000); /* let the thread come to wait for more */
+    source_close(source);
+    assert_int_equal(close(ends[1]), 0);
+    buffer_free(&packed);
+    buffer_free(&plain);
+}
+
+static void a_large_file_decodes_on_a_thread(void **state)
+{
+    (void)state;
+    struct buffer plain;
+    fill_plain(&plain, 6 << 20, 1);
+    for (int kind = 0; kind < 3; kind++) {
+        struct buffer packed;
+        buffer_init(&packed, alloc_default());
+        compress_to(&packed, kind, &plain);
+        char path[] = "/tmp/ttr-inflate-XXXXXX";
+        int fd = mkostemp(path, O_CLOEXEC);
+        assert_int_equal(write(fd, packed.bytes, packed.n), (ssize_t)packed.n);
+        assert_int_equal(close(fd), 0);
+        struct source *source = source_open(alloc_default(), path, NULL, NULL);
+        assert_int_equal(source_disk_size(source), packed.n);
+        struct window window;
+        assert_int_equal(source_fill(source, 0, plain.n + 1, &window, NULL), TTR_OK);
+        assert_int_equal(window.n, plain.n);
+        assert_memory_equal(window.bytes, plain.bytes, plain.n);
+        assert_int_equal(source_disk_used(source), packed.n);
+        source_close(source);
+        assert_int_equal(unlink(path), 0);
+        buffer_free(&packed);
+    }
+    buffer_free(&plain);
+}
+
+static struct buffer nested;
+
+static bool read_nested(const struct alloc *alloc)
+{
+    bool is_through = true;
+    for (int with_thread = 0; with_thread < 2 && is_through; with_thread++) {
+        struct drip drip = {.bytes = &nested, .fail_at = SIZE_MAX, .seed = UINT64_MAX};
+        ttr_error error = {.status = TTR_OK};
+        struct source *source = with_thread ? source_open_pull(alloc, drip_pull, &drip, NULL, &error)
+                                            : source_open_memory(alloc, nested.bytes, nested.n, NULL, &error);
+        struct window window;
+        ttr_status status = source ? source_fill(source, 0, 90000, &window, &error) : error.status;
+        assert_true(status == TTR_OK || status == TTR_E_NOMEM);
+        is_through = status == TTR_OK;
+        source_close(source);
+    }
+    return is_through;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct buffer plain;
+    fill_plain(&plain, 100000, 1);
+    nest(&nested, &plain, 2);
+    support_fail_each(read_nested);
+    buffer_free(&nested);
+    buffer_free(&plain);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_decodes_from_any_split),
+        cmocka_unit_test(members_follow_one_another_with_padding_between),
+        cmocka_unit_test(a_zstd_file_may_begin_with_a_skippable_frame),
+        cmocka_unit_test(what_follows_the_last_member_is_told_once_after_all_data),
+        cmocka_unit_test(a_cut_file_gives_what_decodes_and_is_then_truncated),
+        cmocka_unit_test(a_member_cut_in_its_magic_is_truncated_too),
+        cmocka_unit_test(a_magic_alone_is_plain_bytes),
+        cmocka_unit_test(a_damaged_file_ends_with_one_error),
+        cmocka_unit_test(blocks_before_the_damaged_one_are_delivered),
+        cmocka_unit_test(a_read_error_below_comes_after_what_decodes),
+        cmocka_unit_test(four_levels_are_decoded_and_a_fifth_is_not),
+        cmocka_unit_test(bytes_are_left_compressed_on_request),
+        cmocka_unit_test(a_bomb_costs_no_memory),
+        cmocka_unit_test(a_huge_zstd_window_is_refused_with_advice),
+        cmocka_unit_test(a_source_may_be_closed_while_its_decoder_is_at_work),
+        cmocka_unit_test(a_source_may_be_closed_while_its_pipe_is_silent),
+        cmocka_unit_test(a_large_file_decodes_on_a_thread),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
