@@ -143,7 +143,7 @@ void json_text(struct json *json, const void *p, size_t n)
 {
     before_item(json);
     buffer_add_byte(json->to, '"');
-    json_escape(json->to, p, n);
+    (void)json_escape(json->to, p, n);
     buffer_add_byte(json->to, '"');
 }
 
@@ -196,17 +196,20 @@ void json_raw(struct json *json, const char *p, size_t n)
     buffer_add(json->to, p, n);
 }
 
-void json_escape(struct buffer *to, const void *bytes, size_t n)
+size_t json_escape(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
+    size_t replaced = 0;
     while (n > 0) {
         size_t run = plain_run(p, n);
         buffer_add(to, p, run);
         p += run;
         n -= run;
         if (n > 0) {
+            replaced += *p >= 0x80;
             escape_byte(to, *p++);
             n--;
         }
     }
+    return replaced;
 }

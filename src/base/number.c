@@ -51,8 +51,7 @@ static unsigned count_digits(uint64_t x)
     return guess + (x >= power[guess]);
 }
 
-/* Writes the lowest n digits of x. */
-static void put_digits(char *to, uint64_t x, unsigned n)
+void number_put_digits(char *to, uint64_t x, unsigned n)
 {
     char *at = to + n;
     for (; at - to >= 2; x /= 100) {
@@ -73,7 +72,7 @@ static size_t put_decimal(char *to, uint64_t n, unsigned decimals)
 {
     char digits[20];
     unsigned count = count_digits(n), zeros = count > decimals ? 0 : decimals + 1 - count, at = 0;
-    put_digits(digits, n, count);
+    number_put_digits(digits, n, count);
     unsigned before = zeros ? 0 : count - decimals;
     memcpy(to, digits, before);
     at = before;
@@ -152,7 +151,7 @@ static unsigned digit_value(char c)
 size_t number_put_u64(char *to, uint64_t x)
 {
     unsigned n = count_digits(x);
-    put_digits(to, x, n);
+    number_put_digits(to, x, n);
     return n;
 }
 

@@ -12,6 +12,9 @@
 size_t number_put_u64(char *to, uint64_t x);
 size_t number_put_i64(char *to, int64_t x);
 
+/* The lowest `digits` digits of x, with leading zeros. */
+void number_put_digits(char *to, uint64_t x, unsigned digits);
+
 /* Lower-case hexadecimal with 0x. */
 size_t number_put_hex(char *to, uint64_t x);
 

@@ -1,0 +1,244 @@
+/* Fields as JSON members.  A comma is due unless the last byte written opens the array or object, so no state is kept for it.
+ * Names are made unique by a hash table over the escaped names where they stand in the output: also a crafted event with very
+ * many fields costs linear time. */
+#include "encodings/field_json.h"
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "base/jsontext.h"
+#include "base/number.h"
+
+#define NAMES_FIRST ((size_t)64)
+
+struct field_name {
+    uint64_t object; /* generation of its object; stale when older than the event */
+    uint64_t hash;
+    size_t at, n;    /* of the escaped name in the output */
+    uint64_t again;  /* the number to try next */
+};
+
+void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
+{
+    *json = (struct field_json){.t = t, .to = to, .generation = 1, .oldest = 1};
+}
+
+void field_json_free(struct field_json *json)
+{
+    if (json->to)
+        alloc_free(json->to->alloc, json->names, json->names_n, sizeof *json->names);
+}
+
+static void lost(struct field_json *json, enum field_json_loss loss)
+{
+    json->losses[loss]++;
+    json->lost_any++;
+}
+
+static void add_escaped(struct field_json *json, const void *p, size_t n)
+{
+    if (json_escape(json->to, p, n) > 0)
+        lost(json, FIELD_JSON_TEXT);
+}
+
+/* The slot of a name, or the free one where it belongs.  There always is a free one. */
+static struct field_name *find_name(struct field_json *json, const struct field_name *name)
+{
+    const uint8_t *bytes = json->to->bytes;
+    for (size_t i = (size_t)name->hash;; i++) {
+        struct field_name *slot = &json->names[i & (json->names_n - 1)];
+        if (slot->object < json->oldest)
+            return slot;
+        if (slot->hash == name->hash && slot->object == name->object && slot->n == name->n &&
+            memcmp(bytes + slot->at, bytes + name->at, name->n) == 0)
+            return slot;
+    }
+}
+
+/* Keeps a third of the slots free. */
+static bool make_room(struct field_json *json)
+{
+    if (json->used * 3 < json->names_n * 2)
+        return true;
+    struct field_name *old = json->names;
+    size_t old_n = json->names_n, n = old_n ? old_n * 2 : NAMES_FIRST;
+    struct field_name *names = alloc_zero(json->to->alloc, n, sizeof *names);
+    if (!names) {
+        json->to->failed = true;
+        return false;
+    }
+    json->names = names;
+    json->names_n = n;
+    for (size_t i = 0; i < old_n; i++)
+        if (old[i].object >= json->oldest)
+            *find_name(json, &old[i]) = old[i];
+    alloc_free(json->to->alloc, old, old_n, sizeof *old);
+    return true;
+}
+
+static struct field_name name_from(const struct field_json *json, size_t at)
+{
+    size_t n = json->to->n - at;
+    uint64_t object = json->objects[json->depth];
+    return (struct field_name){.object = object, .at = at, .n = n, .again = 2,
+                               .hash = hash_pair(hash_bytes(json->to->bytes + at, n), object)};
+}
+
+/* Appends "#2", "#3", ... to the name that begins at `at` until no other of its object is like it. */
+static void make_unique(struct field_json *json, size_t at)
+{
+    struct field_name name = name_from(json, at);
+    struct field_name *same = find_name(json, &name);
+    if (same->object == name.object)
+        lost(json, FIELD_JSON_DUPLICATE);
+    for (struct field_name *first = same; same->object == name.object && !json->to->failed; same = find_name(json, &name)) {
+        json->to->n = at + first->n;
+        char number[NUMBER_MAX] = "#";
+        buffer_add(json->to, number, 1 + number_put_u64(number + 1, first->again++));
+        name = name_from(json, at);
+    }
+    *same = name;
+    json->used++;
+}
+
+static void add_comma(struct field_json *json)
+{
+    const struct buffer *to = json->to;
+    uint8_t last = to->n ? to->bytes[to->n - 1] : '{';
+    if (last != '{' && last != '[')
+        buffer_add_byte(json->to, ',');
+}
+
+static void add_number(struct field_json *json, const ttr_value *value)
+{
+    char *at = (char *)buffer_room(json->to, NUMBER_MAX);
+    ttr_thread thread;
+    if (!at)
+        return;
+    if (value->type == TTR_TYPE_INT)
+        buffer_filled(json->to, number_put_i64(at, value->v.s));
+    else if (value->hint == TTR_HINT_THREAD && ttr_thread_get(json->t, (ttr_id)value->v.u, &thread))
+        buffer_filled(json->to, number_put_u64(at, thread.tid));
+    else
+        buffer_filled(json->to, number_put_u64(at, value->v.u));
+}
+
+static void add_float(struct field_json *json, double x)
+{
+    char *at = (char *)buffer_room(json->to, NUMBER_MAX);
+    if (!at)
+        return;
+    if (isfinite(x)) {
+        buffer_filled(json->to, number_put_double(at, x));
+        return;
+    }
+    lost(json, FIELD_JSON_NOT_FINITE);
+    buffer_add_text(json->to, isnan(x) ? "\"NaN\"" : x < 0 ? "\"-Infinity\"" : "\"Infinity\"");
+}
+
+static void add_bytes(struct field_json *json, ttr_text bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    lost(json, FIELD_JSON_BYTES);
+    char *at = bytes.n < SIZE_MAX / 4 ? (char *)buffer_room(json->to, bytes.n * 2 + 4) : NULL;
+    if (!at) {
+        json->to->failed = true;
+        return;
+    }
+    memcpy(at, "\"0x", 3);
+    at += 3;
+    for (size_t i = 0; i < bytes.n; i++) {
+        *at++ = digits[(uint8_t)bytes.p[i] >> 4];
+        *at++ = digits[(uint8_t)bytes.p[i] & 15];
+    }
+    *at = '"';
+    buffer_filled(json->to, bytes.n * 2 + 4);
+}
+
+static bool is_container(const ttr_value *value)
+{
+    return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
+}
+
+static void open_level(struct field_json *json, const ttr_value *value)
+{
+    bool is_array = value->type == TTR_TYPE_ARRAY;
+    if (json->depth == FIELD_JSON_DEPTH) {
+        buffer_add_text(json->to, "null"); /* what it holds follows it in the same level */
+        return;
+    }
+    buffer_add_byte(json->to, is_array ? '[' : '{');
+    json->objects[++json->depth] = is_array ? 0 : ++json->generation;
+}
+
+static void close_level(struct field_json *json)
+{
+    buffer_add_byte(json->to, json->objects[json->depth--] ? '}' : ']');
+}
+
+void field_json_begin(struct field_json *json)
+{
+    json->oldest = ++json->generation;
+    json->used = 0;
+    json->depth = 0;
+    json->objects[0] = json->generation;
+}
+
+void field_json_name(struct field_json *json, const void *p, size_t n)
+{
+    add_comma(json);
+    buffer_add_byte(json->to, '"');
+    size_t at = json->to->n;
+    add_escaped(json, p, n);
+    if (json->to->failed || !make_room(json))
+        return;
+    make_unique(json, at);
+    buffer_add(json->to, "\":", 2);
+}
+
+void field_json_value(struct field_json *json, const ttr_value *value)
+{
+    switch (value->type) {
+    case TTR_TYPE_BOOL: buffer_add_text(json->to, value->v.u ? "true" : "false"); return;
+    case TTR_TYPE_UINT:
+    case TTR_TYPE_INT: add_number(json, value); return;
+    case TTR_TYPE_FLOAT: add_float(json, value->v.f); return;
+    case TTR_TYPE_BYTES: add_bytes(json, value->text); return;
+    case TTR_TYPE_TEXT: break;
+    default: buffer_add_text(json->to, "null"); return;
+    }
+    buffer_add_byte(json->to, '"');
+    add_escaped(json, value->text.p, value->text.n);
+    buffer_add_byte(json->to, '"');
+}
+
+void field_json_fields(struct field_json *json, const ttr_event *event)
+{
+    ttr_fields fields;
+    ttr_field field;
+    ttr_fields_begin(json->t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        while (json->depth > field.depth)
+            close_level(json);
+        if (json->objects[json->depth])
+            field_json_name(json, field.name.p, field.name.n);
+        else
+            add_comma(json);
+        if (is_container(&field.value))
+            open_level(json, &field.value);
+        else
+            field_json_value(json, &field.value);
+    }
+    while (json->depth > 0)
+        close_level(json);
+}
+
+void field_json_tell(struct field_json *json, struct ttr_writer *out, uint64_t offset)
+{
+    if (json->lost_any == 0)
+        return;
+    for (size_t i = 0; i < FIELD_JSON_LOSSES; i++)
+        for (; json->losses[i] > 0; json->losses[i]--)
+            output_lost(out, i, offset);
+    json->lost_any = 0;
+}

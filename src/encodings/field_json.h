@@ -1,0 +1,63 @@
+/* Fields as members of a JSON object (RFC 8259), for every container that holds JSON: strict whatever the fields hold.
+ *
+ *   null null | bool true, false | uint, int exact integers | float shortest decimal, not finite: "NaN", "Infinity", "-Infinity"
+ *   text string, bytes that are no UTF-8: U+FFFD | bytes "0x" and hexadecimal digits | array [...] | struct {...}
+ *   a thread (hint): its tid | a name used again in one object: "name#2", "name#3"
+ *
+ * What JSON cannot tell apart afterwards is counted, see enum field_json_loss.  Text is appended to a buffer that must not be
+ * drained between field_json_begin and the end of the object: names are compared there.
+ * Left out: nesting below FIELD_JSON_DEPTH levels is flattened. */
+#ifndef TRACETTA_ENCODINGS_FIELD_JSON_H
+#define TRACETTA_ENCODINGS_FIELD_JSON_H
+
+#include "base/buffer.h"
+#include "model/output.h"
+
+#define FIELD_JSON_DEPTH 255
+
+/* A format that writes fields has these losses first in its table: FIELD_JSON_LOSS_ROWS. */
+enum field_json_loss {
+    FIELD_JSON_TEXT,       /* a string with bytes that are no UTF-8 */
+    FIELD_JSON_BYTES,      /* a byte field: a string now */
+    FIELD_JSON_NOT_FINITE, /* NaN, infinity: a string now */
+    FIELD_JSON_DUPLICATE,  /* a name used again */
+    FIELD_JSON_LOSSES
+};
+
+#define FIELD_JSON_LOSS_ROWS                                                                                            \
+    {.code = "text.not-utf8", .what = "strings with bytes that are no UTF-8", .rule = "have U+FFFD for each such byte"},    \
+    {.code = "field.bytes", .what = "byte fields", .rule = "become strings of hexadecimal digits"},                        \
+    {.code = "field.not-finite", .what = "floats that are not finite", .rule = "become strings"},                          \
+    {.code = "field.duplicate", .what = "fields of one name in one event", .rule = "are numbered: name, name#2"}
+
+struct field_json {
+    const ttr *t;
+    struct buffer *to;
+    struct field_name *names; /* a hash table of the names of all open objects */
+    size_t names_n, used;
+    uint64_t generation, oldest; /* each object has its own; names from before `oldest` do not count */
+    unsigned depth;
+    uint64_t objects[FIELD_JSON_DEPTH + 1]; /* generation of the open object at each level, 0 = array */
+    uint64_t losses[FIELD_JSON_LOSSES];
+    uint64_t lost_any;
+};
+
+void field_json_init(struct field_json *json, const ttr *t, struct buffer *to);
+void field_json_free(struct field_json *json);
+
+/* Begins the members of an object; the caller has appended its '{' and appends its '}'. */
+void field_json_begin(struct field_json *json);
+
+/* Appends a name (any bytes) and ':', with a comma before it where one is needed; the value follows. */
+void field_json_name(struct field_json *json, const void *p, size_t n);
+
+/* Appends a value that is no array or struct. */
+void field_json_value(struct field_json *json, const ttr_value *value);
+
+/* Appends all fields of an event as members. */
+void field_json_fields(struct field_json *json, const ttr_event *event);
+
+/* Counts what was lost since the last call in the ledger of a writer. */
+void field_json_tell(struct field_json *json, struct ttr_writer *out, uint64_t offset);
+
+#endif

@@ -1,0 +1,110 @@
+/* Members written by hand from the rules in field_json.h. */
+#include "encodings/field_json.h"
+
+#include "support.h"
+#include "writing.h"
+
+/* The fields under construction, as members of one object. */
+static void expect_fields(struct writing *w, const char *text)
+{
+    struct buffer to;
+    struct field_json json;
+    ttr_batch batch;
+    ttr_error error;
+    assert_int_equal(ttr_event_take(w->builder, &batch, &error), TTR_OK);
+    buffer_init(&to, alloc_default());
+    field_json_init(&json, w->t, &to);
+    buffer_add_byte(&to, '{');
+    field_json_begin(&json);
+    field_json_fields(&json, batch.event);
+    buffer_add_byte(&to, '}');
+    assert_false(to.failed);
+    support_assert_text(to.bytes, to.n, text);
+    field_json_free(&json);
+    buffer_free(&to);
+    writing_close(w);
+}
+
+static void put_nested(struct writing *w, uint32_t depth, const char *name, unsigned type, uint32_t count)
+{
+    ttr_put_field(w->builder, &(ttr_field){.name = {name, strlen(name)}, .depth = depth,
+                                           .value = {.type = (uint8_t)type, .count = count, .v.u = count}});
+}
+
+static void values_of_every_type_have_their_form(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    writing_begin(&w, TTR_KIND_INSTANT, 0, "");
+    ttr_put_null(w.builder, "n");
+    ttr_put_bool(w.builder, "b", false);
+    ttr_put_uint(w.builder, "u", UINT64_MAX);
+    ttr_put_int(w.builder, "i", INT64_MIN);
+    ttr_put_float(w.builder, "f", -2.5);
+    ttr_put_text(w.builder, "t", "\"\\\n\x1f\x80z");
+    ttr_put_bytes(w.builder, "y", "\x00\xab", 2);
+    ttr_put_field(w.builder, &(ttr_field){.name = {"who", 3}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_THREAD, .v.u = 1}});
+    expect_fields(&w, "{\"n\":null,\"b\":false,\"u\":18446744073709551615,\"i\":-9223372036854775808,\"f\":-2.5,"
+                      "\"t\":\"\\\"\\\\\\n\\u001f\xef\xbf\xbdz\",\"y\":\"0x00ab\",\"who\":9}");
+}
+
+static void nesting_follows_the_depth_of_fields(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    writing_begin(&w, TTR_KIND_INSTANT, 0, "");
+    put_nested(&w, 0, "a", TTR_TYPE_ARRAY, 2);
+    put_nested(&w, 1, "", TTR_TYPE_ARRAY, 0);
+    put_nested(&w, 1, "", TTR_TYPE_STRUCT, 1);
+    put_nested(&w, 2, "x", TTR_TYPE_UINT, 1);
+    put_nested(&w, 2, "y", TTR_TYPE_STRUCT, 9); /* its fields never come: the payload is cut */
+    put_nested(&w, 0, "b", TTR_TYPE_UINT, 2);
+    put_nested(&w, 5, "c", TTR_TYPE_UINT, 3); /* no parent at all */
+    expect_fields(&w, "{\"a\":[[],{\"x\":1,\"y\":{}}],\"b\":2,\"c\":3}");
+}
+
+static void names_used_again_are_numbered_per_object(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    writing_begin(&w, TTR_KIND_INSTANT, 0, "");
+    put_nested(&w, 0, "a#2", TTR_TYPE_UINT, 1);
+    put_nested(&w, 0, "a", TTR_TYPE_UINT, 2);
+    put_nested(&w, 0, "s", TTR_TYPE_STRUCT, 2);
+    put_nested(&w, 1, "a", TTR_TYPE_UINT, 3);
+    put_nested(&w, 1, "a", TTR_TYPE_UINT, 4);
+    put_nested(&w, 0, "a", TTR_TYPE_UINT, 5);
+    put_nested(&w, 0, "a", TTR_TYPE_UINT, 6);
+    put_nested(&w, 0, "\xfe", TTR_TYPE_UINT, 7);
+    put_nested(&w, 0, "\xff", TTR_TYPE_UINT, 8); /* another name, but not in JSON */
+    expect_fields(&w, "{\"a#2\":1,\"a\":2,\"s\":{\"a\":3,\"a#2\":4},\"a#3\":5,\"a#4\":6,"
+                      "\"\xef\xbf\xbd\":7,\"\xef\xbf\xbd#2\":8}");
+}
+
+static void many_equal_names_cost_linear_time(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    writing_begin(&w, TTR_KIND_INSTANT, 0, "");
+    for (unsigned i = 0; i < 200000; i++)
+        ttr_put_null(w.builder, "x");
+    writing_end(&w); /* quadratic time would run into the time limit of the test */
+    assert_int_equal(w.status, TTR_OK);
+    assert_int_equal(writing_lost(&w, "field.duplicate"), 199999);
+    writing_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_of_every_type_have_their_form),
+        cmocka_unit_test(nesting_follows_the_depth_of_fields),
+        cmocka_unit_test(names_used_again_are_numbered_per_object),
+        cmocka_unit_test(many_equal_names_cost_linear_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

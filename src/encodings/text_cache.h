@@ -1,0 +1,45 @@
+/* Strings of the context as a text output spells them, escaped once: an event costs a copy per string.  What is kept grows with
+ * the number of distinct strings used, as the context does.
+ * Ownership: pieces live until text_cache_free. */
+#ifndef TRACETTA_ENCODINGS_TEXT_CACHE_H
+#define TRACETTA_ENCODINGS_TEXT_CACHE_H
+
+#include <tracetta/event.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+
+/* Appends the escaped form of any bytes; gives how many of them the form cannot hold as they were. */
+typedef size_t (*text_encode)(struct buffer *to, const void *p, size_t n);
+
+struct text_piece {
+    const char *p; /* NULL: not asked for yet */
+    size_t n;
+    size_t changed; /* bytes that are not as they were */
+};
+
+struct text_cache {
+    const struct alloc *alloc;
+    text_encode encode;
+    struct arena arena;
+    struct buffer scratch;
+    struct text_piece *pieces; /* by string id */
+    size_t pieces_n;
+    bool failed; /* memory was out: the pieces given since are empty */
+};
+
+void text_cache_init(struct text_cache *cache, const struct alloc *alloc, text_encode encode);
+void text_cache_free(struct text_cache *cache);
+
+/* Slow path of text_cache_get. */
+struct text_piece text_cache_add(struct text_cache *cache, const ttr *t, ttr_id id);
+
+/* Gives the escaped form of a string; its `p` is never NULL. */
+static inline struct text_piece text_cache_get(struct text_cache *cache, const ttr *t, ttr_id id)
+{
+    if (id < cache->pieces_n && cache->pieces[id].p)
+        return cache->pieces[id];
+    return text_cache_add(cache, t, id);
+}
+
+#endif

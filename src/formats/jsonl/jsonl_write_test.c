@@ -1,0 +1,135 @@
+/* Lines expected here are written by hand from the schema in docs/json.md. */
+#include "json_check.h"
+#include "support.h"
+#include "writing.h"
+
+static void an_event_is_one_line_with_keys_in_order(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    ttr_thread_name(w.t, 7, 9, "server", "worker");
+    writing_begin(&w, TTR_KIND_SPAN, 1650535872123456789, "read");
+    ttr_event *event = ttr_event_edit(w.builder);
+    event->duration = 1500;
+    event->cpu = 3;
+    event->flags = TTR_EVENT_HAS_CPU | TTR_EVENT_CLAMPED | TTR_EVENT_PARTIAL;
+    event->level = TTR_LEVEL_WARNING;
+    ttr_put_uint(w.builder, "bytes", UINT64_MAX);
+    ttr_put_text(w.builder, "path", "/a");
+    writing_end(&w);
+    writing_expect(&w, "{\"time_ns\":1650535872123456789,\"kind\":\"span\",\"provider\":\"prov\",\"category\":\"cat\",\"name\":\"read\","
+                       "\"pid\":7,\"tid\":9,\"cpu\":3,\"dur_ns\":1500,\"level\":\"warning\",\"process\":\"server\",\"thread\":\"worker\","
+                       "\"flags\":[\"clamped\",\"partial\"],\"fields\":{\"bytes\":18446744073709551615,\"path\":\"/a\"}}\n");
+}
+
+static void keys_without_a_value_are_left_out(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, -5, NULL, "x");
+    writing_end(&w);
+    writing_expect(&w, "{\"time_ns\":-5,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"x\",\"fields\":{}}\n");
+}
+
+static void ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_FLOW_STEP, 1, "", "f");
+    ttr_event_edit(w.builder)->link = UINT64_MAX;
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_SWITCH, 2, "", "");
+    ttr_on_thread(w.builder, 1, 2);
+    ttr_id outgoing = ttr_event_edit(w.builder)->thread;
+    ttr_on_thread(w.builder, 3, 4);
+    ttr_event_edit(w.builder)->link = outgoing;
+    ttr_event_edit(w.builder)->tag = TTR_THREAD_BLOCKED;
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_BLOB, 3, "", "b");
+    writing_end(&w);
+    writing_expect(&w, "{\"time_ns\":1,\"kind\":\"flow_step\",\"provider\":\"\",\"category\":\"\",\"name\":\"f\",\"id\":18446744073709551615,\"fields\":{}}\n"
+                       "{\"time_ns\":2,\"kind\":\"switch\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":3,\"tid\":4,"
+                       "\"from_pid\":1,\"from_tid\":2,\"tag\":\"blocked\",\"fields\":{}}\n"
+                       "{\"time_ns\":3,\"kind\":\"blob\",\"provider\":\"\",\"category\":\"\",\"name\":\"b\",\"tag\":0,\"fields\":{}}\n");
+}
+
+static void definitions_are_not_printed(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    writing_event(&w, TTR_KIND_DEFINITION, 1, "");
+    assert_int_equal(ttr_writer_events(w.writer), 0);
+    writing_expect(&w, "");
+}
+
+static void losses_are_counted_exactly(void **state)
+{
+    struct writing w;
+    const ttr_loss *losses;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    writing_event(&w, TTR_KIND_INSTANT, 1, "fine");
+    assert_int_equal(ttr_losses(w.writer, &losses), 0);
+    writing_everything(&w);
+    /* 19 kinds are printed; in each the name and one text are no UTF-8, three floats not finite, "uint" is there twice, "x" in the
+     * struct and once again outside (another object) */
+    assert_int_equal(writing_lost(&w, "text.not-utf8"), 19 * 2);
+    assert_int_equal(writing_lost(&w, "field.bytes"), 19);
+    assert_int_equal(writing_lost(&w, "field.not-finite"), 19 * 3);
+    assert_int_equal(writing_lost(&w, "field.duplicate"), 19 * 2);
+    assert_int_equal(ttr_losses(w.writer, &losses), 4);
+    writing_finish(&w);
+    json_check_lines(w.text, w.n);
+    writing_close(&w);
+}
+
+static void strict_writing_refuses_a_loss(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", TTR_WRITE_STRICT, NULL);
+    writing_event(&w, TTR_KIND_INSTANT, 1, "fine");
+    assert_int_equal(w.status, TTR_OK);
+    writing_event(&w, TTR_KIND_INSTANT, 1, "\xff");
+    assert_int_equal(w.status, TTR_E_LOSS);
+    writing_close(&w);
+}
+
+static void any_bytes_give_strict_json(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct writing w;
+        writing_open(&w, "jsonl", 0, NULL);
+        writing_random(&w, seed, 100);
+        writing_finish(&w);
+        assert_int_equal(w.status, TTR_OK);
+        json_check_lines(w.text, w.n);
+        writing_close(&w);
+    }
+}
+
+static void failures_of_memory_and_disk_are_told(void **state)
+{
+    (void)state;
+    writing_fails_cleanly("jsonl");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_event_is_one_line_with_keys_in_order),
+        cmocka_unit_test(keys_without_a_value_are_left_out),
+        cmocka_unit_test(ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them),
+        cmocka_unit_test(definitions_are_not_printed),
+        cmocka_unit_test(losses_are_counted_exactly),
+        cmocka_unit_test(strict_writing_refuses_a_loss),
+        cmocka_unit_test(any_bytes_give_strict_json),
+        cmocka_unit_test(failures_of_memory_and_disk_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
