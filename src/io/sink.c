@@ -268,7 +268,8 @@ static bool open_path(struct sink *sink, bool overwrite, ttr_error *error)
 
 struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwrite, ttr_error *error)
 {
-    bool is_stdout = strcmp(path, "-") == 0;
+    /* Opened by its name, a redirected /dev/stdout would be a file to replace. */
+    bool is_stdout = strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
     struct sink *sink = sink_new(alloc, is_stdout ? "standard output" : path, error);
     if (!sink)
         return NULL;

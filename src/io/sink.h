@@ -18,7 +18,7 @@ struct sink;
 /* Takes n bytes: returns how many were taken (> 0), or -1 with errno set. */
 typedef int64_t (*sink_push)(void *own, const void *bytes, size_t n);
 
-/* Opens a path for writing.  An existing regular file is refused (TTR_E_IO, EEXIST) unless `overwrite`; a directory always. */
+/* Opens a path for writing; "-" and "/dev/stdout" are standard output.  An existing regular file is refused (TTR_E_IO, EEXIST) unless `overwrite`; a directory always. */
 struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwrite, ttr_error *error);
 struct sink *sink_open_push(const struct alloc *alloc, sink_push push, void *own, ttr_error *error);
 

@@ -347,12 +347,11 @@ static void a_full_disk_at_any_byte_is_reported_by_finish(void **state)
     }
 }
 
-static void standard_output_stays_open(void **state)
+static void check_standard_output(const char *name)
 {
-    (void)state;
     int saved = dup(STDOUT_FILENO), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     assert_int_equal(dup2(null, STDOUT_FILENO), STDOUT_FILENO);
-    struct sink *sink = sink_open(alloc_default(), "-", false, NULL);
+    struct sink *sink = sink_open(alloc_default(), name, false, NULL);
     ttr_status written = sink_write(sink, "x", 1, NULL), finished = sink_finish(sink, NULL);
     int is_open = fcntl(STDOUT_FILENO, F_GETFD);
     assert_int_equal(dup2(saved, STDOUT_FILENO), STDOUT_FILENO);
@@ -361,6 +360,13 @@ static void standard_output_stays_open(void **state)
     assert_true(is_open >= 0);
     (void)close(saved);
     (void)close(null);
+}
+
+static void standard_output_stays_open(void **state)
+{
+    (void)state;
+    check_standard_output("-");
+    check_standard_output("/dev/stdout");
 }
 
 static bool write_a_file(const struct alloc *alloc)
