@@ -7,11 +7,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "base/buffer.h"
+#include "base/endian.h"
 #include "io/source.h"
 #include "support.h"
 
@@ -446,6 +448,49 @@ static void a_huge_zstd_window_is_refused_with_advice(void **state)
     source_close(source);
 }
 
+static void a_huge_xz_dictionary_is_refused_with_advice(void **state)
+{
+    (void)state;
+    struct buffer plain, packed;
+    fill_plain(&plain, 5000, 1);
+    buffer_init(&packed, alloc_default());
+    compress_to(&packed, 4, &plain);
+    /* block header at 12: its size in words less 1, ..., filter 0x21, 1 byte of properties: the dictionary; 35 is 3 * 2^28 bytes */
+    uint8_t *header = packed.bytes + 12;
+    size_t n = (size_t)header[0] * 4;
+    uint8_t *filter = memmem(header, n, "\x21\x01", 2);
+    assert_non_null(filter);
+    filter[2] = 35;
+    store_u32le(header + n, lzma_crc32(header, n, 0));
+    struct outcome outcome = read_memory(&packed, packed.n, &plain);
+    assert_int_equal(outcome.error.status, TTR_E_LIMIT);
+    assert_non_null(strstr(outcome.error.text, "xz -d"));
+    buffer_free(&packed);
+    buffer_free(&plain);
+}
+
+static void without_a_thread_decoding_goes_on_in_place(void **state)
+{
+    (void)state;
+    struct buffer plain, packed;
+    fill_plain(&plain, 200000, 1);
+    buffer_init(&packed, alloc_default());
+    compress_to(&packed, 0, &plain);
+    struct rlimit before, none;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0; /* so no eventfd */
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    struct drip drip = {.bytes = &packed, .fail_at = SIZE_MAX, .seed = 3};
+    struct source *source = source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    struct outcome outcome = read_all(source, &plain);
+    assert_int_equal(outcome.errors, 0);
+    assert_int_equal(outcome.n, plain.n);
+    buffer_free(&packed);
+    buffer_free(&plain);
+}
+
 static void a_source_may_be_closed_while_its_decoder_is_at_work(void **state)
 {
     (void)state;
@@ -560,6 +605,8 @@ int main(void)
         cmocka_unit_test(bytes_are_left_compressed_on_request),
         cmocka_unit_test(a_bomb_costs_no_memory),
         cmocka_unit_test(a_huge_zstd_window_is_refused_with_advice),
+        cmocka_unit_test(a_huge_xz_dictionary_is_refused_with_advice),
+        cmocka_unit_test(without_a_thread_decoding_goes_on_in_place),
         cmocka_unit_test(a_source_may_be_closed_while_its_decoder_is_at_work),
         cmocka_unit_test(a_source_may_be_closed_while_its_pipe_is_silent),
         cmocka_unit_test(a_large_file_decodes_on_a_thread),

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,6 +255,64 @@ static void a_closed_pipe_is_told_as_epipe(void **state)
     drop_place(&place);
 }
 
+/* Reads all that comes after a while. */
+static void *read_late(void *own)
+{
+    static uint8_t bytes[65536];
+    uint64_t *sum = own;
+    int fd = (int)*sum;
+    *sum = 0;
+    usleep(20000);
+    for (ssize_t got; (got = read(fd, bytes, sizeof bytes)) > 0;)
+        *sum += (uint64_t)got;
+    return NULL;
+}
+
+static void a_full_pipe_that_does_not_block_is_waited_for(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    assert_int_equal(mkfifo(place.path, 0600), 0);
+    int reader = open(place.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_int_equal(fcntl(reader, F_SETFL, 0), 0);
+    int saved = dup(STDOUT_FILENO), writer = open(place.path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    uint64_t sum = (uint64_t)reader;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, read_late, &sum), 0);
+    struct sink *sink = sink_open(alloc_default(), "-", false, NULL);
+    static const uint8_t bytes[1000000];
+    assert_int_equal(dup2(writer, STDOUT_FILENO), STDOUT_FILENO);
+    ttr_status status = sink_write(sink, bytes, sizeof bytes, NULL);
+    ttr_status finished = sink_finish(sink, NULL);
+    assert_int_equal(dup2(saved, STDOUT_FILENO), STDOUT_FILENO);
+    (void)close(writer);
+    (void)close(saved);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(status, TTR_OK);
+    assert_int_equal(finished, TTR_OK);
+    assert_int_equal(sum, sizeof bytes);
+    (void)close(reader);
+    drop_place(&place);
+}
+
+static void a_socket_nobody_listens_on_is_refused(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", place.path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    ttr_error error;
+    assert_null(sink_open(alloc_default(), place.path, true, &error));
+    assert_int_equal(error.sys, ECONNREFUSED);
+    assert_non_null(strstr(error.text, place.path));
+    assert_int_equal(close(fd), 0);
+    drop_place(&place);
+}
+
 static void a_listening_socket_is_connected_to(void **state)
 {
     (void)state;
@@ -404,6 +463,8 @@ int main(void)
         cmocka_unit_test(a_writable_file_in_a_closed_folder_is_explained),
         cmocka_unit_test(a_full_device_sticks_and_is_told_with_its_name),
         cmocka_unit_test(a_closed_pipe_is_told_as_epipe),
+        cmocka_unit_test(a_full_pipe_that_does_not_block_is_waited_for),
+        cmocka_unit_test(a_socket_nobody_listens_on_is_refused),
         cmocka_unit_test(a_listening_socket_is_connected_to),
         cmocka_unit_test(short_writes_and_interruptions_lose_nothing),
         cmocka_unit_test(a_full_disk_at_any_byte_is_reported_by_finish),

@@ -466,6 +466,48 @@ static void a_fifo_and_a_device_are_read_as_they_come(void **state)
     drop_place(&place);
 }
 
+static void standard_input_reads_a_file_from_where_it_stands_and_stays_open(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    write_file(place.path, 100000);
+    int saved = dup(STDIN_FILENO), fd = open(place.path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+    assert_int_equal(lseek(STDIN_FILENO, 7, SEEK_SET), 7);
+    struct source *source = source_open(alloc_default(), "-", NULL, NULL);
+    struct window window = {0};
+    ttr_status status = source_fill(source, 0, 100000, &window, NULL);
+    assert_int_equal(window.bytes[0], byte_at(7));
+    source_close(source);
+    int is_open = fcntl(STDIN_FILENO, F_GETFD);
+    assert_true(dup2(saved, STDIN_FILENO) == STDIN_FILENO || saved < 0);
+    assert_int_equal(status, TTR_OK);
+    assert_int_equal(window.n, 100000 - 7);
+    assert_true(is_open >= 0);
+    (void)close(saved);
+    (void)close(fd);
+    drop_place(&place);
+}
+
+static void a_descriptor_that_cannot_be_read_is_told_by_the_first_fill(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    write_file(place.path, 100);
+    for (int i = 0; i < 2; i++) {
+        int fd = open(i ? "/dev/null" : place.path, O_WRONLY | O_CLOEXEC);
+        struct source *source = source_open_fd(alloc_default(), fd, NULL, NULL);
+        struct window window;
+        ttr_error error;
+        assert_int_equal(source_fill(source, 0, 1, &window, &error), TTR_E_IO);
+        assert_int_equal(error.sys, EBADF);
+        source_close(source);
+    }
+    drop_place(&place);
+}
+
 static void what_cannot_be_opened_is_named_with_the_reason(void **state)
 {
     (void)state;
@@ -527,6 +569,8 @@ int main(void)
         cmocka_unit_test(a_read_error_is_told_once_after_all_bytes_before_it),
         cmocka_unit_test(a_pipe_reads_as_the_whole_also_when_it_does_not_block),
         cmocka_unit_test(a_fifo_and_a_device_are_read_as_they_come),
+        cmocka_unit_test(standard_input_reads_a_file_from_where_it_stands_and_stays_open),
+        cmocka_unit_test(a_descriptor_that_cannot_be_read_is_told_by_the_first_fill),
         cmocka_unit_test(what_cannot_be_opened_is_named_with_the_reason),
         cmocka_unit_test(every_allocation_may_fail),
     };
