@@ -1,0 +1,169 @@
+/* Fields and escaped text.  Whether a comma is due is seen from the last byte: only an opened list ends with a blank or '['.
+ * Left out: nesting below 64 levels is flattened. */
+#include "formats/text/text_fields.h"
+
+#include "base/number.h"
+#include "base/utf.h"
+#include "formats/text/text_color.h"
+
+#define DEPTH_MAX 64
+
+struct walk {
+    const ttr *t;
+    struct buffer *to;
+    unsigned depth;
+    bool with_color;
+    bool is_array[DEPTH_MAX + 1];
+};
+
+static void add_hex_byte(struct buffer *to, uint8_t byte)
+{
+    const char text[4] = {'\\', 'x', "0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
+    buffer_add(to, text, sizeof text);
+}
+
+/* Length of the run that is shown as it is. */
+static size_t plain_run(const uint8_t *p, size_t n)
+{
+    size_t at = 0;
+    while (at < n) {
+        uint8_t byte = p[at];
+        if (byte < 0x20 || byte == '"' || byte == '\\' || byte == 0x7f)
+            break;
+        size_t length = byte < 0x80 ? 1 : utf8_character(p + at, n - at);
+        bool is_control = length == 2 && byte == 0xc2 && p[at + 1] < 0xa0;
+        if (length == 0 || is_control)
+            break;
+        at += length;
+    }
+    return at;
+}
+
+static void add_special(struct buffer *to, uint8_t byte)
+{
+    static const char letters[256] = {['\n'] = 'n', ['\t'] = 't', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
+    if (letters[byte])
+        buffer_add(to, (const char[2]){'\\', letters[byte]}, 2);
+    else
+        add_hex_byte(to, byte);
+}
+
+size_t text_escape(struct buffer *to, const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    while (n > 0) {
+        size_t run = plain_run(p, n);
+        buffer_add(to, p, run);
+        p += run;
+        n -= run;
+        if (n == 0)
+            break;
+        bool is_wide_control = n >= 2 && utf8_character(p, n) == 2;
+        add_special(to, p[0]);
+        if (is_wide_control)
+            add_special(to, p[1]);
+        p += 1 + is_wide_control;
+        n -= 1 + (size_t)is_wide_control;
+    }
+    return 0;
+}
+
+static void add_bytes(struct buffer *to, ttr_text bytes)
+{
+    buffer_add(to, "0x", 2);
+    for (size_t i = 0; i < bytes.n; i++) {
+        uint8_t byte = (uint8_t)bytes.p[i];
+        buffer_add(to, (const char[2]){"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]}, 2);
+    }
+}
+
+static size_t put_number(const ttr *t, char *at, const ttr_value *value)
+{
+    ttr_thread thread;
+    if (value->type == TTR_TYPE_INT)
+        return number_put_i64(at, value->v.s);
+    if (value->type == TTR_TYPE_FLOAT)
+        return number_put_double(at, value->v.f);
+    if (value->hint == TTR_HINT_POINTER)
+        return number_put_hex(at, value->v.u);
+    if (value->hint == TTR_HINT_THREAD && ttr_thread_get(t, (ttr_id)value->v.u, &thread))
+        return number_put_u64(at, thread.tid);
+    return number_put_u64(at, value->v.u);
+}
+
+static void open_level(struct walk *walk, bool is_array)
+{
+    if (walk->depth == DEPTH_MAX) {
+        buffer_add_text(walk->to, "...");
+        return;
+    }
+    buffer_add_text(walk->to, is_array ? "[" : "{ ");
+    walk->is_array[++walk->depth] = is_array;
+}
+
+static void close_level(struct walk *walk)
+{
+    struct buffer *to = walk->to;
+    if (walk->is_array[walk->depth--])
+        buffer_add_byte(to, ']');
+    else
+        buffer_add_text(to, to->n && to->bytes[to->n - 1] == ' ' ? "}" : " }");
+}
+
+static void add_value(struct walk *walk, const ttr_value *value)
+{
+    struct buffer *to = walk->to;
+    char *at;
+    switch (value->type) {
+    case TTR_TYPE_NULL: buffer_add_text(to, "null"); return;
+    case TTR_TYPE_BOOL: buffer_add_text(to, value->v.u ? "true" : "false"); return;
+    case TTR_TYPE_BYTES: add_bytes(to, value->text); return;
+    case TTR_TYPE_ARRAY: open_level(walk, true); return;
+    case TTR_TYPE_STRUCT: open_level(walk, false); return;
+    case TTR_TYPE_TEXT:
+        buffer_add_byte(to, '"');
+        (void)text_escape(to, value->text.p, value->text.n);
+        buffer_add_byte(to, '"');
+        return;
+    default:
+        at = (char *)buffer_room(to, NUMBER_MAX);
+        if (at)
+            buffer_filled(to, put_number(walk->t, at, value));
+    }
+}
+
+static void add_name(struct walk *walk, ttr_text name)
+{
+    struct buffer *to = walk->to;
+    if (walk->with_color)
+        buffer_add_text(to, COLOR_FIELD);
+    (void)text_escape(to, name.p, name.n);
+    if (walk->with_color)
+        buffer_add_text(to, COLOR_OFF);
+    buffer_add(to, " = ", 3);
+}
+
+void text_add_fields(struct buffer *to, const ttr *t, const ttr_event *event, bool with_color)
+{
+    struct walk walk = {.t = t, .to = to, .with_color = with_color};
+    ttr_fields fields;
+    ttr_field field;
+    bool is_first = true;
+    ttr_fields_begin(t, event, &fields);
+    for (; ttr_fields_next(&fields, &field); is_first = false) {
+        while (walk.depth > field.depth)
+            close_level(&walk);
+        uint8_t last = to->n ? to->bytes[to->n - 1] : ' ';
+        if (is_first)
+            buffer_add(to, " { ", 3);
+        else if (last != ' ' && last != '[')
+            buffer_add(to, ", ", 2);
+        if (!walk.is_array[walk.depth])
+            add_name(&walk, field.name);
+        add_value(&walk, &field.value);
+    }
+    while (walk.depth > 0)
+        close_level(&walk);
+    if (!is_first)
+        buffer_add(to, " }", 2);
+}

@@ -1,0 +1,324 @@
+/* Text for people and grep, one event a line:
+ *   [2022-04-21 10:11:12.123456789] (+0.000001234) PROVIDER:CATEGORY NAME KIND PID/TID (PROCESS/THREAD) cpu=1 dur=0.000001500 { a = 1 }
+ * The part of a time that stays for a second is made once a second; names are escaped once.  Nothing here calls printf.
+ * Left out: how the trace was stored (ticks, offsets, sequence numbers, tracks), definitions, and reading. */
+#include "base/status.h"
+#include "encodings/put.h"
+#include "encodings/timeline.h"
+#include "formats/text/text_color.h"
+#include "formats/text/text_fields.h"
+#include "model/output.h"
+
+/* Of a line without its names and fields: words, colours, numbers. */
+#define LINE_TEXT 512
+#define LINE_NUMBERS (16 * NUMBER_MAX)
+
+enum time_style { TIME_AUTO, TIME_ISO, TIME_SECONDS, TIME_NS, TIME_DELTA };
+
+struct text {
+    struct text_cache texts;
+    enum time_style style;
+    bool with_fields, with_names, with_color, has_last;
+    int64_t last_time;
+    int64_t second;      /* of `prefix` */
+    size_t prefix_n;     /* 0: none yet */
+    char prefix[NUMBER_MAX + 1];
+};
+
+/* The names of an event. */
+struct names {
+    struct text_piece provider, category, name, process, thread, source;
+    ttr_thread known;
+};
+
+/* Index of the option's value in a list of words that ends with NULL; the first is the default. */
+static ttr_status read_choice(const struct ttr_writer *out, const char *key, const char *const *words, unsigned *choice,
+                              ttr_error *error)
+{
+    const char *value = output_option(out, key);
+    *choice = 0;
+    for (unsigned i = 0; value && words[i]; i++) {
+        if (strcmp(words[i], value) != 0)
+            continue;
+        *choice = i;
+        return TTR_OK;
+    }
+    return value ? fail(error, TTR_E_MISUSE, NO_OFFSET, "text cannot do %s=%s: tracetta formats lists what there is", key, value)
+                 : TTR_OK;
+}
+
+static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
+{
+    static const char *const styles[] = {"auto", "iso", "seconds", "ns", "delta", NULL};
+    static const char *const answers[] = {"yes", "no", NULL};
+    struct text *own = out->own;
+    unsigned style, fields, names;
+    text_cache_init(&own->texts, &out->t->counted, text_escape);
+    ttr_status status = read_choice(out, "time", styles, &style, error);
+    if (status == TTR_OK)
+        status = read_choice(out, "fields", answers, &fields, error);
+    if (status == TTR_OK)
+        status = read_choice(out, "names", answers, &names, error);
+    if (status != TTR_OK)
+        return status;
+    own->style = (enum time_style)style;
+    own->with_fields = fields == 0;
+    own->with_names = names == 0;
+    own->with_color = (out->flags & TTR_WRITE_COLOR) != 0;
+    return TTR_OK;
+}
+
+/* "[2022-04-21 10:11:12." of a time; what follows the point has ten characters. */
+static void make_prefix(struct text *own, int64_t second, int64_t time)
+{
+    own->second = second;
+    own->prefix[0] = '[';
+    own->prefix_n = 1 + number_put_iso(own->prefix + 1, time) - 10;
+    char *divider = memchr(own->prefix, 'T', own->prefix_n);
+    if (divider)
+        *divider = ' ';
+}
+
+static char *put_iso(char *at, struct text *own, int64_t time)
+{
+    int64_t second = time / 1000000000 - (time % 1000000000 < 0), part = time % 1000000000;
+    if (own->prefix_n == 0 || own->second != second)
+        make_prefix(own, second, time);
+    memcpy(at, own->prefix, own->prefix_n);
+    at += own->prefix_n;
+    number_put_digits(at, (uint64_t)(part < 0 ? part + 1000000000 : part), 9);
+    return at + 9;
+}
+
+static char *put_time(char *at, struct text *own, int64_t time)
+{
+    if (own->style == TIME_ISO)
+        return put_text(put_iso(at, own, time), "] ");
+    at = put_text(at, "[");
+    if (own->style == TIME_NS)
+        at = put_i64(at, time);
+    else
+        at = put_seconds(put_text(at, time < 0 ? "-" : ""), time_distance(time, 0));
+    return put_text(at, "] ");
+}
+
+static char *put_delta(char *at, const struct text *own, int64_t time)
+{
+    int64_t last = own->has_last ? own->last_time : time;
+    at = put_text(at, time < last ? "(-" : "(+");
+    return put_text(put_seconds(at, time_distance(time, last)), ") ");
+}
+
+static char *put_times(char *at, struct text *own, int64_t time)
+{
+    if (own->style == TIME_AUTO)
+        own->style = time_is_unix(time) ? TIME_ISO : TIME_SECONDS;
+    if (own->with_color)
+        at = put_text(at, COLOR_TIME);
+    if (own->style != TIME_DELTA)
+        at = put_time(at, own, time);
+    at = put_delta(at, own, time);
+    own->last_time = time;
+    own->has_last = true;
+    return own->with_color ? put_text(at, COLOR_OFF) : at;
+}
+
+static char *put_names(char *at, const struct text *own, const struct names *names)
+{
+    at = put_piece(at, names->provider);
+    if (names->provider.n || names->category.n)
+        at = put_text(at, ":");
+    at = names->provider.n || names->category.n ? put_piece(at, names->category) : put_text(at, "-");
+    at = put_text(at, own->with_color ? " " COLOR_NAME : " ");
+    at = names->name.n ? put_piece(at, names->name) : put_text(at, "-");
+    return put_text(at, own->with_color ? COLOR_OFF " " : " ");
+}
+
+static char *put_kind(char *at, const struct text *own, unsigned kind)
+{
+    static const char *const colors[TTR_KIND_COUNT] = {
+        COLOR_MOMENT, COLOR_MOMENT, COLOR_SPAN,   COLOR_SPAN,   COLOR_SPAN,   COLOR_COUNTER, COLOR_LINKED,
+        COLOR_LINKED, COLOR_LINKED, COLOR_LINKED, COLOR_LINKED, COLOR_LINKED, COLOR_COUNTER, COLOR_COUNTER,
+        COLOR_MOMENT, COLOR_MOMENT, COLOR_MOMENT, COLOR_MOMENT, COLOR_BAD,    COLOR_MOMENT,
+    };
+    if (own->with_color)
+        at = put_text(at, colors[kind < TTR_KIND_COUNT ? kind : 0]);
+    at = put_text(at, ttr_kind_text(kind));
+    return put_text(at, own->with_color ? COLOR_OFF " " : " ");
+}
+
+static char *put_ids(char *at, const ttr_thread *thread)
+{
+    at = thread->pid_known ? put_u64(at, thread->pid) : put_text(at, "-");
+    at = put_text(at, "/");
+    return thread->tid_known ? put_u64(at, thread->tid) : put_text(at, "-");
+}
+
+static char *put_thread(char *at, const struct names *names)
+{
+    at = put_ids(at, &names->known);
+    if (!names->process.n && !names->thread.n)
+        return at;
+    at = put_piece(put_text(at, " ("), names->process);
+    at = put_piece(put_text(at, "/"), names->thread);
+    return put_text(at, ")");
+}
+
+static bool has_id(const ttr_event *event)
+{
+    bool is_linked = event->kind >= TTR_KIND_ASYNC_BEGIN && event->kind <= TTR_KIND_FLOW_END;
+    return is_linked || event->kind == TTR_KIND_OBJECT || (event->kind == TTR_KIND_COUNTER && event->link);
+}
+
+static char *put_tag(char *at, const ttr_event *event)
+{
+    static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
+    static const char *const objects[] = {"other", "process", "thread", "pointer", "module", "mapping"};
+    if (event->kind == TTR_KIND_SWITCH && event->tag < sizeof states / sizeof *states)
+        return put_text(put_text(at, " state="), states[event->tag]);
+    if (event->kind == TTR_KIND_OBJECT && event->tag < sizeof objects / sizeof *objects)
+        return put_text(put_text(at, " object="), objects[event->tag]);
+    return event->tag ? put_u64(put_text(at, " tag="), event->tag) : at;
+}
+
+static char *put_attributes(char *at, const ttr *t, const ttr_event *event)
+{
+    ttr_thread from;
+    if (event->flags & TTR_EVENT_HAS_CPU)
+        at = put_u64(put_text(at, " cpu="), event->cpu);
+    if (event->kind == TTR_KIND_SPAN)
+        at = put_seconds(put_text(at, " dur="), event->duration);
+    if (has_id(event))
+        at = put_hex(put_text(at, " id="), event->link);
+    if (event->kind == TTR_KIND_GAP)
+        at = event->link ? put_u64(put_text(at, " lost="), event->link) : put_text(at, " lost=unknown");
+    if (event->kind == TTR_KIND_SWITCH && event->link <= UINT32_MAX && ttr_thread_get(t, (ttr_id)event->link, &from))
+        at = put_ids(put_text(at, " from="), &from);
+    return put_tag(at, event);
+}
+
+static char *put_bytes16(char *at, const char *key, const uint8_t *bytes)
+{
+    if (!bytes)
+        return at;
+    at = put_text(at, key);
+    for (size_t i = 0; i < 16; i++) {
+        *at++ = "0123456789abcdef"[bytes[i] >> 4];
+        *at++ = "0123456789abcdef"[bytes[i] & 15];
+    }
+    return at;
+}
+
+static char *put_rare(char *at, const ttr_event *event)
+{
+    static const char *const levels[] = {"none", "trace", "debug", "info", "warning", "error", "fatal"};
+    if (event->level && event->level < sizeof levels / sizeof *levels)
+        at = put_text(put_text(at, " level="), levels[event->level]);
+    if (event->flags & TTR_EVENT_CLAMPED)
+        at = put_text(at, " clamped");
+    if (event->flags & TTR_EVENT_BACKWARD)
+        at = put_text(at, " backward");
+    if (event->flags & TTR_EVENT_PARTIAL)
+        at = put_text(at, " partial");
+    if (event->flags & TTR_EVENT_NO_TIME)
+        at = put_text(at, " no_time");
+    if (event->keyword)
+        at = put_hex(put_text(at, " keyword="), event->keyword);
+    if (event->opcode)
+        at = put_u64(put_text(at, " opcode="), event->opcode);
+    at = put_bytes16(at, " activity=", event->activity);
+    return put_bytes16(at, " related=", event->related);
+}
+
+/* The path is told only where there are several inputs; source 0 is the caller and has none. */
+static ttr_id path_of(const ttr *t, const ttr_event *event)
+{
+    ttr_source source;
+    return t->sources_n > 2 && ttr_source_get(t, event->source, &source) ? source.path : 0;
+}
+
+static void gather(struct ttr_writer *out, const ttr_event *event, struct names *names)
+{
+    struct text *own = out->own;
+    names->known = (ttr_thread){0};
+    (void)ttr_thread_get(out->t, event->thread, &names->known); /* an event without a thread shows none */
+    names->provider = text_cache_get(&own->texts, out->t, event->provider);
+    names->category = text_cache_get(&own->texts, out->t, event->category);
+    names->name = text_cache_get(&own->texts, out->t, event->name);
+    names->process = text_cache_get(&own->texts, out->t, own->with_names ? names->known.process_name : 0);
+    names->thread = text_cache_get(&own->texts, out->t, own->with_names ? names->known.thread_name : 0);
+    names->source = text_cache_get(&own->texts, out->t, path_of(out->t, event));
+}
+
+static void write_event(struct ttr_writer *out, const ttr_event *event)
+{
+    struct text *own = out->own;
+    struct names names;
+    gather(out, event, &names);
+    size_t room = LINE_TEXT + LINE_NUMBERS + names.provider.n + names.category.n + names.name.n + names.process.n +
+                  names.thread.n + names.source.n;
+    char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
+    if (!begin)
+        return;
+    at = put_times(at, own, event->time);
+    at = put_names(at, own, &names);
+    at = put_kind(at, own, event->kind);
+    at = put_thread(at, &names);
+    at = put_attributes(at, out->t, event);
+    at = put_rare(at, event);
+    if (names.source.n)
+        at = put_piece(put_text(at, " source="), names.source);
+    buffer_filled(&out->buffer, (size_t)(at - begin));
+    if (own->with_fields)
+        text_add_fields(&out->buffer, out->t, event, own->with_color);
+    buffer_add_byte(&out->buffer, '\n');
+    out->events++;
+}
+
+static ttr_status text_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
+    const struct text *own = out->own;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        if (event->kind == TTR_KIND_DEFINITION)
+            continue;
+        write_event(out, event);
+        out->buffer.failed |= own->texts.failed;
+        ttr_status status = output_drain(out, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    return TTR_OK;
+}
+
+static ttr_status text_finish(struct ttr_writer *out, ttr_error *error)
+{
+    return output_drain(out, error);
+}
+
+static void text_drop(struct ttr_writer *out)
+{
+    struct text *own = out->own;
+    text_cache_free(&own->texts);
+}
+
+static const ttr_option_info options[] = {
+    {"time", "auto|iso|seconds|ns|delta", "how times are shown; auto: iso where the clock is anchored, else seconds", true},
+    {"fields", "yes|no", "show fields", true},
+    {"names", "yes|no", "show names of processes and threads", true},
+};
+
+const struct format format_text = {
+    .name = "text",
+    .title = "text for people, one event a line",
+    .extensions = "txt",
+    .spec = "src/formats/text/README.md",
+    .abilities = TTR_FORMAT_WRITES | TTR_FORMAT_TEXT,
+    .writer_size = sizeof(struct text),
+    .create = text_create,
+    .write = text_write,
+    .finish = text_finish,
+    .drop = text_drop,
+    .options = options,
+    .options_n = sizeof options / sizeof *options,
+};

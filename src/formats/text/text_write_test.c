@@ -1,0 +1,200 @@
+/* Lines expected here are written by hand from README.md. */
+#include "support.h"
+#include "writing.h"
+
+static void open_with(struct writing *w, uint32_t flags, const char *option)
+{
+    writing_open(w, "text", flags, (const char *const[]){option, NULL});
+}
+
+static void an_anchored_event_is_one_line(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, 0, NULL);
+    ttr_thread_name(w.t, 7, 9, "server", "worker");
+    writing_begin(&w, TTR_KIND_SPAN, 1650535872123456789, "read");
+    ttr_event_edit(w.builder)->duration = 1500;
+    ttr_event_edit(w.builder)->cpu = 3;
+    ttr_event_edit(w.builder)->flags = TTR_EVENT_HAS_CPU;
+    ttr_put_uint(w.builder, "bytes", 512);
+    ttr_put_text(w.builder, "path", "/a");
+    writing_end(&w);
+    writing_event(&w, TTR_KIND_INSTANT, 1650535872123458289, "");
+    writing_event(&w, TTR_KIND_INSTANT, 1650535871999999999, "next");
+    writing_expect(&w,
+        "[2022-04-21 10:11:12.123456789] (+0.000000000) prov:cat read span 7/9 (server/worker) cpu=3 dur=0.000001500 { bytes = 512, path = \"/a\" }\n"
+        "[2022-04-21 10:11:12.123458289] (+0.000001500) prov:cat - instant 7/9 (server/worker)\n"
+        "[2022-04-21 10:11:11.999999999] (-0.123458290) prov:cat next instant 7/9 (server/worker)\n");
+}
+
+static void small_times_are_seconds(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_GAP, -1, NULL, NULL);
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_COUNTER, 12000000345, "c", "n");
+    writing_end(&w);
+    writing_expect(&w, "[-0.000000001] (+0.000000000) - - gap -/- lost=unknown\n"
+                       "[12.000000345] (+12.000000346) :c n counter -/-\n");
+}
+
+static void expect_times(const char *option, const char *text)
+{
+    struct writing w;
+    open_with(&w, 0, option);
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, 1, NULL, "a");
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, INT64_MIN, NULL, "b");
+    writing_end(&w);
+    writing_expect(&w, text);
+}
+
+static void times_are_shown_as_asked(void **state)
+{
+    (void)state;
+    expect_times("time=iso", "[1970-01-01 00:00:00.000000001] (+0.000000000) - a instant -/-\n"
+                             "[1677-09-21 00:12:43.145224192] (-9223372036.854775809) - b instant -/-\n");
+    expect_times("time=seconds", "[0.000000001] (+0.000000000) - a instant -/-\n"
+                                 "[-9223372036.854775808] (-9223372036.854775809) - b instant -/-\n");
+    expect_times("time=ns", "[1] (+0.000000000) - a instant -/-\n"
+                            "[-9223372036854775808] (-9223372036.854775809) - b instant -/-\n");
+    expect_times("time=delta", "(+0.000000000) - a instant -/-\n(-9223372036.854775809) - b instant -/-\n");
+}
+
+static void fields_and_names_can_be_left_out(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "text", 0, (const char *const[]){"fields=no", "names=no", NULL});
+    ttr_thread_name(w.t, 7, 9, "server", "worker");
+    writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
+    ttr_put_uint(w.builder, "a", 1);
+    writing_end(&w);
+    writing_expect(&w, "[0.000000000] (+0.000000000) prov:cat x instant 7/9\n");
+}
+
+static void an_unknown_choice_is_refused(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error;
+    const ttr_write_options options = {.size = sizeof options, .format_options = (const char *const[]){"time=tomorrow", NULL}};
+    (void)state;
+    assert_null(ttr_create_push(t, NULL, NULL, "text", &options, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    support_assert_text(error.text, strlen(error.text), "text cannot do time=tomorrow: tracetta formats lists what there is");
+    ttr_free(t);
+}
+
+static void strings_cannot_harm_a_terminal_or_the_line(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, 0, "time=ns");
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, "\x1b[31m", "a\nb\xff\xc3\xa9\xc2\x9b");
+    ttr_put_text(w.builder, "q\"\\", "\t\r\x7f\xe2\x82");
+    writing_end(&w);
+    writing_expect(&w, "[0] (+0.000000000) :\\x1b[31m a\\nb\\xff\xc3\xa9\\xc2\\x9b instant -/- { q\\\"\\\\ = \"\\t\\r\\x7f\\xe2\\x82\" }\n");
+}
+
+static void every_field_type_has_its_form(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, 0, "time=delta");
+    writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
+    ttr_put_null(w.builder, "n");
+    ttr_put_bool(w.builder, "b", true);
+    ttr_put_int(w.builder, "i", -1);
+    ttr_put_float(w.builder, "f", 0.1);
+    ttr_put_bytes(w.builder, "y", "\x00\xab", 2);
+    ttr_put_field(w.builder, &(ttr_field){.name = {"p", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 255}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"t", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_THREAD, .v.u = 1}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
+    ttr_put_field(w.builder, &(ttr_field){.depth = 2, .name = {"k", 1}, .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
+    ttr_put_field(w.builder, &(ttr_field){.depth = 2, .name = {"e", 1}, .value = {.type = TTR_TYPE_STRUCT}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"z", 1}, .value = {.type = TTR_TYPE_ARRAY}});
+    writing_end(&w);
+    writing_expect(&w, "(+0.000000000) prov:cat x instant 7/9 { n = null, b = true, i = -1, f = 0.1, y = 0x00ab, p = 0xff, t = 9, "
+                       "a = [1, { k = 2, e = { } }], z = [] }\n");
+}
+
+static void attributes_of_kinds_are_shown(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, 0, "time=ns");
+    ttr_event_begin(w.builder, TTR_KIND_ASYNC_END, 0, "", "f");
+    ttr_event_edit(w.builder)->link = UINT64_MAX;
+    ttr_event_edit(w.builder)->flags = TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME;
+    ttr_event_edit(w.builder)->level = TTR_LEVEL_FATAL;
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_SWITCH, 0, "", "");
+    ttr_on_thread(w.builder, 1, 2);
+    ttr_event_edit(w.builder)->link = ttr_event_edit(w.builder)->thread;
+    ttr_on_thread(w.builder, 3, 4);
+    ttr_event_edit(w.builder)->tag = TTR_THREAD_DYING;
+    writing_end(&w);
+    writing_expect(&w, "[0] (+0.000000000) - f async_end -/- id=0xffffffffffffffff level=fatal partial no_time\n"
+                       "[0] (+0.000000000) - - switch 3/4 from=1/2 state=dying\n");
+}
+
+static void colours_are_used_when_asked_for(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, TTR_WRITE_COLOR, "time=ns");
+    writing_begin(&w, TTR_KIND_SPAN, 5, "x");
+    ttr_put_uint(w.builder, "a", 1);
+    writing_end(&w);
+    writing_expect(&w, "\x1b[2m[5] (+0.000000000) \x1b[0mprov:cat \x1b[1mx\x1b[0m \x1b[32mspan\x1b[0m 7/9 dur=0.000000000 "
+                       "{ \x1b[36ma\x1b[0m = 1 }\n");
+}
+
+static void any_bytes_give_one_printable_line_an_event(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct writing w;
+        uint64_t lines = 0;
+        open_with(&w, 0, NULL);
+        writing_random(&w, seed, 100);
+        uint64_t events = ttr_writer_events(w.writer);
+        writing_finish(&w);
+        assert_int_equal(w.status, TTR_OK);
+        for (size_t i = 0; i < w.n; i++) {
+            lines += w.text[i] == '\n';
+            assert_true(w.text[i] == '\n' || (unsigned char)w.text[i] >= 0x20);
+        }
+        assert_int_equal(lines, events);
+        writing_close(&w);
+    }
+}
+
+static void failures_of_memory_and_disk_are_told(void **state)
+{
+    (void)state;
+    writing_fails_cleanly("text");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_anchored_event_is_one_line),
+        cmocka_unit_test(small_times_are_seconds),
+        cmocka_unit_test(times_are_shown_as_asked),
+        cmocka_unit_test(fields_and_names_can_be_left_out),
+        cmocka_unit_test(an_unknown_choice_is_refused),
+        cmocka_unit_test(strings_cannot_harm_a_terminal_or_the_line),
+        cmocka_unit_test(every_field_type_has_its_form),
+        cmocka_unit_test(attributes_of_kinds_are_shown),
+        cmocka_unit_test(colours_are_used_when_asked_for),
+        cmocka_unit_test(any_bytes_give_one_printable_line_an_event),
+        cmocka_unit_test(failures_of_memory_and_disk_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
