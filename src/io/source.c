@@ -167,7 +167,17 @@ struct source *source_open(const struct alloc *alloc, const char *path, const st
         (void)fail_sys(error, reason, NO_OFFSET, "cannot open %s%s", path, open_hint(reason));
         return NULL;
     }
-    return open_fd(alloc, &(struct opened){fd, true, path}, options, error);
+    struct source *source = open_fd(alloc, &(struct opened){fd, true, path}, options, error);
+    if (source) {
+        source->has_path = source->disk->may_grow;
+        source->options = options ? *options : (struct source_options){.chunk = 0};
+    }
+    return source;
+}
+
+struct source *source_again(const struct source *source)
+{
+    return source->has_path ? source_open(source->alloc, source->name, &source->options, NULL) : NULL;
 }
 
 struct source *source_open_fd(const struct alloc *alloc, int fd, const struct source_options *options, ttr_error *error)

@@ -58,6 +58,10 @@ const char *source_compression(const struct source *source);
 uint64_t source_disk_size(const struct source *source);
 uint64_t source_disk_used(const struct source *source);
 
+/* Opens the same regular file once more from its beginning, for a look ahead; NULL where that cannot be (a pipe, memory, a
+ * file that came as a descriptor, or an open that fails). */
+struct source *source_again(const struct source *source);
+
 void source_close(struct source *source);
 
 #endif

@@ -24,6 +24,8 @@ struct source {
     const char *compression;
     struct feed *disk;  /* the raw bytes; owned by `feed` */
     struct feed *feed;  /* what the window shows: `disk` or a decoder over it */
+    bool has_path;      /* `name` is the path of a regular file, opened with `options` */
+    struct source_options options;
     uint64_t disk_size; /* 0 = unknown */
     size_t chunk;       /* 0 = the default of the kind */
     uint64_t limit;

@@ -1,0 +1,54 @@
+/* The search for arrays in arrays, see the header.  Depth first, flat before nested, so that the least surprising reading wins;
+ * the work is bounded by the size of the packet, or a hostile one could make it exponential. */
+#include "formats/heph/heph_attributes.h"
+
+static bool spend(struct heph_nesting *nesting)
+{
+    if (nesting->work == 0)
+        return false;
+    nesting->work--;
+    return true;
+}
+
+/* Skips an array, behind its type byte, that has so many levels (at most HEPH_LEVELS_MAX, so the recursion ends). */
+static bool skip_array(struct cursor *c, uint8_t type, unsigned levels, struct heph_nesting *nesting)
+{
+    if (!spend(nesting))
+        return false;
+    if (levels == 1)
+        return heph_skip_value(c, type);
+    uint32_t n = cursor_u16be(c);
+    bool is_whole = !c->failed;
+    for (uint32_t i = 0; i < n && is_whole; i++)
+        is_whole = skip_array(c, type, levels - 1, nesting);
+    return is_whole;
+}
+
+/* Tries the attributes from the given array on; at most HEPH_NESTING_MAX calls deep. */
+static bool find(struct cursor c, unsigned array, struct heph_nesting *nesting)
+{
+    while (cursor_left(&c) && spend(nesting)) {
+        (void)cursor_skip(&c, cursor_u16be(&c));
+        uint8_t type = cursor_u8(&c);
+        if (!(type & HEPH_TYPE_ARRAY) || array >= HEPH_NESTING_MAX) {
+            if (!heph_skip_value(&c, type))
+                return false;
+            continue;
+        }
+        uint64_t before = nesting->levels & ((UINT64_C(1) << (2 * array)) - 1);
+        for (unsigned levels = 1; levels <= HEPH_LEVELS_MAX; levels++) {
+            struct cursor rest = c;
+            nesting->levels = before | (uint64_t)(levels - 1) << (2 * array);
+            if (skip_array(&rest, type, levels, nesting) && find(rest, array + 1, nesting))
+                return true;
+        }
+        return false;
+    }
+    return cursor_left(&c) == 0 && !c.failed;
+}
+
+bool heph_find_nesting(struct cursor c, struct heph_nesting *nesting)
+{
+    *nesting = (struct heph_nesting){.work = 64 + 4 * (uint64_t)cursor_left(&c)};
+    return find(c, 0, nesting);
+}

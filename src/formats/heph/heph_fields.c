@@ -1,0 +1,135 @@
+/* Attributes, decoded when somebody asks for them.
+ *
+ * An array is an ARRAY field followed by its elements.  In an event whose content is damaged the attributes before the damage are
+ * given as they are and the rest of the packet as one field "undecoded"; the writer's own nested arrays have a walk of their own
+ * (heph_attributes.h).  The specification: "Event Packet", attributes. */
+#include <string.h>
+
+#include "formats/heph/heph.h"
+#include "formats/heph/heph_attributes.h"
+
+/* Kept in fields->state between calls. */
+struct walk {
+    struct cursor at;
+    struct heph_nesting nesting;
+    uint32_t left[HEPH_LEVELS_MAX]; /* elements to come, per level */
+    uint8_t depth;                  /* levels open */
+    uint8_t levels;                 /* of the open array */
+    uint8_t type;                   /* of its elements */
+    uint8_t array;                  /* arrays met so far, saturated */
+    bool is_careful;                /* the content is damaged: look before each attribute */
+};
+_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+
+static struct walk begin(const ttr_event *event)
+{
+    struct walk walk = {.is_careful = (event->flags & TTR_EVENT_PARTIAL) != 0};
+    walk.at = cursor_over(event->payload, event->payload_size, 0);
+    (void)cursor_skip(&walk.at, event->body);
+    return walk;
+}
+
+static void flat_begin(ttr_fields *fields)
+{
+    struct walk walk = begin(fields->event);
+    memcpy(fields->state, &walk, sizeof walk);
+}
+
+static void nested_begin(ttr_fields *fields)
+{
+    struct walk walk = begin(fields->event);
+    if (!heph_find_nesting(walk.at, &walk.nesting))
+        walk.nesting.levels = 0;
+    memcpy(fields->state, &walk, sizeof walk);
+}
+
+/* A value that is no array. */
+static bool read_value(struct cursor *c, uint8_t type, ttr_value *value)
+{
+    switch (type) {
+    case HEPH_TYPE_UINT:
+        value->type = TTR_TYPE_UINT;
+        value->v.u = cursor_u64be(c);
+        break;
+    case HEPH_TYPE_INT:
+        value->type = TTR_TYPE_INT;
+        value->v.s = (int64_t)cursor_u64be(c);
+        break;
+    case HEPH_TYPE_FLOAT:
+        value->type = TTR_TYPE_FLOAT;
+        value->v.f = double_of_bits(cursor_u64be(c));
+        break;
+    case HEPH_TYPE_TEXT:
+        value->type = TTR_TYPE_TEXT;
+        value->text.n = cursor_u16be(c);
+        value->text.p = (const char *)cursor_take(c, value->text.n);
+        break;
+    default:
+        return false;
+    }
+    return !c->failed;
+}
+
+/* The next element of the open array, which may be a row with elements of its own. */
+static bool next_element(struct walk *walk, ttr_field *field)
+{
+    unsigned level = walk->depth - 1u;
+    walk->left[level]--;
+    field->depth = walk->depth;
+    if (walk->depth == walk->levels)
+        return read_value(&walk->at, walk->type, &field->value);
+    field->value.type = TTR_TYPE_ARRAY;
+    field->value.count = walk->left[walk->depth++] = cursor_u16be(&walk->at);
+    return !walk->at.failed;
+}
+
+static bool open_array(struct walk *walk, uint8_t type, ttr_field *field)
+{
+    walk->type = type & (uint8_t)~HEPH_TYPE_ARRAY;
+    walk->levels = (uint8_t)heph_nesting_levels(&walk->nesting, walk->array);
+    if (walk->array < UINT8_MAX)
+        walk->array++;
+    walk->depth = 1;
+    walk->left[0] = cursor_u16be(&walk->at);
+    field->value.type = TTR_TYPE_ARRAY;
+    field->value.count = walk->left[0];
+    return !walk->at.failed && walk->type >= HEPH_TYPE_UINT && walk->type <= HEPH_TYPE_TEXT;
+}
+
+static bool is_whole(struct cursor c)
+{
+    return heph_skip_attribute(&c);
+}
+
+static bool give_rest(struct walk *walk, ttr_field *field)
+{
+    size_t n = cursor_left(&walk->at);
+    field->name = (ttr_text){"undecoded", 9};
+    field->value.type = TTR_TYPE_BYTES;
+    field->value.hint = TTR_HINT_RAW;
+    field->value.text = (ttr_text){(const char *)cursor_take(&walk->at, n), n};
+    return true;
+}
+
+static bool next(ttr_fields *fields, ttr_field *field)
+{
+    struct walk *walk = (struct walk *)fields->state;
+    *field = (ttr_field){.depth = 0};
+    while (walk->depth && walk->left[walk->depth - 1] == 0)
+        walk->depth--;
+    if (walk->depth)
+        return next_element(walk, field);
+    if (walk->at.failed || cursor_left(&walk->at) == 0)
+        return false;
+    if (walk->is_careful && !is_whole(walk->at))
+        return give_rest(walk, field);
+    field->name.n = cursor_u16be(&walk->at);
+    field->name.p = (const char *)cursor_take(&walk->at, field->name.n);
+    uint8_t type = cursor_u8(&walk->at);
+    if (walk->at.failed)
+        return false;
+    return type & HEPH_TYPE_ARRAY ? open_array(walk, type, field) : read_value(&walk->at, type, &field->value);
+}
+
+const struct field_ops heph_field_ops = {.begin = flat_begin, .next = next};
+const struct field_ops heph_nested_ops = {.begin = nested_begin, .next = next};

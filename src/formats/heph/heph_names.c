@@ -1,0 +1,109 @@
+/* What the descriptions of the Heph runtime tell: the format has no names for streams and substreams, but its one known writer
+ * numbers them by rule.  Stream 0 is the coordinator (and all thread-safe actors), 1..N are the N workers, above them or
+ * from 10000 on come the threads of synchronous actors.  A substream is the id of an actor, whose name stands in the
+ * event that ran it.  Left out: traces in which no runtime description is found get no names. */
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/heph/heph.h"
+
+/* Streams of synchronous actors began here in versions up to 0.4.0. */
+#define SYNC_ACTORS 10000u
+
+struct known_text {
+    const char *text;
+    enum heph_meaning meaning;
+};
+
+static const struct known_text known[] = {
+    {"Building runtime", HEPH_BUILDING},
+    {"Running thread-local process", HEPH_RUN},
+    {"Running thread-safe process", HEPH_RUN},
+    {"Initialised the worker thread", HEPH_RUNTIME},
+    {"Initialising the worker thread", HEPH_RUNTIME},
+    {"Initialising the coordinator thread", HEPH_RUNTIME},
+    {"Spawning worker threads", HEPH_RUNTIME},
+    {"Polling for OS events", HEPH_RUNTIME},
+    {"Handling OS events", HEPH_RUNTIME},
+    {"Scheduling processes", HEPH_RUNTIME},
+    {"Scheduling thread-local processes", HEPH_RUNTIME},
+    {"Relaying process signals", HEPH_RUNTIME},
+    {"Processing communication message", HEPH_RUNTIME},
+    {"setting up synchronous actor", HEPH_RUNTIME},
+    {"running synchronous actor", HEPH_RUNTIME},
+};
+
+enum heph_meaning heph_meaning_of(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i].text) == n && memcmp(known[i].text, p, n) == 0)
+            return known[i].meaning;
+    return HEPH_ANY;
+}
+
+static bool name_stream(struct input *in, uint32_t stream)
+{
+    const struct heph_reader *reader = in->own;
+    char text[32] = "coordinator";
+    unsigned long long number = stream;
+    if (stream >= SYNC_ACTORS)
+        (void)snprintf(text, sizeof text, "sync actor %llu", number - SYNC_ACTORS);
+    else if (reader->workers && stream > reader->workers)
+        (void)snprintf(text, sizeof text, "sync actor %llu", number - reader->workers - 1);
+    else if (stream)
+        (void)snprintf(text, sizeof text, "worker %llu", number);
+    uint32_t id = intern_add(&in->base.t->strings, text, strlen(text));
+    return id != UINT32_MAX && context_name_process(in->base.t, in->id, stream, id);
+}
+
+static bool name_all_streams(struct input *in)
+{
+    const struct heph_reader *reader = in->own;
+    for (size_t i = 0; i < reader->counters.n; i++)
+        if (!name_stream(in, reader->counters.streams[i].id))
+            return false;
+    return true;
+}
+
+bool heph_name_stream(struct input *in, uint32_t stream)
+{
+    const struct heph_reader *reader = in->own;
+    return !reader->is_runtime || name_stream(in, stream);
+}
+
+/* "Building runtime" says how many workers there are; streams above them are something else. */
+static bool learn_workers(struct input *in, const ttr_event *event)
+{
+    struct heph_reader *reader = in->own;
+    ttr_field field;
+    if (!ttr_field_find(in->base.t, event, "worker_threads", &field) || field.value.type != TTR_TYPE_UINT)
+        return true;
+    reader->workers = field.value.v.u;
+    return name_all_streams(in);
+}
+
+/* An actor ran: its id is the substream of its own events. */
+static bool learn_actor(struct input *in, const ttr_event *event)
+{
+    ttr *t = in->base.t;
+    ttr_field id, name;
+    if (!ttr_field_find(t, event, "id", &id) || id.value.type != TTR_TYPE_UINT || id.value.v.u == 0 ||
+        !ttr_field_find(t, event, "name", &name) || name.value.type != TTR_TYPE_TEXT)
+        return true;
+    uint32_t text = intern_add(&t->strings, name.value.text.p, name.value.text.n);
+    return text != UINT32_MAX && context_name_tid(t, in->id, id.value.v.u, text);
+}
+
+bool heph_learn(struct input *in, const ttr_event *event, enum heph_meaning meaning)
+{
+    struct heph_reader *reader = in->own;
+    if (!reader->is_runtime) {
+        reader->is_runtime = true;
+        if (!name_all_streams(in))
+            return false;
+    }
+    if (meaning == HEPH_BUILDING)
+        return learn_workers(in, event);
+    /* Newer runtimes write no substreams; then there is nobody to name. */
+    return meaning != HEPH_RUN || !reader->has_substreams || learn_actor(in, event);
+}

@@ -1,0 +1,61 @@
+/* Is it a packet?  Frames (magic and size), and contents that fill their size exactly.
+ *
+ * The format has no checksum; that the lengths inside a packet add up to its size is the strongest evidence there is, so
+ * reading, bidding and searching all rest on the functions here.  The specification: "Metadata Packet", "Event Packet". */
+#include "formats/heph/heph.h"
+#include "formats/heph/heph_attributes.h"
+
+#include <string.h>
+
+uint32_t heph_size(const uint8_t *p)
+{
+    return load_u32be(p + 4);
+}
+
+bool heph_is_frame(const uint8_t *p, const struct heph_layout *layout, uint64_t max_packet)
+{
+    uint32_t magic = load_u32be(p), size = heph_size(p);
+    if (magic == HEPH_MAGIC_EVENT)
+        return size >= layout->header && size <= max_packet;
+    return magic == HEPH_MAGIC_METADATA && size >= HEPH_METADATA_HEADER && size <= max_packet;
+}
+
+/* The attributes of an event packet; failed when the description does not fit. */
+static struct cursor attributes_of(const uint8_t *packet, uint32_t size, const struct heph_layout *layout)
+{
+    struct cursor c = cursor_over(packet, size, 0);
+    (void)cursor_skip(&c, layout->description_length);
+    (void)cursor_skip(&c, cursor_u16be(&c));
+    return c;
+}
+
+bool heph_is_exact(const uint8_t *packet, uint32_t size, const struct heph_layout *layout)
+{
+    struct cursor c;
+    if (load_u32be(packet) == HEPH_MAGIC_METADATA) {
+        c = cursor_over(packet, size, 0);
+        (void)cursor_skip(&c, HEPH_FRAME);
+        return cursor_skip(&c, cursor_u16be(&c));
+    }
+    c = attributes_of(packet, size, layout);
+    return !c.failed && heph_skip_attributes(&c);
+}
+
+bool heph_is_nested(const uint8_t *packet, uint32_t size, const struct heph_layout *layout)
+{
+    struct heph_nesting nesting;
+    struct cursor c = attributes_of(packet, size, layout);
+    return !c.failed && heph_find_nesting(c, &nesting);
+}
+
+bool heph_is_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
+{
+    struct cursor c = cursor_over(packet, size, 0);
+    (void)cursor_skip(&c, HEPH_FRAME);
+    uint16_t n = cursor_u16be(&c);
+    const uint8_t *name = cursor_take(&c, n);
+    if (size != HEPH_EPOCH_PACKET || load_u32be(packet) != HEPH_MAGIC_METADATA || n != 5 || !name || memcmp(name, "epoch", 5) != 0)
+        return false;
+    *epoch = cursor_u64be(&c);
+    return true;
+}

@@ -1,0 +1,261 @@
+/* Reading: runs of good packets become batches; everything else is attended to between batches, when the window may move.
+ *
+ * Losses are known only at the end, because events come in the order they ended: they are given as gap events, one a stream, with
+ * notes on what came late or twice.  The specification: "Trace Format" as a whole. */
+#include <string.h>
+
+#include "base/clockmath.h"
+#include "base/number.h"
+#include "base/status.h"
+#include "formats/heph/heph.h"
+
+/* A packet larger than this is fetched together with what follows: a window that creeps is copied again and again. */
+#define LARGE_PACKET (UINT64_C(1) << 20)
+#define LARGE_WINDOW (UINT64_C(64) << 20)
+
+#define OPEN_BYTES 65536u
+
+ttr_status heph_fill(struct input *in, uint64_t need, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    if (need > LARGE_PACKET && need < LARGE_WINDOW)
+        need = 2 * need < LARGE_WINDOW ? 2 * need : LARGE_WINDOW;
+    ttr_error own = {0};
+    ttr_status status = input_fill(in, reader->offset, (size_t)need, &own);
+    if (status == TTR_E_MALFORMED || status == TTR_E_TRUNCATED)
+        return input_damage(in, reader->offset + in->window.n, 0, "heph.compression", error, "%s", own.text);
+    if (status != TTR_OK && error)
+        *error = own;
+    return status;
+}
+
+static ttr_status read_options(struct input *in, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    const char *epoch = input_option(in, "epoch"), *layout = input_option(in, "layout");
+    reader->is_epoch_given = reader->has_epoch = epoch != NULL;
+    if (epoch && !number_get_u64(epoch, strlen(epoch), &reader->epoch))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "epoch=%s: expected nanoseconds since 1970, such as epoch=1610113734118010000",
+                    epoch);
+    reader->layout = heph_layout_named(layout ? layout : "auto", &in->window, reader->max_packet);
+    if (!reader->layout)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "layout=%s: expected auto, 0.1 or pre-substream", layout);
+    if (!reader->layout->substream && !layout)
+        input_note(in, TTR_NOTE_REMARK, 0, "heph.old-layout",
+                   "the events have no substream: read by the layout of before March 2021 (layout=0.1 reads them by today's)");
+    return TTR_OK;
+}
+
+ttr_status heph_open(struct input *in, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    ttr *t = in->base.t;
+    heph_counters_init(&reader->counters, &t->counted);
+    in->version = "0.1.0";
+    reader->max_packet = in->max_record < UINT32_MAX ? in->max_record : UINT32_MAX;
+    if (in->max_record == UINT32_MAX)
+        reader->max_packet = HEPH_PACKET_MAX_DEFAULT;
+    reader->schema = context_add_schema(t, &(struct schema){.ops = &heph_field_ops, .own = in, .format = &format_heph});
+    reader->nested = context_add_schema(t, &(struct schema){.ops = &heph_nested_ops, .own = in, .format = &format_heph});
+    if (!reader->schema || !reader->nested)
+        return fail_memory(error);
+    ttr_status status = heph_fill(in, OPEN_BYTES, error);
+    if (status == TTR_OK)
+        status = read_options(in, error);
+    return status == TTR_OK ? heph_find_epoch(in, error) : status;
+}
+
+void heph_close(struct input *in)
+{
+    struct heph_reader *reader = in->own;
+    context_drop_schema(in->base.t, reader->schema);
+    context_drop_schema(in->base.t, reader->nested);
+    heph_counters_free(&reader->counters);
+}
+
+/* Reads good event packets until the batch is full or one is not whole, not good, or no event. */
+static void read_run(struct input *in)
+{
+    struct heph_reader *reader = in->own;
+    struct cursor c = cursor_over(in->window.bytes, in->window.n, in->window.offset);
+    if (!cursor_skip(&c, reader->offset - c.offset))
+        return;
+    uint32_t header = reader->layout->header;
+    while (in->n < INPUT_BATCH && cursor_left(&c) >= header) {
+        uint32_t size = heph_size(c.p);
+        if (load_u32be(c.p) != HEPH_MAGIC_EVENT || size < header || size > cursor_left(&c) || size > reader->max_packet)
+            break;
+        if (!heph_is_exact(c.p, size, reader->layout) || !heph_add_event(in, c.p, size, reader->schema))
+            break;
+        (void)cursor_skip(&c, size);
+    }
+    reader->offset = c.offset;
+}
+
+static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_t size, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    uint64_t epoch;
+    struct cursor c = cursor_over(packet, size, reader->offset);
+    (void)cursor_skip(&c, HEPH_FRAME);
+    struct cursor option = cursor_part(&c, cursor_u16be(&c));
+    size_t n = cursor_left(&option);
+    uint32_t name = intern_add(&in->base.t->strings, option.p, n);
+    if (name == UINT32_MAX)
+        return fail_memory(error);
+    ttr_status status = TTR_OK;
+    if (heph_is_epoch(packet, size, &epoch))
+        status = heph_meet_epoch(in, epoch, error);
+    else if (n == 5 && memcmp(option.p, "epoch", 5) == 0)
+        input_note(in, TTR_NOTE_ODD, reader->offset, "heph.bad-epoch", "the epoch has %zu bytes, expected 8; it is not used",
+                   cursor_left(&c));
+    else
+        input_note(in, TTR_NOTE_REMARK, reader->offset, "heph.unknown-option",
+                   "the option \"%.*s\" is none of format 0.1.0; its %zu bytes are passed over", (int)(n < 64 ? n : 64),
+                   (const char *)option.p, cursor_left(&c));
+    if (status != TTR_OK || reader->is_restart)
+        return status;
+    heph_add_definition(in, packet, size, name);
+    reader->offset += size;
+    return TTR_OK;
+}
+
+/* A packet that is whole but no good event in the flat reading. */
+static ttr_status read_other(struct input *in, const uint8_t *packet, uint32_t size, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    bool is_exact = heph_is_exact(packet, size, reader->layout);
+    if (load_u32be(packet) == HEPH_MAGIC_METADATA)
+        return is_exact ? read_metadata(in, packet, size, error) : heph_recover(in, error);
+    if (is_exact)
+        return TTR_OK; /* it was only not whole before */
+    if (!heph_is_nested(packet, size, reader->layout))
+        return heph_recover(in, error);
+    input_note(in, TTR_NOTE_ODD, reader->offset, "heph.nested-array",
+               "an array of arrays, which the format does not have; read with a count for each row");
+    if (!heph_add_event(in, packet, size, reader->nested))
+        return fail_memory(error);
+    reader->offset += size;
+    return TTR_OK;
+}
+
+struct counted {
+    uint64_t lost, strays, late, duplicates, restarts;
+    bool is_used;
+};
+
+static struct counted count_streams(const struct heph_counters *counters)
+{
+    struct counted sum = {.is_used = counters->any != 0};
+    for (size_t i = 0; i < counters->n; i++) {
+        const struct heph_stream *stream = &counters->streams[i];
+        uint64_t strays;
+        sum.lost += heph_stream_lost(stream, &strays);
+        sum.strays += strays;
+        sum.late += stream->late;
+        sum.restarts += stream->restarts;
+        /* A second writer repeats the first one's counters: that is how it writes, not something gone wrong. */
+        sum.duplicates += stream->restarts ? 0 : stream->duplicates;
+    }
+    return sum;
+}
+
+static void tell_counters(struct input *in)
+{
+    const struct heph_reader *reader = in->own;
+    struct counted sum = count_streams(&reader->counters);
+    if (!sum.is_used && reader->events > 1)
+        input_note(in, TTR_NOTE_REMARK, 0, "heph.no-counters", "all event counters are 0: losses cannot be seen");
+    if (!sum.is_used)
+        return;
+    if (sum.late)
+        input_note(in, TTR_NOTE_REMARK, 0, "heph.reordered", "%llu events stand behind later ones of their stream",
+                   (unsigned long long)sum.late);
+    if (sum.restarts)
+        input_note(in, TTR_NOTE_REMARK, 0, "heph.second-writer",
+                   "a stream counts from 0 again while it goes on: it has more than one writer (%llu restarts)",
+                   (unsigned long long)sum.restarts);
+    if (sum.duplicates)
+        input_note(in, TTR_NOTE_ODD, 0, "heph.duplicate", "%llu event counters are there twice: events were copied or counted wrong",
+                   (unsigned long long)sum.duplicates);
+    if (sum.strays)
+        input_note(in, TTR_NOTE_ODD, 0, "heph.stray-counter", "%llu event counters are far from all others of their stream",
+                   (unsigned long long)sum.strays);
+}
+
+/* Gives what the counters say is missing, a gap a stream; nothing more to give: the batch stays empty. */
+static void give_gaps(struct input *in)
+{
+    struct heph_reader *reader = in->own;
+    if (!reader->is_told)
+        tell_counters(in);
+    reader->is_told = true;
+    while (in->n < INPUT_BATCH && reader->gaps_told < reader->counters.n && reader->counters.any) {
+        const struct heph_stream *stream = &reader->counters.streams[reader->gaps_told++];
+        uint64_t strays, lost = heph_stream_lost(stream, &strays);
+        if (lost == 0)
+            continue;
+        ttr_event *event = input_event(in);
+        event->kind = TTR_KIND_GAP;
+        event->flags = TTR_EVENT_NO_TIME;
+        event->time = reader->time;
+        event->track = stream->track;
+        event->link = lost;
+        event->offset = reader->offset;
+    }
+}
+
+/* Another trace begins behind this one: its counters count anew. */
+static ttr_status restart(struct input *in)
+{
+    struct heph_reader *reader = in->own;
+    give_gaps(in);
+    if (in->n)
+        return TTR_OK;
+    heph_counters_restart(&reader->counters);
+    reader->gaps_told = 0;
+    reader->events = 0;
+    reader->is_told = reader->is_restart = false;
+    return TTR_OK;
+}
+
+/* Sees to what stopped a run: the end of the window or of the input, metadata, damage. The batch is empty. */
+static ttr_status attend(struct input *in, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    if (reader->is_restart)
+        return restart(in);
+    if (reader->is_lost)
+        return heph_search(in, error);
+    ttr_status status = heph_fill(in, HEPH_FRAME, error);
+    if (status != TTR_OK)
+        return status;
+    if (in->window.n == 0) {
+        give_gaps(in);
+        return in->n ? TTR_OK : TTR_END;
+    }
+    if (in->window.n < HEPH_FRAME || !heph_is_frame(in->window.bytes, reader->layout, reader->max_packet))
+        return heph_recover(in, error);
+    uint32_t size = heph_size(in->window.bytes);
+    if (size > in->window.n) {
+        status = heph_fill(in, size, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    return size > in->window.n ? heph_recover(in, error) : read_other(in, in->window.bytes, size, error);
+}
+
+ttr_status heph_next(struct input *in, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    ttr_status status = TTR_OK;
+    while (in->n == 0 && status == TTR_OK) {
+        if (!reader->is_lost && !reader->is_restart)
+            read_run(in);
+        if (reader->is_out_of_memory)
+            return fail_memory(error);
+        if (in->n == 0)
+            status = attend(in, error);
+    }
+    return status;
+}

@@ -1,0 +1,306 @@
+/* Behind damage: what can be saved of the bad packet, and where the next good one begins.
+ *
+ * A packet is believed when its magic is right, its content fills its size exactly, and what follows looks like a packet too (or
+ * the input ends there).  That a magic stands somewhere proves nothing: it may be part of a string.  So a bad packet is first
+ * read on from its own beginning: a wrong size shows when its attributes lead to a good packet all the same, a wrong magic when
+ * everything else fits; only then the bytes behind its header are searched.
+ * The work is bounded by the bytes passed, whatever a hostile input makes of it. */
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/heph/heph.h"
+#include "formats/heph/heph_attributes.h"
+
+#define LOOK_AHEAD 65536u /* what is fetched before a bad packet is judged */
+
+/* How much may be looked at again, in units of about eight bytes. */
+#define WORK_PER_BYTE 16u
+#define WORK_START (UINT64_C(4) << 20)
+
+enum verdict { IS_NO_PACKET, IS_PACKET, NEEDS_MORE };
+
+struct candidate {
+    const uint8_t *p;
+    size_t left;   /* bytes of the window from p on */
+    bool at_end;   /* the input ends with them */
+    uint64_t need; /* with NEEDS_MORE: so many from p on */
+};
+
+static struct candidate candidate_at(const struct input *in, uint64_t offset)
+{
+    size_t at = (size_t)(offset - in->window.offset);
+    return (struct candidate){.p = in->window.bytes + at, .left = in->window.n - at, .at_end = in->window.at_end};
+}
+
+/* What follows a packet: the end, another frame, the beginning of one, or zeros. */
+static enum verdict judge_next(const struct heph_reader *reader, struct candidate *candidate, uint32_t size)
+{
+    const uint8_t *next = candidate->p + size;
+    size_t left = candidate->left - size;
+    if (left < HEPH_FRAME && !candidate->at_end) {
+        candidate->need = (uint64_t)size + HEPH_FRAME;
+        return NEEDS_MORE;
+    }
+    if (left < HEPH_FRAME)
+        return left == 0 || next[0] == HEPH_MAGIC_EVENT >> 24 || next[0] == HEPH_MAGIC_METADATA >> 24 || next[0] == 0
+                   ? IS_PACKET : IS_NO_PACKET;
+    return heph_is_frame(next, reader->layout, reader->max_packet) || load_u64be(next) == 0 ? IS_PACKET : IS_NO_PACKET;
+}
+
+/* Takes work, which is granted by the bytes passed so far; false when there is too much of it. */
+static bool spend(struct heph_reader *reader, uint64_t work)
+{
+    if (reader->work + work > WORK_START + reader->offset * WORK_PER_BYTE)
+        return false;
+    reader->work += work;
+    return true;
+}
+
+static enum verdict judge(struct heph_reader *reader, struct candidate *candidate)
+{
+    if (candidate->left < HEPH_FRAME) {
+        candidate->need = HEPH_FRAME;
+        return candidate->at_end ? IS_NO_PACKET : NEEDS_MORE;
+    }
+    if (!heph_is_frame(candidate->p, reader->layout, reader->max_packet))
+        return IS_NO_PACKET;
+    uint32_t size = heph_size(candidate->p);
+    if (size > candidate->left) {
+        candidate->need = size;
+        return candidate->at_end ? IS_NO_PACKET : NEEDS_MORE;
+    }
+    enum verdict next = judge_next(reader, candidate, size);
+    if (next != IS_PACKET || !spend(reader, size / 8))
+        return next == NEEDS_MORE ? next : IS_NO_PACKET;
+    return heph_is_exact(candidate->p, size, reader->layout) ? IS_PACKET : IS_NO_PACKET;
+}
+
+/* Reads the attributes of an event packet whatever its size says, until a good packet follows: gives the true size, or 0. */
+static uint32_t true_size(struct input *in, const struct candidate *bad)
+{
+    struct heph_reader *reader = in->own;
+    const struct heph_layout *layout = reader->layout;
+    struct cursor c = cursor_over(bad->p, bad->left, reader->offset);
+    (void)cursor_skip(&c, layout->description_length);
+    (void)cursor_skip(&c, cursor_u16be(&c));
+    while (!c.failed && spend(reader, 8)) {
+        uint64_t size = c.offset - reader->offset;
+        if (size > reader->max_packet)
+            return 0;
+        struct candidate next = candidate_at(in, c.offset);
+        if (next.left == 0 ? bad->at_end : judge(reader, &next) == IS_PACKET)
+            return (uint32_t)size;
+        if (!heph_skip_attribute(&c))
+            return 0;
+    }
+    return 0;
+}
+
+/* True for an event packet of which only the magic is wrong. */
+static bool is_misnamed(struct heph_reader *reader, const struct candidate *bad)
+{
+    uint32_t size = bad->left >= reader->layout->header ? heph_size(bad->p) : 0;
+    struct candidate rest = *bad;
+    return size >= reader->layout->header && size <= reader->max_packet && size <= bad->left && spend(reader, size / 8) &&
+           judge_next(reader, &rest, size) == IS_PACKET && heph_is_exact(bad->p, size, reader->layout);
+}
+
+/* Gives a packet whose frame was damaged; its record is not what the format wants, so nobody may copy it as it is. */
+static ttr_status give_repaired(struct input *in, const struct candidate *bad, uint32_t size, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    uint64_t offset = reader->offset;
+    ttr_event *event = heph_add_event(in, bad->p, size, reader->schema);
+    if (!event)
+        return fail_memory(error);
+    event->flags &= (uint8_t)~TTR_EVENT_RAW;
+    reader->offset += size;
+    return input_damage(in, offset, HEPH_FRAME, "heph.bad-frame", error,
+                        "the frame of an event packet is damaged (magic %08x, size %u); its content fits %u bytes",
+                        load_u32be(bad->p), heph_size(bad->p), size);
+}
+
+/* How many bytes of an event packet make sense: header, description and whole attributes; 0 when not even its header does. */
+static uint32_t readable(const struct heph_reader *reader, const struct candidate *bad)
+{
+    uint32_t size = bad->left >= HEPH_FRAME ? heph_size(bad->p) : 0;
+    struct cursor c = cursor_over(bad->p, size < bad->left ? size : bad->left, 0);
+    (void)cursor_skip(&c, reader->layout->description_length);
+    (void)cursor_skip(&c, cursor_u16be(&c));
+    if (c.failed || load_u32be(bad->p) != HEPH_MAGIC_EVENT)
+        return 0;
+    struct cursor whole = c;
+    while (cursor_left(&c) && heph_skip_attribute(&c))
+        whole = c;
+    return (uint32_t)whole.offset;
+}
+
+/* Gives an event whose content is damaged from `whole` on; `until` bounds its bytes. */
+static ttr_status give_partial(struct input *in, const struct candidate *bad, uint32_t whole, uint32_t until, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    ttr_event *event = heph_add_event(in, bad->p, until, reader->schema);
+    if (!event)
+        return fail_memory(error);
+    event->flags = (uint8_t)((event->flags & ~TTR_EVENT_RAW) | TTR_EVENT_PARTIAL);
+    uint64_t offset = reader->offset + whole;
+    reader->offset += until;
+    return input_damage(in, offset, until - whole, "heph.bad-content", error,
+                        "an event packet of %u bytes has attributes that make sense up to byte %u of it", heph_size(bad->p), whole);
+}
+
+/* Framing holds: the next packet is where the size says. */
+static ttr_status skip_content(struct input *in, const struct candidate *bad, uint32_t size, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    uint32_t whole = readable(reader, bad);
+    if (whole)
+        return give_partial(in, bad, whole, size, error);
+    uint64_t offset = reader->offset;
+    reader->offset += size;
+    return input_damage(in, offset, size, "heph.bad-content", error,
+                        "a string of this packet is longer than its %u bytes; expected lengths that fit", size);
+}
+
+/* Zeros up to the end are room that was never written.  True when the bad packet is that. */
+static bool is_zero_tail(struct input *in, const struct candidate *bad)
+{
+    for (size_t i = 0; i < bad->left; i++)
+        if (bad->p[i])
+            return false;
+    return bad->at_end || in->window.n >= HEPH_PACKET_MAX_DEFAULT;
+}
+
+static void pass_zeros(struct input *in, const struct candidate *bad)
+{
+    struct heph_reader *reader = in->own;
+    input_note(in, TTR_NOTE_REMARK, reader->offset, "heph.zeros", "%zu zero bytes where a packet could begin: room not written",
+               bad->left);
+    heph_add_definition(in, bad->p, bad->left, 0);
+    reader->offset += bad->left;
+}
+
+static bool begins_with_zeros(const struct candidate *bad)
+{
+    for (size_t i = 0; i < bad->left && i < HEPH_FRAME; i++)
+        if (bad->p[i])
+            return false;
+    return true;
+}
+
+/* True for a packet that sets the epoch and whose frame alone is wrong. */
+static bool is_misframed_epoch(struct heph_reader *reader, const struct candidate *bad)
+{
+    static const uint8_t name[] = {0, 5, 'e', 'p', 'o', 'c', 'h'};
+    struct candidate rest = *bad;
+    return bad->left >= HEPH_EPOCH_PACKET && memcmp(bad->p + HEPH_FRAME, name, sizeof name) == 0 &&
+           judge_next(reader, &rest, HEPH_EPOCH_PACKET) == IS_PACKET;
+}
+
+static ttr_status take_misframed_epoch(struct input *in, const struct candidate *bad, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    ttr_status status = heph_meet_epoch(in, load_u64be(bad->p + HEPH_EPOCH_PACKET - 8), error);
+    if (status == TTR_OK)
+        status = input_damage(in, reader->offset, HEPH_FRAME, "heph.bad-frame", error,
+                              "the frame of the epoch packet is damaged (magic %08x, size %u; expected %08x, %u)",
+                              load_u32be(bad->p), heph_size(bad->p), HEPH_MAGIC_METADATA, HEPH_EPOCH_PACKET);
+    reader->offset += HEPH_EPOCH_PACKET;
+    return status;
+}
+
+/* True for what the end of the input may have cut off: a frame that fits but for its size, or not even a frame. */
+static bool is_torn(const struct heph_reader *reader, const struct candidate *bad)
+{
+    if (bad->left < HEPH_FRAME)
+        return bad->at_end && (bad->p[0] == HEPH_MAGIC_EVENT >> 24 || bad->p[0] == HEPH_MAGIC_METADATA >> 24);
+    return bad->at_end && heph_is_frame(bad->p, reader->layout, reader->max_packet) && heph_size(bad->p) > bad->left;
+}
+
+/* The frame is wrong, or what follows the packet is: its size cannot be trusted. */
+static ttr_status recover_frame(struct input *in, const struct candidate *bad, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    bool is_event = bad->left >= HEPH_FRAME && load_u32be(bad->p) == HEPH_MAGIC_EVENT;
+    uint32_t size = is_event ? true_size(in, bad) : 0;
+    if (size)
+        return give_repaired(in, bad, size, error);
+    if (is_misframed_epoch(reader, bad))
+        return take_misframed_epoch(in, bad, error);
+    if (!is_event && is_misnamed(reader, bad))
+        return give_repaired(in, bad, heph_size(bad->p), error);
+    reader->is_lost = true;
+    reader->is_torn = is_torn(reader, bad);
+    uint32_t whole = readable(reader, bad);
+    return whole ? give_partial(in, bad, whole, whole, error) : TTR_OK;
+}
+
+ttr_status heph_recover(struct input *in, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    ttr_status status = heph_fill(in, LOOK_AHEAD, error);
+    if (status != TTR_OK)
+        return status;
+    struct candidate bad = candidate_at(in, reader->offset);
+    while (begins_with_zeros(&bad) && !bad.at_end && bad.left < HEPH_PACKET_MAX_DEFAULT) {
+        status = heph_fill(in, HEPH_PACKET_MAX_DEFAULT, error);
+        if (status != TTR_OK)
+            return status;
+        bad = candidate_at(in, reader->offset);
+    }
+    if (begins_with_zeros(&bad) && is_zero_tail(in, &bad)) {
+        pass_zeros(in, &bad);
+        return TTR_OK;
+    }
+    bool is_framed = bad.left >= HEPH_FRAME && heph_is_frame(bad.p, reader->layout, reader->max_packet) && heph_size(bad.p) <= bad.left;
+    if (is_framed && judge_next(reader, &bad, heph_size(bad.p)) == IS_PACKET)
+        return skip_content(in, &bad, heph_size(bad.p), error);
+    return recover_frame(in, &bad, error);
+}
+
+/* Leaves bytes behind as damage. */
+static ttr_status pass(struct input *in, uint64_t n, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    uint64_t offset = reader->offset;
+    reader->offset += n;
+    return n == 0 ? TTR_OK : input_damage(in, offset, n, "heph.no-packet", error,
+                                          "no packet begins here (magic %08x or %08x and contents that fit were expected)",
+                                          HEPH_MAGIC_EVENT, HEPH_MAGIC_METADATA);
+}
+
+/* Nothing more comes: the rest is damage, or the beginning of a packet that was cut off. */
+static ttr_status pass_rest(struct input *in, uint64_t n, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    reader->is_lost = false;
+    if (!reader->is_torn)
+        return pass(in, n, error);
+    uint64_t offset = reader->offset;
+    reader->offset += n;
+    ttr_status status = input_damage(in, offset, n, "heph.truncated", error, "the input ends inside a packet");
+    if (status != TTR_OK)
+        status = fail(error, TTR_E_TRUNCATED, offset, "the input ends inside a packet (heph.truncated)");
+    return status;
+}
+
+ttr_status heph_search(struct input *in, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    ttr_status status = heph_fill(in, LOOK_AHEAD, error);
+    if (status != TTR_OK)
+        return status;
+    struct candidate all = candidate_at(in, reader->offset);
+    for (size_t at = 0; at + HEPH_FRAME <= all.left; at++) {
+        if (all.p[at] != HEPH_MAGIC_EVENT >> 24 && all.p[at] != HEPH_MAGIC_METADATA >> 24)
+            continue;
+        struct candidate here = {.p = all.p + at, .left = all.left - at, .at_end = all.at_end};
+        enum verdict verdict = judge(reader, &here);
+        if (verdict == IS_NO_PACKET)
+            continue;
+        reader->is_lost = verdict == NEEDS_MORE;
+        status = pass(in, at, error);
+        return status == TTR_OK && verdict == NEEDS_MORE ? heph_fill(in, here.need, error) : status;
+    }
+    return all.at_end ? pass_rest(in, all.left, error) : pass(in, all.left - (HEPH_FRAME - 1), error);
+}
