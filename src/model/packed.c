@@ -31,7 +31,8 @@ static void packed_begin(ttr_fields *fields)
     const ttr_event *event = fields->event;
     struct packed_walk walk = {.strings = fields->own};
     walk.at = cursor_over(event->payload, event->payload_size, 0);
-    (void)cursor_skip(&walk.at, event->body);
+    if (event->body)
+        (void)cursor_skip(&walk.at, event->body);
     memcpy(fields->state, &walk, sizeof walk);
 }
 

@@ -1,0 +1,263 @@
+/* Filtering by selection: a batch passes with a list of what counts in it, nothing is copied.
+ *
+ * Patterns are matched once per id, not per event: a table of verdicts per condition grows with the ids.  A thread or process
+ * whose name is still unknown is asked again.  What always passes, inverted or not: definitions, and with conditions of time,
+ * thread and process only also objects and gaps, which say something about the trace and not at a time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "model/context.h"
+#include "model/reader.h"
+#include "pipeline/glob.h"
+
+enum verdict { UNDECIDED = 0, NO = 1, YES = 2 };
+
+/* One condition over ids: globs any of which must match; numbers for threads and processes. */
+struct condition {
+    char **glob; /* NULL: no condition */
+    uint64_t *number;
+    bool *is_number;
+    size_t n;
+    uint8_t *verdict; /* by id */
+    size_t verdicts_n;
+};
+
+struct filter {
+    ttr_reader base;
+    ttr_reader *in;
+    struct arena arena; /* of the patterns */
+    ttr_filter what;    /* without the lists */
+    struct condition names, not_names, categories, providers, threads, processes;
+    bool spares_objects;
+    uint32_t *pick;
+    size_t pick_room;
+    bool is_out_of_memory;
+};
+
+void ttr_filter_init(ttr_filter *filter)
+{
+    *filter = (ttr_filter){.size = sizeof *filter, .from_ns = INT64_MIN, .to_ns = INT64_MAX};
+}
+
+static void filter_close(ttr_reader *base)
+{
+    struct filter *filter = (struct filter *)base;
+    const struct alloc *alloc = &base->t->counted;
+    struct condition *conditions[] = {&filter->names,     &filter->not_names, &filter->categories,
+                                      &filter->providers, &filter->threads,   &filter->processes};
+    ttr_close(filter->in);
+    for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++)
+        alloc_free(alloc, conditions[i]->verdict, conditions[i]->verdicts_n, 1);
+    alloc_free(alloc, filter->pick, filter->pick_room, sizeof *filter->pick);
+    arena_free(&filter->arena);
+    alloc_free(alloc, filter, 1, sizeof *filter);
+}
+
+/* Where the verdict on an id is kept; NULL when memory is out. */
+static uint8_t *verdict_at(struct filter *filter, struct condition *condition, ttr_id id)
+{
+    size_t before = condition->verdicts_n;
+    if (id < before)
+        return &condition->verdict[id];
+    if (!alloc_reserve(&filter->base.t->counted, (void **)&condition->verdict, &condition->verdicts_n, (size_t)id + 1, 1)) {
+        filter->is_out_of_memory = true;
+        return NULL;
+    }
+    memset(condition->verdict + before, UNDECIDED, condition->verdicts_n - before);
+    return &condition->verdict[id];
+}
+
+static bool matches_any(const struct condition *condition, ttr_text text)
+{
+    for (size_t i = 0; i < condition->n; i++)
+        if (glob_matches(condition->glob[i], text))
+            return true;
+    return false;
+}
+
+/* Whether any comma-separated part of the text matches, or the text as a whole. */
+static bool matches_part(const struct condition *condition, ttr_text text)
+{
+    const char *end = text.p + text.n;
+    if (matches_any(condition, text))
+        return true;
+    for (const char *part = text.p; part < end;) {
+        const char *comma = memchr(part, ',', (size_t)(end - part));
+        const char *stop = comma ? comma : end;
+        if (matches_any(condition, (ttr_text){part, (size_t)(stop - part)}))
+            return true;
+        part = stop + 1;
+    }
+    return false;
+}
+
+static bool string_matches(struct filter *filter, struct condition *condition, ttr_id id)
+{
+    if (!condition->glob)
+        return true;
+    uint8_t *verdict = verdict_at(filter, condition, id);
+    if (!verdict)
+        return false;
+    if (*verdict == UNDECIDED) {
+        ttr_text text = ttr_text_get(filter->base.t, id);
+        bool matches = condition == &filter->categories ? matches_part(condition, text) : matches_any(condition, text);
+        *verdict = matches ? YES : NO;
+    }
+    return *verdict == YES;
+}
+
+static bool number_matches(const struct condition *condition, uint64_t number)
+{
+    for (size_t i = 0; i < condition->n; i++)
+        if (condition->is_number[i] && condition->number[i] == number)
+            return true;
+    return false;
+}
+
+static bool thread_matches(struct filter *filter, struct condition *condition, ttr_id id)
+{
+    ttr_thread thread;
+    if (!condition->glob)
+        return true;
+    if (!ttr_thread_get(filter->base.t, id, &thread))
+        return false;
+    uint8_t *verdict = verdict_at(filter, condition, id);
+    if (!verdict)
+        return false;
+    if (*verdict == UNDECIDED) {
+        bool by_process = condition == &filter->processes;
+        bool has_number = by_process ? thread.pid_known : thread.tid_known;
+        ttr_id name = by_process ? thread.process_name : thread.thread_name;
+        bool matches = (has_number && number_matches(condition, by_process ? thread.pid : thread.tid)) ||
+                       (name && matches_any(condition, ttr_text_get(filter->base.t, name)));
+        if (!matches && (!name || !has_number))
+            return false;
+        *verdict = matches ? YES : NO;
+    }
+    return *verdict == YES;
+}
+
+/* A span counts when any of it lies in the range, an instant (or a span of no length) when its time does. */
+static bool time_matches(const ttr_filter *what, const ttr_event *event)
+{
+    if (what->from_ns == INT64_MIN && what->to_ns == INT64_MAX)
+        return true;
+    if (event->time >= what->to_ns)
+        return false;
+    return event->time >= what->from_ns ||
+           (event->kind == TTR_KIND_SPAN && event->duration > (uint64_t)what->from_ns - (uint64_t)event->time);
+}
+
+static bool event_matches(struct filter *filter, const ttr_event *event)
+{
+    const ttr_filter *what = &filter->what;
+    if (what->kinds && (event->kind >= TTR_KIND_COUNT || !(what->kinds >> event->kind & 1)))
+        return false;
+    if (event->level && event->level < what->min_level)
+        return false;
+    return time_matches(what, event) && string_matches(filter, &filter->names, event->name) &&
+           (!filter->not_names.glob || !string_matches(filter, &filter->not_names, event->name)) &&
+           string_matches(filter, &filter->categories, event->category) &&
+           string_matches(filter, &filter->providers, event->provider) &&
+           thread_matches(filter, &filter->threads, event->thread) &&
+           thread_matches(filter, &filter->processes, event->thread);
+}
+
+static bool passes(struct filter *filter, const ttr_event *event)
+{
+    if (event->kind == TTR_KIND_DEFINITION)
+        return true;
+    if (filter->spares_objects && (event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP))
+        return true;
+    return event_matches(filter, event) != filter->what.invert;
+}
+
+static ttr_status filter_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+{
+    struct filter *filter = (struct filter *)base;
+    ttr_batch all;
+    uint32_t n = 0;
+    while (n == 0) {
+        ttr_status status = ttr_read(filter->in, &all, error);
+        if (status != TTR_OK)
+            return status;
+        if (!alloc_reserve(&base->t->counted, (void **)&filter->pick, &filter->pick_room, all.n, sizeof *filter->pick))
+            return fail_memory(error);
+        for (uint32_t i = 0; i < all.n; i++) {
+            uint32_t at = all.pick ? all.pick[i] : i;
+            filter->pick[n] = at;
+            n += passes(filter, &all.event[at]);
+        }
+        if (filter->is_out_of_memory)
+            return fail_memory(error);
+    }
+    *batch = (ttr_batch){.event = all.event, .pick = n == all.n ? all.pick : filter->pick, .n = n};
+    return TTR_OK;
+}
+
+static bool filter_report(ttr_reader *base, size_t index, ttr_report *report)
+{
+    return ttr_reader_report(((struct filter *)base)->in, index, report);
+}
+
+/* Copies a list of patterns; those that are numbers ("17", "0x1f") are also kept as such. */
+static bool copy_condition(struct filter *filter, struct condition *condition, const char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    if (n == 0)
+        return true;
+    condition->glob = arena_take(&filter->arena, n * sizeof *condition->glob);
+    condition->number = arena_take(&filter->arena, n * sizeof *condition->number);
+    condition->is_number = arena_take(&filter->arena, n * sizeof *condition->is_number);
+    if (!condition->glob || !condition->number || !condition->is_number)
+        return false;
+    for (; condition->n < n; condition->n++) {
+        const char *pattern = list[condition->n];
+        char *end = NULL;
+        condition->number[condition->n] = strtoull(pattern, &end, strncmp(pattern, "0x", 2) == 0 ? 16 : 10);
+        condition->is_number[condition->n] = pattern[0] >= '0' && pattern[0] <= '9' && *end == '\0';
+        condition->glob[condition->n] = arena_copy(&filter->arena, pattern, strlen(pattern));
+        if (!condition->glob[condition->n])
+            return false;
+    }
+    return true;
+}
+
+static bool copy_conditions(struct filter *filter, const ttr_filter *what)
+{
+    return copy_condition(filter, &filter->names, what->names) &&
+           copy_condition(filter, &filter->not_names, what->not_names) &&
+           copy_condition(filter, &filter->categories, what->categories) &&
+           copy_condition(filter, &filter->providers, what->providers) &&
+           copy_condition(filter, &filter->threads, what->threads) &&
+           copy_condition(filter, &filter->processes, what->processes);
+}
+
+ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *error)
+{
+    static const struct reader_ops ops = {.next = filter_next, .close = filter_close, .report = filter_report};
+    ttr *t = in->t;
+    struct filter *filter = what->size == sizeof *what ? alloc_zero(&t->counted, 1, sizeof *filter) : NULL;
+    if (!filter) {
+        ttr_close(in);
+        (void)(what->size == sizeof *what ? fail_memory(error)
+                                          : fail(error, TTR_E_MISUSE, NO_OFFSET, "a ttr_filter must be made by ttr_filter_init"));
+        return NULL;
+    }
+    filter->base = (ttr_reader){.t = t, .ops = &ops, .order = in->order};
+    filter->in = in;
+    filter->what = *what;
+    arena_init(&filter->arena, &t->counted);
+    if (!copy_conditions(filter, what)) {
+        filter_close(&filter->base);
+        (void)fail_memory(error);
+        return NULL;
+    }
+    filter->spares_objects = !filter->names.glob && !filter->not_names.glob && !filter->categories.glob &&
+                             !filter->providers.glob && !what->kinds && !what->min_level;
+    return &filter->base;
+}

@@ -1,0 +1,223 @@
+/* The laws of filtering, and each condition by itself. */
+#include "support.h"
+
+#include "memory_reader.h"
+
+#include "model/context.h"
+
+#define N 4000
+
+static ttr_event events[N], passed[N + 1], others[N + 1];
+
+static size_t run(ttr *t, const ttr_filter *filter, ttr_event *to, uint64_t seed)
+{
+    struct memory_events given = {.event = events, .n = N, .batch_max = 100, .seed = seed};
+    ttr_reader *reader = ttr_filter_new(memory_reader(t, &given), filter, NULL);
+    size_t n = memory_read_all(reader, to, N + 1);
+    ttr_close(reader);
+    return n;
+}
+
+/* Random conditions, by the bits of a number. */
+static ttr_filter filter_of(unsigned bits)
+{
+    static const char *const names[] = {"net*", "disk", NULL}, *const not_names[] = {"*write", NULL};
+    static const char *const categories[] = {"net", "sched", NULL}, *const providers[] = {"p", NULL};
+    static const char *const threads[] = {"1001", "worker*", NULL}, *const processes[] = {"100", NULL};
+    ttr_filter filter;
+    ttr_filter_init(&filter);
+    filter.names = bits & 1 ? names : NULL;
+    filter.not_names = bits & 2 ? not_names : NULL;
+    filter.categories = bits & 4 ? categories : NULL;
+    filter.providers = bits & 8 ? providers : NULL;
+    filter.threads = bits & 16 ? threads : NULL;
+    filter.processes = bits & 32 ? processes : NULL;
+    filter.kinds = bits & 64 ? 1u << TTR_KIND_SPAN | 1u << TTR_KIND_LOG : 0;
+    filter.min_level = bits & 128 ? TTR_LEVEL_WARNING : 0;
+    filter.from_ns = bits & 256 ? 300 : INT64_MIN;
+    return filter;
+}
+
+static bool expect(ttr *t, unsigned bits, const ttr_event *event)
+{
+    const char *name = ttr_text_get(t, event->name).p, *category = ttr_text_get(t, event->category).p;
+    ttr_thread thread = {0};
+    (void)ttr_thread_get(t, event->thread, &thread);
+    return (!(bits & 1) || strncmp(name, "net", 3) == 0 || strcmp(name, "disk") == 0) &&
+           (!(bits & 2) || !strstr(name, "write")) && (!(bits & 4) || strcmp(category, "io,net") == 0 || strcmp(category, "sched") == 0) &&
+           (!(bits & 8) || event->offset % 3 != 0) && (!(bits & 16) || thread.tid == 1001 || thread.tid == 1003) &&
+           (!(bits & 32) || thread.pid == 100) && (!(bits & 64) || event->kind == TTR_KIND_SPAN || event->kind == TTR_KIND_LOG) &&
+           (!(bits & 128) || event->level == 0 || event->level >= TTR_LEVEL_WARNING) &&
+           (!(bits & 256) || event->time >= 300 || (event->kind == TTR_KIND_SPAN && event->time + (int64_t)event->duration > 300));
+}
+
+static void what_passes_and_what_does_not_are_all(void **state)
+{
+    (void)state;
+    for (unsigned bits = 0; bits < 512; bits += bits < 16 ? 1 : 7) {
+        ttr *t = ttr_new(NULL);
+        memory_random_events(t, events, N, bits + 1, 1000);
+        ttr_thread_name(t, 101, 1003, NULL, "worker 3");
+        ttr_filter filter = filter_of(bits);
+        size_t n = run(t, &filter, passed, bits), at = 0, other_at = 0;
+        filter.invert = true;
+        size_t other_n = run(t, &filter, others, bits + 1);
+        for (size_t i = 0; i < N; i++) {
+            bool expected = expect(t, bits, &events[i]);
+            const ttr_event *got = expected ? &passed[at++] : &others[other_at++];
+            assert_int_equal(got->offset, i);
+        }
+        assert_int_equal(n, at);
+        assert_int_equal(other_n, other_at);
+        memory_events_free(events, N);
+        ttr_free(t);
+    }
+}
+
+static void two_ranges_side_by_side_are_one_for_instants(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_filter filter;
+    (void)state;
+    ttr_filter_init(&filter);
+    memory_random_events(t, events, N, 77, 1000);
+    for (size_t i = 0; i < N; i++)
+        events[i].kind = TTR_KIND_INSTANT;
+    for (int64_t middle = 100; middle <= 900; middle += 100) {
+        filter.from_ns = 100, filter.to_ns = middle;
+        size_t a = run(t, &filter, passed, 0);
+        filter.from_ns = middle, filter.to_ns = 900;
+        size_t b = run(t, &filter, passed, 0);
+        filter.from_ns = 100;
+        assert_int_equal(run(t, &filter, passed, 0), a + b);
+    }
+    memory_events_free(events, N);
+    ttr_free(t);
+}
+
+static void span_counts_when_it_reaches_into_the_range(void **state)
+{
+    static const struct {
+        int64_t time;
+        uint64_t duration;
+        bool passes;
+    } cases[] = {{10, 5, false}, {10, 10, false}, {10, 11, true}, {20, 0, true}, {10, UINT64_MAX, true}, {29, 100, true},
+                 {30, 1, false}, {INT64_MIN, 3, false}, {INT64_MIN, UINT64_MAX, true}};
+    ttr *t = ttr_new(NULL);
+    ttr_filter filter;
+    size_t n = sizeof cases / sizeof cases[0], at = 0;
+    (void)state;
+    ttr_filter_init(&filter);
+    filter.from_ns = 20, filter.to_ns = 30;
+    for (size_t i = 0; i < n; i++)
+        events[i] = (ttr_event){.kind = TTR_KIND_SPAN, .time = cases[i].time, .duration = cases[i].duration, .offset = i};
+    ttr_reader *reader = ttr_filter_new(memory_reader(t, &(struct memory_events){.event = events, .n = n}), &filter, NULL);
+    size_t got = memory_read_all(reader, passed, N);
+    for (size_t i = 0; i < n; i++)
+        if (cases[i].passes)
+            assert_int_equal(passed[at++].offset, i);
+    assert_int_equal(got, at);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
+static size_t count_structure(ttr *t, const ttr_filter *filter)
+{
+    static const uint8_t kinds[] = {TTR_KIND_DEFINITION, TTR_KIND_OBJECT, TTR_KIND_GAP, TTR_KIND_INSTANT};
+    for (size_t i = 0; i < 4; i++)
+        events[i] = (ttr_event){.kind = kinds[i], .time = 5};
+    ttr_reader *reader = ttr_filter_new(memory_reader(t, &(struct memory_events){.event = events, .n = 4}), filter, NULL);
+    size_t n = memory_read_all(reader, passed, N);
+    ttr_close(reader);
+    return n;
+}
+
+static void structure_passes_conditions_of_time_and_thread(void **state)
+{
+    static const char *const patterns[] = {"x", NULL};
+    ttr *t = ttr_new(NULL);
+    ttr_filter filter;
+    (void)state;
+    ttr_filter_init(&filter);
+    filter.from_ns = 100;
+    filter.threads = filter.processes = patterns;
+    assert_int_equal(count_structure(t, &filter), 3);
+    filter.invert = true;
+    assert_int_equal(count_structure(t, &filter), 4);
+    filter.invert = false;
+    filter.names = patterns;
+    assert_int_equal(count_structure(t, &filter), 1);
+    ttr_free(t);
+}
+
+static void thread_is_asked_again_until_its_name_is_known(void **state)
+{
+    static const char *const patterns[] = {"worker*", NULL};
+    ttr *t = ttr_new(NULL);
+    ttr_filter filter;
+    ttr_batch batch;
+    (void)state;
+    ttr_filter_init(&filter);
+    filter.threads = patterns;
+    for (size_t i = 0; i < 4; i++)
+        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .thread = context_thread(t, 0, 1, i < 3 ? 2 : 3), .offset = i};
+    ttr_thread_name(t, 1, 3, NULL, "worker 3");
+    struct memory_events given = {.event = events, .n = 4, .batch_max = 2};
+    ttr_reader *reader = ttr_filter_new(memory_reader(t, &given), &filter, NULL);
+    /* Nothing of the first batch passes, so the read goes on to the second: only thread 3 has its name yet. */
+    assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
+    assert_int_equal(batch.n, 1);
+    assert_int_equal(ttr_batch_at(&batch, 0)->offset, 3);
+    ttr_close(reader);
+    reader = ttr_filter_new(memory_reader(t, &(struct memory_events){.event = events, .n = 4, .batch_max = 3}), &filter, NULL);
+    ttr_thread_name(t, 1, 2, NULL, "worker 2");
+    assert_int_equal(memory_read_all(reader, passed, N), 4);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
+static void filter_of_another_size_is_refused(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    (void)state;
+    assert_null(ttr_filter_new(memory_reader(t, &(struct memory_events){0}), &(ttr_filter){.size = 3}, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    assert_int_equal(memory_readers_open(), 0);
+    ttr_free(t);
+}
+
+static bool filters_through(ttr *t, const ttr_event *given, size_t n)
+{
+    ttr_batch batch;
+    ttr_error error = {0};
+    ttr_filter filter = filter_of(127);
+    ttr_reader *in = memory_reader(t, &(struct memory_events){.event = given, .n = n});
+    ttr_reader *reader = ttr_filter_new(in, &filter, &error);
+    ttr_status status = reader ? TTR_OK : error.status;
+    while (status == TTR_OK)
+        status = ttr_read(reader, &batch, &error);
+    ttr_close(reader);
+    assert_true(status == TTR_END || status == TTR_E_NOMEM);
+    return status == TTR_END;
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    memory_fail_each(filters_through, 500);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_passes_and_what_does_not_are_all),
+        cmocka_unit_test(two_ranges_side_by_side_are_one_for_instants),
+        cmocka_unit_test(span_counts_when_it_reaches_into_the_range),
+        cmocka_unit_test(structure_passes_conditions_of_time_and_thread),
+        cmocka_unit_test(thread_is_asked_again_until_its_name_is_known),
+        cmocka_unit_test(filter_of_another_size_is_refused),
+        cmocka_unit_test(each_allocation_may_fail),
+    };
+    return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
+}

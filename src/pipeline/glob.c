@@ -1,0 +1,82 @@
+/* A glob matcher of our own: that of the C library depends on the locale and ends at a NUL, and names in traces are any bytes. */
+#include "pipeline/glob.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Length of the set at `p` ("[...]") with its brackets, 0 when it is never closed.  A "]" that comes first is a member. */
+static size_t set_length(const char *p)
+{
+    const char *at = p + 1;
+    at += *at == '!' || *at == '^';
+    at += *at == ']';
+    const char *end = strchr(at, ']');
+    return end ? (size_t)(end - p) + 1 : 0;
+}
+
+static bool set_holds(const char *set, size_t length, char c)
+{
+    const char *at = set + 1, *end = set + length - 1;
+    bool is_negated = *at == '!' || *at == '^', holds = false;
+    unsigned char byte = (unsigned char)c;
+    for (at += is_negated; at < end; at++) {
+        unsigned char low = (unsigned char)*at, high = low;
+        if (at + 2 < end && at[1] == '-') {
+            high = (unsigned char)at[2];
+            at += 2;
+        }
+        holds |= low <= byte && byte <= high;
+    }
+    return holds != is_negated;
+}
+
+/* Bytes of the character at the head of the text. */
+static size_t character(const char *p, size_t n)
+{
+    size_t length = 1;
+    if ((unsigned char)p[0] >= 0xc0)
+        while (length < n && length < 4 && ((unsigned char)p[length] & 0xc0) == 0x80)
+            length++;
+    return length;
+}
+
+/* Matches one element of the pattern that is no star: how much text it takes (0 = no match), and how long the element is. */
+static size_t match_one(const char *pattern, const char *text, size_t n, size_t *element)
+{
+    *element = 1;
+    if (*pattern == '?')
+        return character(text, n);
+    if (*pattern == '[' && set_length(pattern)) {
+        *element = set_length(pattern);
+        return set_holds(pattern, *element, *text);
+    }
+    if (*pattern == '\\' && pattern[1]) {
+        *element = 2;
+        return pattern[1] == *text;
+    }
+    return *pattern && *pattern == *text;
+}
+
+bool glob_matches(const char *pattern, ttr_text text)
+{
+    const char *star = NULL; /* what follows the last star, and how much text that star has not taken */
+    size_t at = 0, star_at = 0;
+    while (at < text.n || *pattern == '*') {
+        if (*pattern == '*') {
+            star = ++pattern;
+            star_at = at;
+            continue;
+        }
+        size_t element, taken = match_one(pattern, text.p + at, text.n - at, &element);
+        if (taken) {
+            pattern += element;
+            at += taken;
+        } else if (star) {
+            pattern = star;
+            at = ++star_at;
+        } else {
+            return false;
+        }
+    }
+    return *pattern == '\0';
+}

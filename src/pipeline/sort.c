@@ -1,0 +1,259 @@
+/* Exact sorting in bounded memory: events are collected with their fields until a budget is full, ordered by a radix sort over
+ * small keys, and either given at once or written as a run to a temporary file (runs.h) and merged at the end.
+ *
+ * Definitions are dropped: tables of a format lose their meaning out of order.  For the same reason events lose their raw
+ * records and keep their fields only.  An input that fails half way still gives what it gave, in order; the failure comes
+ * after it. */
+#include "pipeline/sort.h"
+
+#include "base/status.h"
+#include "model/packed.h"
+#include "model/reader.h"
+#include "pipeline/order.h"
+#include "pipeline/runs.h"
+
+#define BATCH 256u
+
+const struct sort_limits sort_limits_default = {.run_events = 32768, .run_bytes = 3584 * 1024, .fan_in = 128,
+                                                .read_bytes = 32 * 1024};
+
+/* Events in memory, with room that is kept from run to run. */
+struct collected {
+    ttr_event *event;
+    size_t *payload_at; /* in `bytes` */
+    struct order_key *key, *spare;
+    size_t n, event_room, at_room, key_room, spare_room;
+    struct buffer bytes;
+};
+
+struct sorter {
+    ttr_reader base;
+    struct sort_limits limits;
+    ttr_reader **in;
+    size_t in_n, reading;  /* reading: the reader being read */
+    ttr_batch batch;       /* of it */
+    uint32_t batch_at;
+    bool is_collected, is_spilled;
+    struct collected held;
+    size_t given;          /* of what is held */
+    struct runs runs;
+    ttr_event out[BATCH];
+    ttr_status ending;     /* of the first input that failed */
+    ttr_error ending_error;
+};
+
+void close_readers(ttr_reader *const *in, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ttr_close(in[i]);
+}
+
+bool report_of_readers(ttr_reader *const *in, size_t n, size_t index, ttr_report *report)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t own = 0;
+        for (; before + own <= index && ttr_reader_report(in[i], own, report); own++)
+            if (before + own == index)
+                return true;
+        before += own;
+    }
+    return false;
+}
+
+static void release_held(struct sorter *sorter)
+{
+    struct collected *held = &sorter->held;
+    const struct alloc *alloc = &sorter->base.t->counted;
+    alloc_free(alloc, held->event, held->event_room, sizeof *held->event);
+    alloc_free(alloc, held->payload_at, held->at_room, sizeof *held->payload_at);
+    alloc_free(alloc, held->key, held->key_room, sizeof *held->key);
+    alloc_free(alloc, held->spare, held->spare_room, sizeof *held->spare);
+    buffer_free(&held->bytes);
+    *held = (struct collected){0};
+    buffer_init(&held->bytes, alloc);
+}
+
+static void sorter_close(ttr_reader *base)
+{
+    struct sorter *sorter = (struct sorter *)base;
+    const struct alloc *alloc = &base->t->counted;
+    close_readers(sorter->in, sorter->in_n);
+    release_held(sorter);
+    runs_free(&sorter->runs);
+    alloc_free(alloc, sorter->in, sorter->in_n, sizeof(ttr_reader *));
+    alloc_free(alloc, sorter, 1, sizeof *sorter);
+}
+
+static ttr_status collect(struct sorter *sorter, const ttr_event *event, ttr_error *error)
+{
+    struct collected *held = &sorter->held;
+    const struct alloc *alloc = &sorter->base.t->counted;
+    size_t need = held->n + 1;
+    if (!alloc_reserve(alloc, (void **)&held->event, &held->event_room, need, sizeof *held->event) ||
+        !alloc_reserve(alloc, (void **)&held->payload_at, &held->at_room, need, sizeof *held->payload_at) ||
+        !alloc_reserve(alloc, (void **)&held->key, &held->key_room, need, sizeof *held->key) ||
+        !alloc_reserve(alloc, (void **)&held->spare, &held->spare_room, need, sizeof *held->spare))
+        return fail_memory(error);
+    ttr_event *copy = &held->event[held->n];
+    held->payload_at[held->n] = packed_copy(sorter->base.t, &held->bytes, event, copy);
+    if (held->bytes.failed)
+        return fail_memory(error);
+    copy->zero = (uint32_t)(sorter->in_n > 1 ? sorter->reading : event->source);
+    held->key[held->n] = (struct order_key){order_time(event->time), copy->zero, (uint32_t)held->n};
+    held->n++;
+    return TTR_OK;
+}
+
+/* Orders what is held and turns its pointers to where the bytes have come to rest. */
+static void order_held(struct collected *held)
+{
+    order_keys(held->key, held->spare, held->n);
+    for (size_t i = 0; i < held->n; i++) {
+        ttr_event *event = &held->event[i];
+        if (event->payload_size == 0)
+            continue;
+        const uint8_t *payload = held->bytes.bytes + held->payload_at[i];
+        event->payload = payload;
+        event->related = event->related ? payload + (event->activity ? 16 : 0) : NULL;
+        event->activity = event->activity ? payload : NULL;
+    }
+}
+
+static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
+{
+    struct collected *held = &sorter->held;
+    order_held(held);
+    ttr_status status = runs_begin(&sorter->runs, error);
+    for (size_t i = 0; i < held->n && status == TTR_OK; i++)
+        status = runs_add(&sorter->runs, &held->event[held->key[i].index], error);
+    if (status == TTR_OK)
+        status = runs_end(&sorter->runs, error);
+    held->n = 0;
+    buffer_clear(&held->bytes);
+    sorter->is_spilled = true;
+    return status;
+}
+
+static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
+{
+    const struct sort_limits *limits = &sorter->limits;
+    while (sorter->batch_at < sorter->batch.n) {
+        const ttr_event *event = ttr_batch_at(&sorter->batch, sorter->batch_at++);
+        if (event->kind == TTR_KIND_DEFINITION)
+            continue;
+        ttr_status status = collect(sorter, event, error);
+        if (status == TTR_OK && (sorter->held.n >= limits->run_events || sorter->held.bytes.n >= limits->run_bytes))
+            status = spill_held(sorter, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    return TTR_OK;
+}
+
+/* Reads all inputs to their ends, one after the other. */
+static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
+{
+    while (sorter->reading < sorter->in_n) {
+        ttr_status status = collect_batch(sorter, error);
+        if (status != TTR_OK)
+            return status;
+        ttr_error own = {0};
+        sorter->batch_at = 0;
+        status = ttr_read(sorter->in[sorter->reading], &sorter->batch, &own);
+        if (status == TTR_OK)
+            continue;
+        sorter->batch.n = 0;
+        if (status == TTR_AGAIN)
+            return status;
+        if (status != TTR_END && sorter->ending == TTR_END) {
+            sorter->ending = status;
+            sorter->ending_error = own;
+        }
+        sorter->reading++;
+    }
+    return TTR_OK;
+}
+
+static ttr_status finish_collecting(struct sorter *sorter, ttr_error *error)
+{
+    ttr_status status = collect_all(sorter, error);
+    if (status != TTR_OK)
+        return status;
+    sorter->is_collected = true;
+    if (!sorter->is_spilled) {
+        order_held(&sorter->held);
+        return TTR_OK;
+    }
+    if (sorter->held.n)
+        status = spill_held(sorter, error);
+    release_held(sorter);
+    return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
+}
+
+static uint32_t give_held(struct sorter *sorter)
+{
+    const struct collected *held = &sorter->held;
+    uint32_t n = 0;
+    while (n < BATCH && sorter->given < held->n)
+        sorter->out[n++] = held->event[held->key[sorter->given++].index];
+    return n;
+}
+
+static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+{
+    struct sorter *sorter = (struct sorter *)base;
+    ttr_status status = TTR_OK;
+    uint32_t n = 0;
+    if (!sorter->is_collected)
+        status = finish_collecting(sorter, error);
+    if (status == TTR_OK && sorter->is_spilled)
+        status = runs_next(&sorter->runs, sorter->out, BATCH, &n, error);
+    else if (status == TTR_OK)
+        n = give_held(sorter);
+    if (status != TTR_OK)
+        return status;
+    for (uint32_t i = 0; i < n; i++)
+        sorter->out[i].zero = 0;
+    *batch = (ttr_batch){.event = sorter->out, .n = n};
+    if (n > 0)
+        return TTR_OK;
+    if (sorter->ending != TTR_END && error)
+        *error = sorter->ending_error;
+    return sorter->ending;
+}
+
+static bool sorter_report(ttr_reader *base, size_t index, ttr_report *report)
+{
+    struct sorter *sorter = (struct sorter *)base;
+    return report_of_readers(sorter->in, sorter->in_n, index, report);
+}
+
+ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits, ttr_error *error)
+{
+    static const struct reader_ops ops = {.next = sorter_next, .close = sorter_close, .report = sorter_report};
+    struct sorter *sorter = alloc_zero(&t->counted, 1, sizeof *sorter);
+    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *));
+    if (!sorter || !list) {
+        close_readers(in, n);
+        alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
+        alloc_free(&t->counted, sorter, 1, sizeof *sorter);
+        (void)fail_memory(error);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        list[i] = in[i];
+    sorter->base = (ttr_reader){.t = t, .ops = &ops, .order = TTR_ORDER_TIME};
+    sorter->limits = *limits;
+    sorter->in = list;
+    sorter->in_n = n;
+    sorter->ending = TTR_END;
+    runs_init(&sorter->runs, &t->counted, limits->fan_in, limits->read_bytes);
+    buffer_init(&sorter->held.bytes, &t->counted);
+    return &sorter->base;
+}
+
+ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error)
+{
+    return in->order == TTR_ORDER_TIME ? in : sort_readers(in->t, &in, 1, &sort_limits_default, error);
+}
