@@ -20,7 +20,7 @@ struct field_name {
 
 void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
 {
-    *json = (struct field_json){.t = t, .to = to, .generation = 1, .oldest = 1};
+    *json = (struct field_json){.t = t, .to = to, .generation = 1, .oldest = 1, .bytes_max = SIZE_MAX};
 }
 
 void field_json_free(struct field_json *json)
@@ -140,6 +140,10 @@ static void add_bytes(struct field_json *json, ttr_text bytes)
 {
     static const char digits[] = "0123456789abcdef";
     lost(json, FIELD_JSON_BYTES);
+    if (bytes.n > json->bytes_max) {
+        bytes.n = json->bytes_max;
+        json->bytes_cut++;
+    }
     char *at = bytes.n < SIZE_MAX / 4 ? (char *)buffer_room(json->to, bytes.n * 2 + 4) : NULL;
     if (!at) {
         json->to->failed = true;

@@ -37,6 +37,8 @@ struct field_json {
     size_t names_n, used;
     uint64_t generation, oldest; /* each object has its own; names from before `oldest` do not count */
     unsigned depth;
+    size_t bytes_max;   /* of a byte field; what is beyond is left out and counted in bytes_cut.  SIZE_MAX unless set */
+    uint64_t bytes_cut;
     uint64_t objects[FIELD_JSON_DEPTH + 1]; /* generation of the open object at each level, 0 = array */
     uint64_t losses[FIELD_JSON_LOSSES];
     uint64_t lost_any;

@@ -1,0 +1,121 @@
+/* Lines and their args.  An args object that stays empty is taken back, so that most events of most traces cost nothing for it. */
+#include "base/jsontext.h"
+#include "encodings/timeline.h"
+#include "formats/chrome/chrome.h"
+
+#define LINE_TEXT 192
+#define LINE_NUMBERS (3 * NUMBER_MAX)
+
+static const char args_text[] = ",\"args\":{";
+
+void chrome_begin(struct ttr_writer *out, const struct chrome_line *line)
+{
+    struct chrome *own = out->own;
+    size_t room = LINE_TEXT + LINE_NUMBERS + line->category.n + line->name.n + line->ids_n;
+    char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
+    if (!begin)
+        return;
+    at = put_text(at, own->has_line ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+    *at++ = line->phase;
+    at = put_text(at, "\",\"ts\":");
+    *at = '-';
+    at += line->time_ns < own->base_ns;
+    at = put_microseconds(at, time_distance(line->time_ns, own->base_ns));
+    at = put_piece(at, (struct text_piece){.p = line->ids, .n = line->ids_n});
+    at = put_piece(put_text(at, ",\"cat\":\""), line->category);
+    at = put_piece(put_text(at, "\",\"name\":\""), line->name);
+    *at++ = '"';
+    at = put_piece(at, (struct text_piece){.p = line->extra, .n = strlen(line->extra)});
+    at = put_text(at, args_text);
+    buffer_filled(&out->buffer, (size_t)(at - begin));
+    own->has_line = true;
+    field_json_begin(&own->fields);
+}
+
+void chrome_end(struct ttr_writer *out)
+{
+    struct buffer *to = &out->buffer;
+    if (to->failed)
+        return;
+    if (to->bytes[to->n - 1] == '{')
+        to->n -= sizeof args_text - 1;
+    else
+        buffer_add_byte(to, '}');
+    buffer_add_byte(to, '}');
+}
+
+struct text_piece chrome_string(struct ttr_writer *out, ttr_id id, const char *otherwise, uint64_t offset)
+{
+    struct chrome *own = out->own;
+    struct text_piece piece = text_cache_get(&own->texts, out->t, id);
+    if (piece.changed)
+        output_lost(out, FIELD_JSON_TEXT, offset);
+    return piece.n ? piece : (struct text_piece){.p = otherwise, .n = strlen(otherwise)};
+}
+
+void chrome_arg_number(struct chrome *own, const char *name, uint64_t value)
+{
+    field_json_name(&own->fields, name, strlen(name));
+    field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
+}
+
+void chrome_arg_text(struct chrome *own, const char *name, const char *value)
+{
+    field_json_name(&own->fields, name, strlen(name));
+    field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
+}
+
+void chrome_arg_string(struct chrome *own, const char *name, const ttr *t, ttr_id value)
+{
+    field_json_name(&own->fields, name, strlen(name));
+    field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_TEXT, .text = ttr_text_get(t, value)});
+}
+
+static void add_flags(struct chrome *own, unsigned flags)
+{
+    static const struct {
+        unsigned flag;
+        const char *name;
+    } all[] = {{TTR_EVENT_CLAMPED, "clamped"}, {TTR_EVENT_BACKWARD, "backward"}, {TTR_EVENT_PARTIAL, "partial"},
+               {TTR_EVENT_NO_TIME, "no_time"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!(flags & all[i].flag))
+            continue;
+        field_json_name(&own->fields, all[i].name, strlen(all[i].name));
+        field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1});
+    }
+}
+
+void chrome_arg_attributes(struct chrome *own, const ttr_event *event)
+{
+    static const char *const levels[] = {"none", "trace", "debug", "info", "warning", "error", "fatal"};
+    if (event->flags & TTR_EVENT_HAS_CPU)
+        chrome_arg_number(own, "cpu", event->cpu);
+    if (event->level && event->level < sizeof levels / sizeof *levels)
+        chrome_arg_text(own, "level", levels[event->level]);
+    if (event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU))
+        add_flags(own, event->flags);
+}
+
+void chrome_arg_series(struct ttr_writer *out, const ttr_event *event)
+{
+    struct chrome *own = out->own;
+    ttr_fields fields;
+    ttr_field field;
+    ttr_fields_begin(out->t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        if (field.depth > 0)
+            continue;
+        ttr_value value = field.value;
+        if (value.type == TTR_TYPE_BOOL)
+            value.type = TTR_TYPE_UINT;
+        if (value.type < TTR_TYPE_UINT || value.type > TTR_TYPE_FLOAT) {
+            output_lost(out, CHROME_COUNTER_VALUE, event->offset);
+            continue;
+        }
+        field_json_name(&own->fields, field.name.p, field.name.n);
+        field_json_value(&own->fields, &value);
+    }
+    if (event->level || (event->flags & ~TTR_EVENT_RAW))
+        output_lost(out, CHROME_COUNTER_ATTRIBUTE, event->offset);
+}

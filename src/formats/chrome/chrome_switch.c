@@ -1,0 +1,107 @@
+/* Context switches: each CPU is a thread of a pseudo process "CPUs", and what it runs is a slice there, named by the thread that
+ * runs.  A switch ends one slice and begins the next, so it needs no memory of the last one and no time is invented for the first
+ * and the last. */
+#include "formats/chrome/chrome.h"
+
+/* Where a switch does not say which CPU it is on. */
+#define UNKNOWN_CPU UINT32_MAX
+
+struct cpu_ids {
+    char text[CHROME_IDS_MAX];
+    size_t n;
+};
+
+static struct chrome_line line_of(char phase, const ttr_event *event, const struct cpu_ids *ids)
+{
+    return (struct chrome_line){.phase = phase, .time_ns = event->time, .ids = ids->text, .ids_n = ids->n,
+                                .category = {.p = ""}, .name = {.p = ""}, .extra = ""};
+}
+
+static void write_metadata(struct ttr_writer *out, const ttr_event *event, const struct cpu_ids *ids, const char *what)
+{
+    struct chrome_line line = line_of('M', event, ids);
+    line.name = (struct text_piece){.p = what, .n = strlen(what)};
+    chrome_begin(out, &line);
+}
+
+/* Names a CPU that is seen for the first time, and with the first of all the process of CPUs. */
+static void introduce(struct ttr_writer *out, const ttr_event *event, const struct cpu_ids *ids, uint32_t cpu)
+{
+    struct chrome *own = out->own;
+    char name[NUMBER_MAX + 8];
+    if (own->cpus.used == 0) {
+        write_metadata(out, event, ids, "process_name");
+        chrome_arg_text(own, "name", "CPUs");
+        chrome_end(out);
+    }
+    char *end = cpu == UNKNOWN_CPU ? put_text(name, "CPU ?") : put_u64(put_text(name, "CPU "), cpu);
+    *end = '\0';
+    write_metadata(out, event, ids, "thread_name");
+    chrome_arg_text(own, "name", name);
+    chrome_end(out);
+    out->buffer.failed |= !pairmap_put(&own->cpus, cpu, 0, 1);
+}
+
+static void add_thread(struct ttr_writer *out, uint64_t id, const char *pid_name, const char *tid_name)
+{
+    struct chrome *own = out->own;
+    ttr_thread thread;
+    if (id > UINT32_MAX || !ttr_thread_get(out->t, (ttr_id)id, &thread))
+        return;
+    if (thread.pid_known)
+        chrome_arg_number(own, pid_name, thread.pid);
+    if (thread.tid_known)
+        chrome_arg_number(own, tid_name, thread.tid);
+}
+
+static void add_args(struct ttr_writer *out, const ttr_event *event)
+{
+    static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
+    struct chrome *own = out->own;
+    add_thread(out, event->thread, "pid", "tid");
+    add_thread(out, event->link, "from_pid", "from_tid");
+    if (event->tag < sizeof states / sizeof *states)
+        chrome_arg_text(own, "from_state", states[event->tag]);
+    else
+        chrome_arg_number(own, "from_state", event->tag);
+    if (event->name)
+        chrome_arg_string(own, "event", out->t, event->name);
+    field_json_fields(&own->fields, event);
+    chrome_arg_attributes(own, event);
+}
+
+/* What the slice is called: the thread's name, else its tid. */
+static struct text_piece running_name(struct ttr_writer *out, const ttr_event *event, char number[NUMBER_MAX])
+{
+    ttr_thread thread;
+    if (!ttr_thread_get(out->t, event->thread, &thread))
+        return (struct text_piece){.p = "idle", .n = 4};
+    if (thread.thread_name)
+        return chrome_string(out, thread.thread_name, "", event->offset);
+    return (struct text_piece){.p = number, .n = number_put_u64(number, thread.tid)};
+}
+
+void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
+{
+    const struct chrome *own = out->own;
+    uint32_t cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu : UNKNOWN_CPU;
+    struct cpu_ids ids;
+    char *at = put_u64(put_text(ids.text, ",\"pid\":"), CHROME_CPU_PID);
+    at = put_u64(put_text(at, ",\"tid\":"), cpu);
+    ids.n = (size_t)(at - ids.text);
+    output_lost(out, CHROME_SWITCH, event->offset);
+    struct chrome_line line = line_of('E', event, &ids);
+    if (pairmap_get(&own->cpus, cpu, 0)) {
+        chrome_begin(out, &line);
+        chrome_end(out);
+    } else {
+        introduce(out, event, &ids, cpu);
+    }
+    char number[NUMBER_MAX];
+    line.phase = 'B';
+    line.category = chrome_string(out, event->category, "sched", event->offset);
+    line.name = running_name(out, event, number);
+    chrome_begin(out, &line);
+    add_args(out, event);
+    chrome_end(out);
+}

@@ -1,0 +1,174 @@
+/* Threads: their ids as text, made once, and their names as metadata events whenever they are news.  Readers learn names only
+ * between batches, so a thread's names are looked up once in a batch and not with every event. */
+#include "formats/chrome/chrome.h"
+
+static bool reserve(struct ttr_writer *out, void **items, size_t *n, size_t need, size_t size)
+{
+    size_t before = *n;
+    if (!alloc_reserve(&out->t->counted, items, n, need, size)) {
+        out->buffer.failed = true;
+        return false;
+    }
+    if (*n > before)
+        memset((char *)*items + before * size, 0, (*n - before) * size);
+    return true;
+}
+
+/* An id as a number, or as a string where a number would be rounded. */
+static char *put_id(char *at, uint64_t id)
+{
+    bool is_wide = id > CHROME_EXACT_MAX;
+    *at = '"';
+    at = put_u64(at + is_wide, id);
+    *at = '"';
+    return at + is_wide;
+}
+
+static size_t put_ids(char *to, uint64_t pid, uint64_t tid)
+{
+    char *at = put_id(put_text(to, ",\"pid\":"), pid);
+    at = put_id(put_text(at, ",\"tid\":"), tid);
+    return (size_t)(at - to);
+}
+
+/* Two inputs may use one pid for different processes; viewers see one. */
+static void check_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t offset)
+{
+    struct chrome *own = out->own;
+    uint16_t source = out->t->threads[id].source;
+    const uint32_t *first = pairmap_get(&own->pids, pid, 0);
+    if (first && (*first == source || pairmap_get(&own->pids, pid, (uint64_t)source + 1)))
+        return;
+    if (first)
+        output_lost(out, CHROME_SAME_PID, offset);
+    out->buffer.failed |= !pairmap_put(&own->pids, pid, first ? (uint64_t)source + 1 : 0, source);
+}
+
+struct chrome_thread *chrome_thread_of(struct ttr_writer *out, ttr_id id, uint64_t offset)
+{
+    struct chrome *own = out->own;
+    ttr_thread thread = {0};
+    bool is_known = ttr_thread_get(out->t, id, &thread);
+    if (!is_known)
+        id = 0;
+    if (id >= own->threads_n && !reserve(out, (void **)&own->threads, &own->threads_n, (size_t)id + 1, sizeof *own->threads))
+        return NULL;
+    struct chrome_thread *slot = &own->threads[id];
+    bool was_guess = slot->ids_n > 0 && slot->is_guess;
+    slot->is_guess = !thread.pid_known || !thread.tid_known;
+    if (slot->ids_n > 0 && !was_guess)
+        return slot;
+    if (slot->ids_n == 0 && is_known)
+        check_pid(out, id, thread.pid, offset);
+    if (slot->ids_n == 0 && (thread.pid > CHROME_EXACT_MAX || thread.tid > CHROME_EXACT_MAX))
+        output_lost(out, CHROME_WIDE_ID, offset);
+    slot->ids_n = (uint8_t)put_ids(slot->ids, thread.pid, thread.tid);
+    return slot;
+}
+
+static void write_metadata(struct ttr_writer *out, const char *what, const struct chrome_thread *thread, int64_t time_ns)
+{
+    struct chrome_line line = {.phase = 'M', .ids = thread->ids, .ids_n = thread->ids_n, .category = {.p = ""}, .extra = ""};
+    line.time_ns = time_ns;
+    line.name = (struct text_piece){.p = what, .n = strlen(what)};
+    chrome_begin(out, &line);
+}
+
+static void tell(struct ttr_writer *out, const char *what, const struct chrome_thread *thread, ttr_id name)
+{
+    struct chrome *own = out->own;
+    write_metadata(out, what, thread, own->base_ns);
+    chrome_arg_string(own, "name", out->t, name);
+    chrome_end(out);
+}
+
+/* Keeps what is written as a name; true where it is news. */
+static bool is_news(struct ttr_writer *out, ttr_id *written, ttr_id name, uint64_t offset)
+{
+    if (name == 0 || name == *written)
+        return false;
+    if (*written)
+        output_lost(out, CHROME_RENAMED, offset);
+    *written = name;
+    return true;
+}
+
+static ttr_id *process_name(struct ttr_writer *out, uint32_t process)
+{
+    struct chrome *own = out->own;
+    if (process >= own->processes_n &&
+        !reserve(out, (void **)&own->processes, &own->processes_n, (size_t)process + 1, sizeof *own->processes))
+        return NULL;
+    return &own->processes[process];
+}
+
+void chrome_tell_names(struct ttr_writer *out, ttr_id id, uint64_t offset)
+{
+    const struct chrome *own = out->own;
+    ttr_thread known;
+    struct chrome_thread *thread = chrome_thread_of(out, id, offset);
+    if (!thread)
+        return;
+    thread->batch = own->batch;
+    if (!ttr_thread_get(out->t, id, &known))
+        return;
+    ttr_id *process = process_name(out, out->t->threads[id].process);
+    if (process && is_news(out, process, known.process_name, offset))
+        tell(out, "process_name", thread, known.process_name);
+    if (is_news(out, &thread->name, known.thread_name, offset))
+        tell(out, "thread_name", thread, known.thread_name);
+}
+
+void chrome_tell_all_names(struct ttr_writer *out)
+{
+    const struct chrome *own = out->own;
+    for (size_t id = 1; id < own->threads_n; id++)
+        if (own->threads[id].ids_n > 0)
+            chrome_tell_names(out, (ttr_id)id, 0);
+}
+
+/* The process an object stands for, where the context knows it. */
+static const uint32_t *process_of(const struct ttr_writer *out, const ttr_event *event)
+{
+    return event->source < out->t->sources_n ? pairmap_get(&out->t->sources[event->source].processes, event->link, 0) : NULL;
+}
+
+static const uint32_t *thread_of(const struct ttr_writer *out, const ttr_event *event)
+{
+    if (event->thread || event->source >= out->t->sources_n)
+        return event->thread ? &event->thread : NULL;
+    return pairmap_get(&out->t->sources[event->source].threads_by_tid, event->link, 0);
+}
+
+/* Finds the ids an object names, and keeps its name as written. */
+static void find_named(struct ttr_writer *out, const ttr_event *event, struct chrome_thread *ids)
+{
+    if (event->tag == TTR_OBJECT_PROCESS) {
+        const uint32_t *process = process_of(out, event);
+        ttr_id *name = process ? process_name(out, *process) : NULL;
+        if (name)
+            (void)is_news(out, name, event->name, event->offset);
+        ids->ids_n = (uint8_t)put_ids(ids->ids, event->link, 0);
+        return;
+    }
+    const uint32_t *id = thread_of(out, event);
+    struct chrome_thread *thread = id ? chrome_thread_of(out, *id, event->offset) : NULL;
+    if (thread)
+        (void)is_news(out, &thread->name, event->name, event->offset);
+    if (thread)
+        *ids = *thread;
+    else
+        ids->ids_n = (uint8_t)put_ids(ids->ids, 0, event->link);
+}
+
+void chrome_write_name(struct ttr_writer *out, const ttr_event *event)
+{
+    struct chrome *own = out->own;
+    struct chrome_thread ids = {0};
+    find_named(out, event, &ids);
+    write_metadata(out, event->tag == TTR_OBJECT_PROCESS ? "process_name" : "thread_name", &ids, event->time);
+    chrome_arg_string(own, "name", out->t, event->name);
+    field_json_fields(&own->fields, event);
+    chrome_arg_attributes(own, event);
+    chrome_end(out);
+}

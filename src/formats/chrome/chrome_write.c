@@ -1,0 +1,298 @@
+/* Chrome JSON (the "Trace Event Format" of chrome://tracing, read by Perfetto, speedscope and many more), written as an object:
+ *   {"displayTimeUnit":"ns","traceEvents":[ ... ],"otherData":{"tracetta.base_ns":"...","tracetta.lost":{...}}}
+ * Times are microseconds with exactly three decimals, so nanoseconds stay exact, from a base that keeps them small: viewers hold
+ * them as doubles.  finish closes the JSON wherever it is called.
+ * Left out: reading, definitions, and any repair: spans that overlap in part and begins without an end are written as they are. */
+#include "base/jsontext.h"
+#include "encodings/timeline.h"
+#include "formats/chrome/chrome.h"
+
+/* Bytes of a blob that are shown. */
+#define BLOB_MAX 4096
+
+/* How a kind is written. */
+struct shape {
+    char phase;       /* 0: in its own way */
+    uint8_t loss;     /* 0: none */
+    bool has_id;
+    const char *name; /* where the event has none */
+    const char *extra;
+};
+
+static const struct shape shapes[TTR_KIND_COUNT] = {
+    [TTR_KIND_NONE] = {'i', 0, false, "", ",\"s\":\"t\""},
+    [TTR_KIND_INSTANT] = {'i', 0, false, "", ",\"s\":\"t\""},
+    [TTR_KIND_BEGIN] = {'B', 0, false, "", ""},
+    [TTR_KIND_END] = {'E', 0, false, "", ""},
+    [TTR_KIND_SPAN] = {'X', 0, false, "", ""},
+    [TTR_KIND_COUNTER] = {'C', 0, false, "", ""},
+    [TTR_KIND_ASYNC_BEGIN] = {'b', 0, true, "", ""},
+    [TTR_KIND_ASYNC_STEP] = {'n', 0, true, "", ""},
+    [TTR_KIND_ASYNC_END] = {'e', 0, true, "", ""},
+    [TTR_KIND_FLOW_BEGIN] = {'s', 0, true, "", ""},
+    [TTR_KIND_FLOW_STEP] = {'t', 0, true, "", ""},
+    [TTR_KIND_FLOW_END] = {'f', 0, true, "", ",\"bp\":\"e\""},
+    [TTR_KIND_SWITCH] = {0, 0, false, "", ""},
+    [TTR_KIND_WAKE] = {'i', CHROME_WAKE, false, "wake", ",\"s\":\"t\""},
+    [TTR_KIND_SAMPLE] = {'i', CHROME_SAMPLE, false, "sample", ",\"s\":\"t\""},
+    [TTR_KIND_LOG] = {'i', CHROME_LOG, false, "log", ",\"s\":\"t\""},
+    [TTR_KIND_BLOB] = {'i', CHROME_BLOB, false, "blob", ",\"s\":\"t\""},
+    [TTR_KIND_OBJECT] = {'i', CHROME_OBJECT, false, "object", ",\"s\":\"p\""},
+    [TTR_KIND_GAP] = {'i', CHROME_GAP, false, "lost events", ",\"s\":\"g\""},
+    [TTR_KIND_DEFINITION] = {0, 0, false, "", ""},
+};
+
+static const ttr_loss losses[CHROME_LOSSES] = {
+    FIELD_JSON_LOSS_ROWS,
+    [CHROME_PROVIDER] = {.code = "event.provider", .what = "providers", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
+    [CHROME_DETAIL] = {.code = "event.detail", .what = "keywords, opcodes and activity ids", .rule = "are left out",
+                       .kind = TTR_LOSS_DROPPED},
+    [CHROME_NO_THREAD] = {.code = "event.no-thread", .what = "events whose process or thread is not known",
+                          .rule = "are given the number 0 for it"},
+    [CHROME_WIDE_ID] = {.code = "thread.wide-id", .what = "threads with a pid or tid above 2^53", .rule = "have it as a string"},
+    [CHROME_SAME_PID] = {.code = "process.same-pid", .what = "processes of different inputs with the same pid",
+                         .rule = "become one process"},
+    [CHROME_RENAMED] = {.code = "thread.renamed", .what = "threads and processes that change their name",
+                        .rule = "have their last name all the time"},
+    [CHROME_COUNTER_VALUE] = {.code = "counter.value", .what = "fields of counters that are no number", .rule = "are left out",
+                              .kind = TTR_LOSS_DROPPED},
+    [CHROME_COUNTER_ATTRIBUTE] = {.code = "counter.attribute", .what = "CPU, level and flags of counters",
+                                  .rule = "are left out", .kind = TTR_LOSS_DROPPED},
+    [CHROME_SWITCH] = {.code = "switch.slice", .what = "context switches",
+                       .rule = "become slices on a thread for each CPU, named by the running thread"},
+    [CHROME_WAKE] = {.code = "wake.instant", .what = "wake-ups", .rule = "become instants"},
+    [CHROME_SAMPLE] = {.code = "sample.instant", .what = "stack samples", .rule = "become instants with the stack in their args"},
+    [CHROME_LOG] = {.code = "log.instant", .what = "log messages", .rule = "become instants with the message in their args"},
+    [CHROME_BLOB] = {.code = "blob.instant", .what = "blobs", .rule = "become instants with hexadecimal digits in their args"},
+    [CHROME_BLOB_CUT] = {.code = "blob.cut", .what = "byte fields of blobs above 4096 bytes", .rule = "are cut there",
+                         .kind = TTR_LOSS_DROPPED},
+    [CHROME_OBJECT] = {.code = "object.instant", .what = "objects other than processes and threads", .rule = "become instants"},
+    [CHROME_GAP] = {.code = "gap.instant", .what = "gaps", .rule = "become instants \"lost events\""},
+};
+
+static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
+{
+    struct chrome *own = out->own;
+    (void)error;
+    text_cache_init(&own->texts, &out->t->counted, json_escape);
+    field_json_init(&own->fields, out->t, &out->buffer);
+    pairmap_init(&own->pids, &out->t->counted);
+    pairmap_init(&own->cpus, &out->t->counted);
+    own->batch = 1; /* slots of threads not seen yet hold 0 */
+    return TTR_OK;
+}
+
+/* Times are told from the whole second of the first event where they are Unix times. */
+static void write_begin(struct ttr_writer *out, int64_t first_time)
+{
+    struct chrome *own = out->own;
+    own->has_begun = true;
+    int64_t part = first_time % 1000000000;
+    int64_t second = first_time - part;
+    if (part < 0 && second >= INT64_MIN + 1000000000)
+        second -= 1000000000;
+    own->base_ns = time_is_unix(first_time) ? second : 0;
+    buffer_add_text(&out->buffer, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+}
+
+/* An instant may say in a field "scope" how far it reaches: thread, process or global. */
+static const char *scope_of(const ttr *t, const ttr_event *event, const char *otherwise)
+{
+    static const struct {
+        const char *word, *text;
+    } scopes[] = {{"thread", ",\"s\":\"t\""}, {"process", ",\"s\":\"p\""}, {"global", ",\"s\":\"g\""}};
+    ttr_field field;
+    if (event->payload_size <= event->body || !ttr_field_find(t, event, "scope", &field) || field.value.type != TTR_TYPE_TEXT)
+        return otherwise;
+    ttr_text text = field.value.text;
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+        if ((text.n == 1 || text.n == strlen(scopes[i].word)) && memcmp(text.p, scopes[i].word, text.n) == 0)
+            return scopes[i].text;
+    return otherwise;
+}
+
+static void add_blob(struct ttr_writer *out, const ttr_event *event)
+{
+    struct chrome *own = out->own;
+    ttr_field data;
+    chrome_arg_number(own, "type", event->tag);
+    if (ttr_field_find(out->t, event, "data", &data) && data.value.type == TTR_TYPE_BYTES)
+        chrome_arg_number(own, "size", data.value.text.n);
+    own->fields.bytes_max = BLOB_MAX;
+    field_json_fields(&own->fields, event);
+    own->fields.bytes_max = SIZE_MAX;
+    for (; own->fields.bytes_cut > 0; own->fields.bytes_cut--)
+        output_lost(out, CHROME_BLOB_CUT, event->offset);
+}
+
+static void add_object(struct ttr_writer *out, const ttr_event *event)
+{
+    static const char *const objects[] = {"other", "process", "thread", "pointer", "module", "mapping"};
+    struct chrome *own = out->own;
+    char id[NUMBER_MAX + 1];
+    if (event->tag < sizeof objects / sizeof *objects)
+        chrome_arg_text(own, "object", objects[event->tag]);
+    else
+        chrome_arg_number(own, "object", event->tag);
+    id[number_put_hex(id, event->link)] = '\0';
+    chrome_arg_text(own, "id", id);
+}
+
+static void add_args(struct ttr_writer *out, const ttr_event *event)
+{
+    struct chrome *own = out->own;
+    if (event->kind == TTR_KIND_COUNTER) {
+        chrome_arg_series(out, event);
+        return;
+    }
+    if (event->kind == TTR_KIND_BLOB) {
+        add_blob(out, event);
+    } else {
+        if (event->kind == TTR_KIND_GAP)
+            chrome_arg_number(own, "count", event->link);
+        if (event->kind == TTR_KIND_OBJECT)
+            add_object(out, event);
+        field_json_fields(&own->fields, event);
+    }
+    if (event->level || (event->flags & ~TTR_EVENT_RAW))
+        chrome_arg_attributes(own, event);
+}
+
+/* More members than phase, time, thread and names: what `to` holds is given as `extra`. */
+static const char *make_extra(const ttr_event *event, const struct shape *shape, char *to)
+{
+    char *at = to;
+    if (event->kind == TTR_KIND_SPAN)
+        at = put_microseconds(put_text(at, ",\"dur\":"), event->duration);
+    if (shape->has_id || (event->kind == TTR_KIND_COUNTER && event->link))
+        at = put_text(put_hex(put_text(at, ",\"id\":\""), event->link), "\"");
+    at = put_piece(at, (struct text_piece){.p = shape->extra, .n = strlen(shape->extra)});
+    *at = '\0';
+    return to;
+}
+
+static void write_shaped(struct ttr_writer *out, const ttr_event *event, const struct shape *shape)
+{
+    struct chrome *own = out->own;
+    char extra[3 * NUMBER_MAX];
+    bool is_known = event->thread < own->threads_n && own->threads[event->thread].batch == own->batch;
+    if (!is_known)
+        chrome_tell_names(out, event->thread, event->offset);
+    if (out->buffer.failed)
+        return;
+    const struct chrome_thread *thread = &own->threads[event->thread < own->threads_n ? event->thread : 0];
+    if (thread->ids_n == 0) /* an id that is none */
+        thread = own->threads;
+    if (thread->is_guess && event->kind != TTR_KIND_GAP)
+        output_lost(out, CHROME_NO_THREAD, event->offset);
+    struct chrome_line line = {.phase = shape->phase, .time_ns = event->time, .ids = thread->ids, .ids_n = thread->ids_n};
+    line.category = chrome_string(out, event->category, "", event->offset);
+    line.name = chrome_string(out, event->name, shape->name, event->offset);
+    line.extra = make_extra(event, shape, extra);
+    if (event->kind == TTR_KIND_INSTANT)
+        line.extra = scope_of(out->t, event, line.extra);
+    chrome_begin(out, &line);
+    add_args(out, event);
+    chrome_end(out);
+    if (shape->loss)
+        output_lost(out, shape->loss, event->offset);
+}
+
+static bool is_name(const ttr_event *event)
+{
+    return event->kind == TTR_KIND_OBJECT && (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
+}
+
+static void write_event(struct ttr_writer *out, const ttr_event *event)
+{
+    struct chrome *own = out->own;
+    if (!own->has_begun)
+        write_begin(out, event->time);
+    if (event->provider)
+        output_lost(out, CHROME_PROVIDER, event->offset);
+    if (event->keyword || event->opcode || event->activity || event->related)
+        output_lost(out, CHROME_DETAIL, event->offset);
+    if (event->kind == TTR_KIND_SWITCH)
+        chrome_write_switch(out, event);
+    else if (is_name(event))
+        chrome_write_name(out, event);
+    else
+        write_shaped(out, event, &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0]);
+    field_json_tell(&own->fields, out, event->offset);
+    out->events++;
+}
+
+static ttr_status chrome_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
+    struct chrome *own = out->own;
+    own->batch++;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        if (event->kind == TTR_KIND_DEFINITION)
+            continue;
+        write_event(out, event);
+        out->buffer.failed |= own->texts.failed;
+        ttr_status status = output_drain(out, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    return TTR_OK;
+}
+
+static void write_losses(struct ttr_writer *out)
+{
+    struct json json;
+    json_init(&json, &out->buffer);
+    json_object(&json);
+    for (size_t i = 0; i < CHROME_LOSSES; i++) {
+        if (out->ledger[i].count == 0)
+            continue;
+        json_key(&json, out->ledger[i].code);
+        json_u64(&json, out->ledger[i].count);
+    }
+    json_object_end(&json);
+}
+
+static ttr_status chrome_finish(struct ttr_writer *out, ttr_error *error)
+{
+    struct chrome *own = out->own;
+    char number[NUMBER_MAX];
+    if (!own->has_begun)
+        write_begin(out, 0);
+    chrome_tell_all_names(out);
+    field_json_tell(&own->fields, out, 0);
+    out->buffer.failed |= own->texts.failed;
+    buffer_add_text(&out->buffer, "\n],\"otherData\":{\"tracetta.base_ns\":\"");
+    buffer_add(&out->buffer, number, number_put_i64(number, own->base_ns));
+    buffer_add_text(&out->buffer, "\",\"tracetta.lost\":");
+    write_losses(out);
+    buffer_add_text(&out->buffer, "}}\n");
+    return output_drain(out, error);
+}
+
+static void chrome_drop(struct ttr_writer *out)
+{
+    struct chrome *own = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    text_cache_free(&own->texts);
+    field_json_free(&own->fields);
+    pairmap_free(&own->pids);
+    pairmap_free(&own->cpus);
+    alloc_free(alloc, own->threads, own->threads_n, sizeof *own->threads);
+    alloc_free(alloc, own->processes, own->processes_n, sizeof *own->processes);
+}
+
+const struct format format_chrome = {
+    .name = "chrome",
+    .title = "Chrome JSON for Perfetto, speedscope and other viewers",
+    .extensions = "json",
+    .spec = "Trace Event Format, JSON object form",
+    .abilities = TTR_FORMAT_WRITES,
+    .losses = losses,
+    .losses_n = CHROME_LOSSES,
+    .writer_size = sizeof(struct chrome),
+    .create = chrome_create,
+    .write = chrome_write,
+    .finish = chrome_finish,
+    .drop = chrome_drop,
+};

@@ -1,0 +1,310 @@
+/* Documents expected here are written by hand from README.md and the Trace Event Format. */
+#include <stdio.h>
+
+#include "json_check.h"
+#include "support.h"
+#include "writing.h"
+
+/* Checks the lines between the fixed first and last line of the document. */
+static void expect_lines(struct writing *w, const char *lines, const char *base, const char *lost)
+{
+    char text[8192];
+    (void)snprintf(text, sizeof text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[%s\n],\"otherData\":{\"tracetta.base_ns\":\"%s\",\"tracetta.lost\":{%s}}}\n",
+                   lines, base, lost);
+    writing_finish(w);
+    assert_int_equal(w->status, TTR_OK);
+    assert_true(json_check(w->text, w->n));
+    support_assert_text(w->text, w->n, text);
+    writing_close(w);
+}
+
+static void begin(struct writing *w, ttr_kind kind, int64_t time, const char *name)
+{
+    ttr_event_begin(w->builder, kind, time, "cat", name);
+    ttr_on_thread(w->builder, 7, 9);
+}
+
+static void plain(struct writing *w, ttr_kind kind, int64_t time, const char *name)
+{
+    begin(w, kind, time, name);
+    writing_end(w);
+}
+
+static void no_events_are_a_document_too(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    expect_lines(&w, "", "0", "");
+}
+
+static void times_are_exact_microseconds_from_the_first_whole_second(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    begin(&w, TTR_KIND_SPAN, 1650535872123456789, "read");
+    ttr_event_edit(w.builder)->duration = 1500;
+    ttr_put_uint(w.builder, "bytes", UINT64_MAX);
+    writing_end(&w);
+    plain(&w, TTR_KIND_BEGIN, 1650535871999999999, "b");
+    plain(&w, TTR_KIND_END, 1650535872000000001, "b");
+    expect_lines(&w,
+        "\n{\"ph\":\"X\",\"ts\":123456.789,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"read\",\"dur\":1.500,\"args\":{\"bytes\":18446744073709551615}},"
+        "\n{\"ph\":\"B\",\"ts\":-0.001,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"},"
+        "\n{\"ph\":\"E\",\"ts\":0.001,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"}", "1650535872000000000", "");
+}
+
+static void times_at_both_ends_of_the_range_are_exact(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    plain(&w, TTR_KIND_BEGIN, INT64_MIN, "b");
+    begin(&w, TTR_KIND_SPAN, INT64_MAX, "x");
+    ttr_event_edit(w.builder)->duration = UINT64_MAX;
+    writing_end(&w);
+    expect_lines(&w,
+        "\n{\"ph\":\"B\",\"ts\":-854775.808,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"},"
+        "\n{\"ph\":\"X\",\"ts\":18446744072854775.807,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"x\",\"dur\":18446744073709551.615}",
+        "-9223372036000000000", "");
+}
+
+static void linked_events_have_their_id_in_hexadecimal(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    for (unsigned kind = TTR_KIND_ASYNC_BEGIN; kind <= TTR_KIND_FLOW_END; kind++) {
+        begin(&w, (ttr_kind)kind, kind * 1000, "l");
+        ttr_event_edit(w.builder)->link = 31;
+        writing_end(&w);
+    }
+#define LINKED(phase, ts, end)                                                                                         \
+    "\n{\"ph\":\"" phase "\",\"ts\":" ts ".000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"l\",\"id\":\"0x1f\"" end
+    expect_lines(&w, LINKED("b", "6", "},") LINKED("n", "7", "},") LINKED("e", "8", "},") LINKED("s", "9", "},")
+                     LINKED("t", "10", "},") LINKED("f", "11", ",\"bp\":\"e\"}"), "0", "");
+}
+
+static void counters_have_numbers_only(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    begin(&w, TTR_KIND_COUNTER, 0, "c");
+    ttr_event_edit(w.builder)->link = 2;
+    ttr_event_edit(w.builder)->level = TTR_LEVEL_INFO;
+    ttr_put_uint(w.builder, "u", UINT64_MAX);
+    ttr_put_int(w.builder, "i", -1);
+    ttr_put_float(w.builder, "f", 0.5);
+    ttr_put_bool(w.builder, "b", true);
+    ttr_put_text(w.builder, "t", "x");
+    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
+    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    writing_end(&w);
+    plain(&w, TTR_KIND_COUNTER, 0, "none");
+    expect_lines(&w,
+        "\n{\"ph\":\"C\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"c\",\"id\":\"0x2\",\"args\":{\"u\":18446744073709551615,\"i\":-1,\"f\":0.5,\"b\":1}},"
+        "\n{\"ph\":\"C\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"none\"}", "0",
+        "\"counter.value\":2,\"counter.attribute\":1");
+}
+
+static void instants_say_how_far_they_reach(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    plain(&w, TTR_KIND_INSTANT, 0, "i");
+    begin(&w, TTR_KIND_INSTANT, 0, "i");
+    ttr_put_text(w.builder, "scope", "global");
+    writing_end(&w);
+    begin(&w, TTR_KIND_INSTANT, 0, "i");
+    ttr_put_text(w.builder, "scope", "p");
+    writing_end(&w);
+#define INSTANT(scope, rest) "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"i\",\"s\":\"" scope "\"" rest
+    expect_lines(&w, INSTANT("t", "},") INSTANT("g", ",\"args\":{\"scope\":\"global\"}},") INSTANT("p", ",\"args\":{\"scope\":\"p\"}}"),
+                 "0", "");
+}
+
+static void names_are_told_when_they_become_known(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    plain(&w, TTR_KIND_BEGIN, 0, "a");
+    ttr_thread_name(w.t, 7, 9, "server", NULL);
+    plain(&w, TTR_KIND_BEGIN, 0, "b");
+    plain(&w, TTR_KIND_BEGIN, 0, "c");
+    ttr_thread_name(w.t, 7, 9, NULL, "worker");
+    plain(&w, TTR_KIND_BEGIN, 0, "d");
+    ttr_thread_name(w.t, 7, 9, NULL, "old"); /* after its last event */
+#define BEGIN(name) "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"" name "\"}"
+#define META(what, name) "\n{\"ph\":\"M\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"" what "\",\"args\":{\"name\":\"" name "\"}}"
+    expect_lines(&w, BEGIN("a") "," META("process_name", "server") "," BEGIN("b") "," BEGIN("c") ","
+                     META("thread_name", "worker") "," BEGIN("d") "," META("thread_name", "old"), "0", "\"thread.renamed\":1");
+}
+
+static void objects_name_processes_and_threads(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_OBJECT, 1000, "", "server");
+    ttr_event_edit(w.builder)->link = 7;
+    ttr_event_edit(w.builder)->tag = TTR_OBJECT_PROCESS;
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_OBJECT, 1000, "", "worker");
+    ttr_event_edit(w.builder)->link = 9;
+    ttr_event_edit(w.builder)->tag = TTR_OBJECT_THREAD;
+    ttr_put_uint(w.builder, "process", 7);
+    ttr_on_thread(w.builder, 7, 9);
+    writing_end(&w);
+    ttr_thread_name(w.t, 7, 9, NULL, "worker"); /* as a reader would have learned it */
+    plain(&w, TTR_KIND_BEGIN, 0, "a");
+    ttr_event_begin(w.builder, TTR_KIND_OBJECT, 0, "", "vmo");
+    ttr_event_edit(w.builder)->link = 255;
+    ttr_event_edit(w.builder)->tag = TTR_OBJECT_POINTER;
+    ttr_on_thread(w.builder, 7, 9);
+    writing_end(&w);
+    expect_lines(&w,
+        "\n{\"ph\":\"M\",\"ts\":1.000,\"pid\":7,\"tid\":0,\"cat\":\"\",\"name\":\"process_name\",\"args\":{\"name\":\"server\"}},"
+        "\n{\"ph\":\"M\",\"ts\":1.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"thread_name\",\"args\":{\"name\":\"worker\",\"process\":7}},"
+        BEGIN("a") ",\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"vmo\",\"s\":\"p\","
+        "\"args\":{\"object\":\"pointer\",\"id\":\"0xff\"}}", "0", "\"object.instant\":1");
+}
+
+static void switches_are_slices_of_cpus(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    ttr_thread_name(w.t, 3, 4, NULL, "run");
+    ttr_event_begin(w.builder, TTR_KIND_SWITCH, 1000, "", "");
+    ttr_on_thread(w.builder, 1, 2);
+    ttr_event_edit(w.builder)->link = ttr_event_edit(w.builder)->thread;
+    ttr_on_thread(w.builder, 3, 4);
+    ttr_event_edit(w.builder)->tag = TTR_THREAD_BLOCKED;
+    ttr_event_edit(w.builder)->cpu = 1;
+    ttr_event_edit(w.builder)->flags = TTR_EVENT_HAS_CPU;
+    ttr_put_int(w.builder, "prio", 5);
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_SWITCH, 2000, "", "");
+    ttr_on_thread(w.builder, 1, 2);
+    ttr_event_edit(w.builder)->cpu = 1;
+    ttr_event_edit(w.builder)->flags = TTR_EVENT_HAS_CPU;
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_WAKE, 3000, "", "");
+    ttr_event_edit(w.builder)->cpu = 1;
+    ttr_event_edit(w.builder)->flags = TTR_EVENT_HAS_CPU;
+    ttr_on_thread(w.builder, 1, 2);
+    writing_end(&w);
+#define CPU "\"pid\":4294967295,\"tid\":1"
+    expect_lines(&w,
+        "\n{\"ph\":\"M\",\"ts\":1.000," CPU ",\"cat\":\"\",\"name\":\"process_name\",\"args\":{\"name\":\"CPUs\"}},"
+        "\n{\"ph\":\"M\",\"ts\":1.000," CPU ",\"cat\":\"\",\"name\":\"thread_name\",\"args\":{\"name\":\"CPU 1\"}},"
+        "\n{\"ph\":\"B\",\"ts\":1.000," CPU ",\"cat\":\"sched\",\"name\":\"run\",\"args\":{\"pid\":3,\"tid\":4,\"from_pid\":1,\"from_tid\":2,\"from_state\":\"blocked\",\"prio\":5,\"cpu\":1}},"
+        "\n{\"ph\":\"E\",\"ts\":2.000," CPU ",\"cat\":\"\",\"name\":\"\"},"
+        "\n{\"ph\":\"B\",\"ts\":2.000," CPU ",\"cat\":\"sched\",\"name\":\"2\",\"args\":{\"pid\":1,\"tid\":2,\"from_state\":\"new\",\"cpu\":1}},"
+        "\n{\"ph\":\"i\",\"ts\":3.000,\"pid\":1,\"tid\":2,\"cat\":\"\",\"name\":\"wake\",\"s\":\"t\",\"args\":{\"cpu\":1}}", "0",
+        "\"switch.slice\":2,\"wake.instant\":1");
+}
+
+static void what_has_no_shape_becomes_an_instant(void **state)
+{
+    struct writing w;
+    uint8_t bytes[4097] = {0};
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    begin(&w, TTR_KIND_LOG, 0, "");
+    ttr_event_edit(w.builder)->level = TTR_LEVEL_ERROR;
+    ttr_put_text(w.builder, "message", "hi");
+    writing_end(&w);
+    begin(&w, TTR_KIND_SAMPLE, 0, "");
+    ttr_put_field(w.builder, &(ttr_field){.name = {"frames", 6}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
+    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 16}});
+    writing_end(&w);
+    begin(&w, TTR_KIND_BLOB, 0, "b");
+    ttr_event_edit(w.builder)->tag = 2;
+    ttr_put_bytes(w.builder, "data", "\x01\xff", 2);
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_GAP, 0, "", "");
+    ttr_event_edit(w.builder)->link = 12;
+    writing_end(&w);
+#define OWN "\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":"
+    expect_lines(&w,
+        "\n{\"ph\":\"i\",\"ts\":0.000," OWN "\"log\",\"s\":\"t\",\"args\":{\"message\":\"hi\",\"level\":\"error\"}},"
+        "\n{\"ph\":\"i\",\"ts\":0.000," OWN "\"sample\",\"s\":\"t\",\"args\":{\"frames\":[16]}},"
+        "\n{\"ph\":\"i\",\"ts\":0.000," OWN "\"b\",\"s\":\"t\",\"args\":{\"type\":2,\"size\":2,\"data\":\"0x01ff\"}},"
+        "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":0,\"tid\":0,\"cat\":\"\",\"name\":\"lost events\",\"s\":\"g\",\"args\":{\"count\":12}}", "0",
+        "\"field.bytes\":1,\"sample.instant\":1,\"log.instant\":1,\"blob.instant\":1,\"gap.instant\":1");
+    writing_open(&w, "chrome", 0, NULL);
+    begin(&w, TTR_KIND_BLOB, 0, "b");
+    ttr_put_bytes(w.builder, "data", bytes, 4096);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "blob.cut"), 0);
+    begin(&w, TTR_KIND_BLOB, 0, "b");
+    ttr_put_bytes(w.builder, "data", bytes, 4097);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "blob.cut"), 1);
+    writing_close(&w);
+}
+
+static void losses_of_threads_and_attributes_are_counted(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_BEGIN, 0, "", "x");
+    ttr_on_provider(w.builder, "prov");
+    ttr_event_edit(w.builder)->keyword = 1;
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_END, 0, "", "x");
+    ttr_on_thread(w.builder, ((uint64_t)1 << 53) + 1, (uint64_t)1 << 53);
+    ttr_event_edit(w.builder)->flags = TTR_EVENT_PARTIAL;
+    writing_end(&w);
+    expect_lines(&w,
+        "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":0,\"tid\":0,\"cat\":\"\",\"name\":\"x\"},"
+        "\n{\"ph\":\"E\",\"ts\":0.000,\"pid\":\"9007199254740993\",\"tid\":9007199254740992,\"cat\":\"\",\"name\":\"x\",\"args\":{\"partial\":true}}",
+        "0", "\"event.provider\":1,\"event.detail\":1,\"event.no-thread\":1,\"thread.wide-id\":1");
+}
+
+static void any_bytes_and_any_end_give_strict_json(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct writing w;
+        writing_open(&w, "chrome", 0, NULL);
+        writing_random(&w, seed, (unsigned)(seed < 20 ? seed : 100));
+        writing_finish(&w);
+        assert_int_equal(w.status, TTR_OK);
+        if (!json_check(w.text, w.n))
+            fail_msg("seed %u: %s", (unsigned)seed, w.text);
+        writing_close(&w);
+    }
+}
+
+static void failures_of_memory_and_disk_are_told(void **state)
+{
+    (void)state;
+    writing_fails_cleanly("chrome");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_events_are_a_document_too),
+        cmocka_unit_test(times_are_exact_microseconds_from_the_first_whole_second),
+        cmocka_unit_test(times_at_both_ends_of_the_range_are_exact),
+        cmocka_unit_test(linked_events_have_their_id_in_hexadecimal),
+        cmocka_unit_test(counters_have_numbers_only),
+        cmocka_unit_test(instants_say_how_far_they_reach),
+        cmocka_unit_test(names_are_told_when_they_become_known),
+        cmocka_unit_test(objects_name_processes_and_threads),
+        cmocka_unit_test(switches_are_slices_of_cpus),
+        cmocka_unit_test(what_has_no_shape_becomes_an_instant),
+        cmocka_unit_test(losses_of_threads_and_attributes_are_counted),
+        cmocka_unit_test(any_bytes_and_any_end_give_strict_json),
+        cmocka_unit_test(failures_of_memory_and_disk_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
