@@ -1,0 +1,84 @@
+/* Is this a Fuchsia trace?  By its magic; without it by records that are exactly what they say; never by its suffix.
+ *
+ * Streams of a single provider have no magic (the trace manager writes it) but begin with their initialization record, a header
+ * word without a free bit.  Anything else must go on for longer.  The bids without magic stay below those of any real magic. */
+#include "formats/fxt/fxt_read.h"
+
+enum {
+    BID_MAGIC = 64,
+    BID_INITIALIZATION = 24, /* at least three records, the first with all its header fixed */
+    BID_CHAIN = 12,
+    CHAIN_SHORT = 3,
+    CHAIN_LONG = 12
+};
+
+static bool begins_with_magic(const uint8_t *bytes, size_t n, bool is_big)
+{
+    return n >= FXT_WORD && fxt_load(bytes, is_big) == FXT_MAGIC;
+}
+
+bool fxt_has_magic(const uint8_t *bytes, size_t n)
+{
+    return begins_with_magic(bytes, n, false) || begins_with_magic(bytes, n, true);
+}
+
+/* The bid without magic in one byte order. */
+static unsigned bid_by_records(const uint8_t *bytes, size_t n, bool is_whole, bool is_big)
+{
+    struct fxt_span span = {bytes, n / FXT_WORD, is_big};
+    if (span.words < CHAIN_SHORT || fxt_load(bytes, is_big) == 0)
+        return 0;
+    bool is_init = fxt_type(fxt_load(bytes, is_big)) == FXT_INITIALIZATION;
+    unsigned chain = is_init ? CHAIN_SHORT : CHAIN_LONG;
+    if (fxt_chain(&span, is_whole, chain) < chain)
+        return 0;
+    /* The chain may have ended early, with the file: then there must be enough of it all the same. */
+    struct fxt_span part = {bytes, span.words, is_big};
+    bool is_enough = fxt_chain(&part, false, CHAIN_SHORT) >= CHAIN_SHORT && span.words >= 2 * CHAIN_SHORT;
+    return !is_enough ? 0 : is_init ? BID_INITIALIZATION : BID_CHAIN;
+}
+
+unsigned fxt_bid(const struct peek *peek)
+{
+    if (fxt_has_magic(peek->bytes, peek->n))
+        return BID_MAGIC;
+    unsigned little = bid_by_records(peek->bytes, peek->n, peek->is_whole, false);
+    return little ? little : bid_by_records(peek->bytes, peek->n, peek->is_whole, true);
+}
+
+bool fxt_is_big_endian(const uint8_t *bytes, size_t n, bool is_whole)
+{
+    if (fxt_has_magic(bytes, n))
+        return begins_with_magic(bytes, n, true);
+    return !bid_by_records(bytes, n, is_whole, false) && bid_by_records(bytes, n, is_whole, true);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && memcmp(text + n - m, end, m) == 0;
+}
+
+/* FxT files of EZTrace and StarPU begin with a number for the machine (in the top byte of a 32-bit word) and hold the text of
+ * uname a bit further on. */
+static bool is_other_fxt(const struct peek *peek)
+{
+    static const char system[] = "Linux ";
+    if (peek->n < 512 || peek->bytes[0] || peek->bytes[1] || peek->bytes[2] || peek->bytes[3] == 0 || peek->bytes[3] > 16)
+        return false;
+    for (size_t at = 0; at < 512 - sizeof system; at++)
+        if (memcmp(peek->bytes + at, system, sizeof system - 1) == 0)
+            return true;
+    return false;
+}
+
+const char *fxt_refuse(const struct peek *peek)
+{
+    if (is_other_fxt(peek))
+        return "this is a trace of the FxT library (EZTrace, StarPU), which shares nothing with Fuchsia's FXT but the suffix; "
+               "read it with fxt_print or eztrace_convert";
+    if (peek->path && ends_with(peek->path, ".fxt") && peek->n >= FXT_WORD)
+        return "named .fxt, but it has no Fuchsia magic (10 00 04 46 78 54 16 00) and does not begin with records of that format; "
+               "files of EZTrace and StarPU (FxT) have the same suffix; --from fxt reads it all the same";
+    return NULL;
+}

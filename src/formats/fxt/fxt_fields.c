@@ -1,0 +1,285 @@
+/* Fields of FXT events, decoded when asked for: arguments, and what records have besides them.
+ *
+ * The payload is a whole record.  Its header says which plan the walk follows: a few values in fixed places, then the arguments,
+ * then a stream, an array of addresses or a scope.  The view has measured the record; here every step is bounded again by the cursor,
+ * and the walk ends where an argument is not what it should be.
+ * Names that FXT does not have are those of the model ("message", "data", "frames", ...). */
+#include "formats/fxt/fxt_read.h"
+
+#include "base/cursor.h"
+
+enum stage { STAGE_FIXED, STAGE_ARGUMENTS, STAGE_TAIL, STAGE_FRAMES, STAGE_DONE };
+
+struct walk {
+    struct cursor at;     /* the arguments, later the tail */
+    const struct fxt_provider *provider;
+    uint64_t header;
+    uint64_t refs;        /* second word of large records */
+    uint32_t arguments;   /* left */
+    uint32_t frames;      /* left */
+    uint8_t stage, fixed; /* how many fixed fields were given */
+    bool is_big;
+};
+_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+
+static uint64_t take_word(struct walk *walk)
+{
+    const uint8_t *bytes = cursor_take(&walk->at, FXT_WORD);
+    return bytes ? fxt_load(bytes, walk->is_big) : 0;
+}
+
+static void set_text(ttr_field *field, const char *name)
+{
+    field->name = (ttr_text){name, strlen(name)};
+}
+
+static void set_number(ttr_field *field, const char *name, uint64_t value, uint8_t bits)
+{
+    set_text(field, name);
+    field->value = (ttr_value){.v = {.u = value}, .type = TTR_TYPE_UINT, .bits = bits};
+}
+
+static void set_pointer(ttr_field *field, const char *name, uint64_t value)
+{
+    set_number(field, name, value, 64);
+    field->value.hint = TTR_HINT_POINTER;
+}
+
+/* Takes a padded stream; false when it is not all there. */
+static bool take_stream(struct walk *walk, uint64_t n, ttr_text *text)
+{
+    const uint8_t *bytes = cursor_take(&walk->at, n);
+    if (!bytes || !cursor_skip(&walk->at, (FXT_WORD - n % FXT_WORD) % FXT_WORD))
+        return false;
+    *text = (ttr_text){(const char *)bytes, (size_t)n};
+    return true;
+}
+
+/* Fixed fields of a record, one at a time; false when there are no more. */
+static bool next_fixed(struct walk *walk, const ttr_event *event, ttr_field *field)
+{
+    uint64_t header = walk->header;
+    unsigned type = fxt_type(header), i = walk->fixed++;
+    if (type == FXT_KERNEL_OBJECT && i == 0 && event->tag == TTR_OBJECT_OTHER) {
+        set_number(field, "type", fxt_get(header, FXT_KERNEL_TYPE), 8);
+        return true;
+    }
+    if (type == FXT_SCHEDULING && i < 2 && fxt_get(header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH) {
+        if (i == 0)
+            set_number(field, "outgoing_priority", fxt_get(header, FXT_LEGACY_OUTGOING_PRIORITY), 8);
+        else
+            set_number(field, "incoming_priority", fxt_get(header, FXT_LEGACY_INCOMING_PRIORITY), 8);
+        return true;
+    }
+    if (type == FXT_PROFILER && fxt_get(header, FXT_PROFILER_KIND) == FXT_MAPPING && i < 4) {
+        static const char *const names[] = {"start", "size", "address_in_module", "flags"};
+        if (i == 3)
+            set_number(field, names[i], fxt_get(header, FXT_MAPPING_FLAGS), 3);
+        else
+            set_pointer(field, names[i], take_word(walk));
+        return !walk->at.failed;
+    }
+    return false;
+}
+
+/* Name by a string ref, whose stream, if it has one, comes next. */
+static bool take_name(struct walk *walk, uint32_t ref, ttr_text *text, ttr_id *id)
+{
+    *id = 0;
+    if (FXT_UNLIKELY(ref & FXT_REF_INLINE))
+        return take_stream(walk, fxt_ref_bytes(ref), text);
+    uint32_t slot = fxt_string_slot(walk->provider, ref);
+    *id = FXT_LIKELY(slot != 0) ? ~slot : fxt_unknown_string(walk->provider->common, ref);
+    struct intern_text known = intern_get(&walk->provider->common->t->strings, *id);
+    *text = (ttr_text){known.p, known.n};
+    return true;
+}
+
+/* What argument types are in the model. */
+struct argument_type {
+    uint8_t type, hint, bits;
+};
+
+static const struct argument_type argument_types[16] = {
+    [FXT_ARG_NULL] = {TTR_TYPE_NULL, TTR_HINT_NONE, 0},
+    [FXT_ARG_INT32] = {TTR_TYPE_INT, TTR_HINT_NONE, 32},
+    [FXT_ARG_UINT32] = {TTR_TYPE_UINT, TTR_HINT_NONE, 32},
+    [FXT_ARG_INT64] = {TTR_TYPE_INT, TTR_HINT_NONE, 64},
+    [FXT_ARG_UINT64] = {TTR_TYPE_UINT, TTR_HINT_NONE, 64},
+    [FXT_ARG_DOUBLE] = {TTR_TYPE_FLOAT, TTR_HINT_NONE, 64},
+    [FXT_ARG_TEXT] = {TTR_TYPE_TEXT, TTR_HINT_NONE, 0},
+    [FXT_ARG_POINTER] = {TTR_TYPE_UINT, TTR_HINT_POINTER, 64},
+    [FXT_ARG_KOID] = {TTR_TYPE_UINT, TTR_HINT_KOID, 64},
+    [FXT_ARG_BOOLEAN] = {TTR_TYPE_BOOL, TTR_HINT_NONE, 1},
+    [FXT_ARG_BLOB] = {TTR_TYPE_BYTES, TTR_HINT_NONE, 0},
+    [11] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0},
+    [12] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0},
+    [13] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0},
+    [14] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0},
+    [15] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0},
+};
+
+/* Values that are not numbers, from behind the name. */
+static bool take_other_value(struct walk *walk, uint64_t header, ttr_value *value)
+{
+    switch (fxt_get(header, FXT_ARG_TYPE)) {
+    case FXT_ARG_NULL: return true;
+    case FXT_ARG_BOOLEAN: value->v.u = fxt_get(header, FXT_ARG_BOOL); return true;
+    case FXT_ARG_TEXT: return take_name(walk, (uint32_t)fxt_get(header, FXT_ARG_STRING), &value->text, &value->text_id);
+    case FXT_ARG_BLOB: return take_stream(walk, fxt_get(header, FXT_ARG_VALUE), &value->text);
+    default: return take_stream(walk, cursor_left(&walk->at), &value->text); /* a type to come: its bytes as they are */
+    }
+}
+
+static bool next_argument(struct walk *walk, ttr_field *field)
+{
+    const uint8_t *bytes = cursor_take(&walk->at, FXT_WORD);
+    uint64_t header = bytes ? fxt_load(bytes, walk->is_big) : 0;
+    uint64_t size = fxt_get(header, FXT_ARG_SIZE);
+    if (size == 0 || size - 1 > cursor_left(&walk->at) / FXT_WORD)
+        return false;
+    struct cursor rest = walk->at;
+    (void)cursor_skip(&rest, (size - 1) * FXT_WORD);
+    struct cursor behind = rest;
+    walk->at.end = rest.p; /* what follows stays inside the argument */
+    unsigned type = (unsigned)fxt_get(header, FXT_ARG_TYPE);
+    field->value.type = argument_types[type].type;
+    field->value.hint = argument_types[type].hint;
+    field->value.bits = argument_types[type].bits;
+    if (!take_name(walk, (uint32_t)fxt_get(header, FXT_ARG_NAME), &field->name, &field->name_id))
+        return false;
+    if (fxt_arg_value_words(type))
+        field->value.v.u = take_word(walk);
+    else if (type == FXT_ARG_INT32)
+        field->value.v.s = (int32_t)(header >> 32);
+    else if (type == FXT_ARG_UINT32)
+        field->value.v.u = header >> 32;
+    else if (!take_other_value(walk, header, &field->value))
+        return false;
+    if (walk->at.failed)
+        return false;
+    walk->at = behind;
+    walk->arguments--;
+    return true;
+}
+
+/* What a record has behind its arguments. */
+static bool begin_tail(struct walk *walk, ttr_field *field)
+{
+    uint64_t n = 0;
+    walk->stage = STAGE_DONE;
+    switch (fxt_type(walk->header)) {
+    case FXT_EVENT:
+        if (fxt_get(walk->header, FXT_EVENT_KIND) != FXT_INSTANT || cursor_left(&walk->at) != FXT_WORD)
+            return false;
+        n = take_word(walk);
+        set_number(field, "scope", n, 64);
+        return n <= 2;
+    case FXT_LOG:
+        set_text(field, "message");
+        field->value.type = TTR_TYPE_TEXT;
+        return take_stream(walk, fxt_get(walk->header, FXT_LOG_BYTES), &field->value.text);
+    case FXT_BLOB:
+    case FXT_LARGE:
+        n = fxt_type(walk->header) == FXT_BLOB ? fxt_get(walk->header, FXT_BLOB_BYTES) : take_word(walk);
+        set_text(field, "data");
+        field->value.type = TTR_TYPE_BYTES;
+        return take_stream(walk, n, &field->value.text);
+    default: return false;
+    }
+}
+
+static bool begin_profile(struct walk *walk, ttr_field *field)
+{
+    uint64_t header = walk->header;
+    uint64_t kind = fxt_get(header, FXT_PROFILER_KIND);
+    walk->stage = STAGE_DONE;
+    if (kind == FXT_MODULE) {
+        ttr_text name;
+        set_text(field, "build_id");
+        field->value.type = TTR_TYPE_BYTES;
+        return take_stream(walk, fxt_get(header, FXT_MODULE_NAME_BYTES), &name) &&
+               take_stream(walk, fxt_get(header, FXT_MODULE_BUILD_ID_BYTES), &field->value.text);
+    }
+    if (kind != FXT_BACKTRACE)
+        return false;
+    uint32_t frames = (uint32_t)fxt_get(header, FXT_BACKTRACE_FRAMES);
+    if (frames > cursor_left(&walk->at) / FXT_WORD)
+        return false;
+    set_text(field, "frames");
+    field->value.type = TTR_TYPE_ARRAY;
+    field->value.count = walk->frames = frames;
+    walk->stage = STAGE_FRAMES;
+    return true;
+}
+
+static bool next_frame(struct walk *walk, ttr_field *field)
+{
+    if (walk->frames == 0)
+        return false;
+    walk->frames--;
+    set_pointer(field, "", take_word(walk));
+    field->depth = 1;
+    return !walk->at.failed;
+}
+
+static uint32_t argument_count(const struct walk *walk)
+{
+    uint64_t header = walk->header;
+    switch (fxt_type(header)) {
+    case FXT_EVENT: return (uint32_t)fxt_get(header, FXT_EVENT_ARGS);
+    case FXT_USERSPACE_OBJECT: return (uint32_t)fxt_get(header, FXT_USERSPACE_ARGS);
+    case FXT_KERNEL_OBJECT: return (uint32_t)fxt_get(header, FXT_KERNEL_ARGS);
+    case FXT_SCHEDULING:
+        return fxt_get(header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH ? 0 : (uint32_t)fxt_get(header, FXT_SCHEDULING_ARGS);
+    case FXT_LARGE:
+        return fxt_get(header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA ? (uint32_t)fxt_get(walk->refs, FXT_LARGE_ARGS) : 0;
+    default: return 0;
+    }
+}
+
+/* Records without arguments begin with their tail. */
+static void fxt_fields_begin(ttr_fields *fields)
+{
+    const ttr_event *event = fields->event;
+    struct walk *walk = (struct walk *)fields->state;
+    const struct fxt_provider *provider = fields->own;
+    *walk = (struct walk){.provider = provider, .stage = STAGE_DONE};
+    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
+        return;
+    walk->is_big = provider->common->is_big;
+    walk->at = cursor_over(event->payload, event->payload_size, event->offset);
+    walk->header = take_word(walk);
+    walk->refs = fxt_type(walk->header) == FXT_LARGE ? take_word(walk) : 0;
+    walk->arguments = argument_count(walk);
+    walk->at = cursor_over(event->payload, event->payload_size, event->offset);
+    (void)cursor_skip(&walk->at, event->body);
+    walk->stage = fxt_type(walk->header) == FXT_EVENT ? STAGE_ARGUMENTS : STAGE_FIXED;
+}
+
+static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
+{
+    struct walk *walk = (struct walk *)fields->state;
+    *field = (ttr_field){.name = {"", 0}};
+    if (walk->stage == STAGE_FIXED) {
+        if (next_fixed(walk, fields->event, field))
+            return true;
+        walk->stage = STAGE_ARGUMENTS;
+    }
+    if (walk->stage == STAGE_ARGUMENTS) {
+        if (walk->arguments) {
+            if (FXT_LIKELY(next_argument(walk, field)))
+                return true;
+            walk->stage = STAGE_DONE;
+            return false;
+        }
+        walk->stage = STAGE_TAIL;
+    }
+    if (walk->stage == STAGE_FRAMES)
+        return next_frame(walk, field);
+    if (walk->stage != STAGE_TAIL)
+        return false;
+    return fxt_type(walk->header) == FXT_PROFILER ? begin_profile(walk, field) : begin_tail(walk, field);
+}
+
+const struct field_ops fxt_field_ops = {.begin = fxt_fields_begin, .next = fxt_fields_next};

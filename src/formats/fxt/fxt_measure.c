@@ -1,0 +1,278 @@
+/* How long a record ought to be, told from its content: the refs, counts and argument sizes inside it.
+ *
+ * A record whose header and content agree is almost surely what it says; where they differ, the reader decides which to believe.
+ * Three such records in a row are what recovery looks for, and what detection without magic asks for.
+ * Nothing here trusts the size in the header: all loads are bounded by the words at hand. */
+#include "formats/fxt/fxt_read.h"
+
+
+/* The word at index i, 0 when it is not at hand. */
+static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_shape *shape)
+{
+    if (i < span->words)
+        return fxt_load(span->bytes + (size_t)i * FXT_WORD, span->is_big);
+    shape->is_cut = true;
+    return 0;
+}
+
+/* Whether all bits of a word above `last` are 0. */
+static bool is_zero_above(uint64_t word, unsigned last)
+{
+    return last >= 63 || word >> (last + 1) == 0;
+}
+
+/* Whether the padding behind `bytes` bytes of a stream that begins at word `at` is zero; true where it is not at hand. */
+static bool is_padded(const struct fxt_span *span, uint64_t at, uint64_t bytes)
+{
+    uint64_t words = fxt_words(bytes);
+    if (bytes % FXT_WORD == 0 || at + words > span->words)
+        return true;
+    const uint8_t *stream = span->bytes + (size_t)at * FXT_WORD;
+    uint8_t rest = 0;
+    for (uint64_t i = bytes; i < words * FXT_WORD; i++)
+        rest |= stream[i];
+    return rest == 0;
+}
+
+/* Steps over an inline string; the new place. */
+static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t ref, struct fxt_shape *shape)
+{
+    shape->is_clean = shape->is_clean && is_padded(span, at, fxt_ref_bytes((uint32_t)ref));
+    return at + fxt_ref_words((uint32_t)ref);
+}
+
+/* Words an argument needs at least. */
+static uint64_t argument_words(uint64_t header)
+{
+    unsigned type = (unsigned)fxt_get(header, FXT_ARG_TYPE);
+    uint64_t words = 1 + fxt_ref_words((uint32_t)fxt_get(header, FXT_ARG_NAME)) + fxt_arg_value_words(type);
+    if (type == FXT_ARG_TEXT)
+        words += fxt_ref_words((uint32_t)fxt_get(header, FXT_ARG_STRING));
+    if (type == FXT_ARG_BLOB)
+        words += fxt_words(fxt_get(header, FXT_ARG_VALUE));
+    return words;
+}
+
+/* Steps over the arguments; the place behind the last good one. */
+static uint64_t skip_arguments(const struct fxt_span *span, uint64_t at, struct fxt_shape *shape)
+{
+    for (uint32_t i = 0; i < shape->args && !shape->is_cut; i++) {
+        uint64_t header = word_at(span, at, shape);
+        uint64_t words = fxt_get(header, FXT_ARG_SIZE);
+        if (shape->is_cut)
+            break;
+        bool is_exact = words == argument_words(header) && fxt_get(header, FXT_ARG_TYPE) < FXT_ARG_TYPES;
+        shape->is_clean = shape->is_clean && is_exact;
+        if (words == 0 || words < argument_words(header))
+            break;
+        at += words;
+    }
+    shape->args_end = at;
+    return at;
+}
+
+static void measure_metadata(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+{
+    uint64_t name = fxt_get(header, FXT_METADATA_NAME_BYTES);
+    switch (fxt_get(header, FXT_METADATA_KIND)) {
+    case FXT_PROVIDER_INFO:
+        shape->total = 1 + fxt_words(name);
+        shape->is_clean = is_zero_above(header, 59) && is_padded(span, 1, name);
+        break;
+    case FXT_PROVIDER_SECTION: shape->is_clean = is_zero_above(header, 51); break;
+    case FXT_PROVIDER_EVENT: shape->is_clean = is_zero_above(header, 51); break;
+    case FXT_TRACE_INFO: shape->is_clean = header == FXT_MAGIC; break;
+    default: shape->is_known = false;
+    }
+}
+
+static void measure_string(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+{
+    uint64_t bytes = fxt_get(header, FXT_STRING_BYTES);
+    shape->total = 1 + fxt_words(bytes);
+    shape->is_clean = is_zero_above(header, 46) && !(header >> 31 & 1) && fxt_get(header, FXT_STRING_INDEX) != 0 &&
+                      is_padded(span, 1, bytes);
+}
+
+static void measure_event(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+{
+    unsigned kind = (unsigned)fxt_get(header, FXT_EVENT_KIND);
+    shape->is_known = kind < FXT_EVENT_KINDS;
+    shape->is_clean = true;
+    shape->args = (uint32_t)fxt_get(header, FXT_EVENT_ARGS);
+    shape->inline_words = fxt_get(header, FXT_EVENT_THREAD) ? 0 : 2;
+    uint64_t at = skip_string(span, 2 + shape->inline_words, fxt_get(header, FXT_EVENT_CATEGORY), shape);
+    shape->body = skip_string(span, at, fxt_get(header, FXT_EVENT_NAME), shape);
+    shape->total = skip_arguments(span, shape->body, shape) + fxt_event_last_words(kind);
+}
+
+static void measure_blob(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+{
+    shape->bytes = fxt_get(header, FXT_BLOB_BYTES);
+    shape->is_clean = is_zero_above(header, 55) && !(header >> 47 & 1);
+    shape->body = skip_string(span, 1, fxt_get(header, FXT_BLOB_NAME), shape);
+    shape->total = shape->body + fxt_words(shape->bytes);
+    shape->is_clean = shape->is_clean && is_padded(span, shape->body, shape->bytes);
+}
+
+/* An object with a name and arguments behind `at` words. */
+static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t name, struct fxt_shape *shape)
+{
+    shape->body = skip_string(span, at, name, shape);
+    shape->total = skip_arguments(span, shape->body, shape);
+}
+
+/* Inline: one word by the text, two by the C++ writers; whichever gives the size in the header. */
+static void measure_userspace(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape, uint64_t words)
+{
+    bool is_inline = fxt_get(header, FXT_USERSPACE_THREAD) == 0;
+    uint64_t name = fxt_get(header, FXT_USERSPACE_NAME);
+    struct fxt_shape one = *shape;
+    one.is_clean = is_zero_above(header, 43);
+    one.args = (uint32_t)fxt_get(header, FXT_USERSPACE_ARGS);
+    struct fxt_shape two = one;
+    one.inline_words = is_inline;
+    measure_object(span, 2 + one.inline_words, name, &one);
+    *shape = one;
+    if (!is_inline || one.total == words)
+        return;
+    two.inline_words = 2;
+    measure_object(span, 2 + two.inline_words, name, &two);
+    if (two.total == words)
+        *shape = two;
+}
+
+static void measure_kernel(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+{
+    shape->is_clean = is_zero_above(header, 43);
+    shape->args = (uint32_t)fxt_get(header, FXT_KERNEL_ARGS);
+    measure_object(span, 2, fxt_get(header, FXT_KERNEL_NAME), shape);
+}
+
+static void measure_scheduling(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+{
+    static const uint8_t fixed[] = {[FXT_CONTEXT_SWITCH] = 4, [FXT_THREAD_WAKEUP] = 3, [FXT_FIBER_SWITCH] = 4};
+    static const uint8_t last_bit[] = {[FXT_CONTEXT_SWITCH] = 39, [FXT_THREAD_WAKEUP] = 35, [FXT_FIBER_SWITCH] = 19};
+    unsigned kind = (unsigned)fxt_get(header, FXT_SCHEDULING_KIND);
+    if (kind == FXT_LEGACY_SWITCH) {
+        shape->inline_words = (fxt_get(header, FXT_LEGACY_OUTGOING) ? 0 : 2u) + (fxt_get(header, FXT_LEGACY_INCOMING) ? 0 : 2u);
+        shape->total = shape->body = shape->args_end = 2 + shape->inline_words;
+        shape->is_clean = fxt_get(header, FXT_LEGACY_STATE) <= TTR_THREAD_DEAD;
+        return;
+    }
+    shape->is_known = kind <= FXT_FIBER_SWITCH;
+    if (!shape->is_known)
+        return;
+    shape->is_clean = (header << 4 >> 4) >> (last_bit[kind] + 1) == 0 && fxt_get(header, FXT_SCHEDULING_STATE) <= TTR_THREAD_DEAD;
+    shape->args = (uint32_t)fxt_get(header, FXT_SCHEDULING_ARGS);
+    shape->body = fixed[kind];
+    shape->total = skip_arguments(span, shape->body, shape);
+}
+
+static void measure_log(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+{
+    shape->bytes = fxt_get(header, FXT_LOG_BYTES);
+    shape->inline_words = fxt_get(header, FXT_LOG_THREAD) ? 0 : 2;
+    shape->body = shape->args_end = 2 + shape->inline_words;
+    shape->total = shape->body + fxt_words(shape->bytes);
+    shape->is_clean = is_zero_above(header, 39) && !(header >> 31 & 1) && is_padded(span, shape->body, shape->bytes);
+}
+
+/* Inline threads: two words, one in files of the Rust reader's reading; whichever gives the size in the header. */
+static void measure_profiler(uint64_t header, struct fxt_shape *shape, uint64_t words)
+{
+    static const uint8_t last_bit[] = {[FXT_MODULE] = 59, [FXT_MAPPING] = 46, [FXT_BACKTRACE] = 35};
+    unsigned kind = (unsigned)fxt_get(header, FXT_PROFILER_KIND);
+    shape->is_known = kind <= FXT_BACKTRACE;
+    if (!shape->is_known)
+        return;
+    uint64_t rest = 3;
+    if (kind == FXT_MODULE)
+        rest = fxt_words(fxt_get(header, FXT_MODULE_NAME_BYTES)) + fxt_words(fxt_get(header, FXT_MODULE_BUILD_ID_BYTES));
+    if (kind == FXT_BACKTRACE)
+        rest = fxt_get(header, FXT_BACKTRACE_FRAMES);
+    bool is_inline = fxt_get(header, FXT_PROFILER_THREAD) == 0;
+    shape->inline_words = !is_inline ? 0 : words == 3 + rest ? 1 : 2;
+    shape->body = shape->args_end = 2 + shape->inline_words;
+    shape->total = shape->body + rest;
+    shape->is_clean = is_zero_above(header, last_bit[kind]);
+}
+
+/* Strings come before the time here, unlike in events. */
+static void measure_large(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+{
+    uint64_t format = fxt_get(header, FXT_LARGE_FORMAT);
+    shape->is_known = fxt_get(header, FXT_LARGE_KIND) == FXT_LARGE_BLOB && format <= FXT_LARGE_BARE;
+    if (!shape->is_known)
+        return;
+    bool is_bare = format == FXT_LARGE_BARE;
+    uint64_t refs = word_at(span, 1, shape);
+    shape->is_clean = is_zero_above(header, 43) && is_zero_above(refs, is_bare ? 31 : 43);
+    uint64_t at = skip_string(span, 2, fxt_get(refs, FXT_LARGE_CATEGORY), shape);
+    at = skip_string(span, at, fxt_get(refs, FXT_LARGE_NAME), shape);
+    shape->body = shape->args_end = at;
+    if (!is_bare) {
+        shape->args = (uint32_t)fxt_get(refs, FXT_LARGE_ARGS);
+        shape->inline_words = fxt_get(refs, FXT_LARGE_THREAD) ? 0 : 2;
+        shape->body = at + 1 + shape->inline_words;
+        at = skip_arguments(span, shape->body, shape);
+    }
+    shape->bytes = word_at(span, at, shape);
+    shape->total = at + 1 + fxt_words(shape->bytes);
+}
+
+void fxt_measure(const struct fxt_span *span, uint64_t words, struct fxt_shape *shape)
+{
+    uint64_t header = fxt_load(span->bytes, span->is_big);
+    *shape = (struct fxt_shape){.total = 1, .body = 1, .args_end = 1, .is_known = true};
+    switch (fxt_type(header)) {
+    case FXT_METADATA: measure_metadata(span, header, shape); break;
+    case FXT_INITIALIZATION:
+        shape->total = words >= FXT_INITIALIZATION_WORDS_ANCHORED ? FXT_INITIALIZATION_WORDS_ANCHORED : FXT_INITIALIZATION_WORDS;
+        shape->is_clean = is_zero_above(header, 15) && word_at(span, 1, shape) != 0;
+        break;
+    case FXT_STRING: measure_string(span, header, shape); break;
+    case FXT_THREAD:
+        shape->total = FXT_THREAD_WORDS;
+        shape->is_clean = is_zero_above(header, 23) && fxt_get(header, FXT_THREAD_INDEX) != 0;
+        break;
+    case FXT_EVENT: measure_event(span, header, shape); break;
+    case FXT_BLOB: measure_blob(span, header, shape); break;
+    case FXT_USERSPACE_OBJECT: measure_userspace(span, header, shape, words); break;
+    case FXT_KERNEL_OBJECT: measure_kernel(span, header, shape); break;
+    case FXT_SCHEDULING: measure_scheduling(span, header, shape); break;
+    case FXT_LOG: measure_log(span, header, shape); break;
+    case FXT_PROFILER: measure_profiler(header, shape, words); break;
+    case FXT_LARGE: measure_large(span, header, shape); break;
+    default: shape->is_known = false;
+    }
+}
+
+/* The size of a record that is beyond doubt, 0 for any other.  Instants may have a scope behind them. */
+static uint64_t clean_words(const struct fxt_span *span)
+{
+    uint64_t header = fxt_load(span->bytes, span->is_big);
+    uint64_t words = fxt_size_words(header);
+    struct fxt_shape shape;
+    fxt_measure(span, words, &shape);
+    bool is_scoped = fxt_type(header) == FXT_EVENT && fxt_get(header, FXT_EVENT_KIND) == FXT_INSTANT && words == shape.total + 1 &&
+                     words <= span->words && fxt_load(span->bytes + (size_t)shape.total * FXT_WORD, span->is_big) <= 2;
+    return words && shape.is_known && shape.is_clean && (words == shape.total || is_scoped) ? words : 0;
+}
+
+unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most)
+{
+    struct fxt_span left = *span;
+    for (unsigned n = 0; n < most; n++) {
+        if (left.words == 0)
+            return n || is_end ? most : 0;
+        uint64_t words = clean_words(&left);
+        if (words > left.words)
+            return n && !is_end ? most : n;
+        if (words == 0)
+            return n >= 2 && fxt_load(left.bytes, left.is_big) == 0 ? most : n;
+        left.bytes += (size_t)words * FXT_WORD;
+        left.words -= words;
+    }
+    return most;
+}

@@ -1,0 +1,394 @@
+/* The FXT reader: the loop over records, and what to do where a record does not fit.
+ *
+ * Whole records in the window go to the view of their type.  The loop stops where the window ends, and where the size of a record is
+ * not what its content asks for.  Then it is decided, with the following bytes at hand:
+ *   - records follow behind the content: the size is damaged, the record is given with its size put right;
+ *   - a record follows where the size says: the record has words we do not know (allowed), or less content than it claims;
+ *   - neither: the bytes up to the next record are lost (fxt_resync.c).
+ * Zeros where a record should be are the unused rest of a buffer when nothing else follows. */
+#include "formats/fxt/fxt_read.h"
+
+#include "base/status.h"
+
+#define ZERO_PIECE ((size_t)16 * 1024)
+#define LARGE_BLIND ((uint64_t)FXT_LOOKAHEAD) /* a large record that cannot be measured is believed up to this size */
+
+static const uint8_t zero_piece[ZERO_PIECE] = {0};
+
+enum stop { STOP_FULL, STOP_EDGE, STOP_JUDGE, STOP_FAILED };
+
+static struct fxt_span span_at(const struct fxt_reader *reader)
+{
+    const struct window *window = &reader->in->window;
+    size_t skip = (size_t)(reader->at - window->offset);
+    return (struct fxt_span){window->bytes + skip, (window->n - skip) / FXT_WORD, reader->common.is_big};
+}
+
+/* Decodes whole records from the window.  The only place where a record is checked against the window: views may load any word
+ * below record.words. */
+static enum stop run(struct fxt_reader *reader)
+{
+    struct input *in = reader->in;
+    struct fxt_span left = span_at(reader);
+    const uint64_t most = in->max_record / FXT_WORD;
+    while (in->n < INPUT_BATCH) {
+        if (left.words == 0)
+            return STOP_EDGE;
+        struct fxt_record record = {.bytes = left.bytes, .header = fxt_load(left.bytes, left.is_big), .offset = reader->at};
+        record.words = fxt_size_words(record.header);
+        if (record.words == 0 || record.words > left.words || record.words > most)
+            return STOP_EDGE;
+        unsigned type = fxt_type(record.header);
+        if (FXT_UNLIKELY(!reader->provider) && type != FXT_METADATA && !fxt_provider_default(reader)) {
+            (void)fail_memory(reader->error);
+            return STOP_FAILED;
+        }
+        enum fxt_taken taken = FXT_LIKELY(type == FXT_EVENT) ? fxt_view_event(reader, &record) : fxt_views[type](reader, &record);
+        if (FXT_UNLIKELY(taken != FXT_TAKEN))
+            return taken == FXT_FAILED ? STOP_FAILED : taken == FXT_HOLD ? STOP_FULL : STOP_JUDGE;
+        left.bytes += (size_t)record.words * FXT_WORD;
+        left.words -= record.words;
+        reader->at += (uint64_t)record.words * FXT_WORD;
+    }
+    return STOP_FULL;
+}
+
+/* --- Passing over bytes that are no record, or one too large --- */
+
+static ttr_status pass_unseen(struct fxt_reader *reader)
+{
+    struct input *in = reader->in;
+    while (reader->at < reader->pass_end) {
+        ttr_status status = input_fill(in, reader->at, 1, reader->error);
+        if (status != TTR_OK)
+            return status;
+        if (in->window.n == 0)
+            return input_damage(in, reader->at, 0, "fxt.truncated", reader->error,
+                                "the input ends inside a record that goes on to byte %llu", (unsigned long long)reader->pass_end);
+        uint64_t step = reader->pass_end - reader->at;
+        reader->at += step < in->window.n ? step : in->window.n;
+    }
+    return TTR_OK;
+}
+
+/* Gives the next bytes as a definition; the batch is empty. */
+static ttr_status pass_piece(struct fxt_reader *reader)
+{
+    struct input *in = reader->in;
+    const uint8_t *bytes = zero_piece;
+    size_t room = ZERO_PIECE;
+    if (!reader->pass_is_zeros) {
+        ttr_status status = input_fill(in, reader->at, 1, reader->error);
+        if (status != TTR_OK)
+            return status;
+        bytes = in->window.bytes;
+        room = in->window.n;
+    }
+    if (room == 0)
+        return pass_unseen(reader);
+    uint64_t step = reader->pass_end - reader->at;
+    size_t n = step < room ? (size_t)step : room;
+    fxt_give_definition(reader, bytes, n, reader->at);
+    reader->at += n;
+    return TTR_OK;
+}
+
+static ttr_status pass(struct fxt_reader *reader)
+{
+    if (reader->in->flags & TTR_READ_DEFINITIONS)
+        return pass_piece(reader);
+    if (!reader->pass_is_zeros)
+        return pass_unseen(reader);
+    reader->at = reader->pass_end;
+    return TTR_OK;
+}
+
+/* --- Decisions; the batch is empty, so the window may move --- */
+
+/* The bytes from reader->at to the next record are lost. */
+static ttr_status lose(struct fxt_reader *reader, const char *what)
+{
+    uint64_t next, from = reader->at;
+    ttr_status status = fxt_resync(reader, &next);
+    if (status != TTR_OK)
+        return status;
+    reader->at = next;
+    return input_damage(reader->in, from, next - from, "fxt.lost", reader->error,
+                        "%s; skipped %llu bytes to the next place where records follow each other", what,
+                        (unsigned long long)(next - from));
+}
+
+/* A record decided upon goes to its view. */
+static ttr_status take(struct fxt_reader *reader, const struct fxt_record *record)
+{
+    if (!reader->provider && fxt_type(record->header) != FXT_METADATA && !fxt_provider_default(reader))
+        return fail_memory(reader->error);
+    switch (fxt_views[fxt_type(record->header)](reader, record)) {
+    case FXT_TAKEN: return TTR_OK;
+    case FXT_FAILED: return reader->error->status;
+    default: return TTR_AGAIN;
+    }
+}
+
+/* Takes the record with the size that its content asks for. */
+static ttr_status repair(struct fxt_reader *reader, const struct fxt_span *span, uint32_t words)
+{
+    const struct alloc *alloc = &reader->common.t->counted;
+    if (!reader->repaired)
+        reader->repaired = alloc_zero(alloc, FXT_SIZE_MAX, FXT_WORD);
+    if (!reader->repaired)
+        return fail_memory(reader->error);
+    uint64_t header = fxt_load(span->bytes, span->is_big);
+    uint64_t right = (header & ~fxt_put(FXT_SIZE, FXT_SIZE_MAX)) | fxt_put(FXT_SIZE, words);
+    memcpy(reader->repaired, span->bytes, (size_t)words * FXT_WORD);
+    if (span->is_big)
+        store_u64be(reader->repaired, right);
+    else
+        store_u64le(reader->repaired, right);
+    struct fxt_record record = {.bytes = reader->repaired, .header = right, .offset = reader->at, .words = words};
+    ttr_status status = input_damage(reader->in, reader->at, FXT_WORD, "fxt.bad-size", reader->error,
+                                     "a record says it has %u words, but its content takes %u and records follow there; read so",
+                                     fxt_size_words(header), words);
+    if (status == TTR_OK)
+        status = take(reader, &record);
+    if (status == TTR_OK)
+        reader->at += (uint64_t)words * FXT_WORD;
+    return status;
+}
+
+/* Whether something sensible stands behind `words` words of the span: a record, zeros or the end. */
+static bool is_followed(const struct fxt_span *span, uint64_t words, bool is_end)
+{
+    struct fxt_span rest = {span->bytes + (size_t)words * FXT_WORD, span->words - words, span->is_big};
+    if (rest.words == 0)
+        return is_end;
+    return fxt_load(rest.bytes, rest.is_big) == 0 || fxt_chain(&rest, is_end, 1) == 1;
+}
+
+/* Takes the record as long as it says although its content is not. */
+static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span, const struct fxt_shape *shape)
+{
+    uint64_t header = fxt_load(span->bytes, span->is_big);
+    struct fxt_record record = {.bytes = span->bytes, .header = header, .offset = reader->at, .words = fxt_size_words(header),
+                                .is_accepted = true};
+    ttr_status status = take(reader, &record);
+    if (status != TTR_OK)
+        return status;
+    reader->at += (uint64_t)record.words * FXT_WORD;
+    if (shape->is_known && shape->total < record.words)
+        input_note(reader->in, TTR_NOTE_REMARK, record.offset, "fxt.surplus",
+                   "a record of type %u has %llu words more than we know of", fxt_type(header),
+                   (unsigned long long)(record.words - shape->total));
+    else if (shape->is_known)
+        input_note(reader->in, TTR_NOTE_ODD, record.offset, "fxt.short",
+                   "a record of type %u has %u words, its content asks for %llu; given as far as it goes", fxt_type(header),
+                   record.words, (unsigned long long)shape->total);
+    return TTR_OK;
+}
+
+/* A record whose size is in doubt. */
+static ttr_status judge(struct fxt_reader *reader)
+{
+    struct input *in = reader->in;
+    size_t need = 2 * FXT_LOOKAHEAD;
+    ttr_status status = input_fill(in, reader->at, need, reader->error);
+    if (status != TTR_OK)
+        return status;
+    bool is_end = in->window.n < need;
+    struct fxt_span span = span_at(reader);
+    span.words = is_end ? span.words : need / FXT_WORD;
+    uint32_t words = fxt_size_words(fxt_load(span.bytes, span.is_big));
+    struct fxt_shape shape;
+    fxt_measure(&span, words, &shape);
+    bool is_measured = shape.is_known && shape.is_clean && !shape.is_cut && shape.total != words && shape.total <= FXT_SIZE_MAX;
+    if (is_measured && fxt_type(fxt_load(span.bytes, span.is_big)) != FXT_LARGE && shape.total <= span.words) {
+        struct fxt_span behind = {span.bytes + (size_t)shape.total * FXT_WORD, span.words - shape.total, span.is_big};
+        if (fxt_chain(&behind, is_end, 3) >= 3)
+            return repair(reader, &span, (uint32_t)shape.total);
+    }
+    status = TTR_AGAIN;
+    if (words && words <= span.words && shape.body <= words && is_followed(&span, words, is_end))
+        status = accept(reader, &span, &shape);
+    return status == TTR_AGAIN ? lose(reader, "neither the size nor the content of a record leads to another one") : status;
+}
+
+/* Counts the zero words from reader->at on; in *is_tail whether nothing else follows.  Only the last window is kept. */
+static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is_tail)
+{
+    struct input *in = reader->in;
+    *end = reader->at;
+    for (;;) {
+        ttr_status status = input_fill(in, *end, FXT_WORD, reader->error);
+        if (status != TTR_OK)
+            return status;
+        size_t n = 0;
+        while (n < in->window.n && in->window.bytes[n] == 0)
+            n++;
+        *is_tail = n == in->window.n && n < FXT_WORD;
+        *end += *is_tail ? n : n - n % FXT_WORD;
+        if (*is_tail || n < FXT_WORD)
+            return TTR_OK;
+    }
+}
+
+/* Zeros where a record should begin; at least a word of them, or all that is left. */
+static ttr_status meet_zeros(struct fxt_reader *reader)
+{
+    struct input *in = reader->in;
+    uint64_t end, from = reader->at;
+    bool is_tail;
+    ttr_status status = count_zeros(reader, &end, &is_tail);
+    if (status != TTR_OK)
+        return status;
+    if (is_tail) {
+        input_note(in, TTR_NOTE_REMARK, from, "fxt.zero-tail", "%llu zero bytes at the end, the unused rest of a buffer",
+                   (unsigned long long)(end - from));
+        reader->pass_end = end;
+        reader->pass_is_zeros = true;
+        return TTR_OK;
+    }
+    reader->at = end;
+    status = input_damage(in, from, end - from, "fxt.zeros", reader->error,
+                          "%llu zero bytes in the middle of the trace, expected a record", (unsigned long long)(end - from));
+    if (status == TTR_OK)
+        status = input_fill(in, end, 2 * FXT_LOOKAHEAD, reader->error);
+    if (status != TTR_OK)
+        return status;
+    struct fxt_span span = span_at(reader);
+    bool is_end = in->window.n < 2 * FXT_LOOKAHEAD;
+    span.words = is_end ? span.words : 2 * FXT_LOOKAHEAD / FXT_WORD;
+    return is_followed(&span, 0, is_end) ? TTR_OK : lose(reader, "what follows zeros is no record");
+}
+
+/* A record that the input ends in. */
+static ttr_status meet_end(struct fxt_reader *reader)
+{
+    struct fxt_span span = span_at(reader);
+    size_t left = reader->in->window.n;
+    struct fxt_shape shape = {0};
+    if (span.words) {
+        uint32_t words = fxt_size_words(fxt_load(span.bytes, span.is_big));
+        fxt_measure(&span, words, &shape);
+        if (shape.is_known && !shape.is_cut && shape.total != words)
+            return judge(reader);
+    }
+    uint64_t from = reader->at;
+    reader->at += left;
+    return input_damage(reader->in, from, left, "fxt.truncated", reader->error, "the input ends inside a record; the last %zu bytes of it",
+                        left);
+}
+
+/* A record larger than allowed is passed over without loading it. */
+static ttr_status meet_too_large(struct fxt_reader *reader, uint64_t bytes)
+{
+    input_note(reader->in, TTR_NOTE_ODD, reader->at, "fxt.too-large", "a record of %llu bytes, more than the limit of %llu; skipped",
+               (unsigned long long)bytes, (unsigned long long)reader->in->max_record);
+    reader->pass_end = reader->at + bytes;
+    reader->pass_is_zeros = false;
+    return TTR_OK;
+}
+
+/* Whether a large record, of which the begin is at hand, is worth loading. */
+static bool is_believable(const struct fxt_span *span, uint32_t words)
+{
+    struct fxt_shape shape;
+    fxt_measure(span, words, &shape);
+    if (shape.is_cut)
+        return words <= LARGE_BLIND / FXT_WORD;
+    return shape.is_known ? shape.total == words : words <= LARGE_BLIND / FXT_WORD;
+}
+
+static bool is_all_zero(const uint8_t *bytes, size_t n)
+{
+    while (n && bytes[n - 1] == 0)
+        n--;
+    return n == 0;
+}
+
+/* The window ends before the record does, or the record has no size. */
+static ttr_status meet_edge(struct fxt_reader *reader)
+{
+    struct input *in = reader->in;
+    ttr_status status = input_fill(in, reader->at, FXT_WORD, reader->error);
+    if (status != TTR_OK)
+        return status;
+    if (in->window.n == 0)
+        return TTR_END;
+    if (in->window.n < FXT_WORD)
+        return is_all_zero(in->window.bytes, in->window.n) ? meet_zeros(reader) : meet_end(reader);
+    uint64_t header = fxt_load(in->window.bytes, reader->common.is_big);
+    uint64_t bytes = (uint64_t)fxt_size_words(header) * FXT_WORD;
+    if (header == 0)
+        return meet_zeros(reader);
+    if (bytes == 0)
+        return judge(reader);
+    if (fxt_type(header) == FXT_LARGE && bytes > in->window.n) {
+        status = input_fill(in, reader->at, bytes < LARGE_BLIND ? (size_t)bytes : (size_t)LARGE_BLIND, reader->error);
+        if (status != TTR_OK)
+            return status;
+        struct fxt_span span = span_at(reader);
+        if (!is_believable(&span, fxt_size_words(header)))
+            return judge(reader);
+    }
+    if (bytes > in->max_record)
+        return meet_too_large(reader, bytes);
+    status = input_fill(in, reader->at, (size_t)bytes, reader->error);
+    return status != TTR_OK || in->window.n >= bytes ? status : meet_end(reader);
+}
+
+ttr_status fxt_next(struct input *in, ttr_error *error)
+{
+    struct fxt_reader *reader = in->own;
+    reader->error = error;
+    reader->has_fields = false;
+    for (;;) {
+        ttr_status status = TTR_OK;
+        if (reader->at < reader->pass_end) {
+            status = pass(reader);
+        } else {
+            enum stop stop = run(reader);
+            if (stop == STOP_FAILED)
+                return error->status;
+            if (in->n)
+                return TTR_OK;
+            status = stop == STOP_EDGE ? meet_edge(reader) : judge(reader);
+        }
+        if (status != TTR_OK || in->n)
+            return status;
+    }
+}
+
+ttr_status fxt_open(struct input *in, ttr_error *error)
+{
+    struct fxt_reader *reader = in->own;
+    ttr *t = in->base.t;
+    reader->in = in;
+    reader->common.t = t;
+    reader->first_slots[0] = UINT32_MAX;
+    if (in->max_record > UINT32_MAX)
+        in->max_record = UINT32_MAX; /* what ttr_event.payload_size can say */
+    pairmap_init(&reader->by_id, &t->counted);
+    ttr_status status = input_fill(in, 0, FXT_LOOKAHEAD, error);
+    if (status != TTR_OK && in->window.n == 0)
+        return status;
+    const struct window *window = &in->window;
+    size_t n = window->n < FXT_LOOKAHEAD ? window->n : FXT_LOOKAHEAD;
+    reader->common.is_big = fxt_is_big_endian(window->bytes, n, n < FXT_LOOKAHEAD);
+    in->version = reader->common.is_big ? "big-endian" : "";
+    reader->schema = context_add_schema(t, &(struct schema){.ops = &fxt_field_ops, .format = in->format});
+    if (!reader->schema)
+        return fail_memory(error);
+    if (n && !fxt_has_magic(window->bytes, n))
+        input_note(in, TTR_NOTE_REMARK, 0, "fxt.no-magic", "the trace does not begin with the magic record (10 00 04 46 78 54 16 00)");
+    return TTR_OK;
+}
+
+void fxt_close(struct input *in)
+{
+    struct fxt_reader *reader = in->own;
+    if (!reader->in)
+        return;
+    alloc_free(&in->base.t->counted, reader->repaired, reader->repaired ? FXT_SIZE_MAX : 0, FXT_WORD);
+    context_drop_schema(in->base.t, reader->schema);
+    fxt_providers_free(reader);
+}

@@ -1,0 +1,172 @@
+/* Providers of an FXT trace, each with tables of its own: strings, threads, and a clock.
+ *
+ * A section record may name any of 2^32 providers, so states are small until used: pages of the string table come one by one and
+ * everything unused is shared.  Beyond FXT_PROVIDERS_MAX all further ids share one state.
+ * Follows "Provider info metadata" to "Thread record"; a provider that is told again keeps its tables, because writers that
+ * stream repeat its name only. */
+#include "formats/fxt/fxt_read.h"
+
+#include <stdio.h>
+
+static const struct alloc *alloc_of(const struct fxt_reader *reader)
+{
+    return &reader->in->base.t->counted;
+}
+
+static uint32_t *shared_page(struct fxt_reader *reader, uint32_t i)
+{
+    return i == 0 ? reader->first_slots : reader->no_slots;
+}
+
+/* Makes a page writable: the shared, empty one is replaced by a copy. */
+static uint32_t *own_page(struct fxt_reader *reader, uint32_t **page, const uint32_t *shared)
+{
+    if (*page != shared)
+        return *page;
+    uint32_t *own = alloc_zero(alloc_of(reader), FXT_PAGE, sizeof *own);
+    if (!own)
+        return NULL;
+    memcpy(own, shared, FXT_PAGE * sizeof *own);
+    *page = own;
+    return own;
+}
+
+static void free_page(struct fxt_reader *reader, uint32_t *page, const uint32_t *shared)
+{
+    if (page != shared)
+        alloc_free(alloc_of(reader), page, FXT_PAGE, sizeof *page);
+}
+
+static bool set_up(struct fxt_reader *reader, struct fxt_provider *provider, uint32_t id)
+{
+    ttr *t = reader->in->base.t;
+    _Static_assert(FXT_THREADS == FXT_PAGE, "the thread table is a page");
+    provider->common = &reader->common;
+    provider->id = id;
+    for (uint32_t i = 0; i < FXT_PAGES; i++)
+        provider->page[i] = shared_page(reader, i);
+    provider->threads = reader->no_slots;
+    clockmath_init(&provider->clock, FXT_DEFAULT_FREQUENCY);
+    provider->track = context_add_track(t, &(ttr_track){.number = id, .source = reader->in->id});
+    provider->schema = context_add_schema(t, &(struct schema){.ops = &fxt_field_ops, .own = provider, .format = reader->in->format});
+    provider->clock_index = input_add_clock(reader->in, &(ttr_clock){.name = "ticks", .provider = {"", 0},
+                                                                     .frequency = FXT_DEFAULT_FREQUENCY});
+    return provider->track && provider->schema && provider->clock_index != SIZE_MAX;
+}
+
+static struct fxt_provider *add_provider(struct fxt_reader *reader, uint32_t id)
+{
+    const struct alloc *alloc = alloc_of(reader);
+    if (!alloc_reserve(alloc, (void **)&reader->providers, &reader->providers_capacity, reader->providers_n + 1,
+                       sizeof *reader->providers))
+        return NULL;
+    struct fxt_provider *provider = alloc_zero(alloc, 1, sizeof *provider);
+    if (!provider)
+        return NULL;
+    reader->providers[reader->providers_n++] = provider;
+    return set_up(reader, provider, id) ? provider : NULL;
+}
+
+static bool select_key(struct fxt_reader *reader, uint32_t id, uint64_t kind, bool *is_new)
+{
+    const uint32_t *known = pairmap_get(&reader->by_id, id, kind);
+    *is_new = !known;
+    if (known) {
+        reader->provider = reader->providers[*known];
+        return true;
+    }
+    if (reader->providers_n >= FXT_PROVIDERS_MAX) {
+        input_note(reader->in, TTR_NOTE_ODD, reader->at, "fxt.providers",
+                   "more than %u providers; the further ones share one state", FXT_PROVIDERS_MAX);
+        reader->provider = reader->providers[FXT_PROVIDERS_MAX - 1];
+        return true;
+    }
+    struct fxt_provider *provider = add_provider(reader, id);
+    if (!provider || !pairmap_put(&reader->by_id, id, kind, (uint32_t)reader->providers_n - 1))
+        return false;
+    reader->provider = provider;
+    return true;
+}
+
+bool fxt_provider_select(struct fxt_reader *reader, uint32_t id, bool *is_new)
+{
+    return select_key(reader, id, 0, is_new);
+}
+
+bool fxt_provider_default(struct fxt_reader *reader)
+{
+    bool is_new;
+    return select_key(reader, 0, 1, &is_new);
+}
+
+void fxt_provider_rename(struct fxt_reader *reader, ttr_id name)
+{
+    ttr *t = reader->in->base.t;
+    struct fxt_provider *provider = reader->provider;
+    provider->name = name;
+    t->tracks[provider->track].name = name;
+    reader->in->clocks[provider->clock_index].provider = ttr_text_get(t, name);
+}
+
+bool fxt_provider_set_string(struct fxt_reader *reader, uint32_t index, ttr_id text)
+{
+    uint32_t page = index / FXT_PAGE;
+    uint32_t *slots = own_page(reader, &reader->provider->page[page], shared_page(reader, page));
+    if (!slots)
+        return false;
+    slots[index % FXT_PAGE] = ~text;
+    return true;
+}
+
+bool fxt_provider_set_thread(struct fxt_reader *reader, uint32_t index, ttr_id thread)
+{
+    uint32_t *slots = own_page(reader, &reader->provider->threads, reader->no_slots);
+    if (!slots)
+        return false;
+    slots[index] = ~thread;
+    return true;
+}
+
+void fxt_provider_set_clock(struct fxt_reader *reader, uint64_t frequency)
+{
+    struct fxt_provider *provider = reader->provider;
+    clockmath_init(&provider->clock, frequency);
+    reader->in->clocks[provider->clock_index].frequency = frequency;
+}
+
+void fxt_provider_set_anchor(struct fxt_reader *reader, uint64_t base_ticks, int64_t anchor_ns)
+{
+    struct fxt_provider *provider = reader->provider;
+    ttr_clock *clock = &reader->in->clocks[provider->clock_index];
+    provider->base_ticks = clock->anchor_ticks = base_ticks;
+    provider->anchor_ns = clock->anchor_ns = anchor_ns;
+    provider->is_anchored = clock->is_anchored = true;
+}
+
+void fxt_providers_free(struct fxt_reader *reader)
+{
+    const struct alloc *alloc = alloc_of(reader);
+    for (size_t i = 0; i < reader->providers_n; i++) {
+        struct fxt_provider *provider = reader->providers[i];
+        for (uint32_t page = 0; page < FXT_PAGES; page++)
+            free_page(reader, provider->page[page], shared_page(reader, page));
+        free_page(reader, provider->threads, reader->no_slots);
+        context_drop_schema(reader->in->base.t, provider->schema);
+        alloc_free(alloc, provider, 1, sizeof *provider);
+    }
+    alloc_free(alloc, reader->providers, reader->providers_capacity, sizeof *reader->providers);
+    pairmap_free(&reader->by_id);
+}
+
+ttr_id fxt_unknown_string(const struct fxt_common *common, uint32_t index)
+{
+    char text[24];
+    int n = snprintf(text, sizeof text, "<string %u>", index);
+    return ttr_text_add(common->t, text, (size_t)n);
+}
+
+int64_t fxt_time_anchored(const struct fxt_provider *provider, uint64_t ticks, bool *clamped)
+{
+    int64_t ns = clockmath_ns_signed(&provider->clock, (int64_t)(ticks - provider->base_ticks), clamped);
+    return clockmath_add(provider->anchor_ns, ns, clamped);
+}
