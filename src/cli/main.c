@@ -1,13 +1,121 @@
-/* The command: finds the verb and runs it.  One file per verb beside this one. */
-#include <stdio.h>
+/* The command: finds the verb, reads its options, runs it, and sees that stdout arrived.  One file per verb beside this one. */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <tracetta/tracetta.h>
+
+#include "command.h"
+#include "help.h"
+#include "interrupt.h"
+#include "talk.h"
+
+/* What went to stdout may have failed long after printf.  A reader that went away ("| head") is not our failure. */
+static int end_output(struct terminal *term, int outcome)
+{
+    bool to_pager = term->pager != 0;
+    errno = 0;
+    bool is_bad = fflush(stdout) != 0 || ferror(stdout);
+    int reason = errno;
+    term_end(term);
+    if (!is_bad || to_pager)
+        return outcome;
+    if (reason == EPIPE)
+        return OUTCOME_FINE;
+    talk_failure("standard output", "cannot write: %s", reason ? strerror(reason) : "an earlier write failed");
+    return OUTCOME_OUTPUT;
+}
+
+static int run_command(const struct command *command, char **argv, int n)
+{
+    struct call call = {.command = command};
+    int operands = options_parse(command->verb, argv, n, &call.set);
+    int outcome = OUTCOME_MISUSE;
+    call.path = argv;
+    call.paths_n = operands > 0 ? (size_t)operands : 0;
+    if (operands >= 0)
+        term_init(&call.term, &call.set);
+    if (operands >= 0 && call.set.help) {
+        help_command(stdout, command);
+        outcome = OUTCOME_FINE;
+    } else if (operands >= 0 && call.paths_n < command->operands_min) {
+        outcome = talk_misuse(command->name, "%s wants a file (\"-\" is standard input)", command->name);
+    } else if (operands >= 0 && call.paths_n > command->operands_max) {
+        outcome = talk_misuse(command->name, "%s takes no \"%s\"", command->name, call.path[command->operands_max]);
+    } else if (operands >= 0) {
+        outcome = command->run(&call);
+    }
+    outcome = end_output(&call.term, outcome);
+    settings_free(&call.set);
+    if (interrupt_came() && outcome <= OUTCOME_NO) {
+        talk_note(&call, "interrupted");
+        return 128 + interrupt_came();
+    }
+    return outcome;
+}
+
+static const char *verb_name_at(const void *own, size_t i)
+{
+    (void)own;
+    return command_at(i) ? command_at(i)->name : NULL;
+}
+
+static int run_help(const char *name)
+{
+    const struct command *command = name ? command_find(name) : NULL;
+    if (name && !command)
+        return talk_misuse(NULL, "there is no command \"%s\"", name);
+    if (command)
+        help_command(stdout, command);
+    else
+        help_overview(stdout);
+    return end_output(&(struct terminal){0}, OUTCOME_FINE);
+}
+
+/* For the build: "__man [COMMAND]", "__complete SHELL". */
+static int run_hidden(const char *what, const char *of)
+{
+    bool is_manual = strcmp(what, "__man") == 0;
+    const struct command *command = is_manual && of ? command_find(of) : NULL;
+    if (is_manual && of && !command)
+        return talk_misuse(NULL, "there is no command \"%s\"", of);
+    if (is_manual)
+        manual_print(stdout, command);
+    else if (!of || !complete_print(stdout, of))
+        return talk_misuse(NULL, "__complete wants bash, zsh or fish");
+    return end_output(&(struct terminal){0}, OUTCOME_FINE);
+}
+
+/* A word that is no verb: a file to look at, or a slip. */
+static int run_other(char **argv, int n)
+{
+    const char *word = argv[0];
+    if (word[0] == '-' || strpbrk(word, "./") || access(word, F_OK) == 0)
+        return run_command(command_find("info"), argv, n);
+    const char *near = talk_nearest(word, verb_name_at, NULL);
+    if (near)
+        return talk_misuse(NULL, "unknown command \"%s\" (did you mean %s?)", word, near);
+    return talk_misuse(NULL, "\"%s\" is an unknown command, and no file", word);
+}
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        puts("tracetta " TTR_VERSION_TEXT);
-        return 0;
+    interrupt_init();
+    if (argc < 2) {
+        help_overview(stderr);
+        return OUTCOME_MISUSE;
     }
-    (void)fputs("usage: tracetta --version\n", stderr);
-    return 2;
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        (void)printf("tracetta %s\n", ttr_version());
+        return end_output(&(struct terminal){0}, OUTCOME_FINE);
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return run_help(NULL);
+    if (strcmp(word, "help") == 0)
+        return run_help(argc > 2 ? argv[2] : NULL);
+    if (strcmp(word, "__man") == 0 || strcmp(word, "__complete") == 0)
+        return run_hidden(word, argc > 2 ? argv[2] : NULL);
+    const struct command *command = command_find(word);
+    return command ? run_command(command, argv + 2, argc - 2) : run_other(argv + 1, argc - 1);
 }

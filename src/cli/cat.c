@@ -1,0 +1,31 @@
+/* cat: events as lines. */
+#include <string.h>
+
+#include "inputs.h"
+#include "pump.h"
+#include "report.h"
+
+int run_cat(struct call *call)
+{
+    struct inputs inputs;
+    const char *format = call->set.format ? call->set.format : "text";
+    const char *path = call->set.output ? call->set.output : "-";
+    bool is_screen = strcmp(path, "-") == 0;
+    int outcome = inputs_open(&inputs, call, 0);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    if (is_screen)
+        term_page(&call->term, &call->set);
+    struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path, .limit = call->set.limit,
+                        .is_live = is_screen && call->term.out_is_tty && !call->term.pager};
+    bool has_color = is_screen && call->term.has_color && strcmp(format, "text") == 0;
+    outcome = pump_open(&pump, format, has_color ? TTR_WRITE_COLOR : 0);
+    if (outcome == OUTCOME_FINE)
+        outcome = pump_run(&pump);
+    outcome = pump_end(&pump, outcome);
+    if (is_screen)
+        term_end(&call->term);
+    report_warn(call, inputs.reader);
+    inputs_close(&inputs);
+    return outcome;
+}

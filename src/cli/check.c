@@ -1,0 +1,156 @@
+/* check: is a trace whole? */
+#include <inttypes.h>
+
+#include "inputs.h"
+#include "progress.h"
+#include "report.h"
+
+#define REGIONS_SHOWN 20u
+
+/* One file, read to its end. */
+struct verdict {
+    const char *path;
+    ttr_report report;
+    ttr_error error;   /* what ended reading before the end, status TTR_OK otherwise */
+    int outcome;
+    uint64_t odd;
+};
+
+static void read_all(const struct call *call, struct inputs *inputs, struct verdict *verdict)
+{
+    struct progress progress;
+    ttr_batch batch;
+    ttr_status status;
+    progress_begin(&progress, call, inputs->reader, "checking");
+    do {
+        status = ttr_read(inputs->reader, &batch, &verdict->error);
+    } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));
+    progress_end(&progress);
+    verdict->error.status = status == TTR_END || status == TTR_AGAIN ? TTR_OK : status;
+}
+
+static void judge(const struct call *call, struct inputs *inputs, struct verdict *verdict)
+{
+    struct findings sum = report_sum(inputs->reader);
+    verdict->odd = sum.odd;
+    if (sum.damage_regions || verdict->error.status != TTR_OK || (call->set.strict && (sum.odd || sum.lost || sum.gaps)))
+        verdict->outcome = OUTCOME_NO;
+    if ((sum.damage_regions || verdict->error.status != TTR_OK) && sum.events == 0)
+        verdict->outcome = OUTCOME_INPUT;
+}
+
+static uint64_t good_bytes(const ttr_report *report)
+{
+    return report->bytes > report->damage_bytes ? report->bytes - report->damage_bytes : 0;
+}
+
+static void print_regions(const struct call *call, const ttr_report *report)
+{
+    struct unit_text size;
+    size_t shown = call->set.verbose || report->regions_n <= REGIONS_SHOWN ? report->regions_n : REGIONS_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        const ttr_region *region = &report->regions[i];
+        (void)printf("  bytes %" PRIu64 " to %" PRIu64 " (%s): %s\n", region->offset, region->offset + region->bytes,
+                     units_size(region->bytes, &size), region->code);
+    }
+    if (shown < report->damage_regions)
+        (void)printf("  and %" PRIu64 " more%s\n", report->damage_regions - shown,
+                     shown < report->regions_n ? " (--verbose lists more)" : "");
+}
+
+static void print_text(const struct call *call, const struct verdict *verdict)
+{
+    const ttr_report *report = &verdict->report;
+    struct unit_text first, second, third;
+    bool is_whole = verdict->outcome == OUTCOME_FINE;
+    bool is_damaged = report->damage_regions || verdict->error.status != TTR_OK;
+    const char *word = is_whole ? "whole" : verdict->outcome == OUTCOME_INPUT ? "unusable" : is_damaged ? "damaged" : "incomplete";
+    (void)printf("%s: %s%s%s (%s%s%s, %s events, %s)\n", verdict->path, term_ink(&call->term, is_whole ? INK_GREEN : INK_RED), word,
+                 term_ink(&call->term, INK_PLAIN), report->format, *report->version ? " " : "", report->version,
+                 units_count(report->events, &first), units_size(report->bytes, &second));
+    if (report->damage_regions)
+        (void)printf("  %s damaged places, %s; good: %s of %" PRIu64 " bytes (%.4f %%)\n", units_count(report->damage_regions, &first),
+                     units_size(report->damage_bytes, &second), units_count(good_bytes(report), &third), report->bytes,
+                     100.0 * (double)good_bytes(report) / (double)(report->bytes ? report->bytes : 1));
+    print_regions(call, report);
+    report_print_notes(call, report, call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD);
+    if (report->lost || report->gaps)
+        (void)printf("  the trace says that %s events are missing, in %s places\n", units_count(report->lost, &first),
+                     units_count(report->gaps, &second));
+    if (verdict->error.status != TTR_OK)
+        (void)printf("  reading ended early: %s\n", verdict->error.text);
+    if (report->damage_regions && verdict->outcome == OUTCOME_NO)
+        (void)printf("  \"tracetta recover %s -o OUTPUT\" keeps what is good\n", verdict->path);
+}
+
+static void put_json(struct json *json, ttr_reader *reader, const struct verdict *verdict)
+{
+    const ttr_report *report = &verdict->report;
+    struct findings sum = report_sum(reader);
+    bool is_top = json->depth == 0;
+    json_open(json, NULL, '{');
+    if (is_top)
+        json_string(json, "schema", "tracetta.check/1");
+    json_string(json, "path", verdict->path);
+    json_string(json, "format", report->format);
+    json_string(json, "version", report->version);
+    json_bool(json, "clean", verdict->outcome == OUTCOME_FINE);
+    json_int(json, "status", verdict->outcome);
+    json_uint(json, "bytes", sum.bytes);
+    json_uint(json, "good_bytes", good_bytes(report));
+    json_uint(json, "events", sum.events);
+    json_uint(json, "odd", sum.odd);
+    report_json_damage(json, &sum);
+    report_json_regions(json, report);
+    report_json_notes(json, reader);
+    if (verdict->error.status != TTR_OK) {
+        json_open(json, "error", '{');
+        json_string(json, "status", ttr_status_text(verdict->error.status));
+        json_string(json, "text", verdict->error.text);
+        if (verdict->error.offset != UINT64_MAX)
+            json_uint(json, "offset", verdict->error.offset);
+        json_close(json, '}');
+    }
+    json_close(json, '}');
+}
+
+static int check_one(const struct call *call, const char *path, struct json *json)
+{
+    struct verdict verdict = {.path = path, .report = {.size = sizeof verdict.report}};
+    struct inputs inputs;
+    int outcome = inputs_open_one(&inputs, call, path, 0);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    read_all(call, &inputs, &verdict);
+    judge(call, &inputs, &verdict);
+    if (ttr_reader_report(inputs.reader, 0, &verdict.report)) {
+        if (json)
+            put_json(json, inputs.reader, &verdict);
+        else
+            print_text(call, &verdict);
+    }
+    inputs_close(&inputs);
+    return verdict.outcome;
+}
+
+/* --strict is about the verdict here: reading stays tolerant, so that all damage is listed. */
+int run_check(struct call *call)
+{
+    struct json json = {.to = stdout};
+    bool has_list = call->set.json && call->paths_n > 1;
+    int worst = OUTCOME_FINE;
+    if (has_list) {
+        json_open(&json, NULL, '{');
+        json_string(&json, "schema", "tracetta.check/1");
+        json_open(&json, "inputs", '[');
+    }
+    for (size_t i = 0; i < call->paths_n; i++) {
+        int outcome = check_one(call, call->path[i], call->set.json ? &json : NULL);
+        worst = outcome > worst ? outcome : worst;
+    }
+    if (has_list) {
+        json_close(&json, ']');
+        json_close(&json, '}');
+    }
+    return worst;
+}

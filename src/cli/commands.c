@@ -1,0 +1,90 @@
+/* The verbs: what each is called, what it is for, and who runs it. */
+#include <string.h>
+
+#include "command.h"
+
+static const char *const info_examples[] = {
+    "tracetta trace.fxt", "what is in a trace",
+    "tracetta info --json *.fxt | jq '.inputs[].events'", "the same for programs", NULL};
+
+static const char *const cat_examples[] = {
+    "tracetta cat trace.fxt", "one line an event, through the pager",
+    "tracetta cat --format=jsonl --kind=counter trace.fxt | jq .fields", "counters as JSON Lines",
+    "tracetta cat --start=+2s --end=+2.5s --thread='worker*' trace.fxt", "half a second of some threads",
+    "tracetta cat one.fxt two.trace", "two traces on one time line", NULL};
+
+static const char *const convert_examples[] = {
+    "tracetta convert trace.fxt -o trace.pftrace", "for ui.perfetto.dev",
+    "tracetta convert trace.fxt -o trace.json", "Chrome JSON, also for speedscope",
+    "tracetta convert --to=heph --explain --dry-run trace.fxt", "what Heph could not hold",
+    "tracetta convert --start=+1min --end=+2min trace.fxt -o minute.fxt", "cut a minute out", NULL};
+
+static const char *const merge_examples[] = {
+    "tracetta merge server.fxt client.fxt -o both.fxt", "by their clocks",
+    "tracetta merge --align=begin a.trace b.trace -o both.pftrace", "begins together",
+    "tracetta merge --offset=client.fxt=-3ms server.fxt client.fxt -o both.fxt", "after moving one input", NULL};
+
+static const char *const stat_examples[] = {
+    "tracetta stat trace.fxt", "which spans take the time",
+    "tracetta stat --sort-by=p99 --limit=10 trace.fxt", "the ten with the longest tail", NULL};
+
+static const char *const tree_examples[] = {
+    "tracetta tree --aggregate trace.fxt", "which calls make up the time of which",
+    "tracetta tree --min=1ms --thread=main trace.fxt", "long spans of one thread", NULL};
+
+static const char *const check_examples[] = {
+    "tracetta check trace.fxt && echo fine", "is it whole?",
+    "tracetta check --json *.trace", "damage as byte ranges", NULL};
+
+static const char *const recover_examples[] = {
+    "tracetta recover broken.fxt -o good.fxt", "keep what can be read", NULL};
+
+static const char *const formats_examples[] = {
+    "tracetta formats", "what can be read and written, with which options", NULL};
+
+static const struct command commands[] = {
+    {"info", VERB_INFO, "FILE...", 1, SIZE_MAX, "say what is in a trace",
+     "Prints format, clocks, time span, numbers of events by kind, threads, losses and damage. "
+     "\"tracetta FILE\" is short for this.",
+     info_examples, run_info},
+    {"cat", VERB_CAT, "FILE...", 1, SIZE_MAX, "print events, one line each",
+     "Prints events as text, JSON Lines or CSV, in the order of the file, or by time with --sort. Several files are merged by time.",
+     cat_examples, run_cat},
+    {"convert", VERB_CONVERT, "FILE... -o OUTPUT", 1, SIZE_MAX, "write a trace in another format",
+     "Without --to the suffix of the output names the format. Several inputs are merged by time. A copy to the same format keeps "
+     "every byte of what it takes. What the target cannot hold is counted and reported, never dropped silently.",
+     convert_examples, run_convert},
+    {"merge", VERB_MERGE, "FILE FILE... -o OUTPUT", 1, SIZE_MAX, "put traces on one time line",
+     "Places all inputs on one time line, says how, and writes them as one trace: by default in the format of the first.",
+     merge_examples, run_merge},
+    {"stat", VERB_STAT, "FILE...", 1, SIZE_MAX, "count and measure events by name",
+     "Prints for each provider and name: count, rate, bytes, and for spans total and own time, least, median, 90 %, 99 % and greatest "
+     "duration.",
+     stat_examples, run_stat},
+    {"tree", VERB_TREE, "FILE...", 1, SIZE_MAX, "show spans as trees",
+     "Nests spans of each thread by time and prints them with their duration and own time. Memory grows with the spans.",
+     tree_examples, run_tree},
+    {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, "look for damage",
+     "Reads everything and reports byte ranges that cannot be decoded, records that break a rule, and events that the trace says are "
+     "missing. Ends with 0 for whole files, 1 for damaged ones, 3 where nothing can be used.",
+     check_examples, run_check},
+    {"recover", VERB_RECOVER, "FILE -o OUTPUT", 1, 1, "copy what is good of a damaged trace",
+     "Writes a trace of the same format with every record that can be decoded, byte for byte, and checks it. The input is never "
+     "touched. Skipped byte ranges are listed in OUTPUT.damage.json. Ends with 0 when nothing was damaged, 1 after a repair.",
+     recover_examples, run_recover},
+    {"formats", VERB_FORMATS, "", 0, 0, "list formats and their options", "Lists what can be read and written.",
+     formats_examples, run_formats},
+};
+
+const struct command *command_at(size_t i)
+{
+    return i < sizeof commands / sizeof *commands ? &commands[i] : NULL;
+}
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; command_at(i); i++)
+        if (strcmp(command_at(i)->name, name) == 0)
+            return command_at(i);
+    return NULL;
+}

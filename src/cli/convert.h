@@ -1,0 +1,23 @@
+/* What convert, merge and recover share: where the output goes, and the line that says how it went. */
+#ifndef TRACETTA_CLI_CONVERT_H
+#define TRACETTA_CLI_CONVERT_H
+
+#include "inputs.h"
+#include "pump.h"
+
+/* The format that a path's suffix stands for, among those that can be written; NULL where it is none. */
+const char *convert_guess(const char *path);
+
+/* True for a format that can be written. */
+bool convert_writes(const char *format);
+
+/* OUTCOME_FINE, or OUTCOME_MISUSE after telling that the output would replace an input. */
+int convert_check_output(const struct call *call);
+
+/* With --explain: prints what the format may lose. */
+void convert_explain(const struct call *call, const char *format);
+
+/* Runs the pump to its end and says how it went; `begin_ns` is progress_now() of the start. */
+int convert_run(struct pump *pump, const char *format, uint64_t begin_ns);
+
+#endif

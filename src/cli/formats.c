@@ -1,0 +1,62 @@
+/* formats: what can be read and written, and with which options. */
+
+#include <tracetta/tracetta.h>
+
+#include "command.h"
+#include "json.h"
+
+static void put_json(void)
+{
+    struct json json = {.to = stdout};
+    ttr_format_info info;
+    ttr_option_info option;
+    json_open(&json, NULL, '{');
+    json_string(&json, "schema", "tracetta.formats/1");
+    json_open(&json, "formats", '[');
+    for (size_t i = 0; ttr_format_get(i, &info); i++) {
+        json_open(&json, NULL, '{');
+        json_string(&json, "name", info.name);
+        json_string(&json, "title", info.title);
+        json_string(&json, "extensions", info.extensions ? info.extensions : "");
+        json_string(&json, "specification", info.spec ? info.spec : "");
+        json_bool(&json, "reads", info.abilities & TTR_FORMAT_READS);
+        json_bool(&json, "writes", info.abilities & TTR_FORMAT_WRITES);
+        json_bool(&json, "text", info.abilities & TTR_FORMAT_TEXT);
+        json_open(&json, "options", '[');
+        for (size_t j = 0; ttr_format_option(i, j, &option); j++) {
+            json_open(&json, NULL, '{');
+            json_string(&json, "key", option.key);
+            json_string(&json, "values", option.values ? option.values : "");
+            json_string(&json, "text", option.text);
+            json_string(&json, "for", option.for_writing ? "writing" : "reading");
+            json_close(&json, '}');
+        }
+        json_close(&json, ']');
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+}
+
+static void print_format(const struct call *call, size_t i, const ttr_format_info *info)
+{
+    ttr_option_info option;
+    const struct terminal *term = &call->term;
+    (void)printf("%s%-10s%s %-6s%-7s %s%s%s%s\n", term_ink(term, INK_BOLD), info->name, term_ink(term, INK_PLAIN),
+                 info->abilities & TTR_FORMAT_READS ? "reads" : "", info->abilities & TTR_FORMAT_WRITES ? "writes" : "",
+                 info->title, call->set.verbose && info->spec ? " (" : "", call->set.verbose && info->spec ? info->spec : "",
+                 call->set.verbose && info->spec ? ")" : "");
+    for (size_t j = 0; ttr_format_option(i, j, &option); j++)
+        (void)printf("             --option %s.%s=%s  %s (%s)\n", info->name, option.key, option.values ? option.values : "VALUE",
+                     option.text, option.for_writing ? "writing" : "reading");
+}
+
+int run_formats(struct call *call)
+{
+    ttr_format_info info;
+    if (call->set.json)
+        put_json();
+    for (size_t i = 0; !call->set.json && ttr_format_get(i, &info); i++)
+        print_format(call, i, &info);
+    return OUTCOME_FINE;
+}

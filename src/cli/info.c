@@ -1,0 +1,220 @@
+/* info: what is in a trace. */
+#include <inttypes.h>
+
+#include "inputs.h"
+#include "progress.h"
+#include "report.h"
+#include "talk.h"
+
+#define THREADS_SHOWN 40u
+
+/* One input, read to its end. */
+struct subject {
+    const struct call *call;
+    const char *path;
+    struct inputs inputs;
+    ttr_summary summary;
+    struct findings findings;
+    ttr_report report; /* of the first file */
+};
+
+static void print_kinds(const struct subject *subject)
+{
+    const struct terminal *term = &subject->call->term;
+    struct unit_text count;
+    for (unsigned kind = TTR_KIND_INSTANT; kind < TTR_KIND_DEFINITION; kind++)
+        if (subject->summary.kinds[kind])
+            (void)printf("  %s%-12s%s %14s\n", term_ink(term, INK_DIM), ttr_kind_text(kind), term_ink(term, INK_PLAIN),
+                         units_count(subject->summary.kinds[kind], &count));
+}
+
+static void print_clocks(const struct subject *subject)
+{
+    struct unit_text count, time;
+    const ttr_report *report = &subject->report;
+    for (size_t i = 0; i < report->clocks_n; i++) {
+        const ttr_clock *clock = &report->clocks[i];
+        (void)printf("clock     %s%s%.*s, %s ticks/s", clock->name ? clock->name : "", clock->provider.n ? " of " : "",
+                     (int)clock->provider.n, clock->provider.p ? clock->provider.p : "", units_count(clock->frequency, &count));
+        if (clock->is_anchored)
+            (void)printf(", tick %" PRIu64 " = %s", clock->anchor_ticks, units_time(clock->anchor_ns, true, &time));
+        else
+            (void)fputs(", no anchor: times count from its own zero", stdout);
+        (void)putchar('\n');
+    }
+}
+
+static void print_head(const struct subject *subject)
+{
+    const struct terminal *term = &subject->call->term;
+    const ttr_report *report = &subject->report;
+    struct unit_text size, disk;
+    (void)printf("%s%s%s\n", term_ink(term, INK_BOLD), subject->path, term_ink(term, INK_PLAIN));
+    (void)printf("format    %s%s%s", report->format, *report->version ? " " : "", report->version);
+    if (subject->findings.inputs > 1)
+        (void)printf(" (and %zu more files)", subject->findings.inputs - 1);
+    (void)printf("\nsize      %s", units_size(subject->findings.bytes, &size));
+    if (*report->compression)
+        (void)printf(" (%s: %s)", report->compression, units_size(subject->findings.disk_size, &disk));
+    (void)putchar('\n');
+}
+
+static void print_times(const struct subject *subject)
+{
+    const ttr_summary *summary = &subject->summary;
+    struct unit_text begin, end, length;
+    if (summary->events == 0)
+        return;
+    bool is_unix = subject->findings.is_anchored;
+    (void)printf("begin     %s\nend       %s\nduration  %s\n", units_time(summary->begin_ns, is_unix, &begin),
+                 units_time(summary->end_ns, is_unix, &end),
+                 units_duration((uint64_t)summary->end_ns - (uint64_t)summary->begin_ns, &length));
+}
+
+static void print_threads(const ttr *t)
+{
+    ttr_thread thread;
+    uint32_t n = ttr_thread_count(t);
+    for (ttr_id id = 1; id <= n && id <= THREADS_SHOWN; id++) {
+        if (!ttr_thread_get(t, id, &thread))
+            continue;
+        (void)printf("  %s%" PRIu64 "/%" PRIu64 " %s%s%s\n", thread.pid_known ? "" : "?", thread.pid, thread.tid,
+                     ttr_text_get(t, thread.process_name).p, thread.process_name && thread.thread_name ? "/" : "",
+                     ttr_text_get(t, thread.thread_name).p);
+    }
+    if (n > THREADS_SHOWN)
+        (void)printf("  and %" PRIu32 " more\n", n - THREADS_SHOWN);
+}
+
+static void print_findings(const struct subject *subject)
+{
+    const struct terminal *term = &subject->call->term;
+    const struct findings *findings = &subject->findings;
+    struct unit_text first, second;
+    if (findings->lost || findings->gaps)
+        (void)printf("%slost      %s events in %s places, by the trace's own account%s\n", term_ink(term, INK_YELLOW),
+                     units_count(findings->lost, &first), units_count(findings->gaps, &second), term_ink(term, INK_PLAIN));
+    if (findings->damage_regions)
+        (void)printf("%sdamage    %s places, %s%s\n", term_ink(term, INK_RED), units_count(findings->damage_regions, &first),
+                     units_size(findings->damage_bytes, &second), term_ink(term, INK_PLAIN));
+    if (subject->report.notes_n && (subject->call->set.verbose || findings->damage_regions || findings->odd))
+        (void)puts("notes");
+    report_print_notes(subject->call, &subject->report, subject->call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD);
+}
+
+static void print_text(const struct subject *subject)
+{
+    const ttr_summary *summary = &subject->summary;
+    struct unit_text first;
+    print_head(subject);
+    print_clocks(subject);
+    print_times(subject);
+    (void)printf("threads   %s", units_count(summary->threads, &first));
+    (void)printf(" of %s processes\n", units_count(summary->processes, &first));
+    if (subject->call->set.verbose)
+        print_threads(subject->inputs.t);
+    (void)printf("names     %s", units_count(summary->names, &first));
+    (void)printf(" of %s providers\n", units_count(summary->providers, &first));
+    (void)printf("events    %s\n", units_count(summary->events, &first));
+    print_kinds(subject);
+    if (summary->backward)
+        (void)printf("backward  %s events are earlier than the one before them\n", units_count(summary->backward, &first));
+    print_findings(subject);
+}
+
+static void put_json(struct json *json, const struct subject *subject)
+{
+    const ttr_summary *summary = &subject->summary;
+    bool is_top = json->depth == 0;
+    json_open(json, NULL, '{');
+    if (is_top)
+        json_string(json, "schema", "tracetta.info/1");
+    json_string(json, "path", subject->path);
+    json_string(json, "format", subject->report.format);
+    json_string(json, "version", subject->report.version);
+    json_string(json, "compression", subject->report.compression);
+    json_uint(json, "bytes", subject->findings.bytes);
+    json_uint(json, "disk_bytes", subject->findings.disk_size);
+    json_uint(json, "events", summary->events);
+    report_json_damage(json, &subject->findings);
+    json_int(json, "begin_ns", summary->begin_ns);
+    json_int(json, "end_ns", summary->end_ns);
+    json_uint(json, "duration_ns", (uint64_t)summary->end_ns - (uint64_t)summary->begin_ns);
+    json_bool(json, "unix_time", subject->findings.is_anchored);
+    json_uint(json, "backward", summary->backward);
+    json_uint(json, "threads", summary->threads);
+    json_uint(json, "processes", summary->processes);
+    json_uint(json, "names", summary->names);
+    json_uint(json, "providers", summary->providers);
+    json_open(json, "kinds", '{');
+    for (unsigned kind = TTR_KIND_INSTANT; kind < TTR_KIND_DEFINITION; kind++)
+        if (summary->kinds[kind])
+            json_uint(json, ttr_kind_text(kind), summary->kinds[kind]);
+    json_close(json, '}');
+    report_json_clocks(json, subject->inputs.reader);
+    report_json_notes(json, subject->inputs.reader);
+    json_close(json, '}');
+}
+
+/* Reads a file and prints it; a failure half-way is told after what was found. */
+static int inform(const struct call *call, const char *path, struct json *json)
+{
+    struct subject subject = {.call = call, .path = path, .report = {.size = sizeof subject.report}};
+    struct progress progress;
+    ttr_error error = {0};
+    int outcome = inputs_open_one(&subject.inputs, call, path, 0);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    progress_begin(&progress, call, subject.inputs.reader, "info");
+    ttr_status status = ttr_summarise(subject.inputs.t, subject.inputs.reader, &subject.summary, progress_step, &progress, &error);
+    progress_end(&progress);
+    subject.findings = report_sum(subject.inputs.reader);
+    if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN) {
+        outcome = inputs_failed(call, path, &error);
+        if (call->set.strict && (status == TTR_E_MALFORMED || status == TTR_E_TRUNCATED))
+            outcome = OUTCOME_NO;
+    }
+    bool is_useful = outcome == OUTCOME_FINE || subject.summary.events > 0;
+    if (is_useful && ttr_reader_report(subject.inputs.reader, 0, &subject.report)) {
+        if (json)
+            put_json(json, &subject);
+        else
+            print_text(&subject);
+        report_warn(call, subject.inputs.reader);
+    }
+    inputs_close(&subject.inputs);
+    return outcome;
+}
+
+static int inform_all_json(const struct call *call)
+{
+    struct json json = {.to = stdout};
+    int worst = OUTCOME_FINE;
+    json_open(&json, NULL, '{');
+    json_string(&json, "schema", "tracetta.info/1");
+    json_open(&json, "inputs", '[');
+    for (size_t i = 0; i < call->paths_n; i++) {
+        int outcome = inform(call, call->path[i], &json);
+        worst = outcome > worst ? outcome : worst;
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+    return worst;
+}
+
+int run_info(struct call *call)
+{
+    struct json json = {.to = stdout};
+    int worst = OUTCOME_FINE;
+    if (call->set.json && call->paths_n == 1)
+        return inform(call, call->path[0], &json);
+    if (call->set.json)
+        return inform_all_json(call);
+    for (size_t i = 0; i < call->paths_n; i++) {
+        if (i > 0)
+            (void)putchar('\n');
+        int outcome = inform(call, call->path[i], NULL);
+        worst = outcome > worst ? outcome : worst;
+    }
+    return worst;
+}

@@ -1,0 +1,360 @@
+/* Inputs: opening, offsets, filters. */
+#include "inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "progress.h"
+#include "talk.h"
+
+const char *inputs_name(const struct call *call)
+{
+    return call->paths_n == 1 ? call->path[0] : "the inputs";
+}
+
+int inputs_failed(const struct call *call, const char *path, const ttr_error *error)
+{
+    struct stat about;
+    talk_error(call, path, error);
+    if (error->status == TTR_E_MISUSE)
+        return stat(path, &about) == 0 && S_ISDIR(about.st_mode) ? OUTCOME_INPUT : OUTCOME_MISUSE;
+    return OUTCOME_INPUT;
+}
+
+/* --- Options of formats --- */
+
+/* Whether some format (or the one named before a dot) has such an option for reading (bit 1) and for writing (bit 2). */
+static unsigned find_uses(const char *option)
+{
+    unsigned uses = 0;
+    ttr_format_info format;
+    ttr_option_info info;
+    const char *key = option;
+    size_t key_n = strcspn(option, "="), dot = strcspn(option, ".");
+    if (dot < key_n) {
+        key += dot + 1;
+        key_n -= dot + 1;
+    }
+    for (size_t i = 0; ttr_format_get(i, &format); i++) {
+        if (key != option && (strlen(format.name) != dot || memcmp(format.name, option, dot) != 0))
+            continue;
+        for (size_t j = 0; ttr_format_option(i, j, &info); j++)
+            if (strlen(info.key) == key_n && memcmp(info.key, key, key_n) == 0)
+                uses |= info.for_writing ? 2u : 1u;
+    }
+    return uses;
+}
+
+const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine)
+{
+    const struct words *given = &call->set.format_options;
+    const char **list = calloc(given->n + 1, sizeof *list);
+    size_t n = 0;
+    *is_fine = list != NULL;
+    for (size_t i = 0; list && i < given->n; i++) {
+        unsigned uses = find_uses(given->list[i]);
+        if (uses == 0 || !strchr(given->list[i], '=')) {
+            (void)talk_misuse(call->command->name, "no format has an option \"%s\": \"tracetta formats\" lists them as KEY=VALUE",
+                              given->list[i]);
+            *is_fine = false;
+        }
+        if (uses & (for_writing ? 2u : 1u))
+            list[n++] = given->list[i];
+    }
+    return list;
+}
+
+/* --- Opening --- */
+
+static ttr_reader *open_path(ttr *t, const struct call *call, const char *path, ttr_read_options *options, int *outcome)
+{
+    bool is_fine;
+    ttr_error error = {0};
+    ttr_reader *reader = NULL;
+    const char **format_options = inputs_format_options(call, false, &is_fine);
+    options->size = sizeof *options;
+    options->from = call->set.from;
+    /* check lists all damage, also when it judges strictly. */
+    bool is_strict = call->set.strict && call->command->verb != VERB_CHECK;
+    options->flags |= (is_strict ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0);
+    options->max_record = call->set.max_record;
+    options->format_options = format_options;
+    if (is_fine)
+        reader = ttr_open(t, path, options, &error);
+    if (is_fine && !reader)
+        *outcome = inputs_failed(call, path, &error);
+    else if (!is_fine)
+        *outcome = OUTCOME_MISUSE;
+    free(format_options);
+    return reader;
+}
+
+static int out_of_memory(const struct call *call)
+{
+    talk_failure(inputs_name(call), "out of memory");
+    return OUTCOME_INPUT;
+}
+
+int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path, uint32_t flags)
+{
+    int outcome = OUTCOME_FINE;
+    *inputs = (struct inputs){.t = ttr_new(NULL), .flags = flags};
+    if (!inputs->t)
+        return out_of_memory(call);
+    inputs->reader = open_path(inputs->t, call, path, &(ttr_read_options){.flags = flags}, &outcome);
+    if (!inputs->reader)
+        inputs_close(inputs);
+    return outcome;
+}
+
+void inputs_close(struct inputs *inputs)
+{
+    ttr_close(inputs->reader);
+    ttr_free(inputs->t);
+    free(inputs->offset);
+    *inputs = (struct inputs){0};
+}
+
+/* --- Offsets and spans --- */
+
+/* "--offset FILE=DURATION": the path may contain "=" itself, the last one counts. */
+static bool take_offsets(struct inputs *inputs, const struct call *call)
+{
+    const struct words *given = &call->set.offsets;
+    for (size_t i = 0; i < given->n; i++) {
+        const char *equals = strrchr(given->list[i], '=');
+        int64_t ns = 0;
+        size_t found = 0;
+        if (!equals || !units_parse_duration(equals + 1, &ns)) {
+            (void)talk_misuse(call->command->name, "--offset cannot be \"%s\": it wants FILE=DURATION, like a.fxt=-3ms", given->list[i]);
+            return false;
+        }
+        size_t n = (size_t)(equals - given->list[i]);
+        for (size_t k = 0; k < call->paths_n; k++) {
+            if (strlen(call->path[k]) != n || memcmp(call->path[k], given->list[i], n) != 0)
+                continue;
+            inputs->offset[k] = ns;
+            found++;
+        }
+        if (!found) {
+            (void)talk_misuse(call->command->name, "--offset names \"%.*s\", which is no input", (int)n, given->list[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_readable_twice(const struct call *call, const char *path, const char *why)
+{
+    struct stat about;
+    if (strcmp(path, "-") != 0 && (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)))
+        return true;
+    (void)talk_misuse(call->command->name, "%s wants the begin of the trace first, so \"%s\" would have to be read twice: use a file",
+                      why, path);
+    return false;
+}
+
+/* First and last time of a file, by reading it.  False after telling the user. */
+static bool find_span(const struct call *call, size_t index, int64_t *begin_ns, int64_t *end_ns, bool *has_events)
+{
+    struct inputs one;
+    struct progress progress;
+    ttr_summary summary = {0};
+    ttr_error error = {0};
+    if (inputs_open_one(&one, call, call->path[index], 0) != OUTCOME_FINE)
+        return false;
+    progress_begin(&progress, call, one.reader, "looking for the begin");
+    ttr_status status = ttr_summarise(one.t, one.reader, &summary, progress_step, &progress, &error);
+    progress_end(&progress);
+    if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN && summary.events == 0)
+        (void)inputs_failed(call, call->path[index], &error);
+    inputs_close(&one);
+    *begin_ns = summary.begin_ns;
+    *end_ns = summary.end_ns;
+    *has_events = summary.events > 0;
+    return summary.events > 0 || status == TTR_OK || status == TTR_END || status == TTR_AGAIN;
+}
+
+/* Begin of all inputs on their common line. */
+static int find_begin(const struct inputs *inputs, const struct call *call, int64_t *begin_ns)
+{
+    bool is_first = true;
+    *begin_ns = 0;
+    for (size_t i = 0; i < call->paths_n; i++) {
+        int64_t begin = 0, end = 0;
+        bool has_events = false;
+        if (!is_readable_twice(call, call->path[i], "a time with +"))
+            return OUTCOME_MISUSE;
+        if (!find_span(call, i, &begin, &end, &has_events))
+            return OUTCOME_INPUT;
+        begin += inputs->offset[i];
+        if (has_events && (is_first || begin < *begin_ns))
+            *begin_ns = begin;
+        is_first = is_first && !has_events;
+    }
+    return OUTCOME_FINE;
+}
+
+/* --align=begin: all begins where the first input has its own. */
+static int align_begins(const struct inputs *inputs, const struct call *call)
+{
+    int64_t target = 0;
+    for (size_t i = 0; i < call->paths_n; i++) {
+        int64_t begin = 0, end = 0;
+        bool has_events = false;
+        if (!is_readable_twice(call, call->path[i], "--align=begin"))
+            return OUTCOME_MISUSE;
+        if (!find_span(call, i, &begin, &end, &has_events))
+            return OUTCOME_INPUT;
+        if (i == 0)
+            target = begin;
+        if (has_events)
+            inputs->offset[i] += target - begin;
+    }
+    return OUTCOME_FINE;
+}
+
+/* --- Filters --- */
+
+/* Adds the kinds that a word of --kind means: one by its name, or all that begin with it ("async"). */
+static bool add_kinds(const char *word, size_t n, uint32_t *kinds)
+{
+    uint32_t found = 0;
+    for (unsigned kind = TTR_KIND_INSTANT; kind < TTR_KIND_COUNT; kind++) {
+        const char *name = ttr_kind_text(kind);
+        if (strncmp(name, word, n) == 0 && (name[n] == '\0' || name[n] == '_'))
+            found |= UINT32_C(1) << kind;
+    }
+    *kinds |= found;
+    return n > 0 && found != 0;
+}
+
+static bool take_kinds(const struct call *call, uint32_t *kinds)
+{
+    const struct words *given = &call->set.kinds;
+    for (size_t i = 0; i < given->n; i++) {
+        for (const char *at = given->list[i]; *at; at += *at == ',') {
+            size_t n = strcspn(at, ",");
+            if (!add_kinds(at, n, kinds)) {
+                (void)talk_misuse(call->command->name, "no kind \"%.*s\": there are instant, begin, end, span, counter, async, flow, switch, "
+                                  "wake, sample, log, blob, object, gap", (int)n, at);
+                return false;
+            }
+            at += n;
+        }
+    }
+    return true;
+}
+
+static uint8_t level_of(const char *name)
+{
+    static const char *const names[] = {"trace", "debug", "info", "warning", "error", "fatal"};
+    for (uint8_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return (uint8_t)(TTR_LEVEL_TRACE + i);
+    return TTR_LEVEL_NONE;
+}
+
+static int64_t absolute(const struct moment *moment, int64_t begin_ns, int64_t otherwise)
+{
+    int64_t ns = moment->ns;
+    if (moment->kind == MOMENT_NONE)
+        return otherwise;
+    if (moment->kind == MOMENT_RELATIVE && __builtin_add_overflow(begin_ns, moment->ns, &ns))
+        return otherwise;
+    return ns;
+}
+
+static bool asks_for_filter(const struct settings *set)
+{
+    return set->names.n || set->not_names.n || set->categories.n || set->providers.n || set->threads.n || set->processes.n ||
+           set->kinds.n || set->level || set->start.kind != MOMENT_NONE || set->end.kind != MOMENT_NONE;
+}
+
+static int add_filter(struct inputs *inputs, const struct call *call, int64_t begin_ns)
+{
+    const struct settings *set = &call->set;
+    ttr_filter filter;
+    ttr_error error = {0};
+    ttr_filter_init(&filter);
+    filter.names = set->names.list;
+    filter.not_names = set->not_names.list;
+    filter.categories = set->categories.list;
+    filter.providers = set->providers.list;
+    filter.threads = set->threads.list;
+    filter.processes = set->processes.list;
+    filter.min_level = level_of(set->level);
+    filter.from_ns = absolute(&set->start, begin_ns, INT64_MIN);
+    filter.to_ns = absolute(&set->end, begin_ns, INT64_MAX);
+    filter.invert = set->invert;
+    if (!take_kinds(call, &filter.kinds))
+        return OUTCOME_MISUSE;
+    inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);
+    return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
+}
+
+/* --- All together --- */
+
+/* Opens every path and merges them; a single one stays as it is. */
+static int open_all(struct inputs *inputs, const struct call *call)
+{
+    int outcome = OUTCOME_FINE;
+    ttr_error error = {0};
+    ttr_reader **readers = calloc(call->paths_n, sizeof *readers);
+    size_t n = 0;
+    if (!readers)
+        return out_of_memory(call);
+    for (; n < call->paths_n; n++) {
+        ttr_read_options options = {.flags = inputs->flags, .time_offset = inputs->offset[n]};
+        readers[n] = open_path(inputs->t, call, call->path[n], &options, &outcome);
+        if (!readers[n])
+            break;
+    }
+    if (outcome != OUTCOME_FINE) {
+        while (n > 0)
+            ttr_close(readers[--n]);
+    } else if (n == 1) {
+        inputs->reader = readers[0];
+    } else {
+        inputs->reader = ttr_merge(inputs->t, readers, n, &error);
+        if (!inputs->reader)
+            outcome = inputs_failed(call, inputs_name(call), &error);
+    }
+    free(readers);
+    return outcome;
+}
+
+static int check_stdin_once(const struct call *call)
+{
+    size_t times = 0;
+    for (size_t i = 0; i < call->paths_n; i++)
+        times += strcmp(call->path[i], "-") == 0;
+    return times > 1 ? talk_misuse(call->command->name, "standard input can be one input only") : OUTCOME_FINE;
+}
+
+int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
+{
+    const struct settings *set = &call->set;
+    int64_t begin_ns = 0;
+    ttr_error error = {0};
+    *inputs = (struct inputs){.flags = flags, .t = ttr_new(NULL), .offset = calloc(call->paths_n + 1, sizeof *inputs->offset)};
+    int outcome = inputs->t && inputs->offset ? check_stdin_once(call) : out_of_memory(call);
+    if (outcome == OUTCOME_FINE && !take_offsets(inputs, call))
+        outcome = OUTCOME_MISUSE;
+    if (outcome == OUTCOME_FINE && set->align && strcmp(set->align, "begin") == 0)
+        outcome = align_begins(inputs, call);
+    if (outcome == OUTCOME_FINE && (set->start.kind == MOMENT_RELATIVE || set->end.kind == MOMENT_RELATIVE))
+        outcome = find_begin(inputs, call, &begin_ns);
+    if (outcome == OUTCOME_FINE)
+        outcome = open_all(inputs, call);
+    if (outcome == OUTCOME_FINE && asks_for_filter(set))
+        outcome = add_filter(inputs, call, begin_ns);
+    if (outcome == OUTCOME_FINE && set->sort) {
+        inputs->reader = ttr_sort(inputs->reader, &error);
+        outcome = inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
+    }
+    if (outcome != OUTCOME_FINE)
+        inputs_close(inputs);
+    return outcome;
+}

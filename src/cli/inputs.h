@@ -1,0 +1,36 @@
+/* Inputs: files opened as the options say, placed on one time line, filtered.
+ *
+ * Ownership: inputs_close closes readers and the context; everything got from them ends there. */
+#ifndef TRACETTA_CLI_INPUTS_H
+#define TRACETTA_CLI_INPUTS_H
+
+#include <tracetta/tracetta.h>
+
+#include "command.h"
+
+struct inputs {
+    ttr *t;
+    ttr_reader *reader; /* all of them */
+    int64_t *offset;    /* ns added to the times of each path */
+    uint32_t flags;     /* TTR_READ_* beyond what the options ask for */
+};
+
+/* Opens all paths of the call: `flags` adds to what the options say.  OUTCOME_FINE, or the outcome after telling the user. */
+int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags);
+
+/* Opens one path alone, without filters. */
+int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path, uint32_t flags);
+
+void inputs_close(struct inputs *inputs);
+
+/* Tells of an error of a reader and gives the outcome; the path is that of the input, or what all together are called. */
+int inputs_failed(const struct call *call, const char *path, const ttr_error *error);
+
+/* A name for all inputs: the path of a single one, else "the inputs". */
+const char *inputs_name(const struct call *call);
+
+/* Options of formats that are for reading (or writing), as the library wants them; the list is the caller's to free. NULL with
+ * *is_fine false after telling the user of one nobody knows. */
+const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine);
+
+#endif

@@ -1,0 +1,16 @@
+/* Signals: the first Ctrl-C ends the work so that outputs are whole, the second ends the command.
+ *
+ * The only writable globals of the command are in interrupt.c, for the handler. */
+#ifndef TRACETTA_CLI_INTERRUPT_H
+#define TRACETTA_CLI_INTERRUPT_H
+
+/* Catches SIGINT and SIGTERM, ignores SIGPIPE (a closed pipe is then an error of a write, EPIPE). */
+void interrupt_init(void);
+
+/* The signal that came, or 0. */
+int interrupt_came(void);
+
+/* A file to remove when the command is ended at once; NULL for none.  Borrowed. */
+void interrupt_remove(const char *path);
+
+#endif

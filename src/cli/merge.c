@@ -1,0 +1,127 @@
+/* merge: several traces on one time line, and an account of how each was placed there. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "convert.h"
+#include "progress.h"
+#include "report.h"
+#include "talk.h"
+
+#define SOURCES_MAX 65536u
+
+/* What one input contributed. */
+struct share {
+    uint64_t events;
+    int64_t first_ns, last_ns;
+};
+
+struct shares {
+    struct share *share; /* by ttr_event.source */
+};
+
+static void see_batch(void *own, const ttr_batch *batch)
+{
+    struct shares *shares = own;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        struct share *share = &shares->share[event->source];
+        if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP || event->flags & TTR_EVENT_NO_TIME)
+            continue;
+        if (share->events == 0 || event->time < share->first_ns)
+            share->first_ns = event->time;
+        if (share->events == 0 || event->time > share->last_ns)
+            share->last_ns = event->time;
+        share->events++;
+    }
+}
+
+static void print_input(const ttr_report *report, const struct share *share)
+{
+    struct unit_text anchor, first, last, events, offset;
+    const ttr_clock *clock = report->clocks_n ? &report->clocks[0] : NULL;
+    bool is_unix = clock && clock->is_anchored;
+    int64_t shift = clock ? clock->offset_ns : 0;
+    (void)fprintf(stderr, "%.*s\n", (int)report->path.n, report->path.p);
+    (void)fprintf(stderr, "    clock   %s", clock && clock->name && *clock->name ? clock->name : "of its own");
+    if (clock)
+        (void)fprintf(stderr, ", %s ticks/s", units_count(clock->frequency, &anchor));
+    if (report->clocks_n > 1)
+        (void)fprintf(stderr, " (first of %zu clocks)", report->clocks_n);
+    if (is_unix)
+        (void)fprintf(stderr, "\n    anchor  tick %" PRIu64 " = %s\n", clock->anchor_ticks, units_time(clock->anchor_ns, true, &anchor));
+    else
+        (void)fputs("\n    anchor  none: times count from its own zero\n", stderr);
+    (void)fprintf(stderr, "    offset  %s%s\n", shift < 0 ? "-" : "+",
+                  units_duration(shift < 0 ? -(uint64_t)shift : (uint64_t)shift, &offset));
+    if (share->events)
+        (void)fprintf(stderr, "    events  %s from %s to %s\n", units_count(share->events, &events),
+                      units_time(share->first_ns, is_unix, &first), units_time(share->last_ns, is_unix, &last));
+    else
+        (void)fputs("    events  none\n", stderr);
+}
+
+/* The i-th report is of the i-th source; source 0 is what was built by hand. */
+static void explain_places(const struct call *call, ttr_reader *reader, const struct shares *shares)
+{
+    ttr_report report = {.size = sizeof report};
+    if (call->set.quiet)
+        return;
+    for (size_t i = 0; ttr_reader_report(reader, i, &report) && i + 1 < SOURCES_MAX; i++)
+        print_input(&report, &shares->share[i + 1]);
+}
+
+/* Traces with and without a clock that knows the time of day cannot be compared. */
+static void warn_of_mixture(const struct call *call, ttr_reader *reader)
+{
+    size_t anchored = 0, n = 0;
+    ttr_report report = {.size = sizeof report};
+    if (call->set.align)
+        return;
+    for (; ttr_reader_report(reader, n, &report); n++)
+        anchored += report.clocks_n && report.clocks[0].is_anchored;
+    if (anchored > 0 && anchored < n)
+        talk_note(call, "warning: %zu of %zu inputs have no anchored clock, so their place among the others is a guess: "
+                  "--align=begin puts begins together, --offset moves one", n - anchored, n);
+}
+
+/* The format of the output: asked for, told by the suffix, or that of the first input. */
+static const char *choose_format(const struct call *call, ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    if (call->set.to)
+        return call->set.to;
+    const char *guess = call->set.output ? convert_guess(call->set.output) : NULL;
+    if (guess)
+        return guess;
+    bool has_first = ttr_reader_report(reader, 0, &report);
+    return has_first && convert_writes(report.format) ? report.format : "fxt";
+}
+
+int run_merge(struct call *call)
+{
+    struct inputs inputs;
+    uint64_t begin_ns = progress_now();
+    struct shares shares = {0};
+    if (!call->set.output && !call->set.dry_run)
+        return talk_misuse("merge", "where to? -o OUTPUT (\"-\" is standard output), or --dry-run");
+    int outcome = convert_check_output(call);
+    if (outcome == OUTCOME_FINE)
+        outcome = inputs_open(&inputs, call, 0);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    const char *format = choose_format(call, inputs.reader);
+    convert_explain(call, format);
+    shares.share = calloc(SOURCES_MAX, sizeof *shares.share);
+    struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = call->set.dry_run ? NULL : call->set.output,
+                        .see = shares.share ? see_batch : NULL, .own = &shares};
+    outcome = pump_open(&pump, format, 0);
+    if (outcome == OUTCOME_FINE)
+        outcome = convert_run(&pump, format, begin_ns);
+    if (outcome == OUTCOME_FINE && shares.share) {
+        explain_places(call, inputs.reader, &shares);
+        warn_of_mixture(call, inputs.reader);
+    }
+    free(shares.share);
+    inputs_close(&inputs);
+    return outcome;
+}

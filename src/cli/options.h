@@ -1,0 +1,68 @@
+/* Options: one table for all verbs, and what parsing it leaves behind.
+ *
+ * Ownership: texts are borrowed from argv; lists are freed by settings_free.  Thread rule: plain data. */
+#ifndef TRACETTA_CLI_OPTIONS_H
+#define TRACETTA_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "units.h"
+
+/* A list of texts with NULL at its end; `list` is NULL while empty. */
+struct words {
+    const char **list;
+    size_t n;
+};
+
+/* Everything any option may set; 0, NULL and false where not given. */
+struct settings {
+    const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
+    struct words format_options, offsets;
+    struct words names, not_names, categories, providers, threads, processes, kinds;
+    struct moment start, end;
+    uint64_t max_record, limit, depth;
+    int64_t min_duration;
+    bool help, quiet, verbose, no_pager, json;
+    bool strict, no_mmap, invert, sort, overwrite, explain, dry_run, aggregate, no_sidecar;
+};
+
+enum option_type {
+    OPTION_FLAG,     /* bool */
+    OPTION_TEXT,     /* const char *; one of `choices` where they are a list */
+    OPTION_WORDS,    /* struct words, may be given often */
+    OPTION_COUNT,    /* uint64_t */
+    OPTION_SIZE,     /* uint64_t: "10MiB" */
+    OPTION_DURATION, /* int64_t ns: "250us" */
+    OPTION_MOMENT    /* struct moment */
+};
+
+/* Headings under which help lists options. */
+enum option_group { GROUP_VERB, GROUP_FILTER, GROUP_INPUT, GROUP_GENERAL, GROUP_COUNT };
+
+struct option_row {
+    const char *name;    /* without "--" */
+    char letter;         /* 0 = none */
+    uint8_t type;        /* enum option_type */
+    uint8_t group;       /* enum option_group */
+    uint16_t at;         /* offset in struct settings */
+    uint32_t verbs;      /* bits of enum verb */
+    const char *value;   /* "FORMAT"; NULL for a flag */
+    const char *choices; /* "auto|always|never", "@readers", "@writers", "@kinds", "@file", or NULL */
+    const char *text;    /* one or two lines of help */
+};
+
+/* The i-th option of all, or NULL past the end. */
+const struct option_row *option_at(size_t i);
+
+/* The heading of a group of options. */
+const char *option_group_title(unsigned group);
+
+/* Parses argv[0 .. n) for a verb: fills the settings and moves operands to its front.  Gives how many operands there are, or -1
+ * after telling the user what is wrong.  Options and operands may be mixed; "--" ends the options. */
+int options_parse(uint32_t verb, char **argv, int n, struct settings *settings);
+
+void settings_free(struct settings *settings);
+
+#endif

@@ -1,0 +1,108 @@
+/* Progress.  The sum over all inputs of a reader: bytes of the files, as they lie on the disk. */
+#include "progress.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "command.h"
+#include "interrupt.h"
+#include "json.h"
+
+#define FIRST_NS UINT64_C(1000000000)
+#define TTY_STEP_NS UINT64_C(200000000)
+#define JSON_STEP_NS UINT64_C(500000000)
+
+struct position {
+    uint64_t used, size, events; /* size 0: unknown */
+};
+
+uint64_t progress_now(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void progress_begin(struct progress *progress, const struct call *call, ttr_reader *reader, const char *what)
+{
+    const char *how = call->set.progress ? call->set.progress : "auto";
+    *progress = (struct progress){.call = call, .reader = reader, .what = what, .begin_ns = progress_now()};
+    progress->is_json = strcmp(how, "json") == 0;
+    /* A line between lines of output on one terminal helps nobody. */
+    bool is_free = call->term.error_is_tty && !call->term.pager && (!call->term.out_is_tty || call->command->verb != VERB_CAT);
+    progress->is_on = progress->is_json || (strcmp(how, "auto") == 0 && is_free && !call->set.quiet);
+    progress->next_ns = progress->begin_ns + (progress->is_json ? JSON_STEP_NS : FIRST_NS);
+}
+
+static struct position find_position(ttr_reader *reader)
+{
+    struct position sum = {0};
+    bool is_known = true;
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
+        is_known = is_known && report.disk_size > 0;
+        sum.used += report.disk_used;
+        sum.size += report.disk_size;
+        sum.events += report.events;
+    }
+    sum.size = is_known && sum.used <= sum.size ? sum.size : 0;
+    return sum;
+}
+
+static void show_json(const struct progress *progress, const struct position *at, double seconds)
+{
+    struct json json = {.to = stderr, .is_flat = true};
+    json_open(&json, NULL, '{');
+    json_string(&json, "schema", "tracetta.progress/1");
+    json_string(&json, "what", progress->what);
+    json_uint(&json, "bytes", at->used);
+    if (at->size)
+        json_uint(&json, "total_bytes", at->size);
+    json_uint(&json, "events", at->events);
+    json_float(&json, "seconds", seconds);
+    json_close(&json, '}');
+}
+
+static void show_line(const struct progress *progress, const struct position *at, double seconds)
+{
+    struct unit_text size, rate, left;
+    (void)fprintf(stderr, "\r%s ", progress->what);
+    if (at->size)
+        (void)fprintf(stderr, "%3.0f %%  ", 100.0 * (double)at->used / (double)at->size);
+    (void)fprintf(stderr, "%s  %s events/s", units_size(at->used, &size), units_count((uint64_t)((double)at->events / seconds), &rate));
+    if (at->size && at->used) {
+        double rest = seconds * (double)(at->size - at->used) / (double)at->used;
+        (void)fprintf(stderr, "  %s left", units_duration((uint64_t)(rest * 1e9) / 1000000000 * 1000000000, &left));
+    }
+    (void)fputs("\x1b[K", stderr);
+}
+
+bool progress_step(void *own)
+{
+    struct progress *progress = own;
+    if (interrupt_came())
+        return false;
+    /* A look at the clock costs as much as an event: not every time. */
+    if (!progress->is_on || ++progress->calls % 16 != 0)
+        return true;
+    uint64_t now = progress_now();
+    if (now < progress->next_ns)
+        return true;
+    struct position at = find_position(progress->reader);
+    double seconds = (double)(now - progress->begin_ns) / 1e9;
+    if (progress->is_json)
+        show_json(progress, &at, seconds);
+    else
+        show_line(progress, &at, seconds);
+    progress->is_shown = !progress->is_json;
+    progress->next_ns = now + (progress->is_json ? JSON_STEP_NS : TTY_STEP_NS);
+    return true;
+}
+
+void progress_end(struct progress *progress)
+{
+    if (progress->is_shown)
+        (void)fputs("\r\x1b[K", stderr);
+    progress->is_shown = false;
+}

@@ -1,0 +1,40 @@
+/* The pump: moves batches from a reader to a writer, with progress, a limit and Ctrl-C; and the output at its end.
+ *
+ * Ownership: a pump owns its writer until pump_end; it borrows the reader. */
+#ifndef TRACETTA_CLI_PUMP_H
+#define TRACETTA_CLI_PUMP_H
+
+#include <tracetta/tracetta.h>
+
+#include "command.h"
+
+struct pump {
+    const struct call *call;
+    ttr *t;
+    ttr_reader *in;
+    ttr_writer *out;
+    const char *path;     /* of the output, for messages */
+    uint64_t limit;       /* events; 0 = all */
+    bool is_live;         /* hand over every batch at once: someone is watching */
+    void (*see)(void *own, const ttr_batch *batch); /* looks at every batch, or NULL */
+    void *own;
+    uint64_t events, bytes; /* written; set by pump_end */
+    bool is_partial;        /* reading failed half-way */
+};
+
+/* Makes the writer: into a file, into stdout ("-"), or into nothing (path NULL).  OUTCOME_FINE, or after telling the user why. */
+int pump_open(struct pump *pump, const char *format, uint32_t flags);
+
+/* Moves everything.  OUTCOME_FINE also after Ctrl-C; a read that fails after some events makes the output partial. */
+int pump_run(struct pump *pump);
+
+/* Puts the output in place, or removes it where the outcome so far says so; gives the final outcome. */
+int pump_end(struct pump *pump, int outcome);
+
+/* Prints what a format cannot hold: to stderr, `losses` with their counts, or before anything was converted. */
+void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n, bool is_before);
+
+/* Prints the losses of the writer, at most ten, all with --explain. */
+void pump_tell_losses(const struct pump *pump);
+
+#endif

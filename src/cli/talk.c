@@ -1,0 +1,109 @@
+/* What is said on stderr.  Data never goes there, talk never goes to stdout. */
+#include "talk.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+#define WORD_MAX 32u
+
+static void say_line(const char *format, va_list values)
+{
+    (void)fputs("tracetta: ", stderr);
+    (void)vfprintf(stderr, format, values);
+    (void)fputc('\n', stderr);
+}
+
+int talk_misuse(const char *verb, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    say_line(format, values);
+    va_end(values);
+    (void)fprintf(stderr, "try: tracetta %s%s--help\n", verb ? verb : "", verb ? " " : "");
+    return OUTCOME_MISUSE;
+}
+
+void talk_error(const struct call *call, const char *path, const ttr_error *error)
+{
+    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    (void)fputs("tracetta: ", stderr);
+    if (!strstr(error->text, path))
+        (void)fprintf(stderr, "%s: ", shown);
+    if (error->offset != UINT64_MAX && error->offset != 0 && !strstr(error->text, "at byte"))
+        (void)fprintf(stderr, "at byte %llu: ", (unsigned long long)error->offset);
+    if (error->line)
+        (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);
+    (void)fprintf(stderr, "%s\n", error->text[0] ? error->text : ttr_status_text(error->status));
+    if (!call->set.verbose)
+        return;
+    (void)fprintf(stderr, "    status %s", ttr_status_text(error->status));
+    if (error->format[0])
+        (void)fprintf(stderr, ", format %s", error->format);
+    if (error->record != UINT64_MAX && error->record != 0)
+        (void)fprintf(stderr, ", record %llu", (unsigned long long)error->record);
+    (void)fputc('\n', stderr);
+}
+
+void talk_failure(const char *path, const char *format, ...)
+{
+    (void)fprintf(stderr, "tracetta: %s: ", path);
+    va_list values;
+    va_start(values, format);
+    (void)vfprintf(stderr, format, values);
+    va_end(values);
+    (void)fputc('\n', stderr);
+}
+
+void talk_note(const struct call *call, const char *format, ...)
+{
+    if (call->set.quiet)
+        return;
+    va_list values;
+    va_start(values, format);
+    say_line(format, values);
+    va_end(values);
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits (insert, delete, replace) that make one word of the other. */
+static unsigned distance(const char *a, const char *b)
+{
+    size_t a_n = strlen(a), b_n = strlen(b);
+    unsigned row[WORD_MAX + 1];
+    if (a_n > WORD_MAX || b_n > WORD_MAX)
+        return WORD_MAX;
+    for (unsigned j = 0; j <= b_n; j++)
+        row[j] = j;
+    for (unsigned i = 1; i <= a_n; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= b_n; j++) {
+            unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = least(replaced, least(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[b_n];
+}
+
+const char *talk_nearest(const char *word, const char *(*at)(const void *own, size_t i), const void *own)
+{
+    const char *nearest = NULL;
+    unsigned best = strlen(word) > 3 ? 3 : 2; /* at most two edits, one in a short word */
+    const char *candidate;
+    for (size_t i = 0; (candidate = at(own, i)); i++) {
+        unsigned edits = distance(word, candidate);
+        if (edits < best && edits < strlen(candidate)) {
+            best = edits;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}

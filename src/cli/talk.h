@@ -1,0 +1,24 @@
+/* What is said on stderr: one line each, "tracetta: FILE: at byte N: text". */
+#ifndef TRACETTA_CLI_TALK_H
+#define TRACETTA_CLI_TALK_H
+
+#include <tracetta/error.h>
+
+struct call;
+
+/* Tells of misuse and points to the help of the verb (NULL: of the whole command).  Gives OUTCOME_MISUSE. */
+int talk_misuse(const char *verb, const char *format, ...) TTR_PRINTF(2, 3);
+
+/* Tells of a failure of the library; with --verbose also status, format, record and line. */
+void talk_error(const struct call *call, const char *path, const ttr_error *error);
+
+/* A failure of ours, about a path. */
+void talk_failure(const char *path, const char *format, ...) TTR_PRINTF(2, 3);
+
+/* Worth a line unless --quiet. */
+void talk_note(const struct call *call, const char *format, ...) TTR_PRINTF(2, 3);
+
+/* The word of a list (given one by one by `at`, NULL past the end) most like `word`, or NULL when none is near. */
+const char *talk_nearest(const char *word, const char *(*at)(const void *own, size_t i), const void *own);
+
+#endif

@@ -1,0 +1,33 @@
+/* The terminal: is there one, how wide, which colours; and the pager. */
+#ifndef TRACETTA_CLI_TERM_H
+#define TRACETTA_CLI_TERM_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct settings;
+
+struct terminal {
+    bool out_is_tty, error_is_tty;
+    bool has_color, error_has_color;
+    bool has_boxes; /* stdout is a terminal that speaks UTF-8 */
+    int width;      /* of stdout, 80 when unknown */
+    pid_t pager;    /* 0 = none */
+};
+
+enum ink { INK_PLAIN, INK_BOLD, INK_DIM, INK_RED, INK_YELLOW, INK_GREEN, INK_CYAN, INK_COUNT };
+
+/* Looks at the terminal, the environment (NO_COLOR, CLICOLOR_FORCE, COLUMNS) and --color. */
+void term_init(struct terminal *term, const struct settings *settings);
+
+/* The escape sequence of an ink on stdout, "" without colours.  INK_PLAIN ends the others. */
+const char *term_ink(const struct terminal *term, enum ink ink);
+
+/* Sends stdout through $PAGER where it is a terminal; without one, or with --no-pager, nothing happens. */
+void term_page(struct terminal *term, const struct settings *settings);
+
+/* Closes stdout towards the pager and waits until the user leaves it. */
+void term_end(struct terminal *term);
+
+#endif

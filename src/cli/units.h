@@ -1,0 +1,47 @@
+/* Numbers as people write and read them: sizes, durations, moments.
+ *
+ * Functions that make text fill a caller's `struct unit_text` and give a pointer into it. */
+#ifndef TRACETTA_CLI_UNITS_H
+#define TRACETTA_CLI_UNITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct unit_text {
+    char s[48];
+};
+
+enum moment_kind { MOMENT_NONE = 0, MOMENT_ABSOLUTE, MOMENT_RELATIVE };
+
+/* A time someone asked for. */
+struct moment {
+    int kind;   /* enum moment_kind */
+    int64_t ns; /* on the time line of the trace, or since its begin */
+};
+
+/* "12", "1_000", up to UINT64_MAX. */
+bool units_parse_count(const char *text, uint64_t *value);
+
+/* "512", "64KiB", "1.5MB": bytes; K, M, G alone mean powers of 1024. */
+bool units_parse_size(const char *text, uint64_t *bytes);
+
+/* "250us", "1.5s", "2min", "-3ms"; a number without a unit is nanoseconds. */
+bool units_parse_duration(const char *text, int64_t *ns);
+
+/* "+2s" since the begin of the trace; "1700000000123456789" nanoseconds; "1700000000.25" seconds; "12ms";
+ * "2026-11-21T01:32:51.5Z", with "+02:00" or without (then UTC), or a date alone. */
+bool units_parse_moment(const char *text, struct moment *moment);
+
+/* "4,000,000" */
+const char *units_count(uint64_t value, struct unit_text *to);
+
+/* "123.4 MiB" */
+const char *units_size(uint64_t bytes, struct unit_text *to);
+
+/* "1.234 ms", "12.3 s"; four digits that count. */
+const char *units_duration(uint64_t ns, struct unit_text *to);
+
+/* "2026-11-21T01:32:51.123456789Z" for times since the Unix epoch, else "12.345678901 s". */
+const char *units_time(int64_t ns, bool is_unix, struct unit_text *to);
+
+#endif
