@@ -234,7 +234,9 @@ static bool parse_long(struct parse *parse, const char *word)
     const struct option_row *row = find_option(parse->verb, word, name_n, 0);
     const char *attached = word[name_n] == '=' ? word + name_n + 1 : NULL;
     if (!row) {
-        const char *near = talk_nearest(word, option_name_at, NULL);
+        char name[64];
+        (void)snprintf(name, sizeof name, "%.*s", (int)name_n, word);
+        const char *near = talk_nearest(name, option_name_at, NULL);
         (void)talk_misuse(parse->verb_name, "unknown option --%.*s%s%s%s", (int)name_n, word, near ? " (did you mean --" : "",
                           near ? near : "", near ? "?)" : "");
         return false;

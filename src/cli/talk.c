@@ -30,9 +30,10 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
 {
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
     (void)fputs("tracetta: ", stderr);
-    if (!strstr(error->text, path))
+    if (!strstr(error->text, shown))
         (void)fprintf(stderr, "%s: ", shown);
-    if (error->offset != UINT64_MAX && error->offset != 0 && !strstr(error->text, "at byte"))
+    bool has_place = error->offset != UINT64_MAX && error->offset != 0 && error->status != TTR_E_IO;
+    if (has_place && !strstr(error->text, "at byte"))
         (void)fprintf(stderr, "at byte %llu: ", (unsigned long long)error->offset);
     if (error->line)
         (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);
