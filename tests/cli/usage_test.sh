@@ -1,8 +1,56 @@
 #!/bin/bash
-# The command without a task: version, usage, unknown words.
+# The command without a task: version, help, unknown words and options, completions and man pages.
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"
 
 says "the_version_is_told" "^tracetta [0-9]+\.[0-9]+\.[0-9]+" "$tracetta" --version
 refuses "nothing_to_do_is_a_misuse" 2 "usage" "$tracetta"
 refuses "an_unknown_verb_is_a_misuse" 2 "usage|unknown" "$tracetta" frobnicate
+refuses "a_slip_in_a_verb_is_recognised" 2 "did you mean convert" "$tracetta" covnert
+refuses "a_slip_in_an_option_is_recognised" 2 "did you mean --limit" "$tracetta" cat --limt=3 x
+refuses "an_unknown_letter_is_a_misuse" 2 "unknown option -Z" "$tracetta" cat -Z x
+refuses "an_option_without_its_value_is_a_misuse" 2 "needs a value" "$tracetta" cat x --limit
+refuses "a_flag_takes_no_value" 2 "takes no value" "$tracetta" info --json=yes x
+refuses "a_limit_must_be_a_number" 2 "it wants a number" "$tracetta" cat --limit=many x
+refuses "a_size_must_be_one" 2 "it wants a size" "$tracetta" cat --max-record=12parsec x
+refuses "a_time_must_be_one" 2 "it wants a time" "$tracetta" cat --start=noon x
+refuses "a_choice_must_be_listed" 2 "auto\|always\|never" "$tracetta" cat --color=blue x
+refuses "an_unknown_format_is_listed_against" 2 "no format \"pcap\" can be read" "$tracetta" info --from=pcap x
+refuses "a_verb_wants_a_file" 2 "wants a file" "$tracetta" info
+refuses "help_of_an_unknown_verb_is_a_misuse" 2 "no command" "$tracetta" help frobnicate
+says "help_lists_the_verbs" "^  recover " "$tracetta" --help
+for verb in info cat convert merge check recover formats; do
+    says "${verb}_has_help_with_examples" "^Examples:" "$tracetta" "$verb" --help
+    says "help_${verb}_is_the_same_word" "^usage: tracetta $verb" "$tracetta" help "$verb"
+    says "${verb}_has_a_man_page" "^\.SH SYNOPSIS" "$tracetta" __man "$verb"
+done
+says "there_is_a_man_page_for_all" "^\.SH COMMANDS" "$tracetta" __man
+for shell in bash zsh fish; do
+    says "there_are_completions_for_$shell" "tracetta" "$tracetta" __complete "$shell"
+    if command -v "$shell" >/dev/null; then
+        "$tracetta" __complete "$shell" >"$work/completion"
+        succeeds "${shell}_accepts_the_completions" "$shell" -n "$work/completion"
+    else
+        skip "${shell}_accepts_the_completions" "$shell is not installed"
+    fi
+done
+if command -v man >/dev/null; then
+    "$tracetta" __man convert >"$work/page.1"
+    succeeds "man_renders_the_page_without_warnings" man --warnings -E UTF-8 -l "$work/page.1"
+else
+    skip "man_renders_the_page_without_warnings" "man is not installed"
+fi
+cat >"$work/complete" <<'END'
+source "$1"
+COMP_WORDS=(tracetta convert --to = p)
+COMP_CWORD=4
+_tracetta
+printf '%s\n' "${COMPREPLY[@]}"
+COMP_WORDS=(tracetta rec)
+COMP_CWORD=1
+_tracetta
+printf '%s\n' "${COMPREPLY[@]}"
+END
+"$tracetta" __complete bash >"$work/completion"
+says "bash_completes_a_verb" "^recover$" bash "$work/complete" "$work/completion"
+says "json_lists_the_formats" '"schema": "tracetta.formats/1"' "$tracetta" formats --json
