@@ -9,13 +9,13 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 
-/* Appends the escaped form of any bytes; gives how many of them the form cannot hold as they were. */
+/* Appends the escaped form of any bytes; gives 0 where the form holds them as they were. */
 typedef size_t (*text_encode)(struct buffer *to, const void *p, size_t n);
 
 struct text_piece {
     const char *p; /* NULL: not asked for yet */
     size_t n;
-    size_t changed; /* bytes that are not as they were */
+    size_t changed; /* what `encode` gave */
 };
 
 struct text_cache {

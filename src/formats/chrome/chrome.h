@@ -93,9 +93,6 @@ void chrome_arg_series(struct ttr_writer *out, const ttr_event *event);
 /* Gives a string as JSON, `otherwise` (constant) where it is empty, and counts bytes that are no UTF-8. */
 struct text_piece chrome_string(struct ttr_writer *out, ttr_id id, const char *otherwise, uint64_t offset);
 
-/* Gives a thread's slot with its ids, NULL when memory is out (the buffer then has failed). */
-struct chrome_thread *chrome_thread_of(struct ttr_writer *out, ttr_id id, uint64_t offset);
-
 /* Writes the names of a thread and its process where they are news; once a batch for each thread. */
 void chrome_tell_names(struct ttr_writer *out, ttr_id id, uint64_t offset);
 

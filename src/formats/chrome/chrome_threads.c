@@ -44,7 +44,8 @@ static void check_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t 
     out->buffer.failed |= !pairmap_put(&own->pids, pid, first ? (uint64_t)source + 1 : 0, source);
 }
 
-struct chrome_thread *chrome_thread_of(struct ttr_writer *out, ttr_id id, uint64_t offset)
+/* A thread's slot with its ids, NULL when memory is out (the buffer then has failed). */
+static struct chrome_thread *slot_of(struct ttr_writer *out, ttr_id id, uint64_t offset)
 {
     struct chrome *own = out->own;
     ttr_thread thread = {0};
@@ -106,7 +107,7 @@ void chrome_tell_names(struct ttr_writer *out, ttr_id id, uint64_t offset)
 {
     const struct chrome *own = out->own;
     ttr_thread known;
-    struct chrome_thread *thread = chrome_thread_of(out, id, offset);
+    struct chrome_thread *thread = slot_of(out, id, offset);
     if (!thread)
         return;
     thread->batch = own->batch;
@@ -152,7 +153,7 @@ static void find_named(struct ttr_writer *out, const ttr_event *event, struct ch
         return;
     }
     const uint32_t *id = thread_of(out, event);
-    struct chrome_thread *thread = id ? chrome_thread_of(out, *id, event->offset) : NULL;
+    struct chrome_thread *thread = id ? slot_of(out, *id, event->offset) : NULL;
     if (thread)
         (void)is_news(out, &thread->name, event->name, event->offset);
     if (thread)

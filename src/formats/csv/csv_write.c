@@ -1,0 +1,307 @@
+/* CSV as RFC 4180 has it, for spreadsheets and databases: a header line, then one event a line with the columns of
+ * "tracetta.events/1" (docs/json.md) in one fixed order; the fields are one column of JSON, because every event may have others.
+ * Left out: what has no column (declared below), how the trace was stored, definitions, and reading. */
+#include "base/status.h"
+#include "base/utf.h"
+#include "encodings/field_json.h"
+#include "encodings/put.h"
+#include "model/output.h"
+
+#define LINE_TEXT 256
+#define LINE_NUMBERS (10 * NUMBER_MAX)
+
+enum csv_loss { CSV_NUL = FIELD_JSON_LOSSES, CSV_OUTGOING, CSV_TAG, CSV_DETAIL, CSV_LOSSES };
+
+static const ttr_loss losses[CSV_LOSSES] = {
+    FIELD_JSON_LOSS_ROWS,
+    [CSV_NUL] = {.code = "text.nul", .what = "names with NUL characters", .rule = "have U+FFFD for each"},
+    [CSV_OUTGOING] = {.code = "switch.outgoing", .what = "threads that leave a CPU, and their state", .rule = "are left out",
+                      .kind = TTR_LOSS_DROPPED},
+    [CSV_TAG] = {.code = "event.tag", .what = "types of objects, blobs and other events", .rule = "are left out",
+                 .kind = TTR_LOSS_DROPPED},
+    [CSV_DETAIL] = {.code = "event.detail", .what = "keywords, opcodes and activity ids", .rule = "are left out",
+                    .kind = TTR_LOSS_DROPPED},
+};
+
+static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source,flags,fields";
+
+struct csv {
+    struct text_cache texts;
+    struct buffer scratch; /* the fields as JSON, before they are quoted */
+    struct field_json fields;
+    const char *line_end;
+    bool has_begun;
+};
+
+/* The names of an event. */
+struct names {
+    struct text_piece provider, category, name, process, thread, source;
+    ttr_thread known;
+};
+
+/* True for text that can stand without quotes: RFC 4180 TEXTDATA, characters beyond ASCII, no blanks at the ends. */
+static bool is_bare(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] < 0x20 || p[i] == '"' || p[i] == ',' || p[i] == 0x7f)
+            return false;
+    return n == 0 || (p[0] != ' ' && p[n - 1] != ' ');
+}
+
+/* What csv_escape found. */
+#define HAS_BROKEN 1u
+#define HAS_NUL 2u
+
+/* Appends a string as a CSV field. */
+static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    size_t found = 0;
+    bool quoted = !is_bare(p, n);
+    if (quoted)
+        buffer_add_byte(to, '"');
+    for (size_t i = 0, length; i < n; i += length) {
+        size_t character = utf8_character(p + i, n - i);
+        length = character ? character : 1;
+        found |= (character == 0 ? HAS_BROKEN : 0) | (p[i] == 0 ? HAS_NUL : 0);
+        if (p[i] == '"')
+            buffer_add_byte(to, '"');
+        if (character == 0 || p[i] == 0)
+            buffer_add(to, "\xef\xbf\xbd", 3); /* U+FFFD */
+        else
+            buffer_add(to, p + i, length);
+    }
+    if (quoted)
+        buffer_add_byte(to, '"');
+    return found;
+}
+
+static ttr_status csv_create(struct ttr_writer *out, ttr_error *error)
+{
+    struct csv *own = out->own;
+    const char *end = output_option(out, "eol");
+    text_cache_init(&own->texts, &out->t->counted, csv_escape);
+    buffer_init(&own->scratch, &out->t->counted);
+    field_json_init(&own->fields, out->t, &own->scratch);
+    own->line_end = end && strcmp(end, "lf") == 0 ? "\n" : "\r\n";
+    if (end && strcmp(end, "lf") != 0 && strcmp(end, "crlf") != 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "csv cannot do eol=%s: there are crlf and lf", end);
+    return TTR_OK;
+}
+
+static void begin(struct ttr_writer *out)
+{
+    struct csv *own = out->own;
+    if (own->has_begun)
+        return;
+    own->has_begun = true;
+    buffer_add_text(&out->buffer, header);
+    buffer_add_text(&out->buffer, own->line_end);
+}
+
+static struct text_piece look_up(struct ttr_writer *out, ttr_id id, uint64_t offset)
+{
+    struct csv *own = out->own;
+    struct text_piece piece = text_cache_get(&own->texts, out->t, id);
+    if (piece.changed & HAS_BROKEN)
+        output_lost(out, FIELD_JSON_TEXT, offset);
+    if (piece.changed & HAS_NUL)
+        output_lost(out, CSV_NUL, offset);
+    return piece;
+}
+
+/* The path is told only where there are several inputs; source 0 is the caller and has none. */
+static ttr_id path_of(const ttr *t, const ttr_event *event)
+{
+    ttr_source source;
+    return t->sources_n > 2 && ttr_source_get(t, event->source, &source) ? source.path : 0;
+}
+
+static void gather(struct ttr_writer *out, const ttr_event *event, struct names *names)
+{
+    uint64_t offset = event->offset;
+    names->known = (ttr_thread){0};
+    (void)ttr_thread_get(out->t, event->thread, &names->known); /* an event without a thread shows none */
+    names->provider = look_up(out, event->provider, offset);
+    names->category = look_up(out, event->category, offset);
+    names->name = look_up(out, event->name, offset);
+    names->process = look_up(out, names->known.process_name, offset);
+    names->thread = look_up(out, names->known.thread_name, offset);
+    names->source = look_up(out, path_of(out->t, event), offset);
+}
+
+static char *put_comma_piece(char *at, struct text_piece piece)
+{
+    *at = ',';
+    return put_piece(at + 1, piece);
+}
+
+/* A number, or nothing between the commas. */
+static char *put_comma_u64(char *at, bool is_known, uint64_t x)
+{
+    *at++ = ',';
+    return is_known ? put_u64(at, x) : at;
+}
+
+static bool has_id(unsigned kind)
+{
+    return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) || kind == TTR_KIND_COUNTER ||
+           kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
+}
+
+static char *put_level(char *at, const ttr_event *event)
+{
+    static const char *const levels[] = {"", "trace", "debug", "info", "warning", "error", "fatal"};
+    *at++ = ',';
+    return event->level < sizeof levels / sizeof *levels ? put_text(at, levels[event->level]) : at;
+}
+
+static char *put_flags(char *at, unsigned flags)
+{
+    static const struct {
+        unsigned flag;
+        const char *text;
+    } names[] = {{TTR_EVENT_CLAMPED, "clamped"}, {TTR_EVENT_BACKWARD, "backward"}, {TTR_EVENT_PARTIAL, "partial"},
+                 {TTR_EVENT_NO_TIME, "no_time"}};
+    char before = ',';
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!(flags & names[i].flag))
+            continue;
+        *at++ = before;
+        at = put_text(at, names[i].text);
+        before = ' ';
+    }
+    return before == ',' ? put_text(at, ",") : at;
+}
+
+static void count_losses(struct ttr_writer *out, const ttr_event *event)
+{
+    bool has_own_tag = event->kind == TTR_KIND_BLOB || event->kind == TTR_KIND_OBJECT;
+    if (event->kind == TTR_KIND_SWITCH)
+        output_lost(out, CSV_OUTGOING, event->offset);
+    else if (event->tag || has_own_tag)
+        output_lost(out, CSV_TAG, event->offset);
+    if (event->keyword || event->opcode || event->activity || event->related)
+        output_lost(out, CSV_DETAIL, event->offset);
+}
+
+static void write_head(struct ttr_writer *out, const ttr_event *event, const struct names *names)
+{
+    size_t room = LINE_TEXT + LINE_NUMBERS + names->provider.n + names->category.n + names->name.n + names->process.n +
+                  names->thread.n + names->source.n;
+    char *start = (char *)buffer_room(&out->buffer, room), *at = start;
+    ttr_track track = {0};
+    if (!start)
+        return;
+    bool has_track = ttr_track_get(out->t, event->track, &track);
+    at = put_text(put_i64(at, event->time), ",");
+    at = put_text(at, ttr_kind_text(event->kind));
+    at = put_comma_piece(at, names->provider);
+    at = put_comma_piece(at, names->category);
+    at = put_comma_piece(at, names->name);
+    at = put_comma_u64(at, names->known.pid_known, names->known.pid);
+    at = put_comma_u64(at, names->known.tid_known, names->known.tid);
+    at = put_comma_u64(at, event->flags & TTR_EVENT_HAS_CPU, event->cpu);
+    at = put_comma_u64(at, event->kind == TTR_KIND_SPAN, event->duration);
+    at = put_comma_u64(at, has_id(event->kind), event->link);
+    at = put_level(at, event);
+    at = put_comma_piece(at, names->process);
+    at = put_comma_piece(at, names->thread);
+    at = put_comma_u64(at, has_track, track.number);
+    at = put_comma_piece(at, names->source);
+    at = put_flags(at, event->flags);
+    *at++ = ',';
+    buffer_filled(&out->buffer, (size_t)(at - start));
+}
+
+/* Appends the JSON of the scratch as a quoted field: JSON itself has no line ends and no control characters. */
+static void add_quoted(struct buffer *to, const struct buffer *json)
+{
+    char *at = json->n < SIZE_MAX / 4 ? (char *)buffer_room(to, json->n * 2 + 2) : NULL, *start = at;
+    if (!at) {
+        to->failed = true;
+        return;
+    }
+    *at++ = '"';
+    for (size_t i = 0; i < json->n; i++) {
+        *at = '"';
+        at += json->bytes[i] == '"';
+        *at++ = (char)json->bytes[i];
+    }
+    *at++ = '"';
+    buffer_filled(to, (size_t)(at - start));
+}
+
+static void write_fields(struct ttr_writer *out, const ttr_event *event)
+{
+    struct csv *own = out->own;
+    buffer_clear(&own->scratch);
+    buffer_add_byte(&own->scratch, '{');
+    field_json_begin(&own->fields);
+    field_json_fields(&own->fields, event);
+    buffer_add_byte(&own->scratch, '}');
+    field_json_tell(&own->fields, out, event->offset);
+    if (own->scratch.n == 2)
+        buffer_add_text(&out->buffer, "{}");
+    else
+        add_quoted(&out->buffer, &own->scratch);
+    out->buffer.failed |= own->scratch.failed;
+}
+
+static ttr_status csv_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
+    const struct csv *own = out->own;
+    begin(out);
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        struct names names;
+        if (event->kind == TTR_KIND_DEFINITION)
+            continue;
+        gather(out, event, &names);
+        write_head(out, event, &names);
+        write_fields(out, event);
+        buffer_add_text(&out->buffer, own->line_end);
+        count_losses(out, event);
+        out->events++;
+        out->buffer.failed |= own->texts.failed;
+        ttr_status status = output_drain(out, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    return TTR_OK;
+}
+
+static ttr_status csv_finish(struct ttr_writer *out, ttr_error *error)
+{
+    begin(out);
+    return output_drain(out, error);
+}
+
+static void csv_drop(struct ttr_writer *out)
+{
+    struct csv *own = out->own;
+    text_cache_free(&own->texts);
+    field_json_free(&own->fields);
+    buffer_free(&own->scratch);
+}
+
+static const ttr_option_info options[] = {
+    {"eol", "crlf|lf", "how lines end; RFC 4180 says crlf", true},
+};
+
+const struct format format_csv = {
+    .name = "csv",
+    .title = "CSV: a header line, one event a line",
+    .extensions = "csv",
+    .spec = "RFC 4180",
+    .abilities = TTR_FORMAT_WRITES | TTR_FORMAT_TEXT,
+    .losses = losses,
+    .losses_n = CSV_LOSSES,
+    .writer_size = sizeof(struct csv),
+    .create = csv_create,
+    .write = csv_write,
+    .finish = csv_finish,
+    .drop = csv_drop,
+    .options = options,
+    .options_n = sizeof options / sizeof *options,
+};
