@@ -1,9 +1,11 @@
 /* Heph as a format: what it is called, what it can do, its options. */
 #include "formats/heph/heph.h"
+#include "formats/heph/heph_writer.h"
 
 static const ttr_option_info options[] = {
     {"layout", "auto|0.1|pre-substream", "layout of the events; auto tells today's from that of before March 2021", false},
     {"epoch", "NS", "Unix time of the trace's zero in ns, instead of what the trace says", false},
+    {"epoch", "NS", "Unix time that the times written are relative to, instead of one chosen by the first event", true},
 };
 
 const struct format format_heph = {
@@ -11,13 +13,20 @@ const struct format format_heph = {
     .title = "Heph trace format",
     .extensions = "trace heph",
     .spec = "Trace Format 0.1.0, and the layout before substreams",
-    .abilities = TTR_FORMAT_READS,
+    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES,
     .order = TTR_ORDER_NONE,
     .bid = heph_bid,
     .reader_size = sizeof(struct heph_reader),
     .open = heph_open,
     .next = heph_next,
     .close = heph_close,
+    .losses = heph_losses,
+    .losses_n = HEPH_LOSSES,
+    .writer_size = sizeof(struct heph_writer),
+    .create = heph_create,
+    .write = heph_write,
+    .finish = heph_finish,
+    .drop = heph_drop,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

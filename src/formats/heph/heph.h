@@ -134,10 +134,4 @@ void heph_close(struct input *in);
 /* Moves the window to reader->offset with `need` bytes where the input has them; a compressed stream that breaks off is damage. */
 TTR_MUST ttr_status heph_fill(struct input *in, uint64_t need, ttr_error *error);
 
-/* --- heph_write.c --- */
-ttr_status heph_create(struct ttr_writer *out, ttr_error *error);
-ttr_status heph_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
-ttr_status heph_finish(struct ttr_writer *out, ttr_error *error);
-void heph_drop(struct ttr_writer *out);
-
 #endif

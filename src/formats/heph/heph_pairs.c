@@ -1,0 +1,89 @@
+/* Stacks of open spans, see the header. */
+#include "formats/heph/heph_pairs.h"
+
+void heph_pairs_init(struct heph_pairs *pairs, const struct alloc *alloc)
+{
+    *pairs = (struct heph_pairs){.alloc = alloc, .unused = HEPH_NO_BEGIN};
+    pairmap_init(&pairs->tops, alloc);
+}
+
+void heph_pairs_free(struct heph_pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->n; i++)
+        buffer_free(&pairs->begins[i].attributes);
+    alloc_free(pairs->alloc, pairs->begins, pairs->capacity, sizeof *pairs->begins);
+    pairmap_free(&pairs->tops);
+}
+
+struct key {
+    uint64_t a, b;
+};
+
+static struct key key_of(const ttr_event *event)
+{
+    if (event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END)
+        return (struct key){event->thread, 0};
+    return (struct key){event->link, (uint64_t)event->source << 40 | UINT64_C(1) << 32 | event->name};
+}
+
+/* A slot that nobody uses; HEPH_NO_BEGIN when memory is out. */
+static uint32_t take_slot(struct heph_pairs *pairs)
+{
+    uint32_t slot = pairs->unused;
+    if (slot != HEPH_NO_BEGIN) {
+        pairs->unused = pairs->begins[slot].below;
+        return slot;
+    }
+    void *begins = pairs->begins;
+    bool has_room = pairs->n < HEPH_NO_BEGIN &&
+                    alloc_reserve(pairs->alloc, &begins, &pairs->capacity, pairs->n + 1, sizeof *pairs->begins);
+    pairs->begins = begins;
+    if (!has_room)
+        return HEPH_NO_BEGIN;
+    pairs->begins[pairs->n] = (struct heph_begin){.below = HEPH_NO_BEGIN};
+    buffer_init(&pairs->begins[pairs->n].attributes, pairs->alloc);
+    return (uint32_t)pairs->n++;
+}
+
+static void give_back(struct heph_pairs *pairs, uint32_t slot)
+{
+    pairs->begins[slot].below = pairs->unused;
+    pairs->begins[slot].event.kind = TTR_KIND_NONE;
+    pairs->unused = slot;
+}
+
+struct heph_begin *heph_pairs_open(struct heph_pairs *pairs, const ttr_event *event)
+{
+    struct key key = key_of(event);
+    const uint32_t *top = pairmap_get(&pairs->tops, key.a, key.b);
+    uint32_t below = top ? *top : HEPH_NO_BEGIN;
+    uint32_t slot = take_slot(pairs);
+    if (slot == HEPH_NO_BEGIN)
+        return NULL;
+    if (!pairmap_put(&pairs->tops, key.a, key.b, slot)) {
+        give_back(pairs, slot);
+        return NULL;
+    }
+    struct heph_begin *begin = &pairs->begins[slot];
+    begin->event = *event;
+    begin->below = below;
+    buffer_clear(&begin->attributes);
+    return begin;
+}
+
+struct heph_begin *heph_pairs_close(struct heph_pairs *pairs, const ttr_event *end, bool *is_good)
+{
+    struct key key = key_of(end);
+    const uint32_t *top = pairmap_get(&pairs->tops, key.a, key.b);
+    if (!top || *top == HEPH_NO_BEGIN)
+        return NULL;
+    uint32_t slot = *top;
+    struct heph_begin *begin = &pairs->begins[slot];
+    /* Threads are few and come back; ids of asynchronous spans are many and do not. */
+    if (begin->below == HEPH_NO_BEGIN && key.b)
+        (void)pairmap_remove(&pairs->tops, key.a, key.b);
+    else
+        *is_good = pairmap_put(&pairs->tops, key.a, key.b, begin->below);
+    give_back(pairs, slot);
+    return begin;
+}

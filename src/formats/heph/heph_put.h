@@ -1,0 +1,44 @@
+/* Appending attributes and packets, all big-endian; what the format cannot hold is counted in the writer's ledger. */
+#ifndef TRACETTA_FORMATS_HEPH_PUT_H
+#define TRACETTA_FORMATS_HEPH_PUT_H
+
+#include "formats/heph/heph_format.h"
+#include "model/output.h"
+
+/* Rules of loss: indices into heph_losses. */
+enum heph_loss {
+    HEPH_LOST_INSTANT, HEPH_LOST_PAIR, HEPH_LOST_UNMATCHED, HEPH_LOST_COUNTER, HEPH_LOST_ASYNC, HEPH_LOST_STEP, HEPH_LOST_FLOW,
+    HEPH_LOST_SWITCH, HEPH_LOST_WAKE, HEPH_LOST_SAMPLE, HEPH_LOST_LOG, HEPH_LOST_BLOB, HEPH_LOST_OBJECT, HEPH_LOST_GAP,
+    HEPH_LOST_CATEGORY, HEPH_LOST_PROVIDER, HEPH_LOST_CPU, HEPH_LOST_LEVEL, HEPH_LOST_ACTIVITY, HEPH_LOST_ID,
+    HEPH_LOST_THREAD, HEPH_LOST_PID, HEPH_LOST_NAME, HEPH_LOST_TIME, HEPH_LOST_BACKWARD, HEPH_LOST_CONTENT,
+    HEPH_LOST_TEXT, HEPH_LOST_ELEMENTS, HEPH_LOST_MIXED, HEPH_LOST_STRUCT, HEPH_LOST_NULL, HEPH_LOST_BOOL, HEPH_LOST_BYTES,
+    HEPH_LOST_HINT, HEPH_LOST_DEPTH, HEPH_LOST_PACKET,
+    HEPH_LOSSES
+};
+
+extern const ttr_loss heph_losses[HEPH_LOSSES];
+
+/* Where attributes go. */
+struct heph_put {
+    struct ttr_writer *out;
+    struct buffer *to;
+    struct buffer *path;  /* scratch for dotted names */
+    uint64_t offset;      /* of the event, for the ledger */
+};
+
+void heph_put_u16(struct buffer *to, uint16_t x);
+void heph_put_u32(struct buffer *to, uint32_t x);
+void heph_put_u64(struct buffer *to, uint64_t x);
+
+/* A string with its length; cut at a character where it is too long. */
+void heph_put_text(const struct heph_put *put, ttr_text text);
+
+/* Attributes by name. */
+void heph_put_uint(const struct heph_put *put, const char *name, uint64_t value);
+void heph_put_string(const struct heph_put *put, const char *name, ttr_text value);
+void heph_put_bytes(const struct heph_put *put, const char *name, ttr_text bytes);
+
+/* All fields of an event. */
+void heph_put_fields(const struct heph_put *put, const ttr_event *event);
+
+#endif

@@ -1,0 +1,544 @@
+/* Writing Heph: spans as they are, everything else as the nearest thing a format of spans can say (heph_losses.c).
+ *
+ * Events that come from a Heph trace, unchanged, are copied byte for byte; with the trace's own metadata between them the output
+ * is the input again.  All others are encoded: stream = process id, substream = thread id, as a Heph reader gives them back;
+ * counters count each stream from 0 without holes; the epoch comes first and times follow it.
+ * The specification: "Metadata Packet", "Event Packet". */
+#include <string.h>
+
+#include "base/number.h"
+#include "base/status.h"
+#include "formats/heph/heph.h"
+#include "formats/heph/heph_writer.h"
+
+/* Times above this (1973) are taken for Unix times: no machine has been up for so long. */
+#define UNIX_TIMES INT64_C(100000000000000000)
+
+/* Events of other formats may come late; the epoch is put so much before the first of them. */
+#define EPOCH_MARGIN INT64_C(3600000000000)
+
+/* Streams that stand for processes whose own number cannot be used. */
+#define FIRST_SPARE_STREAM 0x80000000u
+
+/* The place of a thread in the format. */
+struct place {
+    uint32_t stream;
+    uint64_t substream, pid;
+    bool is_spare;
+    ttr_thread thread;
+};
+
+ttr_status heph_create(struct ttr_writer *out, ttr_error *error)
+{
+    struct heph_writer *writer = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    pairmap_init(&writer->streams, alloc);
+    pairmap_init(&writer->owners, alloc);
+    pairmap_init(&writer->spare, alloc);
+    pairmap_init(&writer->told, alloc);
+    heph_pairs_init(&writer->pairs, alloc);
+    buffer_init(&writer->path, alloc);
+    const char *epoch = output_option(out, "epoch");
+    if (epoch && !number_get_u64(epoch, strlen(epoch), &writer->epoch))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "epoch=%s: expected nanoseconds since 1970, such as epoch=1610113734118010000",
+                    epoch);
+    return TTR_OK;
+}
+
+void heph_drop(struct ttr_writer *out)
+{
+    struct heph_writer *writer = out->own;
+    pairmap_free(&writer->streams);
+    pairmap_free(&writer->owners);
+    pairmap_free(&writer->spare);
+    pairmap_free(&writer->told);
+    heph_pairs_free(&writer->pairs);
+    buffer_free(&writer->path);
+    alloc_free(&out->t->counted, writer->counters, writer->counters_capacity, sizeof *writer->counters);
+}
+
+/* The next counter of a stream; the pointer lives until the next call. */
+static uint32_t *counter_of(struct ttr_writer *out, uint32_t stream)
+{
+    struct heph_writer *writer = out->own;
+    const uint32_t *index = pairmap_get(&writer->streams, stream, 0);
+    if (index)
+        return &writer->counters[*index];
+    void *counters = writer->counters;
+    bool has_room = alloc_reserve(&out->t->counted, &counters, &writer->counters_capacity, writer->counters_n + 1,
+                                  sizeof *writer->counters);
+    writer->counters = counters;
+    if (!has_room || !pairmap_put(&writer->streams, stream, 0, (uint32_t)writer->counters_n)) {
+        writer->is_out_of_memory = true;
+        return NULL;
+    }
+    writer->counters[writer->counters_n] = 0;
+    return &writer->counters[writer->counters_n++];
+}
+
+/* True where the process may have the stream of its own number: it fits, and no process of another input has it. */
+static bool owns_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
+{
+    if (pid > UINT32_MAX)
+        return false;
+    const uint32_t *owner = pairmap_get(&writer->owners, pid, 0);
+    if (owner)
+        return *owner == source;
+    writer->is_out_of_memory |= !pairmap_put(&writer->owners, pid, 0, source);
+    return true;
+}
+
+static uint32_t spare_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
+{
+    const uint32_t *known = pairmap_get(&writer->spare, pid, source);
+    if (known)
+        return *known;
+    uint32_t stream = FIRST_SPARE_STREAM + writer->spare_streams++;
+    while (pairmap_get(&writer->owners, stream, 0))
+        stream = FIRST_SPARE_STREAM + writer->spare_streams++;
+    writer->is_out_of_memory |= !pairmap_put(&writer->owners, stream, 0, UINT16_MAX) ||
+                                !pairmap_put(&writer->spare, pid, source, stream);
+    return stream;
+}
+
+static struct place place_of(struct ttr_writer *out, const ttr_event *event)
+{
+    struct heph_writer *writer = out->own;
+    struct place place = {.stream = 0};
+    ttr_track track;
+    if (!ttr_thread_get(out->t, event->thread, &place.thread) && event->kind == TTR_KIND_GAP &&
+        ttr_track_get(out->t, event->track, &track))
+        place.thread.pid = track.number;
+    place.pid = place.thread.pid;
+    place.substream = place.thread.tid;
+    place.is_spare = !owns_stream(writer, place.pid, event->source);
+    place.stream = place.is_spare ? spare_stream(writer, place.pid, event->source) : (uint32_t)place.pid;
+    return place;
+}
+
+static void put_epoch(struct ttr_writer *out, uint64_t epoch)
+{
+    heph_put_u32(&out->buffer, HEPH_MAGIC_METADATA);
+    heph_put_u32(&out->buffer, HEPH_EPOCH_PACKET);
+    heph_put_u16(&out->buffer, 5);
+    buffer_add(&out->buffer, "epoch", 5);
+    heph_put_u64(&out->buffer, epoch);
+}
+
+static bool is_of_heph(const ttr *t, const ttr_event *event)
+{
+    ttr_source source;
+    return ttr_source_get(t, event->source, &source) && source.format && strcmp(source.format, "heph") == 0;
+}
+
+/* Settles the epoch by the first event: that of its own trace, or one before it where times are Unix times. */
+static void settle_epoch(struct ttr_writer *out, const ttr_event *event)
+{
+    struct heph_writer *writer = out->own;
+    bool is_anchored = event->time > UNIX_TIMES;
+    if (writer->has_epoch)
+        return;
+    writer->has_epoch = true;
+    if (!output_option(out, "epoch") && is_of_heph(out->t, event) && !(event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_NO_TIME)) &&
+        event->time >= 0 && event->ticks <= (uint64_t)event->time)
+        writer->epoch = (uint64_t)event->time - event->ticks;
+    else if (!output_option(out, "epoch") && is_anchored)
+        writer->epoch = (uint64_t)(event->time - EPOCH_MARGIN);
+    if (writer->epoch)
+        put_epoch(out, writer->epoch);
+}
+
+/* A time relative to the epoch. */
+static uint64_t relative(struct ttr_writer *out, int64_t time, uint64_t offset)
+{
+    const struct heph_writer *writer = out->own;
+    if (time >= 0 && (uint64_t)time >= writer->epoch)
+        return (uint64_t)time - writer->epoch;
+    output_lost(out, HEPH_LOST_TIME, offset);
+    return 0;
+}
+
+/* A packet under construction. */
+struct packet {
+    const ttr_event *event; /* whose name, thread and time it has */
+    struct place place;
+    uint64_t duration;
+    ttr_text description;
+    size_t at;              /* in the buffer */
+    size_t attributes;      /* in the buffer */
+};
+
+static struct heph_put put_for(struct ttr_writer *out, const ttr_event *event)
+{
+    struct heph_writer *writer = out->own;
+    return (struct heph_put){.out = out, .to = &out->buffer, .path = &writer->path, .offset = event->offset};
+}
+
+static void begin_packet(struct ttr_writer *out, struct packet *packet)
+{
+    const ttr_event *event = packet->event;
+    struct heph_put put = put_for(out, event);
+    packet->place = place_of(out, event);
+    if (!packet->place.thread.pid_known || !packet->place.thread.tid_known)
+        output_lost(out, HEPH_LOST_THREAD, event->offset);
+    uint64_t start = relative(out, event->time, event->offset), end;
+    if (__builtin_add_overflow(start, packet->duration, &end)) {
+        end = UINT64_MAX;
+        output_lost(out, HEPH_LOST_TIME, event->offset);
+    }
+    uint32_t *counter = counter_of(out, packet->place.stream);
+    packet->at = out->buffer.n;
+    heph_put_u32(&out->buffer, HEPH_MAGIC_EVENT);
+    heph_put_u32(&out->buffer, 0);
+    heph_put_u32(&out->buffer, packet->place.stream);
+    heph_put_u32(&out->buffer, counter ? (*counter)++ : 0);
+    heph_put_u64(&out->buffer, packet->place.substream);
+    heph_put_u64(&out->buffer, start);
+    heph_put_u64(&out->buffer, end);
+    heph_put_text(&put, packet->description);
+    packet->attributes = out->buffer.n;
+}
+
+/* The names of a thread stand in one of its events; a Heph trace's own names are made by rule, so they are not kept. */
+static void put_names(const struct heph_put *put, const struct packet *packet)
+{
+    struct heph_writer *writer = put->out->own;
+    ttr *t = put->out->t;
+    const ttr_thread *thread = &packet->place.thread;
+    ttr_id id = packet->event->thread;
+    if ((!thread->thread_name && !thread->process_name) || pairmap_get(&writer->told, id, 0) || is_of_heph(t, packet->event))
+        return;
+    writer->is_out_of_memory |= !pairmap_put(&writer->told, id, 0, 1);
+    output_lost(put->out, HEPH_LOST_NAME, put->offset);
+    if (thread->process_name)
+        heph_put_string(put, "process", ttr_text_get(t, thread->process_name));
+    if (thread->thread_name)
+        heph_put_string(put, "thread", ttr_text_get(t, thread->thread_name));
+}
+
+/* The parts of an event that are fields of a ttr_event but not of the format. */
+static void put_parts(const struct heph_put *put, const ttr_event *event)
+{
+    struct ttr_writer *out = put->out;
+    if (event->category) {
+        heph_put_string(put, "category", ttr_text_get(out->t, event->category));
+        output_lost(out, HEPH_LOST_CATEGORY, event->offset);
+    }
+    if (event->provider) {
+        heph_put_string(put, "provider", ttr_text_get(out->t, event->provider));
+        output_lost(out, HEPH_LOST_PROVIDER, event->offset);
+    }
+    if (event->flags & TTR_EVENT_HAS_CPU) {
+        heph_put_uint(put, "cpu", event->cpu);
+        output_lost(out, HEPH_LOST_CPU, event->offset);
+    }
+    if (event->level) {
+        heph_put_uint(put, "level", event->level);
+        output_lost(out, HEPH_LOST_LEVEL, event->offset);
+    }
+    if (event->activity)
+        heph_put_bytes(put, "activity", (ttr_text){(const char *)event->activity, 16});
+    if (event->related)
+        heph_put_bytes(put, "related", (ttr_text){(const char *)event->related, 16});
+    if (event->keyword)
+        heph_put_uint(put, "keyword", event->keyword);
+    if (event->opcode)
+        heph_put_uint(put, "opcode", event->opcode);
+    if (event->activity || event->related || event->keyword || event->opcode)
+        output_lost(out, HEPH_LOST_ACTIVITY, event->offset);
+    if (event->flags & TTR_EVENT_PARTIAL)
+        output_lost(out, HEPH_LOST_CONTENT, event->offset);
+}
+
+/* Ends a packet: what belongs to its thread, then its size.  One that no reader would take by default loses its attributes. */
+static void end_packet(struct ttr_writer *out, const struct packet *packet)
+{
+    struct heph_put put = put_for(out, packet->event);
+    if (packet->place.is_spare) {
+        heph_put_uint(&put, "pid", packet->place.pid);
+        output_lost(out, HEPH_LOST_PID, put.offset);
+    }
+    put_names(&put, packet);
+    if (out->buffer.n - packet->at > HEPH_PACKET_MAX_DEFAULT) {
+        out->buffer.n = packet->attributes;
+        output_lost(out, HEPH_LOST_PACKET, put.offset);
+    }
+    if (!out->buffer.failed)
+        store_u32be(out->buffer.bytes + packet->at + 4, (uint32_t)(out->buffer.n - packet->at));
+    out->events++;
+}
+
+/* What the kinds but spans add: which attributes, counted under which rule. */
+struct kind_rule {
+    uint8_t loss;
+    const char *tag; /* name of the attribute for event->tag, or NULL */
+};
+
+static const struct kind_rule kind_rules[TTR_KIND_COUNT] = {
+    [TTR_KIND_NONE] = {HEPH_LOST_INSTANT, NULL},
+    [TTR_KIND_INSTANT] = {HEPH_LOST_INSTANT, NULL},
+    [TTR_KIND_BEGIN] = {HEPH_LOST_UNMATCHED, NULL},
+    [TTR_KIND_END] = {HEPH_LOST_UNMATCHED, NULL},
+    [TTR_KIND_COUNTER] = {HEPH_LOST_COUNTER, NULL},
+    [TTR_KIND_ASYNC_BEGIN] = {HEPH_LOST_UNMATCHED, NULL},
+    [TTR_KIND_ASYNC_STEP] = {HEPH_LOST_STEP, NULL},
+    [TTR_KIND_ASYNC_END] = {HEPH_LOST_UNMATCHED, NULL},
+    [TTR_KIND_FLOW_BEGIN] = {HEPH_LOST_FLOW, NULL},
+    [TTR_KIND_FLOW_STEP] = {HEPH_LOST_FLOW, NULL},
+    [TTR_KIND_FLOW_END] = {HEPH_LOST_FLOW, NULL},
+    [TTR_KIND_SWITCH] = {HEPH_LOST_SWITCH, "state"},
+    [TTR_KIND_WAKE] = {HEPH_LOST_WAKE, NULL},
+    [TTR_KIND_SAMPLE] = {HEPH_LOST_SAMPLE, NULL},
+    [TTR_KIND_LOG] = {HEPH_LOST_LOG, NULL},
+    [TTR_KIND_BLOB] = {HEPH_LOST_BLOB, "type"},
+    [TTR_KIND_OBJECT] = {HEPH_LOST_OBJECT, "object"},
+    [TTR_KIND_GAP] = {HEPH_LOST_GAP, NULL},
+};
+
+static void put_link(const struct heph_put *put, const ttr_event *event)
+{
+    ttr_thread outgoing;
+    if (event->kind == TTR_KIND_GAP) {
+        heph_put_uint(put, "lost", event->link);
+    } else if (event->kind != TTR_KIND_SWITCH) {
+        heph_put_uint(put, "id", event->link);
+    } else if (ttr_thread_get(put->out->t, (ttr_id)event->link, &outgoing)) {
+        heph_put_uint(put, "outgoing_pid", outgoing.pid);
+        heph_put_uint(put, "outgoing_tid", outgoing.tid);
+    }
+}
+
+static void put_kind(const struct heph_put *put, const ttr_event *event)
+{
+    const struct kind_rule *rule = &kind_rules[event->kind < TTR_KIND_COUNT ? event->kind : 0];
+    const char *kind = ttr_kind_text(event->kind);
+    heph_put_string(put, "kind", (ttr_text){kind, strlen(kind)});
+    if (event->link)
+        put_link(put, event);
+    if (rule->tag)
+        heph_put_uint(put, rule->tag, event->tag);
+    output_lost(put->out, rule->loss, event->offset);
+    if (event->link && (event->kind == TTR_KIND_INSTANT || event->kind == TTR_KIND_NONE))
+        output_lost(put->out, HEPH_LOST_ID, event->offset);
+}
+
+/* An event as one packet: a span as it is, any other kind as a span without length. */
+static void write_one(struct ttr_writer *out, const ttr_event *event)
+{
+    struct heph_put put = put_for(out, event);
+    bool is_span = event->kind == TTR_KIND_SPAN;
+    struct packet packet = {.event = event, .duration = is_span ? event->duration : 0, .description = ttr_text_get(out->t, event->name)};
+    if (event->kind == TTR_KIND_GAP && event->name == 0)
+        packet.description = (ttr_text){"gap", 3};
+    begin_packet(out, &packet);
+    heph_put_fields(&put, event);
+    if (event->flags & TTR_EVENT_BACKWARD)
+        output_lost(out, HEPH_LOST_BACKWARD, event->offset);
+    if (!is_span)
+        put_kind(&put, event);
+    else if (event->link) {
+        heph_put_uint(&put, "id", event->link);
+        output_lost(out, HEPH_LOST_ID, event->offset);
+    }
+    put_parts(&put, event);
+    end_packet(out, &packet);
+}
+
+/* Missing events leave a hole in the counters, as they would have done at their source. */
+static void write_gap(struct ttr_writer *out, const ttr_event *event)
+{
+    struct place place = place_of(out, event);
+    uint32_t *counter = counter_of(out, place.stream);
+    if (counter && event->link <= INT32_MAX)
+        *counter += (uint32_t)event->link;
+    write_one(out, event);
+}
+
+/* A begin waits, with its attributes encoded, for its end. */
+static void write_begin(struct ttr_writer *out, const ttr_event *event)
+{
+    struct heph_writer *writer = out->own;
+    struct heph_put put = put_for(out, event);
+    struct heph_begin *begin = heph_pairs_open(&writer->pairs, event);
+    if (!begin) {
+        writer->is_out_of_memory = true;
+        return;
+    }
+    put.to = &begin->attributes;
+    heph_put_fields(&put, event);
+    put_parts(&put, event);
+    writer->is_out_of_memory |= begin->attributes.failed;
+}
+
+static bool is_asynchronous(const ttr_event *event)
+{
+    return event->kind == TTR_KIND_ASYNC_BEGIN;
+}
+
+/* A begin that has met its end becomes a span. */
+static void write_pair(struct ttr_writer *out, const struct heph_begin *begin, const ttr_event *end)
+{
+    struct heph_put put = put_for(out, &begin->event);
+    bool is_backward = end->time < begin->event.time;
+    struct packet packet = {.event = &begin->event, .description = ttr_text_get(out->t, begin->event.name)};
+    packet.duration = is_backward ? 0 : (uint64_t)end->time - (uint64_t)begin->event.time;
+    if (is_backward)
+        output_lost(out, HEPH_LOST_BACKWARD, end->offset);
+    begin_packet(out, &packet);
+    buffer_add(&out->buffer, begin->attributes.bytes, begin->attributes.n);
+    put.offset = end->offset;
+    heph_put_fields(&put, end);
+    if (is_asynchronous(&begin->event)) {
+        heph_put_string(&put, "kind", (ttr_text){"async", 5});
+        heph_put_uint(&put, "id", begin->event.link);
+    }
+    output_lost(out, is_asynchronous(&begin->event) ? HEPH_LOST_ASYNC : HEPH_LOST_PAIR, begin->event.offset);
+    end_packet(out, &packet);
+}
+
+static void write_end(struct ttr_writer *out, const ttr_event *event)
+{
+    struct heph_writer *writer = out->own;
+    bool is_good = true;
+    const struct heph_begin *begin = heph_pairs_close(&writer->pairs, event, &is_good);
+    writer->is_out_of_memory |= !is_good;
+    if (begin)
+        write_pair(out, begin, event);
+    else
+        write_one(out, event);
+}
+
+/* A begin whose end never came. */
+static void write_unfinished(struct ttr_writer *out, const struct heph_begin *begin)
+{
+    struct heph_put put = put_for(out, &begin->event);
+    struct packet packet = {.event = &begin->event, .description = ttr_text_get(out->t, begin->event.name)};
+    begin_packet(out, &packet);
+    buffer_add(&out->buffer, begin->attributes.bytes, begin->attributes.n);
+    put_kind(&put, &begin->event);
+    end_packet(out, &packet);
+}
+
+static void encode(struct ttr_writer *out, const ttr_event *event)
+{
+    settle_epoch(out, event);
+    switch (event->kind) {
+    case TTR_KIND_BEGIN:
+    case TTR_KIND_ASYNC_BEGIN:
+        write_begin(out, event);
+        break;
+    case TTR_KIND_END:
+    case TTR_KIND_ASYNC_END:
+        write_end(out, event);
+        break;
+    case TTR_KIND_GAP:
+        write_gap(out, event);
+        break;
+    default:
+        write_one(out, event);
+    }
+}
+
+/* True where the packets of this event's source are copied in order and with their metadata: the output is then that trace, bytes
+ * and all.  The first event decides, later sources do not disturb it. */
+static bool is_copied_whole(struct ttr_writer *out, const ttr_event *event)
+{
+    struct heph_writer *writer = out->own;
+    const struct input *in = context_schema(out->t, event->schema)->own;
+    if (!(in->flags & TTR_READ_DEFINITIONS) || in->time_offset)
+        return false;
+    if (!writer->is_copying && !writer->has_epoch && !output_option(out, "epoch")) {
+        const struct heph_reader *reader = in->own;
+        writer->is_copying = writer->has_epoch = true;
+        writer->copied = event->source;
+        writer->epoch = reader->epoch;
+    }
+    return writer->is_copying && writer->copied == event->source;
+}
+
+/* A packet of the copied trace as it is; counters of what may be put between go on from its own. */
+static void copy_whole(struct ttr_writer *out, const ttr_event *event)
+{
+    struct heph_writer *writer = out->own;
+    uint64_t epoch;
+    buffer_add(&out->buffer, event->payload, event->payload_size);
+    if (event->kind == TTR_KIND_DEFINITION) {
+        if (event->payload_size >= HEPH_METADATA_HEADER && heph_is_epoch(event->payload, event->payload_size, &epoch))
+            writer->epoch = epoch;
+        return;
+    }
+    uint32_t stream = load_u32be(event->payload + 8), *counter = counter_of(out, stream);
+    (void)owns_stream(writer, stream, event->source);
+    if (counter)
+        *counter = event->sequence + 1;
+    out->events++;
+}
+
+/* True where the packet says the same in the output as in its source: same epoch, today's layout, its stream is its own. */
+static bool is_copied_alone(struct ttr_writer *out, const ttr_event *event)
+{
+    struct heph_writer *writer = out->own;
+    const struct input *in = context_schema(out->t, event->schema)->own;
+    const struct heph_reader *reader = in->own;
+    settle_epoch(out, event);
+    return reader->layout->substream && !(event->flags & TTR_EVENT_CLAMPED) && (uint64_t)event->time - event->ticks == writer->epoch &&
+           owns_stream(writer, load_u32be(event->payload + 8), event->source);
+}
+
+/* A packet as it is, but counted anew: others of its stream may be left out. */
+static void copy_alone(struct ttr_writer *out, const ttr_event *event)
+{
+    uint32_t *counter = counter_of(out, load_u32be(event->payload + 8));
+    size_t at = out->buffer.n;
+    buffer_add(&out->buffer, event->payload, event->payload_size);
+    if (counter && !out->buffer.failed)
+        store_u32be(out->buffer.bytes + at + 12, (*counter)++);
+    out->events++;
+}
+
+static void write_event(struct ttr_writer *out, const ttr_event *event)
+{
+    struct heph_writer *writer = out->own;
+    bool is_raw = output_is_own_raw(out, event);
+    if (is_raw && is_copied_whole(out, event))
+        copy_whole(out, event);
+    else if (event->kind == TTR_KIND_DEFINITION || (event->kind == TTR_KIND_GAP && writer->is_copying && writer->copied == event->source))
+        return; /* tables of others; losses that the copied counters tell */
+    else if (is_raw && is_copied_alone(out, event))
+        copy_alone(out, event);
+    else
+        encode(out, event);
+}
+
+static ttr_status check_memory(const struct ttr_writer *out, ttr_error *error)
+{
+    const struct heph_writer *writer = out->own;
+    return writer->is_out_of_memory || out->buffer.failed ? fail_memory(error) : TTR_OK;
+}
+
+ttr_status heph_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
+    for (uint32_t i = 0; i < batch->n; i++) {
+        write_event(out, ttr_batch_at(batch, i));
+        ttr_status status = output_drain(out, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    return check_memory(out, error);
+}
+
+ttr_status heph_finish(struct ttr_writer *out, ttr_error *error)
+{
+    struct heph_writer *writer = out->own;
+    for (size_t i = 0; i < writer->pairs.n; i++) {
+        const struct heph_begin *begin = &writer->pairs.begins[i];
+        if (begin->event.kind != TTR_KIND_NONE)
+            write_unfinished(out, begin);
+        ttr_status status = output_drain(out, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    if (!writer->has_epoch && output_option(out, "epoch"))
+        put_epoch(out, writer->epoch);
+    return check_memory(out, error);
+}
