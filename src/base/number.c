@@ -1,18 +1,16 @@
-/* Integers and doubles as text and back.  Integers are written two digits at a time.  Doubles try exact short decimals first
- * (what people and sensors write), and only the rest goes through printf, which is several times slower.
+/* Integers and doubles as text and back.  Integers are written two digits at a time, doubles as shortest.c finds them: printf
+ * would take ten times as long and follow the locale.
  * Left out: durations, sizes and dates, which number_people.c holds. */
 #include "base/number.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/never.h"
+#include "base/shortest.h"
 
-/* Below 10^15 a decimal and the double nearest to it name each other (DBL_DIG). */
-#define SHORT_DECIMAL_MAX 1e15
-#define SHORT_DECIMALS 15
+/* Integers below this are written without an exponent. */
+#define PLAIN_MAX 1e15
 
 #define FIXED_DIGITS_MAX 40
 
@@ -85,58 +83,41 @@ static size_t put_decimal(char *to, uint64_t n, unsigned decimals)
     return at + count - before;
 }
 
-/* Writes a positive double as n / 10^k if there is such an n below 10^15 that reads back: n and 10^k are exact then, so their
- * quotient is rounded once, as a reader would round it.  The smallest k gives the fewest digits.  0 when there is none. */
-static size_t put_short_decimal(char *to, double x)
+/* digits * 10^exponent as "1.5e-07" */
+static size_t put_exponent(char *to, uint64_t digits, int exponent)
 {
-    static const double power[SHORT_DECIMALS + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                     1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-    if (x < 1e-4) /* "1e-05" is shorter than "0.00001" */
-        return 0;
-    for (unsigned k = 1; k <= SHORT_DECIMALS; k++) {
-        double scaled = x * power[k];
-        if (scaled >= SHORT_DECIMAL_MAX)
-            return 0;
-        double whole = (double)(uint64_t)(scaled + 0.5);
-        /* Two roundings lie between n and `scaled`; farther away it is no candidate, and the division is spared. */
-        if (fabs(scaled - whole) <= scaled * 0x1p-51 && whole / power[k] == x)
-            return put_decimal(to, (uint64_t)whole, k);
+    char text[20];
+    unsigned count = count_digits(digits), n = 1;
+    number_put_digits(text, digits, count);
+    exponent += (int)count - 1;
+    to[0] = text[0];
+    if (count > 1) {
+        to[n++] = '.';
+        memcpy(to + n, text + 1, count - 1);
+        n += count - 1;
     }
-    return 0;
+    unsigned size = (unsigned)(exponent < 0 ? -exponent : exponent);
+    to[n++] = 'e';
+    to[n++] = exponent < 0 ? '-' : '+';
+    unsigned width = size >= 100 ? 3 : 2;
+    number_put_digits(to + n, size, width);
+    return n + width;
 }
 
-/* Copies what printf gave, with a point whatever the locale of the program says, and with ".0" where there is none. */
-static size_t copy_plain(char *to, const char *from)
+/* Plain from 0.0001 up to 15 digits before the point (up to 17 where all of them matter), else with an exponent. */
+static size_t put_shortest(char *to, double x)
 {
-    size_t n = 0;
-    bool is_integer = true;
-    for (; *from; from++) {
-        bool is_plain = (*from >= '0' && *from <= '9') || *from == 'e' || *from == '-' || *from == '+';
-        if (is_plain)
-            to[n++] = *from;
-        else if (to[n - 1] != '.') /* a locale's point may be several bytes */
-            to[n++] = '.';
-        is_integer = is_integer && is_plain && *from != 'e';
-    }
-    if (is_integer) {
-        memcpy(to + n, ".0", 2);
-        n += 2;
-    }
-    return n;
-}
-
-static size_t put_by_printf(char *to, double x)
-{
-    char text[NUMBER_MAX];
-    double size = fabs(x);
-    /* Subnormals have fewer than 15 digits to say; from 1 on put_short_decimal has tried all that 15 digits can. */
-    int digits = size < 2.3e-308 ? 1 : size >= 1 && size < SHORT_DECIMAL_MAX ? 16 : 15;
-    for (; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, x);
-        if (strtod(text, NULL) == x)
-            break;
-    }
-    return copy_plain(to, text);
+    struct decimal decimal = shortest_decimal(x);
+    int count = (int)count_digits(decimal.digits), power = decimal.exponent + count - 1;
+    if (power < -4 || power >= (count > 15 ? count : 15))
+        return put_exponent(to, decimal.digits, decimal.exponent);
+    if (decimal.exponent < 0)
+        return put_decimal(to, decimal.digits, (unsigned)-decimal.exponent);
+    size_t n = number_put_u64(to, decimal.digits);
+    memset(to + n, '0', (size_t)decimal.exponent);
+    n += (size_t)decimal.exponent;
+    memcpy(to + n, ".0", 2);
+    return n + 2;
 }
 
 /* Value of a digit in base 16, or 255. */
@@ -179,13 +160,12 @@ size_t number_put_double(char *to, double x)
         memcpy(to + sign, isnan(x) ? "nan" : "inf", 3);
         return sign + 3;
     }
-    if (size < SHORT_DECIMAL_MAX && (double)(uint64_t)size == size) {
+    if (size < PLAIN_MAX && (double)(uint64_t)size == size) {
         size_t n = sign + number_put_u64(to + sign, (uint64_t)size);
         memcpy(to + n, ".0", 2);
         return n + 2;
     }
-    size_t n = put_short_decimal(to + sign, size);
-    return n ? sign + n : put_by_printf(to, x);
+    return sign + put_shortest(to + sign, size);
 }
 
 size_t number_put_fixed(char *to, int64_t x, unsigned digits)
