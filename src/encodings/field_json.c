@@ -109,6 +109,17 @@ static void add_comma(struct field_json *json)
         buffer_add_byte(json->to, ',');
 }
 
+static void add_pointer(struct field_json *json, uint64_t x)
+{
+    char *at = (char *)buffer_room(json->to, NUMBER_MAX);
+    if (!at)
+        return;
+    size_t n = 1 + number_put_hex(at + 1, x);
+    at[0] = at[n] = '"';
+    buffer_filled(json->to, n + 1);
+    json->pointers++;
+}
+
 static void add_number(struct field_json *json, const ttr_value *value)
 {
     char *at = (char *)buffer_room(json->to, NUMBER_MAX);
@@ -205,6 +216,12 @@ void field_json_value(struct field_json *json, const ttr_value *value)
     switch (value->type) {
     case TTR_TYPE_BOOL: buffer_add_text(json->to, value->v.u ? "true" : "false"); return;
     case TTR_TYPE_UINT:
+        if (json->hex_pointers && value->hint == TTR_HINT_POINTER) {
+            add_pointer(json, value->v.u);
+            return;
+        }
+        add_number(json, value);
+        return;
     case TTR_TYPE_INT: add_number(json, value); return;
     case TTR_TYPE_FLOAT: add_float(json, value->v.f); return;
     case TTR_TYPE_BYTES: add_bytes(json, value->text); return;

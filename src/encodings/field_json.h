@@ -39,6 +39,8 @@ struct field_json {
     unsigned depth;
     size_t bytes_max;   /* of a byte field; what is beyond is left out and counted in bytes_cut.  SIZE_MAX unless set */
     uint64_t bytes_cut;
+    bool hex_pointers;  /* write pointers as strings, "0x7f00", and count them in `pointers` */
+    uint64_t pointers;
     uint64_t objects[FIELD_JSON_DEPTH + 1]; /* generation of the open object at each level, 0 = array */
     uint64_t losses[FIELD_JSON_LOSSES];
     uint64_t lost_any;

@@ -13,7 +13,8 @@
 
 /* Indices into the loss table; those of fields come first. */
 enum chrome_loss {
-    CHROME_PROVIDER = FIELD_JSON_LOSSES,
+    CHROME_POINTER = FIELD_JSON_LOSSES,
+    CHROME_PROVIDER,
     CHROME_DETAIL,
     CHROME_NO_THREAD,
     CHROME_WIDE_ID,
@@ -60,7 +61,7 @@ struct chrome {
     struct pairmap cpus;           /* those that run something */
     uint32_t batch;
     int64_t base_ns;
-    bool has_begun, has_line;
+    bool has_begun, has_base, has_line;
 };
 
 /* What a line is before its args. */
@@ -72,6 +73,12 @@ struct chrome_line {
     struct text_piece category, name;
     const char *extra; /* more members: `,"s":"t"`; at most 64 bytes */
 };
+
+/* The time a line bears for an event.  Before the first event with a time that is the base, whatever it will be. */
+static inline int64_t chrome_time(const struct chrome *own, const ttr_event *event)
+{
+    return own->has_base ? event->time : own->base_ns;
+}
 
 /* Appends a line up to `"args":{`. */
 void chrome_begin(struct ttr_writer *out, const struct chrome_line *line);

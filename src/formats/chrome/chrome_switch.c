@@ -11,32 +11,32 @@ struct cpu_ids {
     size_t n;
 };
 
-static struct chrome_line line_of(char phase, const ttr_event *event, const struct cpu_ids *ids)
+static struct chrome_line line_of(char phase, int64_t time_ns, const struct cpu_ids *ids)
 {
-    return (struct chrome_line){.phase = phase, .time_ns = event->time, .ids = ids->text, .ids_n = ids->n,
+    return (struct chrome_line){.phase = phase, .time_ns = time_ns, .ids = ids->text, .ids_n = ids->n,
                                 .category = {.p = ""}, .name = {.p = ""}, .extra = ""};
 }
 
-static void write_metadata(struct ttr_writer *out, const ttr_event *event, const struct cpu_ids *ids, const char *what)
+static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids, const char *what)
 {
-    struct chrome_line line = line_of('M', event, ids);
+    struct chrome_line line = line_of('M', time_ns, ids);
     line.name = (struct text_piece){.p = what, .n = strlen(what)};
     chrome_begin(out, &line);
 }
 
 /* Names a CPU that is seen for the first time, and with the first of all the process of CPUs. */
-static void introduce(struct ttr_writer *out, const ttr_event *event, const struct cpu_ids *ids, uint32_t cpu)
+static void introduce(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids, uint32_t cpu)
 {
     struct chrome *own = out->own;
     char name[NUMBER_MAX + 8];
     if (own->cpus.used == 0) {
-        write_metadata(out, event, ids, "process_name");
+        write_metadata(out, time_ns, ids, "process_name");
         chrome_arg_text(own, "name", "CPUs");
         chrome_end(out);
     }
     char *end = cpu == UNKNOWN_CPU ? put_text(name, "CPU ?") : put_u64(put_text(name, "CPU "), cpu);
     *end = '\0';
-    write_metadata(out, event, ids, "thread_name");
+    write_metadata(out, time_ns, ids, "thread_name");
     chrome_arg_text(own, "name", name);
     chrome_end(out);
     out->buffer.failed |= !pairmap_put(&own->cpus, cpu, 0, 1);
@@ -90,12 +90,12 @@ void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
     at = put_u64(put_text(at, ",\"tid\":"), cpu);
     ids.n = (size_t)(at - ids.text);
     output_lost(out, CHROME_SWITCH, event->offset);
-    struct chrome_line line = line_of('E', event, &ids);
+    struct chrome_line line = line_of('E', chrome_time(own, event), &ids);
     if (pairmap_get(&own->cpus, cpu, 0)) {
         chrome_begin(out, &line);
         chrome_end(out);
     } else {
-        introduce(out, event, &ids, cpu);
+        introduce(out, line.time_ns, &ids, cpu);
     }
     char number[NUMBER_MAX];
     line.phase = 'B';

@@ -167,7 +167,8 @@ void chrome_write_name(struct ttr_writer *out, const ttr_event *event)
     struct chrome *own = out->own;
     struct chrome_thread ids = {0};
     find_named(out, event, &ids);
-    write_metadata(out, event->tag == TTR_OBJECT_PROCESS ? "process_name" : "thread_name", &ids, event->time);
+    write_metadata(out, event->tag == TTR_OBJECT_PROCESS ? "process_name" : "thread_name", &ids,
+                   chrome_time(own, event));
     chrome_arg_string(own, "name", out->t, event->name);
     field_json_fields(&own->fields, event);
     chrome_arg_attributes(own, event);

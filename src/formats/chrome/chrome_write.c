@@ -44,6 +44,7 @@ static const struct shape shapes[TTR_KIND_COUNT] = {
 
 static const ttr_loss losses[CHROME_LOSSES] = {
     FIELD_JSON_LOSS_ROWS,
+    [CHROME_POINTER] = {.code = "field.pointer", .what = "pointers", .rule = "become strings of hexadecimal digits"},
     [CHROME_PROVIDER] = {.code = "event.provider", .what = "providers", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
     [CHROME_DETAIL] = {.code = "event.detail", .what = "keywords, opcodes and activity ids", .rule = "are left out",
                        .kind = TTR_LOSS_DROPPED},
@@ -76,23 +77,31 @@ static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
     (void)error;
     text_cache_init(&own->texts, &out->t->counted, json_escape);
     field_json_init(&own->fields, out->t, &out->buffer);
+    own->fields.hex_pointers = true; /* JavaScript would round those above 2^53 */
     pairmap_init(&own->pids, &out->t->counted);
     pairmap_init(&own->cpus, &out->t->counted);
     own->batch = 1; /* slots of threads not seen yet hold 0 */
     return TTR_OK;
 }
 
-/* Times are told from the whole second of the first event where they are Unix times. */
-static void write_begin(struct ttr_writer *out, int64_t first_time)
+static void write_begin(struct ttr_writer *out)
 {
     struct chrome *own = out->own;
+    if (!own->has_begun)
+        buffer_add_text(&out->buffer, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     own->has_begun = true;
-    int64_t part = first_time % 1000000000;
-    int64_t second = first_time - part;
+}
+
+/* Times are told from the whole second of the first event that has one, where they are Unix times. */
+static void choose_base(struct chrome *own, const ttr_event *event)
+{
+    if (event->flags & TTR_EVENT_NO_TIME)
+        return;
+    own->has_base = true;
+    int64_t part = event->time % 1000000000, second = event->time - part;
     if (part < 0 && second >= INT64_MIN + 1000000000)
         second -= 1000000000;
-    own->base_ns = time_is_unix(first_time) ? second : 0;
-    buffer_add_text(&out->buffer, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    own->base_ns = time_is_unix(event->time) ? second : 0;
 }
 
 /* An instant may say in a field "scope" how far it reaches: thread, process or global. */
@@ -185,7 +194,8 @@ static void write_shaped(struct ttr_writer *out, const ttr_event *event, const s
         thread = own->threads;
     if (thread->is_guess && event->kind != TTR_KIND_GAP)
         output_lost(out, CHROME_NO_THREAD, event->offset);
-    struct chrome_line line = {.phase = shape->phase, .time_ns = event->time, .ids = thread->ids, .ids_n = thread->ids_n};
+    struct chrome_line line = {.phase = shape->phase, .ids = thread->ids, .ids_n = thread->ids_n};
+    line.time_ns = chrome_time(own, event);
     line.category = chrome_string(out, event->category, "", event->offset);
     line.name = chrome_string(out, event->name, shape->name, event->offset);
     line.extra = make_extra(event, shape, extra);
@@ -206,8 +216,8 @@ static bool is_name(const ttr_event *event)
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *own = out->own;
-    if (!own->has_begun)
-        write_begin(out, event->time);
+    if (!own->has_base)
+        choose_base(own, event);
     if (event->provider)
         output_lost(out, CHROME_PROVIDER, event->offset);
     if (event->keyword || event->opcode || event->activity || event->related)
@@ -219,6 +229,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     else
         write_shaped(out, event, &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0]);
     field_json_tell(&own->fields, out, event->offset);
+    for (; own->fields.pointers > 0; own->fields.pointers--)
+        output_lost(out, CHROME_POINTER, event->offset);
     out->events++;
 }
 
@@ -226,6 +238,7 @@ static ttr_status chrome_write(struct ttr_writer *out, const ttr_batch *batch, t
 {
     struct chrome *own = out->own;
     own->batch++;
+    write_begin(out);
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION)
@@ -257,8 +270,7 @@ static ttr_status chrome_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct chrome *own = out->own;
     char number[NUMBER_MAX];
-    if (!own->has_begun)
-        write_begin(out, 0);
+    write_begin(out);
     chrome_tell_all_names(out);
     field_json_tell(&own->fields, out, 0);
     out->buffer.failed |= own->texts.failed;

@@ -55,6 +55,20 @@ static void times_are_exact_microseconds_from_the_first_whole_second(void **stat
         "\n{\"ph\":\"E\",\"ts\":0.001,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"}", "1650535872000000000", "");
 }
 
+static void events_without_a_time_do_not_choose_the_base(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    begin(&w, TTR_KIND_INSTANT, 0, "early");
+    ttr_event_edit(w.builder)->flags = TTR_EVENT_NO_TIME;
+    writing_end(&w);
+    plain(&w, TTR_KIND_BEGIN, 1650535872000000001, "b");
+    expect_lines(&w,
+        "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"early\",\"s\":\"t\",\"args\":{\"no_time\":true}},"
+        "\n{\"ph\":\"B\",\"ts\":0.001,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"b\"}", "1650535872000000000", "");
+}
+
 static void times_at_both_ends_of_the_range_are_exact(void **state)
 {
     struct writing w;
@@ -233,10 +247,10 @@ static void what_has_no_shape_becomes_an_instant(void **state)
 #define OWN "\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":"
     expect_lines(&w,
         "\n{\"ph\":\"i\",\"ts\":0.000," OWN "\"log\",\"s\":\"t\",\"args\":{\"message\":\"hi\",\"level\":\"error\"}},"
-        "\n{\"ph\":\"i\",\"ts\":0.000," OWN "\"sample\",\"s\":\"t\",\"args\":{\"frames\":[16]}},"
+        "\n{\"ph\":\"i\",\"ts\":0.000," OWN "\"sample\",\"s\":\"t\",\"args\":{\"frames\":[\"0x10\"]}},"
         "\n{\"ph\":\"i\",\"ts\":0.000," OWN "\"b\",\"s\":\"t\",\"args\":{\"type\":2,\"size\":2,\"data\":\"0x01ff\"}},"
         "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":0,\"tid\":0,\"cat\":\"\",\"name\":\"lost events\",\"s\":\"g\",\"args\":{\"count\":12}}", "0",
-        "\"field.bytes\":1,\"sample.instant\":1,\"log.instant\":1,\"blob.instant\":1,\"gap.instant\":1");
+        "\"field.bytes\":1,\"field.pointer\":1,\"sample.instant\":1,\"log.instant\":1,\"blob.instant\":1,\"gap.instant\":1");
     writing_open(&w, "chrome", 0, NULL);
     begin(&w, TTR_KIND_BLOB, 0, "b");
     ttr_put_bytes(w.builder, "data", bytes, 4096);
@@ -294,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_events_are_a_document_too),
         cmocka_unit_test(times_are_exact_microseconds_from_the_first_whole_second),
+        cmocka_unit_test(events_without_a_time_do_not_choose_the_base),
         cmocka_unit_test(times_at_both_ends_of_the_range_are_exact),
         cmocka_unit_test(linked_events_have_their_id_in_hexadecimal),
         cmocka_unit_test(counters_have_numbers_only),

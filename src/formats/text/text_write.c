@@ -109,17 +109,19 @@ static char *put_delta(char *at, const struct text *own, int64_t time)
     return put_text(put_seconds(at, time_distance(time, last)), ") ");
 }
 
-static char *put_times(char *at, struct text *own, int64_t time)
+/* Events without a time have that of the event before them; where there is none, they have none to show or to decide by. */
+static char *put_times(char *at, struct text *own, const ttr_event *event)
 {
-    if (own->style == TIME_AUTO)
-        own->style = time_is_unix(time) ? TIME_ISO : TIME_SECONDS;
+    bool has_time = own->has_last || !(event->flags & TTR_EVENT_NO_TIME);
+    if (has_time && own->style == TIME_AUTO)
+        own->style = time_is_unix(event->time) ? TIME_ISO : TIME_SECONDS;
     if (own->with_color)
         at = put_text(at, COLOR_TIME);
     if (own->style != TIME_DELTA)
-        at = put_time(at, own, time);
-    at = put_delta(at, own, time);
-    own->last_time = time;
-    own->has_last = true;
+        at = has_time ? put_time(at, own, event->time) : put_text(at, "[no time] ");
+    at = put_delta(at, own, event->time);
+    own->last_time = event->time;
+    own->has_last = has_time;
     return own->with_color ? put_text(at, COLOR_OFF) : at;
 }
 
@@ -170,6 +172,12 @@ static bool has_id(const ttr_event *event)
     return is_linked || event->kind == TTR_KIND_OBJECT || (event->kind == TTR_KIND_COUNTER && event->link);
 }
 
+/* The id of a process or thread is its pid or tid, which is decimal elsewhere. */
+static bool is_name(const ttr_event *event)
+{
+    return event->kind == TTR_KIND_OBJECT && (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
+}
+
 static char *put_tag(char *at, const ttr_event *event)
 {
     static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
@@ -188,8 +196,10 @@ static char *put_attributes(char *at, const ttr *t, const ttr_event *event)
         at = put_u64(put_text(at, " cpu="), event->cpu);
     if (event->kind == TTR_KIND_SPAN)
         at = put_seconds(put_text(at, " dur="), event->duration);
-    if (has_id(event))
+    if (has_id(event) && !is_name(event))
         at = put_hex(put_text(at, " id="), event->link);
+    else if (has_id(event))
+        at = put_u64(put_text(at, " id="), event->link);
     if (event->kind == TTR_KIND_GAP)
         at = event->link ? put_u64(put_text(at, " lost="), event->link) : put_text(at, " lost=unknown");
     if (event->kind == TTR_KIND_SWITCH && event->link <= UINT32_MAX && ttr_thread_get(t, (ttr_id)event->link, &from))
@@ -260,7 +270,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
     if (!begin)
         return;
-    at = put_times(at, own, event->time);
+    at = put_times(at, own, event);
     at = put_names(at, own, &names);
     at = put_kind(at, own, event->kind);
     at = put_thread(at, &names);

@@ -52,6 +52,22 @@ static void expect_times(const char *option, const char *text)
     writing_expect(&w, text);
 }
 
+static void an_event_without_a_time_decides_nothing(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, 0, NULL);
+    for (int i = 0; i < 2; i++) {
+        ttr_event_begin(w.builder, TTR_KIND_OBJECT, i ? 1650535872000000001 : 0, NULL, "main");
+        ttr_event_edit(w.builder)->flags = i ? 0 : TTR_EVENT_NO_TIME;
+        ttr_event_edit(w.builder)->link = 255;
+        ttr_event_edit(w.builder)->tag = TTR_OBJECT_PROCESS;
+        writing_end(&w);
+    }
+    writing_expect(&w, "[no time] (+0.000000000) - main object -/- id=255 object=process no_time\n"
+                       "[2022-04-21 10:11:12.000000001] (+0.000000000) - main object -/- id=255 object=process\n");
+}
+
 static void times_are_shown_as_asked(void **state)
 {
     (void)state;
@@ -139,7 +155,7 @@ static void attributes_of_kinds_are_shown(void **state)
     ttr_on_thread(w.builder, 3, 4);
     ttr_event_edit(w.builder)->tag = TTR_THREAD_DYING;
     writing_end(&w);
-    writing_expect(&w, "[0] (+0.000000000) - f async_end -/- id=0xffffffffffffffff level=fatal partial no_time\n"
+    writing_expect(&w, "[no time] (+0.000000000) - f async_end -/- id=0xffffffffffffffff level=fatal partial no_time\n"
                        "[0] (+0.000000000) - - switch 3/4 from=1/2 state=dying\n");
 }
 
@@ -186,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_anchored_event_is_one_line),
         cmocka_unit_test(small_times_are_seconds),
+        cmocka_unit_test(an_event_without_a_time_decides_nothing),
         cmocka_unit_test(times_are_shown_as_asked),
         cmocka_unit_test(fields_and_names_can_be_left_out),
         cmocka_unit_test(an_unknown_choice_is_refused),
