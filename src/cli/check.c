@@ -69,8 +69,8 @@ static void print_text(const struct call *call, const struct verdict *verdict)
                  term_ink(&call->term, INK_PLAIN), report->format, *report->version ? " " : "", report->version,
                  units_count(report->events, &first), units_size(report->bytes, &second));
     if (report->damage_regions)
-        (void)printf("  %s damaged places, %s; good: %s of %" PRIu64 " bytes (%.4f %%)\n", units_count(report->damage_regions, &first),
-                     units_size(report->damage_bytes, &second), units_count(good_bytes(report), &third), report->bytes,
+        (void)printf("  %s damaged place%s, %s; good: %s of %" PRIu64 " bytes (%.4f %%)\n", units_count(report->damage_regions, &first),
+                     report->damage_regions == 1 ? "" : "s", units_size(report->damage_bytes, &second), units_count(good_bytes(report), &third), report->bytes,
                      100.0 * (double)good_bytes(report) / (double)(report->bytes ? report->bytes : 1));
     print_regions(call, report);
     report_print_notes(call, report, call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD);

@@ -28,7 +28,7 @@ const char *convert_guess(const char *path)
     size_t n = strlen(path);
     for (size_t i = 0; suffixes[i]; i += 2) {
         size_t suffix_n = strlen(suffixes[i]);
-        if (n > suffix_n && strcasecmp(path + n - suffix_n, suffixes[i]) == 0 && convert_writes(suffixes[i + 1]))
+        if (n > suffix_n && strcasecmp(path + n - suffix_n, suffixes[i]) == 0)
             return suffixes[i + 1];
     }
     return NULL;

@@ -5,7 +5,7 @@
 #include "inputs.h"
 #include "pump.h"
 
-/* The format that a path's suffix stands for, among those that can be written; NULL where it is none. */
+/* The format that a path's suffix stands for; NULL where it is none. */
 const char *convert_guess(const char *path);
 
 /* True for a format that can be written. */

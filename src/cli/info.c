@@ -95,8 +95,8 @@ static void print_findings(const struct subject *subject)
         (void)printf("%slost      %s events in %s places, by the trace's own account%s\n", term_ink(term, INK_YELLOW),
                      units_count(findings->lost, &first), units_count(findings->gaps, &second), term_ink(term, INK_PLAIN));
     if (findings->damage_regions)
-        (void)printf("%sdamage    %s places, %s%s\n", term_ink(term, INK_RED), units_count(findings->damage_regions, &first),
-                     units_size(findings->damage_bytes, &second), term_ink(term, INK_PLAIN));
+        (void)printf("%sdamage    %s place%s, %s%s\n", term_ink(term, INK_RED), units_count(findings->damage_regions, &first),
+                     findings->damage_regions == 1 ? "" : "s", units_size(findings->damage_bytes, &second), term_ink(term, INK_PLAIN));
     if (subject->report.notes_n && (subject->call->set.verbose || findings->damage_regions || findings->odd))
         (void)puts("notes");
     report_print_notes(subject->call, &subject->report, subject->call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD);

@@ -1,11 +1,14 @@
 /* Inputs: opening, offsets, filters. */
 #include "inputs.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "progress.h"
+#include "stream.h"
 #include "talk.h"
 
 const char *inputs_name(const struct call *call)
@@ -67,7 +70,22 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
 
 /* --- Opening --- */
 
-static ttr_reader *open_path(ttr *t, const struct call *call, const char *path, ttr_read_options *options, int *outcome)
+/* A pipe is read by ourselves, so that Ctrl-C ends it. */
+static ttr_reader *open_stream(struct inputs *inputs, const char *path, const ttr_read_options *options, ttr_error *error)
+{
+    struct stream *stream = &inputs->stream[inputs->streams_n];
+    if (!stream_open(stream, path)) {
+        error->status = TTR_E_IO;
+        error->sys = errno;
+        (void)snprintf(error->text, sizeof error->text, "cannot open %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    inputs->streams_n++;
+    return ttr_open_pull(inputs->t, stream_pull, stream, strcmp(path, "-") == 0 ? "standard input" : path, options, error);
+}
+
+static ttr_reader *open_path(struct inputs *inputs, const struct call *call, const char *path, ttr_read_options *options,
+                             int *outcome)
 {
     bool is_fine;
     ttr_error error = {0};
@@ -81,7 +99,7 @@ static ttr_reader *open_path(ttr *t, const struct call *call, const char *path, 
     options->max_record = call->set.max_record;
     options->format_options = format_options;
     if (is_fine)
-        reader = ttr_open(t, path, options, &error);
+        reader = stream_is_one(path) ? open_stream(inputs, path, options, &error) : ttr_open(inputs->t, path, options, &error);
     if (is_fine && !reader)
         *outcome = inputs_failed(call, path, &error);
     else if (!is_fine)
@@ -99,10 +117,12 @@ static int out_of_memory(const struct call *call)
 int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path, uint32_t flags)
 {
     int outcome = OUTCOME_FINE;
-    *inputs = (struct inputs){.t = ttr_new(NULL), .flags = flags};
-    if (!inputs->t)
+    *inputs = (struct inputs){.t = ttr_new(NULL), .flags = flags, .stream = calloc(1, sizeof *inputs->stream)};
+    if (!inputs->t || !inputs->stream) {
+        inputs_close(inputs);
         return out_of_memory(call);
-    inputs->reader = open_path(inputs->t, call, path, &(ttr_read_options){.flags = flags}, &outcome);
+    }
+    inputs->reader = open_path(inputs, call, path, &(ttr_read_options){.flags = flags}, &outcome);
     if (!inputs->reader)
         inputs_close(inputs);
     return outcome;
@@ -112,6 +132,9 @@ void inputs_close(struct inputs *inputs)
 {
     ttr_close(inputs->reader);
     ttr_free(inputs->t);
+    while (inputs->streams_n > 0)
+        stream_close(&inputs->stream[--inputs->streams_n]);
+    free(inputs->stream);
     free(inputs->offset);
     *inputs = (struct inputs){0};
 }
@@ -337,7 +360,7 @@ static int open_all(struct inputs *inputs, const struct call *call)
         return out_of_memory(call);
     for (; n < call->paths_n; n++) {
         ttr_read_options options = {.flags = inputs->flags, .time_offset = inputs->offset[n]};
-        readers[n] = open_path(inputs->t, call, call->path[n], &options, &outcome);
+        readers[n] = open_path(inputs, call, call->path[n], &options, &outcome);
         if (!readers[n])
             break;
     }
@@ -368,8 +391,9 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
     const struct settings *set = &call->set;
     int64_t begin_ns = 0;
     ttr_error error = {0};
-    *inputs = (struct inputs){.flags = flags, .t = ttr_new(NULL), .offset = calloc(call->paths_n + 1, sizeof *inputs->offset)};
-    int outcome = inputs->t && inputs->offset ? check_stdin_once(call) : out_of_memory(call);
+    *inputs = (struct inputs){.flags = flags, .t = ttr_new(NULL), .offset = calloc(call->paths_n + 1, sizeof *inputs->offset),
+                              .stream = calloc(call->paths_n + 1, sizeof *inputs->stream)};
+    int outcome = inputs->t && inputs->offset && inputs->stream ? check_stdin_once(call) : out_of_memory(call);
     if (outcome == OUTCOME_FINE && !take_offsets(inputs, call))
         outcome = OUTCOME_MISUSE;
     if (outcome == OUTCOME_FINE && set->align && strcmp(set->align, "begin") == 0)

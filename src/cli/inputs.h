@@ -12,6 +12,8 @@ struct inputs {
     ttr *t;
     ttr_reader *reader; /* all of them */
     int64_t *offset;    /* ns added to the times of each path */
+    struct stream *stream; /* of each path that is one */
+    size_t streams_n;
     uint32_t flags;     /* TTR_READ_* beyond what the options ask for */
 };
 

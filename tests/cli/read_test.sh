@@ -1,0 +1,110 @@
+#!/bin/bash
+# Commands that read and report: info, cat, check; files, pipes, damage, what is no trace.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+hexa_cat=$(realpath "$2")
+traces=$(dirname "$0")/traces
+small=$work/small.heph
+broken=$work/broken.heph
+"$hexa_cat" "$traces/small_heph.hexa" >"$small"
+"$hexa_cat" "$traces/small_fxt.hexa" >"$work/small.fxt"
+{ head -c 69 "$small"; printf 'rubbish that is no packet'; tail -c +70 "$small"; } >"$broken"
+mkfifo "$work/fifo"
+
+# json NAME EXPRESSION COMMAND...: it exits with 0 and prints JSON of which a Python expression over `it` holds.
+json()
+{
+    local name=$1 expression=$2
+    shift 2
+    run "$@"
+    [ $run_status = 0 ] && /usr/bin/python3 -c 'import json, sys
+it = json.load(open(sys.argv[1]))
+sys.exit(not eval(sys.argv[2]))' "$work/.out" "$expression" 2>>"$work/.err"
+    verdict "$name" $? "exit status $run_status, wanted $expression from: $*"
+}
+
+says "a_file_alone_means_info" "^format +heph" "$tracetta" "$small"
+says "info_counts_events_by_kind" "^  span +3$" "$tracetta" info "$small"
+json "info_json_has_what_it_promises" "it['schema'] == 'tracetta.info/1' and it['format'] == 'heph' and it['events'] == 3 and it['lost'] == 0 \
+and it['damage'] == {'regions': 0, 'bytes': 0} and it['kinds'] == {'span': 3} and it['begin_ns'] == 1700000000000001000 \
+and it['end_ns'] == 1700000000000009000 and it['duration_ns'] == 8000 and len(it['clocks']) == 1 and it['notes'] == []" \
+    "$tracetta" info --json "$small"
+json "info_json_of_several_files_is_a_list" "it['schema'] == 'tracetta.info/1' and [i['events'] for i in it['inputs']] == [3, 3]" \
+    "$tracetta" info --json "$small" "$small"
+json "options_may_come_before_the_file" "it['events'] == 3" "$tracetta" --json "$small"
+says "standard_input_is_a_file_too" "^events +3$" bash -c "'$tracetta' info - <'$small'"
+says "a_pipe_will_do" "^events +3$" bash -c "cat '$small' | '$tracetta' info -"
+says "a_fifo_will_do" "^events +3$" bash -c "cat '$small' >'$work/fifo' & '$tracetta' info '$work/fifo'"
+says "compressed_files_will_do" "^size .*gzip" bash -c "gzip -c '$small' | '$tracetta' info -"
+refuses "standard_input_cannot_be_two_inputs" 2 "one input only" "$tracetta" cat - -
+
+says "cat_prints_a_line_an_event" "inner .*value x" "$tracetta" cat "$small"
+run "$tracetta" cat --limit=2 "$small"
+[ "$(wc -l <"$work/.out")" = 2 ]
+verdict "cat_stops_at_its_limit" $? "$(wc -l <"$work/.out") lines"
+says "a_filter_by_name_takes_globs" "^\{.*\"other\"" "$tracetta" cat --format=jsonl --name='oth*' "$small"
+run "$tracetta" cat --name='oth*' --invert "$small"
+[ "$(wc -l <"$work/.out")" = 2 ] && ! grep -q other "$work/.out"
+verdict "a_filter_can_be_turned_round" $? "$(wc -l <"$work/.out") lines"
+run "$tracetta" cat --start=+2500ns --end=+1h "$small"
+[ "$(wc -l <"$work/.out")" = 2 ] && ! grep -q inner "$work/.out"
+verdict "times_may_be_relative_to_the_begin" $? "$(wc -l <"$work/.out") lines"
+run "$tracetta" cat --start=2023-11-14T22:13:20.000004Z "$small"
+[ "$(wc -l <"$work/.out")" = 2 ]
+verdict "times_may_be_of_the_calendar" $? "$(wc -l <"$work/.out") lines"
+refuses "a_relative_time_needs_a_file" 2 "read twice" bash -c "cat '$small' | '$tracetta' cat --start=+1s -"
+refuses "an_unknown_kind_is_a_misuse" 2 "no kind \"spam\"" "$tracetta" cat --kind=spam "$small"
+refuses "an_unknown_format_option_is_a_misuse" 2 "no format has an option" "$tracetta" cat --option colour=red "$small"
+run "$tracetta" cat "$small" "$small"
+[ $run_status = 0 ] && [ "$(wc -l <"$work/.out")" = 6 ] && [ "$(sed -n '1,2s/.* work .*/same/p' "$work/.out" | wc -l)" = 2 ]
+verdict "several_files_are_merged_by_time" $? "exit status $run_status"
+says "an_offset_moves_one_input" "^\[2023-11-14 22:13:21" "$tracetta" cat --offset="$small=1s" "$small"
+run "$tracetta" cat --format=jsonl "$small"
+/usr/bin/python3 -c 'import json, sys
+for line in open(sys.argv[1]): json.loads(line)' "$work/.out"
+verdict "json_lines_are_json" $? ""
+says "colours_come_when_forced" $'\e\\[' env CLICOLOR_FORCE=1 "$tracetta" info "$small"
+run env CLICOLOR_FORCE=1 NO_COLOR=1 "$tracetta" info "$small"
+! grep -q $'\e' "$work/.out"
+verdict "no_color_wins_over_forced_colours" $? "colours seen"
+
+run "$tracetta" info "$broken"
+[ $run_status = 0 ] && grep -q '^events  *3$' "$work/.out" && [ "$(wc -l <"$work/.err")" = 1 ] && grep -q 'warning: 1 damaged place' "$work/.err"
+verdict "damage_is_read_around_and_told_in_one_line" $? "exit status $run_status"
+refuses "quiet_says_nothing_of_damage_but_strict_fails" 1 "heph\.|damage|malformed" "$tracetta" convert --strict --quiet --to=jsonl -o "$work/strict.jsonl" "$broken"
+[ ! -e "$work/strict.jsonl" ]
+verdict "strict_leaves_nothing_behind" $? "strict.jsonl is there"
+succeeds "check_finds_a_whole_file_whole" "$tracetta" check "$small"
+run "$tracetta" check "$broken"
+[ $run_status = 1 ] && grep -q 'damaged' "$work/.out" && grep -q 'bytes 69 to 94' "$work/.out"
+verdict "check_lists_damage_by_byte_ranges" $? "exit status $run_status"
+run "$tracetta" check --json "$broken"
+[ $run_status = 1 ] && /usr/bin/python3 -c 'import json, sys
+it = json.load(open(sys.argv[1]))
+sys.exit(not (it["schema"] == "tracetta.check/1" and it["damage"] == {"regions": 1, "bytes": 25} and it["regions"][0]["offset"] == 69))' "$work/.out"
+verdict "check_json_lists_damage" $? "exit status $run_status"
+run "$tracetta" check "$small" "$broken" "$work/missing"
+[ $run_status = 3 ]
+verdict "check_of_several_ends_with_the_worst" $? "exit status $run_status"
+
+: >"$work/empty"
+refuses "an_empty_file_is_no_trace" 3 "empty" "$tracetta" info "$work/empty"
+refuses "a_missing_file_is_unreadable" 3 "No such file" "$tracetta" info "$work/missing.fxt"
+refuses "text_is_no_trace" 3 "not a trace" "$tracetta" info "$0"
+run "$tracetta" info -v "$0"
+grep -q 'status unsupported' "$work/.err"
+verdict "verbose_says_more_of_an_error" $? ""
+if [ "$(id -u)" != 0 ]; then
+    cp "$small" "$work/locked" && chmod 000 "$work/locked"
+    refuses "a_locked_file_is_unreadable" 3 "Permission denied" "$tracetta" info "$work/locked"
+else
+    skip "a_locked_file_is_unreadable" "root may read everything"
+fi
+if [ -n "$corpus" ]; then
+    refuses "a_trace_of_eztrace_is_not_ours" 3 "." "$tracetta" info "$corpus/fxt/eztrace-not-fuchsia.fxt"
+else
+    skip "a_trace_of_eztrace_is_not_ours" "no recorded traces"
+fi
+run "$tracetta" info "$small" "$work/missing"
+[ $run_status = 3 ] && grep -q '^events  *3$' "$work/.out"
+verdict "one_bad_input_does_not_hide_the_good_one" $? "exit status $run_status"

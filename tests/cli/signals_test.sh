@@ -1,0 +1,68 @@
+#!/bin/bash
+# Pipes that close and signals that come.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+hexa_cat=$(realpath "$2")
+small=$work/small.heph
+"$hexa_cat" "$(dirname "$0")/traces/small_heph.hexa" >"$small"
+mkfifo "$work/fifo"
+
+# A file long enough to fill a pipe: the epoch, then one span many times.
+{
+    head -c 23 "$small"
+    tail -c 47 "$small" >"$work/record"
+    for ((i = 0; i < 12; i++)); do
+        cat "$work/record" "$work/record" >"$work/twice"
+        mv "$work/twice" "$work/record"
+    done
+    cat "$work/record"
+} >"$work/long.heph"
+
+run bash -c "'$tracetta' cat '$work/long.heph' | head -n 1; exit \${PIPESTATUS[0]}"
+[ $run_status = 0 ] && [ ! -s "$work/.err" ] && [ "$(wc -l <"$work/.out")" = 1 ]
+verdict "a_reader_that_leaves_is_no_failure" $? "exit status $run_status"
+run bash -c "'$tracetta' convert -q --to=jsonl -o - '$work/long.heph' | head -n 1; exit \${PIPESTATUS[0]}"
+[ $run_status = 0 ] && [ "$(wc -l <"$work/.out")" = 1 ]
+verdict "nor_is_one_of_convert" $? "exit status $run_status"
+
+# interrupt SIGNAL: converts what comes through the FIFO, gets the signal while it waits for more; $run_status is how it ended.
+interrupt()
+{
+    "$tracetta" convert --to=jsonl -f -o "$work/cut.jsonl" "$work/fifo" >"$work/.out" 2>"$work/.err" &
+    local command=$!
+    exec 8>"$work/fifo"
+    cat "$work/long.heph" >&8
+    sleep 0.3
+    kill -s "$1" $command
+    wait $command
+    run_status=$?
+    exec 8>&-
+}
+
+# Background jobs of a script ignore SIGINT from the start, unless job control is on.
+set -m
+interrupt INT
+[ $run_status = 130 ] && grep -q interrupted "$work/.err" && [ -s "$work/cut.jsonl" ]
+verdict "ctrl_c_ends_with_130_and_a_file" $? "exit status $run_status"
+/usr/bin/python3 -c 'import json, sys
+for line in open(sys.argv[1]): json.loads(line)' "$work/cut.jsonl"
+verdict "the_file_is_whole_as_far_as_it_goes" $? ""
+interrupt TERM
+[ $run_status = 143 ]
+verdict "sigterm_ends_with_143" $? "exit status $run_status"
+
+"$tracetta" info "$work/fifo" >"$work/.out" 2>"$work/.err" &
+command=$!
+exec 8>"$work/fifo"
+head -c 100 "$small" >&8
+sleep 0.2
+kill -INT $command
+wait $command
+run_status=$?
+exec 8>&-
+[ $run_status = 130 ] && grep -q '^events' "$work/.out"
+verdict "interrupted_info_shows_what_it_has" $? "exit status $run_status"
+
+run "$tracetta" info --progress=json "$work/long.heph"
+[ $run_status = 0 ]
+verdict "progress_can_be_for_programs" $? "exit status $run_status"

@@ -1,0 +1,93 @@
+#!/bin/bash
+# Commands that write: convert, merge, recover; what they refuse, and how outputs fail.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+hexa_cat=$(realpath "$2")
+traces=$(dirname "$0")/traces
+small=$work/small.heph
+broken=$work/broken.heph
+"$hexa_cat" "$traces/small_heph.hexa" >"$small"
+{ head -c 69 "$small"; printf 'rubbish that is no packet'; tail -c +70 "$small"; } >"$broken"
+
+# can ABILITY FORMAT: whether a format reads or writes.
+can()
+{
+    "$tracetta" formats | grep -E "^$2 " | grep -q "$1"
+}
+
+# ends NAME STATUS COMMAND...: it exits with this status.
+ends()
+{
+    local name=$1 status=$2
+    shift 2
+    run "$@"
+    [ $run_status = "$status" ]
+    verdict "$name" $? "exit status $run_status, wanted $status from: $*"
+}
+
+refuses "convert_wants_an_output" 2 "where to" "$tracetta" convert "$small"
+refuses "convert_wants_a_format_it_can_tell" 2 "which format" "$tracetta" convert "$small" -o "$work/out.bin"
+ends "the_suffix_names_the_format" 0 "$tracetta" convert "$small" -o "$work/out.jsonl"
+[ "$(wc -l <"$work/out.jsonl")" = 3 ]
+verdict "convert_writes_all_events" $? "$(wc -l <"$work/out.jsonl") lines"
+refuses "an_existing_file_is_not_replaced" 4 "exists already; --overwrite" "$tracetta" convert "$small" -o "$work/out.jsonl"
+ends "it_is_when_asked" 0 "$tracetta" convert -f "$small" -o "$work/out.jsonl"
+refuses "an_input_is_never_replaced" 2 "is an input" "$tracetta" convert -f --to=jsonl "$small" -o "$small"
+says "standard_output_is_a_file_too" '"name":"other"' "$tracetta" convert --to=jsonl "$small" -o -
+ends "dev_null_is_written_without_asking" 0 "$tracetta" convert --to=jsonl "$small" -o /dev/null
+run "$tracetta" convert -q --to=jsonl "$small" -o "$work/quiet.jsonl"
+[ $run_status = 0 ] && [ ! -s "$work/.err" ] && [ ! -s "$work/.out" ]
+verdict "quiet_says_nothing" $? "exit status $run_status"
+run "$tracetta" convert --dry-run --explain --to=jsonl "$small"
+[ $run_status = 0 ] && [ ! -s "$work/.out" ] && grep -q 'dry run' "$work/.err"
+verdict "a_dry_run_writes_nothing" $? "exit status $run_status"
+refuses "a_directory_is_no_output" 4 "irectory" "$tracetta" convert -f --to=jsonl "$small" -o "$work"
+refuses "a_missing_folder_is_no_output" 4 "No such file" "$tracetta" convert --to=jsonl "$small" -o "$work/no/where"
+for words in "info --json $small" "cat $small" "check $small" "formats"; do
+    ends "${words%% *}_tells_that_stdout_is_full" 4 bash -c "'$tracetta' $words >/dev/full"
+done
+ends "convert_tells_that_the_disk_is_full" 4 "$tracetta" convert --to=jsonl "$small" -o /dev/full
+if can reads fxt; then
+    "$hexa_cat" "$traces/small_fxt.hexa" >"$work/small.fxt"
+    says "fxt_is_known_by_content" "^format +fxt" bash -c "'$tracetta' info - <'$work/small.fxt'"
+fi
+if can writes fxt; then
+    ends "fxt_is_copied" 0 "$tracetta" convert "$work/small.fxt" -o "$work/copy.fxt"
+    cmp "$work/small.fxt" "$work/copy.fxt" >/dev/null
+    verdict "a_copy_of_fxt_is_the_same_bytes" $? "they differ"
+fi
+if can writes heph; then
+    ends "heph_is_copied" 0 "$tracetta" convert "$small" -o "$work/copy.heph"
+    cmp "$small" "$work/copy.heph" >/dev/null
+    verdict "a_copy_of_heph_is_the_same_bytes" $? "they differ"
+
+    cp "$broken" "$work/before"
+    ends "recover_ends_with_1_after_a_repair" 1 "$tracetta" recover "$broken" -o "$work/good.heph"
+    cmp "$small" "$work/good.heph" >/dev/null
+    verdict "recover_keeps_every_good_record" $? "the recovered file is another"
+    cmp "$broken" "$work/before" >/dev/null
+    verdict "recover_leaves_its_input_alone" $? "the input changed"
+    grep -q '"offset": 69' "$work/good.heph.damage.json"
+    verdict "recover_lists_what_it_skipped" $? "no such list"
+    refuses "recover_does_not_replace_files" 4 "exists already" "$tracetta" recover "$broken" -o "$work/good.heph"
+    refuses "recover_never_writes_into_its_input" 2 "is an input" "$tracetta" recover -f "$broken" -o "$broken"
+    ends "recover_of_a_whole_file_ends_with_0" 0 "$tracetta" recover "$work/good.heph" -o "$work/again.heph"
+    cmp "$work/good.heph" "$work/again.heph" >/dev/null
+    verdict "recover_twice_is_recover_once" $? "they differ"
+    [ ! -e "$work/again.heph.damage.json" ]
+    verdict "there_is_no_list_where_nothing_was_skipped" $? "there is one"
+    refuses "recover_of_no_trace_is_an_input_failure" 3 "not a trace" "$tracetta" recover "$0" -o "$work/none"
+    ends "recover_into_a_full_disk_fails" 4 "$tracetta" recover "$broken" -o /dev/full
+
+    run "$tracetta" merge "$small" "$small" -o "$work/both.heph"
+    [ $run_status = 0 ] && [ "$(grep -c '^    anchor' "$work/.err")" = 2 ]
+    verdict "merge_explains_how_it_placed_inputs" $? "exit status $run_status"
+    says "merge_takes_the_format_of_the_first" "^events +6$" "$tracetta" info "$work/both.heph"
+    run "$tracetta" merge --offset="$small=-1s" "$small" -o "$work/moved.jsonl"
+    grep -q '"time_ns":1699999999000001000,' "$work/moved.jsonl"
+    verdict "merge_moves_an_input" $? "exit status $run_status"
+    refuses "an_offset_must_name_an_input" 2 "no input" "$tracetta" merge --offset=x=1s "$small" -o "$work/x.heph"
+fi
+left=$(find "$work" -name '*.tmp*' -o -name '.*.heph*' -o -name '.*.jsonl*')
+[ -z "$left" ]
+verdict "no_temporary_file_is_left" $? "$left"
