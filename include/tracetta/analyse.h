@@ -45,7 +45,8 @@ typedef struct ttr_stat_row {
     uint64_t unfinished; /* begins without end */
 } ttr_stat_row;
 
-/* Reads to the end; rows are sorted by total time, then count, then name.  Quantiles are within 1 %. */
+/* Reads to the end; rows are sorted by total time, then count, then name.  Quantiles are within 1 %.  Ended early by `progress`
+ * it gives the rows so far, and error->status is TTR_AGAIN. */
 TTR_API ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error);
 TTR_API size_t ttr_stat_rows(const ttr_stat *stat, const ttr_stat_row **rows);
 
@@ -62,7 +63,7 @@ typedef struct ttr_tree ttr_tree;
 
 typedef struct ttr_tree_span {
     int64_t begin_ns;
-    uint64_t duration, self;      /* ns; self = duration without that of its children */
+    uint64_t duration, self;      /* ns; self = duration without what its children cover */
     uint64_t offset;              /* of its record, in source */
     ttr_id name, category, provider, thread;
     uint32_t parent, first_child, next; /* indices into the spans, TTR_TREE_NONE = none; siblings by begin */
@@ -71,14 +72,16 @@ typedef struct ttr_tree_span {
     uint8_t flags;                /* of the event */
 } ttr_tree_span;
 
-/* Reads to the end and nests spans by containment per thread.  Memory grows with the spans (64 bytes each). */
+/* Reads to the end and nests spans by containment per thread (async spans are left out: they belong to none).  Memory grows with
+ * the spans: 64 bytes each, while it is built twice that.  Ended early by `progress` it gives the spans so far, and
+ * error->status is TTR_AGAIN. */
 TTR_API ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error);
 
 /* The spans; roots are chained by `next` per thread, the first root of each thread listed by ttr_tree_roots. */
 TTR_API uint32_t ttr_tree_spans(const ttr_tree *tree, const ttr_tree_span **spans);
 TTR_API uint32_t ttr_tree_roots(const ttr_tree *tree, const uint32_t **roots);
 
-/* Pairs of spans of one thread that overlap without one containing the other. */
+/* Spans that begin inside of the innermost span running on their thread but end after it: neither contains the other. */
 TTR_API uint64_t ttr_tree_overlaps(const ttr_tree *tree);
 TTR_API void ttr_tree_free(ttr_tree *tree);
 

@@ -1,0 +1,13 @@
+/* From a reader to a writer. */
+#include "pipeline/walk.h"
+
+static ttr_status write_batch(void *own, const ttr_batch *batch, ttr_error *error)
+{
+    return ttr_write(own, batch, error);
+}
+
+ttr_status ttr_copy(ttr_reader *in, ttr_writer *out, ttr_progress progress, void *own, ttr_error *error)
+{
+    const struct walk walk = {.take = write_batch, .own = out, .progress = progress, .progress_own = own};
+    return walk_events(in, &walk, error);
+}

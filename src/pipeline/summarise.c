@@ -1,0 +1,99 @@
+/* Counting in one pass: kinds, range of time, and how many threads, names, ... have events.  Memory grows with those only. */
+#include <string.h>
+
+#include "base/status.h"
+#include "model/context.h"
+#include "pipeline/walk.h"
+
+/* Which ids have been seen. */
+struct seen {
+    bool *is_seen;
+    size_t n;
+    uint32_t count;
+};
+
+struct summing {
+    const ttr *t;
+    const struct alloc *alloc;
+    ttr_summary *summary;
+    struct seen threads, processes, names, providers;
+    int64_t last_time;
+    bool has_time, is_out_of_memory;
+};
+
+static void see(struct summing *summing, struct seen *seen, size_t id)
+{
+    size_t before = seen->n;
+    if (id >= before) {
+        if (!alloc_reserve(summing->alloc, (void **)&seen->is_seen, &seen->n, id + 1, sizeof *seen->is_seen)) {
+            summing->is_out_of_memory = true;
+            return;
+        }
+        memset(seen->is_seen + before, 0, (seen->n - before) * sizeof *seen->is_seen);
+    }
+    seen->count += !seen->is_seen[id];
+    seen->is_seen[id] = true;
+}
+
+static int64_t end_of(const ttr_event *event)
+{
+    uint64_t room = (uint64_t)INT64_MAX - (uint64_t)event->time;
+    if (event->kind != TTR_KIND_SPAN)
+        return event->time;
+    return event->duration < room ? event->time + (int64_t)event->duration : INT64_MAX;
+}
+
+static void sum_time(struct summing *summing, const ttr_event *event)
+{
+    ttr_summary *summary = summing->summary;
+    int64_t end = end_of(event);
+    summary->begin_ns = !summing->has_time || event->time < summary->begin_ns ? event->time : summary->begin_ns;
+    summary->end_ns = !summing->has_time || end > summary->end_ns ? end : summary->end_ns;
+    summary->backward += summing->has_time && event->time < summing->last_time;
+    summing->last_time = event->time;
+    summing->has_time = true;
+}
+
+static void sum_event(struct summing *summing, const ttr_event *event)
+{
+    summing->summary->kinds[event->kind < TTR_KIND_COUNT ? event->kind : TTR_KIND_NONE]++;
+    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
+        return;
+    summing->summary->events++;
+    if (!(event->flags & TTR_EVENT_NO_TIME))
+        sum_time(summing, event);
+    if (event->name)
+        see(summing, &summing->names, event->name);
+    if (event->provider)
+        see(summing, &summing->providers, event->provider);
+    if (event->thread && event->thread < summing->t->threads_n) {
+        const struct thread *thread = &summing->t->threads[event->thread];
+        see(summing, &summing->processes, thread->process);
+        if (thread->tid_known)
+            see(summing, &summing->threads, event->thread);
+    }
+}
+
+static ttr_status sum_batch(void *own, const ttr_batch *batch, ttr_error *error)
+{
+    struct summing *summing = own;
+    for (uint32_t i = 0; i < batch->n; i++)
+        sum_event(summing, ttr_batch_at(batch, i));
+    return summing->is_out_of_memory ? fail_memory(error) : TTR_OK;
+}
+
+ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress, void *own, ttr_error *error)
+{
+    struct summing summing = {.t = t, .alloc = &t->counted, .summary = summary};
+    const struct walk walk = {.take = sum_batch, .own = &summing, .progress = progress, .progress_own = own};
+    struct seen *all[] = {&summing.threads, &summing.processes, &summing.names, &summing.providers};
+    *summary = (ttr_summary){0};
+    ttr_status status = walk_events(in, &walk, error);
+    summary->threads = summing.threads.count;
+    summary->processes = summing.processes.count;
+    summary->names = summing.names.count;
+    summary->providers = summing.providers.count;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        alloc_free(&t->counted, all[i]->is_seen, all[i]->n, sizeof *all[i]->is_seen);
+    return status;
+}
