@@ -1,12 +1,18 @@
-/* FXT as a format: what it is called, what it can do.  The reader's parts are in fxt_read.h. */
+/* FXT as a format: what it is called, what it can do.  The reader's parts are in fxt_read.h, the writer's in fxt_write.h. */
 #include "formats/fxt/fxt_read.h"
+#include "formats/fxt/fxt_write.h"
+
+static const ttr_option_info options[] = {
+    {.key = "anchor", .values = "yes|no", .text = "say with each provider which Unix time its clock began at (magic-trace's extension)",
+     .for_writing = true},
+};
 
 const struct format format_fxt = {
     .name = "fxt",
     .title = "Fuchsia trace format",
     .extensions = "fxt ftf",
     .spec = "Fuchsia trace format, 2021 text and the records added until 2026",
-    .abilities = TTR_FORMAT_READS,
+    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES,
     .order = TTR_ORDER_NONE,
     .bid = fxt_bid,
     .refuse = fxt_refuse,
@@ -14,4 +20,13 @@ const struct format format_fxt = {
     .open = fxt_open,
     .next = fxt_next,
     .close = fxt_close,
+    .losses = fxt_losses,
+    .losses_n = FXT_LOSSES,
+    .writer_size = sizeof(struct fxt_writer),
+    .create = fxt_create,
+    .write = fxt_write,
+    .finish = fxt_finish,
+    .drop = fxt_drop,
+    .options = options,
+    .options_n = sizeof options / sizeof *options,
 };

@@ -1,0 +1,300 @@
+/* Writing FXT: any events as records, and FXT's own records as they are.
+ *
+ * Copying: when the first thing given is a raw record of an FXT reader that gives definitions too (or the first byte of a trace),
+ * everything raw from that source is appended as it is, so that a whole trace comes out byte by byte, in its own byte order.  Events
+ * of other origin then get a provider section of their own, and the copied one is taken up again after it; where the copied trace
+ * has no provider record to come back by, they are written into it without touching its tables, in ticks of its clock.
+ * Encoding: one provider for each provider of each source, each with its own tables and a clock of 1 tick = 1 ns.
+ * Left out: putting events in order (FXT does not ask for it); keeping ids of several hosts apart beyond their providers. */
+#include "formats/fxt/fxt_write.h"
+
+#include "base/status.h"
+#include "base/utf.h"
+
+#define OWN_PROVIDERS 0x74726100u /* ids of our sections between copied ones: unlikely numbers */
+#define NAMES_EVERY 16u           /* batches between two looks at the names of a thread */
+
+const ttr_loss fxt_losses[FXT_LOSSES] = {
+    [FXT_LOST_TIME_NEGATIVE] = {.code = "time.negative", .what = "times before zero", .rule = "become zero"},
+    [FXT_LOST_TIME_PLACE] = {.code = "time.place", .what = "times of objects and gaps", .rule = "are left out: these records have none",
+                             .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_TIME_UNKNOWN] = {.code = "time.unknown", .what = "events without a time", .rule = "get the time of the event before"},
+    [FXT_LOST_TICKS] = {.code = "clock.ticks", .what = "raw clock ticks", .rule = "become nanoseconds"},
+    [FXT_LOST_SPAN_END] = {.code = "span.end", .what = "spans that end after the last possible time", .rule = "end at it"},
+    [FXT_LOST_BACKWARD] = {.code = "span.backward", .what = "spans that end before they begin", .rule = "become spans of no length"},
+    [FXT_LOST_LEVEL] = {.code = "attribute.level", .what = "levels", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_OPCODE] = {.code = "attribute.opcode", .what = "opcodes", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_KEYWORD] = {.code = "attribute.keyword", .what = "keywords", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_ACTIVITY] = {.code = "attribute.activity", .what = "activity ids", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_SEQUENCE] = {.code = "attribute.sequence", .what = "sequence numbers", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_CPU] = {.code = "attribute.cpu", .what = "cpus of events other than switches", .rule = "are dropped",
+                      .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_CPU_RANGE] = {.code = "switch.cpu", .what = "cpus of switches that are unknown or above 65535", .rule = "become 0 or 65535"},
+    [FXT_LOST_STATE] = {.code = "switch.state", .what = "thread states above 15", .rule = "become suspended"},
+    [FXT_LOST_THREAD_NONE] = {.code = "thread.none", .what = "events of no thread, or of a whole process",
+                              .rule = "become events of thread 0 of the process"},
+    [FXT_LOST_THREAD_PLACE] = {.code = "thread.place", .what = "threads of objects and gaps", .rule = "are left out: these records have none",
+                               .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_CATEGORY] = {.code = "category.place", .what = "categories of records other than events", .rule = "are dropped",
+                           .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_NAME] = {.code = "name.place", .what = "names of switches, logs, samples, mappings and gaps", .rule = "are dropped",
+                       .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_FIELD_COUNT] = {.code = "field.count", .what = "fields beyond the 15th", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_FIELD_ROOM] = {.code = "field.room", .what = "fields that do not fit in a record", .rule = "are dropped",
+                             .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_FIELD_PLACE] = {.code = "field.place", .what = "fields of records without arguments", .rule = "are dropped",
+                              .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_FIELD_NESTED] = {.code = "field.nested", .what = "arrays and structs", .rule = "become arguments with dotted names"},
+    [FXT_LOST_TEXT] = {.code = "text.length", .what = "texts and bytes that are too long", .rule = "are cut"},
+    [FXT_LOST_BLOB_TYPE] = {.code = "blob.type", .what = "types of large blobs", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_FRAMES] = {.code = "sample.frames", .what = "stack frames beyond the 255th", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_GAP_COUNT] = {.code = "gap.count", .what = "counts of missing events", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_OBJECT_ID] = {.code = "object.id", .what = "module ids above 65535 and object types above 255", .rule = "lose their upper bits"},
+    [FXT_LOST_PARTIAL] = {.code = "event.partial", .what = "events of damaged records", .rule = "become whole events with what was readable"},
+    [FXT_LOST_KIND] = {.code = "event.kind", .what = "events of unknown kind", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+};
+
+/* --- Times --- */
+
+uint64_t fxt_ticks_of(struct fxt_writer *w, uint64_t ns)
+{
+    bool clamped = false;
+    if (!w->is_inline)
+        return ns;
+    uint64_t base = w->copied.base_ns > 0 ? (uint64_t)w->copied.base_ns : 0;
+    return w->copied.base_ticks + clockmath_ticks(&w->copied.clock, ns > base ? ns - base : 0, &clamped);
+}
+
+uint64_t fxt_ticks(struct fxt_writer *w)
+{
+    const ttr_event *e = w->event;
+    if (e->ticks != (uint64_t)e->time && e->source && !(e->flags & TTR_EVENT_NO_TIME))
+        fxt_lost(w, FXT_LOST_TICKS);
+    if (e->time >= 0)
+        return fxt_ticks_of(w, (uint64_t)e->time);
+    fxt_lost(w, FXT_LOST_TIME_NEGATIVE);
+    return 0;
+}
+
+/* --- Copying --- */
+
+/* Whether copying begins with this event: definitions come along, or nothing came before it. */
+static bool begins_copy(const struct fxt_writer *w, const ttr_event *e)
+{
+    return !w->is_started && output_is_own_raw(w->out, e) && (e->kind == TTR_KIND_DEFINITION || e->offset == 0);
+}
+
+static uint64_t load_word(const struct fxt_writer *w, const uint8_t *bytes)
+{
+    return w->is_big ? load_u64be(bytes) : load_u64le(bytes);
+}
+
+static void begin_copy(struct fxt_writer *w, const ttr_event *e)
+{
+    w->is_started = true;
+    w->copied = (struct fxt_copied){.source = e->source, .is_active = true};
+    clockmath_init(&w->copied.clock, FXT_DEFAULT_FREQUENCY);
+    if (e->payload_size < FXT_WORD)
+        return;
+    uint64_t header = load_u64le(e->payload);
+    w->is_big = (uint64_t)fxt_size_words(header) * FXT_WORD != e->payload_size &&
+                (uint64_t)fxt_size_words(__builtin_bswap64(header)) * FXT_WORD == e->payload_size;
+}
+
+/* Follows what a copied definition says of its section: the provider, and the clock. */
+static void follow(struct fxt_writer *w, const ttr_event *e)
+{
+    struct fxt_copied *copied = &w->copied;
+    uint64_t header = e->payload_size >= FXT_WORD ? load_word(w, e->payload) : 0;
+    uint64_t metadata = fxt_get(header, FXT_METADATA_KIND);
+    bool is_section = metadata == FXT_PROVIDER_INFO || metadata == FXT_PROVIDER_SECTION;
+    if (fxt_type(header) == FXT_METADATA && is_section) {
+        copied->has_provider = true;
+        copied->provider = (uint32_t)fxt_get(header, FXT_METADATA_PROVIDER);
+    }
+    if (fxt_type(header) != FXT_INITIALIZATION || e->payload_size < FXT_INITIALIZATION_WORDS * FXT_WORD)
+        return;
+    uint64_t frequency = load_word(w, e->payload + FXT_WORD);
+    if (frequency)
+        clockmath_init(&copied->clock, frequency);
+    if (e->payload_size >= FXT_INITIALIZATION_WORDS_ANCHORED * FXT_WORD) {
+        copied->base_ticks = load_word(w, e->payload + 2 * FXT_WORD);
+        copied->base_ns = (int64_t)load_word(w, e->payload + 3 * FXT_WORD);
+    }
+}
+
+static void write_section(struct fxt_writer *w, uint32_t id)
+{
+    (void)fxt_record(w, 1, FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) | fxt_put(FXT_METADATA_PROVIDER, id));
+}
+
+/* Copies the event at `i` and those behind it whose bytes are behind its own too; gives the next index. */
+static uint32_t copy_run(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
+{
+    const ttr_event *e = ttr_batch_at(batch, i);
+    const uint8_t *begin = e->payload;
+    size_t n = 0;
+    if (w->target) {
+        write_section(w, w->copied.provider);
+        w->target = NULL;
+    }
+    for (;;) {
+        n += e->payload_size;
+        if (e->kind == TTR_KIND_DEFINITION)
+            follow(w, e);
+        else
+            w->out->events++;
+        if (++i == batch->n)
+            break;
+        e = ttr_batch_at(batch, i);
+        if (e->payload != begin + n || e->source != w->copied.source || !output_is_own_raw(w->out, e))
+            break;
+    }
+    buffer_add(&w->out->buffer, begin, n);
+    return i;
+}
+
+/* --- Providers --- */
+
+static void write_start(struct fxt_writer *w)
+{
+    w->is_started = true;
+    uint8_t *at = buffer_room(&w->out->buffer, FXT_WORD);
+    if (!at)
+        return;
+    store_u64le(at, FXT_MAGIC);
+    buffer_filled(&w->out->buffer, FXT_WORD);
+}
+
+/* Introduces the provider of the event: its name and its clock. */
+static void write_provider(struct fxt_writer *w, uint32_t id)
+{
+    const ttr_event *e = w->event;
+    ttr_text name = ttr_text_get(w->out->t, e->provider);
+    if (name.n > UINT8_MAX) {
+        name.n = utf8_cut(name.p, name.n, UINT8_MAX);
+        fxt_lost(w, FXT_LOST_TEXT);
+    }
+    if (fxt_record(w, 1 + fxt_words(name.n), FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
+                                                  fxt_put(FXT_METADATA_PROVIDER, id) | fxt_put(FXT_METADATA_NAME_BYTES, name.n)))
+        fxt_stream_out(w, name.p, name.n);
+    uint64_t words = w->is_anchored ? FXT_INITIALIZATION_WORDS_ANCHORED : FXT_INITIALIZATION_WORDS;
+    if (!fxt_record(w, words, FXT_INITIALIZATION))
+        return;
+    fxt_word_out(w, FXT_DEFAULT_FREQUENCY);
+    if (!w->is_anchored)
+        return;
+    uint64_t base = e->time > 0 ? (uint64_t)e->time : 0;
+    fxt_word_out(w, base);
+    fxt_word_out(w, base);
+}
+
+static struct fxt_target *add_target(struct fxt_writer *w)
+{
+    const struct alloc *alloc = &w->out->t->counted;
+    if (!alloc_reserve(alloc, (void **)&w->targets, &w->targets_capacity, w->targets_n + 1, sizeof *w->targets) ||
+        !pairmap_put(&w->target_by, w->event->source, w->event->provider, (uint32_t)w->targets_n)) {
+        w->failed = true;
+        return NULL;
+    }
+    struct fxt_target *target = &w->targets[w->targets_n++];
+    target->id = (w->copied.is_active ? OWN_PROVIDERS : 0) + (uint32_t)w->targets_n;
+    fxt_slots_init(&target->strings, FXT_STRINGS - 1, 2 * FXT_STRINGS);
+    fxt_slots_init(&target->threads, FXT_THREADS - 1, 4 * FXT_THREADS);
+    write_provider(w, target->id);
+    return target;
+}
+
+/* Makes the provider of the event current; false when memory is out. */
+static bool enter_section(struct fxt_writer *w)
+{
+    const ttr_event *e = w->event;
+    if (w->target && e->source == w->target_source && e->provider == w->target_name)
+        return true;
+    if (!w->is_started)
+        write_start(w);
+    w->is_inline = w->copied.is_active && !w->copied.has_provider;
+    if (w->is_inline)
+        return true;
+    const uint32_t *known = pairmap_get(&w->target_by, e->source, e->provider);
+    if (known) {
+        w->target = &w->targets[*known];
+        write_section(w, w->target->id);
+    } else {
+        w->target = add_target(w);
+    }
+    w->target_source = e->source;
+    w->target_name = e->provider;
+    return w->target != NULL;
+}
+
+static void encode(struct fxt_writer *w, const ttr_event *e)
+{
+    w->event = e;
+    if (e->kind == TTR_KIND_DEFINITION || !enter_section(w))
+        return;
+    if (!w->is_inline) {
+        fxt_slots_refresh(&w->target->strings, &w->out->t->counted);
+        fxt_slots_refresh(&w->target->threads, &w->out->t->counted);
+    }
+    fxt_write_kind(w);
+    w->out->events++;
+}
+
+/* --- What the format offers --- */
+
+ttr_status fxt_create(struct ttr_writer *out, ttr_error *error)
+{
+    struct fxt_writer *w = out->own;
+    const char *anchor = output_option(out, "anchor");
+    w->out = out;
+    pairmap_init(&w->target_by, &out->t->counted);
+    if (anchor && strcmp(anchor, "yes") != 0 && strcmp(anchor, "no") != 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option anchor=%s of fxt is neither yes nor no", anchor);
+    w->is_anchored = anchor && strcmp(anchor, "yes") == 0;
+    return TTR_OK;
+}
+
+ttr_status fxt_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
+    struct fxt_writer *w = out->own;
+    w->stamp = 1 + w->batches++ / NAMES_EVERY;
+    for (uint32_t i = 0; i < batch->n;) {
+        const ttr_event *e = ttr_batch_at(batch, i);
+        if (begins_copy(w, e))
+            begin_copy(w, e);
+        if (w->copied.is_active && e->source == w->copied.source && output_is_own_raw(out, e)) {
+            i = copy_run(w, batch, i);
+        } else {
+            encode(w, e);
+            i++;
+        }
+    }
+    return w->failed ? fail_memory(error) : TTR_OK;
+}
+
+ttr_status fxt_finish(struct ttr_writer *out, ttr_error *error)
+{
+    struct fxt_writer *w = out->own;
+    if (!w->is_started)
+        write_start(w);
+    w->event = NULL;
+    fxt_names_finish(w);
+    return w->failed ? fail_memory(error) : TTR_OK;
+}
+
+void fxt_drop(struct ttr_writer *out)
+{
+    struct fxt_writer *w = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    if (!w->out)
+        return;
+    for (size_t i = 0; i < w->targets_n; i++) {
+        fxt_slots_free(&w->targets[i].strings, alloc);
+        fxt_slots_free(&w->targets[i].threads, alloc);
+    }
+    alloc_free(alloc, w->targets, w->targets_capacity, sizeof *w->targets);
+    alloc_free(alloc, w->known, w->known_n, sizeof *w->known);
+    alloc_free(alloc, w->processes, w->processes_n, sizeof *w->processes);
+    pairmap_free(&w->target_by);
+}

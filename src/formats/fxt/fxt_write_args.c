@@ -1,0 +1,212 @@
+/* Fields of an event to arguments of an FXT record.
+ *
+ * At most 15 arguments, and what the record has room for; more is lost and counted.  Arrays and structs have no form of their own:
+ * their elements become arguments with dotted names ("a.0", "a.b").  Integers keep their stored width (text, 64-bit arguments: a
+ * value that fits in 32 bits should use these; so do values of no particular width). */
+#include <stdio.h>
+
+#include "base/utf.h"
+#include "formats/fxt/fxt_write.h"
+
+/* The argument type of an integer. */
+static uint64_t integer_type(const ttr_value *value)
+{
+    bool is_signed = value->type == TTR_TYPE_INT;
+    if (value->hint == TTR_HINT_POINTER)
+        return FXT_ARG_POINTER;
+    if (value->hint == TTR_HINT_KOID || value->hint == TTR_HINT_THREAD)
+        return FXT_ARG_KOID;
+    bool fits = is_signed ? value->v.s >= INT32_MIN && value->v.s <= INT32_MAX : value->v.u <= UINT32_MAX;
+    if (fits && value->bits <= 32)
+        return is_signed ? FXT_ARG_INT32 : FXT_ARG_UINT32;
+    return is_signed ? FXT_ARG_INT64 : FXT_ARG_UINT64;
+}
+
+static void set_integer(const struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg)
+{
+    uint64_t type = integer_type(value);
+    ttr_thread thread;
+    arg->header |= type;
+    arg->value = value->v.u;
+    if (value->hint == TTR_HINT_THREAD && ttr_thread_get(w->out->t, (ttr_id)value->v.u, &thread))
+        arg->value = thread.tid;
+    if (type == FXT_ARG_INT32 || type == FXT_ARG_UINT32)
+        arg->header |= fxt_put(FXT_ARG_VALUE, arg->value & UINT32_MAX);
+}
+
+/* Type and value; `room` is what is left for streams of the value, in words.  Texts and bytes are cut to it. */
+static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg, uint32_t room)
+{
+    size_t limit = (size_t)room * FXT_WORD < FXT_STRING_MAX ? (size_t)room * FXT_WORD : FXT_STRING_MAX;
+    switch (value->type) {
+    case TTR_TYPE_BOOL: arg->header |= FXT_ARG_BOOLEAN | fxt_put(FXT_ARG_BOOL, value->v.u != 0); return;
+    case TTR_TYPE_UINT:
+    case TTR_TYPE_INT: set_integer(w, value, arg); return;
+    case TTR_TYPE_FLOAT:
+        arg->header |= FXT_ARG_DOUBLE;
+        arg->value = bits_of_double(value->v.f);
+        return;
+    case TTR_TYPE_TEXT:
+        if (fxt_text_has_slot(w, value->text_id))
+            arg->text = fxt_text_by_id(w, value->text_id);
+        else
+            arg->text = fxt_text_in_place(w, value->text, limit);
+        arg->header |= FXT_ARG_TEXT | fxt_put(FXT_ARG_STRING, arg->text.ref);
+        return;
+    case TTR_TYPE_BYTES:
+        arg->bytes = value->text;
+        if (arg->bytes.n > (size_t)room * FXT_WORD) {
+            arg->bytes.n = (size_t)room * FXT_WORD;
+            fxt_lost(w, FXT_LOST_TEXT);
+        }
+        arg->header |= FXT_ARG_BLOB | fxt_put(FXT_ARG_VALUE, arg->bytes.n);
+        return;
+    default: return; /* null */
+    }
+}
+
+static bool is_stream(uint8_t type)
+{
+    return type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES;
+}
+
+static void add_argument(struct fxt_writer *w, const ttr_field *field)
+{
+    if (w->args_n == FXT_ARGS_MAX) {
+        fxt_lost(w, FXT_LOST_FIELD_COUNT);
+        return;
+    }
+    struct fxt_argument *arg = &w->args[w->args_n];
+    *arg = (struct fxt_argument){0};
+    arg->name = field->name_id ? fxt_text_by_id(w, field->name_id) : fxt_text_in_place(w, field->name, FXT_INLINE_MAX);
+    uint32_t room = w->args_room - w->args_words;
+    room = room < FXT_SIZE_MAX ? room : FXT_SIZE_MAX;
+    uint32_t words = 1 + fxt_ref_words(arg->name.ref);
+    if (words + !is_stream(field->value.type) > room || (words == room && field->value.text.n)) {
+        fxt_lost(w, FXT_LOST_FIELD_ROOM);
+        return;
+    }
+    set_value(w, &field->value, arg, room - words);
+    words += fxt_arg_value_words((unsigned)arg->header & 15) + fxt_ref_words(arg->text.ref) + (uint32_t)fxt_words(arg->bytes.n);
+    arg->header |= fxt_put(FXT_ARG_NAME, arg->name.ref) | fxt_put(FXT_ARG_SIZE, words);
+    w->args_words += words;
+    w->args_n++;
+}
+
+/* --- Arrays and structs --- */
+
+static bool is_nest(const ttr_field *field)
+{
+    return field->value.type == TTR_TYPE_ARRAY || field->value.type == TTR_TYPE_STRUCT;
+}
+
+static void open_nest(struct fxt_writer *w, const ttr_field *field, uint32_t depth, size_t end)
+{
+    w->level[depth] = (struct fxt_level){.end = (uint32_t)end, .is_array = field->value.type == TTR_TYPE_ARRAY};
+}
+
+static size_t append_path(struct fxt_writer *w, size_t at, const char *text, size_t n)
+{
+    n = n < FXT_PATH - at ? n : FXT_PATH - at;
+    memcpy(w->path + at, text, n);
+    return at + n;
+}
+
+/* A field inside an array or struct, by the name it gets. */
+static void add_nested(struct fxt_writer *w, const ttr_field *field)
+{
+    uint32_t depth = field->depth < FXT_DEPTH ? field->depth : FXT_DEPTH - 1;
+    struct fxt_level *parent = &w->level[depth - 1];
+    char number[16];
+    size_t end = append_path(w, parent->end, ".", 1);
+    if (parent->is_array)
+        end = append_path(w, end, number, (size_t)snprintf(number, sizeof number, "%u", parent->index++));
+    else
+        end = append_path(w, end, field->name.p, field->name.n);
+    if (is_nest(field)) {
+        open_nest(w, field, depth, end);
+        return;
+    }
+    if (end > FXT_SCRATCH - w->scratch_n) {
+        fxt_lost(w, FXT_LOST_FIELD_ROOM);
+        return;
+    }
+    char *name = w->scratch + w->scratch_n;
+    memcpy(name, w->path, end);
+    w->scratch_n += (uint32_t)end;
+    add_argument(w, &(ttr_field){.name = {name, end}, .value = field->value});
+}
+
+static void begin_nest(struct fxt_writer *w, const ttr_field *field)
+{
+    fxt_lost(w, FXT_LOST_FIELD_NESTED);
+    open_nest(w, field, 0, append_path(w, 0, field->name.p, field->name.n));
+}
+
+/* --- The walk --- */
+
+static bool take_wanted(struct fxt_wanted *wanted, size_t n, const ttr_field *field)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *name = wanted[i].name;
+        if (wanted[i].found || wanted[i].type != field->value.type || field->name.n != strlen(name) ||
+            memcmp(field->name.p, name, field->name.n) != 0)
+            continue;
+        wanted[i].found = true;
+        wanted[i].value = field->value;
+        return true;
+    }
+    return false;
+}
+
+/* An element of a wanted array: an address of a stack. */
+static void add_frame(struct fxt_writer *w, const ttr_field *field)
+{
+    if (w->frames_n == FXT_FRAMES_MAX)
+        fxt_lost(w, FXT_LOST_FRAMES);
+    else if (field->value.type == TTR_TYPE_UINT || field->value.type == TTR_TYPE_INT)
+        w->frames[w->frames_n++] = field->value.v.u;
+    else
+        fxt_lost(w, FXT_LOST_FRAMES);
+}
+
+void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n, uint32_t room)
+{
+    ttr_fields fields;
+    ttr_field field;
+    bool is_wanted = false;
+    w->args_n = w->args_words = w->scratch_n = w->frames_n = 0;
+    w->args_room = room;
+    ttr_fields_begin(w->out->t, w->event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        if (field.depth == 0) {
+            is_wanted = n && take_wanted(wanted, n, &field);
+            if (is_wanted)
+                continue;
+        }
+        if (is_wanted)
+            add_frame(w, &field);
+        else if (room == 0 && field.depth == 0)
+            fxt_lost(w, FXT_LOST_FIELD_PLACE);
+        else if (room == 0)
+            continue;
+        else if (field.depth)
+            add_nested(w, &field);
+        else if (is_nest(&field))
+            begin_nest(w, &field);
+        else
+            add_argument(w, &field);
+    }
+}
+
+void fxt_args_out(struct fxt_writer *w)
+{
+    for (const struct fxt_argument *arg = w->args; arg < w->args + w->args_n; arg++) {
+        fxt_word_out(w, arg->header);
+        fxt_text_out(w, &arg->name);
+        if (fxt_arg_value_words((unsigned)arg->header & 15))
+            fxt_word_out(w, arg->value);
+        fxt_text_out(w, &arg->text);
+        fxt_stream_out(w, arg->bytes.p, arg->bytes.n);
+    }
+}
