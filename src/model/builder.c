@@ -111,7 +111,8 @@ void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, si
 
 ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *error)
 {
-    if (builder->failed || builder->fields.failed || builder->fields.n > UINT32_MAX)
+    /* No fields need a place too: walking them must not begin at NULL. */
+    if (builder->failed || !buffer_room(&builder->fields, 0) || builder->fields.n > UINT32_MAX)
         return fail_memory(error);
     builder->event.payload = builder->fields.bytes;
     builder->event.payload_size = (uint32_t)builder->fields.n;
