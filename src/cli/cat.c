@@ -22,6 +22,8 @@ int run_cat(struct call *call)
     outcome = pump_open(&pump, format, has_color ? TTR_WRITE_COLOR : 0);
     if (outcome == OUTCOME_FINE)
         outcome = pump_run(&pump);
+    if (call->set.verbose)
+        pump_tell_losses(&pump);
     outcome = pump_end(&pump, outcome);
     if (is_screen)
         term_end(&call->term);

@@ -24,6 +24,14 @@ static const char *const merge_examples[] = {
     "tracetta merge --align=begin a.trace b.trace -o both.pftrace", "begins together",
     "tracetta merge --offset=client.fxt=-3ms server.fxt client.fxt -o both.fxt", "after moving one input", NULL};
 
+static const char *const stat_examples[] = {
+    "tracetta stat trace.fxt", "which spans take the time",
+    "tracetta stat --sort-by=p99 --limit=10 trace.fxt", "the ten with the longest tail", NULL};
+
+static const char *const tree_examples[] = {
+    "tracetta tree --aggregate trace.fxt", "which calls make up the time of which",
+    "tracetta tree --min=1ms --thread=main trace.fxt", "long spans of one thread", NULL};
+
 static const char *const check_examples[] = {
     "tracetta check trace.fxt && echo fine", "is it whole?",
     "tracetta check --json *.trace", "damage as byte ranges", NULL};
@@ -49,6 +57,13 @@ static const struct command commands[] = {
     {"merge", VERB_MERGE, "FILE FILE... -o OUTPUT", 1, SIZE_MAX, "put traces on one time line",
      "Places all inputs on one time line, says how, and writes them as one trace: by default in the format of the first.",
      merge_examples, run_merge},
+    {"stat", VERB_STAT, "FILE...", 1, SIZE_MAX, "count and measure events by name",
+     "Prints for each provider and name: count, rate, bytes, and for spans total and own time, least, median, 90 %, 99 % and greatest "
+     "duration.",
+     stat_examples, run_stat},
+    {"tree", VERB_TREE, "FILE...", 1, SIZE_MAX, "show spans as trees",
+     "Nests spans of each thread by time and prints them with their duration and own time. Memory grows with the spans.",
+     tree_examples, run_tree},
     {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, "look for damage",
      "Reads everything and reports byte ranges that cannot be decoded, records that break a rule, and events that the trace says are "
      "missing. Ends with 0 for whole files, 1 for damaged ones, 3 where nothing can be used.",

@@ -166,7 +166,7 @@ static int inform(const struct call *call, const char *path, struct json *json)
     if (outcome != OUTCOME_FINE)
         return outcome;
     progress_begin(&progress, call, subject.inputs.reader, "info");
-    ttr_status status = inputs_summarise(subject.inputs.reader, &subject.summary, progress_step, &progress, &error);
+    ttr_status status = ttr_summarise(subject.inputs.t, subject.inputs.reader, &subject.summary, progress_step, &progress, &error);
     progress_end(&progress);
     subject.findings = report_sum(subject.inputs.reader);
     if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN) {

@@ -141,36 +141,6 @@ void inputs_close(struct inputs *inputs)
 
 /* --- Offsets and spans --- */
 
-static void add_event(ttr_summary *summary, const ttr_event *event)
-{
-    summary->kinds[event->kind]++;
-    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
-        return;
-    int64_t end = event->time;
-    if (event->duration > INT64_MAX || __builtin_add_overflow(end, (int64_t)event->duration, &end))
-        end = INT64_MAX;
-    if (summary->events == 0 || event->time < summary->begin_ns)
-        summary->begin_ns = event->time;
-    if (summary->events == 0 || end > summary->end_ns)
-        summary->end_ns = end;
-    summary->events++;
-}
-
-ttr_status inputs_summarise(ttr_reader *reader, ttr_summary *summary, ttr_progress progress, void *own, ttr_error *error)
-{
-    ttr_batch batch;
-    ttr_status status = TTR_OK;
-    *summary = (ttr_summary){0};
-    while (status == TTR_OK || status == TTR_AGAIN) {
-        status = ttr_read(reader, &batch, error);
-        for (uint32_t i = 0; status == TTR_OK && i < batch.n; i++)
-            add_event(summary, ttr_batch_at(&batch, i));
-        if (!progress(own))
-            return TTR_AGAIN;
-    }
-    return status == TTR_END ? TTR_OK : status;
-}
-
 /* "--offset FILE=DURATION": the path may contain "=" itself, the last one counts. */
 static bool take_offsets(struct inputs *inputs, const struct call *call)
 {
@@ -218,7 +188,7 @@ static bool find_span(const struct call *call, size_t index, int64_t *begin_ns, 
     if (inputs_open_one(&one, call, call->path[index], 0) != OUTCOME_FINE)
         return false;
     progress_begin(&progress, call, one.reader, "looking for the begin");
-    ttr_status status = inputs_summarise(one.reader, &summary, progress_step, &progress, &error);
+    ttr_status status = ttr_summarise(one.t, one.reader, &summary, progress_step, &progress, &error);
     progress_end(&progress);
     if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN && summary.events == 0)
         (void)inputs_failed(call, call->path[index], &error);

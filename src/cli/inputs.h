@@ -31,9 +31,6 @@ int inputs_failed(const struct call *call, const char *path, const ttr_error *er
 /* A name for all inputs: the path of a single one, else "the inputs". */
 const char *inputs_name(const struct call *call);
 
-/* Reads to the end and counts, for as long as `progress` says so; how many names and threads is left out. */
-ttr_status inputs_summarise(ttr_reader *reader, ttr_summary *summary, ttr_progress progress, void *own, ttr_error *error);
-
 /* Options of formats that are for reading (or writing), as the library wants them; the list is the caller's to free. NULL with
  * *is_fine false after telling the user of one nobody knows. */
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine);

@@ -41,7 +41,9 @@ int pump_open(struct pump *pump, const char *format, uint32_t flags)
     bool is_fine;
     const char **format_options = inputs_format_options(pump->call, true, &is_fine);
     ttr_write_options options = {.size = sizeof options, .format_options = format_options};
-    options.flags = flags | (pump->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) | (pump->call->set.strict ? TTR_WRITE_STRICT : 0);
+    /* Lines for people lack something of most events: for cat, strict is about the input. */
+    bool is_strict = pump->call->set.strict && pump->call->command->verb != VERB_CAT;
+    options.flags = flags | (pump->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) | (is_strict ? TTR_WRITE_STRICT : 0);
     if (is_fine && pump->path)
         pump->out = ttr_create(pump->t, pump->path, format, &options, &error);
     else if (is_fine)

@@ -19,7 +19,7 @@ refuses "an_unknown_format_is_listed_against" 2 "no format \"pcap\" can be read"
 refuses "a_verb_wants_a_file" 2 "wants a file" "$tracetta" info
 refuses "help_of_an_unknown_verb_is_a_misuse" 2 "no command" "$tracetta" help frobnicate
 says "help_lists_the_verbs" "^  recover " "$tracetta" --help
-for verb in info cat convert merge check recover formats; do
+for verb in info cat convert merge stat tree check recover formats; do
     says "${verb}_has_help_with_examples" "^Examples:" "$tracetta" "$verb" --help
     says "help_${verb}_is_the_same_word" "^usage: tracetta $verb" "$tracetta" help "$verb"
     says "${verb}_has_a_man_page" "^\.SH SYNOPSIS" "$tracetta" __man "$verb"
