@@ -63,7 +63,8 @@ static uint64_t skip_arguments(const struct fxt_span *span, uint64_t at, struct 
             break;
         bool is_exact = words == argument_words(header) && fxt_get(header, FXT_ARG_TYPE) < FXT_ARG_TYPES;
         shape->is_clean = shape->is_clean && is_exact;
-        if (words == 0 || words < argument_words(header))
+        shape->is_broken = words == 0 || words < argument_words(header);
+        if (shape->is_broken)
             break;
         at += words;
     }
@@ -275,4 +276,30 @@ unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most)
         left.words -= words;
     }
     return most;
+}
+
+/* The size of a record that may be what it says: it holds all its content, or nobody knows what that is. */
+static uint64_t possible_words(const struct fxt_span *span)
+{
+    uint64_t words = fxt_size_words(fxt_load(span->bytes, span->is_big));
+    struct fxt_shape shape;
+    fxt_measure(span, words, &shape);
+    return words <= span->words && (!shape.is_known || shape.total <= words) ? words : 0;
+}
+
+bool fxt_is_followed(const struct fxt_span *span, uint64_t words, bool is_end)
+{
+    struct fxt_span rest = *span;
+    for (unsigned i = 0; i < 5; i++) {
+        rest.bytes += (size_t)words * FXT_WORD;
+        rest.words -= words;
+        if (rest.words == 0)
+            return is_end;
+        if (fxt_load(rest.bytes, rest.is_big) == 0 || fxt_chain(&rest, is_end, 1) == 1)
+            return true;
+        words = possible_words(&rest);
+        if (words == 0)
+            return false;
+    }
+    return true;
 }

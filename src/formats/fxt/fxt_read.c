@@ -156,15 +156,6 @@ static ttr_status repair(struct fxt_reader *reader, const struct fxt_span *span,
     return status;
 }
 
-/* Whether something sensible stands behind `words` words of the span: a record, zeros or the end. */
-static bool is_followed(const struct fxt_span *span, uint64_t words, bool is_end)
-{
-    struct fxt_span rest = {span->bytes + (size_t)words * FXT_WORD, span->words - words, span->is_big};
-    if (rest.words == 0)
-        return is_end;
-    return fxt_load(rest.bytes, rest.is_big) == 0 || fxt_chain(&rest, is_end, 1) == 1;
-}
-
 /* Takes the record as long as it says although its content is not. */
 static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span, const struct fxt_shape *shape)
 {
@@ -175,7 +166,11 @@ static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span,
     if (status != TTR_OK)
         return status;
     reader->at += (uint64_t)record.words * FXT_WORD;
-    if (shape->is_known && shape->total < record.words)
+    if (shape->is_broken)
+        input_note(reader->in, TTR_NOTE_ODD, record.offset, "fxt.bad-argument",
+                   "an argument of a record of type %u does not hold what it tells; the record is given without it and those behind it",
+                   fxt_type(header));
+    else if (shape->is_known && shape->total < record.words)
         input_note(reader->in, TTR_NOTE_REMARK, record.offset, "fxt.surplus",
                    "a record of type %u has %llu words more than we know of", fxt_type(header),
                    (unsigned long long)(record.words - shape->total));
@@ -186,28 +181,47 @@ static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span,
     return TTR_OK;
 }
 
-/* A record whose size is in doubt. */
-static ttr_status judge(struct fxt_reader *reader)
+/* Whether three records follow behind so many words. */
+static bool is_chained(const struct fxt_span *span, uint64_t words, bool is_end)
+{
+    if (words == 0 || words > span->words)
+        return false;
+    struct fxt_span behind = {span->bytes + (size_t)words * FXT_WORD, span->words - words, span->is_big};
+    return fxt_chain(&behind, is_end, 3) >= 3;
+}
+
+/* The words at reader->at with enough behind them to judge by, always the same whatever the window. */
+static ttr_status look(struct fxt_reader *reader, struct fxt_span *span, bool *is_end)
 {
     struct input *in = reader->in;
-    size_t need = 2 * FXT_LOOKAHEAD;
-    ttr_status status = input_fill(in, reader->at, need, reader->error);
+    ttr_status status = input_fill(in, reader->at, 2 * FXT_LOOKAHEAD, reader->error);
+    *is_end = in->window.n < 2 * FXT_LOOKAHEAD;
+    *span = span_at(reader);
+    span->words = *is_end ? span->words : 2 * FXT_LOOKAHEAD / FXT_WORD;
+    return status;
+}
+
+/* A record whose size is in doubt.  Less content than size may be words to come, more than size may be a wrong count of arguments; so
+ * in the one case the content is asked first where it leads, in the other the size. */
+static ttr_status judge(struct fxt_reader *reader)
+{
+    struct fxt_span span;
+    struct fxt_shape shape;
+    bool is_end;
+    ttr_status status = look(reader, &span, &is_end);
     if (status != TTR_OK)
         return status;
-    bool is_end = in->window.n < need;
-    struct fxt_span span = span_at(reader);
-    span.words = is_end ? span.words : need / FXT_WORD;
-    uint32_t words = fxt_size_words(fxt_load(span.bytes, span.is_big));
-    struct fxt_shape shape;
+    uint64_t header = fxt_load(span.bytes, span.is_big);
+    uint32_t words = fxt_size_words(header);
     fxt_measure(&span, words, &shape);
-    bool is_measured = shape.is_known && shape.is_clean && !shape.is_cut && shape.total != words && shape.total <= FXT_SIZE_MAX;
-    if (is_measured && fxt_type(fxt_load(span.bytes, span.is_big)) != FXT_LARGE && shape.total <= span.words) {
-        struct fxt_span behind = {span.bytes + (size_t)shape.total * FXT_WORD, span.words - shape.total, span.is_big};
-        if (fxt_chain(&behind, is_end, 3) >= 3)
-            return repair(reader, &span, (uint32_t)shape.total);
-    }
+    bool is_possible = words && words <= span.words && shape.body <= words;
+    bool is_measured = shape.is_known && !shape.is_cut && shape.total != words && shape.total <= FXT_SIZE_MAX &&
+                       fxt_type(header) != FXT_LARGE;
+    bool is_believed = is_possible && shape.total > words && is_chained(&span, words, is_end);
+    if (!is_believed && is_measured && is_chained(&span, shape.total, is_end))
+        return repair(reader, &span, (uint32_t)shape.total);
     status = TTR_AGAIN;
-    if (words && words <= span.words && shape.body <= words && is_followed(&span, words, is_end))
+    if (is_possible && fxt_is_followed(&span, words, is_end))
         status = accept(reader, &span, &shape);
     return status == TTR_AGAIN ? lose(reader, "neither the size nor the content of a record leads to another one") : status;
 }
@@ -250,14 +264,13 @@ static ttr_status meet_zeros(struct fxt_reader *reader)
     reader->at = end;
     status = input_damage(in, from, end - from, "fxt.zeros", reader->error,
                           "%llu zero bytes in the middle of the trace, expected a record", (unsigned long long)(end - from));
+    struct fxt_span span;
+    bool is_end;
     if (status == TTR_OK)
-        status = input_fill(in, end, 2 * FXT_LOOKAHEAD, reader->error);
+        status = look(reader, &span, &is_end);
     if (status != TTR_OK)
         return status;
-    struct fxt_span span = span_at(reader);
-    bool is_end = in->window.n < 2 * FXT_LOOKAHEAD;
-    span.words = is_end ? span.words : 2 * FXT_LOOKAHEAD / FXT_WORD;
-    return is_followed(&span, 0, is_end) ? TTR_OK : lose(reader, "what follows zeros is no record");
+    return fxt_is_followed(&span, 0, is_end) ? TTR_OK : lose(reader, "what follows zeros is no record");
 }
 
 /* A record that the input ends in. */

@@ -115,6 +115,7 @@ struct fxt_shape {
     uint32_t inline_words; /* of the process and thread koid (two refs together in a switch) */
     bool is_known;       /* the type is known, so the rest counts */
     bool is_cut;         /* refs or arguments go on behind the words at hand; total is a lower bound */
+    bool is_broken;      /* an argument is empty or smaller than what it holds; those behind it are out of reach */
     bool is_clean;       /* reserved bits are zero and all values are in range: a strong sign of a real record */
 };
 
@@ -126,6 +127,10 @@ void fxt_measure(const struct fxt_span *span, uint64_t words, struct fxt_shape *
  * ends with the span, or zeros follow, exactly behind a record, that counts as `most`; so does running out of the span when it is
  * not the end of the input, if there was a record at all. */
 unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most);
+
+/* Whether what stands behind `words` words of the span may be a record: one beyond doubt, if need be after some of unknown type or with
+ * words we do not know; or zeros, or the end. */
+bool fxt_is_followed(const struct fxt_span *span, uint64_t words, bool is_end);
 
 /* --- fxt_tables.c --- */
 

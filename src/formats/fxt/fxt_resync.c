@@ -9,6 +9,7 @@
 #define BLOCK ((size_t)256 * 1024)
 #define NEAR ((size_t)FXT_SIZE_MAX * FXT_WORD) /* an aligned hit within the largest usual record is believed */
 #define ZEROS_ENOUGH ((size_t)4096)
+#define ZEROS_LAST ((size_t)64)
 #define NOWHERE SIZE_MAX
 
 /* The part of the window where the search is. */
@@ -20,7 +21,7 @@ struct search {
     bool is_end, is_big;
 };
 
-/* Whether only zeros follow, to the end or for long. */
+/* Whether only zeros follow, to the end or for long.  A few may be the end of a record. */
 static bool is_zero_run(struct search *search, size_t at)
 {
     if (at < search->nonzero || search->bytes[at])
@@ -29,7 +30,7 @@ static bool is_zero_run(struct search *search, size_t at)
     while (end < search->n && search->bytes[end] == 0)
         end++;
     search->nonzero = end;
-    return end - at >= ZEROS_ENOUGH || (end == search->n && search->is_end);
+    return end - at >= ZEROS_ENOUGH || (end - at >= ZEROS_LAST && end == search->n && search->is_end);
 }
 
 static bool is_record(const struct search *search, size_t at, unsigned chain)
@@ -58,7 +59,7 @@ static size_t find_anywhere(const struct search *search, size_t first, size_t en
 static size_t find_record(struct search *search, bool is_first)
 {
     size_t aligned = find_aligned(search, is_first ? FXT_WORD : 0);
-    if (aligned != NOWHERE && aligned <= NEAR)
+    if (aligned != NOWHERE && aligned <= NEAR && is_record(search, aligned, 3))
         return aligned;
     size_t end = aligned == NOWHERE ? search->starts : aligned;
     size_t anywhere = find_anywhere(search, is_first ? 1 : 0, end);

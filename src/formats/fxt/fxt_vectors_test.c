@@ -1,0 +1,51 @@
+/* The golden vectors of FXT: what each record is, and each question that the text of the format leaves open. */
+#include "support.h"
+#include "vectors.h"
+
+#define GOOD "src/formats/fxt/vectors"
+#define BAD "src/formats/fxt/vectors-bad"
+
+static void vectors_read_as_they_are_written(void **state)
+{
+    (void)state;
+    vectors_read_as_written(GOOD, "fxt");
+    vectors_read_as_written(BAD, "fxt");
+}
+
+static void raw_events_together_are_the_file(void **state)
+{
+    (void)state;
+    vectors_give_every_byte(GOOD, "fxt");
+    vectors_give_every_byte(BAD, "fxt");
+}
+
+static void every_prefix_gives_the_first_events(void **state)
+{
+    (void)state;
+    vectors_read_when_cut(GOOD, "fxt");
+    vectors_read_when_cut(BAD, "fxt");
+}
+
+static void reading_in_pieces_gives_the_same(void **state)
+{
+    (void)state;
+    vectors_read_in_pieces(GOOD, "fxt");
+    vectors_read_in_pieces(BAD, "fxt");
+}
+
+static void failing_allocations_end_in_no_memory(void **state)
+{
+    (void)state;
+    vectors_read_without_memory(GOOD, "fxt");
+    vectors_read_without_memory(BAD, "fxt");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vectors_read_as_they_are_written), cmocka_unit_test(raw_events_together_are_the_file),
+        cmocka_unit_test(every_prefix_gives_the_first_events), cmocka_unit_test(reading_in_pieces_gives_the_same),
+        cmocka_unit_test(failing_allocations_end_in_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
