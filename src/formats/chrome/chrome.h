@@ -68,10 +68,11 @@ struct chrome {
 struct chrome_line {
     char phase;
     int64_t time_ns;
-    const char *ids; /* as in chrome_thread */
+    const char *ids; /* as in chrome_thread: CHROME_IDS_MAX bytes can be read there */
     size_t ids_n;
     struct text_piece category, name;
     const char *extra; /* more members: `,"s":"t"`; at most 64 bytes */
+    size_t extra_n;
 };
 
 /* The time a line bears for an event.  Before the first event with a time that is the base, whatever it will be. */
@@ -98,7 +99,14 @@ void chrome_arg_attributes(struct chrome *own, const ttr_event *event);
 void chrome_arg_series(struct ttr_writer *out, const ttr_event *event);
 
 /* Gives a string as JSON, `otherwise` (constant) where it is empty, and counts bytes that are no UTF-8. */
-struct text_piece chrome_string(struct ttr_writer *out, ttr_id id, const char *otherwise, uint64_t offset);
+static inline struct text_piece chrome_string(struct ttr_writer *out, ttr_id id, const char *otherwise, uint64_t offset)
+{
+    struct chrome *own = out->own;
+    struct text_piece piece = text_cache_get(&own->texts, out->t, id);
+    if (piece.changed)
+        output_lost(out, FIELD_JSON_TEXT, offset);
+    return piece.n ? piece : (struct text_piece){.p = otherwise, .n = strlen(otherwise)};
+}
 
 /* Writes the names of a thread and its process where they are news; once a batch for each thread. */
 void chrome_tell_names(struct ttr_writer *out, ttr_id id, uint64_t offset);

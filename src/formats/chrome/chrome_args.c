@@ -3,7 +3,7 @@
 #include "encodings/timeline.h"
 #include "formats/chrome/chrome.h"
 
-#define LINE_TEXT 192
+#define LINE_TEXT (256 + CHROME_IDS_MAX)
 #define LINE_NUMBERS (3 * NUMBER_MAX)
 
 static const char args_text[] = ",\"args\":{";
@@ -11,7 +11,7 @@ static const char args_text[] = ",\"args\":{";
 void chrome_begin(struct ttr_writer *out, const struct chrome_line *line)
 {
     struct chrome *own = out->own;
-    size_t room = LINE_TEXT + LINE_NUMBERS + line->category.n + line->name.n + line->ids_n;
+    size_t room = LINE_TEXT + LINE_NUMBERS + line->category.n + line->name.n;
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
     if (!begin)
         return;
@@ -21,11 +21,12 @@ void chrome_begin(struct ttr_writer *out, const struct chrome_line *line)
     *at = '-';
     at += line->time_ns < own->base_ns;
     at = put_microseconds(at, time_distance(line->time_ns, own->base_ns));
-    at = put_piece(at, (struct text_piece){.p = line->ids, .n = line->ids_n});
+    memcpy(at, line->ids, CHROME_IDS_MAX); /* a constant size is a few moves; the rest is overwritten */
+    at += line->ids_n;
     at = put_piece(put_text(at, ",\"cat\":\""), line->category);
     at = put_piece(put_text(at, "\",\"name\":\""), line->name);
     *at++ = '"';
-    at = put_piece(at, (struct text_piece){.p = line->extra, .n = strlen(line->extra)});
+    at = put_piece(at, (struct text_piece){.p = line->extra, .n = line->extra_n});
     at = put_text(at, args_text);
     buffer_filled(&out->buffer, (size_t)(at - begin));
     own->has_line = true;
@@ -42,15 +43,6 @@ void chrome_end(struct ttr_writer *out)
     else
         buffer_add_byte(to, '}');
     buffer_add_byte(to, '}');
-}
-
-struct text_piece chrome_string(struct ttr_writer *out, ttr_id id, const char *otherwise, uint64_t offset)
-{
-    struct chrome *own = out->own;
-    struct text_piece piece = text_cache_get(&own->texts, out->t, id);
-    if (piece.changed)
-        output_lost(out, FIELD_JSON_TEXT, offset);
-    return piece.n ? piece : (struct text_piece){.p = otherwise, .n = strlen(otherwise)};
 }
 
 void chrome_arg_number(struct chrome *own, const char *name, uint64_t value)

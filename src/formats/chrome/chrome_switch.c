@@ -67,7 +67,9 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
     if (event->name)
         chrome_arg_string(own, "event", out->t, event->name);
     field_json_fields(&own->fields, event);
-    chrome_arg_attributes(own, event);
+    ttr_event rest = *event;
+    rest.flags &= (uint8_t)~TTR_EVENT_HAS_CPU; /* the CPU is the thread of the slice */
+    chrome_arg_attributes(own, &rest);
 }
 
 /* What the slice is called: the thread's name, else its tid. */

@@ -44,26 +44,22 @@ static void check_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t 
     out->buffer.failed |= !pairmap_put(&own->pids, pid, first ? (uint64_t)source + 1 : 0, source);
 }
 
-/* A thread's slot with its ids, NULL when memory is out (the buffer then has failed). */
-static struct chrome_thread *slot_of(struct ttr_writer *out, ttr_id id, uint64_t offset)
+/* A thread's slot with its ids; `thread` is what is known of it, all 0 for none.  NULL when memory is out (the buffer then has
+ * failed). */
+static struct chrome_thread *slot_of(struct ttr_writer *out, ttr_id id, const ttr_thread *thread, uint64_t offset)
 {
     struct chrome *own = out->own;
-    ttr_thread thread = {0};
-    bool is_known = ttr_thread_get(out->t, id, &thread);
-    if (!is_known)
-        id = 0;
     if (id >= own->threads_n && !reserve(out, (void **)&own->threads, &own->threads_n, (size_t)id + 1, sizeof *own->threads))
         return NULL;
     struct chrome_thread *slot = &own->threads[id];
-    bool was_guess = slot->ids_n > 0 && slot->is_guess;
-    slot->is_guess = !thread.pid_known || !thread.tid_known;
-    if (slot->ids_n > 0 && !was_guess)
+    if (slot->ids_n > 0 && !slot->is_guess)
         return slot;
-    if (slot->ids_n == 0 && is_known)
-        check_pid(out, id, thread.pid, offset);
-    if (slot->ids_n == 0 && (thread.pid > CHROME_EXACT_MAX || thread.tid > CHROME_EXACT_MAX))
+    slot->is_guess = !thread->pid_known || !thread->tid_known;
+    if (slot->ids_n == 0 && id)
+        check_pid(out, id, thread->pid, offset);
+    if (slot->ids_n == 0 && (thread->pid > CHROME_EXACT_MAX || thread->tid > CHROME_EXACT_MAX))
         output_lost(out, CHROME_WIDE_ID, offset);
-    slot->ids_n = (uint8_t)put_ids(slot->ids, thread.pid, thread.tid);
+    slot->ids_n = (uint8_t)put_ids(slot->ids, thread->pid, thread->tid);
     return slot;
 }
 
@@ -106,12 +102,13 @@ static ttr_id *process_name(struct ttr_writer *out, uint32_t process)
 void chrome_tell_names(struct ttr_writer *out, ttr_id id, uint64_t offset)
 {
     const struct chrome *own = out->own;
-    ttr_thread known;
-    struct chrome_thread *thread = slot_of(out, id, offset);
+    ttr_thread known = {0};
+    bool is_known = ttr_thread_get(out->t, id, &known);
+    struct chrome_thread *thread = slot_of(out, is_known ? id : 0, &known, offset);
     if (!thread)
         return;
     thread->batch = own->batch;
-    if (!ttr_thread_get(out->t, id, &known))
+    if (!is_known)
         return;
     ttr_id *process = process_name(out, out->t->threads[id].process);
     if (process && is_news(out, process, known.process_name, offset))
@@ -153,7 +150,9 @@ static void find_named(struct ttr_writer *out, const ttr_event *event, struct ch
         return;
     }
     const uint32_t *id = thread_of(out, event);
-    struct chrome_thread *thread = id ? slot_of(out, *id, event->offset) : NULL;
+    ttr_thread known;
+    bool is_known = id && ttr_thread_get(out->t, *id, &known);
+    struct chrome_thread *thread = is_known ? slot_of(out, *id, &known, event->offset) : NULL;
     if (thread)
         (void)is_news(out, &thread->name, event->name, event->offset);
     if (thread)

@@ -167,17 +167,22 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
         chrome_arg_attributes(own, event);
 }
 
-/* More members than phase, time, thread and names: what `to` holds is given as `extra`. */
-static const char *make_extra(const ttr_event *event, const struct shape *shape, char *to)
+/* Members that only some kinds have; `room` is for those that are not constant. */
+static void add_extra(struct chrome_line *line, const ttr *t, const ttr_event *event, char *room)
 {
-    char *at = to;
+    const struct shape *shape = &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0];
+    char *at = room;
+    line->extra = event->kind == TTR_KIND_INSTANT ? scope_of(t, event, shape->extra) : shape->extra;
+    line->extra_n = strlen(line->extra);
     if (event->kind == TTR_KIND_SPAN)
         at = put_microseconds(put_text(at, ",\"dur\":"), event->duration);
-    if (shape->has_id || (event->kind == TTR_KIND_COUNTER && event->link))
+    else if (shape->has_id || (event->kind == TTR_KIND_COUNTER && event->link))
         at = put_text(put_hex(put_text(at, ",\"id\":\""), event->link), "\"");
-    at = put_piece(at, (struct text_piece){.p = shape->extra, .n = strlen(shape->extra)});
-    *at = '\0';
-    return to;
+    else
+        return;
+    at = put_piece(at, (struct text_piece){.p = line->extra, .n = line->extra_n});
+    line->extra = room;
+    line->extra_n = (size_t)(at - room);
 }
 
 static void write_shaped(struct ttr_writer *out, const ttr_event *event, const struct shape *shape)
@@ -198,9 +203,7 @@ static void write_shaped(struct ttr_writer *out, const ttr_event *event, const s
     line.time_ns = chrome_time(own, event);
     line.category = chrome_string(out, event->category, "", event->offset);
     line.name = chrome_string(out, event->name, shape->name, event->offset);
-    line.extra = make_extra(event, shape, extra);
-    if (event->kind == TTR_KIND_INSTANT)
-        line.extra = scope_of(out->t, event, line.extra);
+    add_extra(&line, out->t, event, extra);
     chrome_begin(out, &line);
     add_args(out, event);
     chrome_end(out);

@@ -216,9 +216,9 @@ static void switches_are_slices_of_cpus(void **state)
     expect_lines(&w,
         "\n{\"ph\":\"M\",\"ts\":1.000," CPU ",\"cat\":\"\",\"name\":\"process_name\",\"args\":{\"name\":\"CPUs\"}},"
         "\n{\"ph\":\"M\",\"ts\":1.000," CPU ",\"cat\":\"\",\"name\":\"thread_name\",\"args\":{\"name\":\"CPU 1\"}},"
-        "\n{\"ph\":\"B\",\"ts\":1.000," CPU ",\"cat\":\"sched\",\"name\":\"run\",\"args\":{\"pid\":3,\"tid\":4,\"from_pid\":1,\"from_tid\":2,\"from_state\":\"blocked\",\"prio\":5,\"cpu\":1}},"
+        "\n{\"ph\":\"B\",\"ts\":1.000," CPU ",\"cat\":\"sched\",\"name\":\"run\",\"args\":{\"pid\":3,\"tid\":4,\"from_pid\":1,\"from_tid\":2,\"from_state\":\"blocked\",\"prio\":5}},"
         "\n{\"ph\":\"E\",\"ts\":2.000," CPU ",\"cat\":\"\",\"name\":\"\"},"
-        "\n{\"ph\":\"B\",\"ts\":2.000," CPU ",\"cat\":\"sched\",\"name\":\"2\",\"args\":{\"pid\":1,\"tid\":2,\"from_state\":\"new\",\"cpu\":1}},"
+        "\n{\"ph\":\"B\",\"ts\":2.000," CPU ",\"cat\":\"sched\",\"name\":\"2\",\"args\":{\"pid\":1,\"tid\":2,\"from_state\":\"new\"}},"
         "\n{\"ph\":\"i\",\"ts\":3.000,\"pid\":1,\"tid\":2,\"cat\":\"\",\"name\":\"wake\",\"s\":\"t\",\"args\":{\"cpu\":1}}", "0",
         "\"switch.slice\":2,\"wake.instant\":1");
 }
