@@ -34,8 +34,9 @@ static void print_clocks(const struct subject *subject)
     const ttr_report *report = &subject->report;
     for (size_t i = 0; i < report->clocks_n; i++) {
         const ttr_clock *clock = &report->clocks[i];
-        (void)printf("clock     %s%s%.*s, %s ticks/s", clock->name ? clock->name : "", clock->provider.n ? " of " : "",
-                     (int)clock->provider.n, clock->provider.p ? clock->provider.p : "", units_count(clock->frequency, &count));
+        (void)printf("clock     %s%s", clock->name ? clock->name : "", clock->provider.n ? " of " : "");
+        term_text(clock->provider);
+        (void)printf(", %s ticks/s", units_count(clock->frequency, &count));
         if (clock->is_anchored)
             (void)printf(", tick %" PRIu64 " = %s", clock->anchor_ticks, units_time(clock->anchor_ns, true, &time));
         else
@@ -78,9 +79,12 @@ static void print_threads(const ttr *t)
     for (ttr_id id = 1; id <= n && id <= THREADS_SHOWN; id++) {
         if (!ttr_thread_get(t, id, &thread))
             continue;
-        (void)printf("  %s%" PRIu64 "/%" PRIu64 " %s%s%s\n", thread.pid_known ? "" : "?", thread.pid, thread.tid,
-                     ttr_text_get(t, thread.process_name).p, thread.process_name && thread.thread_name ? "/" : "",
-                     ttr_text_get(t, thread.thread_name).p);
+        (void)printf("  %s%" PRIu64 "/%" PRIu64 " ", thread.pid_known ? "" : "?", thread.pid, thread.tid);
+        term_text(ttr_text_get(t, thread.process_name));
+        if (thread.process_name && thread.thread_name)
+            (void)putchar('/');
+        term_text(ttr_text_get(t, thread.thread_name));
+        (void)putchar('\n');
     }
     if (n > THREADS_SHOWN)
         (void)printf("  and %" PRIu32 " more\n", n - THREADS_SHOWN);

@@ -169,9 +169,10 @@ static void print_rows(const struct call *call, const ttr *t, const ttr_stat_row
             print_durations(row);
         else
             (void)printf(" %8s %8s %8s %8s %8s %8s %8s", "-", "-", "-", "-", "-", "-", "-");
-        (void)printf("  %s%s%s%s", term_ink(term, INK_DIM), ttr_text_get(t, row->provider).p, row->provider ? " " : "",
-                     term_ink(term, INK_PLAIN));
-        (void)fputs(ttr_text_get(t, row->name).p, stdout);
+        (void)printf("  %s", term_ink(term, INK_DIM));
+        term_text(ttr_text_get(t, row->provider));
+        (void)printf("%s%s", row->provider ? " " : "", term_ink(term, INK_PLAIN));
+        term_text(ttr_text_get(t, row->name));
         if (row->kind != TTR_KIND_SPAN)
             (void)printf(" %s[%s]%s", term_ink(term, INK_DIM), ttr_kind_text(row->kind), term_ink(term, INK_PLAIN));
         if (row->unfinished)
@@ -206,7 +207,7 @@ static int show(struct call *call, const struct inputs *inputs, const ttr_stat *
     else
         print_text(call, inputs->t, stat, sorted, shown);
     if (shown < n)
-        talk_note(call, "%zu more rows: --limit=%zu shows all", n - shown, n);
+        talk_note(call, "%zu more rows", n - shown);
     free(sorted);
     return OUTCOME_FINE;
 }

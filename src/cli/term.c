@@ -62,6 +62,20 @@ const char *term_ink(const struct terminal *term, enum ink ink)
     return term->has_color ? codes[ink] : "";
 }
 
+void term_text(ttr_text text)
+{
+    const unsigned char *p = (const unsigned char *)text.p;
+    for (size_t i = 0; i < text.n; i++) {
+        /* C1 controls are U+0080 to U+009F, in UTF-8 C2 80 to C2 9F. */
+        bool is_c1 = p[i] == 0xc2 && i + 1 < text.n && p[i + 1] >= 0x80 && p[i + 1] < 0xa0;
+        i += is_c1;
+        if (is_c1 || p[i] < 0x20 || p[i] == 0x7f)
+            (void)printf("\\x%02x", p[i]);
+        else
+            (void)putchar(p[i]);
+    }
+}
+
 /* In the child: becomes the pager. */
 static _Noreturn void become_pager(const char *pager, const int ends[2])
 {

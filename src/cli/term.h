@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include <tracetta/event.h>
+
 struct settings;
 
 struct terminal {
@@ -23,6 +25,9 @@ void term_init(struct terminal *term, const struct settings *settings);
 
 /* The escape sequence of an ink on stdout, "" without colours.  INK_PLAIN ends the others. */
 const char *term_ink(const struct terminal *term, enum ink ink);
+
+/* Prints text of a trace on stdout: control characters, which could make a terminal do things, become "\x1b". */
+void term_text(ttr_text text);
 
 /* Sends stdout through $PAGER where it is a terminal; without one, or with --no-pager, nothing happens. */
 void term_page(struct terminal *term, const struct settings *settings);

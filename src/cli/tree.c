@@ -76,9 +76,13 @@ static void print_thread(const struct forest *forest, ttr_id id)
     ttr_thread thread = {0};
     (void)ttr_thread_get(forest->t, id, &thread);
     ttr_text process = ttr_text_get(forest->t, thread.process_name), name = ttr_text_get(forest->t, thread.thread_name);
-    (void)printf("%s%" PRIu64 "/%" PRIu64 "%s%s%s%s%s\n", term_ink(&forest->call->term, INK_BOLD), thread.pid, thread.tid,
-                 process.n || name.n ? " " : "", process.p, process.n && name.n ? "/" : "", name.p,
-                 term_ink(&forest->call->term, INK_PLAIN));
+    (void)printf("%s%" PRIu64 "/%" PRIu64 "%s", term_ink(&forest->call->term, INK_BOLD), thread.pid, thread.tid,
+                 process.n || name.n ? " " : "");
+    term_text(process);
+    if (process.n && name.n)
+        (void)putchar('/');
+    term_text(name);
+    (void)puts(term_ink(&forest->call->term, INK_PLAIN));
 }
 
 static void print_branches(const struct forest *forest, uint32_t depth)
@@ -112,7 +116,7 @@ static void print_node(struct forest *forest, const struct node *node)
     print_branches(forest, node->depth);
     (void)fputs(term_ink(term, INK_PLAIN), stdout);
     ttr_text name = ttr_text_get(forest->t, node->name);
-    (void)fputs(name.n ? name.p : "(no name)", stdout);
+    term_text(name.n ? name : (ttr_text){"(no name)", 9});
     if (node->depth > DRAWN_DEPTH)
         (void)printf(" (level %" PRIu32 ")", node->depth);
     (void)puts(node->is_partial ? " (unfinished)" : "");

@@ -1,0 +1,52 @@
+#!/bin/bash
+# Commands that measure: stat and tree.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+hexa_cat=$(realpath "$2")
+trace=$work/nested.fxt
+"$hexa_cat" "$(dirname "$0")/traces/nested_fxt.hexa" >"$trace"
+
+# json NAME EXPRESSION COMMAND...: it exits with 0 and prints JSON of which a Python expression over `it` holds.
+json()
+{
+    local name=$1 expression=$2
+    shift 2
+    run "$@"
+    [ $run_status = 0 ] && /usr/bin/python3 -c 'import json, sys
+it = json.load(open(sys.argv[1]))
+rows = {row["name"]: row for row in it["rows"]}
+sys.exit(not eval(sys.argv[2]))' "$work/.out" "$expression" 2>>"$work/.err"
+    verdict "$name" $? "exit status $run_status, wanted $expression from: $*"
+}
+
+json "stat_measures_spans" "it['schema'] == 'tracetta.stat/1' and rows['load']['count'] == 2 and rows['load']['total_ns'] == 4000 \
+and rows['load']['min_ns'] == 1000 and rows['load']['max_ns'] == 3000 and rows['load']['provider'] == 'demo'" "$tracetta" stat --json "$trace"
+json "own_time_is_without_that_of_children" "rows['main']['total_ns'] - rows['main']['self_ns'] == 4000" "$tracetta" stat --json "$trace"
+json "a_begin_without_an_end_is_unfinished" "rows['main']['unfinished'] == 1" "$tracetta" stat --json "$trace"
+json "stat_takes_filters" "list(rows) == ['load']" "$tracetta" stat --json --name=load "$trace"
+json "stat_sorts_by_a_column" "[r['count'] for r in it['rows']] == sorted((r['count'] for r in it['rows']), reverse=True)" \
+    "$tracetta" stat --json --sort-by=count "$trace"
+json "stat_sorts_by_name" "[r['name'] for r in it['rows']] == sorted(r['name'] for r in it['rows'])" \
+    "$tracetta" stat --json --sort-by=name "$trace"
+json "stat_prints_as_many_rows_as_asked" "len(it['rows']) == 1" "$tracetta" stat --json --limit=1 "$trace"
+says "stat_prints_a_table" "4\.000 us +4\.000 us .* load$" "$tracetta" stat "$trace"
+says "escape_sequences_of_names_are_made_harmless" 'e\\x1b\[2J' "$tracetta" stat "$trace"
+refuses "a_column_must_be_one" 2 "total\|self" "$tracetta" stat --sort-by=beauty "$trace"
+
+json "tree_nests_by_time" "it['schema'] == 'tracetta.tree/1' and [(r['name'], r['depth']) for r in it['rows'] if r['tid'] == 11] == \
+[('main', 0), ('load', 1), ('load', 1)]" "$tracetta" tree --json "$trace"
+json "parents_are_rows" "all(r['parent'] == -1 or it['rows'][r['parent']]['depth'] == r['depth'] - 1 for r in it['rows'])" \
+    "$tracetta" tree --json "$trace"
+json "tree_aggregates_by_path" "[(r['name'], r['count'], r['total_ns'], r['self_ns']) for r in it['rows'] if r['tid'] == 11] == \
+[('main', 1, 8000, 4000), ('load', 2, 4000, 4000)]" "$tracetta" tree --json --aggregate "$trace"
+json "tree_leaves_out_short_spans" "[r['dur_ns'] for r in it['rows'] if r['name'] == 'load'] == [3000]" "$tracetta" tree --json --min=2us "$trace"
+json "tree_stops_at_a_depth" "all(r['depth'] == 0 for r in it['rows'])" "$tracetta" tree --json --depth=1 "$trace"
+says "tree_prints_ascii_into_a_pipe" "^ 3\.000 us  3\.000 us  \`- load$" "$tracetta" tree "$trace"
+says "tree_names_the_thread" "^10/11$" "$tracetta" tree "$trace"
+if command -v script >/dev/null; then
+    says "tree_draws_boxes_on_a_terminal" $'\xe2\x94\x94' env LANG=C.UTF-8 TERM=xterm PAGER=cat script -qec "'$tracetta' tree '$trace'" /dev/null
+    says "output_on_a_terminal_goes_through_the_pager" "^paged" env TERM=xterm PAGER="sed s/^/paged/" \
+        script -qec "'$tracetta' stat '$trace'" /dev/null
+else
+    skip "tree_draws_boxes_on_a_terminal" "script is not installed"
+fi
