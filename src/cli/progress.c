@@ -50,6 +50,14 @@ static struct position find_position(ttr_reader *reader)
     return sum;
 }
 
+/* Part of the work that is done, 0 when unknown: bytes read, or once all are read, events written. */
+static double find_part(const struct progress *progress, const struct position *at)
+{
+    if (progress->read_all_ns && at->events)
+        return (double)progress->written / (double)at->events;
+    return at->size ? (double)at->used / (double)at->size : 0;
+}
+
 static void show_json(const struct progress *progress, const struct position *at, double seconds)
 {
     struct json json = {.to = stderr, .is_flat = true};
@@ -60,21 +68,29 @@ static void show_json(const struct progress *progress, const struct position *at
     if (at->size)
         json_uint(&json, "total_bytes", at->size);
     json_uint(&json, "events", at->events);
+    if (progress->written)
+        json_uint(&json, "written", progress->written);
     json_float(&json, "seconds", seconds);
     json_close(&json, '}');
 }
 
+/* Sorting reads everything before it gives the first event: then the time since that counts. */
 static void show_line(const struct progress *progress, const struct position *at, double seconds)
 {
     struct unit_text size, rate, left;
-    (void)fprintf(stderr, "\r%s ", progress->what);
-    if (at->size)
-        (void)fprintf(stderr, "%3.0f %%  ", 100.0 * (double)at->used / (double)at->size);
-    (void)fprintf(stderr, "%s  %s events/s", units_size(at->used, &size), units_count((uint64_t)((double)at->events / seconds), &rate));
-    if (at->size && at->used) {
-        double rest = seconds * (double)(at->size - at->used) / (double)at->used;
-        (void)fprintf(stderr, "  %s left", units_duration((uint64_t)(rest * 1e9) / 1000000000 * 1000000000, &left));
+    double part = find_part(progress, at);
+    bool is_all_read = at->size && at->used == at->size;
+    (void)fprintf(stderr, "\r%s ", is_all_read && progress->written ? "writing" : progress->what);
+    if (is_all_read && !progress->written) {
+        (void)fprintf(stderr, "%s read, working\x1b[K", units_size(at->used, &size));
+        return;
     }
+    uint64_t events = is_all_read ? progress->written : at->events;
+    if (part > 0)
+        (void)fprintf(stderr, "%3.0f %%  ", 100 * part);
+    (void)fprintf(stderr, "%s  %s events/s", units_size(at->used, &size), units_count((uint64_t)((double)events / seconds), &rate));
+    if (part > 0 && part <= 1)
+        (void)fprintf(stderr, "  %s left", units_duration((uint64_t)(seconds / part * (1 - part)) * 1000000000, &left));
     (void)fputs("\x1b[K", stderr);
 }
 
@@ -90,7 +106,12 @@ bool progress_step(void *own)
     if (now < progress->next_ns)
         return true;
     struct position at = find_position(progress->reader);
-    double seconds = (double)(now - progress->begin_ns) / 1e9;
+    if (!progress->read_all_ns && progress->written && at.size && at.used == at.size) {
+        progress->read_all_ns = now;
+        progress->next_ns = now + TTY_STEP_NS;
+        return true;
+    }
+    double seconds = (double)(now - (progress->read_all_ns && !progress->is_json ? progress->read_all_ns : progress->begin_ns)) / 1e9;
     if (progress->is_json)
         show_json(progress, &at, seconds);
     else

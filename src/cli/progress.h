@@ -10,7 +10,9 @@ struct progress {
     const struct call *call;
     ttr_reader *reader;   /* whose reports tell how far it is */
     const char *what;     /* "reading" */
+    uint64_t written;     /* events, where there is an output: sorting reads everything before it gives the first */
     uint64_t begin_ns, next_ns;
+    uint64_t read_all_ns; /* when the whole input had been read, 0 before */
     uint32_t calls;
     bool is_json, is_on, is_shown;
 };

@@ -98,7 +98,7 @@ static enum stop move(struct pump *pump, struct progress *progress, ttr_error *e
             return STOP_OUTPUT;
         if (pump->is_live && ttr_flush(pump->out, error) != TTR_OK)
             return STOP_OUTPUT;
-        pump->events = ttr_writer_events(pump->out);
+        pump->events = progress->written = ttr_writer_events(pump->out);
     } while (progress_step(progress) && !(pump->limit && left == 0));
     return STOP_END;
 }

@@ -86,8 +86,11 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     ttr_status status = in->format->next(in, error);
     if (status != TTR_OK)
         (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
-    if (status != TTR_OK && in->n == 0)
+    if (status != TTR_OK && in->n == 0) {
+        in->position = UINT64_MAX;
         return status;
+    }
+    in->position = in->events[in->n - 1].offset;
     if (status != TTR_OK) {
         in->pending = status;
         in->pending_error = *error;
@@ -126,6 +129,9 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     report->bytes = in->window.offset + in->window.n;
     report->disk_size = source_disk_size(in->source);
     report->disk_used = source_disk_used(in->source);
+    /* A mapped file is in the window as a whole from the start; the events tell how far it was read. */
+    if (!*report->compression && in->position < report->disk_used)
+        report->disk_used = in->position;
     report->events = in->events_total;
     report->lost = in->lost;
     report->gaps = in->gaps;

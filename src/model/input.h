@@ -28,6 +28,7 @@ struct input {
     uint64_t max_record;
     int64_t time_offset;
     uint64_t events_total, lost, gaps;
+    uint64_t position;         /* of the last event given, UINT64_MAX behind the last: for progress */
     ttr_status pending;        /* failure met behind the events of the batch just given */
     ttr_error pending_error;
     const char *version;       /* for the report; static, or NULL */
