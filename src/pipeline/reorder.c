@@ -78,7 +78,7 @@ static void order_ties(struct reorder *window, size_t begin, size_t end)
             window->key[i].index = spans[k++].index;
 }
 
-/* Looks for ties that are out of order in the first n keys.  A tie that reaches past them is cut: what comes later ties anew. */
+/* Looks for ties that are out of order in the first n keys. */
 static void settle_ties(struct reorder *window, size_t n)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
@@ -105,6 +105,11 @@ size_t reorder_ready(struct reorder *window, bool is_at_end)
         merge(window);
     window->sorted = window->n;
     size_t n = is_at_end ? window->n : window->n / 2;
+    /* A tie at the border stays for the next time, unless it is so long that next to nothing would go. */
+    size_t before_tie = n;
+    while (before_tie > n / 2 && before_tie < window->n && window->key[before_tie].rank == window->key[before_tie - 1].rank)
+        before_tie--;
+    n = before_tie > n / 2 ? before_tie : n;
     settle_ties(window, n);
     return n;
 }
