@@ -116,6 +116,8 @@ size_t reorder_ready(struct reorder *window, bool is_at_end)
 
 void reorder_drop(struct reorder *window, size_t n)
 {
+    if (n == 0)
+        return;
     for (size_t i = 0; i < n; i++)
         window->free[window->free_n++] = window->key[i].index;
     window->n -= n;
