@@ -238,7 +238,7 @@ static void real_trace_has_the_figures_of_an_independent_reader(void **state)
     unsigned checked = 0;
     (void)state;
     if (!truth) {
-        print_message("no corpus: set TTR_CORPUS\n");
+        print_message("# no corpus: TTR_CORPUS names its folder\n");
         ttr_free(t);
         skip();
     }
