@@ -284,8 +284,8 @@ static void real_traces_overlap_as_counted_elsewhere(void **state)
         ttr_free(t);
     }
     if (checked == 0) {
-        print_message("# no corpus: TTR_CORPUS names its folder\n");
-        skip();
+        print_message("# SKIP no corpus: TTR_CORPUS names its folder\n");
+        return;
     }
     assert_int_equal(checked, sizeof files / sizeof files[0]);
 }
