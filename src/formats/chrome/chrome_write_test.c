@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "json_check.h"
+#include "model/context.h"
 #include "support.h"
 #include "writing.h"
 
@@ -282,6 +283,39 @@ static void losses_of_threads_and_attributes_are_counted(void **state)
         "0", "\"event.provider\":1,\"event.detail\":1,\"event.no-thread\":1,\"thread.wide-id\":1");
 }
 
+static void processes_of_several_inputs_with_one_pid_are_counted(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    for (int i = 0; i < 3; i++) {
+        uint16_t source = context_add_source(w.t, "x", "fxt");
+        for (uint64_t tid = 1; tid <= 2; tid++) {
+            ttr_event_begin(w.builder, TTR_KIND_BEGIN, 0, "", "");
+            ttr_event_edit(w.builder)->source = source;
+            ttr_on_thread(w.builder, 7, tid);
+            writing_end(&w);
+        }
+    }
+    assert_int_equal(writing_lost(&w, "process.same-pid"), 2);
+    writing_close(&w);
+}
+
+static void a_pid_learned_later_is_used_from_then_on(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    for (int i = 0; i < 2; i++) {
+        ttr_event_begin(w.builder, TTR_KIND_BEGIN, 0, "", "b");
+        ttr_event_edit(w.builder)->thread = context_thread_by_tid(w.t, 0, 9);
+        writing_end(&w);
+        assert_int_not_equal(context_thread(w.t, 0, 7, 9), 0);
+    }
+    expect_lines(&w, "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":0,\"tid\":9,\"cat\":\"\",\"name\":\"b\"},"
+                     "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"\",\"name\":\"b\"}", "0", "\"event.no-thread\":1");
+}
+
 static void any_bytes_and_any_end_give_strict_json(void **state)
 {
     (void)state;
@@ -318,6 +352,8 @@ int main(void)
         cmocka_unit_test(switches_are_slices_of_cpus),
         cmocka_unit_test(what_has_no_shape_becomes_an_instant),
         cmocka_unit_test(losses_of_threads_and_attributes_are_counted),
+        cmocka_unit_test(processes_of_several_inputs_with_one_pid_are_counted),
+        cmocka_unit_test(a_pid_learned_later_is_used_from_then_on),
         cmocka_unit_test(any_bytes_and_any_end_give_strict_json),
         cmocka_unit_test(failures_of_memory_and_disk_are_told),
     };

@@ -1,5 +1,6 @@
 /* Lines expected here are written by hand from the schema in docs/json.md. */
 #include "json_check.h"
+#include "model/context.h"
 #include "support.h"
 #include "writing.h"
 
@@ -54,6 +55,28 @@ static void ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them(
                        "{\"time_ns\":2,\"kind\":\"switch\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":3,\"tid\":4,"
                        "\"from_pid\":1,\"from_tid\":2,\"tag\":\"blocked\",\"fields\":{}}\n"
                        "{\"time_ns\":3,\"kind\":\"blob\",\"provider\":\"\",\"category\":\"\",\"name\":\"b\",\"tag\":0,\"fields\":{}}\n");
+}
+
+static void tracks_are_told_and_inputs_where_there_are_several(void **state)
+{
+    struct writing w;
+    static const uint8_t id[16] = {0x0a, [15] = 0xff};
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    for (uint16_t i = 1; i <= 2; i++) {
+        assert_int_equal(context_add_source(w.t, i == 1 ? "a" : "b\"", "fxt"), i);
+        ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, "", "");
+        ttr_event_edit(w.builder)->source = i;
+        ttr_event_edit(w.builder)->track = context_add_track(w.t, &(ttr_track){.number = 5, .source = i});
+        ttr_event_edit(w.builder)->keyword = UINT64_MAX;
+        ttr_event_edit(w.builder)->opcode = 3;
+        ttr_event_edit(w.builder)->activity = id;
+        ttr_event_edit(w.builder)->related = id;
+        writing_end(&w);
+    }
+#define RARE "\"keyword\":18446744073709551615,\"opcode\":3,\"activity\":\"0a0000000000000000000000000000ff\",\"related\":\"0a0000000000000000000000000000ff\""
+    writing_expect(&w, "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"track\":5," RARE ",\"fields\":{}}\n"
+                       "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"track\":5,\"source\":\"b\\\"\"," RARE ",\"fields\":{}}\n");
 }
 
 static void definitions_are_not_printed(void **state)
@@ -125,6 +148,7 @@ int main(void)
         cmocka_unit_test(an_event_is_one_line_with_keys_in_order),
         cmocka_unit_test(keys_without_a_value_are_left_out),
         cmocka_unit_test(ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them),
+        cmocka_unit_test(tracks_are_told_and_inputs_where_there_are_several),
         cmocka_unit_test(definitions_are_not_printed),
         cmocka_unit_test(losses_are_counted_exactly),
         cmocka_unit_test(strict_writing_refuses_a_loss),

@@ -1,0 +1,37 @@
+#!/bin/bash
+# JSON Lines, CSV and Chrome JSON of one trace, read by parsers that are not ours, must say the same.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+generate_fxt=$(realpath "$2")
+check=$(dirname "$0")/outputs_check.py
+
+# agree NAME TRACE: converts the trace three times and compares what other parsers make of it.
+agree()
+{
+    local name=$1 trace=$2 format
+    for format in jsonl csv chrome; do
+        run "$tracetta" convert -f --to=$format -o "$work/out.$format" "$trace"
+        case $run_status in
+        0 | 4) ;;
+        *) verdict "$name" 1 "exit status $run_status converting to $format"; return ;;
+        esac
+    done
+    run python3 "$check" "$work/out.jsonl" "$work/out.csv" "$work/out.chrome"
+    verdict "$name" "$run_status" "the outputs of $trace differ"
+}
+
+if ! command -v python3 >/dev/null; then
+    skip outputs_agree "no python3"
+    exit
+fi
+for seed in 1 2 3; do
+    "$generate_fxt" --events 3000 --seed $seed --mix everything "$work/random.fxt"
+    agree "outputs_of_a_random_trace_agree_$seed" "$work/random.fxt"
+done
+if [ -z "$corpus" ]; then
+    skip outputs_of_recorded_traces_agree "no corpus: set TTR_CORPUS"
+    exit
+fi
+for trace in "$corpus"/fxt/magic*.fxt "$corpus"/heph/*.trace; do
+    agree "outputs_of_${trace##*/}_agree" "$trace"
+done
