@@ -23,7 +23,8 @@ static const ttr_loss losses[CSV_LOSSES] = {
                     .kind = TTR_LOSS_DROPPED},
 };
 
-static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source,flags,fields";
+static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source,flags,"
+                             "fields";
 
 struct csv {
     struct text_cache texts;

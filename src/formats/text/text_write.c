@@ -1,5 +1,5 @@
 /* Text for people and grep, one event a line:
- *   [2022-04-21 10:11:12.123456789] (+0.000001234) PROVIDER:CATEGORY NAME KIND PID/TID (PROCESS/THREAD) cpu=1 dur=0.000001500 { a = 1 }
+ *   [2022-04-21 10:11:12.123456789] (+0.000001234) PROVIDER:CATEGORY NAME KIND PID/TID (PROCESS/THREAD) cpu=1 dur=0.000001500 {...}
  * The part of a time that stays for a second is made once a second; names are escaped once.  Nothing here calls printf.
  * Left out: how the trace was stored (ticks, offsets, sequence numbers, tracks), definitions, and reading. */
 #include "base/status.h"
