@@ -33,6 +33,8 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
     [FXT_LOST_STATE] = {.code = "switch.state", .what = "thread states above 15", .rule = "become suspended"},
     [FXT_LOST_THREAD_NONE] = {.code = "thread.none", .what = "events of no thread, or of a whole process",
                               .rule = "become events of thread 0 of the process"},
+    [FXT_LOST_THREAD_KOID] = {.code = "thread.koid", .what = "threads in switches and wake-ups that share their number, or found no place in the table",
+                              .rule = "are named by the number alone"},
     [FXT_LOST_THREAD_PLACE] = {.code = "thread.place", .what = "threads of objects and gaps", .rule = "are left out: these records have none",
                                .kind = TTR_LOSS_DROPPED},
     [FXT_LOST_CATEGORY] = {.code = "category.place", .what = "categories of records other than events", .rule = "are dropped",
@@ -50,6 +52,7 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
     [FXT_LOST_FRAMES] = {.code = "sample.frames", .what = "stack frames beyond the 255th", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
     [FXT_LOST_GAP_COUNT] = {.code = "gap.count", .what = "counts of missing events", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
     [FXT_LOST_OBJECT_ID] = {.code = "object.id", .what = "module ids above 65535 and object types above 255", .rule = "lose their upper bits"},
+    [FXT_LOST_EVENT_ID] = {.code = "event.id", .what = "ids of events that have none in FXT", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
     [FXT_LOST_PARTIAL] = {.code = "event.partial", .what = "events of damaged records", .rule = "become whole events with what was readable"},
     [FXT_LOST_KIND] = {.code = "event.kind", .what = "events of unknown kind", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
 };
@@ -249,6 +252,8 @@ ttr_status fxt_create(struct ttr_writer *out, ttr_error *error)
     const char *anchor = output_option(out, "anchor");
     w->out = out;
     pairmap_init(&w->target_by, &out->t->counted);
+    pairmap_init(&w->by_koid, &out->t->counted);
+    pairmap_init(&w->introduced, &out->t->counted);
     if (anchor && strcmp(anchor, "yes") != 0 && strcmp(anchor, "no") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "option anchor=%s of fxt is neither yes nor no", anchor);
     w->is_anchored = anchor && strcmp(anchor, "yes") == 0;
@@ -297,4 +302,6 @@ void fxt_drop(struct ttr_writer *out)
     alloc_free(alloc, w->known, w->known_n, sizeof *w->known);
     alloc_free(alloc, w->processes, w->processes_n, sizeof *w->processes);
     pairmap_free(&w->target_by);
+    pairmap_free(&w->by_koid);
+    pairmap_free(&w->introduced);
 }

@@ -33,6 +33,7 @@ enum fxt_loss {
     FXT_LOST_CPU_RANGE,
     FXT_LOST_STATE,
     FXT_LOST_THREAD_NONE,
+    FXT_LOST_THREAD_KOID,
     FXT_LOST_THREAD_PLACE,
     FXT_LOST_CATEGORY,
     FXT_LOST_NAME,
@@ -45,6 +46,7 @@ enum fxt_loss {
     FXT_LOST_FRAMES,
     FXT_LOST_GAP_COUNT,
     FXT_LOST_OBJECT_ID,
+    FXT_LOST_EVENT_ID,
     FXT_LOST_PARTIAL,
     FXT_LOST_KIND,
     FXT_LOSSES
@@ -108,6 +110,7 @@ struct fxt_wanted {
 struct fxt_known {
     uint32_t stamp; /* when it was looked at last; 0: never used */
     ttr_id name;    /* as written */
+    bool is_introduced;
 };
 
 /* The trace that is copied byte by byte. */
@@ -135,11 +138,16 @@ struct fxt_writer {
     ttr_id target_name;
     struct fxt_known *known;             /* by thread */
     size_t known_n;
+    struct pairmap introduced;           /* (process, koid) that stood together somewhere */
+    struct pairmap by_koid;              /* (koid, 0) to the thread that came up last with it: what readers take it for */
     ttr_id *processes;                   /* names as written, by process index */
     size_t processes_n;
     uint32_t stamp, batches;
     struct fxt_argument args[FXT_ARGS_MAX];
     uint32_t args_n, args_words, args_room;
+    bool is_full;            /* there was a 16th */
+    bool has_scope;          /* it is the scope of an instant */
+    uint64_t scope;
     struct fxt_level level[FXT_DEPTH];
     uint32_t scratch_n, path_n;
     uint64_t frames[FXT_FRAMES_MAX];
@@ -216,6 +224,11 @@ struct fxt_text fxt_text_in_place(struct fxt_writer *w, ttr_text text, size_t li
 
 /* Refers to a thread; registers it when new, and writes the names of it and its process when they are news. */
 struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id);
+
+/* For records that name threads by koid alone.  First prepare all of them: a thread whose process is known is put in the table, so that
+ * readers know it by its koid; then get the koids, which counts those that will be taken for another thread. */
+void fxt_koid_prepare(struct fxt_writer *w, ttr_id id);
+uint64_t fxt_koid_by_id(struct fxt_writer *w, ttr_id id);
 
 /* Remembers that an object record named this thread, or its process. */
 void fxt_thread_named(struct fxt_writer *w, ttr_id thread, ttr_id name);

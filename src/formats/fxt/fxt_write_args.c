@@ -70,10 +70,22 @@ static bool is_stream(uint8_t type)
     return type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES;
 }
 
+/* The field by which the reader tells the scope of an instant; as a 16th it goes where old writers have it, behind the arguments. */
+static bool is_scope(const struct fxt_writer *w, const ttr_field *field)
+{
+    return w->event->kind == TTR_KIND_INSTANT && !w->is_full && field->value.type == TTR_TYPE_UINT && field->value.v.u <= 2 &&
+           field->name.n == 5 && memcmp(field->name.p, "scope", 5) == 0 && w->args_words < w->args_room;
+}
+
 static void add_argument(struct fxt_writer *w, const ttr_field *field)
 {
     if (w->args_n == FXT_ARGS_MAX) {
-        fxt_lost(w, FXT_LOST_FIELD_COUNT);
+        w->has_scope |= is_scope(w, field);
+        if (w->has_scope && !w->is_full)
+            w->scope = field->value.v.u;
+        else
+            fxt_lost(w, FXT_LOST_FIELD_COUNT);
+        w->is_full = true;
         return;
     }
     struct fxt_argument *arg = &w->args[w->args_n];
@@ -177,6 +189,7 @@ void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n,
     bool is_wanted = false;
     w->args_n = w->args_words = w->scratch_n = w->frames_n = 0;
     w->args_room = room;
+    w->has_scope = w->is_full = false;
     ttr_fields_begin(w->out->t, w->event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth == 0) {

@@ -61,12 +61,18 @@ static void write_event(struct fxt_writer *w)
     unsigned kind = event_kinds[e->kind];
     uint64_t last = kind == FXT_DURATION_COMPLETE ? span_end(w) : e->link;
     uint64_t ticks = fxt_ticks(w);
+    uint32_t has_last = fxt_event_last_words(kind);
     if (e->flags & TTR_EVENT_NO_TIME)
         fxt_lost(w, FXT_LOST_TIME_UNKNOWN);
     struct fxt_thread thread = fxt_thread_by_id(w, e->thread);
     struct fxt_text category = fxt_text_by_id(w, e->category), name = fxt_text_by_id(w, e->name);
-    uint32_t words = 2 + fxt_thread_words(&thread) + fxt_ref_words(category.ref) + fxt_ref_words(name.ref) + fxt_event_last_words(kind);
+    uint32_t words = 2 + fxt_thread_words(&thread) + fxt_ref_words(category.ref) + fxt_ref_words(name.ref) + has_last;
     fxt_args_collect(w, NULL, 0, FXT_SIZE_MAX - words);
+    if (w->has_scope) {
+        last = w->scope;
+        has_last = 1;
+        words++;
+    }
     if (!fxt_record(w, words + w->args_words,
                     FXT_EVENT | fxt_put(FXT_EVENT_KIND, kind) | fxt_put(FXT_EVENT_ARGS, w->args_n) | fxt_put(FXT_EVENT_THREAD, thread.ref) |
                         fxt_put(FXT_EVENT_CATEGORY, category.ref) | fxt_put(FXT_EVENT_NAME, name.ref)))
@@ -76,7 +82,7 @@ static void write_event(struct fxt_writer *w)
     fxt_text_out(w, &category);
     fxt_text_out(w, &name);
     fxt_args_out(w);
-    if (fxt_event_last_words(kind))
+    if (has_last)
         fxt_word_out(w, last);
 }
 
@@ -134,19 +140,6 @@ static void write_legacy_switch(struct fxt_writer *w, const uint64_t priorities[
     fxt_thread_out(w, &to);
 }
 
-/* The koid of a thread.  Where its process is known the table is told, so that readers find it. */
-static uint64_t koid_of(struct fxt_writer *w, ttr_id id)
-{
-    ttr_thread thread;
-    if (!ttr_thread_get(w->out->t, id, &thread)) {
-        fxt_lost(w, FXT_LOST_THREAD_NONE);
-        return 0;
-    }
-    if (thread.pid_known)
-        (void)fxt_thread_by_id(w, id);
-    return thread.tid;
-}
-
 static void write_switch(struct fxt_writer *w)
 {
     uint64_t priorities[2];
@@ -157,7 +150,9 @@ static void write_switch(struct fxt_writer *w)
         return;
     }
     bool is_fiber = e->opcode == FXT_FIBER_SWITCH && !(e->flags & TTR_EVENT_HAS_CPU) && e->tag == TTR_THREAD_SUSPENDED;
-    uint64_t ticks = fxt_ticks(w), from = koid_of(w, (ttr_id)e->link), to = koid_of(w, e->thread);
+    fxt_koid_prepare(w, (ttr_id)e->link);
+    fxt_koid_prepare(w, e->thread);
+    uint64_t ticks = fxt_ticks(w), from = fxt_koid_by_id(w, (ttr_id)e->link), to = fxt_koid_by_id(w, e->thread);
     uint64_t header = FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND, is_fiber ? FXT_FIBER_SWITCH : FXT_CONTEXT_SWITCH);
     if (!is_fiber)
         header |= fxt_put(FXT_SCHEDULING_CPU, cpu_of(w, UINT16_MAX)) | fxt_put(FXT_SCHEDULING_STATE, state_of(w));
@@ -173,7 +168,8 @@ static void write_switch(struct fxt_writer *w)
 static void write_wake(struct fxt_writer *w)
 {
     lose_places(w, NO_NAME | NO_CATEGORY);
-    uint64_t ticks = fxt_ticks(w), koid = koid_of(w, w->event->thread), cpu = cpu_of(w, UINT16_MAX);
+    fxt_koid_prepare(w, w->event->thread);
+    uint64_t ticks = fxt_ticks(w), koid = fxt_koid_by_id(w, w->event->thread), cpu = cpu_of(w, UINT16_MAX);
     fxt_args_collect(w, NULL, 0, FXT_SIZE_MAX - 3);
     if (!fxt_record(w, 3 + w->args_words,
                     FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND, FXT_THREAD_WAKEUP) | fxt_put(FXT_SCHEDULING_CPU, cpu) |
@@ -243,7 +239,7 @@ static void write_large_blob(struct fxt_writer *w, struct fxt_text name, ttr_tex
     const ttr_event *e = w->event;
     bool is_bare = (e->flags & TTR_EVENT_NO_TIME) && e->thread == 0 && w->args_n == 0;
     struct fxt_thread thread = {.ref = 1};
-    uint64_t ticks = fxt_ticks(w);
+    uint64_t ticks = is_bare ? 0 : fxt_ticks(w);
     if (e->tag)
         fxt_lost(w, FXT_LOST_BLOB_TYPE);
     lose_places(w, is_bare ? NO_TIME : 0);
@@ -453,6 +449,14 @@ static void (*const writers[TTR_KIND_COUNT])(struct fxt_writer *) = {
     [TTR_KIND_GAP] = write_gap,
 };
 
+/* Kinds whose records say what `link` is; that of a gap is counted there. */
+static bool has_id(unsigned kind)
+{
+    const uint32_t kinds = 1u << TTR_KIND_COUNTER | 7u << TTR_KIND_ASYNC_BEGIN | 7u << TTR_KIND_FLOW_BEGIN | 1u << TTR_KIND_SWITCH |
+                           1u << TTR_KIND_OBJECT | 1u << TTR_KIND_GAP;
+    return kind < TTR_KIND_COUNT && (kinds >> kind & 1);
+}
+
 /* Attributes that no record of FXT has. */
 static void lose_attributes(struct fxt_writer *w)
 {
@@ -470,6 +474,8 @@ static void lose_attributes(struct fxt_writer *w)
         fxt_lost(w, FXT_LOST_SEQUENCE);
     if ((e->flags & TTR_EVENT_HAS_CPU) && !is_scheduling)
         fxt_lost(w, FXT_LOST_CPU);
+    if (e->link && !has_id(e->kind))
+        fxt_lost(w, FXT_LOST_EVENT_ID);
     if (e->flags & TTR_EVENT_PARTIAL)
         fxt_lost(w, FXT_LOST_PARTIAL);
     if (e->flags & TTR_EVENT_BACKWARD)
@@ -480,7 +486,7 @@ void fxt_write_kind(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
     const uint8_t rare = TTR_EVENT_HAS_CPU | TTR_EVENT_PARTIAL | TTR_EVENT_BACKWARD;
-    if (e->level | e->opcode | (e->flags & rare) || e->keyword || e->sequence || e->activity || e->related)
+    if (e->level | e->opcode | (e->flags & rare) || e->keyword || e->sequence || e->activity || e->related || (e->link && !has_id(e->kind)))
         lose_attributes(w);
     void (*write)(struct fxt_writer *) = e->kind < TTR_KIND_COUNT ? writers[e->kind] : NULL;
     if (write)

@@ -145,6 +145,20 @@ static bool reserve_names(struct fxt_writer *w, ttr_id thread)
     return true;
 }
 
+/* Readers take a koid for the thread that came up last with it, in a table, in place or as an object. */
+static void introduce(struct fxt_writer *w, ttr_id id)
+{
+    ttr_thread thread = {0};
+    if (id >= w->out->t->threads_n || !reserve_names(w, id) || w->known[id].is_introduced)
+        return;
+    (void)ttr_thread_get(w->out->t, id, &thread);
+    w->known[id].is_introduced = true;
+    if (pairmap_get(&w->introduced, thread.pid, thread.tid))
+        return; /* the same numbers in another source, or those of no thread */
+    if (!pairmap_put(&w->introduced, thread.pid, thread.tid, id) || !pairmap_put(&w->by_koid, thread.tid, 0, id))
+        w->failed = true;
+}
+
 static void write_news(struct fxt_writer *w, ttr_id id)
 {
     const ttr *t = w->out->t;
@@ -158,6 +172,7 @@ static void write_news(struct fxt_writer *w, ttr_id id)
     }
     if (thread.tid_known && thread.thread_name && thread.thread_name != w->known[id].name) {
         write_name(w, &thread, true);
+        introduce(w, id);
         w->known[id].name = thread.thread_name;
     }
 }
@@ -169,10 +184,10 @@ static void name_thread(struct fxt_writer *w, ttr_id id)
     const ttr *t = w->out->t;
     if (id < w->known_n && w->known[id].stamp == w->stamp)
         return;
-    if (id == 0 || id >= t->threads_n || !reserve_names(w, id))
+    if (id >= t->threads_n || !reserve_names(w, id))
         return;
     w->known[id].stamp = w->stamp;
-    if (t->sources[t->threads[id].source].format != w->out->format->name)
+    if (id && t->sources[t->threads[id].source].format != w->out->format->name)
         write_news(w, id);
 }
 
@@ -185,8 +200,10 @@ void fxt_names_finish(struct fxt_writer *w)
 
 void fxt_thread_named(struct fxt_writer *w, ttr_id thread, ttr_id name)
 {
-    if (thread && reserve_names(w, thread))
-        w->known[thread].name = name;
+    if (!thread || !reserve_names(w, thread))
+        return;
+    introduce(w, thread);
+    w->known[thread].name = name;
 }
 
 void fxt_process_named(struct fxt_writer *w, ttr_id thread, ttr_id name)
@@ -210,13 +227,40 @@ static struct fxt_thread register_thread(struct fxt_writer *w, ttr_id id)
     return (struct fxt_thread){.ref = slot};
 }
 
-struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id)
+static struct fxt_thread refer_to_thread(struct fxt_writer *w, ttr_id id)
 {
-    if (id == 0)
-        fxt_lost(w, FXT_LOST_THREAD_NONE);
-    else if (!w->out->t->threads[id < w->out->t->threads_n ? id : 0].tid_known)
+    if (id == 0 || !w->out->t->threads[id < w->out->t->threads_n ? id : 0].tid_known)
         fxt_lost(w, FXT_LOST_THREAD_NONE);
     name_thread(w, id);
     uint32_t slot = w->is_inline ? 0 : slots_find(&w->target->threads, id);
     return slot ? (struct fxt_thread){.ref = slot} : register_thread(w, id);
+}
+
+struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id)
+{
+    if (id >= w->known_n || !w->known[id].is_introduced)
+        introduce(w, id);
+    return refer_to_thread(w, id);
+}
+
+void fxt_koid_prepare(struct fxt_writer *w, ttr_id id)
+{
+    ttr_thread thread;
+    if (ttr_thread_get(w->out->t, id, &thread) && thread.pid_known && refer_to_thread(w, id).ref)
+        introduce(w, id);
+}
+
+uint64_t fxt_koid_by_id(struct fxt_writer *w, ttr_id id)
+{
+    ttr_thread thread, taken_for = {0}; /* as it is for events of no thread */
+    if (!ttr_thread_get(w->out->t, id, &thread)) {
+        fxt_lost(w, FXT_LOST_THREAD_NONE);
+        return 0;
+    }
+    const uint32_t *last = pairmap_get(&w->by_koid, thread.tid, 0);
+    if (last)
+        (void)ttr_thread_get(w->out->t, *last, &taken_for);
+    if (thread.pid_known && (!last || taken_for.pid != thread.pid))
+        fxt_lost(w, FXT_LOST_THREAD_KOID);
+    return thread.tid;
 }

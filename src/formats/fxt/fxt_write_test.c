@@ -267,7 +267,9 @@ static void a_wake_is_a_thread_wakeup(void **state)
 {
     (void)state;
     begin(&world);
-    switch_event(&world)->kind = TTR_KIND_WAKE;
+    ttr_event *e = switch_event(&world);
+    e->kind = TTR_KIND_WAKE;
+    e->link = 0;
     put(&world);
     expect_no_loss(&world, HEAD THREAD "word64le [0..3]=8 [4..15]=3 [20..35]=9 [60..63]=2 u64le 100 u64le 5\n");
 }
