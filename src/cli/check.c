@@ -7,13 +7,13 @@
 
 #define REGIONS_SHOWN 20u
 
-/* One file, read to its end. */
+/* One file (or a directory, with a report for each file in it), read to its end. */
 struct verdict {
     const char *path;
-    ttr_report report;
+    ttr_reader *reader;
+    struct findings sum;
     ttr_error error;   /* what ended reading before the end, status TTR_OK otherwise */
     int outcome;
-    uint64_t odd;
 };
 
 static void read_all(const struct call *call, struct inputs *inputs, struct verdict *verdict)
@@ -29,19 +29,19 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
     verdict->error.status = status == TTR_END || status == TTR_AGAIN ? TTR_OK : status;
 }
 
-static void judge(const struct call *call, struct inputs *inputs, struct verdict *verdict)
+static void judge(const struct call *call, struct verdict *verdict)
 {
-    struct findings sum = report_sum(inputs->reader);
-    verdict->odd = sum.odd;
-    if (sum.damage_regions || verdict->error.status != TTR_OK || (call->set.strict && (sum.odd || sum.lost || sum.gaps)))
+    const struct findings *sum = &verdict->sum;
+    bool is_damaged = sum->damage_regions || verdict->error.status != TTR_OK;
+    if (is_damaged || (call->set.strict && (sum->odd || sum->lost || sum->gaps)))
         verdict->outcome = OUTCOME_NO;
-    if ((sum.damage_regions || verdict->error.status != TTR_OK) && sum.events == 0)
+    if (is_damaged && sum->events == 0)
         verdict->outcome = OUTCOME_INPUT;
 }
 
-static uint64_t good_bytes(const ttr_report *report)
+static uint64_t good_bytes(const struct findings *sum)
 {
-    return report->bytes > report->damage_bytes ? report->bytes - report->damage_bytes : 0;
+    return sum->bytes > sum->damage_bytes ? sum->bytes - sum->damage_bytes : 0;
 }
 
 static void print_regions(const struct call *call, const ttr_report *report)
@@ -58,77 +58,107 @@ static void print_regions(const struct call *call, const ttr_report *report)
                      shown < report->regions_n ? " (--verbose lists more)" : "");
 }
 
+static void print_verdict(const struct call *call, const struct verdict *verdict, const ttr_report *first)
+{
+    const struct findings *sum = &verdict->sum;
+    struct unit_text events, size, bytes;
+    bool is_whole = verdict->outcome == OUTCOME_FINE;
+    bool is_damaged = sum->damage_regions || verdict->error.status != TTR_OK;
+    const char *word = is_whole ? "whole" : verdict->outcome == OUTCOME_INPUT ? "unusable" : is_damaged ? "damaged" : "incomplete";
+    (void)printf("%s: %s%s%s (%s%s%s, %s events, %s", verdict->path, term_ink(&call->term, is_whole ? INK_GREEN : INK_RED), word,
+                 term_ink(&call->term, INK_PLAIN), first->format, *first->version ? " " : "", first->version,
+                 units_count(sum->events, &events), units_size(sum->bytes, &size));
+    (void)printf(sum->inputs > 1 ? ", %zu files)\n" : ")\n", sum->inputs);
+    if (sum->damage_regions)
+        (void)printf("  %s damaged place%s, %s; good: %" PRIu64 " of %" PRIu64 " bytes (%.4f %%)\n",
+                     units_count(sum->damage_regions, &events), sum->damage_regions == 1 ? "" : "s",
+                     units_size(sum->damage_bytes, &bytes), good_bytes(sum), sum->bytes,
+                     100.0 * (double)good_bytes(sum) / (double)(sum->bytes ? sum->bytes : 1));
+}
+
+static bool has_news(const ttr_report *report, ttr_severity from)
+{
+    for (size_t i = 0; i < report->notes_n; i++)
+        if (report->notes[i].severity >= from)
+            return true;
+    return false;
+}
+
 static void print_text(const struct call *call, const struct verdict *verdict)
 {
-    const ttr_report *report = &verdict->report;
-    struct unit_text first, second, third;
-    bool is_whole = verdict->outcome == OUTCOME_FINE;
-    bool is_damaged = report->damage_regions || verdict->error.status != TTR_OK;
-    const char *word = is_whole ? "whole" : verdict->outcome == OUTCOME_INPUT ? "unusable" : is_damaged ? "damaged" : "incomplete";
-    (void)printf("%s: %s%s%s (%s%s%s, %s events, %s)\n", verdict->path, term_ink(&call->term, is_whole ? INK_GREEN : INK_RED), word,
-                 term_ink(&call->term, INK_PLAIN), report->format, *report->version ? " " : "", report->version,
-                 units_count(report->events, &first), units_size(report->bytes, &second));
-    if (report->damage_regions)
-        (void)printf("  %s damaged place%s, %s; good: %s of %" PRIu64 " bytes (%.4f %%)\n", units_count(report->damage_regions, &first),
-                     report->damage_regions == 1 ? "" : "s", units_size(report->damage_bytes, &second), units_count(good_bytes(report), &third), report->bytes,
-                     100.0 * (double)good_bytes(report) / (double)(report->bytes ? report->bytes : 1));
-    print_regions(call, report);
-    report_print_notes(call, report, call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD);
-    if (report->lost || report->gaps)
-        (void)printf("  the trace says that %s events are missing, in %s places\n", units_count(report->lost, &first),
-                     units_count(report->gaps, &second));
+    const struct findings *sum = &verdict->sum;
+    ttr_report report = {.size = sizeof report};
+    struct unit_text first, second;
+    ttr_severity from = call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
+    for (size_t i = 0; ttr_reader_report(verdict->reader, i, &report); i++) {
+        if (i == 0)
+            print_verdict(call, verdict, &report);
+        if (sum->inputs > 1 && has_news(&report, from))
+            (void)printf("  %.*s\n", (int)report.path.n, report.path.p);
+        print_regions(call, &report);
+        report_print_notes(call, &report, from);
+    }
+    if (sum->lost || sum->gaps)
+        (void)printf("  the trace says that %s events are missing, in %s places\n", units_count(sum->lost, &first),
+                     units_count(sum->gaps, &second));
     if (verdict->error.status != TTR_OK)
         (void)printf("  reading ended early: %s\n", verdict->error.text);
-    if (report->damage_regions && verdict->outcome == OUTCOME_NO)
+    if (sum->damage_regions && sum->inputs == 1 && verdict->outcome == OUTCOME_NO)
         (void)printf("  \"tracetta recover %s -o OUTPUT\" keeps what is good\n", verdict->path);
 }
 
-static void put_json(struct json *json, ttr_reader *reader, const struct verdict *verdict)
+static void put_error(struct json *json, const ttr_error *error)
 {
-    const ttr_report *report = &verdict->report;
-    struct findings sum = report_sum(reader);
+    json_open(json, "error", '{');
+    json_string(json, "status", ttr_status_text(error->status));
+    json_string(json, "text", error->text);
+    if (error->offset != UINT64_MAX)
+        json_uint(json, "offset", error->offset);
+    json_close(json, '}');
+}
+
+static void put_json(struct json *json, const struct verdict *verdict)
+{
+    const struct findings *sum = &verdict->sum;
+    ttr_report report = {.size = sizeof report};
     bool is_top = json->depth == 0;
+    if (!ttr_reader_report(verdict->reader, 0, &report))
+        return;
     json_open(json, NULL, '{');
     if (is_top)
         json_string(json, "schema", "tracetta.check/1");
     json_string(json, "path", verdict->path);
-    json_string(json, "format", report->format);
-    json_string(json, "version", report->version);
+    json_string(json, "format", report.format);
+    json_string(json, "version", report.version);
     json_bool(json, "clean", verdict->outcome == OUTCOME_FINE);
     json_int(json, "status", verdict->outcome);
-    json_uint(json, "bytes", sum.bytes);
-    json_uint(json, "good_bytes", good_bytes(report));
-    json_uint(json, "events", sum.events);
-    json_uint(json, "odd", sum.odd);
-    report_json_damage(json, &sum);
-    report_json_regions(json, report);
-    report_json_notes(json, reader);
-    if (verdict->error.status != TTR_OK) {
-        json_open(json, "error", '{');
-        json_string(json, "status", ttr_status_text(verdict->error.status));
-        json_string(json, "text", verdict->error.text);
-        if (verdict->error.offset != UINT64_MAX)
-            json_uint(json, "offset", verdict->error.offset);
-        json_close(json, '}');
-    }
+    json_uint(json, "bytes", sum->bytes);
+    json_uint(json, "good_bytes", good_bytes(sum));
+    json_uint(json, "events", sum->events);
+    json_uint(json, "odd", sum->odd);
+    report_json_damage(json, sum);
+    report_json_regions(json, verdict->reader);
+    report_json_notes(json, verdict->reader);
+    if (verdict->error.status != TTR_OK)
+        put_error(json, &verdict->error);
     json_close(json, '}');
 }
 
 static int check_one(const struct call *call, const char *path, struct json *json)
 {
-    struct verdict verdict = {.path = path, .report = {.size = sizeof verdict.report}};
+    struct verdict verdict = {.path = path};
     struct inputs inputs;
     int outcome = inputs_open_one(&inputs, call, path, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
     read_all(call, &inputs, &verdict);
-    judge(call, &inputs, &verdict);
-    if (ttr_reader_report(inputs.reader, 0, &verdict.report)) {
-        if (json)
-            put_json(json, inputs.reader, &verdict);
-        else
-            print_text(call, &verdict);
-    }
+    verdict.reader = inputs.reader;
+    verdict.sum = report_sum(inputs.reader);
+    judge(call, &verdict);
+    if (json)
+        put_json(json, &verdict);
+    else
+        print_text(call, &verdict);
     inputs_close(&inputs);
     return verdict.outcome;
 }

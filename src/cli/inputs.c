@@ -18,11 +18,8 @@ const char *inputs_name(const struct call *call)
 
 int inputs_failed(const struct call *call, const char *path, const ttr_error *error)
 {
-    struct stat about;
     talk_error(call, path, error);
-    if (error->status == TTR_E_MISUSE)
-        return stat(path, &about) == 0 && S_ISDIR(about.st_mode) ? OUTCOME_INPUT : OUTCOME_MISUSE;
-    return OUTCOME_INPUT;
+    return error->status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_INPUT;
 }
 
 /* --- Options of formats --- */

@@ -51,7 +51,7 @@ static int plan_sidecar(const struct call *call, struct sidecar *sidecar)
     return OUTCOME_OUTPUT;
 }
 
-static void put_sidecar(FILE *to, const ttr_report *report, const char *output)
+static void put_sidecar(FILE *to, ttr_reader *reader, const ttr_report *report, const char *output)
 {
     struct json json = {.to = to};
     json_open(&json, NULL, '{');
@@ -64,23 +64,24 @@ static void put_sidecar(FILE *to, const ttr_report *report, const char *output)
     json_uint(&json, "regions", report->damage_regions);
     json_uint(&json, "bytes", report->damage_bytes);
     json_close(&json, '}');
-    report_json_regions(&json, report);
+    report_json_regions(&json, reader);
     json_close(&json, '}');
 }
 
 /* Writes the list, or removes that of an earlier recovery when there is nothing to list. */
-static int write_sidecar(const struct sidecar *sidecar, const struct call *call, const ttr_report *report)
+static int write_sidecar(const struct sidecar *sidecar, const struct call *call, ttr_reader *reader)
 {
-    if (!sidecar->path)
+    ttr_report report = {.size = sizeof report};
+    if (!sidecar->path || !ttr_reader_report(reader, 0, &report))
         return OUTCOME_FINE;
-    if (report->damage_regions == 0) {
+    if (report.damage_regions == 0) {
         (void)unlink(sidecar->path);
         return OUTCOME_FINE;
     }
     FILE *to = fopen(sidecar->temporary, "w");
     bool is_fine = to != NULL;
     if (to) {
-        put_sidecar(to, report, call->set.output);
+        put_sidecar(to, reader, &report, call->set.output);
         is_fine = !ferror(to);
         is_fine = fclose(to) == 0 && is_fine;
     }
@@ -130,12 +131,9 @@ static void tell(const struct call *call, const struct findings *found)
 /* Everything after the copy itself. */
 static int conclude(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar, bool is_cut)
 {
-    ttr_report report = {.size = sizeof report};
     struct findings found = report_sum(inputs->reader);
-    int outcome = OUTCOME_FINE;
     tell(call, &found);
-    if (ttr_reader_report(inputs->reader, 0, &report))
-        outcome = write_sidecar(sidecar, call, &report);
+    int outcome = write_sidecar(sidecar, call, inputs->reader);
     if (outcome == OUTCOME_FINE)
         outcome = verify(call, found.events);
     return outcome == OUTCOME_FINE && (found.damage_regions || is_cut) ? OUTCOME_NO : outcome;
@@ -168,8 +166,11 @@ int run_recover(struct call *call)
 {
     struct inputs inputs;
     struct sidecar sidecar = {0};
+    struct stat about;
     if (!call->set.output)
         return talk_misuse("recover", "where to? -o OUTPUT");
+    if (stat(call->path[0], &about) == 0 && S_ISDIR(about.st_mode))
+        return talk_misuse("recover", "\"%s\" is a directory: recover its files one by one", call->path[0]);
     int outcome = convert_check_output(call);
     if (outcome == OUTCOME_FINE)
         outcome = plan_sidecar(call, &sidecar);

@@ -122,16 +122,26 @@ void report_json_notes(struct json *json, ttr_reader *reader)
     json_close(json, ']');
 }
 
-void report_json_regions(struct json *json, const ttr_report *report)
+static void put_regions(struct json *json, const ttr_report *report, bool has_path)
 {
-    json_open(json, "regions", '[');
     for (size_t i = 0; i < report->regions_n; i++) {
         json_open(json, NULL, '{');
+        if (has_path)
+            json_text(json, "path", report->path);
         json_uint(json, "offset", report->regions[i].offset);
         json_uint(json, "bytes", report->regions[i].bytes);
         json_string(json, "code", report->regions[i].code);
         json_close(json, '}');
     }
+}
+
+void report_json_regions(struct json *json, ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    bool has_many = ttr_reader_report(reader, 1, &report);
+    json_open(json, "regions", '[');
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        put_regions(json, &report, has_many);
     json_close(json, ']');
 }
 

@@ -28,8 +28,8 @@ void report_json_damage(struct json *json, const struct findings *findings);
 void report_json_clocks(struct json *json, ttr_reader *reader);
 void report_json_notes(struct json *json, ttr_reader *reader);
 
-/* "regions": [...] of one report; the bytes between them are good. */
-void report_json_regions(struct json *json, const ttr_report *report);
+/* "regions": [...] of all inputs (with their path where there are several); the bytes between them are good. */
+void report_json_regions(struct json *json, ttr_reader *reader);
 
 /* Prints the notes of a report for people, `from` the mildest severity shown. */
 void report_print_notes(const struct call *call, const ttr_report *report, ttr_severity from);

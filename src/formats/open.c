@@ -4,6 +4,7 @@
  * error that names both; nothing is ever decided by a file's suffix or by the order of the list. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/status.h"
 #include "formats/table.h"
@@ -154,6 +155,9 @@ static struct source_options source_options_of(const ttr_read_options *options)
 ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error)
 {
     struct source_options how = source_options_of(options);
+    struct stat about;
+    if (strcmp(path, "-") != 0 && *path && stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return open_directory(t, path, options, error);
     return open_source(t, source_open(&t->counted, path, &how, error), path, options, error);
 }
 

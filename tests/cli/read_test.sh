@@ -108,3 +108,15 @@ fi
 run "$tracetta" info "$small" "$work/missing"
 [ $run_status = 3 ] && grep -q '^events  *3$' "$work/.out"
 verdict "one_bad_input_does_not_hide_the_good_one" $? "exit status $run_status"
+
+mkdir "$work/folder" "$work/folder/inside" "$work/bare"
+cp "$small" "$work/folder/b.heph"
+cp "$work/small.fxt" "$work/folder/a.fxt"
+cp "$small" "$work/folder/.hidden"
+cp "$0" "$work/folder/notes.txt"
+cp "$0" "$work/bare/notes.txt"
+json "a_directory_is_all_traces_in_it" "it['events'] == 6" "$tracetta" info --json "$work/folder"
+run "$tracetta" cat --format=jsonl "$work/folder"
+[ "$(wc -l <"$work/.out")" = 6 ] && head -n 1 "$work/.out" | grep -q start
+verdict "traces_of_a_directory_are_merged_by_time" $? ""
+refuses "a_directory_without_traces_is_none" 3 "holds no trace" "$tracetta" info "$work/bare"
