@@ -10,12 +10,6 @@
 
 #define NS_PER_SECOND 1000000000u
 
-static int64_t clamp_high(bool *clamped)
-{
-    *clamped = true;
-    return INT64_MAX;
-}
-
 void clockmath_init(struct clockmath *math, uint64_t frequency)
 {
     if (frequency == 0)
@@ -29,15 +23,14 @@ void clockmath_init(struct clockmath *math, uint64_t frequency)
     };
 }
 
-int64_t clockmath_ns(const struct clockmath *math, uint64_t ticks, bool *clamped)
+int64_t clockmath_ns_odd(const struct clockmath *math, uint64_t ticks, bool *clamped)
 {
-    uint64_t ns, part = 0;
-    if (math->rest) {
-        part = (uint64_t)((uint128)ticks * math->magic >> 64);
-        part += (uint128)ticks * math->rest - (uint128)part * math->frequency >= math->frequency;
+    uint64_t ns, part = (uint64_t)((uint128)ticks * math->magic >> 64);
+    part += (uint128)ticks * math->rest - (uint128)part * math->frequency >= math->frequency;
+    if (__builtin_mul_overflow(ticks, math->whole, &ns) || __builtin_add_overflow(ns, part, &ns) || ns > INT64_MAX) {
+        *clamped = true;
+        return INT64_MAX;
     }
-    if (__builtin_mul_overflow(ticks, math->whole, &ns) || __builtin_add_overflow(ns, part, &ns) || ns > INT64_MAX)
-        return clamp_high(clamped);
     return (int64_t)ns;
 }
 

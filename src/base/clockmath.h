@@ -16,8 +16,20 @@ struct clockmath {
 /* A frequency of 0 is taken as 10^9. */
 void clockmath_init(struct clockmath *math, uint64_t frequency);
 
+/* The same where 10^9 is no multiple of the frequency. */
+int64_t clockmath_ns_odd(const struct clockmath *math, uint64_t ticks, bool *clamped);
+
 /* floor(ticks * 10^9 / frequency); `*clamped` is set (never cleared) when the result does not fit int64 and INT64_MAX is given. */
-int64_t clockmath_ns(const struct clockmath *math, uint64_t ticks, bool *clamped);
+static inline int64_t clockmath_ns(const struct clockmath *math, uint64_t ticks, bool *clamped)
+{
+    uint64_t ns;
+    if (math->rest)
+        return clockmath_ns_odd(math, ticks, clamped);
+    if (__builtin_expect(!__builtin_mul_overflow(ticks, math->whole, &ns) && ns <= INT64_MAX, 1))
+        return (int64_t)ns;
+    *clamped = true;
+    return INT64_MAX;
+}
 
 /* floor for a signed tick distance (ticks before an anchor are negative). */
 int64_t clockmath_ns_signed(const struct clockmath *math, int64_t ticks, bool *clamped);

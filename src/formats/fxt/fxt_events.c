@@ -24,6 +24,13 @@ static const uint8_t kinds[16] = {
     [FXT_FLOW_END] = TTR_KIND_FLOW_END,
 };
 
+/* Which bits of the last word are a link, and which the end of a span; all or none. */
+static const uint64_t link_masks[16] = {
+    [FXT_COUNTER] = UINT64_MAX,    [FXT_ASYNC_BEGIN] = UINT64_MAX, [FXT_ASYNC_INSTANT] = UINT64_MAX, [FXT_ASYNC_END] = UINT64_MAX,
+    [FXT_FLOW_BEGIN] = UINT64_MAX, [FXT_FLOW_STEP] = UINT64_MAX,   [FXT_FLOW_END] = UINT64_MAX,
+};
+static const uint64_t span_masks[16] = {[FXT_DURATION_COMPLETE] = UINT64_MAX};
+
 static enum fxt_taken no_memory(struct fxt_reader *reader)
 {
     (void)fail_memory(reader->error);
@@ -77,37 +84,38 @@ enum fxt_taken fxt_thread_id(struct fxt_reader *reader, const struct fxt_record 
     return *id ? FXT_TAKEN : no_memory(reader);
 }
 
-/* The place behind the arguments; above record->words where an argument is empty or leaves the record.  Places never grow past
- * words + 15 * 4095, so nothing overflows; a load at a place that is too far is made at the header instead. */
-static inline uint32_t walk_arguments(const struct fxt_reader *reader, const struct fxt_record *record, uint32_t at, uint32_t args)
-{
-    uint32_t words = record->words, broken = 0;
-    for (uint32_t i = 0; i < 4; i++) {
-        uint32_t is_there = i < args;
-        uint64_t header = fxt_word(reader, record, at < words ? at : 0);
-        uint32_t size = (uint32_t)fxt_get(header, FXT_ARG_SIZE) & (0u - is_there);
-        broken |= is_there & ((at >= words) | (size == 0));
-        at += size;
-    }
-    for (uint32_t i = 4; i < args && !broken; i++) {
-        uint64_t header = fxt_word(reader, record, at < words ? at : 0);
-        uint32_t size = (uint32_t)fxt_get(header, FXT_ARG_SIZE);
-        broken = (at >= words) | (size == 0);
-        at += size;
-    }
-    return broken ? UINT32_MAX - FXT_ARGS_MAX : at;
-}
+/* For the i-th of the first four arguments: its size field's mask where there is one, and 1; else zeros. */
+struct argument_masks {
+    uint32_t size[4], is_there[4];
+};
+#define ARGUMENT_MASKS(a, b, c, d) {{FXT_SIZE_MAX * (a), FXT_SIZE_MAX * (b), FXT_SIZE_MAX * (c), FXT_SIZE_MAX * (d)}, {a, b, c, d}}
+static const struct argument_masks argument_masks[5] = {
+    ARGUMENT_MASKS(0, 0, 0, 0), ARGUMENT_MASKS(1, 0, 0, 0), ARGUMENT_MASKS(1, 1, 0, 0),
+    ARGUMENT_MASKS(1, 1, 1, 0), ARGUMENT_MASKS(1, 1, 1, 1),
+};
+#define ARGUMENT_SIZE_SHIFT (FXT_ARG_SIZE & 0xff)
 
-static void fill_span(struct fxt_reader *reader, ttr_event *event, uint64_t end_ticks)
+/* The place behind the arguments; above record->words where an argument is empty or leaves the record.  Sizes are at least 1, so a
+ * place at or behind the end only grows, and one comparison of the result with the end is enough.  Places never grow past words +
+ * 15 * 4095, so nothing overflows; a load at a place that is too far is made at the header instead. */
+FXT_INLINE uint32_t walk_arguments(const struct fxt_record *record, uint32_t at, uint32_t args, bool is_big)
 {
-    bool clamped = false;
-    int64_t end = fxt_time(reader->provider, end_ticks, &clamped);
-    if (end < event->time)
-        event->flags |= TTR_EVENT_BACKWARD;
-    else
-        event->duration = (uint64_t)end - (uint64_t)event->time;
-    if (clamped)
-        event->flags |= TTR_EVENT_CLAMPED;
+    const struct argument_masks *masks = &argument_masks[args < 4 ? args : 4];
+    uint32_t words = record->words, empty = 0;
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < 4; i++) {
+        uint64_t header = fxt_load(record->bytes + (size_t)(at < words ? at : 0) * FXT_WORD, is_big);
+        uint32_t size = (uint32_t)(header >> ARGUMENT_SIZE_SHIFT) & masks->size[i];
+        empty |= size - masks->is_there[i];
+        at += size;
+    }
+    for (uint32_t i = 4; FXT_UNLIKELY(i < args); i++) {
+        uint64_t header = fxt_load(record->bytes + (size_t)(at < words ? at : 0) * FXT_WORD, is_big);
+        uint32_t size = (uint32_t)fxt_get(header, FXT_ARG_SIZE);
+        empty |= size - 1;
+        at += size;
+    }
+    return empty >> 31 ? UINT32_MAX - FXT_ARGS_MAX : at;
 }
 
 /* Whether the surplus word of an instant is a scope (thread, process, global) and not the next record. */
@@ -123,6 +131,13 @@ static enum fxt_taken skip_event(struct fxt_reader *reader, const struct fxt_rec
                (unsigned)fxt_get(record->header, FXT_EVENT_KIND));
     fxt_give_definition(reader, record->bytes, (size_t)record->words * FXT_WORD, record->offset);
     return FXT_TAKEN;
+}
+
+/* Where arguments begin. */
+static inline uint32_t body_words(uint64_t header)
+{
+    return 2 + (fxt_get(header, FXT_EVENT_THREAD) ? 0 : 2u) + fxt_ref_words((uint32_t)fxt_get(header, FXT_EVENT_CATEGORY)) +
+           fxt_ref_words((uint32_t)fxt_get(header, FXT_EVENT_NAME));
 }
 
 /* Refs that lead into the record itself, or nowhere. */
@@ -158,51 +173,103 @@ static inline bool resolve_usual(const struct fxt_provider *provider, uint64_t h
     return ((category | name) & FXT_REF_INLINE) == 0 && thread_slot && category_slot && name_slot;
 }
 
-enum fxt_taken fxt_view_event(struct fxt_reader *reader, const struct fxt_record *record)
+/* Gives an event whose parts are known.  Made for each case at compile time: the byte order, and whether the record is exactly as
+ * long as its content, so that the usual one asks for neither. */
+FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fxt_record *record, uint32_t end, bool is_big, bool is_exact)
 {
+    const struct fxt_provider *provider = reader->provider;
     uint64_t header = record->header;
     unsigned kind = (unsigned)fxt_get(header, FXT_EVENT_KIND);
-    uint32_t body = 2 + (fxt_get(header, FXT_EVENT_THREAD) ? 0 : 2u) + fxt_ref_words((uint32_t)fxt_get(header, FXT_EVENT_CATEGORY)) +
-                    fxt_ref_words((uint32_t)fxt_get(header, FXT_EVENT_NAME));
-    uint32_t end = walk_arguments(reader, record, body, (uint32_t)fxt_get(header, FXT_EVENT_ARGS));
     uint32_t last = fxt_event_last_words(kind);
-    if (FXT_UNLIKELY(end + last != record->words) && !record->is_accepted && !is_scoped(reader, record, end))
-        return FXT_ODD;
-    if (FXT_UNLIKELY(kinds[kind] == TTR_KIND_NONE))
-        return record->is_accepted ? skip_event(reader, record) : FXT_ODD;
     struct event_refs ids;
-    if (FXT_UNLIKELY(!resolve_usual(reader->provider, header, &ids))) {
+    if (FXT_UNLIKELY(!resolve_usual(provider, header, &ids))) {
         enum fxt_taken taken = resolve_rare(reader, record, &ids);
         if (taken != FXT_TAKEN)
             return taken;
     }
-    bool is_whole = end + last <= record->words;
-    uint64_t last_word = fxt_word(reader, record, last && is_whole ? end : 0);
-    uint64_t ticks = fxt_word(reader, record, 1);
-    bool clamped = false;
+    bool is_whole = is_exact || end + last <= record->words, clamped = false;
+    uint64_t last_word = fxt_load(record->bytes + (size_t)(is_whole ? end & (0u - last) : 0) * FXT_WORD, is_big);
+    uint64_t ticks = fxt_load(record->bytes + FXT_WORD, is_big);
+    /* What is no span ends where it begins: its duration comes out as 0 without asking. */
+    uint64_t span = is_whole ? span_masks[kind] : 0;
+    int64_t time = fxt_time(provider, ticks, &clamped);
+    int64_t end_time = fxt_time(provider, (last_word & span) | (ticks & ~span), &clamped);
+    unsigned flags = TTR_EVENT_RAW;
+    if (FXT_UNLIKELY(clamped | !is_whole | (end_time < time))) {
+        flags |= (clamped ? TTR_EVENT_CLAMPED : 0u) | (is_whole ? 0u : TTR_EVENT_PARTIAL);
+        flags |= end_time < time ? TTR_EVENT_BACKWARD : 0u;
+        end_time = end_time < time ? time : end_time;
+    }
     ttr_event *event = input_event(reader->in);
-    event->time = fxt_time(reader->provider, ticks, &clamped);
+    event->time = time;
     event->ticks = ticks;
-    event->link = kind != FXT_DURATION_COMPLETE && last ? last_word : 0;
+    event->duration = (uint64_t)end_time - (uint64_t)time;
+    event->link = last_word & link_masks[kind];
     event->payload = record->bytes;
     event->payload_size = record->words * FXT_WORD;
-    event->body = body * FXT_WORD;
-    event->schema = reader->provider->schema;
+    event->body = body_words(header) * FXT_WORD;
+    event->schema = provider->schema;
     event->name = ids.name;
-    event->provider = reader->provider->name;
+    event->provider = provider->name;
     event->category = ids.category;
-    event->track = reader->provider->track;
+    event->track = provider->track;
     event->thread = ids.thread;
     event->offset = record->offset;
     event->kind = kinds[kind];
-    event->flags = TTR_EVENT_RAW;
-    if (FXT_UNLIKELY(clamped))
-        event->flags |= TTR_EVENT_CLAMPED;
-    if (FXT_UNLIKELY(!is_whole))
-        event->flags |= TTR_EVENT_PARTIAL;
-    else if (kind == FXT_DURATION_COMPLETE)
-        fill_span(reader, event, last_word);
-    reader->last_time = event->time;
-    reader->has_fields = true;
+    event->flags = (uint8_t)flags;
+    reader->last_time = time;
     return FXT_TAKEN;
+}
+
+/* An event whose size is not that of its content, or of a kind nobody knows. */
+static enum fxt_taken view_odd(struct fxt_reader *reader, const struct fxt_record *record, uint32_t end)
+{
+    unsigned kind = (unsigned)fxt_get(record->header, FXT_EVENT_KIND);
+    bool is_exact = end + fxt_event_last_words(kind) == record->words;
+    if (!is_exact && !record->is_accepted && !is_scoped(reader, record, end))
+        return FXT_ODD;
+    if (kind > FXT_FLOW_END)
+        return record->is_accepted ? skip_event(reader, record) : FXT_ODD;
+    reader->has_fields = true;
+    return give(reader, record, end, reader->common.is_big, false);
+}
+
+FXT_INLINE enum fxt_taken view(struct fxt_reader *reader, const struct fxt_record *record, bool is_big)
+{
+    unsigned kind = (unsigned)fxt_get(record->header, FXT_EVENT_KIND);
+    uint32_t args = (uint32_t)fxt_get(record->header, FXT_EVENT_ARGS);
+    uint32_t end = walk_arguments(record, body_words(record->header), args, is_big);
+    if (FXT_UNLIKELY(end + fxt_event_last_words(kind) != record->words || kind > FXT_FLOW_END))
+        return view_odd(reader, record, end);
+    return give(reader, record, end, is_big, true);
+}
+
+enum fxt_taken fxt_view_event(struct fxt_reader *reader, const struct fxt_record *record)
+{
+    reader->has_fields = true;
+    return reader->common.is_big ? view(reader, record, true) : view(reader, record, false);
+}
+
+FXT_INLINE enum fxt_taken view_run(struct fxt_reader *reader, struct fxt_span *left, bool is_big)
+{
+    struct input *in = reader->in;
+    reader->has_fields = true;
+    do {
+        struct fxt_record record = {.bytes = left->bytes, .header = fxt_load(left->bytes, is_big), .offset = reader->at};
+        record.words = (uint32_t)fxt_get(record.header, FXT_SIZE);
+        if (fxt_type(record.header) != FXT_EVENT || record.words == 0 || record.words > left->words)
+            return FXT_TAKEN;
+        enum fxt_taken taken = view(reader, &record, is_big);
+        if (FXT_UNLIKELY(taken != FXT_TAKEN))
+            return taken;
+        left->bytes += (size_t)record.words * FXT_WORD;
+        left->words -= record.words;
+        reader->at += (uint64_t)record.words * FXT_WORD;
+    } while (in->n < INPUT_BATCH && left->words);
+    return FXT_TAKEN;
+}
+
+enum fxt_taken fxt_view_events(struct fxt_reader *reader, struct fxt_span *left)
+{
+    return left->is_big ? view_run(reader, left, true) : view_run(reader, left, false);
 }

@@ -43,12 +43,19 @@ static enum stop run(struct fxt_reader *reader)
             (void)fail_memory(reader->error);
             return STOP_FAILED;
         }
-        enum fxt_taken taken = FXT_LIKELY(type == FXT_EVENT) ? fxt_view_event(reader, &record) : fxt_views[type](reader, &record);
+        enum fxt_taken taken;
+        if (FXT_LIKELY(type == FXT_EVENT)) {
+            taken = fxt_view_events(reader, &left);
+        } else {
+            taken = fxt_views[type](reader, &record);
+            if (FXT_LIKELY(taken == FXT_TAKEN)) {
+                left.bytes += (size_t)record.words * FXT_WORD;
+                left.words -= record.words;
+                reader->at += (uint64_t)record.words * FXT_WORD;
+            }
+        }
         if (FXT_UNLIKELY(taken != FXT_TAKEN))
             return taken == FXT_FAILED ? STOP_FAILED : taken == FXT_HOLD ? STOP_FULL : STOP_JUDGE;
-        left.bytes += (size_t)record.words * FXT_WORD;
-        left.words -= record.words;
-        reader->at += (uint64_t)record.words * FXT_WORD;
     }
     return STOP_FULL;
 }

@@ -23,6 +23,7 @@
 
 #define FXT_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FXT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define FXT_INLINE static inline __attribute__((always_inline))
 
 #define FXT_PROVIDERS_MAX 4096u /* providers with a state of their own; bounds memory under hostile section records */
 #define FXT_PAGE 256u           /* slots of one page of the string table, and of the thread table */
@@ -169,6 +170,10 @@ static inline int64_t fxt_time(const struct fxt_provider *provider, uint64_t tic
 /* --- fxt_events.c --- */
 
 enum fxt_taken fxt_view_event(struct fxt_reader *reader, const struct fxt_record *record);
+
+/* Views events for as long as they follow each other, are whole, and the batch has room; moves the span and reader->at along.
+ * Anything but FXT_TAKEN is about the event that stands at reader->at then. */
+enum fxt_taken fxt_view_events(struct fxt_reader *reader, struct fxt_span *left);
 
 /* Parts of a record that refs lead to. */
 enum fxt_taken fxt_string_id(struct fxt_reader *reader, const struct fxt_record *record, uint32_t ref, uint32_t at, ttr_id *id);
