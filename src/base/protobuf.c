@@ -9,24 +9,13 @@
 #include "base/never.h"
 
 #define PROTOBUF_TAG_MAX 5
-#define PROTOBUF_VARINT_MAX 10
 #define PROTOBUF_LENGTH_SLOT 5
 
 enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LENGTH = 2 };
 
-static uint8_t *put_varint(uint8_t *at, uint64_t x)
-{
-    while (x >= 0x80) {
-        *at++ = (uint8_t)(x | 0x80);
-        x >>= 7;
-    }
-    *at++ = (uint8_t)x;
-    return at;
-}
-
 static uint8_t *put_tag(uint8_t *at, uint32_t field, enum wire_type type)
 {
-    return put_varint(at, (uint64_t)field << 3 | type);
+    return protobuf_varint(at, (uint64_t)field << 3 | type);
 }
 
 /* Gives room for a tag and `more` bytes and writes the tag; NULL when memory is out. */
@@ -45,7 +34,7 @@ void protobuf_u64(struct buffer *to, uint32_t field, uint64_t x)
 {
     uint8_t *at = start_field(to, field, WIRE_VARINT, PROTOBUF_VARINT_MAX);
     if (at)
-        end_field(to, put_varint(at, x));
+        end_field(to, protobuf_varint(at, x));
 }
 
 void protobuf_i64(struct buffer *to, uint32_t field, int64_t x)
@@ -79,7 +68,7 @@ void protobuf_bytes(struct buffer *to, uint32_t field, const void *p, size_t n)
     uint8_t *at = to->failed ? NULL : start_field(to, field, WIRE_LENGTH, PROTOBUF_VARINT_MAX + n);
     if (!at)
         return;
-    at = put_varint(at, n);
+    at = protobuf_varint(at, n);
     if (n)
         memcpy(at, p, n);
     end_field(to, at + n);
@@ -112,4 +101,26 @@ void protobuf_close(struct buffer *to, size_t mark)
     for (int i = 0; i < PROTOBUF_LENGTH_SLOT - 1; i++, length >>= 7)
         *at++ = (uint8_t)(length | 0x80);
     *at = (uint8_t)length;
+}
+
+size_t protobuf_begin(struct buffer *to, uint32_t field)
+{
+    uint8_t *at = start_field(to, field, WIRE_LENGTH, 1);
+    if (!at)
+        return 0;
+    end_field(to, at + 1);
+    return to->n - 1;
+}
+
+void protobuf_widen(struct buffer *to, size_t mark)
+{
+    uint8_t length[PROTOBUF_VARINT_MAX];
+    size_t n = to->n - mark - 1;
+    size_t width = (size_t)(protobuf_varint(length, n) - length);
+    if (!buffer_room(to, width - 1))
+        return;
+    uint8_t *at = to->bytes + mark;
+    memmove(at + width, at + 1, n);
+    memcpy(at, length, width);
+    to->n += width - 1;
 }

@@ -77,6 +77,36 @@ static void a_long_message_has_a_long_length(void **state)
     buffer_free(&buffer);
 }
 
+static void a_small_message_has_a_length_of_one_byte_and_a_larger_one_is_moved(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    size_t outer = protobuf_begin(&buffer, 1);
+    size_t inner = protobuf_begin(&buffer, 2);
+    protobuf_u64(&buffer, 3, 5);
+    protobuf_end(&buffer, inner);
+    protobuf_end(&buffer, outer);
+    support_assert_hex(buffer.bytes, buffer.n, "0a 04 12 02 18 05");
+    buffer_clear(&buffer);
+    outer = protobuf_begin(&buffer, 1);
+    inner = protobuf_begin(&buffer, 2);
+    buffer_add_zeros(&buffer, 127);
+    protobuf_end(&buffer, inner);
+    protobuf_end(&buffer, outer);
+    /* 129 = 1 * 2^7 + 1 */
+    assert_int_equal(buffer.n, 3 + 2 + 127);
+    support_assert_hex(buffer.bytes, 6, "0a 81 01 12 7f 00");
+    buffer_clear(&buffer);
+    outer = protobuf_begin(&buffer, 1);
+    buffer_add_zeros(&buffer, 16383);
+    buffer_add_byte(&buffer, 7);
+    protobuf_end(&buffer, outer);
+    support_assert_hex(buffer.bytes, 5, "0a 80 80 01 00");
+    assert_int_equal(buffer.bytes[buffer.n - 1], 7);
+    buffer_free(&buffer);
+}
+
 static void absurd_lengths_are_failures(void **state)
 {
     (void)state;
@@ -99,6 +129,9 @@ static bool write_all(const struct alloc *alloc)
         protobuf_double(&buffer, 2, 1);
         protobuf_string(&buffer, 3, "text");
         protobuf_close(&buffer, mark);
+        mark = protobuf_begin(&buffer, 1);
+        buffer_add_zeros(&buffer, (size_t)i);
+        protobuf_end(&buffer, mark);
     }
     bool is_through = !buffer.failed;
     buffer_free(&buffer);
@@ -118,6 +151,7 @@ int main(void)
         cmocka_unit_test(field_numbers_grow_their_tags),
         cmocka_unit_test(nested_messages_get_their_lengths),
         cmocka_unit_test(a_long_message_has_a_long_length),
+        cmocka_unit_test(a_small_message_has_a_length_of_one_byte_and_a_larger_one_is_moved),
         cmocka_unit_test(absurd_lengths_are_failures),
         cmocka_unit_test(every_failing_request_is_told),
     };

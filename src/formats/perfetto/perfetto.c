@@ -1,0 +1,230 @@
+/* Perfetto protobuf as a format: what it may lose, how a file begins, and the order of spans within a batch.
+ *
+ * Times are told on the boot time clock.  Where they are Unix times the file begins with a snapshot that says which Unix time the
+ * boot clock's zero was, one hour before the first event: so numbers stay small and readers can show the wall clock.
+ * Left out: reading, compression, the other data sources of Perfetto. */
+#include "base/status.h"
+#include "formats/perfetto/perfetto.h"
+
+/* Times from here on are Unix times: 1970-04-15 in nanoseconds.  No machine counts that long from its start. */
+#define UNIX_FROM INT64_C(9000000000000000)
+#define SECOND INT64_C(1000000000)
+#define CHUNK 256
+
+static const ttr_loss losses[LOSS_COUNT] = {
+    [LOSS_TEXT] = {.code = "text.not-utf8", .what = "strings with bytes that are no UTF-8", .rule = "have U+FFFD for each such byte"},
+    [LOSS_BYTES] = {.code = "field.bytes", .what = "byte fields", .rule = "become strings of hexadecimal digits"},
+    [LOSS_NULL] = {.code = "field.null", .what = "null fields", .rule = "become strings \"null\""},
+    [LOSS_DUPLICATE] = {.code = "field.duplicate", .what = "fields of one name in one event", .rule = "are numbered: name, name#2"},
+    [LOSS_DEEP] = {.code = "field.deep", .what = "fields nested more than 32 deep", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [LOSS_TIME] = {.code = "time.before-zero", .what = "times before the zero of the trace", .rule = "become 0"},
+    [LOSS_THREAD_ID] = {.code = "thread.id", .what = "process and thread ids that are 0, taken, or above 2^31-1",
+                        .rule = "become other numbers, with the real one in the name"},
+    [LOSS_SPAN] = {.code = "span.overlap", .what = "spans that overlap others of their thread, or come too late to be told from such",
+                   .rule = "go on a track beside their thread"},
+    [LOSS_FLOW] = {.code = "flow.instant", .what = "flow events", .rule = "become instants with the id of the flow"},
+    [LOSS_COUNTER_VALUE] = {.code = "counter.value", .what = "counter values that are bools or above 2^63-1",
+                            .rule = "become 0 and 1, or floats"},
+    [LOSS_COUNTER_FIELD] = {.code = "counter.field", .what = "fields of counters that are no numbers", .rule = "are dropped",
+                            .kind = TTR_LOSS_DROPPED},
+    [LOSS_COUNTER_EMPTY] = {.code = "counter.empty", .what = "counters without a number", .rule = "become instants"},
+    [LOSS_COUNTER_ATTRIBUTE] = {.code = "counter.attribute",
+                                .what = "attributes of counter values (thread, provider, category unlike the first; level, flags, ...)",
+                                .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [LOSS_SCHED_ATTRIBUTE] = {.code = "sched.attribute", .what = "fields and attributes of switches and wakeups, except priorities",
+                              .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [LOSS_SCHED_STATE] = {.code = "sched.state", .what = "thread states new, dying and unknown ones",
+                          .rule = "become runnable and waiting"},
+    [LOSS_SCHED_NO_CPU] = {.code = "sched.no-cpu", .what = "switches and wakeups without a cpu", .rule = "become instants"},
+    [LOSS_SAMPLE_ATTRIBUTE] = {.code = "sample.attribute", .what = "fields and attributes of samples, except frames",
+                               .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [LOSS_SAMPLE_EMPTY] = {.code = "sample.empty", .what = "samples without frames", .rule = "become instants"},
+    [LOSS_BLOB] = {.code = "blob.rest", .what = "bytes of blobs beyond 4096", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [LOSS_OBJECT] = {.code = "object.instant", .what = "objects other than plain processes and threads",
+                     .rule = "become instants on track \"objects\""},
+    [LOSS_GAP] = {.code = "gap.instant", .what = "lost events", .rule = "become instants on track \"lost events\""},
+    [LOSS_KIND] = {.code = "kind.other", .what = "events of no known kind", .rule = "become instants"},
+};
+
+static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
+{
+    struct perfetto *p = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    p->out = out;
+    p->to = &out->buffer;
+    p->flags = SEQUENCE_CLEARED | SEQUENCE_NEEDED;
+    buffer_init(&p->interned, alloc);
+    buffer_init(&p->scratch, alloc);
+    p->base = INT64_MAX; /* until there is a time */
+    tracks_init(p);
+    kernel_init(p);
+    return fields_set_up(p) ? TTR_OK : fail_memory(error);
+}
+
+/* --- The first packets --- */
+
+static void add_clock(struct perfetto *p, unsigned clock, int64_t time)
+{
+    size_t mark = protobuf_begin(p->to, SNAPSHOT_CLOCKS);
+    protobuf_u64(p->to, CLOCK_ID, clock);
+    protobuf_i64(p->to, CLOCK_TIMESTAMP, time);
+    protobuf_end(p->to, mark);
+}
+
+static void begin_sequence(struct perfetto *p)
+{
+    if (p->is_begun)
+        return;
+    p->is_begun = true;
+    size_t packet = packet_begin(p);
+    protobuf_bool(p->to, PACKET_FIRST_ON_SEQUENCE, true);
+    packet_end(p, packet);
+}
+
+/* Chooses the zero of the trace by the first time there is. */
+static void choose_base(struct perfetto *p, int64_t first)
+{
+    p->has_base = true;
+    p->base = 0;
+    if (first < UNIX_FROM)
+        return;
+    p->base = first - first % SECOND - 3600 * SECOND;
+    size_t packet = packet_begin(p);
+    size_t snapshot = protobuf_begin(p->to, PACKET_CLOCK_SNAPSHOT);
+    add_clock(p, CLOCK_BOOTTIME_NUMBER, 0);
+    add_clock(p, CLOCK_REALTIME_NUMBER, p->base);
+    protobuf_u64(p->to, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME_NUMBER);
+    protobuf_end(p->to, snapshot);
+    packet_end(p, packet);
+}
+
+static bool has_time(const ttr_event *event)
+{
+    return event->kind != TTR_KIND_DEFINITION && !(event->flags & TTR_EVENT_NO_TIME);
+}
+
+/* --- Order within a batch --- */
+
+/* What the events of a chunk are ordered by. */
+struct place {
+    int64_t time;
+    uint32_t index;
+};
+
+static bool is_ordered(const struct place *places, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        if (places[i].time < places[i - 1].time)
+            return false;
+    return true;
+}
+
+/* Merges [from, middle) and [middle, to); equal times keep their order. */
+static void merge(const struct place *in, struct place *out, uint32_t middle, uint32_t to)
+{
+    uint32_t a = 0, b = middle;
+    for (uint32_t i = 0; i < to; i++)
+        out[i] = a < middle && (b >= to || in[a].time <= in[b].time) ? in[a++] : in[b++];
+}
+
+static void order_by_time(struct place *places, uint32_t n)
+{
+    struct place other[CHUNK];
+    for (uint32_t width = 1; width < n; width *= 2) {
+        for (uint32_t from = 0; from < n; from += 2 * width) {
+            uint32_t left = n - from;
+            uint32_t middle = width < left ? width : left, to = 2 * width < left ? 2 * width : left;
+            merge(places + from, other + from, middle, to);
+        }
+        memcpy(places, other, n * sizeof *places);
+    }
+}
+
+/* Among spans that begin together the longest goes first: an inner one that came first would enclose it in Perfetto. */
+static void order_equal_spans(const ttr_batch *batch, struct place *places, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        struct place place = places[i];
+        const ttr_event *event = ttr_batch_at(batch, place.index);
+        uint32_t to = i;
+        for (; event->kind == TTR_KIND_SPAN && to && places[to - 1].time == place.time; to--) {
+            const ttr_event *before = ttr_batch_at(batch, places[to - 1].index);
+            if (before->kind != TTR_KIND_SPAN || before->duration >= event->duration)
+                break;
+            places[to] = places[to - 1];
+        }
+        places[to] = place;
+    }
+}
+
+static ttr_status write_chunk(struct perfetto *p, const ttr_batch *batch, uint32_t from, ttr_error *error)
+{
+    struct place places[CHUNK];
+    uint32_t n = batch->n - from < CHUNK ? batch->n - from : CHUNK;
+    for (uint32_t i = 0; i < n; i++)
+        places[i] = (struct place){ttr_batch_at(batch, from + i)->time, from + i};
+    if (!is_ordered(places, n))
+        order_by_time(places, n);
+    order_equal_spans(batch, places, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, places[i].index);
+        if (event->kind == TTR_KIND_DEFINITION)
+            continue;
+        perfetto_event(p, event);
+        p->out->events++;
+        ttr_status status = output_drain(p->out, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    return TTR_OK;
+}
+
+static ttr_status perfetto_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
+    struct perfetto *p = out->own;
+    ttr_status status = TTR_OK;
+    p->round++;
+    begin_sequence(p);
+    for (uint32_t i = 0; i < batch->n && !p->has_base; i++)
+        if (has_time(ttr_batch_at(batch, i)))
+            choose_base(p, ttr_batch_at(batch, i)->time);
+    for (uint32_t from = 0; from < batch->n && status == TTR_OK; from += CHUNK)
+        status = write_chunk(p, batch, from, error);
+    return status;
+}
+
+static ttr_status perfetto_finish(struct ttr_writer *out, ttr_error *error)
+{
+    struct perfetto *p = out->own;
+    begin_sequence(p);
+    tracks_finish(p);
+    return output_drain(out, error);
+}
+
+static void perfetto_drop(struct ttr_writer *out)
+{
+    struct perfetto *p = out->own;
+    if (!p->out)
+        return;
+    tracks_free(p);
+    kernel_free(p);
+    buffer_free(&p->interned);
+    buffer_free(&p->scratch);
+    alloc_free(&out->t->counted, p->seen, p->seen_capacity, sizeof *p->seen);
+    alloc_free(&out->t->counted, p->strings.items, p->strings.n, sizeof(struct string_use));
+}
+
+const struct format format_perfetto = {
+    .name = "perfetto",
+    .title = "Perfetto protobuf",
+    .extensions = "pftrace perfetto-trace",
+    .spec = "TracePacket stream of the public Perfetto schema (2026)",
+    .abilities = TTR_FORMAT_WRITES,
+    .losses = losses,
+    .losses_n = LOSS_COUNT,
+    .writer_size = sizeof(struct perfetto),
+    .create = perfetto_create,
+    .write = perfetto_write,
+    .finish = perfetto_finish,
+    .drop = perfetto_drop,
+};

@@ -1,0 +1,340 @@
+/* Fields and attributes as debug annotations: bool, uint, int, double, text, pointer, dictionary and array, all nested by length.
+ *
+ *   bytes become "0x" and hexadecimal digits | null becomes the text "null" | a thread (hint) its tid
+ *   a name used again in one object becomes "name#2"; what nests deeper than DEPTH_MOST is left out
+ *
+ * Texts and names that are known strings are interned. */
+#include "base/hash.h"
+#include "base/number.h"
+#include "formats/perfetto/perfetto.h"
+
+#define DEPTH_MOST 32
+/* Names compared against, at most: so that an object with very many fields costs no square of them. */
+#define SEEN_MOST 1024
+
+static const char *const key_texts[16] = {
+    [KEY_PROVIDER] = "provider", [KEY_LEVEL] = "level", [KEY_KEYWORD] = "keyword", [KEY_OPCODE] = "opcode",
+    [KEY_ACTIVITY] = "activity", [KEY_RELATED] = "related", [KEY_FLAGS] = "flags", [KEY_CPU] = "cpu", [KEY_ID] = "id",
+    [KEY_PID] = "pid", [KEY_TID] = "tid", [KEY_TYPE] = "type", [KEY_LOST] = "lost", [KEY_SOURCE] = "source",
+    [KEY_KIND] = "kind", [KEY_FROM] = "from_tid",
+};
+
+/* An object or array whose fields are being added. */
+struct level {
+    size_t mark;       /* of its message */
+    size_t seen_begin; /* its names in p->seen */
+    bool is_array;
+};
+
+struct walk {
+    struct perfetto *p;
+    struct level levels[DEPTH_MOST + 1];
+    unsigned depth;
+    size_t most;
+};
+
+bool fields_set_up(struct perfetto *p)
+{
+    for (size_t i = 0; i < sizeof key_texts / sizeof *key_texts; i++) {
+        p->keys[i] = ttr_text_add(p->out->t, key_texts[i], strlen(key_texts[i]));
+        if (!p->keys[i])
+            return false;
+    }
+    return true;
+}
+
+/* --- Names --- */
+
+/* How often a name was there in the object that begins at `begin` of the seen names; it is noted. */
+static unsigned count_seen(struct perfetto *p, size_t begin, uint64_t name)
+{
+    unsigned n = 0;
+    if (p->seen_n - begin > SEEN_MOST)
+        begin = p->seen_n - SEEN_MOST;
+    for (size_t i = begin; i < p->seen_n; i++)
+        n += p->seen[i] == name;
+    if (!alloc_reserve(&p->out->t->counted, (void **)&p->seen, &p->seen_capacity, p->seen_n + 1, sizeof *p->seen))
+        p->to->failed = true;
+    else
+        p->seen[p->seen_n++] = name;
+    return n;
+}
+
+static void add_numbered_name(struct perfetto *p, ttr_text name, unsigned number)
+{
+    struct buffer whole;
+    char digits[NUMBER_MAX];
+    buffer_init(&whole, &p->out->t->counted);
+    buffer_add(&whole, name.p, name.n);
+    buffer_add_byte(&whole, '#');
+    buffer_add(&whole, digits, number_put_u64(digits, number));
+    p->to->failed |= whole.failed;
+    if (!whole.failed)
+        packet_text(p, p->to, ANNOTATION_KEY, (ttr_text){(const char *)whole.bytes, whole.n});
+    buffer_free(&whole);
+}
+
+static void add_name(struct perfetto *p, size_t seen_begin, const ttr_field *field)
+{
+    uint64_t name = field->name_id ? field->name_id : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
+    unsigned before = count_seen(p, seen_begin, name);
+    if (before) {
+        perfetto_lost(p, LOSS_DUPLICATE);
+        add_numbered_name(p, field->name, before + 1);
+    } else if (field->name_id) {
+        protobuf_u64(p->to, ANNOTATION_KEY_IID, packet_intern(p, field->name_id, IN_KEYS));
+    } else {
+        packet_text(p, p->to, ANNOTATION_KEY, field->name);
+    }
+}
+
+/* --- Values --- */
+
+static void add_hex(struct perfetto *p, const uint8_t *bytes, size_t n)
+{
+    size_t mark = protobuf_begin(p->to, ANNOTATION_TEXT);
+    buffer_add(p->to, "0x", 2);
+    uint8_t *at = buffer_room(p->to, 2 * n);
+    if (!at)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        *at++ = (uint8_t)"0123456789abcdef"[bytes[i] >> 4];
+        *at++ = (uint8_t)"0123456789abcdef"[bytes[i] & 15];
+    }
+    buffer_filled(p->to, 2 * n);
+    protobuf_end(p->to, mark);
+}
+
+static void add_bytes(struct walk *walk, const ttr_value *value)
+{
+    size_t n = value->text.n;
+    perfetto_lost(walk->p, LOSS_BYTES);
+    if (n > walk->most) {
+        n = walk->most;
+        perfetto_lost(walk->p, LOSS_BLOB);
+    }
+    add_hex(walk->p, (const uint8_t *)value->text.p, n);
+}
+
+static void add_number(struct perfetto *p, const ttr_value *value)
+{
+    ttr_thread thread;
+    if (value->hint == TTR_HINT_POINTER)
+        protobuf_u64(p->to, ANNOTATION_POINTER, value->v.u);
+    else if (value->hint == TTR_HINT_THREAD && value->v.u <= UINT32_MAX && ttr_thread_get(p->out->t, (ttr_id)value->v.u, &thread))
+        protobuf_u64(p->to, ANNOTATION_UINT, thread.tid);
+    else
+        protobuf_u64(p->to, ANNOTATION_UINT, value->v.u);
+}
+
+static void add_text(struct perfetto *p, const ttr_value *value)
+{
+    if (value->text_id)
+        protobuf_u64(p->to, ANNOTATION_TEXT_IID, packet_intern(p, value->text_id, IN_VALUES));
+    else
+        packet_text(p, p->to, ANNOTATION_TEXT, value->text);
+}
+
+static void add_value(struct walk *walk, const ttr_value *value)
+{
+    struct perfetto *p = walk->p;
+    switch (value->type) {
+    case TTR_TYPE_BOOL: protobuf_bool(p->to, ANNOTATION_BOOL, value->v.u != 0); break;
+    case TTR_TYPE_UINT: add_number(p, value); break;
+    case TTR_TYPE_INT: protobuf_i64(p->to, ANNOTATION_INT, value->v.s); break;
+    case TTR_TYPE_FLOAT: protobuf_double(p->to, ANNOTATION_DOUBLE, value->v.f); break;
+    case TTR_TYPE_TEXT: add_text(p, value); break;
+    case TTR_TYPE_BYTES: add_bytes(walk, value); break;
+    default:
+        perfetto_lost(p, LOSS_NULL);
+        protobuf_string(p->to, ANNOTATION_TEXT, "null");
+    }
+}
+
+/* --- The walk --- */
+
+static void close_level(struct walk *walk)
+{
+    struct level *level = &walk->levels[walk->depth--];
+    walk->p->seen_n = level->seen_begin;
+    protobuf_end(walk->p->to, level->mark);
+}
+
+static void add_field(struct walk *walk, const ttr_field *field)
+{
+    struct perfetto *p = walk->p;
+    while (walk->depth > field->depth)
+        close_level(walk);
+    struct level *level = &walk->levels[walk->depth];
+    bool is_nested = field->value.type == TTR_TYPE_ARRAY || field->value.type == TTR_TYPE_STRUCT;
+    if (field->depth > DEPTH_MOST || (is_nested && walk->depth == DEPTH_MOST)) {
+        perfetto_lost(p, LOSS_DEEP);
+        return;
+    }
+    uint32_t number = walk->depth == 0 ? EVENT_ANNOTATIONS : level->is_array ? ANNOTATION_ARRAY : ANNOTATION_DICT;
+    size_t mark = protobuf_begin(p->to, number);
+    if (!level->is_array)
+        add_name(p, level->seen_begin, field);
+    if (!is_nested || field->value.count == 0) {
+        if (!is_nested)
+            add_value(walk, &field->value);
+        protobuf_end(p->to, mark);
+        return;
+    }
+    walk->levels[++walk->depth] =
+        (struct level){.mark = mark, .seen_begin = p->seen_n, .is_array = field->value.type == TTR_TYPE_ARRAY};
+}
+
+static bool is_named(const ttr_field *field, const char *name)
+{
+    return name && field->depth == 0 && field->name.n == strlen(name) && memcmp(field->name.p, name, field->name.n) == 0;
+}
+
+void fields_add(struct perfetto *p, const ttr_event *event, const char *skip, size_t most)
+{
+    struct walk walk;
+    ttr_fields fields;
+    ttr_field field;
+    ttr_fields_begin(p->out->t, event, &fields);
+    if (!ttr_fields_next(&fields, &field))
+        return;
+    walk.p = p;
+    walk.depth = 0;
+    walk.most = most;
+    walk.levels[0] = (struct level){0};
+    bool is_skipping = false;
+    do {
+        is_skipping = field.depth ? is_skipping : is_named(&field, skip);
+        if (!is_skipping)
+            add_field(&walk, &field);
+    } while (ttr_fields_next(&fields, &field));
+    while (walk.depth)
+        close_level(&walk);
+}
+
+/* --- Attributes --- */
+
+static size_t begin_attribute(struct perfetto *p, enum attribute_key key)
+{
+    size_t mark = protobuf_begin(p->to, EVENT_ANNOTATIONS);
+    ttr_text name = {key_texts[key], strlen(key_texts[key])};
+    add_name(p, 0, &(ttr_field){.name = name, .name_id = p->keys[key]});
+    return mark;
+}
+
+void fields_add_u64(struct perfetto *p, enum attribute_key key, uint64_t value)
+{
+    size_t mark = begin_attribute(p, key);
+    protobuf_u64(p->to, ANNOTATION_UINT, value);
+    protobuf_end(p->to, mark);
+}
+
+void fields_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t value)
+{
+    size_t mark = begin_attribute(p, key);
+    protobuf_u64(p->to, ANNOTATION_POINTER, value);
+    protobuf_end(p->to, mark);
+}
+
+static void add_plain_text(struct perfetto *p, enum attribute_key key, ttr_text text)
+{
+    size_t mark = begin_attribute(p, key);
+    packet_text(p, p->to, ANNOTATION_TEXT, text);
+    protobuf_end(p->to, mark);
+}
+
+void fields_add_thread(struct perfetto *p, ttr_id id)
+{
+    ttr_thread thread;
+    if (!ttr_thread_get(p->out->t, id, &thread))
+        return;
+    if (thread.pid_known)
+        fields_add_u64(p, KEY_PID, thread.pid);
+    if (thread.tid_known)
+        fields_add_u64(p, KEY_TID, thread.tid);
+}
+
+static void add_string(struct perfetto *p, enum attribute_key key, ttr_id id)
+{
+    size_t mark = begin_attribute(p, key);
+    add_text(p, &(ttr_value){.text_id = id, .text = {"", 0}});
+    protobuf_end(p->to, mark);
+}
+
+static void add_level(struct perfetto *p, unsigned level)
+{
+    static const char *const levels[] = {"", "trace", "debug", "info", "warning", "error", "fatal"};
+    if (level < sizeof levels / sizeof *levels)
+        add_plain_text(p, KEY_LEVEL, (ttr_text){levels[level], strlen(levels[level])});
+    else
+        fields_add_u64(p, KEY_LEVEL, level);
+}
+
+static void add_flags(struct perfetto *p, unsigned flags)
+{
+    static const struct {
+        unsigned flag;
+        const char *text;
+    } names[] = {{TTR_EVENT_CLAMPED, ",clamped"}, {TTR_EVENT_BACKWARD, ",backward"}, {TTR_EVENT_PARTIAL, ",partial"},
+                 {TTR_EVENT_NO_TIME, ",no_time"}};
+    char text[64];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t length = strlen(names[i].text);
+        if (flags & names[i].flag) {
+            memcpy(text + n, names[i].text, length);
+            n += length;
+        }
+    }
+    if (n)
+        add_plain_text(p, KEY_FLAGS, (ttr_text){text + 1, n - 1});
+}
+
+static void add_id16(struct perfetto *p, enum attribute_key key, const uint8_t *id)
+{
+    if (!id)
+        return;
+    size_t mark = begin_attribute(p, key);
+    add_hex(p, id, 16);
+    protobuf_end(p->to, mark);
+}
+
+/* The input is told only where there are several; source 0 is the caller and has none. */
+static ttr_id path_of(const ttr *t, const ttr_event *event)
+{
+    ttr_source source;
+    return t->sources_n > 2 && ttr_source_get(t, event->source, &source) ? source.path : 0;
+}
+
+void fields_add_attributes(struct perfetto *p, const ttr_event *event, const struct lane *lane)
+{
+    ttr_id path = path_of(p->out->t, event);
+    if (event->provider && (!lane->has_provider || lane->provider != event->provider))
+        add_string(p, KEY_PROVIDER, event->provider);
+    if (path)
+        add_string(p, KEY_SOURCE, path);
+    if (event->level)
+        add_level(p, event->level);
+    if (event->keyword)
+        fields_add_u64(p, KEY_KEYWORD, event->keyword);
+    if (event->opcode)
+        fields_add_u64(p, KEY_OPCODE, event->opcode);
+    if (event->flags & TTR_EVENT_HAS_CPU)
+        fields_add_u64(p, KEY_CPU, event->cpu);
+    if (event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME))
+        add_flags(p, event->flags);
+    add_id16(p, KEY_ACTIVITY, event->activity);
+    add_id16(p, KEY_RELATED, event->related);
+    p->seen_n = 0;
+}
+
+unsigned fields_count_attributes(const struct perfetto *p, const ttr_event *event)
+{
+    unsigned flags = event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME);
+    bool has[] = {event->level != 0, event->keyword != 0, flags != 0, event->activity != NULL, event->related != NULL,
+                  path_of(p->out->t, event) != 0};
+    unsigned n = 0;
+    for (size_t i = 0; i < sizeof has; i++)
+        n += has[i];
+    return n;
+}

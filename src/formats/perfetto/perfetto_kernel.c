@@ -1,0 +1,385 @@
+/* Scheduling as GenericKernelTaskStateEvent, the stable interface for kernels that are not Linux, and stack samples as StackSample.
+ *
+ *   switch   the outgoing thread gets the state it is left in, then the incoming one runs on the cpu
+ *   wake     the thread is runnable
+ *   sample   a call stack of interned frames; a frame is an address inside a mapping, of which modules tell path and build id
+ *
+ * Threads are told to the kernel's thread tree when scheduling names them first, because these packets know tids only.
+ * Left out: symbols, cpu frequency, counters of a sample. */
+#include "base/hash.h"
+#include "formats/perfetto/perfetto.h"
+
+/* Mappings remembered at most; frames in later ones are told without a mapping. */
+#define MAPPINGS_MOST 16384
+
+/* --- Scheduling --- */
+
+struct task {
+    ttr_id thread;
+    unsigned state;
+    int32_t priority; /* 0 = not told */
+};
+
+static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state, const ttr_thread *thread)
+{
+    tracks_name(p, field, thread->thread_name, &(struct renumbered){"tid", thread->tid, state->tid});
+}
+
+/* Tells the kernel's tree of a thread that is new or has another name. */
+static void tell_tree(struct perfetto *p, struct thread_state *state, const ttr_thread *thread)
+{
+    const struct process_state *process = thread->pid_known ? tracks_process(p, state->process) : NULL;
+    bool is_idle = !thread->pid_known && state->tid == 0;
+    if ((!process && !is_idle) || (state->is_in_tree && state->tree_name == thread->thread_name))
+        return;
+    state->is_in_tree = true;
+    state->tree_name = thread->thread_name;
+    size_t packet = packet_begin(p);
+    size_t tree = protobuf_begin(p->to, PACKET_PROCESS_TREE);
+    size_t entry = protobuf_begin(p->to, TREE_THREADS);
+    protobuf_u64(p->to, TREE_TID, state->tid);
+    protobuf_i64(p->to, TREE_PID, process ? process->pid : 0);
+    add_comm(p, TREE_NAME, state, thread);
+    if (is_idle)
+        protobuf_bool(p->to, TREE_IS_IDLE, true);
+    protobuf_end(p->to, entry);
+    protobuf_end(p->to, tree);
+    packet_end(p, packet);
+}
+
+static void tell_state(struct perfetto *p, const ttr_event *event, const struct task *task)
+{
+    ttr_thread thread;
+    struct thread_state *state = ttr_thread_get(p->out->t, task->thread, &thread) ? tracks_thread_numbers(p, task->thread) : NULL;
+    if (!state)
+        return;
+    tell_tree(p, state, &thread);
+    size_t packet = packet_begin_at(p, event->time);
+    size_t body = protobuf_begin(p->to, PACKET_TASK_STATE);
+    protobuf_u64(p->to, TASK_CPU, event->cpu);
+    add_comm(p, TASK_NAME, state, &thread);
+    protobuf_u64(p->to, TASK_TID, state->tid);
+    protobuf_u64(p->to, TASK_STATE, task->state);
+    if (task->priority)
+        protobuf_i64(p->to, TASK_PRIORITY, task->priority);
+    protobuf_end(p->to, body);
+    packet_end(p, packet);
+}
+
+static unsigned state_of(struct perfetto *p, unsigned tag)
+{
+    static const uint8_t states[] = {
+        [TTR_THREAD_NEW] = STATE_RUNNABLE, [TTR_THREAD_RUNNING] = STATE_RUNNABLE, [TTR_THREAD_SUSPENDED] = STATE_STOPPED,
+        [TTR_THREAD_BLOCKED] = STATE_SLEEPING, [TTR_THREAD_DYING] = STATE_WAITING, [TTR_THREAD_DEAD] = STATE_DESTROYED,
+    };
+    /* A "created" thread may not have been seen before, and after "dead" readers take nothing but "destroyed". */
+    if (tag == TTR_THREAD_NEW || tag == TTR_THREAD_DYING || tag >= sizeof states)
+        perfetto_lost(p, LOSS_SCHED_STATE);
+    return tag < sizeof states ? states[tag] : STATE_WAITING;
+}
+
+static bool take_priority(const ttr_field *field, const char *name, int32_t *priority)
+{
+    if (field->name.n != strlen(name) || memcmp(field->name.p, name, field->name.n) != 0)
+        return false;
+    if ((field->value.type != TTR_TYPE_UINT && field->value.type != TTR_TYPE_INT) || field->value.v.u > INT32_MAX)
+        return false;
+    *priority = (int32_t)field->value.v.u;
+    return true;
+}
+
+/* Counts what these packets have no place for. */
+static void count_lost(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss, unsigned fields)
+{
+    unsigned n = fields + fields_count_attributes(p, event) + (event->name != 0) + (event->category != 0) + (event->provider != 0);
+    for (unsigned i = 0; i < n; i++)
+        perfetto_lost(p, loss);
+}
+
+static bool has_usable_cpu(const ttr_event *event)
+{
+    return (event->flags & TTR_EVENT_HAS_CPU) && event->cpu <= INT32_MAX;
+}
+
+bool kernel_switch(struct perfetto *p, const ttr_event *event)
+{
+    struct task out = {.thread = event->link <= UINT32_MAX ? (ttr_id)event->link : 0};
+    struct task in = {.thread = event->thread, .state = STATE_RUNNING};
+    ttr_fields fields;
+    ttr_field field;
+    unsigned others = 0;
+    if (!has_usable_cpu(event))
+        return false;
+    ttr_fields_begin(p->out->t, event, &fields);
+    while (ttr_fields_next(&fields, &field))
+        others += field.depth == 0 && !take_priority(&field, "outgoing_priority", &out.priority) &&
+                  !take_priority(&field, "incoming_priority", &in.priority);
+    count_lost(p, event, LOSS_SCHED_ATTRIBUTE, others);
+    if (out.thread) {
+        out.state = state_of(p, event->tag);
+        tell_state(p, event, &out);
+    }
+    tell_state(p, event, &in);
+    return true;
+}
+
+static unsigned count_fields(const struct perfetto *p, const ttr_event *event)
+{
+    ttr_fields fields;
+    ttr_field field;
+    unsigned n = 0;
+    ttr_fields_begin(p->out->t, event, &fields);
+    while (ttr_fields_next(&fields, &field))
+        n += field.depth == 0;
+    return n;
+}
+
+bool kernel_wake(struct perfetto *p, const ttr_event *event)
+{
+    if (!has_usable_cpu(event))
+        return false;
+    count_lost(p, event, LOSS_SCHED_ATTRIBUTE, count_fields(p, event));
+    tell_state(p, event, &(struct task){.thread = event->thread, .state = STATE_RUNNABLE});
+    return true;
+}
+
+/* --- Modules and mappings --- */
+
+static uint32_t process_of(const struct perfetto *p, const ttr_event *event)
+{
+    const ttr *t = p->out->t;
+    return event->thread && event->thread < t->threads_n ? t->threads[event->thread].process : UINT32_MAX;
+}
+
+static uint64_t number_field(const struct perfetto *p, const ttr_event *event, const char *name)
+{
+    ttr_field field;
+    bool is_there = ttr_field_find(p->out->t, event, name, &field) && field.value.type == TTR_TYPE_UINT;
+    return is_there ? field.value.v.u : 0;
+}
+
+void kernel_module(struct perfetto *p, const ttr_event *event)
+{
+    ttr_field field;
+    uint64_t process = process_of(p, event);
+    ttr_id build_id = 0;
+    if (p->modules_n >= MAPPINGS_MOST)
+        return;
+    if (ttr_field_find(p->out->t, event, "build_id", &field) && field.value.type == TTR_TYPE_BYTES && field.value.text.n) {
+        build_id = ttr_text_add(p->out->t, field.value.text.p, field.value.text.n);
+        p->to->failed |= build_id == 0;
+    }
+    struct module_state *module = packet_item(p, &p->modules, p->modules_n, sizeof *module);
+    if (!module || !pairmap_put(&p->module_index, process, event->link, (uint32_t)p->modules_n)) {
+        p->to->failed = true;
+        return;
+    }
+    p->modules_n++;
+    *module = (struct module_state){.name = event->name, .build_id = build_id};
+}
+
+void kernel_mapping(struct perfetto *p, const ttr_event *event)
+{
+    uint32_t process = process_of(p, event);
+    if (p->mappings_n >= MAPPINGS_MOST)
+        return;
+    struct mapping_state *mapping = packet_item(p, &p->mappings, p->mappings_n, sizeof *mapping);
+    if (!mapping)
+        return;
+    *mapping = (struct mapping_state){
+        .process = process, .start = number_field(p, event, "start"), .size = number_field(p, event, "size")};
+    mapping->offset = number_field(p, event, "address_in_module");
+    const uint32_t *known = pairmap_get(&p->module_index, process, event->link);
+    if (known) {
+        const struct module_state *module = (const struct module_state *)p->modules.items + *known;
+        mapping->path = module->name;
+        mapping->build_id = module->build_id;
+    }
+    p->mappings_n++;
+    p->mapping_round++;
+}
+
+/* The mapping an address is in: the one told last. */
+static struct mapping_state *find_mapping(struct perfetto *p, uint32_t process, uint64_t address)
+{
+    struct mapping_state *mappings = p->mappings.items;
+    for (size_t i = p->mappings_n; i-- > 0;)
+        if (mappings[i].process == process && address - mappings[i].start < mappings[i].size)
+            return &mappings[i];
+    return NULL;
+}
+
+static uint32_t tell_mapping(struct perfetto *p, struct mapping_state *mapping)
+{
+    if (mapping->iid)
+        return mapping->iid;
+    uint32_t build_id = mapping->build_id ? packet_intern(p, mapping->build_id, IN_BUILD_IDS) : 0;
+    uint32_t path = mapping->path ? packet_intern(p, mapping->path, IN_MAPPING_PATHS) : 0;
+    mapping->iid = packet_new_iid(p);
+    size_t mark = protobuf_begin(&p->interned, INTERNED_MAPPINGS);
+    protobuf_u64(&p->interned, MAPPING_IID, mapping->iid);
+    if (build_id)
+        protobuf_u64(&p->interned, MAPPING_BUILD_ID, build_id);
+    protobuf_u64(&p->interned, MAPPING_START, mapping->start);
+    protobuf_u64(&p->interned, MAPPING_END, mapping->start + mapping->size);
+    if (path)
+        protobuf_u64(&p->interned, MAPPING_PATHS, path);
+    protobuf_u64(&p->interned, MAPPING_EXACT_OFFSET, mapping->offset);
+    protobuf_end(&p->interned, mark);
+    return mapping->iid;
+}
+
+/* What frames outside of every mapping name: one without range, whose relative addresses are absolute. */
+static uint32_t tell_empty_mapping(struct perfetto *p)
+{
+    if (p->empty_mapping)
+        return p->empty_mapping;
+    p->empty_mapping = packet_new_iid(p);
+    size_t mark = protobuf_begin(&p->interned, INTERNED_MAPPINGS);
+    protobuf_u64(&p->interned, MAPPING_IID, p->empty_mapping);
+    protobuf_end(&p->interned, mark);
+    return p->empty_mapping;
+}
+
+/* --- Samples --- */
+
+static uint32_t tell_frame(struct perfetto *p, uint32_t process, uint64_t address)
+{
+    uint64_t scope = (uint64_t)process << 32 | p->mapping_round;
+    const uint32_t *known = pairmap_get(&p->frames, address, scope);
+    if (known)
+        return *known;
+    struct mapping_state *mapping = find_mapping(p, process, address);
+    uint32_t in = mapping ? tell_mapping(p, mapping) : tell_empty_mapping(p);
+    uint64_t relative = mapping ? address - mapping->start + mapping->offset : address;
+    uint32_t iid = packet_new_iid(p);
+    size_t mark = protobuf_begin(&p->interned, INTERNED_FRAMES);
+    protobuf_u64(&p->interned, FRAME_IID, iid);
+    protobuf_u64(&p->interned, FRAME_MAPPING, in);
+    protobuf_u64(&p->interned, FRAME_RELATIVE_PC, relative);
+    protobuf_end(&p->interned, mark);
+    p->to->failed |= !pairmap_put(&p->frames, address, scope, iid);
+    return iid;
+}
+
+/* The stack's addresses are in p->seen, innermost first. */
+static uint32_t tell_callstack(struct perfetto *p, uint32_t process)
+{
+    uint64_t scope = (uint64_t)process << 32 | p->mapping_round, second = p->seen_n;
+    for (size_t i = 0; i < p->seen_n; i++)
+        second = hash_pair(second, p->seen[i]);
+    uint64_t first = hash_pair(scope, hash_bytes(p->seen, p->seen_n * sizeof *p->seen));
+    const uint32_t *known = pairmap_get(&p->callstacks, first, second);
+    if (known)
+        return *known;
+    for (size_t i = 0; i < p->seen_n; i++)
+        p->seen[i] = tell_frame(p, process, p->seen[i]);
+    uint32_t iid = packet_new_iid(p);
+    size_t mark = protobuf_begin(&p->interned, INTERNED_CALLSTACKS);
+    protobuf_u64(&p->interned, CALLSTACK_IID, iid);
+    for (size_t i = p->seen_n; i-- > 0;)
+        protobuf_u64(&p->interned, CALLSTACK_FRAMES, p->seen[i]);
+    protobuf_end(&p->interned, mark);
+    p->to->failed |= !pairmap_put(&p->callstacks, first, second, iid);
+    return iid;
+}
+
+static void push_address(struct perfetto *p, uint64_t address)
+{
+    if (!alloc_reserve(&p->out->t->counted, (void **)&p->seen, &p->seen_capacity, p->seen_n + 1, sizeof *p->seen))
+        p->to->failed = true;
+    else
+        p->seen[p->seen_n++] = address;
+}
+
+/* Puts the addresses of field "frames" into p->seen and gives how many other fields there are. */
+static unsigned gather_frames(struct perfetto *p, const ttr_event *event)
+{
+    ttr_fields fields;
+    ttr_field field;
+    unsigned others = 0;
+    bool is_inside = false, is_found = false;
+    p->seen_n = 0;
+    ttr_fields_begin(p->out->t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        if (field.depth == 0) {
+            is_inside = !is_found && field.value.type == TTR_TYPE_ARRAY && field.name.n == 6 && memcmp(field.name.p, "frames", 6) == 0;
+            is_found |= is_inside;
+            others += !is_inside;
+        } else if (is_inside && field.depth == 1 && field.value.type == TTR_TYPE_UINT) {
+            push_address(p, field.value.v.u);
+        }
+    }
+    return others;
+}
+
+static void add_task(struct perfetto *p, const ttr_event *event, const struct process_state *process, uint64_t tid)
+{
+    if (event->thread) {
+        size_t task = protobuf_begin(p->to, SAMPLE_TASK);
+        if (process)
+            protobuf_i64(p->to, SAMPLE_PID, process->pid);
+        if (tid)
+            protobuf_u64(p->to, SAMPLE_TID, tid);
+        protobuf_end(p->to, task);
+    }
+    if (event->flags & TTR_EVENT_HAS_CPU) {
+        size_t execution = protobuf_begin(p->to, SAMPLE_EXECUTION);
+        protobuf_u64(p->to, SAMPLE_CPU, event->cpu);
+        protobuf_end(p->to, execution);
+    }
+}
+
+bool kernel_sample(struct perfetto *p, const ttr_event *event)
+{
+    const struct thread_state *thread = NULL;
+    const struct process_state *process = NULL;
+    unsigned others = gather_frames(p, event);
+    if (p->seen_n == 0)
+        return false;
+    count_lost(p, event, LOSS_SAMPLE_ATTRIBUTE, others);
+    if (event->thread)
+        thread = tracks_thread(p, event->thread);
+    if (thread)
+        process = tracks_process(p, thread->process);
+    size_t packet = packet_begin_at(p, event->time);
+    size_t sample = protobuf_begin(p->to, PACKET_STACK_SAMPLE);
+    add_task(p, event, process, thread ? thread->tid : 0);
+    protobuf_u64(p->to, SAMPLE_CALLSTACK_IID, tell_callstack(p, process_of(p, event)));
+    protobuf_end(p->to, sample);
+    packet_end(p, packet);
+    p->seen_n = 0;
+    return true;
+}
+
+/* --- State --- */
+
+void kernel_init(struct perfetto *p)
+{
+    const struct alloc *alloc = &p->out->t->counted;
+    pairmap_init(&p->module_index, alloc);
+    pairmap_init(&p->frames, alloc);
+    pairmap_init(&p->callstacks, alloc);
+}
+
+void kernel_free(struct perfetto *p)
+{
+    const struct alloc *alloc = &p->out->t->counted;
+    pairmap_free(&p->module_index);
+    pairmap_free(&p->frames);
+    pairmap_free(&p->callstacks);
+    alloc_free(alloc, p->mappings.items, p->mappings.n, sizeof(struct mapping_state));
+    alloc_free(alloc, p->modules.items, p->modules.n, sizeof(struct module_state));
+}
+
+void kernel_clear(struct perfetto *p)
+{
+    struct mapping_state *mappings = p->mappings.items;
+    for (size_t i = 0; i < p->mappings_n; i++)
+        mappings[i].iid = 0;
+    p->empty_mapping = 0;
+    pairmap_free(&p->frames);
+    pairmap_free(&p->callstacks);
+    pairmap_init(&p->frames, &p->out->t->counted);
+    pairmap_init(&p->callstacks, &p->out->t->counted);
+}

@@ -1,0 +1,218 @@
+/* Packets and what they intern.  Every packet names the sequence; the first after a clearing says so, and strings used by a packet
+ * for the first time travel in that packet, behind its event: readers take interned data in before they look at the event.
+ * Left out: default values of a sequence, compressed packets, incremental clocks (events may go back in time). */
+#include "base/utf.h"
+#include "formats/perfetto/perfetto.h"
+
+/* More than that and the state is cleared: a reader's tables, and ours, stay small. */
+#define ENTRIES_MOST 65536
+
+static const uint8_t dictionary_fields[DICTIONARIES] = {
+    [IN_CATEGORIES] = INTERNED_CATEGORIES, [IN_NAMES] = INTERNED_NAMES, [IN_KEYS] = INTERNED_KEYS, [IN_VALUES] = INTERNED_VALUES,
+    [IN_LOG_BODIES] = INTERNED_LOG_BODIES, [IN_MAPPING_PATHS] = INTERNED_MAPPING_PATHS, [IN_BUILD_IDS] = INTERNED_BUILD_IDS,
+};
+
+void *packet_item(struct perfetto *p, struct table *table, size_t index, size_t size)
+{
+    size_t before = table->n;
+    if (index >= before) {
+        if (!alloc_reserve(&p->out->t->counted, &table->items, &table->n, index + 1, size)) {
+            p->to->failed = true;
+            return NULL;
+        }
+        memset((uint8_t *)table->items + before * size, 0, (table->n - before) * size);
+    }
+    return (uint8_t *)table->items + index * size;
+}
+
+/* --- Texts --- */
+
+/* Appends a text with U+FFFD for each byte that is no character. */
+static void add_repaired(struct buffer *to, ttr_text text)
+{
+    const uint8_t *at = (const uint8_t *)text.p;
+    for (size_t left = text.n; left;) {
+        size_t n = utf8_character(at, left);
+        if (n)
+            buffer_add(to, at, n);
+        else
+            buffer_add(to, "\xef\xbf\xbd", 3);
+        n += n == 0;
+        at += n;
+        left -= n;
+    }
+}
+
+static void add_any_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text)
+{
+    buffer_clear(&p->scratch);
+    add_repaired(&p->scratch, text);
+    to->failed |= p->scratch.failed;
+    protobuf_bytes(to, field, p->scratch.bytes, p->scratch.n);
+}
+
+void packet_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text)
+{
+    if (utf8_valid(text.p, text.n)) {
+        protobuf_bytes(to, field, text.p, text.n);
+        return;
+    }
+    perfetto_lost(p, LOSS_TEXT);
+    add_any_text(p, to, field, text);
+}
+
+/* --- Interning --- */
+
+uint32_t packet_new_iid(struct perfetto *p)
+{
+    p->entries++;
+    return ++p->next_iid;
+}
+
+static void look_at(struct perfetto *p, struct string_use *use, ttr_id id)
+{
+    ttr_text text = ttr_text_get(p->out->t, id);
+    use->is_known = true;
+    use->is_broken = !utf8_valid(text.p, text.n);
+    use->has_comma = memchr(text.p, ',', text.n) != NULL;
+}
+
+struct string_use *packet_string(struct perfetto *p, ttr_id id)
+{
+    struct string_use *use = packet_item(p, &p->strings, id, sizeof *use);
+    if (use && !use->is_known)
+        look_at(p, use, id);
+    return use;
+}
+
+static void tell_string(struct perfetto *p, const struct string_use *use, ttr_id id, enum dictionary dictionary)
+{
+    struct buffer *to = &p->interned;
+    ttr_text text = ttr_text_get(p->out->t, id);
+    size_t mark = protobuf_begin(to, dictionary_fields[dictionary]);
+    protobuf_u64(to, STRING_IID, use->iid);
+    if (use->is_broken && dictionary != IN_BUILD_IDS)
+        add_any_text(p, to, STRING_TEXT, text);
+    else
+        protobuf_bytes(to, STRING_TEXT, text.p, text.n);
+    protobuf_end(to, mark);
+}
+
+uint32_t packet_intern(struct perfetto *p, ttr_id id, enum dictionary dictionary)
+{
+    struct string_use *use = packet_string(p, id);
+    if (!use)
+        return 1;
+    if (!(use->in & 1u << dictionary)) {
+        p->entries++;
+        use->iid = use->iid ? use->iid : ++p->next_iid;
+        use->in |= (uint8_t)(1u << dictionary);
+        tell_string(p, use, id, dictionary);
+    }
+    if (use->is_broken && dictionary != IN_BUILD_IDS)
+        perfetto_lost(p, LOSS_TEXT);
+    return use->iid;
+}
+
+static void clear_state(struct perfetto *p)
+{
+    struct string_use *uses = p->strings.items;
+    for (size_t i = 0; i < p->strings.n; i++) {
+        uses[i].iid = 0;
+        uses[i].in = 0;
+    }
+    kernel_clear(p);
+    p->next_iid = p->entries = 0;
+    p->flags = SEQUENCE_CLEARED | SEQUENCE_NEEDED;
+}
+
+/* --- Packets --- */
+
+/* Sequence and flags of a packet, after its length: four bytes. */
+static uint8_t *put_sequence(struct perfetto *p, uint8_t *at)
+{
+    if (p->entries > ENTRIES_MOST)
+        clear_state(p);
+    *at++ = PACKET_SEQUENCE_ID << 3;
+    *at++ = 1;
+    *at++ = PACKET_SEQUENCE_FLAGS << 3;
+    *at++ = p->flags;
+    p->flags = SEQUENCE_NEEDED;
+    return at;
+}
+
+#define PACKET_HEAD_MOST (6 + 1 + PROTOBUF_VARINT_MAX)
+
+static uint8_t *put_head(struct perfetto *p, uint8_t *at)
+{
+    *at++ = TRACE_PACKET << 3 | 2;
+    return put_sequence(p, at + 1);
+}
+
+size_t packet_begin(struct perfetto *p)
+{
+    uint8_t *at = buffer_room(p->to, PACKET_HEAD_MOST);
+    if (!at)
+        return 0;
+    size_t mark = p->to->n + 1;
+    p->to->n = (size_t)(put_head(p, at) - p->to->bytes);
+    return mark;
+}
+
+/* Time on the trace's own clock. */
+static uint64_t stamp(struct perfetto *p, int64_t time)
+{
+    if (time >= p->base)
+        return (uint64_t)time - (uint64_t)p->base;
+    if (p->has_time)
+        perfetto_lost(p, LOSS_TIME);
+    return 0;
+}
+
+static uint8_t *put_time(struct perfetto *p, uint8_t *at, int64_t time)
+{
+    *at++ = PACKET_TIMESTAMP << 3;
+    return protobuf_varint(at, stamp(p, time));
+}
+
+size_t packet_begin_at(struct perfetto *p, int64_t time)
+{
+    uint8_t *at = buffer_room(p->to, PACKET_HEAD_MOST);
+    if (!at)
+        return 0;
+    size_t mark = p->to->n + 1;
+    p->to->n = (size_t)(put_time(p, put_head(p, at), time) - p->to->bytes);
+    return mark;
+}
+
+void packet_end(struct perfetto *p, size_t mark)
+{
+    p->to->failed |= p->interned.failed;
+    if (p->interned.n) {
+        protobuf_bytes(p->to, PACKET_INTERNED_DATA, p->interned.bytes, p->interned.n);
+        buffer_clear(&p->interned);
+    }
+    protobuf_end(p->to, mark);
+}
+
+struct open_event packet_begin_event(struct perfetto *p, int64_t time, unsigned type, uint64_t uuid)
+{
+    uint8_t *at = buffer_room(p->to, PACKET_HEAD_MOST + 5 + PROTOBUF_VARINT_MAX);
+    if (!at)
+        return (struct open_event){0, 0};
+    struct open_event open = {.packet = p->to->n + 1};
+    at = put_time(p, put_head(p, at), time);
+    *at++ = PACKET_TRACK_EVENT << 3 | 2;
+    open.event = (size_t)(at++ - p->to->bytes);
+    *at++ = EVENT_TYPE << 3;
+    *at++ = (uint8_t)type;
+    *at++ = EVENT_TRACK << 3;
+    p->to->n = (size_t)(protobuf_varint(at, uuid) - p->to->bytes);
+    return open;
+}
+
+void packet_end_event(struct perfetto *p, struct open_event open)
+{
+    protobuf_end(p->to, open.event);
+    packet_end(p, open.packet);
+}

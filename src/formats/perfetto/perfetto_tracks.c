@@ -1,0 +1,425 @@
+/* Which track an event goes on, and the descriptors of tracks.
+ *
+ *   process   one track each; pid 1 .. 2^31-1 as it is where no other process has it, else a number from FIRST_PID on
+ *   thread    one track each, tid likewise; the real numbers are then part of the name
+ *   counter   one track for each (process, name, id, field), child of the process
+ *   async     one track for each open (process, name, id), child of the process; tracks of one name look like one to people, and
+ *             an ended one is used again for the next id that begins no earlier
+ *   others    one track for each of: no thread, objects, lost events
+ *
+ * A descriptor says of which provider the events are; only events of another one carry that themselves.  A thread that gets or
+ * changes its name is described again: readers take the last.
+ * Left out: kernel and user parts of a process, unit and share of counters, the order of tracks. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "formats/perfetto/perfetto.h"
+
+#define FIRST_PID 1000000000
+/* A name no thread has: its descriptor is due. */
+#define NAME_NOT_TOLD UINT32_MAX
+
+static void add_description(struct perfetto *p, ttr_id provider)
+{
+    struct buffer whole;
+    ttr_text text = ttr_text_get(p->out->t, provider);
+    if (!provider)
+        return;
+    buffer_init(&whole, &p->out->t->counted);
+    buffer_add_text(&whole, "provider ");
+    buffer_add(&whole, text.p, text.n);
+    p->to->failed |= whole.failed;
+    if (!whole.failed)
+        packet_text(p, p->to, TRACK_DESCRIPTION, (ttr_text){(const char *)whole.bytes, whole.n});
+    buffer_free(&whole);
+}
+
+void tracks_name(struct perfetto *p, uint32_t field, ttr_id name, const struct renumbered *number)
+{
+    struct buffer whole;
+    char text[48];
+    ttr_text plain = ttr_text_get(p->out->t, name);
+    if (number->real == number->written) {
+        if (plain.n)
+            packet_text(p, p->to, field, plain);
+        return;
+    }
+    buffer_init(&whole, &p->out->t->counted);
+    buffer_add(&whole, plain.p, plain.n);
+    buffer_add(&whole, " ", plain.n != 0);
+    buffer_add(&whole, text, (size_t)snprintf(text, sizeof text, "(%s %" PRIu64 ")", number->what, number->real));
+    p->to->failed |= whole.failed;
+    if (!whole.failed)
+        packet_text(p, p->to, field, (ttr_text){(const char *)whole.bytes, whole.n});
+    buffer_free(&whole);
+}
+
+/* --- Processes --- */
+
+static int32_t choose_pid(struct perfetto *p, uint64_t pid, uint32_t index)
+{
+    bool is_usable = pid > 0 && pid <= INT32_MAX && !pairmap_get(&p->pids, pid, 0);
+    while (!is_usable) {
+        pid = (uint64_t)p->next_pid++;
+        is_usable = !pairmap_get(&p->pids, pid, 0) || p->next_pid == INT32_MAX;
+    }
+    if (!pairmap_put(&p->pids, pid, 0, index))
+        p->to->failed = true;
+    return (int32_t)pid;
+}
+
+static struct process_state *process_numbers(struct perfetto *p, uint32_t index)
+{
+    struct process_state *state = packet_item(p, &p->processes, index, sizeof *state);
+    if (!state || state->is_known)
+        return state;
+    uint64_t pid = p->out->t->processes[index].pid;
+    state->is_known = true;
+    state->pid = choose_pid(p, pid, index);
+    if ((uint64_t)state->pid != pid)
+        perfetto_lost(p, LOSS_THREAD_ID);
+    return state;
+}
+
+static void describe_process(struct perfetto *p, const struct process_state *state, uint32_t index)
+{
+    struct renumbered number = {"pid", p->out->t->processes[index].pid, (uint64_t)state->pid};
+    size_t packet = packet_begin(p);
+    size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
+    protobuf_u64(p->to, TRACK_UUID, state->uuid);
+    size_t process = protobuf_begin(p->to, TRACK_PROCESS);
+    protobuf_i64(p->to, PROCESS_PID, state->pid);
+    tracks_name(p, PROCESS_NAME, state->name, &number);
+    protobuf_end(p->to, process);
+    protobuf_end(p->to, track);
+    packet_end(p, packet);
+}
+
+struct process_state *tracks_process(struct perfetto *p, uint32_t index)
+{
+    struct process_state *state = process_numbers(p, index);
+    if (!state)
+        return NULL;
+    ttr_id name = p->out->t->processes[index].name;
+    if (state->uuid && state->name == name)
+        return state;
+    state->uuid = state->uuid ? state->uuid : p->next_uuid++;
+    state->name = name;
+    describe_process(p, state, index);
+    return state;
+}
+
+/* --- Threads --- */
+
+static uint64_t choose_tid(struct perfetto *p, const struct thread *thread, ttr_id id)
+{
+    /* 0 is the idle thread to readers: right for a thread without a process in scheduling, wrong for one of a process. */
+    if (thread->tid <= INT32_MAX && (thread->tid || !thread->pid_known))
+        return thread->tid;
+    perfetto_lost(p, LOSS_THREAD_ID);
+    return (uint64_t)FIRST_PID + id;
+}
+
+struct thread_state *tracks_thread_numbers(struct perfetto *p, ttr_id id)
+{
+    struct thread_state *state = packet_item(p, &p->threads, id, sizeof *state);
+    if (!state)
+        return NULL;
+    const struct thread *thread = &p->out->t->threads[id];
+    if (!state->is_known)
+        state->tid = thread->tid_known ? choose_tid(p, thread, id) : 0;
+    if (state->is_known && state->process != thread->process) {
+        /* The process was learned: what is to come is another thread to readers. */
+        state->lane.uuid = 0;
+        state->lane.nest.n = 0;
+        state->is_in_tree = false;
+    }
+    state->is_known = true;
+    state->process = thread->process;
+    return state;
+}
+
+static void describe_thread(struct perfetto *p, const struct thread_state *state, uint64_t tid)
+{
+    const struct process_state *process = tracks_process(p, state->process);
+    struct renumbered number = {"tid", tid, state->tid};
+    if (!process)
+        return;
+    size_t packet = packet_begin(p);
+    size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
+    protobuf_u64(p->to, TRACK_UUID, state->lane.uuid);
+    size_t thread = protobuf_begin(p->to, TRACK_THREAD);
+    protobuf_i64(p->to, THREAD_PID, process->pid);
+    protobuf_u64(p->to, THREAD_TID, state->tid);
+    tracks_name(p, THREAD_NAME, state->name, &number);
+    protobuf_end(p->to, thread);
+    add_description(p, state->lane.provider);
+    protobuf_end(p->to, track);
+    packet_end(p, packet);
+}
+
+/* A "thread" that stands for its process shares the track of the process. */
+static void use_process_track(struct perfetto *p, struct thread_state *state)
+{
+    const struct process_state *process = tracks_process(p, state->process);
+    state->lane.uuid = process ? process->uuid : 0;
+    state->lane.has_provider = true;
+}
+
+struct thread_state *tracks_thread(struct perfetto *p, ttr_id id)
+{
+    struct thread_state *state = tracks_thread_numbers(p, id);
+    ttr_thread thread;
+    if (!state || !ttr_thread_get(p->out->t, id, &thread))
+        return NULL;
+    state->round = p->round;
+    if (!thread.tid_known) {
+        use_process_track(p, state);
+        return state;
+    }
+    (void)tracks_process(p, state->process);
+    if (state->lane.uuid && state->name == thread.thread_name)
+        return state;
+    state->lane.uuid = state->lane.uuid ? state->lane.uuid : p->next_uuid++;
+    state->name = thread.thread_name;
+    describe_thread(p, state, thread.tid);
+    return state;
+}
+
+static void describe_child(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
+{
+    size_t packet = packet_begin(p);
+    size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
+    protobuf_u64(p->to, TRACK_UUID, uuid);
+    protobuf_string(p->to, TRACK_NAME, name);
+    if (parent)
+        protobuf_u64(p->to, TRACK_PARENT, parent);
+    protobuf_end(p->to, track);
+    packet_end(p, packet);
+}
+
+struct lane *tracks_global(struct perfetto *p, struct lane *lane, const char *name)
+{
+    if (!lane->uuid) {
+        lane->uuid = p->next_uuid++;
+        describe_child(p, lane->uuid, 0, name);
+    }
+    return lane;
+}
+
+struct lane *tracks_lane(struct perfetto *p, const ttr_event *event)
+{
+    if (event->thread == 0 || event->thread >= p->out->t->threads_n)
+        return tracks_global(p, &p->nowhere, "no thread");
+    struct thread_state *state = NULL;
+    if (event->thread < p->threads.n)
+        state = (struct thread_state *)p->threads.items + event->thread;
+    if (state && state->round == p->round && state->lane.has_provider)
+        return &state->lane;
+    state = tracks_thread_numbers(p, event->thread);
+    if (!state)
+        return NULL;
+    if (!state->lane.has_provider) {
+        state->lane.has_provider = true;
+        state->lane.provider = p->out->t->threads[event->thread].tid_known ? event->provider : 0;
+        state->name = NAME_NOT_TOLD;
+    }
+    state = tracks_thread(p, event->thread);
+    return state ? &state->lane : NULL;
+}
+
+uint64_t tracks_span(struct perfetto *p, struct lane *lane, int64_t begin, int64_t end)
+{
+    enum nest_answer answer = nest_take(&lane->nest, &p->out->t->counted, begin, end);
+    p->to->failed |= answer == NEST_NO_MEMORY;
+    if (answer != NEST_CLASHES)
+        return lane->uuid;
+    perfetto_lost(p, LOSS_SPAN);
+    if (!lane->aside_uuid || begin < lane->aside_end) {
+        lane->aside_uuid = p->next_uuid++;
+        describe_child(p, lane->aside_uuid, lane->uuid, "spans that do not nest");
+    }
+    lane->aside_end = end;
+    return lane->aside_uuid;
+}
+
+/* --- Counters --- */
+
+/* The process of an event's thread; UINT32_MAX where there is none. */
+static uint32_t process_of(const struct perfetto *p, const ttr_event *event)
+{
+    const ttr *t = p->out->t;
+    return event->thread && event->thread < t->threads_n ? t->threads[event->thread].process : UINT32_MAX;
+}
+
+static uint64_t parent_of(struct perfetto *p, uint32_t process)
+{
+    const struct process_state *state = process == UINT32_MAX ? NULL : tracks_process(p, process);
+    return state ? state->uuid : 0;
+}
+
+/* "name", "name:field", "name:field#id" as far as there is such a thing. */
+static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_text field)
+{
+    struct buffer whole;
+    char id[32];
+    ttr_text name = ttr_text_get(p->out->t, event->name);
+    buffer_init(&whole, &p->out->t->counted);
+    buffer_add(&whole, name.p, name.n);
+    buffer_add(&whole, ":", name.n && field.n);
+    buffer_add(&whole, field.p, field.n);
+    if (event->link)
+        buffer_add(&whole, id, (size_t)snprintf(id, sizeof id, "#%" PRIu64, event->link));
+    p->to->failed |= whole.failed;
+    if (!whole.failed)
+        packet_text(p, p->to, TRACK_NAME, (ttr_text){(const char *)whole.bytes, whole.n});
+    buffer_free(&whole);
+}
+
+static void describe_counter(struct perfetto *p, const struct counter_track *track, const ttr_event *event, ttr_text field)
+{
+    uint64_t parent = parent_of(p, process_of(p, event));
+    ttr_text category = ttr_text_get(p->out->t, event->category);
+    size_t packet = packet_begin(p);
+    size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
+    protobuf_u64(p->to, TRACK_UUID, track->uuid);
+    add_counter_name(p, event, field);
+    if (parent)
+        protobuf_u64(p->to, TRACK_PARENT, parent);
+    size_t counter = protobuf_begin(p->to, TRACK_COUNTER);
+    if (category.n)
+        packet_text(p, p->to, COUNTER_CATEGORIES, category);
+    protobuf_end(p->to, counter);
+    add_description(p, event->provider);
+    protobuf_end(p->to, descriptor);
+    packet_end(p, packet);
+}
+
+struct counter_track *tracks_counter(struct perfetto *p, const ttr_event *event, const ttr_field *field)
+{
+    /* The name's id where it has one, else a hash: both with the event's name fill one word, process and id the other. */
+    uint64_t field_key = field->name_id ? field->name_id : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
+    uint64_t a = hash_pair(field_key, event->name), b = hash_pair(event->link, process_of(p, event));
+    const uint32_t *known = pairmap_get(&p->counter_index, a, b);
+    if (known)
+        return (struct counter_track *)p->counters.items + *known;
+    struct counter_track *track = packet_item(p, &p->counters, p->counters_n, sizeof *track);
+    if (!track || !pairmap_put(&p->counter_index, a, b, (uint32_t)p->counters_n)) {
+        p->to->failed = true;
+        return NULL;
+    }
+    p->counters_n++;
+    *track = (struct counter_track){
+        .uuid = p->next_uuid++, .provider = event->provider, .category = event->category, .thread = event->thread};
+    describe_counter(p, track, event, field->name);
+    return track;
+}
+
+/* --- Async --- */
+
+static void describe_async(struct perfetto *p, const struct async_track *track, uint64_t parent, ttr_id name)
+{
+    size_t packet = packet_begin(p);
+    size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
+    protobuf_u64(p->to, TRACK_UUID, track->uuid);
+    packet_text(p, p->to, TRACK_NAME, ttr_text_get(p->out->t, name));
+    if (parent)
+        protobuf_u64(p->to, TRACK_PARENT, parent);
+    add_description(p, track->provider);
+    protobuf_end(p->to, descriptor);
+    packet_end(p, packet);
+}
+
+/* An ended track of the same process and name that is over by then, or a new one; UINT32_MAX when memory is out. */
+static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t process)
+{
+    uint32_t *first = pairmap_get(&p->async_free, process, event->name);
+    struct async_track *tracks = p->asyncs.items;
+    if (first && *first && tracks[*first].end <= event->time) {
+        uint32_t index = *first;
+        *first = tracks[index].next;
+        tracks[index].thread = 0;
+        return index;
+    }
+    struct async_track *track = packet_item(p, &p->asyncs, p->asyncs_n + 1, sizeof *track);
+    if (!track)
+        return UINT32_MAX;
+    p->asyncs_n++;
+    *track = (struct async_track){.uuid = p->next_uuid++, .provider = event->provider, .end = INT64_MIN};
+    describe_async(p, track, parent_of(p, process), event->name);
+    return (uint32_t)p->asyncs_n;
+}
+
+/* Ends the use of a track by an id; the track waits for another. */
+static void retire_async(struct perfetto *p, uint64_t scope, uint64_t link, uint32_t index)
+{
+    struct async_track *track = (struct async_track *)p->asyncs.items + index;
+    uint64_t process = scope >> 32, name = scope & UINT32_MAX;
+    const uint32_t *first = pairmap_get(&p->async_free, process, name);
+    track->next = first ? *first : 0;
+    (void)pairmap_remove(&p->async_index, scope, link);
+    if (!pairmap_put(&p->async_free, process, name, index))
+        p->to->failed = true;
+}
+
+struct async_track *tracks_async(struct perfetto *p, const ttr_event *event, int change)
+{
+    uint32_t process = process_of(p, event);
+    uint64_t scope = (uint64_t)process << 32 | event->name;
+    const uint32_t *known = pairmap_get(&p->async_index, scope, event->link);
+    uint32_t index = known ? *known : find_async(p, event, process);
+    if (index == UINT32_MAX)
+        return NULL;
+    if (!known && !pairmap_put(&p->async_index, scope, event->link, index)) {
+        p->to->failed = true;
+        return NULL;
+    }
+    struct async_track *track = (struct async_track *)p->asyncs.items + index;
+    track->depth += change;
+    track->end = event->time > track->end ? event->time : track->end;
+    if (track->depth == 0)
+        retire_async(p, scope, event->link, index);
+    return track;
+}
+
+/* --- All --- */
+
+void tracks_init(struct perfetto *p)
+{
+    const struct alloc *alloc = &p->out->t->counted;
+    pairmap_init(&p->pids, alloc);
+    pairmap_init(&p->counter_index, alloc);
+    pairmap_init(&p->async_index, alloc);
+    pairmap_init(&p->async_free, alloc);
+    p->next_uuid = 1;
+    p->next_pid = FIRST_PID;
+}
+
+void tracks_finish(struct perfetto *p)
+{
+    p->round++;
+    struct process_state *processes = p->processes.items;
+    for (size_t i = 0; i < p->processes.n; i++)
+        if (processes[i].uuid)
+            (void)tracks_process(p, (uint32_t)i);
+    for (size_t i = 1; i < p->threads.n; i++)
+        if (((struct thread_state *)p->threads.items)[i].lane.uuid)
+            (void)tracks_thread(p, (ttr_id)i);
+}
+
+void tracks_free(struct perfetto *p)
+{
+    const struct alloc *alloc = &p->out->t->counted;
+    for (size_t i = 0; i < p->threads.n; i++)
+        nest_free(&((struct thread_state *)p->threads.items)[i].lane.nest, alloc);
+    nest_free(&p->nowhere.nest, alloc);
+    pairmap_free(&p->pids);
+    pairmap_free(&p->counter_index);
+    pairmap_free(&p->async_index);
+    pairmap_free(&p->async_free);
+    alloc_free(alloc, p->threads.items, p->threads.n, sizeof(struct thread_state));
+    alloc_free(alloc, p->processes.items, p->processes.n, sizeof(struct process_state));
+    alloc_free(alloc, p->counters.items, p->counters.n, sizeof(struct counter_track));
+    alloc_free(alloc, p->asyncs.items, p->asyncs.n, sizeof(struct async_track));
+}

@@ -1,0 +1,541 @@
+/* What is expected here is written by hand from the public Perfetto schema: one line a packet, field numbers and values as
+ * tests/protobuf_dump.h prints them.  The sequence id (10:1) and the usual flags (13:2) of each packet are left out. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "protobuf_dump.h"
+#include "support.h"
+#include "writing.h"
+
+static const char messages[] =
+    "6 6/1 11 11/4 11/4/11 11/4/12 11/4/12/11 11/21 12 12/1 12/2 12/3 12/6 12/7 12/16 12/17 12/19 12/20 12/29 "
+    "60 60/3 60/4 60/8 117 122 122/2 135 135/1 135/3";
+
+static struct writing w;
+
+static void begin(void)
+{
+    writing_open(&w, "perfetto", 0, NULL);
+}
+
+/* A line for each packet of the finished trace, without the first packet. */
+static char *lines_of(const char *bytes, size_t n)
+{
+    struct protobuf_item packet;
+    char *lines = NULL;
+    size_t size;
+    FILE *to = open_memstream(&lines, &size);
+    const uint8_t *at = (const uint8_t *)bytes, *end = at + n;
+    for (unsigned i = 0; protobuf_next(&at, end, &packet); i++) {
+        assert_int_equal(packet.field, 1);
+        char *line = protobuf_text(packet.bytes, packet.n, messages);
+        const char *usual = "10:1 13:2 ", *first = "10:1 13:3 87:1";
+        if (i == 0)
+            assert_string_equal(line, first);
+        else
+            (void)fprintf(to, "%s\n", strncmp(line, usual, strlen(usual)) == 0 ? line + strlen(usual) : line);
+        free(line);
+    }
+    (void)fclose(to);
+    return lines;
+}
+
+static void expect(const char *text)
+{
+    writing_finish(&w);
+    assert_int_equal(w.status, TTR_OK);
+    char *lines = lines_of(w.text, w.n);
+    support_assert_text(lines, strlen(lines), text);
+    free(lines);
+    writing_close(&w);
+}
+
+#define THREAD                                                                                                         \
+    "60{1:1 3{1:7}}\n"                                                                                                 \
+    "60{1:2 4{1:7 2:9} 14\"provider prov\"}\n"
+#define CAT_X "12{1{1:1 2\"cat\"} 2{1:2 2\"x\"}}"
+
+static void an_instant_has_the_bytes_of_the_schema(void **state)
+{
+    (void)state;
+    begin();
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, 300, NULL, "x");
+    writing_end(&w);
+    writing_finish(&w);
+    support_assert_hex(w.text, w.n,
+                       "0a 07  50 01 68 03 b8 05 01 "                                            /* the sequence begins */
+                       "0a 14  50 01 68 02 e2 03 0d  08 01 12 09 6e 6f 20 74 68 72 65 61 64 "    /* track 1: "no thread" */
+                       "0a 18  50 01 68 02 40 ac 02  5a 06 48 03 58 01 50 01  62 07 12 05 08 01 12 01 78"); /* time 300; "x" */
+    writing_close(&w);
+}
+
+static void an_empty_trace_is_one_packet(void **state)
+{
+    (void)state;
+    begin();
+    expect("");
+}
+
+static void strings_travel_once_in_the_packet_that_uses_them_first(void **state)
+{
+    (void)state;
+    begin();
+    writing_event(&w, TTR_KIND_INSTANT, 5, "x");
+    writing_event(&w, TTR_KIND_INSTANT, 6, "x");
+    expect(THREAD "8:5 11{9:3 11:2 3:1 10:2} " CAT_X "\n"
+                  "8:6 11{9:3 11:2 3:1 10:2}\n");
+}
+
+static void a_span_is_a_begin_and_an_end(void **state)
+{
+    (void)state;
+    begin();
+    writing_begin(&w, TTR_KIND_SPAN, 5, "x");
+    ttr_event_edit(w.builder)->duration = 10;
+    ttr_put_uint(w.builder, "n", 1);
+    writing_end(&w);
+    writing_event(&w, TTR_KIND_BEGIN, 20, "x");
+    writing_event(&w, TTR_KIND_END, 30, "x");
+    expect(THREAD "8:5 11{9:1 11:2 3:1 10:2 4{1:3 3:1}} 12{1{1:1 2\"cat\"} 2{1:2 2\"x\"} 3{1:3 2\"n\"}}\n"
+                  "8:15 11{9:2 11:2}\n"
+                  "8:20 11{9:1 11:2 3:1 10:2}\n"
+                  "8:30 11{9:2 11:2}\n");
+}
+
+static void an_outer_span_that_comes_after_an_inner_one_with_its_begin_goes_beside(void **state)
+{
+    (void)state;
+    begin();
+    const uint64_t durations[] = {5, 9};
+    for (unsigned i = 0; i < 2; i++) {
+        writing_begin(&w, TTR_KIND_SPAN, 0, "x");
+        ttr_event_edit(w.builder)->duration = durations[i];
+        writing_end(&w);
+    }
+    assert_int_equal(writing_lost(&w, "span.overlap"), 1);
+    expect(THREAD "8:0 11{9:1 11:2 3:1 10:2} " CAT_X "\n"
+                  "8:5 11{9:2 11:2}\n"
+                  "60{1:3 2\"spans that do not nest\" 5:2}\n"
+                  "8:0 11{9:1 11:3 3:1 10:2}\n"
+                  "8:9 11{9:2 11:3}\n");
+}
+
+static void in_one_batch_outer_spans_go_first(void **state)
+{
+    (void)state;
+    begin();
+    ttr_event events[3];
+    const int64_t begins[] = {4, 0, 0}, durations[] = {2, 6, 10};
+    for (unsigned i = 0; i < 3; i++) {
+        ttr_batch batch;
+        ttr_event_begin(w.builder, TTR_KIND_SPAN, begins[i], "cat", "x");
+        ttr_on_provider(w.builder, "prov");
+        ttr_on_thread(w.builder, 7, 9);
+        ttr_event_edit(w.builder)->duration = (uint64_t)durations[i];
+        assert_int_equal(ttr_event_take(w.builder, &batch, NULL), TTR_OK);
+        events[i] = *batch.event;
+    }
+    assert_int_equal(ttr_write(w.writer, &(ttr_batch){.event = events, .n = 3}, NULL), TTR_OK);
+    assert_int_equal(writing_lost(&w, "span.overlap"), 0);
+    expect(THREAD "8:0 11{9:1 11:2 3:1 10:2} " CAT_X "\n"
+                  "8:10 11{9:2 11:2}\n"
+                  "8:0 11{9:1 11:2 3:1 10:2}\n"
+                  "8:6 11{9:2 11:2}\n"
+                  "8:4 11{9:1 11:2 3:1 10:2}\n"
+                  "8:6 11{9:2 11:2}\n");
+}
+
+static void unix_times_become_small_and_a_snapshot_says_how(void **state)
+{
+    (void)state;
+    begin();
+    ttr_event_begin(w.builder, TTR_KIND_GAP, 1650535872123456789, NULL, NULL);
+    ttr_event_edit(w.builder)->link = 42;
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_GAP, 1650535872123456789 - 3601 * INT64_C(1000000000), NULL, NULL);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "time.before-zero"), 1);
+    assert_int_equal(writing_lost(&w, "gap.instant"), 2);
+    expect("6{1{1:6 2:0} 1{1:1 2:1650532272000000000} 2:6}\n"
+           "60{1:1 2\"lost events\"}\n"
+           "8:3600123456789 11{9:3 11:1 23\"lost events\" 4{1:1 3:42}} 12{3{1:1 2\"lost\"}}\n"
+           "8:0 11{9:3 11:1 23\"lost events\" 4{1:1 3:0}}\n");
+}
+
+static void each_number_of_a_counter_is_a_track(void **state)
+{
+    (void)state;
+    begin();
+    writing_begin(&w, TTR_KIND_COUNTER, 5, "mem");
+    ttr_event_edit(w.builder)->link = 3;
+    ttr_put_int(w.builder, "used", -1);
+    ttr_put_float(w.builder, "free", 0.5);
+    ttr_put_uint(w.builder, "most", UINT64_MAX);
+    ttr_put_text(w.builder, "unit", "pages");
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "counter.field"), 1);
+    assert_int_equal(writing_lost(&w, "counter.value"), 1);
+    assert_int_equal(writing_lost(&w, "counter.attribute"), 0);
+    writing_begin(&w, TTR_KIND_COUNTER, 6, "mem");
+    ttr_event_edit(w.builder)->link = 3;
+    ttr_event_edit(w.builder)->level = TTR_LEVEL_INFO;
+    ttr_on_provider(w.builder, "other");
+    ttr_put_int(w.builder, "used", 7);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "counter.attribute"), 2);
+    expect("60{1:2 3{1:7}}\n"
+           "60{1:1 2\"mem:used#3\" 5:2 8{2\"cat\"} 14\"provider prov\"}\n"
+           "8:5 11{9:4 11:1 30:18446744073709551615}\n"
+           "60{1:3 2\"mem:free#3\" 5:2 8{2\"cat\"} 14\"provider prov\"}\n"
+           "8:5 11{9:4 11:3 44=3fe0000000000000}\n"
+           "60{1:4 2\"mem:most#3\" 5:2 8{2\"cat\"} 14\"provider prov\"}\n"
+           "8:5 11{9:4 11:4 44=43f0000000000000}\n"
+           "8:6 11{9:4 11:1 30:7}\n");
+}
+
+static void write_async(ttr_kind kind, int64_t time, uint64_t id)
+{
+    writing_begin(&w, kind, time, "x");
+    ttr_event_edit(w.builder)->link = id;
+    writing_end(&w);
+}
+
+static void async_ids_share_tracks_that_are_over(void **state)
+{
+    (void)state;
+    begin();
+    write_async(TTR_KIND_ASYNC_BEGIN, 1, 100);
+    write_async(TTR_KIND_ASYNC_STEP, 2, 100);
+    write_async(TTR_KIND_ASYNC_BEGIN, 3, 101);
+    write_async(TTR_KIND_ASYNC_END, 4, 100);
+    write_async(TTR_KIND_ASYNC_BEGIN, 5, 102);
+    expect("60{1:2 3{1:7}}\n"
+           "60{1:1 2\"x\" 5:2 14\"provider prov\"}\n"
+           "8:1 11{9:1 11:1 3:1 10:2 4{1:3 3:100} 4{1:4 3:7} 4{1:5 3:9}} 12{1{1:1 2\"cat\"} 2{1:2 2\"x\"} 3{1:3 2\"id\"} 3{1:4 2\"pid\"} "
+           "3{1:5 2\"tid\"}}\n"
+           "8:2 11{9:3 11:1 3:1 10:2 4{1:3 3:100}}\n"
+           "60{1:3 2\"x\" 5:2 14\"provider prov\"}\n"
+           "8:3 11{9:1 11:3 3:1 10:2 4{1:3 3:101} 4{1:4 3:7} 4{1:5 3:9}}\n"
+           "8:4 11{9:2 11:1}\n"
+           "8:5 11{9:1 11:1 3:1 10:2 4{1:3 3:102} 4{1:4 3:7} 4{1:5 3:9}}\n");
+}
+
+static void a_flow_has_one_id_from_begin_to_end(void **state)
+{
+    static const uint32_t steps[] = {11, 47, 0}, ends[] = {11, 48, 0};
+    const ttr_kind kinds[] = {TTR_KIND_FLOW_BEGIN, TTR_KIND_FLOW_STEP, TTR_KIND_FLOW_END};
+    struct protobuf_item packet, id;
+    uint64_t ids[4];
+    unsigned n = 0;
+    (void)state;
+    begin();
+    for (unsigned i = 0; i < 4; i++) {
+        writing_begin(&w, kinds[i % 3], i, "x");
+        ttr_event_edit(w.builder)->link = i < 3 ? 8 : 9;
+        writing_end(&w);
+    }
+    assert_int_equal(writing_lost(&w, "flow.instant"), 4);
+    writing_finish(&w);
+    const uint8_t *at = (const uint8_t *)w.text, *end = at + w.n;
+    while (protobuf_next(&at, end, &packet))
+        if (protobuf_find(packet.bytes, packet.n, n == 2 ? ends : steps, &id))
+            ids[n++] = id.value;
+    assert_int_equal(n, 4);
+    assert_int_equal(ids[0], ids[1]);
+    assert_int_equal(ids[0], ids[2]);
+    assert_int_not_equal(ids[0], ids[3]);
+    writing_close(&w);
+}
+
+static void a_switch_is_two_task_states(void **state)
+{
+    (void)state;
+    begin();
+    ttr_thread_name(w.t, 7, 9, "proc", "in");
+    ttr_thread_name(w.t, 7, 8, NULL, "out");
+    ttr_event_begin(w.builder, TTR_KIND_SWITCH, 5, NULL, NULL);
+    ttr_on_thread(w.builder, 7, 8);
+    ttr_event *event = ttr_event_edit(w.builder);
+    event->link = event->thread;
+    event->tag = TTR_THREAD_BLOCKED;
+    event->cpu = 3;
+    event->flags = TTR_EVENT_HAS_CPU;
+    ttr_on_thread(w.builder, 7, 9);
+    ttr_put_uint(w.builder, "outgoing_priority", 20);
+    ttr_put_uint(w.builder, "weight", 1);
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_WAKE, 6, NULL, NULL);
+    ttr_on_thread(w.builder, 7, 8);
+    ttr_event_edit(w.builder)->flags = TTR_EVENT_HAS_CPU;
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "sched.attribute"), 1);
+    expect("60{1:1 3{1:7 6\"proc\"}}\n"
+           "122{2{1:8 2:7 3\"out\"}}\n"
+           "8:5 117{1:3 2\"out\" 3:8 4:4 5:20}\n"
+           "122{2{1:9 2:7 3\"in\"}}\n"
+           "8:5 117{1:3 2\"in\" 3:9 4:3}\n"
+           "8:6 117{1:0 2\"out\" 3:8 4:2}\n");
+}
+
+static void a_switch_without_a_cpu_is_an_instant(void **state)
+{
+    (void)state;
+    begin();
+    writing_begin(&w, TTR_KIND_SWITCH, 5, "x");
+    ttr_event_edit(w.builder)->tag = TTR_THREAD_DEAD;
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "sched.no-cpu"), 1);
+    expect(THREAD "8:5 11{9:3 11:2 3:1 10:2 4{1:3 3:5}} 12{1{1:1 2\"cat\"} 2{1:2 2\"x\"} 3{1:3 2\"type\"}}\n");
+}
+
+static void write_mapping(void)
+{
+    ttr_event_begin(w.builder, TTR_KIND_OBJECT, 1, NULL, "libx.so");
+    ttr_on_thread(w.builder, 7, 9);
+    ttr_event_edit(w.builder)->tag = TTR_OBJECT_MODULE;
+    ttr_event_edit(w.builder)->link = 1;
+    ttr_put_bytes(w.builder, "build_id", "\xbe\xef", 2);
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_OBJECT, 1, NULL, NULL);
+    ttr_on_thread(w.builder, 7, 9);
+    ttr_event_edit(w.builder)->tag = TTR_OBJECT_MAPPING;
+    ttr_event_edit(w.builder)->link = 1;
+    ttr_put_uint(w.builder, "start", 0x1000);
+    ttr_put_uint(w.builder, "size", 0x100);
+    ttr_put_uint(w.builder, "address_in_module", 0x20);
+    writing_end(&w);
+}
+
+static void write_sample(int64_t time)
+{
+    ttr_event_begin(w.builder, TTR_KIND_SAMPLE, time, NULL, NULL);
+    ttr_on_thread(w.builder, 7, 9);
+    ttr_put_field(w.builder, &(ttr_field){.name = {"frames", 6}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    const uint64_t frames[] = {0x1010, 0x9999};
+    for (unsigned i = 0; i < 2; i++)
+        ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = frames[i]}});
+    writing_end(&w);
+}
+
+static void samples_name_frames_in_mappings(void **state)
+{
+    (void)state;
+    begin();
+    write_mapping();
+    write_sample(5);
+    write_sample(6);
+    assert_int_equal(writing_lost(&w, "sample.attribute"), 0);
+    writing_finish(&w);
+    char *lines = lines_of(w.text, w.n);
+    const char *samples = strstr(lines, "8:5 ");
+    assert_non_null(samples);
+    /* numbers 1..9 went to the objects: name, build_id, id, kind, pid, tid, start, size, address_in_module */
+    support_assert_text(samples, strlen(samples),
+                        "8:5 135{1{2:7 3:9} 6:15} "
+                        "12{16{1:10 2\"\xbe\xef\"} 17{1:1 2\"libx.so\"} 19{1:11 2:10 4:4096 5:4352 7:1 8:32} 6{1:12 3:11 4:48} "
+                        "19{1:13} 6{1:14 3:13 4:39321} 7{1:15 2:14 2:12}}\n"
+                        "8:6 135{1{2:7 3:9} 6:15}\n");
+    free(lines);
+    writing_close(&w);
+}
+
+static void a_log_message_has_a_body_and_a_priority(void **state)
+{
+    (void)state;
+    begin();
+    writing_begin(&w, TTR_KIND_LOG, 5, "");
+    ttr_event_edit(w.builder)->level = TTR_LEVEL_ERROR;
+    ttr_put_text(w.builder, "message", "hello");
+    writing_end(&w);
+    expect(THREAD "8:5 11{9:3 11:2 3:1 23\"log\" 21{2:2 3:6} 4{1:3 6\"error\"}} "
+                  "12{1{1:1 2\"cat\"} 20{1:2 2\"hello\"} 3{1:3 2\"level\"}}\n");
+}
+
+static void a_long_blob_is_cut(void **state)
+{
+    static const uint8_t bytes[5000] = {0xff};
+    static const uint32_t path[] = {1, 0}, data[] = {11, 4, 6, 0};
+    struct protobuf_item item;
+    (void)state;
+    begin();
+    writing_begin(&w, TTR_KIND_BLOB, 5, "b");
+    ttr_put_bytes(w.builder, "data", bytes, sizeof bytes);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "blob.rest"), 1);
+    assert_int_equal(writing_lost(&w, "field.bytes"), 1);
+    writing_finish(&w);
+    const uint8_t *at = (const uint8_t *)w.text, *end = at + w.n;
+    bool is_found = false;
+    while (!is_found && protobuf_next(&at, end, &item) && item.field == path[0])
+        is_found = protobuf_find(item.bytes, item.n, data, &item);
+    assert_true(is_found);
+    assert_int_equal(item.n, 2 + 2 * 4096);
+    assert_memory_equal(item.bytes, "0xff00", 6);
+    writing_close(&w);
+}
+
+static void ids_that_do_not_fit_are_in_the_names(void **state)
+{
+    (void)state;
+    begin();
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, 5, NULL, "x");
+    ttr_on_thread(w.builder, UINT64_C(1) << 63 | 5, UINT64_C(1) << 63 | 9);
+    ttr_thread_name(w.t, UINT64_C(1) << 63 | 5, UINT64_C(1) << 63 | 9, NULL, "worker");
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "thread.id"), 2);
+    expect("60{1:1 3{1:1000000000 6\"(pid 9223372036854775813)\"}}\n"
+           "60{1:2 4{1:1000000000 2:1000000001 5\"worker (tid 9223372036854775817)\"}}\n"
+           "8:5 11{9:3 11:2 10:1} 12{2{1:1 2\"x\"}}\n");
+}
+
+static void a_name_that_comes_late_is_told_again(void **state)
+{
+    (void)state;
+    begin();
+    writing_event(&w, TTR_KIND_END, 5, "");
+    ttr_thread_name(w.t, 7, 9, "proc", NULL);
+    writing_event(&w, TTR_KIND_END, 6, "");
+    ttr_thread_name(w.t, 7, 9, NULL, "worker");
+    expect(THREAD "8:5 11{9:2 11:2}\n"
+                  "60{1:1 3{1:7 6\"proc\"}}\n"
+                  "8:6 11{9:2 11:2}\n"
+                  "60{1:2 4{1:7 2:9 5\"worker\"} 14\"provider prov\"}\n");
+}
+
+static void only_another_provider_is_told_by_the_event(void **state)
+{
+    (void)state;
+    begin();
+    writing_event(&w, TTR_KIND_END, 5, "");
+    writing_begin(&w, TTR_KIND_END, 6, "");
+    ttr_on_provider(w.builder, "other");
+    writing_end(&w);
+    expect(THREAD "8:5 11{9:2 11:2}\n"
+                  "8:6 11{9:2 11:2 4{1:1 17:2}} 12{3{1:1 2\"provider\"} 29{1:2 2\"other\"}}\n");
+}
+
+static void categories_are_split_at_commas(void **state)
+{
+    (void)state;
+    begin();
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, 5, "a,,b", NULL);
+    writing_end(&w);
+    expect("60{1:1 2\"no thread\"}\n"
+           "8:5 11{9:3 11:1 3:1 3:2} 12{1{1:1 2\"a\"} 1{1:2 2\"b\"}}\n");
+}
+
+static void objects_name_tracks_and_the_rest_are_instants(void **state)
+{
+    (void)state;
+    begin();
+    ttr_thread_name(w.t, 7, 9, NULL, "worker");
+    ttr_event_begin(w.builder, TTR_KIND_OBJECT, 0, NULL, "worker");
+    ttr_on_thread(w.builder, 7, 9);
+    ttr_event_edit(w.builder)->tag = TTR_OBJECT_THREAD;
+    ttr_event_edit(w.builder)->link = 9;
+    ttr_event_edit(w.builder)->flags = TTR_EVENT_NO_TIME;
+    ttr_put_uint(w.builder, "process", 7);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "object.instant"), 0);
+    ttr_event_begin(w.builder, TTR_KIND_OBJECT, 0, NULL, "vmo");
+    ttr_event_edit(w.builder)->link = 77;
+    ttr_put_uint(w.builder, "type", 3);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "object.instant"), 1);
+    assert_int_equal(writing_lost(&w, "time.before-zero"), 0);
+    expect("60{1:1 3{1:7}}\n"
+           "60{1:2 4{1:7 2:9 5\"worker\"}}\n"
+           "60{1:3 2\"objects\"}\n"
+           "8:0 11{9:3 11:3 10:1 4{1:2 3:3} 4{1:3 3:77} 4{1:4 3:0}} 12{2{1:1 2\"vmo\"} 3{1:2 2\"type\"} 3{1:3 2\"id\"} 3{1:4 2\"kind\"}}\n");
+}
+
+static void the_interned_state_is_cleared_before_it_grows_large(void **state)
+{
+    static const uint32_t flags[] = {13, 0};
+    struct protobuf_item packet, item;
+    unsigned cleared = 0;
+    (void)state;
+    begin();
+    for (unsigned i = 0; i < 140000; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "n%u", i);
+        writing_event(&w, TTR_KIND_INSTANT, i, name);
+    }
+    writing_finish(&w);
+    const uint8_t *at = (const uint8_t *)w.text, *end = at + w.n;
+    while (protobuf_next(&at, end, &packet))
+        cleared += protobuf_find(packet.bytes, packet.n, flags, &item) && item.value == 3;
+    assert_int_equal(cleared, 3);
+    writing_close(&w);
+}
+
+static void losses_are_counted_exactly(void **state)
+{
+    const ttr_loss *losses;
+    (void)state;
+    begin();
+    writing_event(&w, TTR_KIND_INSTANT, 1, "fine");
+    assert_int_equal(ttr_losses(w.writer, &losses), 0);
+    writing_everything(&w);
+    /* Of 19 kinds counters, switches and wakeups keep no byte, null or text field, and ends no name. */
+    assert_int_equal(writing_lost(&w, "field.bytes"), 16);
+    assert_int_equal(writing_lost(&w, "field.null"), 16);
+    assert_int_equal(writing_lost(&w, "field.duplicate"), 16 * 2);
+    assert_int_equal(writing_lost(&w, "flow.instant"), 3);
+    assert_int_equal(writing_lost(&w, "kind.other"), 1);
+    assert_int_equal(writing_lost(&w, "object.instant"), 1);
+    assert_int_equal(writing_lost(&w, "gap.instant"), 1);
+    assert_int_equal(writing_lost(&w, "sample.empty"), 1);
+    writing_finish(&w);
+    writing_close(&w);
+}
+
+static void any_events_give_whole_packets(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        begin();
+        writing_random(&w, seed, 100);
+        writing_finish(&w);
+        assert_int_equal(w.status, TTR_OK);
+        free(lines_of(w.text, w.n));
+        writing_close(&w);
+    }
+}
+
+static void failures_of_memory_and_disk_are_told(void **state)
+{
+    (void)state;
+    writing_fails_cleanly("perfetto");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_instant_has_the_bytes_of_the_schema),
+        cmocka_unit_test(an_empty_trace_is_one_packet),
+        cmocka_unit_test(strings_travel_once_in_the_packet_that_uses_them_first),
+        cmocka_unit_test(a_span_is_a_begin_and_an_end),
+        cmocka_unit_test(an_outer_span_that_comes_after_an_inner_one_with_its_begin_goes_beside),
+        cmocka_unit_test(in_one_batch_outer_spans_go_first),
+        cmocka_unit_test(unix_times_become_small_and_a_snapshot_says_how),
+        cmocka_unit_test(each_number_of_a_counter_is_a_track),
+        cmocka_unit_test(async_ids_share_tracks_that_are_over),
+        cmocka_unit_test(a_flow_has_one_id_from_begin_to_end),
+        cmocka_unit_test(a_switch_is_two_task_states),
+        cmocka_unit_test(a_switch_without_a_cpu_is_an_instant),
+        cmocka_unit_test(samples_name_frames_in_mappings),
+        cmocka_unit_test(a_log_message_has_a_body_and_a_priority),
+        cmocka_unit_test(a_long_blob_is_cut),
+        cmocka_unit_test(ids_that_do_not_fit_are_in_the_names),
+        cmocka_unit_test(a_name_that_comes_late_is_told_again),
+        cmocka_unit_test(only_another_provider_is_told_by_the_event),
+        cmocka_unit_test(categories_are_split_at_commas),
+        cmocka_unit_test(objects_name_tracks_and_the_rest_are_instants),
+        cmocka_unit_test(the_interned_state_is_cleared_before_it_grows_large),
+        cmocka_unit_test(losses_are_counted_exactly),
+        cmocka_unit_test(any_events_give_whole_packets),
+        cmocka_unit_test(failures_of_memory_and_disk_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
