@@ -56,9 +56,9 @@ static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&p->interned, alloc);
     buffer_init(&p->scratch, alloc);
     p->base = INT64_MAX; /* until there is a time */
-    tracks_init(p);
-    kernel_init(p);
-    return fields_set_up(p) ? TTR_OK : fail_memory(error);
+    perfetto_init_tracks(p);
+    perfetto_init_kernel(p);
+    return perfetto_make_keys(p) ? TTR_OK : fail_memory(error);
 }
 
 /* --- The first packets --- */
@@ -76,9 +76,9 @@ static void begin_sequence(struct perfetto *p)
     if (p->is_begun)
         return;
     p->is_begun = true;
-    size_t packet = packet_begin(p);
+    size_t packet = perfetto_begin(p);
     protobuf_bool(p->to, PACKET_FIRST_ON_SEQUENCE, true);
-    packet_end(p, packet);
+    perfetto_end(p, packet);
 }
 
 /* Chooses the zero of the trace by the first time there is. */
@@ -89,13 +89,13 @@ static void choose_base(struct perfetto *p, int64_t first)
     if (first < UNIX_FROM)
         return;
     p->base = first - first % SECOND - 3600 * SECOND;
-    size_t packet = packet_begin(p);
+    size_t packet = perfetto_begin(p);
     size_t snapshot = protobuf_begin(p->to, PACKET_CLOCK_SNAPSHOT);
     add_clock(p, CLOCK_BOOTTIME_NUMBER, 0);
     add_clock(p, CLOCK_REALTIME_NUMBER, p->base);
     protobuf_u64(p->to, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME_NUMBER);
     protobuf_end(p->to, snapshot);
-    packet_end(p, packet);
+    perfetto_end(p, packet);
 }
 
 static bool has_time(const ttr_event *event)
@@ -197,7 +197,7 @@ static ttr_status perfetto_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct perfetto *p = out->own;
     begin_sequence(p);
-    tracks_finish(p);
+    perfetto_finish_tracks(p);
     return output_drain(out, error);
 }
 
@@ -206,8 +206,8 @@ static void perfetto_drop(struct ttr_writer *out)
     struct perfetto *p = out->own;
     if (!p->out)
         return;
-    tracks_free(p);
-    kernel_free(p);
+    perfetto_free_tracks(p);
+    perfetto_free_kernel(p);
     buffer_free(&p->interned);
     buffer_free(&p->scratch);
     alloc_free(&out->t->counted, p->seen, p->seen_capacity, sizeof *p->seen);

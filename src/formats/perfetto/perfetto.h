@@ -40,7 +40,7 @@ struct lane {
     uint64_t uuid;     /* 0 = not described yet */
     ttr_id provider;   /* of its events unless they say otherwise */
     bool has_provider; /* decided */
-    struct nest nest;
+    struct perfetto_nest nest;
     uint64_t aside_uuid; /* a track beside it for spans that clash, free from aside_end on */
     int64_t aside_end;
 };
@@ -135,28 +135,28 @@ struct open_event {
 /* --- perfetto_packet.c --- */
 
 /* Begins and ends a packet; the end adds what was interned meanwhile. */
-size_t packet_begin(struct perfetto *p);
-size_t packet_begin_at(struct perfetto *p, int64_t time);
-void packet_end(struct perfetto *p, size_t mark);
+size_t perfetto_begin(struct perfetto *p);
+size_t perfetto_begin_at(struct perfetto *p, int64_t time);
+void perfetto_end(struct perfetto *p, size_t mark);
 
 /* Begins a packet with a track event on a track, without a name. */
-struct open_event packet_begin_event(struct perfetto *p, int64_t time, unsigned type, uint64_t uuid);
-void packet_end_event(struct perfetto *p, struct open_event open);
+struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type, uint64_t uuid);
+void perfetto_end_event(struct perfetto *p, struct open_event open);
 
 /* The iid of a known string in a dictionary, told to the reader when it is new; never 0. */
-uint32_t packet_intern(struct perfetto *p, ttr_id id, enum dictionary dictionary);
+uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dictionary dictionary);
 
 /* A number for an interned thing that is no string. */
-uint32_t packet_new_iid(struct perfetto *p);
+uint32_t perfetto_new_iid(struct perfetto *p);
 
 /* Adds a text as a string field; bytes that are no UTF-8 become U+FFFD and count as a loss. */
-void packet_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text);
+void perfetto_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text);
 
 /* What is known of a string; NULL when memory is out. */
-struct string_use *packet_string(struct perfetto *p, ttr_id id);
+struct string_use *perfetto_string(struct perfetto *p, ttr_id id);
 
 /* Gives item `index`, growing the table; NULL (and the buffer failed) when memory is out. */
-void *packet_item(struct perfetto *p, struct table *table, size_t index, size_t size);
+void *perfetto_item(struct perfetto *p, struct table *table, size_t index, size_t size);
 
 static inline void perfetto_lost(struct perfetto *p, enum perfetto_loss loss)
 {
@@ -172,36 +172,36 @@ struct renumbered {
 };
 
 /* Adds a name as a string field, with the real number where that is not the one written: "worker (tid 9223372036854775817)". */
-void tracks_name(struct perfetto *p, uint32_t field, ttr_id name, const struct renumbered *number);
+void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name, const struct renumbered *number);
 
 /* The process or thread, its track described with the names known by now; NULL when memory is out. */
-struct process_state *tracks_process(struct perfetto *p, uint32_t index);
-struct thread_state *tracks_thread(struct perfetto *p, ttr_id id);
+struct process_state *perfetto_process(struct perfetto *p, uint32_t index);
+struct thread_state *perfetto_thread(struct perfetto *p, ttr_id id);
 
 /* The thread without a track: its tid and pid as written. */
-struct thread_state *tracks_thread_numbers(struct perfetto *p, ttr_id id);
+struct thread_state *perfetto_thread_numbers(struct perfetto *p, ttr_id id);
 
 /* The track for slices of an event's thread, described; NULL when memory is out. */
-struct lane *tracks_lane(struct perfetto *p, const ttr_event *event);
+struct lane *perfetto_lane(struct perfetto *p, const ttr_event *event);
 
 /* A track of its own for what belongs to no thread. */
-struct lane *tracks_global(struct perfetto *p, struct lane *lane, const char *name);
+struct lane *perfetto_global(struct perfetto *p, struct lane *lane, const char *name);
 
 /* The track of a span of the lane: the lane's, or one beside it. */
-uint64_t tracks_span(struct perfetto *p, struct lane *lane, int64_t begin, int64_t end);
+uint64_t perfetto_span_track(struct perfetto *p, struct lane *lane, int64_t begin, int64_t end);
 
 /* The track of one series of a counter. */
-struct counter_track *tracks_counter(struct perfetto *p, const ttr_event *event, const ttr_field *field);
+struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *event, const ttr_field *field);
 
 /* The track of an async event; `change` is +1 for a begin, -1 for an end. */
-struct async_track *tracks_async(struct perfetto *p, const ttr_event *event, int change);
+struct async_track *perfetto_async(struct perfetto *p, const ttr_event *event, int change);
 
 /* What the tables start from. */
-void tracks_init(struct perfetto *p);
+void perfetto_init_tracks(struct perfetto *p);
 
 /* Describes anew what got a name since it was described. */
-void tracks_finish(struct perfetto *p);
-void tracks_free(struct perfetto *p);
+void perfetto_finish_tracks(struct perfetto *p);
+void perfetto_free_tracks(struct perfetto *p);
 
 /* --- perfetto_fields.c --- */
 
@@ -212,36 +212,36 @@ enum attribute_key {
 
 /* Adds all fields as annotations; `skip` names a top-level field that is told otherwise, or NULL.  `most` is the most bytes of a
  * byte field that are kept. */
-void fields_add(struct perfetto *p, const ttr_event *event, const char *skip, size_t most);
+void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char *skip, size_t most);
 
 /* Adds attributes of an event that its track does not imply; afterwards names start anew. */
-void fields_add_attributes(struct perfetto *p, const ttr_event *event, const struct lane *lane);
-void fields_add_u64(struct perfetto *p, enum attribute_key key, uint64_t value);
-void fields_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t value);
-void fields_add_thread(struct perfetto *p, ttr_id thread);
+void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const struct lane *lane);
+void perfetto_add_u64(struct perfetto *p, enum attribute_key key, uint64_t value);
+void perfetto_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t value);
+void perfetto_add_thread(struct perfetto *p, ttr_id thread);
 
 /* How many attributes an event has that a packet without annotations loses: name and category too where asked. */
-unsigned fields_count_attributes(const struct perfetto *p, const ttr_event *event);
+unsigned perfetto_count_attributes(const struct perfetto *p, const ttr_event *event);
 
 /* Makes the keys; false when memory is out. */
-bool fields_set_up(struct perfetto *p);
+bool perfetto_make_keys(struct perfetto *p);
 
 /* --- perfetto_kernel.c --- */
 
 /* These give false for an event that must become an instant. */
-bool kernel_switch(struct perfetto *p, const ttr_event *event);
-bool kernel_wake(struct perfetto *p, const ttr_event *event);
-bool kernel_sample(struct perfetto *p, const ttr_event *event);
+bool perfetto_switch(struct perfetto *p, const ttr_event *event);
+bool perfetto_wake(struct perfetto *p, const ttr_event *event);
+bool perfetto_sample(struct perfetto *p, const ttr_event *event);
 
 /* Remembers a module or mapping for samples. */
-void kernel_module(struct perfetto *p, const ttr_event *event);
-void kernel_mapping(struct perfetto *p, const ttr_event *event);
+void perfetto_module(struct perfetto *p, const ttr_event *event);
+void perfetto_mapping(struct perfetto *p, const ttr_event *event);
 
-void kernel_init(struct perfetto *p);
-void kernel_free(struct perfetto *p);
+void perfetto_init_kernel(struct perfetto *p);
+void perfetto_free_kernel(struct perfetto *p);
 
 /* Forgets what was told about frames: the state was cleared. */
-void kernel_clear(struct perfetto *p);
+void perfetto_clear_kernel(struct perfetto *p);
 
 /* --- perfetto_write.c --- */
 

@@ -33,7 +33,7 @@ struct walk {
     size_t most;
 };
 
-bool fields_set_up(struct perfetto *p)
+bool perfetto_make_keys(struct perfetto *p)
 {
     for (size_t i = 0; i < sizeof key_texts / sizeof *key_texts; i++) {
         p->keys[i] = ttr_text_add(p->out->t, key_texts[i], strlen(key_texts[i]));
@@ -70,7 +70,7 @@ static void add_numbered_name(struct perfetto *p, ttr_text name, unsigned number
     buffer_add(&whole, digits, number_put_u64(digits, number));
     p->to->failed |= whole.failed;
     if (!whole.failed)
-        packet_text(p, p->to, ANNOTATION_KEY, (ttr_text){(const char *)whole.bytes, whole.n});
+        perfetto_text(p, p->to, ANNOTATION_KEY, (ttr_text){(const char *)whole.bytes, whole.n});
     buffer_free(&whole);
 }
 
@@ -82,9 +82,9 @@ static void add_name(struct perfetto *p, size_t seen_begin, const ttr_field *fie
         perfetto_lost(p, LOSS_DUPLICATE);
         add_numbered_name(p, field->name, before + 1);
     } else if (field->name_id) {
-        protobuf_u64(p->to, ANNOTATION_KEY_IID, packet_intern(p, field->name_id, IN_KEYS));
+        protobuf_u64(p->to, ANNOTATION_KEY_IID, perfetto_intern(p, field->name_id, IN_KEYS));
     } else {
-        packet_text(p, p->to, ANNOTATION_KEY, field->name);
+        perfetto_text(p, p->to, ANNOTATION_KEY, field->name);
     }
 }
 
@@ -130,9 +130,9 @@ static void add_number(struct perfetto *p, const ttr_value *value)
 static void add_text(struct perfetto *p, const ttr_value *value)
 {
     if (value->text_id)
-        protobuf_u64(p->to, ANNOTATION_TEXT_IID, packet_intern(p, value->text_id, IN_VALUES));
+        protobuf_u64(p->to, ANNOTATION_TEXT_IID, perfetto_intern(p, value->text_id, IN_VALUES));
     else
-        packet_text(p, p->to, ANNOTATION_TEXT, value->text);
+        perfetto_text(p, p->to, ANNOTATION_TEXT, value->text);
 }
 
 static void add_value(struct walk *walk, const ttr_value *value)
@@ -190,7 +190,7 @@ static bool is_named(const ttr_field *field, const char *name)
     return name && field->depth == 0 && field->name.n == strlen(name) && memcmp(field->name.p, name, field->name.n) == 0;
 }
 
-void fields_add(struct perfetto *p, const ttr_event *event, const char *skip, size_t most)
+void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char *skip, size_t most)
 {
     struct walk walk;
     ttr_fields fields;
@@ -222,14 +222,14 @@ static size_t begin_attribute(struct perfetto *p, enum attribute_key key)
     return mark;
 }
 
-void fields_add_u64(struct perfetto *p, enum attribute_key key, uint64_t value)
+void perfetto_add_u64(struct perfetto *p, enum attribute_key key, uint64_t value)
 {
     size_t mark = begin_attribute(p, key);
     protobuf_u64(p->to, ANNOTATION_UINT, value);
     protobuf_end(p->to, mark);
 }
 
-void fields_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t value)
+void perfetto_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t value)
 {
     size_t mark = begin_attribute(p, key);
     protobuf_u64(p->to, ANNOTATION_POINTER, value);
@@ -239,19 +239,19 @@ void fields_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t val
 static void add_plain_text(struct perfetto *p, enum attribute_key key, ttr_text text)
 {
     size_t mark = begin_attribute(p, key);
-    packet_text(p, p->to, ANNOTATION_TEXT, text);
+    perfetto_text(p, p->to, ANNOTATION_TEXT, text);
     protobuf_end(p->to, mark);
 }
 
-void fields_add_thread(struct perfetto *p, ttr_id id)
+void perfetto_add_thread(struct perfetto *p, ttr_id id)
 {
     ttr_thread thread;
     if (!ttr_thread_get(p->out->t, id, &thread))
         return;
     if (thread.pid_known)
-        fields_add_u64(p, KEY_PID, thread.pid);
+        perfetto_add_u64(p, KEY_PID, thread.pid);
     if (thread.tid_known)
-        fields_add_u64(p, KEY_TID, thread.tid);
+        perfetto_add_u64(p, KEY_TID, thread.tid);
 }
 
 static void add_string(struct perfetto *p, enum attribute_key key, ttr_id id)
@@ -267,7 +267,7 @@ static void add_level(struct perfetto *p, unsigned level)
     if (level < sizeof levels / sizeof *levels)
         add_plain_text(p, KEY_LEVEL, (ttr_text){levels[level], strlen(levels[level])});
     else
-        fields_add_u64(p, KEY_LEVEL, level);
+        perfetto_add_u64(p, KEY_LEVEL, level);
 }
 
 static void add_flags(struct perfetto *p, unsigned flags)
@@ -306,7 +306,7 @@ static ttr_id path_of(const ttr *t, const ttr_event *event)
     return t->sources_n > 2 && ttr_source_get(t, event->source, &source) ? source.path : 0;
 }
 
-void fields_add_attributes(struct perfetto *p, const ttr_event *event, const struct lane *lane)
+void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const struct lane *lane)
 {
     ttr_id path = path_of(p->out->t, event);
     if (event->provider && (!lane->has_provider || lane->provider != event->provider))
@@ -316,11 +316,11 @@ void fields_add_attributes(struct perfetto *p, const ttr_event *event, const str
     if (event->level)
         add_level(p, event->level);
     if (event->keyword)
-        fields_add_u64(p, KEY_KEYWORD, event->keyword);
+        perfetto_add_u64(p, KEY_KEYWORD, event->keyword);
     if (event->opcode)
-        fields_add_u64(p, KEY_OPCODE, event->opcode);
+        perfetto_add_u64(p, KEY_OPCODE, event->opcode);
     if (event->flags & TTR_EVENT_HAS_CPU)
-        fields_add_u64(p, KEY_CPU, event->cpu);
+        perfetto_add_u64(p, KEY_CPU, event->cpu);
     if (event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME))
         add_flags(p, event->flags);
     add_id16(p, KEY_ACTIVITY, event->activity);
@@ -328,7 +328,7 @@ void fields_add_attributes(struct perfetto *p, const ttr_event *event, const str
     p->seen_n = 0;
 }
 
-unsigned fields_count_attributes(const struct perfetto *p, const ttr_event *event)
+unsigned perfetto_count_attributes(const struct perfetto *p, const ttr_event *event)
 {
     unsigned flags = event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME);
     bool has[] = {event->level != 0, event->keyword != 0, flags != 0, event->activity != NULL, event->related != NULL,

@@ -22,19 +22,19 @@ struct task {
 
 static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state, const ttr_thread *thread)
 {
-    tracks_name(p, field, thread->thread_name, &(struct renumbered){"tid", thread->tid, state->tid});
+    perfetto_add_name(p, field, thread->thread_name, &(struct renumbered){"tid", thread->tid, state->tid});
 }
 
 /* Tells the kernel's tree of a thread that is new or has another name. */
 static void tell_tree(struct perfetto *p, struct thread_state *state, const ttr_thread *thread)
 {
-    const struct process_state *process = thread->pid_known ? tracks_process(p, state->process) : NULL;
+    const struct process_state *process = thread->pid_known ? perfetto_process(p, state->process) : NULL;
     bool is_idle = !thread->pid_known && state->tid == 0;
     if ((!process && !is_idle) || (state->is_in_tree && state->tree_name == thread->thread_name))
         return;
     state->is_in_tree = true;
     state->tree_name = thread->thread_name;
-    size_t packet = packet_begin(p);
+    size_t packet = perfetto_begin(p);
     size_t tree = protobuf_begin(p->to, PACKET_PROCESS_TREE);
     size_t entry = protobuf_begin(p->to, TREE_THREADS);
     protobuf_u64(p->to, TREE_TID, state->tid);
@@ -44,17 +44,17 @@ static void tell_tree(struct perfetto *p, struct thread_state *state, const ttr_
         protobuf_bool(p->to, TREE_IS_IDLE, true);
     protobuf_end(p->to, entry);
     protobuf_end(p->to, tree);
-    packet_end(p, packet);
+    perfetto_end(p, packet);
 }
 
 static void tell_state(struct perfetto *p, const ttr_event *event, const struct task *task)
 {
     ttr_thread thread;
-    struct thread_state *state = ttr_thread_get(p->out->t, task->thread, &thread) ? tracks_thread_numbers(p, task->thread) : NULL;
+    struct thread_state *state = ttr_thread_get(p->out->t, task->thread, &thread) ? perfetto_thread_numbers(p, task->thread) : NULL;
     if (!state)
         return;
     tell_tree(p, state, &thread);
-    size_t packet = packet_begin_at(p, event->time);
+    size_t packet = perfetto_begin_at(p, event->time);
     size_t body = protobuf_begin(p->to, PACKET_TASK_STATE);
     protobuf_u64(p->to, TASK_CPU, event->cpu);
     add_comm(p, TASK_NAME, state, &thread);
@@ -63,7 +63,7 @@ static void tell_state(struct perfetto *p, const ttr_event *event, const struct 
     if (task->priority)
         protobuf_i64(p->to, TASK_PRIORITY, task->priority);
     protobuf_end(p->to, body);
-    packet_end(p, packet);
+    perfetto_end(p, packet);
 }
 
 static unsigned state_of(struct perfetto *p, unsigned tag)
@@ -91,7 +91,7 @@ static bool take_priority(const ttr_field *field, const char *name, int32_t *pri
 /* Counts what these packets have no place for. */
 static void count_lost(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss, unsigned fields)
 {
-    unsigned n = fields + fields_count_attributes(p, event) + (event->name != 0) + (event->category != 0) + (event->provider != 0);
+    unsigned n = fields + perfetto_count_attributes(p, event) + (event->name != 0) + (event->category != 0) + (event->provider != 0);
     for (unsigned i = 0; i < n; i++)
         perfetto_lost(p, loss);
 }
@@ -101,7 +101,7 @@ static bool has_usable_cpu(const ttr_event *event)
     return (event->flags & TTR_EVENT_HAS_CPU) && event->cpu <= INT32_MAX;
 }
 
-bool kernel_switch(struct perfetto *p, const ttr_event *event)
+bool perfetto_switch(struct perfetto *p, const ttr_event *event)
 {
     struct task out = {.thread = event->link <= UINT32_MAX ? (ttr_id)event->link : 0};
     struct task in = {.thread = event->thread, .state = STATE_RUNNING};
@@ -134,7 +134,7 @@ static unsigned count_fields(const struct perfetto *p, const ttr_event *event)
     return n;
 }
 
-bool kernel_wake(struct perfetto *p, const ttr_event *event)
+bool perfetto_wake(struct perfetto *p, const ttr_event *event)
 {
     if (!has_usable_cpu(event))
         return false;
@@ -158,7 +158,7 @@ static uint64_t number_field(const struct perfetto *p, const ttr_event *event, c
     return is_there ? field.value.v.u : 0;
 }
 
-void kernel_module(struct perfetto *p, const ttr_event *event)
+void perfetto_module(struct perfetto *p, const ttr_event *event)
 {
     ttr_field field;
     uint64_t process = process_of(p, event);
@@ -169,7 +169,7 @@ void kernel_module(struct perfetto *p, const ttr_event *event)
         build_id = ttr_text_add(p->out->t, field.value.text.p, field.value.text.n);
         p->to->failed |= build_id == 0;
     }
-    struct module_state *module = packet_item(p, &p->modules, p->modules_n, sizeof *module);
+    struct module_state *module = perfetto_item(p, &p->modules, p->modules_n, sizeof *module);
     if (!module || !pairmap_put(&p->module_index, process, event->link, (uint32_t)p->modules_n)) {
         p->to->failed = true;
         return;
@@ -178,12 +178,12 @@ void kernel_module(struct perfetto *p, const ttr_event *event)
     *module = (struct module_state){.name = event->name, .build_id = build_id};
 }
 
-void kernel_mapping(struct perfetto *p, const ttr_event *event)
+void perfetto_mapping(struct perfetto *p, const ttr_event *event)
 {
     uint32_t process = process_of(p, event);
     if (p->mappings_n >= MAPPINGS_MOST)
         return;
-    struct mapping_state *mapping = packet_item(p, &p->mappings, p->mappings_n, sizeof *mapping);
+    struct mapping_state *mapping = perfetto_item(p, &p->mappings, p->mappings_n, sizeof *mapping);
     if (!mapping)
         return;
     *mapping = (struct mapping_state){
@@ -213,9 +213,9 @@ static uint32_t tell_mapping(struct perfetto *p, struct mapping_state *mapping)
 {
     if (mapping->iid)
         return mapping->iid;
-    uint32_t build_id = mapping->build_id ? packet_intern(p, mapping->build_id, IN_BUILD_IDS) : 0;
-    uint32_t path = mapping->path ? packet_intern(p, mapping->path, IN_MAPPING_PATHS) : 0;
-    mapping->iid = packet_new_iid(p);
+    uint32_t build_id = mapping->build_id ? perfetto_intern(p, mapping->build_id, IN_BUILD_IDS) : 0;
+    uint32_t path = mapping->path ? perfetto_intern(p, mapping->path, IN_MAPPING_PATHS) : 0;
+    mapping->iid = perfetto_new_iid(p);
     size_t mark = protobuf_begin(&p->interned, INTERNED_MAPPINGS);
     protobuf_u64(&p->interned, MAPPING_IID, mapping->iid);
     if (build_id)
@@ -234,7 +234,7 @@ static uint32_t tell_empty_mapping(struct perfetto *p)
 {
     if (p->empty_mapping)
         return p->empty_mapping;
-    p->empty_mapping = packet_new_iid(p);
+    p->empty_mapping = perfetto_new_iid(p);
     size_t mark = protobuf_begin(&p->interned, INTERNED_MAPPINGS);
     protobuf_u64(&p->interned, MAPPING_IID, p->empty_mapping);
     protobuf_end(&p->interned, mark);
@@ -252,7 +252,7 @@ static uint32_t tell_frame(struct perfetto *p, uint32_t process, uint64_t addres
     struct mapping_state *mapping = find_mapping(p, process, address);
     uint32_t in = mapping ? tell_mapping(p, mapping) : tell_empty_mapping(p);
     uint64_t relative = mapping ? address - mapping->start + mapping->offset : address;
-    uint32_t iid = packet_new_iid(p);
+    uint32_t iid = perfetto_new_iid(p);
     size_t mark = protobuf_begin(&p->interned, INTERNED_FRAMES);
     protobuf_u64(&p->interned, FRAME_IID, iid);
     protobuf_u64(&p->interned, FRAME_MAPPING, in);
@@ -274,7 +274,7 @@ static uint32_t tell_callstack(struct perfetto *p, uint32_t process)
         return *known;
     for (size_t i = 0; i < p->seen_n; i++)
         p->seen[i] = tell_frame(p, process, p->seen[i]);
-    uint32_t iid = packet_new_iid(p);
+    uint32_t iid = perfetto_new_iid(p);
     size_t mark = protobuf_begin(&p->interned, INTERNED_CALLSTACKS);
     protobuf_u64(&p->interned, CALLSTACK_IID, iid);
     for (size_t i = p->seen_n; i-- > 0;)
@@ -330,7 +330,7 @@ static void add_task(struct perfetto *p, const ttr_event *event, const struct pr
     }
 }
 
-bool kernel_sample(struct perfetto *p, const ttr_event *event)
+bool perfetto_sample(struct perfetto *p, const ttr_event *event)
 {
     const struct thread_state *thread = NULL;
     const struct process_state *process = NULL;
@@ -339,22 +339,22 @@ bool kernel_sample(struct perfetto *p, const ttr_event *event)
         return false;
     count_lost(p, event, LOSS_SAMPLE_ATTRIBUTE, others);
     if (event->thread)
-        thread = tracks_thread(p, event->thread);
+        thread = perfetto_thread(p, event->thread);
     if (thread)
-        process = tracks_process(p, thread->process);
-    size_t packet = packet_begin_at(p, event->time);
+        process = perfetto_process(p, thread->process);
+    size_t packet = perfetto_begin_at(p, event->time);
     size_t sample = protobuf_begin(p->to, PACKET_STACK_SAMPLE);
     add_task(p, event, process, thread ? thread->tid : 0);
     protobuf_u64(p->to, SAMPLE_CALLSTACK_IID, tell_callstack(p, process_of(p, event)));
     protobuf_end(p->to, sample);
-    packet_end(p, packet);
+    perfetto_end(p, packet);
     p->seen_n = 0;
     return true;
 }
 
 /* --- State --- */
 
-void kernel_init(struct perfetto *p)
+void perfetto_init_kernel(struct perfetto *p)
 {
     const struct alloc *alloc = &p->out->t->counted;
     pairmap_init(&p->module_index, alloc);
@@ -362,7 +362,7 @@ void kernel_init(struct perfetto *p)
     pairmap_init(&p->callstacks, alloc);
 }
 
-void kernel_free(struct perfetto *p)
+void perfetto_free_kernel(struct perfetto *p)
 {
     const struct alloc *alloc = &p->out->t->counted;
     pairmap_free(&p->module_index);
@@ -372,7 +372,7 @@ void kernel_free(struct perfetto *p)
     alloc_free(alloc, p->modules.items, p->modules.n, sizeof(struct module_state));
 }
 
-void kernel_clear(struct perfetto *p)
+void perfetto_clear_kernel(struct perfetto *p)
 {
     struct mapping_state *mappings = p->mappings.items;
     for (size_t i = 0; i < p->mappings_n; i++)

@@ -5,19 +5,19 @@
 
 #define NEST_FIRST 8
 
-static bool is_inside(const struct nest_span *span, int64_t begin, int64_t end)
+static bool is_inside(const struct perfetto_nest_span *span, int64_t begin, int64_t end)
 {
     return span->begin >= begin && span->end <= end && (span->begin != begin || span->end != end);
 }
 
 /* A span that begins with the new one but ends before it was written first: its begin would enclose the new one. */
-static bool is_early_child(const struct nest_span *span, int64_t begin)
+static bool is_early_child(const struct perfetto_nest_span *span, int64_t begin)
 {
     return span->begin == begin && span->end > begin;
 }
 
 /* Shortens the list to spans that may still enclose something; the others count as forgotten. */
-static void forget(struct nest *nest)
+static void forget(struct perfetto_nest *nest)
 {
     size_t kept = nest->n;
     /* The chain around the newest span survives, moved to the front; walk it inwards by reversing the parent links in place. */
@@ -31,13 +31,13 @@ static void forget(struct nest *nest)
     size_t to = 0;
     int32_t chain = behind;
     for (size_t i = 0; i < kept; i++) {
-        struct nest_span span = nest->spans[i];
+        struct perfetto_nest_span span = nest->spans[i];
         if ((int32_t)i == chain) {
             chain = span.parent;
             span.parent = (int32_t)to - 1;
             nest->spans[to++] = span;
         } else if (to && span.begin < nest->spans[to - 1].end) {
-            struct nest_span *outer = &nest->spans[to - 1];
+            struct perfetto_nest_span *outer = &nest->spans[to - 1];
             outer->inner_end = span.end > outer->inner_end ? span.end : outer->inner_end;
         } else {
             nest->forgotten_begin = nest->has_forgotten && nest->forgotten_begin < span.begin ? nest->forgotten_begin : span.begin;
@@ -49,19 +49,19 @@ static void forget(struct nest *nest)
 }
 
 /* Whether a span that no listed one encloses may be taken, though some are no longer listed. */
-static bool is_clear_of_forgotten(const struct nest *nest, int64_t begin, int64_t end)
+static bool is_clear_of_forgotten(const struct perfetto_nest *nest, int64_t begin, int64_t end)
 {
     return !nest->has_forgotten || begin >= nest->forgotten_end || (begin < nest->forgotten_begin && end >= nest->forgotten_end);
 }
 
-static bool make_room(struct nest *nest, const struct alloc *alloc)
+static bool make_room(struct perfetto_nest *nest, const struct alloc *alloc)
 {
     size_t before = nest->capacity;
     if (nest->n < before)
         return true;
     if (nest->n < NEST_MOST) {
         size_t grown = before ? before * 2 : NEST_FIRST;
-        struct nest_span *spans = alloc_resize(alloc, nest->spans, before, grown, sizeof *spans);
+        struct perfetto_nest_span *spans = alloc_resize(alloc, nest->spans, before, grown, sizeof *spans);
         if (!spans)
             return false;
         nest->spans = spans;
@@ -72,13 +72,13 @@ static bool make_room(struct nest *nest, const struct alloc *alloc)
     /* A chain that fills the list: no trace nests like that.  Only its outer half is remembered. */
     if (nest->n > NEST_MOST / 2) {
         nest->n = NEST_MOST / 2;
-        struct nest_span *last = &nest->spans[nest->n - 1];
+        struct perfetto_nest_span *last = &nest->spans[nest->n - 1];
         last->inner_end = last->end;
     }
     return true;
 }
 
-enum nest_answer nest_take(struct nest *nest, const struct alloc *alloc, int64_t begin, int64_t end)
+enum nest_answer perfetto_nest_take(struct perfetto_nest *nest, const struct alloc *alloc, int64_t begin, int64_t end)
 {
     size_t n = nest->n;
     int64_t inner_end = INT64_MIN;
@@ -105,12 +105,12 @@ enum nest_answer nest_take(struct nest *nest, const struct alloc *alloc, int64_t
         for (around = (int32_t)nest->n - 1; around >= 0 && nest->spans[around].end <= begin;)
             around--;
     }
-    nest->spans[nest->n++] = (struct nest_span){.begin = begin, .end = end, .inner_end = inner_end, .parent = around};
+    nest->spans[nest->n++] = (struct perfetto_nest_span){.begin = begin, .end = end, .inner_end = inner_end, .parent = around};
     return NEST_FITS;
 }
 
-void nest_free(struct nest *nest, const struct alloc *alloc)
+void perfetto_nest_free(struct perfetto_nest *nest, const struct alloc *alloc)
 {
     alloc_free(alloc, nest->spans, nest->capacity, sizeof *nest->spans);
-    *nest = (struct nest){0};
+    *nest = (struct perfetto_nest){0};
 }

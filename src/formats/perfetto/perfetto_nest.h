@@ -2,7 +2,7 @@
  *
  * Perfetto has no whole spans: a span is a begin and an end, all packets are sorted by time (packets of one time stay in the order of
  * the file), and an end closes the innermost open slice of its track.  So a span comes out as it was only if it nests with the
- * others of the track, and among spans that begin together the outer one is written first.  A `nest` remembers the spans of a
+ * others of the track, and among spans that begin together the outer one is written first.  A nest remembers the spans of a
  * track as far as that takes and refuses a span that would come out wrong or might.
  * Memory: NEST_MOST spans at most; the oldest are forgotten, and spans that reach back over them are judged by their range. */
 #ifndef TRACETTA_FORMATS_PERFETTO_NEST_H
@@ -15,15 +15,15 @@
 
 #define NEST_MOST 4096
 
-struct nest_span {
+struct perfetto_nest_span {
     int64_t begin, end;
     int64_t inner_end; /* spans inside that are no longer listed end no later than this */
     int32_t parent;    /* index, -1 = none */
 };
 
 /* Zeroed is empty. */
-struct nest {
-    struct nest_span *spans; /* by begin; inner ones behind outer ones */
+struct perfetto_nest {
+    struct perfetto_nest_span *spans; /* by begin; inner ones behind outer ones */
     size_t n, capacity;
     bool has_forgotten;
     int64_t forgotten_begin, forgotten_end;
@@ -32,8 +32,8 @@ struct nest {
 enum nest_answer { NEST_FITS, NEST_CLASHES, NEST_NO_MEMORY };
 
 /* Takes a span into the nest unless it clashes with what was taken before. */
-enum nest_answer nest_take(struct nest *nest, const struct alloc *alloc, int64_t begin, int64_t end);
+enum nest_answer perfetto_nest_take(struct perfetto_nest *nest, const struct alloc *alloc, int64_t begin, int64_t end);
 
-void nest_free(struct nest *nest, const struct alloc *alloc);
+void perfetto_nest_free(struct perfetto_nest *nest, const struct alloc *alloc);
 
 #endif

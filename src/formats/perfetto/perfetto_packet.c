@@ -12,7 +12,7 @@ static const uint8_t dictionary_fields[DICTIONARIES] = {
     [IN_LOG_BODIES] = INTERNED_LOG_BODIES, [IN_MAPPING_PATHS] = INTERNED_MAPPING_PATHS, [IN_BUILD_IDS] = INTERNED_BUILD_IDS,
 };
 
-void *packet_item(struct perfetto *p, struct table *table, size_t index, size_t size)
+void *perfetto_item(struct perfetto *p, struct table *table, size_t index, size_t size)
 {
     size_t before = table->n;
     if (index >= before) {
@@ -51,7 +51,7 @@ static void add_any_text(struct perfetto *p, struct buffer *to, uint32_t field, 
     protobuf_bytes(to, field, p->scratch.bytes, p->scratch.n);
 }
 
-void packet_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text)
+void perfetto_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text)
 {
     if (utf8_valid(text.p, text.n)) {
         protobuf_bytes(to, field, text.p, text.n);
@@ -63,7 +63,7 @@ void packet_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text
 
 /* --- Interning --- */
 
-uint32_t packet_new_iid(struct perfetto *p)
+uint32_t perfetto_new_iid(struct perfetto *p)
 {
     p->entries++;
     return ++p->next_iid;
@@ -77,9 +77,9 @@ static void look_at(struct perfetto *p, struct string_use *use, ttr_id id)
     use->has_comma = memchr(text.p, ',', text.n) != NULL;
 }
 
-struct string_use *packet_string(struct perfetto *p, ttr_id id)
+struct string_use *perfetto_string(struct perfetto *p, ttr_id id)
 {
-    struct string_use *use = packet_item(p, &p->strings, id, sizeof *use);
+    struct string_use *use = perfetto_item(p, &p->strings, id, sizeof *use);
     if (use && !use->is_known)
         look_at(p, use, id);
     return use;
@@ -98,9 +98,9 @@ static void tell_string(struct perfetto *p, const struct string_use *use, ttr_id
     protobuf_end(to, mark);
 }
 
-uint32_t packet_intern(struct perfetto *p, ttr_id id, enum dictionary dictionary)
+uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dictionary dictionary)
 {
-    struct string_use *use = packet_string(p, id);
+    struct string_use *use = perfetto_string(p, id);
     if (!use)
         return 1;
     if (!(use->in & 1u << dictionary)) {
@@ -121,7 +121,7 @@ static void clear_state(struct perfetto *p)
         uses[i].iid = 0;
         uses[i].in = 0;
     }
-    kernel_clear(p);
+    perfetto_clear_kernel(p);
     p->next_iid = p->entries = 0;
     p->flags = SEQUENCE_CLEARED | SEQUENCE_NEEDED;
 }
@@ -149,7 +149,7 @@ static uint8_t *put_head(struct perfetto *p, uint8_t *at)
     return put_sequence(p, at + 1);
 }
 
-size_t packet_begin(struct perfetto *p)
+size_t perfetto_begin(struct perfetto *p)
 {
     uint8_t *at = buffer_room(p->to, PACKET_HEAD_MOST);
     if (!at)
@@ -175,7 +175,7 @@ static uint8_t *put_time(struct perfetto *p, uint8_t *at, int64_t time)
     return protobuf_varint(at, stamp(p, time));
 }
 
-size_t packet_begin_at(struct perfetto *p, int64_t time)
+size_t perfetto_begin_at(struct perfetto *p, int64_t time)
 {
     uint8_t *at = buffer_room(p->to, PACKET_HEAD_MOST);
     if (!at)
@@ -185,7 +185,7 @@ size_t packet_begin_at(struct perfetto *p, int64_t time)
     return mark;
 }
 
-void packet_end(struct perfetto *p, size_t mark)
+void perfetto_end(struct perfetto *p, size_t mark)
 {
     p->to->failed |= p->interned.failed;
     if (p->interned.n) {
@@ -195,7 +195,7 @@ void packet_end(struct perfetto *p, size_t mark)
     protobuf_end(p->to, mark);
 }
 
-struct open_event packet_begin_event(struct perfetto *p, int64_t time, unsigned type, uint64_t uuid)
+struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type, uint64_t uuid)
 {
     uint8_t *at = buffer_room(p->to, PACKET_HEAD_MOST + 5 + PROTOBUF_VARINT_MAX);
     if (!at)
@@ -211,8 +211,8 @@ struct open_event packet_begin_event(struct perfetto *p, int64_t time, unsigned 
     return open;
 }
 
-void packet_end_event(struct perfetto *p, struct open_event open)
+void perfetto_end_event(struct perfetto *p, struct open_event open)
 {
     protobuf_end(p->to, open.event);
-    packet_end(p, open.packet);
+    perfetto_end(p, open.packet);
 }

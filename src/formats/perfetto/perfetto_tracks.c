@@ -31,18 +31,18 @@ static void add_description(struct perfetto *p, ttr_id provider)
     buffer_add(&whole, text.p, text.n);
     p->to->failed |= whole.failed;
     if (!whole.failed)
-        packet_text(p, p->to, TRACK_DESCRIPTION, (ttr_text){(const char *)whole.bytes, whole.n});
+        perfetto_text(p, p->to, TRACK_DESCRIPTION, (ttr_text){(const char *)whole.bytes, whole.n});
     buffer_free(&whole);
 }
 
-void tracks_name(struct perfetto *p, uint32_t field, ttr_id name, const struct renumbered *number)
+void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name, const struct renumbered *number)
 {
     struct buffer whole;
     char text[48];
     ttr_text plain = ttr_text_get(p->out->t, name);
     if (number->real == number->written) {
         if (plain.n)
-            packet_text(p, p->to, field, plain);
+            perfetto_text(p, p->to, field, plain);
         return;
     }
     buffer_init(&whole, &p->out->t->counted);
@@ -51,7 +51,7 @@ void tracks_name(struct perfetto *p, uint32_t field, ttr_id name, const struct r
     buffer_add(&whole, text, (size_t)snprintf(text, sizeof text, "(%s %" PRIu64 ")", number->what, number->real));
     p->to->failed |= whole.failed;
     if (!whole.failed)
-        packet_text(p, p->to, field, (ttr_text){(const char *)whole.bytes, whole.n});
+        perfetto_text(p, p->to, field, (ttr_text){(const char *)whole.bytes, whole.n});
     buffer_free(&whole);
 }
 
@@ -71,7 +71,7 @@ static int32_t choose_pid(struct perfetto *p, uint64_t pid, uint32_t index)
 
 static struct process_state *process_numbers(struct perfetto *p, uint32_t index)
 {
-    struct process_state *state = packet_item(p, &p->processes, index, sizeof *state);
+    struct process_state *state = perfetto_item(p, &p->processes, index, sizeof *state);
     if (!state || state->is_known)
         return state;
     uint64_t pid = p->out->t->processes[index].pid;
@@ -85,18 +85,18 @@ static struct process_state *process_numbers(struct perfetto *p, uint32_t index)
 static void describe_process(struct perfetto *p, const struct process_state *state, uint32_t index)
 {
     struct renumbered number = {"pid", p->out->t->processes[index].pid, (uint64_t)state->pid};
-    size_t packet = packet_begin(p);
+    size_t packet = perfetto_begin(p);
     size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, state->uuid);
     size_t process = protobuf_begin(p->to, TRACK_PROCESS);
     protobuf_i64(p->to, PROCESS_PID, state->pid);
-    tracks_name(p, PROCESS_NAME, state->name, &number);
+    perfetto_add_name(p, PROCESS_NAME, state->name, &number);
     protobuf_end(p->to, process);
     protobuf_end(p->to, track);
-    packet_end(p, packet);
+    perfetto_end(p, packet);
 }
 
-struct process_state *tracks_process(struct perfetto *p, uint32_t index)
+struct process_state *perfetto_process(struct perfetto *p, uint32_t index)
 {
     struct process_state *state = process_numbers(p, index);
     if (!state)
@@ -121,9 +121,9 @@ static uint64_t choose_tid(struct perfetto *p, const struct thread *thread, ttr_
     return (uint64_t)FIRST_PID + id;
 }
 
-struct thread_state *tracks_thread_numbers(struct perfetto *p, ttr_id id)
+struct thread_state *perfetto_thread_numbers(struct perfetto *p, ttr_id id)
 {
-    struct thread_state *state = packet_item(p, &p->threads, id, sizeof *state);
+    struct thread_state *state = perfetto_item(p, &p->threads, id, sizeof *state);
     if (!state)
         return NULL;
     const struct thread *thread = &p->out->t->threads[id];
@@ -142,34 +142,34 @@ struct thread_state *tracks_thread_numbers(struct perfetto *p, ttr_id id)
 
 static void describe_thread(struct perfetto *p, const struct thread_state *state, uint64_t tid)
 {
-    const struct process_state *process = tracks_process(p, state->process);
+    const struct process_state *process = perfetto_process(p, state->process);
     struct renumbered number = {"tid", tid, state->tid};
     if (!process)
         return;
-    size_t packet = packet_begin(p);
+    size_t packet = perfetto_begin(p);
     size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, state->lane.uuid);
     size_t thread = protobuf_begin(p->to, TRACK_THREAD);
     protobuf_i64(p->to, THREAD_PID, process->pid);
     protobuf_u64(p->to, THREAD_TID, state->tid);
-    tracks_name(p, THREAD_NAME, state->name, &number);
+    perfetto_add_name(p, THREAD_NAME, state->name, &number);
     protobuf_end(p->to, thread);
     add_description(p, state->lane.provider);
     protobuf_end(p->to, track);
-    packet_end(p, packet);
+    perfetto_end(p, packet);
 }
 
 /* A "thread" that stands for its process shares the track of the process. */
 static void use_process_track(struct perfetto *p, struct thread_state *state)
 {
-    const struct process_state *process = tracks_process(p, state->process);
+    const struct process_state *process = perfetto_process(p, state->process);
     state->lane.uuid = process ? process->uuid : 0;
     state->lane.has_provider = true;
 }
 
-struct thread_state *tracks_thread(struct perfetto *p, ttr_id id)
+struct thread_state *perfetto_thread(struct perfetto *p, ttr_id id)
 {
-    struct thread_state *state = tracks_thread_numbers(p, id);
+    struct thread_state *state = perfetto_thread_numbers(p, id);
     ttr_thread thread;
     if (!state || !ttr_thread_get(p->out->t, id, &thread))
         return NULL;
@@ -178,7 +178,7 @@ struct thread_state *tracks_thread(struct perfetto *p, ttr_id id)
         use_process_track(p, state);
         return state;
     }
-    (void)tracks_process(p, state->process);
+    (void)perfetto_process(p, state->process);
     if (state->lane.uuid && state->name == thread.thread_name)
         return state;
     state->lane.uuid = state->lane.uuid ? state->lane.uuid : p->next_uuid++;
@@ -189,17 +189,17 @@ struct thread_state *tracks_thread(struct perfetto *p, ttr_id id)
 
 static void describe_child(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
 {
-    size_t packet = packet_begin(p);
+    size_t packet = perfetto_begin(p);
     size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, uuid);
     protobuf_string(p->to, TRACK_NAME, name);
     if (parent)
         protobuf_u64(p->to, TRACK_PARENT, parent);
     protobuf_end(p->to, track);
-    packet_end(p, packet);
+    perfetto_end(p, packet);
 }
 
-struct lane *tracks_global(struct perfetto *p, struct lane *lane, const char *name)
+struct lane *perfetto_global(struct perfetto *p, struct lane *lane, const char *name)
 {
     if (!lane->uuid) {
         lane->uuid = p->next_uuid++;
@@ -208,16 +208,16 @@ struct lane *tracks_global(struct perfetto *p, struct lane *lane, const char *na
     return lane;
 }
 
-struct lane *tracks_lane(struct perfetto *p, const ttr_event *event)
+struct lane *perfetto_lane(struct perfetto *p, const ttr_event *event)
 {
     if (event->thread == 0 || event->thread >= p->out->t->threads_n)
-        return tracks_global(p, &p->nowhere, "no thread");
+        return perfetto_global(p, &p->nowhere, "no thread");
     struct thread_state *state = NULL;
     if (event->thread < p->threads.n)
         state = (struct thread_state *)p->threads.items + event->thread;
     if (state && state->round == p->round && state->lane.has_provider)
         return &state->lane;
-    state = tracks_thread_numbers(p, event->thread);
+    state = perfetto_thread_numbers(p, event->thread);
     if (!state)
         return NULL;
     if (!state->lane.has_provider) {
@@ -225,13 +225,13 @@ struct lane *tracks_lane(struct perfetto *p, const ttr_event *event)
         state->lane.provider = p->out->t->threads[event->thread].tid_known ? event->provider : 0;
         state->name = NAME_NOT_TOLD;
     }
-    state = tracks_thread(p, event->thread);
+    state = perfetto_thread(p, event->thread);
     return state ? &state->lane : NULL;
 }
 
-uint64_t tracks_span(struct perfetto *p, struct lane *lane, int64_t begin, int64_t end)
+uint64_t perfetto_span_track(struct perfetto *p, struct lane *lane, int64_t begin, int64_t end)
 {
-    enum nest_answer answer = nest_take(&lane->nest, &p->out->t->counted, begin, end);
+    enum nest_answer answer = perfetto_nest_take(&lane->nest, &p->out->t->counted, begin, end);
     p->to->failed |= answer == NEST_NO_MEMORY;
     if (answer != NEST_CLASHES)
         return lane->uuid;
@@ -255,7 +255,7 @@ static uint32_t process_of(const struct perfetto *p, const ttr_event *event)
 
 static uint64_t parent_of(struct perfetto *p, uint32_t process)
 {
-    const struct process_state *state = process == UINT32_MAX ? NULL : tracks_process(p, process);
+    const struct process_state *state = process == UINT32_MAX ? NULL : perfetto_process(p, process);
     return state ? state->uuid : 0;
 }
 
@@ -273,7 +273,7 @@ static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_tex
         buffer_add(&whole, id, (size_t)snprintf(id, sizeof id, "#%" PRIu64, event->link));
     p->to->failed |= whole.failed;
     if (!whole.failed)
-        packet_text(p, p->to, TRACK_NAME, (ttr_text){(const char *)whole.bytes, whole.n});
+        perfetto_text(p, p->to, TRACK_NAME, (ttr_text){(const char *)whole.bytes, whole.n});
     buffer_free(&whole);
 }
 
@@ -281,7 +281,7 @@ static void describe_counter(struct perfetto *p, const struct counter_track *tra
 {
     uint64_t parent = parent_of(p, process_of(p, event));
     ttr_text category = ttr_text_get(p->out->t, event->category);
-    size_t packet = packet_begin(p);
+    size_t packet = perfetto_begin(p);
     size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, track->uuid);
     add_counter_name(p, event, field);
@@ -289,14 +289,14 @@ static void describe_counter(struct perfetto *p, const struct counter_track *tra
         protobuf_u64(p->to, TRACK_PARENT, parent);
     size_t counter = protobuf_begin(p->to, TRACK_COUNTER);
     if (category.n)
-        packet_text(p, p->to, COUNTER_CATEGORIES, category);
+        perfetto_text(p, p->to, COUNTER_CATEGORIES, category);
     protobuf_end(p->to, counter);
     add_description(p, event->provider);
     protobuf_end(p->to, descriptor);
-    packet_end(p, packet);
+    perfetto_end(p, packet);
 }
 
-struct counter_track *tracks_counter(struct perfetto *p, const ttr_event *event, const ttr_field *field)
+struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *event, const ttr_field *field)
 {
     /* The name's id where it has one, else a hash: both with the event's name fill one word, process and id the other. */
     uint64_t field_key = field->name_id ? field->name_id : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
@@ -304,7 +304,7 @@ struct counter_track *tracks_counter(struct perfetto *p, const ttr_event *event,
     const uint32_t *known = pairmap_get(&p->counter_index, a, b);
     if (known)
         return (struct counter_track *)p->counters.items + *known;
-    struct counter_track *track = packet_item(p, &p->counters, p->counters_n, sizeof *track);
+    struct counter_track *track = perfetto_item(p, &p->counters, p->counters_n, sizeof *track);
     if (!track || !pairmap_put(&p->counter_index, a, b, (uint32_t)p->counters_n)) {
         p->to->failed = true;
         return NULL;
@@ -320,15 +320,15 @@ struct counter_track *tracks_counter(struct perfetto *p, const ttr_event *event,
 
 static void describe_async(struct perfetto *p, const struct async_track *track, uint64_t parent, ttr_id name)
 {
-    size_t packet = packet_begin(p);
+    size_t packet = perfetto_begin(p);
     size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, track->uuid);
-    packet_text(p, p->to, TRACK_NAME, ttr_text_get(p->out->t, name));
+    perfetto_text(p, p->to, TRACK_NAME, ttr_text_get(p->out->t, name));
     if (parent)
         protobuf_u64(p->to, TRACK_PARENT, parent);
     add_description(p, track->provider);
     protobuf_end(p->to, descriptor);
-    packet_end(p, packet);
+    perfetto_end(p, packet);
 }
 
 /* An ended track of the same process and name that is over by then, or a new one; UINT32_MAX when memory is out. */
@@ -342,7 +342,7 @@ static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t 
         tracks[index].thread = 0;
         return index;
     }
-    struct async_track *track = packet_item(p, &p->asyncs, p->asyncs_n + 1, sizeof *track);
+    struct async_track *track = perfetto_item(p, &p->asyncs, p->asyncs_n + 1, sizeof *track);
     if (!track)
         return UINT32_MAX;
     p->asyncs_n++;
@@ -363,7 +363,7 @@ static void retire_async(struct perfetto *p, uint64_t scope, uint64_t link, uint
         p->to->failed = true;
 }
 
-struct async_track *tracks_async(struct perfetto *p, const ttr_event *event, int change)
+struct async_track *perfetto_async(struct perfetto *p, const ttr_event *event, int change)
 {
     uint32_t process = process_of(p, event);
     uint64_t scope = (uint64_t)process << 32 | event->name;
@@ -385,7 +385,7 @@ struct async_track *tracks_async(struct perfetto *p, const ttr_event *event, int
 
 /* --- All --- */
 
-void tracks_init(struct perfetto *p)
+void perfetto_init_tracks(struct perfetto *p)
 {
     const struct alloc *alloc = &p->out->t->counted;
     pairmap_init(&p->pids, alloc);
@@ -396,24 +396,24 @@ void tracks_init(struct perfetto *p)
     p->next_pid = FIRST_PID;
 }
 
-void tracks_finish(struct perfetto *p)
+void perfetto_finish_tracks(struct perfetto *p)
 {
     p->round++;
     struct process_state *processes = p->processes.items;
     for (size_t i = 0; i < p->processes.n; i++)
         if (processes[i].uuid)
-            (void)tracks_process(p, (uint32_t)i);
+            (void)perfetto_process(p, (uint32_t)i);
     for (size_t i = 1; i < p->threads.n; i++)
         if (((struct thread_state *)p->threads.items)[i].lane.uuid)
-            (void)tracks_thread(p, (ttr_id)i);
+            (void)perfetto_thread(p, (ttr_id)i);
 }
 
-void tracks_free(struct perfetto *p)
+void perfetto_free_tracks(struct perfetto *p)
 {
     const struct alloc *alloc = &p->out->t->counted;
     for (size_t i = 0; i < p->threads.n; i++)
-        nest_free(&((struct thread_state *)p->threads.items)[i].lane.nest, alloc);
-    nest_free(&p->nowhere.nest, alloc);
+        perfetto_nest_free(&((struct thread_state *)p->threads.items)[i].lane.nest, alloc);
+    perfetto_nest_free(&p->nowhere.nest, alloc);
     pairmap_free(&p->pids);
     pairmap_free(&p->counter_index);
     pairmap_free(&p->async_index);

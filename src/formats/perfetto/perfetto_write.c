@@ -37,7 +37,7 @@ static void add_category_list(struct perfetto *p, ttr_text list)
         ttr_id part = ttr_text_add(p->out->t, list.p, n);
         p->to->failed |= n && !part;
         if (part)
-            add_iid(p, EVENT_CATEGORY_IIDS, packet_intern(p, part, IN_CATEGORIES));
+            add_iid(p, EVENT_CATEGORY_IIDS, perfetto_intern(p, part, IN_CATEGORIES));
         n += comma != NULL;
         list.p += n;
         list.n -= n;
@@ -46,33 +46,33 @@ static void add_category_list(struct perfetto *p, ttr_text list)
 
 static void add_category(struct perfetto *p, ttr_id id)
 {
-    const struct string_use *use = id ? packet_string(p, id) : NULL;
+    const struct string_use *use = id ? perfetto_string(p, id) : NULL;
     if (!use)
         return;
     if (use->has_comma)
         add_category_list(p, ttr_text_get(p->out->t, id));
     else
-        add_iid(p, EVENT_CATEGORY_IIDS, packet_intern(p, id, IN_CATEGORIES));
+        add_iid(p, EVENT_CATEGORY_IIDS, perfetto_intern(p, id, IN_CATEGORIES));
 }
 
 static void add_name(struct perfetto *p, ttr_id id, const char *otherwise)
 {
     if (id)
-        add_iid(p, EVENT_NAME_IID, packet_intern(p, id, IN_NAMES));
+        add_iid(p, EVENT_NAME_IID, perfetto_intern(p, id, IN_NAMES));
     else if (otherwise)
         protobuf_string(p->to, EVENT_NAME, otherwise);
 }
 
 static void add_rest(struct perfetto *p, const ttr_event *event, const struct lane *lane)
 {
-    fields_add(p, event, NULL, SIZE_MAX);
-    fields_add_attributes(p, event, lane);
+    perfetto_add_fields(p, event, NULL, SIZE_MAX);
+    perfetto_add_attributes(p, event, lane);
 }
 
 static struct open_event begin_named(struct perfetto *p, const ttr_event *event, unsigned type, const char *otherwise)
 {
-    const struct lane *lane = tracks_lane(p, event);
-    struct open_event open = packet_begin_event(p, event->time, type, lane ? lane->uuid : 0);
+    const struct lane *lane = perfetto_lane(p, event);
+    struct open_event open = perfetto_begin_event(p, event->time, type, lane ? lane->uuid : 0);
     add_category(p, event->category);
     add_name(p, event->name, otherwise);
     return open;
@@ -82,25 +82,25 @@ static struct open_event begin_named(struct perfetto *p, const ttr_event *event,
 
 static void write_plain(struct perfetto *p, const ttr_event *event, unsigned type, const char *otherwise)
 {
-    const struct lane *lane = tracks_lane(p, event);
+    const struct lane *lane = perfetto_lane(p, event);
     if (!lane)
         return;
-    struct open_event open = packet_begin_event(p, event->time, type, lane->uuid);
+    struct open_event open = perfetto_begin_event(p, event->time, type, lane->uuid);
     add_category(p, event->category);
     add_name(p, event->name, otherwise);
     add_rest(p, event, lane);
-    packet_end_event(p, open);
+    perfetto_end_event(p, open);
 }
 
 /* An end closes the innermost slice; a name here would have to match. */
 static void write_end(struct perfetto *p, const ttr_event *event)
 {
-    const struct lane *lane = tracks_lane(p, event);
+    const struct lane *lane = perfetto_lane(p, event);
     if (!lane)
         return;
-    struct open_event open = packet_begin_event(p, event->time, TYPE_END, lane->uuid);
+    struct open_event open = perfetto_begin_event(p, event->time, TYPE_END, lane->uuid);
     add_rest(p, event, lane);
-    packet_end_event(p, open);
+    perfetto_end_event(p, open);
 }
 
 static int64_t end_of(const ttr_event *event)
@@ -111,17 +111,17 @@ static int64_t end_of(const ttr_event *event)
 
 static void write_span(struct perfetto *p, const ttr_event *event)
 {
-    struct lane *lane = tracks_lane(p, event);
+    struct lane *lane = perfetto_lane(p, event);
     if (!lane)
         return;
     int64_t end = end_of(event);
-    uint64_t uuid = tracks_span(p, lane, event->time, end);
-    struct open_event open = packet_begin_event(p, event->time, TYPE_BEGIN, uuid);
+    uint64_t uuid = perfetto_span_track(p, lane, event->time, end);
+    struct open_event open = perfetto_begin_event(p, event->time, TYPE_BEGIN, uuid);
     add_category(p, event->category);
     add_name(p, event->name, NULL);
     add_rest(p, event, lane);
-    packet_end_event(p, open);
-    packet_end_event(p, packet_begin_event(p, end, TYPE_END, uuid));
+    perfetto_end_event(p, open);
+    perfetto_end_event(p, perfetto_begin_event(p, end, TYPE_END, uuid));
 }
 
 /* --- Async and flow --- */
@@ -130,24 +130,24 @@ static void write_async(struct perfetto *p, const ttr_event *event)
 {
     static const uint8_t types[] = {TYPE_BEGIN, TYPE_INSTANT, TYPE_END};
     unsigned part = event->kind - TTR_KIND_ASYNC_BEGIN;
-    struct async_track *track = tracks_async(p, event, 1 - (int)part);
+    struct async_track *track = perfetto_async(p, event, 1 - (int)part);
     if (!track)
         return;
     bool is_end = part == 2, is_new_thread = track->thread != event->thread;
     struct lane lane = {.provider = track->provider, .has_provider = true};
     track->thread = event->thread;
-    struct open_event open = packet_begin_event(p, event->time, types[part], track->uuid);
+    struct open_event open = perfetto_begin_event(p, event->time, types[part], track->uuid);
     if (!is_end) {
         add_category(p, event->category);
         add_name(p, event->name, NULL);
     }
-    fields_add(p, event, NULL, SIZE_MAX);
+    perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (!is_end)
-        fields_add_u64(p, KEY_ID, event->link);
+        perfetto_add_u64(p, KEY_ID, event->link);
     if (is_new_thread)
-        fields_add_thread(p, event->thread);
-    fields_add_attributes(p, event, &lane);
-    packet_end_event(p, open);
+        perfetto_add_thread(p, event->thread);
+    perfetto_add_attributes(p, event, &lane);
+    perfetto_end_event(p, open);
 }
 
 /* Flow ids are global in Perfetto; here they belong to an input, a category and a name. */
@@ -160,18 +160,18 @@ static uint64_t flow_id(const ttr_event *event)
 
 static void write_flow(struct perfetto *p, const ttr_event *event)
 {
-    const struct lane *lane = tracks_lane(p, event);
+    const struct lane *lane = perfetto_lane(p, event);
     if (!lane)
         return;
     perfetto_lost(p, LOSS_FLOW);
-    struct open_event open = packet_begin_event(p, event->time, TYPE_INSTANT, lane->uuid);
+    struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, lane->uuid);
     add_category(p, event->category);
     add_name(p, event->name, "flow");
     protobuf_fixed64(p->to, event->kind == TTR_KIND_FLOW_END ? EVENT_FLOW_LAST_IDS : EVENT_FLOW_IDS, flow_id(event));
-    fields_add(p, event, NULL, SIZE_MAX);
-    fields_add_u64(p, KEY_ID, event->link);
-    fields_add_attributes(p, event, lane);
-    packet_end_event(p, open);
+    perfetto_add_fields(p, event, NULL, SIZE_MAX);
+    perfetto_add_u64(p, KEY_ID, event->link);
+    perfetto_add_attributes(p, event, lane);
+    perfetto_end_event(p, open);
 }
 
 /* --- Counters --- */
@@ -185,10 +185,10 @@ static bool is_number(const ttr_value *value)
 static void write_value(struct perfetto *p, const ttr_event *event, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
-    const struct counter_track *track = tracks_counter(p, event, field);
+    const struct counter_track *track = perfetto_counter(p, event, field);
     if (!track)
         return;
-    struct open_event open = packet_begin_event(p, event->time, TYPE_COUNTER, track->uuid);
+    struct open_event open = perfetto_begin_event(p, event->time, TYPE_COUNTER, track->uuid);
     bool is_big = value->type == TTR_TYPE_UINT && value->v.u > INT64_MAX;
     if (value->type == TTR_TYPE_FLOAT)
         protobuf_double(p->to, EVENT_COUNTER_DOUBLE, value->v.f);
@@ -196,12 +196,12 @@ static void write_value(struct perfetto *p, const ttr_event *event, const ttr_fi
         protobuf_double(p->to, EVENT_COUNTER_DOUBLE, (double)value->v.u);
     else
         protobuf_i64(p->to, EVENT_COUNTER, value->v.s);
-    packet_end_event(p, open);
+    perfetto_end_event(p, open);
     if (is_big || value->type == TTR_TYPE_BOOL)
         perfetto_lost(p, LOSS_COUNTER_VALUE);
     unsigned others = (track->provider != event->provider ? 1u : 0) + (track->category != event->category ? 1u : 0) +
                       (track->thread != event->thread ? 1u : 0);
-    for (others += fields_count_attributes(p, event); others; others--)
+    for (others += perfetto_count_attributes(p, event); others; others--)
         perfetto_lost(p, LOSS_COUNTER_ATTRIBUTE);
 }
 
@@ -233,11 +233,11 @@ static void write_counter(struct perfetto *p, const ttr_event *event)
 static uint32_t intern_body(struct perfetto *p, const ttr_value *value)
 {
     if (value->text_id)
-        return packet_intern(p, value->text_id, IN_LOG_BODIES);
-    uint32_t iid = packet_new_iid(p);
+        return perfetto_intern(p, value->text_id, IN_LOG_BODIES);
+    uint32_t iid = perfetto_new_iid(p);
     size_t mark = protobuf_begin(&p->interned, INTERNED_LOG_BODIES);
     protobuf_u64(&p->interned, STRING_IID, iid);
-    packet_text(p, &p->interned, STRING_TEXT, value->text);
+    perfetto_text(p, &p->interned, STRING_TEXT, value->text);
     protobuf_end(&p->interned, mark);
     return iid;
 }
@@ -257,54 +257,54 @@ static void write_log(struct perfetto *p, const ttr_event *event)
 {
     ttr_field field;
     bool has_message = ttr_field_find(p->out->t, event, "message", &field) && field.value.type == TTR_TYPE_TEXT;
-    const struct lane *lane = tracks_lane(p, event);
+    const struct lane *lane = perfetto_lane(p, event);
     if (!lane)
         return;
     struct open_event open = begin_named(p, event, TYPE_INSTANT, "log");
     if (has_message)
         add_log_message(p, event, &field.value);
-    fields_add(p, event, has_message ? "message" : NULL, SIZE_MAX);
-    fields_add_attributes(p, event, lane);
-    packet_end_event(p, open);
+    perfetto_add_fields(p, event, has_message ? "message" : NULL, SIZE_MAX);
+    perfetto_add_attributes(p, event, lane);
+    perfetto_end_event(p, open);
 }
 
 static void write_blob(struct perfetto *p, const ttr_event *event)
 {
-    const struct lane *lane = tracks_lane(p, event);
+    const struct lane *lane = perfetto_lane(p, event);
     if (!lane)
         return;
     struct open_event open = begin_named(p, event, TYPE_INSTANT, "blob");
-    fields_add(p, event, NULL, BLOB_MOST);
-    fields_add_u64(p, KEY_TYPE, event->tag);
-    fields_add_attributes(p, event, lane);
-    packet_end_event(p, open);
+    perfetto_add_fields(p, event, NULL, BLOB_MOST);
+    perfetto_add_u64(p, KEY_TYPE, event->tag);
+    perfetto_add_attributes(p, event, lane);
+    perfetto_end_event(p, open);
 }
 
 /* --- What belongs to no thread --- */
 
 static void write_global(struct perfetto *p, const ttr_event *event, struct lane *lane, const char *name)
 {
-    struct open_event open = packet_begin_event(p, event->time, TYPE_INSTANT, lane->uuid);
+    struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, lane->uuid);
     add_category(p, event->category);
     add_name(p, event->name, name);
-    fields_add(p, event, NULL, SIZE_MAX);
+    perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (event->kind == TTR_KIND_GAP)
-        fields_add_u64(p, KEY_LOST, event->link);
+        perfetto_add_u64(p, KEY_LOST, event->link);
     else if (event->tag == TTR_OBJECT_POINTER)
-        fields_add_pointer(p, KEY_ID, event->link);
+        perfetto_add_pointer(p, KEY_ID, event->link);
     else
-        fields_add_u64(p, KEY_ID, event->link);
+        perfetto_add_u64(p, KEY_ID, event->link);
     if (event->kind == TTR_KIND_OBJECT)
-        fields_add_u64(p, KEY_KIND, event->tag);
-    fields_add_thread(p, event->thread);
-    fields_add_attributes(p, event, lane);
-    packet_end_event(p, open);
+        perfetto_add_u64(p, KEY_KIND, event->tag);
+    perfetto_add_thread(p, event->thread);
+    perfetto_add_attributes(p, event, lane);
+    perfetto_end_event(p, open);
 }
 
 static void write_gap(struct perfetto *p, const ttr_event *event)
 {
     perfetto_lost(p, LOSS_GAP);
-    write_global(p, event, tracks_global(p, &p->gaps, "lost events"), "lost events");
+    write_global(p, event, perfetto_global(p, &p->gaps, "lost events"), "lost events");
 }
 
 /* Whether the descriptor of its process or thread says all there is. */
@@ -324,15 +324,15 @@ static bool is_told_by_track(const struct perfetto *p, const ttr_event *event)
 static void write_object(struct perfetto *p, const ttr_event *event)
 {
     if ((event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD) && event->thread)
-        (void)tracks_thread(p, event->thread);
+        (void)perfetto_thread(p, event->thread);
     if (is_told_by_track(p, event))
         return;
     if (event->tag == TTR_OBJECT_MODULE)
-        kernel_module(p, event);
+        perfetto_module(p, event);
     else if (event->tag == TTR_OBJECT_MAPPING)
-        kernel_mapping(p, event);
+        perfetto_mapping(p, event);
     perfetto_lost(p, LOSS_OBJECT);
-    write_global(p, event, tracks_global(p, &p->objects, "objects"), NULL);
+    write_global(p, event, perfetto_global(p, &p->objects, "objects"), NULL);
 }
 
 /* --- Scheduling that is not told as such --- */
@@ -340,19 +340,19 @@ static void write_object(struct perfetto *p, const ttr_event *event)
 static void write_without_cpu(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss)
 {
     ttr_thread from;
-    const struct lane *lane = tracks_lane(p, event);
+    const struct lane *lane = perfetto_lane(p, event);
     if (!lane)
         return;
     perfetto_lost(p, loss);
     struct open_event open = begin_named(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
-    fields_add(p, event, NULL, SIZE_MAX);
+    perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (event->kind == TTR_KIND_SWITCH) {
-        fields_add_u64(p, KEY_TYPE, event->tag);
+        perfetto_add_u64(p, KEY_TYPE, event->tag);
         if (event->link <= UINT32_MAX && ttr_thread_get(p->out->t, (ttr_id)event->link, &from))
-            fields_add_u64(p, KEY_FROM, from.tid);
+            perfetto_add_u64(p, KEY_FROM, from.tid);
     }
-    fields_add_attributes(p, event, lane);
-    packet_end_event(p, open);
+    perfetto_add_attributes(p, event, lane);
+    perfetto_end_event(p, open);
 }
 
 void perfetto_event(struct perfetto *p, const ttr_event *event)
@@ -372,15 +372,15 @@ void perfetto_event(struct perfetto *p, const ttr_event *event)
     case TTR_KIND_FLOW_STEP:
     case TTR_KIND_FLOW_END: write_flow(p, event); break;
     case TTR_KIND_SWITCH:
-        if (!kernel_switch(p, event))
+        if (!perfetto_switch(p, event))
             write_without_cpu(p, event, LOSS_SCHED_NO_CPU);
         break;
     case TTR_KIND_WAKE:
-        if (!kernel_wake(p, event))
+        if (!perfetto_wake(p, event))
             write_without_cpu(p, event, LOSS_SCHED_NO_CPU);
         break;
     case TTR_KIND_SAMPLE:
-        if (!kernel_sample(p, event))
+        if (!perfetto_sample(p, event))
             write_without_cpu(p, event, LOSS_SAMPLE_EMPTY);
         break;
     case TTR_KIND_LOG: write_log(p, event); break;
