@@ -5,11 +5,43 @@
 #include "command.h"
 #include "json.h"
 
+#define LOSSES_MAX 128u
+
+static void put_options(struct json *json, size_t format)
+{
+    ttr_option_info option;
+    json_open(json, "options", '[');
+    for (size_t j = 0; ttr_format_option(format, j, &option); j++) {
+        json_open(json, NULL, '{');
+        json_string(json, "key", option.key);
+        json_string(json, "values", option.values ? option.values : "");
+        json_string(json, "text", option.text);
+        json_string(json, "for", option.for_writing ? "writing" : "reading");
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void put_losses(struct json *json, const char *format)
+{
+    ttr_loss losses[LOSSES_MAX];
+    size_t n = ttr_format_losses(format, losses, LOSSES_MAX);
+    json_open(json, "losses", '[');
+    for (size_t j = 0; j < n && j < LOSSES_MAX; j++) {
+        json_open(json, NULL, '{');
+        json_string(json, "code", losses[j].code);
+        json_string(json, "what", losses[j].what);
+        json_string(json, "rule", losses[j].rule);
+        json_string(json, "kind", losses[j].kind == TTR_LOSS_DROPPED ? "dropped" : "changed");
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 static void put_json(void)
 {
     struct json json = {.to = stdout};
     ttr_format_info info;
-    ttr_option_info option;
     json_open(&json, NULL, '{');
     json_string(&json, "schema", "tracetta.formats/1");
     json_open(&json, "formats", '[');
@@ -22,16 +54,8 @@ static void put_json(void)
         json_bool(&json, "reads", info.abilities & TTR_FORMAT_READS);
         json_bool(&json, "writes", info.abilities & TTR_FORMAT_WRITES);
         json_bool(&json, "text", info.abilities & TTR_FORMAT_TEXT);
-        json_open(&json, "options", '[');
-        for (size_t j = 0; ttr_format_option(i, j, &option); j++) {
-            json_open(&json, NULL, '{');
-            json_string(&json, "key", option.key);
-            json_string(&json, "values", option.values ? option.values : "");
-            json_string(&json, "text", option.text);
-            json_string(&json, "for", option.for_writing ? "writing" : "reading");
-            json_close(&json, '}');
-        }
-        json_close(&json, ']');
+        put_options(&json, i);
+        put_losses(&json, info.name);
         json_close(&json, '}');
     }
     json_close(&json, ']');
