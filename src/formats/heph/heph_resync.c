@@ -217,6 +217,17 @@ static bool is_torn(const struct heph_reader *reader, const struct candidate *ba
     return bad->at_end && heph_is_frame(bad->p, reader->layout, reader->max_packet) && heph_size(bad->p) > bad->left;
 }
 
+/* True where a good packet follows in the rest of the input, which is all in the window. */
+static bool is_followed(struct heph_reader *reader, const struct candidate *bad)
+{
+    for (size_t at = 1; at + HEPH_FRAME <= bad->left; at++) {
+        struct candidate here = {.p = bad->p + at, .left = bad->left - at, .at_end = bad->at_end};
+        if (judge(reader, &here) == IS_PACKET)
+            return true;
+    }
+    return false;
+}
+
 /* The frame is wrong, or what follows the packet is: its size cannot be trusted. */
 static ttr_status recover_frame(struct input *in, const struct candidate *bad, ttr_error *error)
 {
@@ -230,8 +241,8 @@ static ttr_status recover_frame(struct input *in, const struct candidate *bad, t
     if (!is_event && is_misnamed(reader, bad))
         return give_repaired(in, bad, heph_size(bad->p), error);
     reader->is_lost = true;
-    reader->is_torn = is_torn(reader, bad);
-    uint32_t whole = readable(reader, bad);
+    reader->is_torn = is_torn(reader, bad) && !is_followed(reader, bad);
+    uint32_t whole = reader->is_torn ? 0 : readable(reader, bad);
     return whole ? give_partial(in, bad, whole, whole, error) : TTR_OK;
 }
 
