@@ -47,6 +47,8 @@ struct heph_reader {
     size_t clock;
     ttr_id schema, nested;   /* how fields are walked: as stored, and with arrays in arrays */
     bool is_lost;            /* `offset` is no packet boundary: look for one */
+    uint64_t lost_from;      /* where the search began */
+    uint8_t repaired[HEPH_EPOCH_PACKET]; /* an epoch packet whose frame was damaged, as it should be */
     bool is_torn;            /* while lost: the input may end inside a packet */
     bool is_restart;         /* another trace begins at `offset`: settle the counters before */
     bool is_out_of_memory;
@@ -101,7 +103,7 @@ TTR_MUST ttr_status heph_meet_epoch(struct input *in, uint64_t epoch, ttr_error 
  * its fields are walked.  NULL when memory is out. */
 ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size, ttr_id schema);
 
-/* Adds bytes that carry no event, when they are wanted. */
+/* Adds bytes that carry no event, from reader->offset, when they are wanted. */
 void heph_add_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_id name);
 
 /* --- heph_names.c --- */

@@ -24,13 +24,18 @@ static bool skip_array(struct cursor *c, uint8_t type, unsigned levels, struct h
     return is_whole;
 }
 
+static bool is_array(uint8_t type)
+{
+    return type > HEPH_TYPE_ARRAY && type <= (HEPH_TYPE_ARRAY | HEPH_TYPE_TEXT);
+}
+
 /* Tries the attributes from the given array on; at most HEPH_NESTING_MAX calls deep. */
 static bool find(struct cursor c, unsigned array, struct heph_nesting *nesting)
 {
     while (cursor_left(&c) && spend(nesting)) {
         (void)cursor_skip(&c, cursor_u16be(&c));
         uint8_t type = cursor_u8(&c);
-        if (!(type & HEPH_TYPE_ARRAY) || array >= HEPH_NESTING_MAX) {
+        if (!is_array(type) || array >= HEPH_NESTING_MAX) {
             if (!heph_skip_value(&c, type))
                 return false;
             continue;

@@ -114,7 +114,7 @@ ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size
 
 void heph_add_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_id name)
 {
-    struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->own;
     if (!(in->flags & TTR_READ_DEFINITIONS))
         return;
     ttr_event *event = input_event(in);
@@ -126,5 +126,5 @@ void heph_add_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_i
     event->body = (uint32_t)n;
     event->schema = reader->schema;
     event->name = name;
-    event->offset = in->window.offset + (uint64_t)(bytes - in->window.bytes);
+    event->offset = reader->offset;
 }

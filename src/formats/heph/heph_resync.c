@@ -26,10 +26,16 @@ struct candidate {
     uint64_t need; /* with NEEDS_MORE: so many from p on */
 };
 
-static struct candidate candidate_at(const struct input *in, uint64_t offset)
+/* The bytes from an offset up to another; what a window happens to hold beyond must not change what is found. */
+static struct candidate candidate_at(const struct input *in, uint64_t offset, uint64_t until)
 {
     size_t at = (size_t)(offset - in->window.offset);
-    return (struct candidate){.p = in->window.bytes + at, .left = in->window.n - at, .at_end = in->window.at_end};
+    struct candidate candidate = {.p = in->window.bytes + at, .left = in->window.n - at, .at_end = in->window.at_end};
+    if (candidate.left > until - offset) {
+        candidate.left = (size_t)(until - offset);
+        candidate.at_end = false;
+    }
+    return candidate;
 }
 
 /* What follows a packet: the end, another frame, the beginning of one, or zeros. */
@@ -87,7 +93,8 @@ static uint32_t true_size(struct input *in, const struct candidate *bad)
         uint64_t size = c.offset - reader->offset;
         if (size > reader->max_packet)
             return 0;
-        struct candidate next = candidate_at(in, c.offset);
+        struct candidate next = candidate_at(in, c.offset, reader->offset + bad->left);
+        next.at_end = bad->at_end;
         if (next.left == 0 ? bad->at_end : judge(reader, &next) == IS_PACKET)
             return (uint32_t)size;
         if (!heph_skip_attribute(&c))
@@ -121,10 +128,9 @@ static ttr_status give_repaired(struct input *in, const struct candidate *bad, u
 }
 
 /* How many bytes of an event packet make sense: header, description and whole attributes; 0 when not even its header does. */
-static uint32_t readable(const struct heph_reader *reader, const struct candidate *bad)
+static uint32_t readable(const struct heph_reader *reader, const struct candidate *bad, size_t until)
 {
-    uint32_t size = bad->left >= HEPH_FRAME ? heph_size(bad->p) : 0;
-    struct cursor c = cursor_over(bad->p, size < bad->left ? size : bad->left, 0);
+    struct cursor c = cursor_over(bad->p, until, 0);
     (void)cursor_skip(&c, reader->layout->description_length);
     (void)cursor_skip(&c, cursor_u16be(&c));
     if (c.failed || load_u32be(bad->p) != HEPH_MAGIC_EVENT)
@@ -133,6 +139,33 @@ static uint32_t readable(const struct heph_reader *reader, const struct candidat
     while (cursor_left(&c) && heph_skip_attribute(&c))
         whole = c;
     return (uint32_t)whole.offset;
+}
+
+/* Where behind the bad packet's frame the next good one begins, at most `until`. */
+static size_t find_good(struct heph_reader *reader, const struct candidate *bad, size_t until)
+{
+    for (size_t at = HEPH_FRAME; at < until && at + HEPH_FRAME <= bad->left; at++) {
+        struct candidate here = {.p = bad->p + at, .left = bad->left - at, .at_end = bad->at_end};
+        if (judge(reader, &here) == IS_PACKET)
+            return at;
+    }
+    return until;
+}
+
+/* True where two good packets or more stand one behind the other in the bad one, up to its very end: then its size is a damaged one that
+ * happens to lead to a packet.  (One alone may be a string.) */
+static bool holds_packets(struct heph_reader *reader, const struct candidate *bad, uint32_t size)
+{
+    size_t at = find_good(reader, bad, size);
+    unsigned n = 0;
+    while (at < size) {
+        struct candidate here = {.p = bad->p + at, .left = bad->left - at, .at_end = bad->at_end};
+        if (judge(reader, &here) != IS_PACKET)
+            return false;
+        at += heph_size(here.p);
+        n++;
+    }
+    return at == size && n > 1;
 }
 
 /* Gives an event whose content is damaged from `whole` on; `until` bounds its bytes. */
@@ -149,26 +182,13 @@ static ttr_status give_partial(struct input *in, const struct candidate *bad, ui
                         "an event packet of %u bytes has attributes that make sense up to byte %u of it", heph_size(bad->p), whole);
 }
 
-/* Framing holds: the next packet is where the size says. */
-static ttr_status skip_content(struct input *in, const struct candidate *bad, uint32_t size, ttr_error *error)
-{
-    struct heph_reader *reader = in->own;
-    uint32_t whole = readable(reader, bad);
-    if (whole)
-        return give_partial(in, bad, whole, size, error);
-    uint64_t offset = reader->offset;
-    reader->offset += size;
-    return input_damage(in, offset, size, "heph.bad-content", error,
-                        "a string of this packet is longer than its %u bytes; expected lengths that fit", size);
-}
-
 /* Zeros up to the end are room that was never written.  True when the bad packet is that. */
-static bool is_zero_tail(struct input *in, const struct candidate *bad)
+static bool is_zero_tail(const struct candidate *bad)
 {
     for (size_t i = 0; i < bad->left; i++)
         if (bad->p[i])
             return false;
-    return bad->at_end || in->window.n >= HEPH_PACKET_MAX_DEFAULT;
+    return bad->at_end || bad->left >= HEPH_PACKET_MAX_DEFAULT;
 }
 
 static void pass_zeros(struct input *in, const struct candidate *bad)
@@ -197,15 +217,21 @@ static bool is_misframed_epoch(struct heph_reader *reader, const struct candidat
            judge_next(reader, &rest, HEPH_EPOCH_PACKET) == IS_PACKET;
 }
 
+/* Takes the epoch, and gives its packet as it should be. */
 static ttr_status take_misframed_epoch(struct input *in, const struct candidate *bad, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
+    memcpy(reader->repaired, bad->p, HEPH_EPOCH_PACKET);
+    store_u32be(reader->repaired, HEPH_MAGIC_METADATA);
+    store_u32be(reader->repaired + 4, HEPH_EPOCH_PACKET);
     ttr_status status = heph_meet_epoch(in, load_u64be(bad->p + HEPH_EPOCH_PACKET - 8), error);
-    if (status == TTR_OK)
+    if (status == TTR_OK && !reader->is_restart)
+        heph_add_definition(in, reader->repaired, HEPH_EPOCH_PACKET, 0);
+    if (status == TTR_OK && !reader->is_restart)
         status = input_damage(in, reader->offset, HEPH_FRAME, "heph.bad-frame", error,
                               "the frame of the epoch packet is damaged (magic %08x, size %u; expected %08x, %u)",
                               load_u32be(bad->p), heph_size(bad->p), HEPH_MAGIC_METADATA, HEPH_EPOCH_PACKET);
-    reader->offset += HEPH_EPOCH_PACKET;
+    reader->offset += reader->is_restart ? 0 : HEPH_EPOCH_PACKET;
     return status;
 }
 
@@ -215,17 +241,6 @@ static bool is_torn(const struct heph_reader *reader, const struct candidate *ba
     if (bad->left < HEPH_FRAME)
         return bad->at_end && (bad->p[0] == HEPH_MAGIC_EVENT >> 24 || bad->p[0] == HEPH_MAGIC_METADATA >> 24);
     return bad->at_end && heph_is_frame(bad->p, reader->layout, reader->max_packet) && heph_size(bad->p) > bad->left;
-}
-
-/* True where a good packet follows in the rest of the input, which is all in the window. */
-static bool is_followed(struct heph_reader *reader, const struct candidate *bad)
-{
-    for (size_t at = 1; at + HEPH_FRAME <= bad->left; at++) {
-        struct candidate here = {.p = bad->p + at, .left = bad->left - at, .at_end = bad->at_end};
-        if (judge(reader, &here) == IS_PACKET)
-            return true;
-    }
-    return false;
 }
 
 /* The frame is wrong, or what follows the packet is: its size cannot be trusted. */
@@ -241,58 +256,75 @@ static ttr_status recover_frame(struct input *in, const struct candidate *bad, t
     if (!is_event && is_misnamed(reader, bad))
         return give_repaired(in, bad, heph_size(bad->p), error);
     reader->is_lost = true;
-    reader->is_torn = is_torn(reader, bad) && !is_followed(reader, bad);
-    uint32_t whole = reader->is_torn ? 0 : readable(reader, bad);
+    reader->is_torn = is_torn(reader, bad) && find_good(reader, bad, bad->left) == bad->left;
+    size_t until = is_event && !reader->is_torn ? heph_size(bad->p) : 0;
+    until = find_good(reader, bad, until < bad->left ? until : bad->left);
+    uint32_t whole = until > HEPH_FRAME ? readable(reader, bad, until) : 0;
+    reader->lost_from = reader->offset + whole;
     return whole ? give_partial(in, bad, whole, whole, error) : TTR_OK;
+}
+
+/* A packet follows where the size says: so the size is right, or it is wrong by the length of other packets. */
+static ttr_status recover_content(struct input *in, const struct candidate *bad, uint32_t size, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    if (holds_packets(reader, bad, size))
+        return recover_frame(in, bad, error);
+    uint32_t whole = readable(reader, bad, size);
+    if (whole)
+        return give_partial(in, bad, whole, size, error);
+    uint64_t offset = reader->offset;
+    reader->offset += size;
+    return input_damage(in, offset, size, "heph.bad-content", error,
+                        "a string of this packet is longer than its %u bytes; expected lengths that fit", size);
+}
+
+/* Fetches `need` bytes of the bad packet and what follows it. */
+static ttr_status look(struct input *in, uint64_t need, struct candidate *bad, ttr_error *error)
+{
+    const struct heph_reader *reader = in->own;
+    ttr_status status = heph_fill(in, need, error);
+    if (status == TTR_OK)
+        *bad = candidate_at(in, reader->offset, reader->offset + need);
+    return status;
 }
 
 ttr_status heph_recover(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
-    ttr_status status = heph_fill(in, LOOK_AHEAD, error);
-    if (status != TTR_OK)
-        return status;
-    struct candidate bad = candidate_at(in, reader->offset);
-    while (begins_with_zeros(&bad) && !bad.at_end && bad.left < HEPH_PACKET_MAX_DEFAULT) {
-        status = heph_fill(in, HEPH_PACKET_MAX_DEFAULT, error);
-        if (status != TTR_OK)
-            return status;
-        bad = candidate_at(in, reader->offset);
-    }
-    if (begins_with_zeros(&bad) && is_zero_tail(in, &bad)) {
+    struct candidate bad;
+    ttr_status status = look(in, LOOK_AHEAD, &bad, error);
+    if (status == TTR_OK && begins_with_zeros(&bad))
+        status = look(in, HEPH_PACKET_MAX_DEFAULT, &bad, error);
+    if (status == TTR_OK && begins_with_zeros(&bad) && is_zero_tail(&bad)) {
         pass_zeros(in, &bad);
         return TTR_OK;
     }
-    bool is_framed = bad.left >= HEPH_FRAME && heph_is_frame(bad.p, reader->layout, reader->max_packet) && heph_size(bad.p) <= bad.left;
-    if (is_framed && judge_next(reader, &bad, heph_size(bad.p)) == IS_PACKET)
-        return skip_content(in, &bad, heph_size(bad.p), error);
+    bool is_framed = status == TTR_OK && bad.left >= HEPH_FRAME && heph_is_frame(bad.p, reader->layout, reader->max_packet);
+    if (is_framed)
+        status = look(in, (uint64_t)heph_size(bad.p) + LOOK_AHEAD, &bad, error);
+    if (status != TTR_OK)
+        return status;
+    bool is_whole = is_framed && heph_size(bad.p) <= bad.left;
+    if (is_whole && judge_next(reader, &bad, heph_size(bad.p)) == IS_PACKET)
+        return recover_content(in, &bad, heph_size(bad.p), error);
     return recover_frame(in, &bad, error);
 }
 
-/* Leaves bytes behind as damage. */
-static ttr_status pass(struct input *in, uint64_t n, ttr_error *error)
+/* The search is over: tells what it passed as one damage. */
+static ttr_status end_search(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
-    uint64_t offset = reader->offset;
-    reader->offset += n;
-    return n == 0 ? TTR_OK : input_damage(in, offset, n, "heph.no-packet", error,
-                                          "no packet begins here (magic %08x or %08x and contents that fit were expected)",
-                                          HEPH_MAGIC_EVENT, HEPH_MAGIC_METADATA);
-}
-
-/* Nothing more comes: the rest is damage, or the beginning of a packet that was cut off. */
-static ttr_status pass_rest(struct input *in, uint64_t n, ttr_error *error)
-{
-    struct heph_reader *reader = in->own;
+    uint64_t offset = reader->lost_from, n = reader->offset - offset;
     reader->is_lost = false;
-    if (!reader->is_torn)
-        return pass(in, n, error);
-    uint64_t offset = reader->offset;
-    reader->offset += n;
+    if (n == 0)
+        return TTR_OK;
+    if (!reader->is_torn || !in->window.at_end)
+        return input_damage(in, offset, n, "heph.no-packet", error,
+                            "no packet begins here (magic %08x or %08x and contents that fit were expected)", HEPH_MAGIC_EVENT,
+                            HEPH_MAGIC_METADATA);
     ttr_status status = input_damage(in, offset, n, "heph.truncated", error, "the input ends inside a packet");
-    if (status != TTR_OK)
-        status = fail(error, TTR_E_TRUNCATED, offset, "the input ends inside a packet (heph.truncated)");
-    return status;
+    return status == TTR_OK ? status : fail(error, TTR_E_TRUNCATED, offset, "the input ends inside a packet (heph.truncated)");
 }
 
 ttr_status heph_search(struct input *in, ttr_error *error)
@@ -301,7 +333,7 @@ ttr_status heph_search(struct input *in, ttr_error *error)
     ttr_status status = heph_fill(in, LOOK_AHEAD, error);
     if (status != TTR_OK)
         return status;
-    struct candidate all = candidate_at(in, reader->offset);
+    struct candidate all = candidate_at(in, reader->offset, UINT64_MAX);
     for (size_t at = 0; at + HEPH_FRAME <= all.left; at++) {
         if (all.p[at] != HEPH_MAGIC_EVENT >> 24 && all.p[at] != HEPH_MAGIC_METADATA >> 24)
             continue;
@@ -309,9 +341,9 @@ ttr_status heph_search(struct input *in, ttr_error *error)
         enum verdict verdict = judge(reader, &here);
         if (verdict == IS_NO_PACKET)
             continue;
-        reader->is_lost = verdict == NEEDS_MORE;
-        status = pass(in, at, error);
-        return status == TTR_OK && verdict == NEEDS_MORE ? heph_fill(in, here.need, error) : status;
+        reader->offset += at;
+        return verdict == IS_PACKET ? end_search(in, error) : heph_fill(in, here.need, error);
     }
-    return all.at_end ? pass_rest(in, all.left, error) : pass(in, all.left - (HEPH_FRAME - 1), error);
+    reader->offset += all.at_end ? all.left : all.left - (HEPH_FRAME - 1);
+    return all.at_end ? end_search(in, error) : TTR_OK;
 }

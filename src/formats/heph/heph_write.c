@@ -174,8 +174,19 @@ static struct heph_put put_for(struct ttr_writer *out, const ttr_event *event)
     return (struct heph_put){.out = out, .to = &out->buffer, .path = &writer->path, .offset = event->offset};
 }
 
+/* The counter of a packet: the next of its stream, or that of a damaged packet of the trace that is copied. */
+static uint32_t count(struct ttr_writer *out, const struct packet *packet)
+{
+    const struct heph_writer *writer = out->own;
+    uint32_t *counter = counter_of(out, packet->place.stream);
+    if (counter && writer->is_copying && writer->copied == packet->event->source)
+        *counter = packet->event->sequence;
+    return counter ? (*counter)++ : 0;
+}
+
 static void begin_packet(struct ttr_writer *out, struct packet *packet)
 {
+    const struct heph_writer *writer = out->own;
     const ttr_event *event = packet->event;
     struct heph_put put = put_for(out, event);
     packet->place = place_of(out, event);
@@ -186,13 +197,16 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
         end = UINT64_MAX;
         output_lost(out, HEPH_LOST_TIME, event->offset);
     }
-    uint32_t *counter = counter_of(out, packet->place.stream);
+    uint32_t counter = count(out, packet);
     packet->at = out->buffer.n;
     heph_put_u32(&out->buffer, HEPH_MAGIC_EVENT);
     heph_put_u32(&out->buffer, 0);
     heph_put_u32(&out->buffer, packet->place.stream);
-    heph_put_u32(&out->buffer, counter ? (*counter)++ : 0);
-    heph_put_u64(&out->buffer, packet->place.substream);
+    heph_put_u32(&out->buffer, counter);
+    if (!writer->is_old)
+        heph_put_u64(&out->buffer, packet->place.substream);
+    else if (packet->place.substream)
+        output_lost(out, HEPH_LOST_THREAD, event->offset);
     heph_put_u64(&out->buffer, start);
     heph_put_u64(&out->buffer, end);
     heph_put_text(&put, packet->description);
@@ -444,16 +458,18 @@ static void encode(struct ttr_writer *out, const ttr_event *event)
 static bool is_copied_whole(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
-    const struct input *in = context_schema(out->t, event->schema)->own;
+    const struct schema *schema = context_schema(out->t, event->schema);
+    if (writer->is_copying || writer->has_epoch || schema->format != out->format || output_option(out, "epoch"))
+        return writer->is_copying && writer->copied == event->source;
+    const struct input *in = schema->own;
     if (!(in->flags & TTR_READ_DEFINITIONS) || in->time_offset)
         return false;
-    if (!writer->is_copying && !writer->has_epoch && !output_option(out, "epoch")) {
-        const struct heph_reader *reader = in->own;
-        writer->is_copying = writer->has_epoch = true;
-        writer->copied = event->source;
-        writer->epoch = reader->epoch;
-    }
-    return writer->is_copying && writer->copied == event->source;
+    const struct heph_reader *reader = in->own;
+    writer->is_copying = writer->has_epoch = true;
+    writer->is_old = reader->layout->substream == 0;
+    writer->copied = event->source;
+    writer->epoch = reader->epoch;
+    return true;
 }
 
 /* A packet of the copied trace as it is; counters of what may be put between go on from its own. */
@@ -481,7 +497,7 @@ static bool is_copied_alone(struct ttr_writer *out, const ttr_event *event)
     const struct input *in = context_schema(out->t, event->schema)->own;
     const struct heph_reader *reader = in->own;
     settle_epoch(out, event);
-    return reader->layout->substream && !(event->flags & TTR_EVENT_CLAMPED) && (uint64_t)event->time - event->ticks == writer->epoch &&
+    return reader->layout->substream && !writer->is_old && !(event->flags & TTR_EVENT_CLAMPED) && (uint64_t)event->time - event->ticks == writer->epoch &&
            owns_stream(writer, load_u32be(event->payload + 8), event->source);
 }
 
@@ -498,11 +514,10 @@ static void copy_alone(struct ttr_writer *out, const ttr_event *event)
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
-    bool is_raw = output_is_own_raw(out, event);
-    if (is_raw && is_copied_whole(out, event))
+    bool is_raw = output_is_own_raw(out, event), is_copied = is_copied_whole(out, event);
+    if (is_raw && is_copied)
         copy_whole(out, event);
-    else if (event->kind == TTR_KIND_DEFINITION || (event->kind == TTR_KIND_GAP && writer->is_copying && writer->copied == event->source))
+    else if (event->kind == TTR_KIND_DEFINITION || (event->kind == TTR_KIND_GAP && is_copied))
         return; /* tables of others; losses that the copied counters tell */
     else if (is_raw && is_copied_alone(out, event))
         copy_alone(out, event);

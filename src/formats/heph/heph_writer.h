@@ -9,6 +9,7 @@ struct heph_writer {
     uint64_t epoch;
     bool has_epoch;          /* it is settled, and written unless 0 */
     bool is_copying;         /* packets of one source are copied with its metadata */
+    bool is_old;             /* it has the layout without substreams */
     uint16_t copied;         /* that source */
     uint32_t spare_streams;
     uint32_t *counters;      /* next counter by stream */

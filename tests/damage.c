@@ -1,0 +1,497 @@
+/* The damage campaign: small traces of each format are damaged in thousands of ways, and read to the end with all their fields.
+ *
+ * usage: damage [MUTATIONS [FORMAT]]       (default 10000 a format; the seeds are fixed)
+ *
+ * Counted by content, against the events of the intact trace: exact (there, the same), lost (not there), altered (there, but not
+ * in the intact one).  A case fails on a crash, on more than two seconds or too much memory for one input, on a status other
+ * than the end, when bytes given in pieces read otherwise than at once, and when what a same-format writer makes of the damaged
+ * trace is itself damaged.  Figures are told as comments.  Traces: the golden vectors put together, and recorded ones. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tracetta/tracetta.h>
+
+#include "base/buffer.h"
+#include "base/hash.h"
+#include "hexa.h"
+#include "mutate.h"
+#include "support.h"
+
+#define BASES_MAX 8u
+#define SECONDS_MAX 2.0
+#define SECONDS_HANG 20
+#define PIECES_EACH 8u  /* every so manieth input is also read in pieces */
+#define RECOVER_EACH 4u /* ... and also copied */
+#define MEMORY_BASE ((size_t)48 << 20)
+#define MEMORY_PER_BYTE 64u
+
+struct base {
+    char name[80];
+    struct buffer bytes;
+    uint64_t *hashes; /* of its events, sorted */
+    size_t events;
+    uint64_t *records;
+    size_t records_n;
+};
+
+struct campaign {
+    const char *format;
+    struct mutate_format mutate;
+    const char *vectors[4]; /* folders, NULL at the end */
+    const char *traces[4];  /* recorded ones, in TTR_CORPUS */
+};
+
+static const struct campaign campaigns[] = {
+    {"heph",
+     {.size_at = 4, .size_bytes = 4, .is_big_endian = true, .bits = 32, .magic = {0xC1, 0xFC, 0x1F, 0xB7, 0, 0, 0, 0x2A}, .magic_n = 8},
+     {"src/formats/heph/vectors", "src/formats/heph/vectors-whole"},
+     {"heph/heph-head-example7.trace", "heph/heph-0.4.0-example8.trace"}},
+    {"fxt",
+     {.size_at = 0, .size_bytes = 8, .shift = 4, .bits = 12, .magic = {0x10, 0x00, 0x04, 0x46, 0x78, 0x54, 0x16, 0x00}, .magic_n = 8},
+     {"src/formats/fxt/vectors"},
+     {NULL}},
+};
+
+/* What reading one input gave. */
+struct outcome {
+    uint64_t *hashes;
+    size_t n, capacity;
+    ttr_status status;
+    uint64_t damage_regions;
+    size_t peak;
+    double seconds;
+    char text[404];
+};
+
+/* For the handler of signals: what is being done. */
+static char doing[200];
+
+static void tell_and_leave(int number)
+{
+    static const char text[] = "Bail out! crash or hang in ";
+    ssize_t ignored = write(STDOUT_FILENO, text, sizeof text - 1);
+    ignored += write(STDOUT_FILENO, doing, strlen(doing));
+    ignored += write(STDOUT_FILENO, "\n", 1);
+    _exit(ignored < 0 ? 99 : 100 + number);
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static uint64_t hash_text(uint64_t hash, ttr_text text)
+{
+    return hash_pair(hash, hash_bytes(text.p, text.n));
+}
+
+/* All that an event says, but for its absolute time: one damaged epoch shifts all of them. */
+static uint64_t hash_event(const ttr *t, const ttr_event *event)
+{
+    ttr_thread thread = {0};
+    (void)ttr_thread_get(t, event->thread, &thread);
+    uint64_t hash = hash_pair(event->kind, event->ticks);
+    hash = hash_pair(hash, event->duration);
+    hash = hash_pair(hash, event->link);
+    hash = hash_pair(hash_pair(hash, thread.pid), thread.tid);
+    hash = hash_text(hash, ttr_text_get(t, event->name));
+    hash = hash_text(hash, ttr_text_get(t, event->category));
+    ttr_fields fields;
+    ttr_field field;
+    ttr_fields_begin(t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        hash = hash_text(hash, field.name);
+        hash = hash_pair(hash, (uint64_t)field.depth << 32 | field.value.type);
+        bool is_text = field.value.type == TTR_TYPE_TEXT || field.value.type == TTR_TYPE_BYTES;
+        hash = is_text ? hash_text(hash, field.value.text) : hash_pair(hash, field.value.v.u);
+    }
+    return hash;
+}
+
+static void add_hash(struct outcome *outcome, uint64_t hash)
+{
+    if (outcome->n == outcome->capacity) {
+        outcome->capacity = outcome->capacity ? outcome->capacity * 2 : 1024;
+        outcome->hashes = realloc(outcome->hashes, outcome->capacity * sizeof *outcome->hashes);
+        if (!outcome->hashes)
+            abort();
+    }
+    outcome->hashes[outcome->n++] = hash;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Bytes given in pieces of random sizes. */
+struct pieces {
+    const uint8_t *bytes;
+    size_t n, at;
+    uint64_t state;
+};
+
+static int64_t pull(void *own, void *to, size_t n)
+{
+    struct pieces *pieces = own;
+    size_t left = pieces->n - pieces->at, give = 1 + (size_t)(support_random(&pieces->state) % 3000);
+    give = give < left ? give : left;
+    give = give < n ? give : n;
+    if (give)
+        memcpy(to, pieces->bytes + pieces->at, give);
+    pieces->at += give;
+    return (int64_t)give;
+}
+
+/* A way to read: where the bytes are, what they are, and who gets a copy. */
+struct reading {
+    const char *format;
+    const uint8_t *bytes;
+    size_t n;
+    bool is_in_pieces;
+    uint32_t flags;
+    struct base *records;  /* gets the offsets of the records, or NULL */
+    struct buffer *copy;   /* gets what the writer of the format makes of it, or NULL */
+};
+
+static int64_t push(void *own, const void *bytes, size_t n)
+{
+    buffer_add(own, bytes, n);
+    return (int64_t)n;
+}
+
+static void add_batch(const ttr *t, const struct reading *reading, const ttr_batch *batch, struct outcome *outcome)
+{
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        if (event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP)
+            add_hash(outcome, hash_event(t, event));
+        if (reading->records && event->flags & TTR_EVENT_RAW)
+            reading->records->records[reading->records->records_n++] = event->offset;
+    }
+}
+
+static void read_all(ttr *t, ttr_reader *reader, const struct reading *reading, struct outcome *outcome)
+{
+    ttr_error error = {0};
+    ttr_batch batch;
+    ttr_writer *writer = reading->copy ? ttr_create_push(t, push, reading->copy, reading->format, NULL, &error) : NULL;
+    while ((outcome->status = ttr_read(reader, &batch, &error)) == TTR_OK) {
+        add_batch(t, reading, &batch, outcome);
+        if (writer && ttr_write(writer, &batch, &error) != TTR_OK)
+            break;
+    }
+    if (writer && outcome->status == TTR_END && ttr_finish(writer, &error) != TTR_OK)
+        outcome->status = error.status;
+    else if (writer && outcome->status != TTR_END)
+        ttr_abandon(writer);
+    ttr_report report = {.size = sizeof report};
+    if (ttr_reader_report(reader, 0, &report))
+        outcome->damage_regions = report.damage_regions;
+    (void)snprintf(outcome->text, sizeof outcome->text, "%s", error.text);
+}
+
+static void read_input(const struct reading *reading, struct outcome *outcome)
+{
+    struct support_heap heap;
+    support_heap_init(&heap, 0);
+    ttr_options context = {.size = sizeof context, .resize = heap.alloc.resize, .own = heap.alloc.own};
+    ttr_read_options options = {.size = sizeof options, .from = reading->format, .flags = reading->flags};
+    struct pieces pieces = {.bytes = reading->bytes, .n = reading->n, .state = reading->n + 1};
+    ttr_error error = {0};
+    double begin = seconds_now();
+    outcome->n = 0;
+    outcome->text[0] = '\0';
+    ttr *t = ttr_new(&context);
+    ttr_reader *reader = reading->is_in_pieces ? ttr_open_pull(t, pull, &pieces, "pieces", &options, &error)
+                                               : ttr_open_memory(t, reading->bytes, reading->n, "bytes", &options, &error);
+    if (reader) {
+        read_all(t, reader, reading, outcome);
+    } else {
+        outcome->status = error.status;
+        (void)snprintf(outcome->text, sizeof outcome->text, "%s", error.text);
+    }
+    ttr_close(reader);
+    ttr_free(t);
+    outcome->seconds = seconds_now() - begin;
+    outcome->peak = heap.peak;
+    qsort(outcome->hashes, outcome->n, sizeof *outcome->hashes, compare);
+}
+
+/* Sums over the trials of one mutation. */
+struct tally {
+    enum mutation mutation;
+    unsigned trials;
+    uint64_t intact, exact, altered;
+    double slowest;
+};
+
+/* How many of the intact events are among the read ones; both sorted. */
+static size_t count_exact(const struct base *base, const struct outcome *outcome)
+{
+    size_t exact = 0;
+    for (size_t i = 0, j = 0; i < base->events && j < outcome->n;) {
+        int order = compare(&base->hashes[i], &outcome->hashes[j]);
+        exact += order == 0;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return exact;
+}
+
+static bool is_same(const struct outcome *a, const struct outcome *b)
+{
+    return a->n == b->n && (a->n == 0 || memcmp(a->hashes, b->hashes, a->n * sizeof *a->hashes) == 0);
+}
+
+static bool complain(const char *what, const struct outcome *outcome)
+{
+    (void)printf("# %s: %s (%s %s)\n", doing, what, ttr_status_text(outcome->status), outcome->text);
+    return false;
+}
+
+static bool check_outcome(const struct reading *reading, const struct outcome *outcome)
+{
+    bool can_be_refused = reading->n == 0 || outcome->n == 0;
+    if (outcome->status != TTR_END && !(can_be_refused && outcome->status == TTR_E_UNSUPPORTED))
+        return complain("reading does not go to the end", outcome);
+    if (outcome->seconds > SECONDS_MAX)
+        return complain("reading takes more than two seconds", outcome);
+    if (outcome->peak > MEMORY_BASE + MEMORY_PER_BYTE * reading->n)
+        return complain("reading takes too much memory", outcome);
+    return true;
+}
+
+/* The same bytes in pieces; and what a writer makes of them, which must be whole. */
+static bool check_otherwise(const struct reading *reading, const struct outcome *outcome, unsigned trial)
+{
+    static struct outcome other;
+    struct reading again = *reading;
+    bool is_good = true;
+    if (trial % PIECES_EACH == 0) {
+        again.is_in_pieces = true;
+        read_input(&again, &other);
+        is_good = is_same(outcome, &other) || complain("in pieces it reads otherwise", &other);
+    }
+    ttr_format_info info = {0};
+    for (size_t i = 0; ttr_format_get(i, &info) && strcmp(info.name, reading->format) != 0; i++)
+        continue;
+    if (trial % RECOVER_EACH || !(info.abilities & TTR_FORMAT_WRITES))
+        return is_good;
+    struct buffer copy;
+    buffer_init(&copy, alloc_default());
+    again = *reading;
+    again.copy = &copy;
+    again.flags = TTR_READ_DEFINITIONS;
+    read_input(&again, &other);
+    again = (struct reading){.format = reading->format, .bytes = copy.bytes, .n = copy.n};
+    size_t events = other.n;
+    if (copy.n)
+        read_input(&again, &other);
+    if (copy.n && (other.damage_regions || other.n != events))
+        is_good = complain("what was recovered is damaged", &other);
+    buffer_free(&copy);
+    return is_good;
+}
+
+static bool try_one(const struct campaign *campaign, const struct mutate_input *input, const struct base *base, struct tally *tally)
+{
+    static struct outcome outcome;
+    unsigned trial = tally->trials++;
+    uint64_t state = hash_pair(tally->mutation + 1u, trial + 1u);
+    uint8_t *bytes = malloc(mutate_room(input) + 1);
+    if (!bytes)
+        abort();
+    size_t n = mutate(input, tally->mutation, &state, bytes);
+    uint8_t *fit = realloc(bytes, n + 1); /* a sanitizer then sees what is read behind the end */
+    struct reading reading = {.format = campaign->format, .bytes = fit ? fit : bytes, .n = n};
+    (void)snprintf(doing, sizeof doing, "%s, %s, %s trial %u", campaign->format, base->name, mutate_name(tally->mutation), trial);
+    (void)setitimer(ITIMER_VIRTUAL, &(struct itimerval){.it_value = {.tv_sec = SECONDS_HANG}}, NULL);
+    read_input(&reading, &outcome);
+    bool is_good = check_outcome(&reading, &outcome) && check_otherwise(&reading, &outcome, trial);
+    size_t exact = count_exact(base, &outcome);
+    tally->intact += base->events;
+    tally->exact += exact;
+    tally->altered += outcome.n - exact;
+    tally->slowest = outcome.seconds > tally->slowest ? outcome.seconds : tally->slowest;
+    free(fit ? fit : bytes);
+    return is_good;
+}
+
+/* Reads an intact trace: hashes of its events, places of its records.  False when there is nothing in it. */
+static bool prepare(const struct campaign *campaign, struct base *base)
+{
+    struct outcome outcome = {.n = 0};
+    base->records = calloc(base->bytes.n + 1, sizeof *base->records);
+    if (!base->records)
+        abort();
+    struct reading reading = {.format = campaign->format, .bytes = base->bytes.bytes, .n = base->bytes.n, .records = base};
+    read_input(&reading, &outcome);
+    base->hashes = outcome.hashes;
+    base->events = outcome.n;
+    return outcome.n > 0 && outcome.status == TTR_END;
+}
+
+/* Adds the bytes of all vectors of a folder that read without damage. */
+static void add_vectors(const char *root, const char *folder, struct buffer *to)
+{
+    char path[600], message[200];
+    (void)snprintf(path, sizeof path, "%s/%s", root, folder);
+    struct dirent **entries = NULL;
+    int n = scandir(path, &entries, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        struct hexa hexa;
+        const char *end = strrchr(entries[i]->d_name, '.');
+        (void)snprintf(path, sizeof path, "%s/%s/%s", root, folder, entries[i]->d_name);
+        if (end && strcmp(end, ".hexa") == 0 && hexa_load(path, &hexa, message, sizeof message)) {
+            if (hexa.damage == 0 && hexa.status[0] == '\0')
+                buffer_add(to, hexa.bytes, hexa.n);
+            hexa_free(&hexa);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static bool add_file(const char *path, struct buffer *to)
+{
+    char block[65536];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false;
+    for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;)
+        buffer_add(to, block, n);
+    (void)fclose(file);
+    return true;
+}
+
+static const char *corpus(void)
+{
+    static char path[500];
+    const char *given = getenv("TTR_CORPUS"), *root = getenv("TTR_SOURCE_ROOT");
+    (void)snprintf(path, sizeof path, "%s%s", given ? given : root ? root : ".", given ? "" : "/../shared/corpus");
+    return path;
+}
+
+/* Fills the traces of a campaign and gives their count. */
+static size_t gather(const struct campaign *campaign, struct base *bases)
+{
+    const char *root = getenv("TTR_SOURCE_ROOT");
+    size_t n = 0;
+    for (size_t i = 0; campaign->vectors[i]; i++) {
+        bases[n] = (struct base){.name = ""};
+        (void)snprintf(bases[n].name, sizeof bases[n].name, "%s", campaign->vectors[i]);
+        buffer_init(&bases[n].bytes, alloc_default());
+        add_vectors(root ? root : ".", campaign->vectors[i], &bases[n].bytes);
+        n += bases[n].bytes.n > 0 && prepare(campaign, &bases[n]);
+    }
+    for (size_t i = 0; campaign->traces[i]; i++) {
+        char path[600];
+        bases[n] = (struct base){.name = ""};
+        (void)snprintf(bases[n].name, sizeof bases[n].name, "%s", campaign->traces[i]);
+        (void)snprintf(path, sizeof path, "%s/%s", corpus(), campaign->traces[i]);
+        buffer_init(&bases[n].bytes, alloc_default());
+        n += add_file(path, &bases[n].bytes) && prepare(campaign, &bases[n]);
+    }
+    return n;
+}
+
+static struct mutate_input input_of(const struct campaign *campaign, const struct base *base, const struct base *other)
+{
+    return (struct mutate_input){.bytes = base->bytes.bytes, .n = base->bytes.n, .records = base->records, .records_n = base->records_n,
+                                 .other = other->bytes.bytes, .other_n = other->bytes.n, .format = &campaign->mutate};
+}
+
+static void tell(const struct tally *tally)
+{
+    double trials = tally->trials ? tally->trials : 1, intact = tally->intact ? (double)tally->intact : 1;
+    (void)printf("# %-10s %6u inputs  exact %7.3f %%  lost %8.2f  altered %8.2f an input  slowest %.0f ms\n", mutate_name(tally->mutation),
+                 tally->trials, 100 * (double)tally->exact / intact, (double)(tally->intact - tally->exact) / trials,
+                 (double)tally->altered / trials, tally->slowest * 1e3);
+}
+
+static unsigned cases;
+
+static bool report_case(bool is_good, const char *format, const char *what)
+{
+    (void)printf("%s %u - %s %s\n", is_good ? "ok" : "not ok", ++cases, format, what);
+    return is_good;
+}
+
+static bool run(const struct campaign *campaign, unsigned mutations)
+{
+    struct base bases[BASES_MAX];
+    size_t n = gather(campaign, bases);
+    bool is_good = true;
+    if (n == 0) {
+        (void)printf("ok %u - %s # SKIP no reader or no traces of it\n", ++cases, campaign->format);
+        return true;
+    }
+    for (unsigned kind = 0; kind < MUTATIONS; kind++) {
+        struct tally tally = {.mutation = (enum mutation)kind};
+        bool is_kind_good = true;
+        while (tally.trials < mutations / MUTATIONS + 1) {
+            const struct base *base = &bases[tally.trials % n], *other = &bases[(tally.trials / n) % n];
+            struct mutate_input input = input_of(campaign, base, other);
+            is_kind_good = try_one(campaign, &input, base, &tally) && is_kind_good;
+        }
+        tell(&tally);
+        is_good = report_case(is_kind_good, campaign->format, mutate_name((enum mutation)kind)) && is_good;
+    }
+    return is_good;
+}
+
+/* What recovery must reach on a recorded trace with all types of values, in percent of its events. */
+struct target {
+    enum mutation mutation;
+    double percent;
+};
+
+static bool run_targets(void)
+{
+    static const struct target targets[] = {{MUTATE_FLIP_1, 99.9}, {MUTATE_ZERO_512, 99.7}, {MUTATE_CUT, 99.7}};
+    const struct campaign all_types = {"heph", campaigns[0].mutate, {NULL}, {"heph/heph-head-alltypes.trace"}};
+    struct base base[2];
+    bool is_good = true;
+    if (gather(&all_types, base) == 0) {
+        (void)printf("ok %u - heph targets # SKIP no recorded traces in %s\n", ++cases, corpus());
+        return true;
+    }
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        struct tally tally = {.mutation = targets[i].mutation};
+        char what[80];
+        bool is_reached = true;
+        struct mutate_input input = input_of(&all_types, base, base);
+        while (tally.trials < 200)
+            is_reached = try_one(&all_types, &input, base, &tally) && is_reached;
+        tell(&tally);
+        is_reached = is_reached && 100 * (double)tally.exact >= targets[i].percent * (double)tally.intact;
+        (void)snprintf(what, sizeof what, "keeps %.1f %% of the events after %s", targets[i].percent, mutate_name(targets[i].mutation));
+        is_good = report_case(is_reached, "heph", what) && is_good;
+    }
+    return is_good;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000;
+    bool is_good = true;
+    (void)signal(SIGSEGV, tell_and_leave);
+    (void)signal(SIGBUS, tell_and_leave);
+    (void)signal(SIGVTALRM, tell_and_leave);
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    for (size_t i = 0; i < sizeof campaigns / sizeof *campaigns; i++)
+        if (argc < 3 || strcmp(argv[2], campaigns[i].format) == 0)
+            is_good = run(&campaigns[i], mutations) && is_good;
+    is_good = run_targets() && is_good;
+    (void)printf("1..%u\n", cases);
+    return !is_good;
+}
