@@ -225,10 +225,10 @@ static ttr_status judge(struct fxt_reader *reader)
     bool is_measured = shape.is_known && !shape.is_cut && shape.total != words && shape.total <= FXT_SIZE_MAX &&
                        fxt_type(header) != FXT_LARGE;
     bool is_believed = is_possible && shape.total > words && is_chained(&span, words, is_end);
-    if (!is_believed && is_measured && is_chained(&span, shape.total, is_end))
-        return repair(reader, &span, (uint32_t)shape.total);
     status = TTR_AGAIN;
-    if (is_possible && fxt_is_followed(&span, words, is_end))
+    if (!is_believed && is_measured && is_chained(&span, shape.total, is_end))
+        status = repair(reader, &span, (uint32_t)shape.total);
+    if (status == TTR_AGAIN && is_possible && fxt_is_followed(&span, words, is_end))
         status = accept(reader, &span, &shape);
     return status == TTR_AGAIN ? lose(reader, "neither the size nor the content of a record leads to another one") : status;
 }
