@@ -46,12 +46,11 @@ static uint64_t good_bytes(const struct findings *sum)
 
 static void print_regions(const struct call *call, const ttr_report *report)
 {
-    struct unit_text size;
     size_t shown = call->set.verbose || report->regions_n <= REGIONS_SHOWN ? report->regions_n : REGIONS_SHOWN;
     for (size_t i = 0; i < shown; i++) {
         const ttr_region *region = &report->regions[i];
         (void)printf("  bytes %" PRIu64 " to %" PRIu64 " (%s): %s\n", region->offset, region->offset + region->bytes,
-                     units_size(region->bytes, &size), region->code);
+                     units_size(region->bytes).s, region->code);
     }
     if (shown < report->damage_regions)
         (void)printf("  and %" PRIu64 " more%s\n", report->damage_regions - shown,
@@ -61,18 +60,17 @@ static void print_regions(const struct call *call, const ttr_report *report)
 static void print_verdict(const struct call *call, const struct verdict *verdict, const ttr_report *first)
 {
     const struct findings *sum = &verdict->sum;
-    struct unit_text events, size, bytes;
     bool is_whole = verdict->outcome == OUTCOME_FINE;
     bool is_damaged = sum->damage_regions || verdict->error.status != TTR_OK;
     const char *word = is_whole ? "whole" : verdict->outcome == OUTCOME_INPUT ? "unusable" : is_damaged ? "damaged" : "incomplete";
     (void)printf("%s: %s%s%s (%s%s%s, %s events, %s", verdict->path, term_ink(&call->term, is_whole ? INK_GREEN : INK_RED), word,
                  term_ink(&call->term, INK_PLAIN), first->format, *first->version ? " " : "", first->version,
-                 units_count(sum->events, &events), units_size(sum->bytes, &size));
+                 units_count(sum->events).s, units_size(sum->bytes).s);
     (void)printf(sum->inputs > 1 ? ", %zu files)\n" : ")\n", sum->inputs);
     if (sum->damage_regions)
         (void)printf("  %s damaged place%s, %s; good: %" PRIu64 " of %" PRIu64 " bytes (%.4f %%)\n",
-                     units_count(sum->damage_regions, &events), sum->damage_regions == 1 ? "" : "s",
-                     units_size(sum->damage_bytes, &bytes), good_bytes(sum), sum->bytes,
+                     units_count(sum->damage_regions).s, sum->damage_regions == 1 ? "" : "s",
+                     units_size(sum->damage_bytes).s, good_bytes(sum), sum->bytes,
                      100.0 * (double)good_bytes(sum) / (double)(sum->bytes ? sum->bytes : 1));
 }
 
@@ -88,7 +86,6 @@ static void print_text(const struct call *call, const struct verdict *verdict)
 {
     const struct findings *sum = &verdict->sum;
     ttr_report report = {.size = sizeof report};
-    struct unit_text first, second;
     ttr_severity from = call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
     for (size_t i = 0; ttr_reader_report(verdict->reader, i, &report); i++) {
         if (i == 0)
@@ -99,8 +96,8 @@ static void print_text(const struct call *call, const struct verdict *verdict)
         report_print_notes(call, &report, from);
     }
     if (sum->lost || sum->gaps)
-        (void)printf("  the trace says that %s events are missing, in %s places\n", units_count(sum->lost, &first),
-                     units_count(sum->gaps, &second));
+        (void)printf("  the trace says that %s events are missing, in %s places\n", units_count(sum->lost).s,
+                     units_count(sum->gaps).s);
     if (verdict->error.status != TTR_OK)
         (void)printf("  reading ended early: %s\n", verdict->error.text);
     if (sum->damage_regions && sum->inputs == 1 && verdict->outcome == OUTCOME_NO)

@@ -21,24 +21,22 @@ struct subject {
 static void print_kinds(const struct subject *subject)
 {
     const struct terminal *term = &subject->call->term;
-    struct unit_text count;
     for (unsigned kind = TTR_KIND_INSTANT; kind < TTR_KIND_DEFINITION; kind++)
         if (subject->summary.kinds[kind])
             (void)printf("  %s%-12s%s %14s\n", term_ink(term, INK_DIM), ttr_kind_text(kind), term_ink(term, INK_PLAIN),
-                         units_count(subject->summary.kinds[kind], &count));
+                         units_count(subject->summary.kinds[kind]).s);
 }
 
 static void print_clocks(const struct subject *subject)
 {
-    struct unit_text count, time;
     const ttr_report *report = &subject->report;
     for (size_t i = 0; i < report->clocks_n; i++) {
         const ttr_clock *clock = &report->clocks[i];
         (void)printf("clock     %s%s", clock->name ? clock->name : "", clock->provider.n ? " of " : "");
         term_text(clock->provider);
-        (void)printf(", %s ticks/s", units_count(clock->frequency, &count));
+        (void)printf(", %s ticks/s", units_count(clock->frequency).s);
         if (clock->is_anchored)
-            (void)printf(", tick %" PRIu64 " = %s", clock->anchor_ticks, units_time(clock->anchor_ns, true, &time));
+            (void)printf(", tick %" PRIu64 " = %s", clock->anchor_ticks, units_time(clock->anchor_ns, true).s);
         else
             (void)fputs(", no anchor: times count from its own zero", stdout);
         (void)putchar('\n');
@@ -49,27 +47,25 @@ static void print_head(const struct subject *subject)
 {
     const struct terminal *term = &subject->call->term;
     const ttr_report *report = &subject->report;
-    struct unit_text size, disk;
     (void)printf("%s%s%s\n", term_ink(term, INK_BOLD), subject->path, term_ink(term, INK_PLAIN));
     (void)printf("format    %s%s%s", report->format, *report->version ? " " : "", report->version);
     if (subject->findings.inputs > 1)
         (void)printf(" (and %zu more files)", subject->findings.inputs - 1);
-    (void)printf("\nsize      %s", units_size(subject->findings.bytes, &size));
+    (void)printf("\nsize      %s", units_size(subject->findings.bytes).s);
     if (*report->compression)
-        (void)printf(" (%s: %s)", report->compression, units_size(subject->findings.disk_size, &disk));
+        (void)printf(" (%s: %s)", report->compression, units_size(subject->findings.disk_size).s);
     (void)putchar('\n');
 }
 
 static void print_times(const struct subject *subject)
 {
     const ttr_summary *summary = &subject->summary;
-    struct unit_text begin, end, length;
     if (summary->events == 0)
         return;
     bool is_unix = subject->findings.is_anchored;
-    (void)printf("begin     %s\nend       %s\nduration  %s\n", units_time(summary->begin_ns, is_unix, &begin),
-                 units_time(summary->end_ns, is_unix, &end),
-                 units_duration((uint64_t)summary->end_ns - (uint64_t)summary->begin_ns, &length));
+    (void)printf("begin     %s\nend       %s\nduration  %s\n", units_time(summary->begin_ns, is_unix).s,
+                 units_time(summary->end_ns, is_unix).s,
+                 units_duration((uint64_t)summary->end_ns - (uint64_t)summary->begin_ns).s);
 }
 
 static void print_threads(const ttr *t)
@@ -94,13 +90,12 @@ static void print_findings(const struct subject *subject)
 {
     const struct terminal *term = &subject->call->term;
     const struct findings *findings = &subject->findings;
-    struct unit_text first, second;
     if (findings->lost || findings->gaps)
         (void)printf("%slost      %s events in %s places, by the trace's own account%s\n", term_ink(term, INK_YELLOW),
-                     units_count(findings->lost, &first), units_count(findings->gaps, &second), term_ink(term, INK_PLAIN));
+                     units_count(findings->lost).s, units_count(findings->gaps).s, term_ink(term, INK_PLAIN));
     if (findings->damage_regions)
-        (void)printf("%sdamage    %s place%s, %s%s\n", term_ink(term, INK_RED), units_count(findings->damage_regions, &first),
-                     findings->damage_regions == 1 ? "" : "s", units_size(findings->damage_bytes, &second), term_ink(term, INK_PLAIN));
+        (void)printf("%sdamage    %s place%s, %s%s\n", term_ink(term, INK_RED), units_count(findings->damage_regions).s,
+                     findings->damage_regions == 1 ? "" : "s", units_size(findings->damage_bytes).s, term_ink(term, INK_PLAIN));
     if (subject->report.notes_n && (subject->call->set.verbose || findings->damage_regions || findings->odd))
         (void)puts("notes");
     report_print_notes(subject->call, &subject->report, subject->call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD);
@@ -109,20 +104,19 @@ static void print_findings(const struct subject *subject)
 static void print_text(const struct subject *subject)
 {
     const ttr_summary *summary = &subject->summary;
-    struct unit_text first;
     print_head(subject);
     print_clocks(subject);
     print_times(subject);
-    (void)printf("threads   %s", units_count(summary->threads, &first));
-    (void)printf(" of %s processes\n", units_count(summary->processes, &first));
+    (void)printf("threads   %s", units_count(summary->threads).s);
+    (void)printf(" of %s processes\n", units_count(summary->processes).s);
     if (subject->call->set.verbose)
         print_threads(subject->inputs.t);
-    (void)printf("names     %s", units_count(summary->names, &first));
-    (void)printf(" of %s providers\n", units_count(summary->providers, &first));
-    (void)printf("events    %s\n", units_count(summary->events, &first));
+    (void)printf("names     %s", units_count(summary->names).s);
+    (void)printf(" of %s providers\n", units_count(summary->providers).s);
+    (void)printf("events    %s\n", units_count(summary->events).s);
     print_kinds(subject);
     if (summary->backward)
-        (void)printf("backward  %s events are earlier than the one before them\n", units_count(summary->backward, &first));
+        (void)printf("backward  %s events are earlier than the one before them\n", units_count(summary->backward).s);
     print_findings(subject);
 }
 

@@ -321,7 +321,7 @@ static int open_all(struct inputs *inputs, const struct call *call)
 {
     int outcome = OUTCOME_FINE;
     ttr_error error = {0};
-    ttr_reader **readers = calloc(call->paths_n, sizeof *readers);
+    ttr_reader **readers = calloc(call->paths_n, sizeof(ttr_reader *));
     size_t n = 0;
     if (!readers)
         return out_of_memory(call);

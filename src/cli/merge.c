@@ -37,25 +37,24 @@ static void see_batch(void *own, const ttr_batch *batch)
 
 static void print_input(const ttr_report *report, const struct share *share)
 {
-    struct unit_text anchor, first, last, events, offset;
     const ttr_clock *clock = report->clocks_n ? &report->clocks[0] : NULL;
     bool is_unix = clock && clock->is_anchored;
     int64_t shift = clock ? clock->offset_ns : 0;
     (void)fprintf(stderr, "%.*s\n", (int)report->path.n, report->path.p);
     (void)fprintf(stderr, "    clock   %s", clock && clock->name && *clock->name ? clock->name : "of its own");
     if (clock)
-        (void)fprintf(stderr, ", %s ticks/s", units_count(clock->frequency, &anchor));
+        (void)fprintf(stderr, ", %s ticks/s", units_count(clock->frequency).s);
     if (report->clocks_n > 1)
         (void)fprintf(stderr, " (first of %zu clocks)", report->clocks_n);
     if (is_unix)
-        (void)fprintf(stderr, "\n    anchor  tick %" PRIu64 " = %s\n", clock->anchor_ticks, units_time(clock->anchor_ns, true, &anchor));
+        (void)fprintf(stderr, "\n    anchor  tick %" PRIu64 " = %s\n", clock->anchor_ticks, units_time(clock->anchor_ns, true).s);
     else
         (void)fputs("\n    anchor  none: times count from its own zero\n", stderr);
     (void)fprintf(stderr, "    offset  %s%s\n", shift < 0 ? "-" : "+",
-                  units_duration(shift < 0 ? -(uint64_t)shift : (uint64_t)shift, &offset));
+                  units_duration(shift < 0 ? -(uint64_t)shift : (uint64_t)shift).s);
     if (share->events)
-        (void)fprintf(stderr, "    events  %s from %s to %s\n", units_count(share->events, &events),
-                      units_time(share->first_ns, is_unix, &first), units_time(share->last_ns, is_unix, &last));
+        (void)fprintf(stderr, "    events  %s from %s to %s\n", units_count(share->events).s,
+                      units_time(share->first_ns, is_unix).s, units_time(share->last_ns, is_unix).s);
     else
         (void)fputs("    events  none\n", stderr);
 }

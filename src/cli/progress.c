@@ -77,20 +77,19 @@ static void show_json(const struct progress *progress, const struct position *at
 /* Sorting reads everything before it gives the first event: then the time since that counts. */
 static void show_line(const struct progress *progress, const struct position *at, double seconds)
 {
-    struct unit_text size, rate, left;
     double part = find_part(progress, at);
     bool is_all_read = at->size && at->used == at->size;
     (void)fprintf(stderr, "\r%s ", is_all_read && progress->written ? "writing" : progress->what);
     if (is_all_read && !progress->written) {
-        (void)fprintf(stderr, "%s read, working\x1b[K", units_size(at->used, &size));
+        (void)fprintf(stderr, "%s read, working\x1b[K", units_size(at->used).s);
         return;
     }
     uint64_t events = is_all_read ? progress->written : at->events;
     if (part > 0)
         (void)fprintf(stderr, "%3.0f %%  ", 100 * part);
-    (void)fprintf(stderr, "%s  %s events/s", units_size(at->used, &size), units_count((uint64_t)((double)events / seconds), &rate));
+    (void)fprintf(stderr, "%s  %s events/s", units_size(at->used).s, units_count((uint64_t)((double)events / seconds)).s);
     if (part > 0 && part <= 1)
-        (void)fprintf(stderr, "  %s left", units_duration((uint64_t)(seconds / part * (1 - part)) * 1000000000, &left));
+        (void)fprintf(stderr, "  %s left", units_duration((uint64_t)(seconds / part * (1 - part)) * 1000000000).s);
     (void)fputs("\x1b[K", stderr);
 }
 

@@ -150,13 +150,12 @@ int pump_end(struct pump *pump, int outcome)
 
 void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n, bool is_before)
 {
-    struct unit_text count;
     size_t shown = call->set.explain || n <= LOSSES_SHOWN ? n : LOSSES_SHOWN;
     for (size_t i = 0; i < shown; i++) {
         const ttr_loss *loss = &losses[i];
         (void)fprintf(stderr, "  %-7s ", loss->kind == TTR_LOSS_DROPPED ? "dropped" : "changed");
         if (!is_before)
-            (void)fprintf(stderr, "%12s  ", units_count(loss->count, &count));
+            (void)fprintf(stderr, "%12s  ", units_count(loss->count).s);
         (void)fprintf(stderr, "%s %s [%s]\n", loss->what, loss->rule, loss->code);
     }
     if (shown < n)

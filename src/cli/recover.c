@@ -123,9 +123,8 @@ static int verify(const struct call *call, uint64_t events)
 
 static void tell(const struct call *call, const struct findings *found)
 {
-    struct unit_text events, regions, bytes;
-    talk_note(call, "%s: kept %s events, skipped %s damaged place%s (%s)", call->set.output, units_count(found->events, &events),
-              units_count(found->damage_regions, &regions), found->damage_regions == 1 ? "" : "s", units_size(found->damage_bytes, &bytes));
+    talk_note(call, "%s: kept %s events, skipped %s damaged place%s (%s)", call->set.output, units_count(found->events).s,
+              units_count(found->damage_regions).s, found->damage_regions == 1 ? "" : "s", units_size(found->damage_bytes).s);
 }
 
 /* Everything after the copy itself. */

@@ -37,15 +37,14 @@ struct findings report_sum(ttr_reader *reader)
 
 static void warn_one(const struct call *call, const ttr_report *report)
 {
-    struct unit_text regions, bytes, lost;
     char text[160] = "";
     int n = 0;
     if (report->damage_regions)
-        n = snprintf(text, sizeof text, "%s damaged place%s skipped (%s)", units_count(report->damage_regions, &regions),
-                     report->damage_regions == 1 ? "" : "s", units_size(report->damage_bytes, &bytes));
+        n = snprintf(text, sizeof text, "%s damaged place%s skipped (%s)", units_count(report->damage_regions).s,
+                     report->damage_regions == 1 ? "" : "s", units_size(report->damage_bytes).s);
     if (report->lost)
         (void)snprintf(text + n, sizeof text - (size_t)n, "%s%s events missing by its own account", n ? ", " : "",
-                       units_count(report->lost, &lost));
+                       units_count(report->lost).s);
     else if (report->gaps)
         (void)snprintf(text + n, sizeof text - (size_t)n, "%sevents missing by its own account", n ? ", " : "");
     if (text[0])
@@ -150,11 +149,10 @@ void report_print_notes(const struct call *call, const ttr_report *report, ttr_s
     static const enum ink inks[] = {INK_DIM, INK_YELLOW, INK_RED};
     for (size_t i = 0; i < report->notes_n; i++) {
         const ttr_note *note = &report->notes[i];
-        struct unit_text count;
         if (note->severity < from)
             continue;
         (void)printf("  %s%s%s %s x%s, first at byte %" PRIu64 ": %s\n", term_ink(&call->term, inks[note->severity]),
                      severity_name(note->severity), term_ink(&call->term, INK_PLAIN), note->code,
-                     units_count(note->count, &count), note->first_offset, note->text);
+                     units_count(note->count).s, note->first_offset, note->text);
     }
 }

@@ -93,7 +93,7 @@ static int compare(const void *left, const void *right, void *own)
 /* Pointers to the rows in the order asked for; NULL when memory is out. */
 static const ttr_stat_row **sort_rows(const struct call *call, const ttr *t, const ttr_stat_row *rows, size_t n)
 {
-    const ttr_stat_row **sorted = calloc(n + 1, sizeof *sorted);
+    const ttr_stat_row **sorted = calloc(n + 1, sizeof(const ttr_stat_row *));
     struct order order = {.t = t};
     for (size_t i = 0; sorted && i < n; i++)
         sorted[i] = &rows[i];
@@ -102,7 +102,7 @@ static const ttr_stat_row **sort_rows(const struct call *call, const ttr *t, con
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (strcmp(columns[i].name, call->set.sort_by) == 0)
             order.column = &columns[i];
-    qsort_r(sorted, n, sizeof *sorted, compare, &order);
+    qsort_r(sorted, n, sizeof(const ttr_stat_row *), compare, &order);
     return sorted;
 }
 
@@ -151,20 +151,18 @@ static void put_json(const ttr *t, ttr_reader *reader, const ttr_stat *stat, con
 static void print_durations(const ttr_stat_row *row)
 {
     const uint64_t values[] = {row->total, row->self, row->min, row->p50, row->p90, row->p99, row->max};
-    struct unit_text text;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        (void)printf(" %8s", units_duration(values[i], &text));
+        (void)printf(" %8s", units_duration(values[i]).s);
 }
 
 static void print_rows(const struct call *call, const ttr *t, const ttr_stat_row **rows, size_t n)
 {
     const struct terminal *term = &call->term;
-    struct unit_text count, size;
     (void)printf("%s%12s %10s %9s %8s %8s %8s %8s %8s %8s %8s  %s%s\n", term_ink(term, INK_BOLD), "count", "rate/s", "bytes", "total",
                  "self", "min", "p50", "p90", "p99", "max", "provider name", term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < n; i++) {
         const ttr_stat_row *row = rows[i];
-        (void)printf("%12s %10.1f %9s", units_count(row->count, &count), row->rate, units_size(row->bytes, &size));
+        (void)printf("%12s %10.1f %9s", units_count(row->count).s, row->rate, units_size(row->bytes).s);
         if (row->kind == TTR_KIND_SPAN)
             print_durations(row);
         else
@@ -176,20 +174,19 @@ static void print_rows(const struct call *call, const ttr *t, const ttr_stat_row
         if (row->kind != TTR_KIND_SPAN)
             (void)printf(" %s[%s]%s", term_ink(term, INK_DIM), ttr_kind_text(row->kind), term_ink(term, INK_PLAIN));
         if (row->unfinished)
-            (void)printf(" (%s unfinished)", units_count(row->unfinished, &count));
+            (void)printf(" (%s unfinished)", units_count(row->unfinished).s);
         (void)putchar('\n');
     }
 }
 
 static void print_text(const struct call *call, const ttr *t, const ttr_stat *stat, const ttr_stat_row **rows, size_t n)
 {
-    struct unit_text count;
     print_rows(call, t, rows, n);
     if (ttr_stat_unmatched(stat))
-        talk_note(call, "%s ends have no begin", units_count(ttr_stat_unmatched(stat), &count));
+        talk_note(call, "%s ends have no begin", units_count(ttr_stat_unmatched(stat)).s);
     if (ttr_stat_disordered(stat))
         talk_note(call, "%s events of one thread went back in time: convert --sort orders them",
-                  units_count(ttr_stat_disordered(stat), &count));
+                  units_count(ttr_stat_disordered(stat)).s);
 }
 
 static int show(struct call *call, const struct inputs *inputs, const ttr_stat *stat)

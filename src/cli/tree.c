@@ -101,17 +101,16 @@ static void print_branches(const struct forest *forest, uint32_t depth)
 static void print_node(struct forest *forest, const struct node *node)
 {
     const struct terminal *term = &forest->call->term;
-    struct unit_text total, self, text;
     if (node->depth > 0 && node->depth <= 64) {
         uint64_t bit = UINT64_C(1) << (node->depth - 1);
         bool is_last = first_wanted(forest, node->next) == NONE;
         forest->last = is_last ? forest->last | bit : forest->last & ~bit;
     }
-    (void)printf("%9s %9s  ", units_duration(node->total, &total), units_duration(node->self, &self));
+    (void)printf("%9s %9s  ", units_duration(node->total).s, units_duration(node->self).s);
     if (forest->call->set.aggregate)
-        (void)printf("%10s  ", units_count(node->count, &text));
+        (void)printf("%10s  ", units_count(node->count).s);
     else if (forest->call->set.verbose)
-        (void)printf("%s  ", units_time(node->begin_ns, forest->is_unix, &text));
+        (void)printf("%s  ", units_time(node->begin_ns, forest->is_unix).s);
     (void)fputs(term_ink(term, INK_DIM), stdout);
     print_branches(forest, node->depth);
     (void)fputs(term_ink(term, INK_PLAIN), stdout);
@@ -237,7 +236,6 @@ static bool show(struct forest *forest, uint32_t nodes)
 static int show_tree(struct call *call, const struct inputs *inputs, const ttr_tree *tree)
 {
     struct forest forest = {.call = call, .t = inputs->t, .reader = inputs->reader, .tree = tree};
-    struct unit_text count;
     uint32_t nodes = ttr_tree_spans(tree, &forest.spans);
     bool is_fine = true;
     forest.is_unix = report_sum(inputs->reader).is_anchored;
@@ -252,9 +250,9 @@ static int show_tree(struct call *call, const struct inputs *inputs, const ttr_t
         return OUTCOME_INPUT;
     }
     if (is_full(&forest) && forest.shown < nodes)
-        talk_note(call, "stopped after %s rows", units_count(forest.shown, &count));
+        talk_note(call, "stopped after %s rows", units_count(forest.shown).s);
     if (ttr_tree_overlaps(tree))
-        talk_note(call, "%s pairs of spans overlap without nesting", units_count(ttr_tree_overlaps(tree), &count));
+        talk_note(call, "%s pairs of spans overlap without nesting", units_count(ttr_tree_overlaps(tree)).s);
     return OUTCOME_FINE;
 }
 

@@ -123,57 +123,91 @@ bool units_parse_duration(const char *text, int64_t *ns)
     return true;
 }
 
+/* Exactly n digits. */
+static bool take_fixed(const char **at, int n, int *value)
+{
+    *value = 0;
+    for (; n > 0; n--, ++*at) {
+        if (!is_digit(**at))
+            return false;
+        *value = *value * 10 + (**at - '0');
+    }
+    return true;
+}
+
+static bool take_character(const char **at, char wanted)
+{
+    bool is_there = **at == wanted;
+    *at += is_there;
+    return is_there;
+}
+
 /* "Z", "+02:00", "-0330" or nothing: seconds east of Greenwich. */
 static bool take_zone(const char *text, int64_t *seconds)
 {
+    int hours = 0, minutes = 0;
     *seconds = 0;
     if (*text == '\0' || strcmp(text, "Z") == 0)
         return true;
-    int sign = *text == '-' ? -1 : 1, hours = 0, minutes = 0, used = 0;
-    if ((*text != '+' && *text != '-') || sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2) {
-        used = 0;
-        if ((*text != '+' && *text != '-') || sscanf(text + 1, "%2d%2d%n", &hours, &minutes, &used) != 2)
-            return false;
-    }
+    int sign = *text == '-' ? -1 : 1;
+    if (*text != '+' && *text != '-')
+        return false;
+    text++;
+    if (!take_fixed(&text, 2, &hours))
+        return false;
+    (void)take_character(&text, ':');
+    if (!take_fixed(&text, 2, &minutes) || *text != '\0')
+        return false;
     *seconds = sign * (hours * INT64_C(3600) + minutes * INT64_C(60));
-    return text[1 + used] == '\0' && hours >= 0 && hours < 24 && minutes >= 0 && minutes < 60;
+    return hours < 24 && minutes < 60;
 }
 
-/* ".125" as nanoseconds. */
-static bool take_fraction(const char **at, int64_t *ns)
+/* ".125" as nanoseconds; 0 where there is none. */
+static int64_t take_fraction(const char **at)
 {
-    *ns = 0;
-    if (**at != '.')
-        return true;
-    int64_t unit = NS_PER_SECOND;
-    for (++*at; is_digit(**at); ++*at) {
+    int64_t unit = NS_PER_SECOND, ns = 0;
+    if (!take_character(at, '.'))
+        return 0;
+    for (; is_digit(**at); ++*at) {
         unit /= 10;
-        *ns += unit * (**at - '0');
+        ns += unit * (**at - '0');
     }
-    return true;
+    return ns;
+}
+
+/* "2026-11-21" */
+static bool take_date(const char **at, struct tm *day)
+{
+    return take_fixed(at, 4, &day->tm_year) && take_character(at, '-') && take_fixed(at, 2, &day->tm_mon) &&
+           take_character(at, '-') && take_fixed(at, 2, &day->tm_mday) && day->tm_mon >= 1 && day->tm_mon <= 12 &&
+           day->tm_mday >= 1 && day->tm_mday <= 31;
+}
+
+/* "01:32" or "01:32:51" */
+static bool take_hours(const char **at, struct tm *day)
+{
+    if (!take_fixed(at, 2, &day->tm_hour) || !take_character(at, ':') || !take_fixed(at, 2, &day->tm_min))
+        return false;
+    if (take_character(at, ':') && !take_fixed(at, 2, &day->tm_sec))
+        return false;
+    return day->tm_hour <= 24 && day->tm_min <= 59 && day->tm_sec <= 60;
 }
 
 static bool parse_calendar(const char *text, int64_t *ns)
 {
     struct tm day = {0};
-    int used = 0, date_used = 0;
-    if (sscanf(text, "%4d-%2d-%2d%n", &day.tm_year, &day.tm_mon, &day.tm_mday, &date_used) != 3)
-        return false;
-    text += date_used;
     int64_t fraction = 0, zone = 0;
-    if (*text == 'T' || *text == ' ') {
-        if (sscanf(text + 1, "%2d:%2d%n:%2d%n", &day.tm_hour, &day.tm_min, &used, &day.tm_sec, &used) < 2)
+    if (!take_date(&text, &day))
+        return false;
+    if (take_character(&text, 'T') || take_character(&text, ' ')) {
+        if (!take_hours(&text, &day))
             return false;
-        text += 1 + used;
-        (void)take_fraction(&text, &fraction);
+        fraction = take_fraction(&text);
         if (!take_zone(text, &zone))
             return false;
     } else if (*text != '\0') {
         return false;
     }
-    if (day.tm_mon < 1 || day.tm_mon > 12 || day.tm_mday < 1 || day.tm_mday > 31 || day.tm_hour > 24 || day.tm_min > 59 ||
-        day.tm_sec > 60)
-        return false;
     day.tm_year -= 1900;
     day.tm_mon -= 1;
     return !__builtin_mul_overflow((int64_t)timegm(&day) - zone, NS_PER_SECOND, ns) && !__builtin_add_overflow(*ns, fraction, ns);
@@ -189,18 +223,19 @@ bool units_parse_moment(const char *text, struct moment *moment)
     return units_parse_duration(text, &moment->ns) || parse_calendar(text, &moment->ns);
 }
 
-const char *units_count(uint64_t value, struct unit_text *to)
+struct unit_text units_count(uint64_t value)
 {
+    struct unit_text text = {{0}};
     char plain[24];
     int n = snprintf(plain, sizeof plain, "%" PRIu64, value);
-    char *at = to->s;
+    char *at = text.s;
     for (int i = 0; i < n; i++) {
         if (i > 0 && (n - i) % 3 == 0)
             *at++ = ',';
         *at++ = plain[i];
     }
     *at = '\0';
-    return to->s;
+    return text;
 }
 
 /* Four digits that count: 1.234, 12.34, 123.4, 1234. */
@@ -209,47 +244,50 @@ static int decimals(double value)
     return value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
 }
 
-const char *units_size(uint64_t bytes, struct unit_text *to)
+struct unit_text units_size(uint64_t bytes)
 {
+    struct unit_text text = {{0}};
     static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     unsigned i = 0;
     double value = (double)bytes;
     for (; value >= 1024 && i + 1 < sizeof names / sizeof *names; i++)
         value /= 1024;
-    (void)snprintf(to->s, sizeof to->s, "%.*f %s", i ? (value < 99.95 ? 1 : 0) : 0, value, names[i]);
-    return to->s;
+    (void)snprintf(text.s, sizeof text.s, "%.*f %s", i ? (value < 99.95 ? 1 : 0) : 0, value, names[i]);
+    return text;
 }
 
-const char *units_duration(uint64_t ns, struct unit_text *to)
+struct unit_text units_duration(uint64_t ns)
 {
+    struct unit_text text = {{0}};
     static const struct unit steps[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         if (ns < steps[i].factor)
             continue;
         double value = (double)ns / (double)steps[i].factor;
-        (void)snprintf(to->s, sizeof to->s, "%.*f %s", decimals(value), value, steps[i].name);
-        return to->s;
+        (void)snprintf(text.s, sizeof text.s, "%.*f %s", decimals(value), value, steps[i].name);
+        return text;
     }
-    (void)snprintf(to->s, sizeof to->s, "%" PRIu64 " ns", ns);
-    return to->s;
+    (void)snprintf(text.s, sizeof text.s, "%" PRIu64 " ns", ns);
+    return text;
 }
 
-const char *units_time(int64_t ns, bool is_unix, struct unit_text *to)
+struct unit_text units_time(int64_t ns, bool is_unix)
 {
+    struct unit_text text = {{0}};
     int64_t seconds = ns / NS_PER_SECOND, rest = ns % NS_PER_SECOND;
     if (is_unix) {
         seconds -= rest < 0;
         rest += rest < 0 ? NS_PER_SECOND : 0;
         time_t when = (time_t)seconds;
         struct tm day;
-        char text[32];
-        if (gmtime_r(&when, &day) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &day)) {
-            (void)snprintf(to->s, sizeof to->s, "%s.%09" PRId64 "Z", text, rest);
-            return to->s;
+        char date[32];
+        if (gmtime_r(&when, &day) && strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &day)) {
+            (void)snprintf(text.s, sizeof text.s, "%s.%09" PRId64 "Z", date, rest);
+            return text;
         }
     }
     bool is_negative = ns < 0;
-    (void)snprintf(to->s, sizeof to->s, "%s%" PRId64 ".%09" PRId64 " s", is_negative ? "-" : "", is_negative ? -seconds : seconds,
+    (void)snprintf(text.s, sizeof text.s, "%s%" PRId64 ".%09" PRId64 " s", is_negative ? "-" : "", is_negative ? -seconds : seconds,
                    is_negative ? -rest : rest);
-    return to->s;
+    return text;
 }

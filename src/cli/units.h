@@ -1,6 +1,6 @@
 /* Numbers as people write and read them: sizes, durations, moments.
  *
- * Functions that make text fill a caller's `struct unit_text` and give a pointer into it. */
+ * Functions that make text give it by value: units_count(n).s lives to the end of the statement it is used in (C11 6.2.4). */
 #ifndef TRACETTA_CLI_UNITS_H
 #define TRACETTA_CLI_UNITS_H
 
@@ -33,15 +33,15 @@ bool units_parse_duration(const char *text, int64_t *ns);
 bool units_parse_moment(const char *text, struct moment *moment);
 
 /* "4,000,000" */
-const char *units_count(uint64_t value, struct unit_text *to);
+struct unit_text units_count(uint64_t value);
 
 /* "123.4 MiB" */
-const char *units_size(uint64_t bytes, struct unit_text *to);
+struct unit_text units_size(uint64_t bytes);
 
 /* "1.234 ms", "12.3 s"; four digits that count. */
-const char *units_duration(uint64_t ns, struct unit_text *to);
+struct unit_text units_duration(uint64_t ns);
 
 /* "2026-11-21T01:32:51.123456789Z" for times since the Unix epoch, else "12.345678901 s". */
-const char *units_time(int64_t ns, bool is_unix, struct unit_text *to);
+struct unit_text units_time(int64_t ns, bool is_unix);
 
 #endif

@@ -88,6 +88,19 @@ if can writes heph; then
     verdict "merge_moves_an_input" $? "exit status $run_status"
     refuses "an_offset_must_name_an_input" 2 "no input" "$tracetta" merge --offset=x=1s "$small" -o "$work/x.heph"
 fi
+if can writes heph && can reads fxt; then
+    refuses "strict_refuses_losses" 1 "." "$tracetta" convert --strict -q "$work/small.fxt" -o "$work/lossy.heph"
+    [ ! -e "$work/lossy.heph" ]
+    verdict "and_leaves_no_output" $? "lossy.heph is there"
+    run "$tracetta" convert "$work/small.fxt" -o "$work/lossy.heph"
+    [ $run_status = 0 ] && grep -q '\[kind.counter\]$' "$work/.err"
+    verdict "losses_are_told_after_converting" $? "exit status $run_status"
+    run "$tracetta" convert --explain --dry-run --to=heph "$work/small.fxt"
+    [ $run_status = 0 ] && grep -q 'cannot hold everything' "$work/.err"
+    verdict "losses_are_told_before_converting_when_asked" $? "exit status $run_status"
+    ends "a_part_of_fxt_is_cut_out" 0 "$tracetta" convert --start=1500 --end=+1h "$work/small.fxt" -o "$work/part.fxt"
+    says "the_part_holds_what_is_in_it" "^events +2$" "$tracetta" info "$work/part.fxt"
+fi
 left=$(find "$work" -name '*.tmp*' -o -name '.*.heph*' -o -name '.*.jsonl*')
 [ -z "$left" ]
 verdict "no_temporary_file_is_left" $? "$left"
