@@ -19,14 +19,14 @@ void open_free(struct open_spans *open)
     alloc_free(open->alloc, open->slot, open->slots_capacity, sizeof *open->slot);
 }
 
-struct open_id open_id_of(const ttr *t, const ttr_event *event)
+struct open_id open_id_of(const ttr *t, const struct open_party *party)
 {
-    struct open_id id = {.lane = open_lane_of(event->thread, event->track)};
-    id.is_async = event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END;
+    struct open_id id = {.lane = open_lane_of(party->thread, party->track)};
+    id.is_async = party->kind == TTR_KIND_ASYNC_BEGIN || party->kind == TTR_KIND_ASYNC_END;
     if (id.is_async) {
-        uint64_t process = event->thread && event->thread < t->threads_n ? (uint64_t)t->threads[event->thread].process + 1 : 0;
-        id.scope = process << 32 | event->category;
-        id.link = event->link;
+        uint64_t process = party->thread && party->thread < t->threads_n ? (uint64_t)t->threads[party->thread].process + 1 : 0;
+        id.scope = process << 32 | party->category;
+        id.link = party->link;
     }
     return id;
 }

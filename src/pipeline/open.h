@@ -59,8 +59,15 @@ static inline size_t open_lane_of(ttr_id thread, ttr_id track)
     return thread ? (size_t)thread * 2 : (size_t)track * 2 + 1;
 }
 
-/* The identity of a begin or end event. */
-struct open_id open_id_of(const ttr *t, const ttr_event *event);
+/* What of a begin or end says where it belongs. */
+struct open_party {
+    uint8_t kind;
+    ttr_id thread, track, category;
+    uint64_t link;
+};
+
+/* The identity of a begin or end. */
+struct open_id open_id_of(const ttr *t, const struct open_party *party);
 
 /* Opens a span: its slot, or OPEN_FULL.  False when memory is out. */
 TTR_MUST bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot);

@@ -113,9 +113,15 @@ static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
     span->category = span->category ? span->category : end->category;
 }
 
+static struct open_id id_of(const struct pairer *pairer, const ttr_event *event)
+{
+    return open_id_of(pairer->base.t,
+                      &(struct open_party){event->kind, event->thread, event->track, event->category, event->link});
+}
+
 static bool take_begin(struct pairer *pairer, const ttr_event *event)
 {
-    struct open_id id = open_id_of(pairer->base.t, event);
+    struct open_id id = id_of(pairer, event);
     uint32_t slot;
     if (!open_push(&pairer->open, &id, &slot))
         return false;
@@ -129,7 +135,7 @@ static bool take_begin(struct pairer *pairer, const ttr_event *event)
 
 static void take_end(struct pairer *pairer, const ttr_event *event)
 {
-    struct open_id id = open_id_of(pairer->base.t, event);
+    struct open_id id = id_of(pairer, event);
     uint32_t slot = open_pop(&pairer->open, &id);
     if (slot != OPEN_NONE && slot != OPEN_FULL) {
         end_span(pairer, slot, event);

@@ -78,20 +78,28 @@ static void order_ties(struct reorder *window, size_t begin, size_t end)
             window->key[i].index = spans[k++].index;
 }
 
+/* Whether the spans among keys [begin, end), which end together, are out of order. */
+static bool is_mixed(const struct reorder *window, size_t begin, size_t end)
+{
+    int64_t last = INT64_MAX;
+    for (size_t i = begin; i < end; i++) {
+        const struct slim_event *event = reorder_at(window, i);
+        if (event->kind != TTR_KIND_SPAN)
+            continue;
+        if (event->time > last)
+            return true;
+        last = event->time;
+    }
+    return false;
+}
+
 /* Looks for ties that are out of order in the first n keys. */
 static void settle_ties(struct reorder *window, size_t n)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
-        int64_t last = INT64_MAX;
-        bool is_ordered = true;
-        for (end = begin; end < n && window->key[end].rank == window->key[begin].rank; end++) {
-            const struct slim_event *event = reorder_at(window, end);
-            if (event->kind != TTR_KIND_SPAN)
-                continue;
-            is_ordered &= event->time <= last;
-            last = event->time;
-        }
-        if (!is_ordered)
+        for (end = begin + 1; end < n && window->key[end].rank == window->key[begin].rank;)
+            end++;
+        if (end - begin > 1 && is_mixed(window, begin, end))
             order_ties(window, begin, end);
     }
 }

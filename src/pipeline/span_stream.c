@@ -2,6 +2,7 @@
 #include "pipeline/span_stream.h"
 
 #define OPEN_MAX ((uint32_t)1 << 20)
+#define AHEAD 8u
 
 struct open_begin {
     struct slim_event event;
@@ -24,9 +25,7 @@ void span_stream_free(struct span_stream *stream)
 
 static struct open_id id_of(const struct span_stream *stream, const struct slim_event *event)
 {
-    ttr_event view = {.kind = event->kind, .thread = event->thread, .track = event->track, .category = event->category,
-                      .link = event->link};
-    return open_id_of(stream->t, &view);
+    return open_id_of(stream->t, &(struct open_party){event->kind, event->thread, event->track, event->category, event->link});
 }
 
 static bool give_span(struct span_stream *stream, const struct slim_event *event, int64_t end)
@@ -99,6 +98,8 @@ static bool drain(struct span_stream *stream, bool is_at_end)
     size_t n = reorder_ready(&stream->window, is_at_end);
     for (size_t i = 0; i < n; i++) {
         int64_t end = (int64_t)(stream->window.key[i].rank ^ (uint64_t)1 << 63);
+        /* Events stand in the order they came, not in this one. */
+        __builtin_prefetch(reorder_at(&stream->window, i + AHEAD < n ? i + AHEAD : i));
         stream->last_time = end > stream->last_time ? end : stream->last_time;
         if (!take(stream, reorder_at(&stream->window, i), end))
             return false;

@@ -13,12 +13,23 @@
 /* 131,072 unclaimed spans of all lanes: 4 MiB. */
 #define NEST_ITEMS_MAX ((size_t)128 * 1024)
 
+/* Durations on their way to a histogram.  Histograms are large and hit at random: the wait for memory is most of the cost of
+ * counting a span unless it is asked for beforehand. */
+#define PENDING 32u
+
+struct pending {
+    struct histogram *histogram;
+    uint64_t duration;
+};
+
 struct ttr_stat {
     ttr *t;
     const struct alloc *alloc;
     ttr_stat_row *row;
     struct histogram **durations; /* beside the rows; NULL without spans */
     size_t rows_n, row_room, durations_room;
+    struct pending pending[PENDING];
+    unsigned pending_n;
     struct pairmap by_key;        /* (provider and name, kind) to row */
     uint32_t *latest;             /* by name: the row found last, plus 1 */
     size_t latest_n;
@@ -55,7 +66,6 @@ static bool add_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at
     stat->row[*at] = *key;
     stat->row[*at].first_ns = INT64_MAX;
     stat->row[*at].last_ns = INT64_MIN;
-    stat->row[*at].min = UINT64_MAX;
     stat->durations[*at] = NULL;
     return true;
 }
@@ -101,19 +111,31 @@ static bool count_event(struct ttr_stat *stat, const ttr_event *event)
     return true;
 }
 
+static bool add_pending(struct ttr_stat *stat)
+{
+    bool is_added = true;
+    for (unsigned i = 0; i < stat->pending_n && is_added; i++)
+        is_added = histogram_add(stat->pending[i].histogram, stat->pending[i].duration);
+    stat->pending_n = 0;
+    return is_added;
+}
+
 static bool add_duration(struct ttr_stat *stat, uint32_t at, uint64_t duration)
 {
-    ttr_stat_row *row = &stat->row[at];
     if (!stat->durations[at]) {
         stat->durations[at] = alloc_zero(stat->alloc, 1, sizeof(struct histogram));
         if (!stat->durations[at])
             return false;
         histogram_init(stat->durations[at], stat->alloc);
     }
-    row->total += duration;
-    row->min = duration < row->min ? duration : row->min;
-    row->max = duration > row->max ? duration : row->max;
-    return histogram_add(stat->durations[at], duration);
+    if (stat->pending_n == PENDING && !add_pending(stat))
+        return false;
+    struct histogram *histogram = stat->durations[at];
+    __builtin_prefetch(&histogram->count);
+    __builtin_prefetch(&histogram->octave[HISTOGRAM_OCTAVES / 4]);
+    stat->pending[stat->pending_n++] = (struct pending){histogram, duration};
+    stat->row[at].total += duration;
+    return true;
 }
 
 static bool count_span(void *own, const struct whole_span *span)
@@ -174,10 +196,10 @@ static void finish_rows(struct ttr_stat *stat)
         row->rate = seconds > 0 ? (double)row->count / seconds : 0;
         if (row->first_ns > row->last_ns)
             row->first_ns = row->last_ns = 0;
-        if (!durations) {
-            row->min = 0;
+        if (!durations)
             continue;
-        }
+        row->min = durations->min;
+        row->max = durations->max;
         row->p50 = histogram_quantile(durations, 0.5);
         row->p90 = histogram_quantile(durations, 0.9);
         row->p99 = histogram_quantile(durations, 0.99);
@@ -246,7 +268,7 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
     nest_init(&stat->nest, stat->alloc, NEST_ITEMS_MAX);
     span_stream_init(&stat->spans, t, count_span, stat);
     ttr_status status = walk_events(in, &walk, error);
-    if ((status == TTR_OK || status == TTR_AGAIN) && !span_stream_end(&stat->spans))
+    if ((status == TTR_OK || status == TTR_AGAIN) && !(span_stream_end(&stat->spans) && add_pending(stat)))
         status = fail_memory(error);
     if (status != TTR_OK && status != TTR_AGAIN) {
         ttr_stat_free(stat);
