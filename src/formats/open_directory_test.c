@@ -1,0 +1,173 @@
+/* A directory with two traces, a note and a folder; and directories that hold none. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <tracetta/tracetta.h>
+
+static char folder[] = "/tmp/tracetta-directory-XXXXXX";
+
+static void path_of(char *path, size_t size, const char *name)
+{
+    (void)snprintf(path, size, "%s/%s", folder, name);
+}
+
+/* Writes a trace of three instants, 10 ns apart. */
+static void write_trace(const char *name, const char *format, int64_t first)
+{
+    char path[256];
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    path_of(path, sizeof path, name);
+    ttr_writer *writer = ttr_create(t, path, format, NULL, &error);
+    ttr_builder *builder = ttr_builder_new(t);
+    if (!writer)
+        fail_msg("%s", error.text);
+    for (int64_t i = 0; i < 3; i++) {
+        ttr_event_begin(builder, TTR_KIND_SPAN, first + 10 * i, "", name);
+        ttr_on_thread(builder, 1, 1);
+        assert_int_equal(ttr_event_end(builder, writer, &error), TTR_OK);
+    }
+    assert_int_equal(ttr_finish(writer, &error), TTR_OK);
+    ttr_builder_free(builder);
+    ttr_free(t);
+}
+
+static void write_text(const char *name, const char *text)
+{
+    char path[256];
+    path_of(path, sizeof path, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    static const char *const names[] = {"b.fxt", "a.heph", "notes.txt", ".hidden", "empty/file", "empty"};
+    char path[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        path_of(path, sizeof path, names[i]);
+        (void)remove(path);
+    }
+    return rmdir(folder);
+}
+
+static void all_traces_of_a_directory_are_one_time_line(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    ttr_batch batch;
+    char path[256], names[64] = "";
+    (void)state;
+    write_trace("b.fxt", "fxt", 5);
+    write_trace("a.heph", "heph", 10);
+    write_text("notes.txt", "no trace at all\n");
+    write_text(".hidden", "nor this\n");
+    path_of(path, sizeof path, "empty");
+    assert_int_equal(mkdir(path, 0700), 0);
+    ttr_reader *reader = ttr_open(t, folder, NULL, &error);
+    if (!reader)
+        fail_msg("%s", error.text);
+    int64_t last = INT64_MIN;
+    size_t at = 0;
+    while (ttr_read(reader, &batch, &error) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            assert_true(event->time >= last);
+            last = event->time;
+            if (event->kind == TTR_KIND_SPAN)
+                names[at++] = ttr_text_get(t, event->name).p[0];
+        }
+    assert_string_equal(names, "bababa");
+    ttr_report report = {.size = sizeof report};
+    assert_true(ttr_reader_report(reader, 1, &report));
+    assert_string_equal(report.format, "fxt");
+    assert_false(ttr_reader_report(reader, 2, &report));
+    assert_true(ttr_reader_report(reader, 0, &report));
+    assert_string_equal(report.format, "heph");
+    ttr_close(reader);
+    ttr_free(t);
+}
+
+static void directory_without_a_trace_is_refused(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    char path[256];
+    (void)state;
+    path_of(path, sizeof path, "empty");
+    assert_null(ttr_open(t, path, NULL, &error));
+    assert_int_equal(error.status, TTR_E_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "(0 files"));
+    write_text("empty/file", "x");
+    assert_null(ttr_open(t, path, NULL, &error));
+    assert_non_null(strstr(error.text, "(1 files"));
+    ttr_free(t);
+}
+
+static void wrong_options_are_no_reason_to_pass_over(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    ttr_read_options options = {.size = sizeof options, .from = "nonsense"};
+    (void)state;
+    assert_null(ttr_open(t, folder, &options, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    ttr_free(t);
+}
+
+static bool opens_through(const struct alloc *alloc)
+{
+    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+    ttr_error error = {0};
+    ttr_batch batch;
+    if (!t)
+        return false;
+    ttr_reader *reader = ttr_open(t, folder, NULL, &error);
+    ttr_status status = reader ? TTR_OK : error.status;
+    while (status == TTR_OK)
+        status = ttr_read(reader, &batch, &error);
+    ttr_close(reader);
+    ttr_free(t);
+    return status == TTR_END;
+}
+
+/* Notes of readers do without their texts when memory is out, so a refused request need not show; what counts is that nothing
+ * leaks. */
+static void each_allocation_may_fail(void **state)
+{
+    size_t through = 0, failed = 0;
+    (void)state;
+    for (size_t fail_at = 1; through < 20; fail_at++) {
+        struct support_heap heap;
+        support_heap_init(&heap, fail_at);
+        bool is_through = opens_through(&heap.alloc);
+        through += is_through;
+        failed += !is_through;
+        support_heap_check(&heap);
+    }
+    assert_true(failed > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_traces_of_a_directory_are_one_time_line),
+        cmocka_unit_test(directory_without_a_trace_is_refused),
+        cmocka_unit_test(wrong_options_are_no_reason_to_pass_over),
+        cmocka_unit_test(each_allocation_may_fail),
+    };
+    return cmocka_run_group_tests_name("open_directory", tests, make_folder, remove_folder);
+}
