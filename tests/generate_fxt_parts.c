@@ -74,7 +74,8 @@ void emit(struct generator *g, const void *bytes, size_t n)
 {
     if (g->output_n + n > OUTPUT_SIZE)
         write_out(g);
-    memcpy(g->output + g->output_n, bytes, n);
+    if (n)
+        memcpy(g->output + g->output_n, bytes, n);
     g->output_n += n;
     g->bytes += n;
 }

@@ -68,7 +68,7 @@ uint64_t fxt_ticks_of(struct fxt_writer *w, uint64_t ns)
     return w->copied.base_ticks + clockmath_ticks(&w->copied.clock, ns > base ? ns - base : 0, &clamped);
 }
 
-uint64_t fxt_ticks(struct fxt_writer *w)
+uint64_t fxt_ticks_slowly(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
     if (e->ticks != (uint64_t)e->time && e->source && !(e->flags & TTR_EVENT_NO_TIME))
@@ -128,7 +128,8 @@ static void follow(struct fxt_writer *w, const ttr_event *e)
 
 static void write_section(struct fxt_writer *w, uint32_t id)
 {
-    (void)fxt_record(w, 1, FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) | fxt_put(FXT_METADATA_PROVIDER, id));
+    struct fxt_out to;
+    (void)fxt_record(w, &to, 1, FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) | fxt_put(FXT_METADATA_PROVIDER, id));
 }
 
 /* Copies the event at `i` and those behind it whose bytes are behind its own too; gives the next index. */
@@ -172,24 +173,25 @@ static void write_start(struct fxt_writer *w)
 /* Introduces the provider of the event: its name and its clock. */
 static void write_provider(struct fxt_writer *w, uint32_t id)
 {
+    struct fxt_out to;
     const ttr_event *e = w->event;
     ttr_text name = ttr_text_get(w->out->t, e->provider);
     if (name.n > UINT8_MAX) {
         name.n = utf8_cut(name.p, name.n, UINT8_MAX);
         fxt_lost(w, FXT_LOST_TEXT);
     }
-    if (fxt_record(w, 1 + fxt_words(name.n), FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
+    if (fxt_record(w, &to, 1 + fxt_words(name.n), FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
                                                   fxt_put(FXT_METADATA_PROVIDER, id) | fxt_put(FXT_METADATA_NAME_BYTES, name.n)))
-        fxt_stream_out(w, name.p, name.n);
+        fxt_stream_out(&to, name.p, name.n);
     uint64_t words = w->is_anchored ? FXT_INITIALIZATION_WORDS_ANCHORED : FXT_INITIALIZATION_WORDS;
-    if (!fxt_record(w, words, FXT_INITIALIZATION))
+    if (!fxt_record(w, &to, words, FXT_INITIALIZATION))
         return;
-    fxt_word_out(w, FXT_DEFAULT_FREQUENCY);
+    fxt_word_out(&to, FXT_DEFAULT_FREQUENCY);
     if (!w->is_anchored)
         return;
     uint64_t base = e->time > 0 ? (uint64_t)e->time : 0;
-    fxt_word_out(w, base);
-    fxt_word_out(w, base);
+    fxt_word_out(&to, base);
+    fxt_word_out(&to, base);
 }
 
 static struct fxt_target *add_target(struct fxt_writer *w)

@@ -110,7 +110,8 @@ struct fxt_wanted {
 struct fxt_known {
     uint32_t stamp; /* when it was looked at last; 0: never used */
     ttr_id name;    /* as written */
-    bool is_introduced;
+    bool is_introduced; /* its process and koid stood together somewhere */
+    bool is_plain;      /* introduced, and its number is known: nothing to look after */
 };
 
 /* The trace that is copied byte by byte. */
@@ -127,7 +128,6 @@ struct fxt_copied {
 struct fxt_writer {
     struct ttr_writer *out;
     const ttr_event *event;  /* under way */
-    uint8_t *at;             /* where the next word of the record goes; NULL when memory is out */
     bool is_big, is_started, is_anchored, failed;
     bool is_inline;          /* tables belong to copied bytes: refer to nothing */
     struct fxt_copied copied;
@@ -161,47 +161,51 @@ static inline void fxt_lost(struct fxt_writer *w, enum fxt_loss loss)
     output_lost(w->out, loss, w->event ? w->event->offset : 0);
 }
 
-/* Begins a record of so many words; false when memory is out. */
-static inline bool fxt_record(struct fxt_writer *w, uint64_t words, uint64_t header)
+/* Where the words of a record go.  A local variable, so that the stores cannot be taken for changes of it. */
+struct fxt_out {
+    uint8_t *at;
+    bool is_big;
+};
+
+/* The next word, or stream, of the record. */
+static inline void fxt_word_out(struct fxt_out *to, uint64_t word)
 {
-    w->at = buffer_room(&w->out->buffer, words * FXT_WORD);
-    if (!w->at)
+    store_u64le(to->at, to->is_big ? __builtin_bswap64(word) : word);
+    to->at += FXT_WORD;
+}
+
+/* Begins a record of so many words; false when memory is out. */
+static inline bool fxt_record(struct fxt_writer *w, struct fxt_out *to, uint64_t words, uint64_t header)
+{
+    *to = (struct fxt_out){.at = buffer_room(&w->out->buffer, words * FXT_WORD), .is_big = w->is_big};
+    if (!to->at)
         return false;
     buffer_filled(&w->out->buffer, words * FXT_WORD);
-    header |= fxt_put(fxt_type(header) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE, words);
-    store_u64le(w->at, w->is_big ? __builtin_bswap64(header) : header);
-    w->at += FXT_WORD;
+    fxt_word_out(to, header | fxt_put(fxt_type(header) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE, words));
     return true;
 }
 
-/* The next word, or stream, of the record. */
-static inline void fxt_word_out(struct fxt_writer *w, uint64_t word)
-{
-    store_u64le(w->at, w->is_big ? __builtin_bswap64(word) : word);
-    w->at += FXT_WORD;
-}
-
-static inline void fxt_stream_out(struct fxt_writer *w, const void *bytes, size_t n)
+static inline void fxt_stream_out(struct fxt_out *to, const void *bytes, size_t n)
 {
     if (n == 0)
         return;
-    memset(w->at + (n - 1) / FXT_WORD * FXT_WORD, 0, FXT_WORD);
-    memcpy(w->at, bytes, n);
-    w->at += (n + FXT_WORD - 1) / FXT_WORD * FXT_WORD;
+    memset(to->at + (n - 1) / FXT_WORD * FXT_WORD, 0, FXT_WORD);
+    memcpy(to->at, bytes, n);
+    to->at += (n + FXT_WORD - 1) / FXT_WORD * FXT_WORD;
 }
 
-static inline void fxt_text_out(struct fxt_writer *w, const struct fxt_text *text)
+static inline void fxt_text_out(struct fxt_out *to, const struct fxt_text *text)
 {
     if (text->ref & FXT_REF_INLINE)
-        fxt_stream_out(w, text->p, text->ref & FXT_REF_LENGTH);
+        fxt_stream_out(to, text->p, text->ref & FXT_REF_LENGTH);
 }
 
-static inline void fxt_thread_out(struct fxt_writer *w, const struct fxt_thread *thread)
+static inline void fxt_thread_out(struct fxt_out *to, const struct fxt_thread *thread)
 {
     if (thread->ref)
         return;
-    fxt_word_out(w, thread->pid);
-    fxt_word_out(w, thread->tid);
+    fxt_word_out(to, thread->pid);
+    fxt_word_out(to, thread->tid);
 }
 
 static inline uint32_t fxt_thread_words(const struct fxt_thread *thread)
@@ -215,15 +219,49 @@ void fxt_slots_init(struct fxt_slots *slots, uint32_t limit, uint32_t patience);
 void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc);
 
 /* Between records: lets a table that has been full for long begin anew. */
-void fxt_slots_refresh(struct fxt_slots *slots, const struct alloc *alloc);
+void fxt_slots_restart(struct fxt_slots *slots, const struct alloc *alloc);
+
+static inline void fxt_slots_refresh(struct fxt_slots *slots, const struct alloc *alloc)
+{
+    if (slots->refused >= slots->patience)
+        fxt_slots_restart(slots, alloc);
+}
+
+/* Slot and cut mark of an id, 0 where it has none. */
+static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
+{
+    uint32_t entry = id < slots->capacity ? slots->entry[id] : 0;
+    return entry >> 16 == slots->epoch ? entry & UINT16_MAX : 0;
+}
+
+#define FXT_SLOT_CUT 0x8000u /* the string registered is shorter than the text */
 
 /* Refers to a known string, which is registered when new, or to any text in place (cut to `limit` bytes). */
-struct fxt_text fxt_text_by_id(struct fxt_writer *w, ttr_id id);
+struct fxt_text fxt_text_slowly(struct fxt_writer *w, ttr_id id);
+
+static inline struct fxt_text fxt_text_by_id(struct fxt_writer *w, ttr_id id)
+{
+    uint32_t slot = w->is_inline ? 0 : fxt_slots_find(&w->target->strings, id);
+    if (slot - 1 < FXT_SLOT_CUT - 1)
+        return (struct fxt_text){.ref = slot};
+    return fxt_text_slowly(w, id);
+}
+
 bool fxt_text_has_slot(const struct fxt_writer *w, ttr_id id); /* whether it would not be in place */
 struct fxt_text fxt_text_in_place(struct fxt_writer *w, ttr_text text, size_t limit);
 
 /* Refers to a thread; registers it when new, and writes the names of it and its process when they are news. */
-struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id);
+struct fxt_thread fxt_thread_slowly(struct fxt_writer *w, ttr_id id);
+
+static inline struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id)
+{
+    if (!w->is_inline && id < w->known_n && w->known[id].is_plain && w->known[id].stamp == w->stamp) {
+        uint32_t slot = fxt_slots_find(&w->target->threads, id);
+        if (slot)
+            return (struct fxt_thread){.ref = slot};
+    }
+    return fxt_thread_slowly(w, id);
+}
 
 /* For records that name threads by koid alone.  First prepare all of them: a thread whose process is known is put in the table, so that
  * readers know it by its koid; then get the koids, which counts those that will be taken for another thread. */
@@ -243,8 +281,8 @@ void fxt_names_finish(struct fxt_writer *w);
  * (0: the record has no arguments, and the rest is lost). */
 void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n, uint32_t room);
 
-/* Writes the arguments collected. */
-void fxt_args_out(struct fxt_writer *w);
+/* Writes the arguments collected; gives the place behind them. */
+uint8_t *fxt_args_out(const struct fxt_writer *w, struct fxt_out to);
 
 /* --- fxt_write_kinds.c --- */
 
@@ -254,7 +292,16 @@ void fxt_write_kind(struct fxt_writer *w);
 /* --- fxt_write.c --- */
 
 /* The time of the event under way in ticks of the section, and any other time of it. */
-uint64_t fxt_ticks(struct fxt_writer *w);
+uint64_t fxt_ticks_slowly(struct fxt_writer *w);
+
+static inline uint64_t fxt_ticks(struct fxt_writer *w)
+{
+    const ttr_event *e = w->event;
+    if (!w->is_inline && e->time >= 0 && e->ticks == (uint64_t)e->time)
+        return e->ticks;
+    return fxt_ticks_slowly(w);
+}
+
 uint64_t fxt_ticks_of(struct fxt_writer *w, uint64_t ns);
 
 ttr_status fxt_create(struct ttr_writer *out, ttr_error *error);

@@ -212,14 +212,15 @@ void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n,
     }
 }
 
-void fxt_args_out(struct fxt_writer *w)
+uint8_t *fxt_args_out(const struct fxt_writer *w, struct fxt_out to)
 {
     for (const struct fxt_argument *arg = w->args; arg < w->args + w->args_n; arg++) {
-        fxt_word_out(w, arg->header);
-        fxt_text_out(w, &arg->name);
+        fxt_word_out(&to, arg->header);
+        fxt_text_out(&to, &arg->name);
         if (fxt_arg_value_words((unsigned)arg->header & 15))
-            fxt_word_out(w, arg->value);
-        fxt_text_out(w, &arg->text);
-        fxt_stream_out(w, arg->bytes.p, arg->bytes.n);
+            fxt_word_out(&to, arg->value);
+        fxt_text_out(&to, &arg->text);
+        fxt_stream_out(&to, arg->bytes.p, arg->bytes.n);
     }
+    return to.at;
 }

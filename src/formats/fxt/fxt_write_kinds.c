@@ -57,6 +57,7 @@ static uint64_t span_end(struct fxt_writer *w)
 
 static void write_event(struct fxt_writer *w)
 {
+    struct fxt_out to;
     const ttr_event *e = w->event;
     unsigned kind = event_kinds[e->kind];
     uint64_t last = kind == FXT_DURATION_COMPLETE ? span_end(w) : e->link;
@@ -73,17 +74,17 @@ static void write_event(struct fxt_writer *w)
         has_last = 1;
         words++;
     }
-    if (!fxt_record(w, words + w->args_words,
+    if (!fxt_record(w, &to, words + w->args_words,
                     FXT_EVENT | fxt_put(FXT_EVENT_KIND, kind) | fxt_put(FXT_EVENT_ARGS, w->args_n) | fxt_put(FXT_EVENT_THREAD, thread.ref) |
                         fxt_put(FXT_EVENT_CATEGORY, category.ref) | fxt_put(FXT_EVENT_NAME, name.ref)))
         return;
-    fxt_word_out(w, ticks);
-    fxt_thread_out(w, &thread);
-    fxt_text_out(w, &category);
-    fxt_text_out(w, &name);
-    fxt_args_out(w);
+    fxt_word_out(&to, ticks);
+    fxt_thread_out(&to, &thread);
+    fxt_text_out(&to, &category);
+    fxt_text_out(&to, &name);
+    to.at = fxt_args_out(w, to);
     if (has_last)
-        fxt_word_out(w, last);
+        fxt_word_out(&to, last);
 }
 
 /* --- Scheduling (type 8) --- */
@@ -126,22 +127,24 @@ static bool is_legacy(const struct fxt_writer *w, uint64_t priorities[2])
 
 static void write_legacy_switch(struct fxt_writer *w, const uint64_t priorities[2])
 {
+    struct fxt_out to;
     const ttr_event *e = w->event;
     uint64_t ticks = fxt_ticks(w), state = state_of(w);
-    struct fxt_thread from = fxt_thread_by_id(w, (ttr_id)e->link), to = fxt_thread_by_id(w, e->thread);
-    if (!fxt_record(w, 2 + fxt_thread_words(&from) + fxt_thread_words(&to),
+    struct fxt_thread outgoing = fxt_thread_by_id(w, (ttr_id)e->link), incoming = fxt_thread_by_id(w, e->thread);
+    if (!fxt_record(w, &to, 2 + fxt_thread_words(&outgoing) + fxt_thread_words(&incoming),
                     FXT_SCHEDULING | fxt_put(FXT_LEGACY_CPU, e->cpu) | fxt_put(FXT_LEGACY_STATE, state) |
-                        fxt_put(FXT_LEGACY_OUTGOING, from.ref) | fxt_put(FXT_LEGACY_INCOMING, to.ref) |
+                        fxt_put(FXT_LEGACY_OUTGOING, outgoing.ref) | fxt_put(FXT_LEGACY_INCOMING, incoming.ref) |
                         fxt_put(FXT_LEGACY_OUTGOING_PRIORITY, priorities[0]) |
                         fxt_put(FXT_LEGACY_INCOMING_PRIORITY, priorities[1])))
         return;
-    fxt_word_out(w, ticks);
-    fxt_thread_out(w, &from);
-    fxt_thread_out(w, &to);
+    fxt_word_out(&to, ticks);
+    fxt_thread_out(&to, &outgoing);
+    fxt_thread_out(&to, &incoming);
 }
 
 static void write_switch(struct fxt_writer *w)
 {
+    struct fxt_out to;
     uint64_t priorities[2];
     const ttr_event *e = w->event;
     lose_places(w, NO_NAME | NO_CATEGORY);
@@ -152,90 +155,95 @@ static void write_switch(struct fxt_writer *w)
     bool is_fiber = e->opcode == FXT_FIBER_SWITCH && !(e->flags & TTR_EVENT_HAS_CPU) && e->tag == TTR_THREAD_SUSPENDED;
     fxt_koid_prepare(w, (ttr_id)e->link);
     fxt_koid_prepare(w, e->thread);
-    uint64_t ticks = fxt_ticks(w), from = fxt_koid_by_id(w, (ttr_id)e->link), to = fxt_koid_by_id(w, e->thread);
+    uint64_t ticks = fxt_ticks(w), outgoing = fxt_koid_by_id(w, (ttr_id)e->link), incoming = fxt_koid_by_id(w, e->thread);
     uint64_t header = FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND, is_fiber ? FXT_FIBER_SWITCH : FXT_CONTEXT_SWITCH);
     if (!is_fiber)
         header |= fxt_put(FXT_SCHEDULING_CPU, cpu_of(w, UINT16_MAX)) | fxt_put(FXT_SCHEDULING_STATE, state_of(w));
     fxt_args_collect(w, NULL, 0, FXT_SIZE_MAX - 4);
-    if (!fxt_record(w, 4 + w->args_words, header | fxt_put(FXT_SCHEDULING_ARGS, w->args_n)))
+    if (!fxt_record(w, &to, 4 + w->args_words, header | fxt_put(FXT_SCHEDULING_ARGS, w->args_n)))
         return;
-    fxt_word_out(w, ticks);
-    fxt_word_out(w, from);
-    fxt_word_out(w, to);
-    fxt_args_out(w);
+    fxt_word_out(&to, ticks);
+    fxt_word_out(&to, outgoing);
+    fxt_word_out(&to, incoming);
+    to.at = fxt_args_out(w, to);
 }
 
 static void write_wake(struct fxt_writer *w)
 {
+    struct fxt_out to;
     lose_places(w, NO_NAME | NO_CATEGORY);
     fxt_koid_prepare(w, w->event->thread);
     uint64_t ticks = fxt_ticks(w), koid = fxt_koid_by_id(w, w->event->thread), cpu = cpu_of(w, UINT16_MAX);
     fxt_args_collect(w, NULL, 0, FXT_SIZE_MAX - 3);
-    if (!fxt_record(w, 3 + w->args_words,
+    if (!fxt_record(w, &to, 3 + w->args_words,
                     FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND, FXT_THREAD_WAKEUP) | fxt_put(FXT_SCHEDULING_CPU, cpu) |
                         fxt_put(FXT_SCHEDULING_ARGS, w->args_n)))
         return;
-    fxt_word_out(w, ticks);
-    fxt_word_out(w, koid);
-    fxt_args_out(w);
+    fxt_word_out(&to, ticks);
+    fxt_word_out(&to, koid);
+    to.at = fxt_args_out(w, to);
 }
 
 /* --- Logs and samples --- */
 
 static void write_log(struct fxt_writer *w)
 {
+    struct fxt_out to;
     struct fxt_wanted message = {.name = "message", .type = TTR_TYPE_TEXT};
     lose_places(w, NO_NAME | NO_CATEGORY);
     uint64_t ticks = fxt_ticks(w);
     struct fxt_thread thread = fxt_thread_by_id(w, w->event->thread);
     fxt_args_collect(w, &message, 1, 0);
     struct fxt_text text = fxt_text_in_place(w, message.value.text, FXT_STRING_MAX);
-    if (!fxt_record(w, 2 + fxt_thread_words(&thread) + fxt_ref_words(text.ref),
+    if (!fxt_record(w, &to, 2 + fxt_thread_words(&thread) + fxt_ref_words(text.ref),
                     FXT_LOG | fxt_put(FXT_LOG_BYTES, text.ref & FXT_REF_LENGTH) | fxt_put(FXT_LOG_THREAD, thread.ref)))
         return;
-    fxt_word_out(w, ticks);
-    fxt_thread_out(w, &thread);
-    fxt_text_out(w, &text);
+    fxt_word_out(&to, ticks);
+    fxt_thread_out(&to, &thread);
+    fxt_text_out(&to, &text);
 }
 
 /* Profiler records begin alike. */
-static bool begin_profiler(struct fxt_writer *w, uint64_t header, uint64_t ticks, uint64_t more_words)
+static bool begin_profiler(struct fxt_writer *w, struct fxt_out *to, uint64_t header, uint64_t ticks, uint64_t more_words)
 {
     struct fxt_thread thread = fxt_thread_by_id(w, w->event->thread);
-    if (!fxt_record(w, 2 + fxt_thread_words(&thread) + more_words, FXT_PROFILER | header | fxt_put(FXT_PROFILER_THREAD, thread.ref)))
+    if (!fxt_record(w, to, 2 + fxt_thread_words(&thread) + more_words, FXT_PROFILER | header | fxt_put(FXT_PROFILER_THREAD, thread.ref)))
         return false;
-    fxt_word_out(w, ticks);
-    fxt_thread_out(w, &thread);
+    fxt_word_out(to, ticks);
+    fxt_thread_out(to, &thread);
     return true;
 }
 
 static void write_sample(struct fxt_writer *w)
 {
+    struct fxt_out to;
     struct fxt_wanted frames = {.name = "frames", .type = TTR_TYPE_ARRAY};
     lose_places(w, NO_NAME | NO_CATEGORY);
     uint64_t ticks = fxt_ticks(w);
     fxt_args_collect(w, &frames, 1, 0);
-    if (!begin_profiler(w, fxt_put(FXT_PROFILER_KIND, FXT_BACKTRACE) | fxt_put(FXT_BACKTRACE_FRAMES, w->frames_n), ticks, w->frames_n))
+    if (!begin_profiler(w, &to, fxt_put(FXT_PROFILER_KIND, FXT_BACKTRACE) | fxt_put(FXT_BACKTRACE_FRAMES, w->frames_n), ticks, w->frames_n))
         return;
     for (uint32_t i = 0; i < w->frames_n; i++)
-        fxt_word_out(w, w->frames[i]);
+        fxt_word_out(&to, w->frames[i]);
 }
 
 /* --- Blobs (types 5 and 15) --- */
 
 static void write_small_blob(struct fxt_writer *w, struct fxt_text name, ttr_text data)
 {
-    if (!fxt_record(w, 1 + fxt_ref_words(name.ref) + fxt_words(data.n),
+    struct fxt_out to;
+    if (!fxt_record(w, &to, 1 + fxt_ref_words(name.ref) + fxt_words(data.n),
                     FXT_BLOB | fxt_put(FXT_BLOB_NAME, name.ref) | fxt_put(FXT_BLOB_BYTES, data.n) |
                         fxt_put(FXT_BLOB_TYPE, w->event->tag & 255)))
         return;
-    fxt_text_out(w, &name);
-    fxt_stream_out(w, data.p, data.n);
+    fxt_text_out(&to, &name);
+    fxt_stream_out(&to, data.p, data.n);
 }
 
 /* A large blob; with metadata where there is any. */
 static void write_large_blob(struct fxt_writer *w, struct fxt_text name, ttr_text data)
 {
+    struct fxt_out to;
     const ttr_event *e = w->event;
     bool is_bare = (e->flags & TTR_EVENT_NO_TIME) && e->thread == 0 && w->args_n == 0;
     struct fxt_thread thread = {.ref = 1};
@@ -252,19 +260,19 @@ static void write_large_blob(struct fxt_writer *w, struct fxt_text name, ttr_tex
         refs |= fxt_put(FXT_LARGE_ARGS, w->args_n) | fxt_put(FXT_LARGE_THREAD, thread.ref);
         words += 1 + fxt_thread_words(&thread) + w->args_words;
     }
-    if (!fxt_record(w, words, FXT_LARGE | fxt_put(FXT_LARGE_KIND, FXT_LARGE_BLOB) |
+    if (!fxt_record(w, &to, words, FXT_LARGE | fxt_put(FXT_LARGE_KIND, FXT_LARGE_BLOB) |
                                   fxt_put(FXT_LARGE_FORMAT, is_bare ? FXT_LARGE_BARE : FXT_LARGE_WITH_METADATA)))
         return;
-    fxt_word_out(w, refs);
-    fxt_text_out(w, &category);
-    fxt_text_out(w, &name);
+    fxt_word_out(&to, refs);
+    fxt_text_out(&to, &category);
+    fxt_text_out(&to, &name);
     if (!is_bare) {
-        fxt_word_out(w, ticks);
-        fxt_thread_out(w, &thread);
-        fxt_args_out(w);
+        fxt_word_out(&to, ticks);
+        fxt_thread_out(&to, &thread);
+        to.at = fxt_args_out(w, to);
     }
-    fxt_word_out(w, data.n);
-    fxt_stream_out(w, data.p, data.n);
+    fxt_word_out(&to, data.n);
+    fxt_stream_out(&to, data.p, data.n);
 }
 
 static void write_blob(struct fxt_writer *w)
@@ -287,6 +295,7 @@ static void write_blob(struct fxt_writer *w)
 /* A userspace object belongs to a process: by a thread of the table, or by its koid alone (text: one word). */
 static void write_pointer(struct fxt_writer *w)
 {
+    struct fxt_out to;
     const ttr_event *e = w->event;
     ttr_thread owner = {0};
     struct fxt_thread thread = {0};
@@ -299,14 +308,14 @@ static void write_pointer(struct fxt_writer *w)
     struct fxt_text name = fxt_text_by_id(w, e->name);
     uint32_t words = 2u + (thread.ref == 0) + fxt_ref_words(name.ref);
     fxt_args_collect(w, NULL, 0, FXT_SIZE_MAX - words);
-    if (!fxt_record(w, words + w->args_words, FXT_USERSPACE_OBJECT | fxt_put(FXT_USERSPACE_THREAD, thread.ref) |
+    if (!fxt_record(w, &to, words + w->args_words, FXT_USERSPACE_OBJECT | fxt_put(FXT_USERSPACE_THREAD, thread.ref) |
                                                   fxt_put(FXT_USERSPACE_NAME, name.ref) | fxt_put(FXT_USERSPACE_ARGS, w->args_n)))
         return;
-    fxt_word_out(w, e->link);
+    fxt_word_out(&to, e->link);
     if (!thread.ref)
-        fxt_word_out(w, owner.pid);
-    fxt_text_out(w, &name);
-    fxt_args_out(w);
+        fxt_word_out(&to, owner.pid);
+    fxt_text_out(&to, &name);
+    to.at = fxt_args_out(w, to);
 }
 
 /* Makes the process of a thread's object an argument, where no field says it. */
@@ -325,6 +334,7 @@ static void add_process(struct fxt_writer *w)
 
 static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
 {
+    struct fxt_out to;
     struct fxt_wanted type = {.name = "type", .type = TTR_TYPE_UINT};
     const ttr_event *e = w->event;
     struct fxt_text name = fxt_text_by_id(w, e->name);
@@ -337,12 +347,12 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
     if (kernel_type > 255)
         fxt_lost(w, FXT_LOST_OBJECT_ID);
     lose_places(w, NO_CATEGORY | NO_TIME | (kernel_type == FXT_KERNEL_PROCESS || kernel_type == FXT_KERNEL_THREAD ? 0u : NO_THREAD));
-    if (!fxt_record(w, words + w->args_words, FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, kernel_type & 255) |
+    if (!fxt_record(w, &to, words + w->args_words, FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, kernel_type & 255) |
                                                   fxt_put(FXT_KERNEL_NAME, name.ref) | fxt_put(FXT_KERNEL_ARGS, w->args_n)))
         return;
-    fxt_word_out(w, e->link);
-    fxt_text_out(w, &name);
-    fxt_args_out(w);
+    fxt_word_out(&to, e->link);
+    fxt_text_out(&to, &name);
+    to.at = fxt_args_out(w, to);
 }
 
 /* A module id; 16 bits in the record. */
@@ -363,6 +373,7 @@ static ttr_text cut_to_byte(struct fxt_writer *w, ttr_text text, bool is_text)
 
 static void write_module(struct fxt_writer *w)
 {
+    struct fxt_out to;
     struct fxt_wanted build_id = {.name = "build_id", .type = TTR_TYPE_BYTES};
     lose_places(w, NO_CATEGORY);
     uint64_t ticks = fxt_ticks(w);
@@ -371,14 +382,15 @@ static void write_module(struct fxt_writer *w)
     ttr_text id = cut_to_byte(w, build_id.value.text, false);
     uint64_t header = fxt_put(FXT_PROFILER_KIND, FXT_MODULE) | fxt_put(FXT_MODULE_ID, module_id(w)) |
                       fxt_put(FXT_MODULE_NAME_BYTES, name.n) | fxt_put(FXT_MODULE_BUILD_ID_BYTES, id.n);
-    if (!begin_profiler(w, header, ticks, fxt_words(name.n) + fxt_words(id.n)))
+    if (!begin_profiler(w, &to, header, ticks, fxt_words(name.n) + fxt_words(id.n)))
         return;
-    fxt_stream_out(w, name.p, name.n);
-    fxt_stream_out(w, id.p, id.n);
+    fxt_stream_out(&to, name.p, name.n);
+    fxt_stream_out(&to, id.p, id.n);
 }
 
 static void write_mapping(struct fxt_writer *w)
 {
+    struct fxt_out to;
     struct fxt_wanted fields[] = {{.name = "start", .type = TTR_TYPE_UINT}, {.name = "size", .type = TTR_TYPE_UINT},
                                   {.name = "address_in_module", .type = TTR_TYPE_UINT}, {.name = "flags", .type = TTR_TYPE_UINT}};
     lose_places(w, NO_NAME | NO_CATEGORY);
@@ -388,10 +400,10 @@ static void write_mapping(struct fxt_writer *w)
         fxt_lost(w, FXT_LOST_FIELD_PLACE);
     uint64_t header = fxt_put(FXT_PROFILER_KIND, FXT_MAPPING) | fxt_put(FXT_MODULE_ID, module_id(w)) |
                       fxt_put(FXT_MAPPING_FLAGS, fields[3].value.v.u & 7);
-    if (!begin_profiler(w, header, ticks, 3))
+    if (!begin_profiler(w, &to, header, ticks, 3))
         return;
     for (unsigned i = 0; i < 3; i++)
-        fxt_word_out(w, fields[i].value.v.u);
+        fxt_word_out(&to, fields[i].value.v.u);
 }
 
 static void write_object(struct fxt_writer *w)
@@ -418,12 +430,13 @@ static void write_object(struct fxt_writer *w)
 /* Provider event 0: a buffer filled up.  It names the provider itself. */
 static void write_gap(struct fxt_writer *w)
 {
+    struct fxt_out to;
     uint32_t provider = w->target ? w->target->id : w->copied.provider;
     lose_places(w, NO_NAME | NO_CATEGORY | NO_THREAD | NO_TIME);
     if (w->event->link)
         fxt_lost(w, FXT_LOST_GAP_COUNT);
     fxt_args_collect(w, NULL, 0, 0);
-    (void)fxt_record(w, 1, FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_EVENT) | fxt_put(FXT_METADATA_PROVIDER, provider));
+    (void)fxt_record(w, &to, 1, FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_EVENT) | fxt_put(FXT_METADATA_PROVIDER, provider));
 }
 
 /* --- All kinds --- */

@@ -8,8 +8,6 @@
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
-#define CUT 0x8000u /* the string registered is shorter than the text */
-
 void fxt_slots_init(struct fxt_slots *slots, uint32_t limit, uint32_t patience)
 {
     *slots = (struct fxt_slots){.limit = limit, .patience = patience, .epoch = 1};
@@ -21,23 +19,14 @@ void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc)
     slots->entry = NULL;
 }
 
-void fxt_slots_refresh(struct fxt_slots *slots, const struct alloc *alloc)
+void fxt_slots_restart(struct fxt_slots *slots, const struct alloc *alloc)
 {
-    if (slots->refused < slots->patience)
-        return;
     slots->refused = slots->used = 0;
     if (++slots->epoch <= UINT16_MAX)
         return;
     fxt_slots_free(slots, alloc);
     slots->capacity = 0;
     slots->epoch = 1;
-}
-
-/* Slot and cut mark of an id, 0 where it has none. */
-static inline uint32_t slots_find(const struct fxt_slots *slots, ttr_id id)
-{
-    uint32_t entry = id < slots->capacity ? slots->entry[id] : 0;
-    return entry >> 16 == slots->epoch ? entry & UINT16_MAX : 0;
 }
 
 /* A slot for an id that has none; 0 when the table is full, or memory is out. */
@@ -69,6 +58,7 @@ struct fxt_text fxt_text_in_place(struct fxt_writer *w, ttr_text text, size_t li
 
 static struct fxt_text register_text(struct fxt_writer *w, ttr_id id, ttr_text text)
 {
+    struct fxt_out to;
     struct fxt_slots *slots = &w->target->strings;
     uint32_t slot = slots_add(w, slots, id);
     if (!slot)
@@ -76,19 +66,19 @@ static struct fxt_text register_text(struct fxt_writer *w, ttr_id id, ttr_text t
     size_t n = text.n;
     if (n > FXT_STRING_MAX) {
         n = utf8_cut(text.p, n, FXT_STRING_MAX);
-        slots->entry[id] |= CUT;
+        slots->entry[id] |= FXT_SLOT_CUT;
         fxt_lost(w, FXT_LOST_TEXT);
     }
-    if (fxt_record(w, 1 + fxt_words(n), FXT_STRING | fxt_put(FXT_STRING_INDEX, slot) | fxt_put(FXT_STRING_BYTES, n)))
-        fxt_stream_out(w, text.p, n);
+    if (fxt_record(w, &to, 1 + fxt_words(n), FXT_STRING | fxt_put(FXT_STRING_INDEX, slot) | fxt_put(FXT_STRING_BYTES, n)))
+        fxt_stream_out(&to, text.p, n);
     return (struct fxt_text){.ref = slot};
 }
 
-struct fxt_text fxt_text_by_id(struct fxt_writer *w, ttr_id id)
+struct fxt_text fxt_text_slowly(struct fxt_writer *w, ttr_id id)
 {
-    uint32_t slot = w->is_inline ? 0 : slots_find(&w->target->strings, id);
+    uint32_t slot = w->is_inline ? 0 : fxt_slots_find(&w->target->strings, id);
     if (slot) {
-        if (slot & CUT)
+        if (slot & FXT_SLOT_CUT)
             fxt_lost(w, FXT_LOST_TEXT);
         return (struct fxt_text){.ref = slot & FXT_REF_LENGTH};
     }
@@ -103,7 +93,7 @@ bool fxt_text_has_slot(const struct fxt_writer *w, ttr_id id)
     if (id == 0 || w->is_inline)
         return false;
     const struct fxt_slots *slots = &w->target->strings;
-    return slots->used < slots->limit || slots_find(slots, id);
+    return slots->used < slots->limit || fxt_slots_find(slots, id);
 }
 
 /* --- Threads --- */
@@ -111,6 +101,7 @@ bool fxt_text_has_slot(const struct fxt_writer *w, ttr_id id)
 /* The kernel object that names a process or thread (text, kernel object record). */
 static void write_name(struct fxt_writer *w, const ttr_thread *thread, bool is_thread)
 {
+    struct fxt_out to;
     bool has_process = is_thread && thread->pid_known;
     struct fxt_text key = {.ref = 0};
     if (has_process)
@@ -118,16 +109,16 @@ static void write_name(struct fxt_writer *w, const ttr_thread *thread, bool is_t
     struct fxt_text name = fxt_text_by_id(w, is_thread ? thread->thread_name : thread->process_name);
     uint64_t words = 2 + fxt_ref_words(name.ref) + (has_process ? 2 + fxt_ref_words(key.ref) : 0);
     uint64_t type = is_thread ? FXT_KERNEL_THREAD : FXT_KERNEL_PROCESS;
-    if (!fxt_record(w, words, FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, type) | fxt_put(FXT_KERNEL_NAME, name.ref) |
+    if (!fxt_record(w, &to, words, FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, type) | fxt_put(FXT_KERNEL_NAME, name.ref) |
                                   fxt_put(FXT_KERNEL_ARGS, has_process)))
         return;
-    fxt_word_out(w, is_thread ? thread->tid : thread->pid);
-    fxt_text_out(w, &name);
+    fxt_word_out(&to, is_thread ? thread->tid : thread->pid);
+    fxt_text_out(&to, &name);
     if (!has_process)
         return;
-    fxt_word_out(w, FXT_ARG_KOID | fxt_put(FXT_ARG_SIZE, 2 + fxt_ref_words(key.ref)) | fxt_put(FXT_ARG_NAME, key.ref));
-    fxt_text_out(w, &key);
-    fxt_word_out(w, thread->pid);
+    fxt_word_out(&to, FXT_ARG_KOID | fxt_put(FXT_ARG_SIZE, 2 + fxt_ref_words(key.ref)) | fxt_put(FXT_ARG_NAME, key.ref));
+    fxt_text_out(&to, &key);
+    fxt_word_out(&to, thread->pid);
 }
 
 static bool reserve_names(struct fxt_writer *w, ttr_id thread)
@@ -214,15 +205,16 @@ void fxt_process_named(struct fxt_writer *w, ttr_id thread, ttr_id name)
 
 static struct fxt_thread register_thread(struct fxt_writer *w, ttr_id id)
 {
+    struct fxt_out to;
     ttr_thread thread = {0};
     (void)ttr_thread_get(w->out->t, id, &thread);
     struct fxt_thread in_place = {.pid = thread.pid, .tid = thread.tid};
     uint32_t slot = w->is_inline ? 0 : slots_add(w, &w->target->threads, id);
     if (!slot)
         return in_place;
-    if (fxt_record(w, FXT_THREAD_WORDS, FXT_THREAD | fxt_put(FXT_THREAD_INDEX, slot))) {
-        fxt_word_out(w, thread.pid);
-        fxt_word_out(w, thread.tid);
+    if (fxt_record(w, &to, FXT_THREAD_WORDS, FXT_THREAD | fxt_put(FXT_THREAD_INDEX, slot))) {
+        fxt_word_out(&to, thread.pid);
+        fxt_word_out(&to, thread.tid);
     }
     return (struct fxt_thread){.ref = slot};
 }
@@ -232,14 +224,15 @@ static struct fxt_thread refer_to_thread(struct fxt_writer *w, ttr_id id)
     if (id == 0 || !w->out->t->threads[id < w->out->t->threads_n ? id : 0].tid_known)
         fxt_lost(w, FXT_LOST_THREAD_NONE);
     name_thread(w, id);
-    uint32_t slot = w->is_inline ? 0 : slots_find(&w->target->threads, id);
+    uint32_t slot = w->is_inline ? 0 : fxt_slots_find(&w->target->threads, id);
     return slot ? (struct fxt_thread){.ref = slot} : register_thread(w, id);
 }
 
-struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id)
+struct fxt_thread fxt_thread_slowly(struct fxt_writer *w, ttr_id id)
 {
-    if (id >= w->known_n || !w->known[id].is_introduced)
-        introduce(w, id);
+    introduce(w, id);
+    if (id && id < w->known_n && w->out->t->threads[id].tid_known)
+        w->known[id].is_plain = true;
     return refer_to_thread(w, id);
 }
 

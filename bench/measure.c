@@ -1,0 +1,134 @@
+/* Measures one path of the library on a file, in CPU time of this process.  usage: measure MODE FILE
+ *   scan     read all events, look at no field
+ *   fields   read all events and every field
+ *   encode   read all events and write them as FXT anew (not copied), into nothing
+ *   write    the FXT writer alone: the first 8192 events, held in memory, written again and again
+ *   plain    the same with spans that have no fields only: the cost of an event itself
+ * Prints one line of JSON: events, CPU seconds, peak resident memory in KiB, a sum that keeps the compiler honest. */
+#include <stdio.h>
+#include <string.h>
+
+#include <sys/resource.h>
+
+#include <tracetta/tracetta.h>
+
+#include "model/packed.h"
+
+#define HELD 8192u
+#define BATCH 256u
+#define WRITTEN 4000000u
+
+struct measure {
+    ttr *t;
+    ttr_reader *in;
+    ttr_writer *out;
+    ttr_error error;
+    uint64_t events, sum;
+    double seconds;
+};
+
+static double cpu_seconds(void)
+{
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static int64_t swallow(void *own, const void *bytes, size_t n)
+{
+    struct measure *m = own;
+    m->sum += *(const uint8_t *)bytes;
+    return (int64_t)n;
+}
+
+static void visit(struct measure *m, const ttr_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        m->sum += (uint64_t)event->time + event->name + event->thread + event->kind;
+    }
+}
+
+static void visit_fields(struct measure *m, const ttr_batch *batch)
+{
+    ttr_fields fields;
+    ttr_field field;
+    for (uint32_t i = 0; i < batch->n; i++)
+        for (ttr_fields_begin(m->t, ttr_batch_at(batch, i), &fields); ttr_fields_next(&fields, &field);)
+            m->sum += field.value.v.u + field.value.text.n + field.name.n + field.value.type;
+}
+
+static ttr_status read_all(struct measure *m, const char *mode)
+{
+    ttr_batch batch;
+    ttr_status status;
+    while ((status = ttr_read(m->in, &batch, &m->error)) == TTR_OK) {
+        m->events += batch.n;
+        visit(m, &batch);
+        if (mode[0] == 'f')
+            visit_fields(m, &batch);
+        if (mode[0] == 'e' && (status = ttr_write(m->out, &batch, &m->error)) != TTR_OK)
+            return status;
+    }
+    return status;
+}
+
+/* Holds events as the sorter does. */
+static uint32_t hold(struct measure *m, ttr_event *events, struct buffer *bytes, bool is_plain)
+{
+    static size_t at[HELD];
+    ttr_batch batch;
+    uint32_t n = 0;
+    while (n < HELD && ttr_read(m->in, &batch, &m->error) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n && n < HELD; i++) {
+            at[n] = packed_copy(m->t, bytes, ttr_batch_at(&batch, i), &events[n]);
+            n += !is_plain || (events[n].kind == TTR_KIND_SPAN && events[n].payload_size == 0);
+        }
+    for (uint32_t i = 0; i < n; i++)
+        events[i].payload = bytes->bytes + at[i];
+    return n;
+}
+
+static ttr_status write_held(struct measure *m, bool is_plain)
+{
+    static ttr_event events[HELD];
+    struct buffer bytes;
+    ttr_status status = TTR_OK;
+    buffer_init(&bytes, alloc_default());
+    uint32_t n = hold(m, events, &bytes, is_plain);
+    m->seconds = cpu_seconds();
+    for (m->events = 0; m->events < WRITTEN && status == TTR_OK && n >= BATCH; m->events += BATCH) {
+        ttr_batch batch = {.event = events + m->events % (n - n % BATCH), .n = BATCH};
+        status = ttr_write(m->out, &batch, &m->error);
+    }
+    m->seconds = cpu_seconds() - m->seconds;
+    buffer_free(&bytes);
+    return status == TTR_OK ? TTR_END : status;
+}
+
+int main(int argc, char **argv)
+{
+    struct measure m = {.t = ttr_new(NULL)};
+    struct rusage usage;
+    if (argc != 3 || !strchr("sfewp", argv[1][0])) {
+        fputs("usage: measure scan|fields|encode|write|plain FILE\n", stderr);
+        return 2;
+    }
+    m.in = ttr_open(m.t, argv[2], NULL, &m.error);
+    m.out = ttr_create_push(m.t, swallow, &m, "fxt", NULL, &m.error);
+    double begin = cpu_seconds();
+    ttr_status status = m.in && m.out ? (strchr("wp", argv[1][0]) ? write_held(&m, argv[1][0] == 'p') : read_all(&m, argv[1])) : TTR_E_IO;
+    if (m.out && status == TTR_END && ttr_finish(m.out, &m.error) != TTR_OK)
+        status = TTR_E_IO;
+    double end = cpu_seconds();
+    (void)getrusage(RUSAGE_SELF, &usage);
+    ttr_close(m.in);
+    ttr_free(m.t);
+    if (status != TTR_END) {
+        fprintf(stderr, "measure: %s: %s\n", argv[2], m.error.text);
+        return 1;
+    }
+    printf("{\"events\": %llu, \"cpu_s\": %.6f, \"rss_kib\": %ld, \"sum\": %llu}\n", (unsigned long long)m.events,
+           m.seconds > 0 ? m.seconds : end - begin, usage.ru_maxrss, (unsigned long long)m.sum);
+    return 0;
+}
