@@ -1,0 +1,151 @@
+/* Packets expected here are written by hand from the specification; what is read back is compared with what was put in. */
+#include "support.h"
+#include "writing.h"
+
+#include <tracetta/read.h>
+
+#define EPOCH "75d11d4d 00000017 0005 65706f6368 "
+
+static void a_span_is_a_packet_of_its_process_and_thread(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "heph", 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_SPAN, 100, NULL, "My event");
+    ttr_on_thread(w.builder, 0, 1);
+    ttr_event_edit(w.builder)->duration = 100;
+    ttr_put_uint(w.builder, "Test", 123);
+    writing_end(&w);
+    writing_finish(&w);
+    support_assert_hex(w.text, w.n, "c1fc1fb7 00000041 00000000 00000000 0000000000000001 0000000000000064 00000000000000c8"
+                                    "0008 4d79206576656e74 0004 54657374 01 000000000000007b");
+    writing_close(&w);
+}
+
+static void the_epoch_comes_first_where_times_are_unix_times(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "heph", 0, (const char *const[]){"epoch=1610113734118010000", NULL});
+    ttr_event_begin(w.builder, TTR_KIND_SPAN, 1610113734118010005, NULL, "");
+    ttr_on_thread(w.builder, 0, 0);
+    writing_end(&w);
+    writing_finish(&w);
+    support_assert_hex(w.text, w.n, EPOCH "165845e91214ec90 c1fc1fb7 0000002a 00000000 00000000 0000000000000000"
+                                          "0000000000000005 0000000000000005 0000");
+    writing_close(&w);
+}
+
+static void begins_and_ends_become_spans_and_counters_have_no_holes(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "heph", 0, NULL);
+    for (int i = 0; i < 4; i++) {
+        ttr_event_begin(w.builder, i < 2 ? TTR_KIND_BEGIN : TTR_KIND_END, 10 * i, NULL, i == 0 || i == 3 ? "a" : "b");
+        ttr_on_thread(w.builder, 3, 4);
+        writing_end(&w);
+    }
+    assert_int_equal(writing_lost(&w, "kind.pair"), 2);
+    writing_finish(&w);
+    support_assert_hex(w.text, w.n, "c1fc1fb7 0000002b 00000003 00000000 0000000000000004 000000000000000a 0000000000000014 0001 62"
+                                    "c1fc1fb7 0000002b 00000003 00000001 0000000000000004 0000000000000000 000000000000001e 0001 61");
+    writing_close(&w);
+}
+
+/* Reads what was written: it must be whole, with so many events. */
+static void check_readable(struct writing *w, uint64_t events)
+{
+    ttr_error error = {0};
+    ttr_batch batch;
+    ttr *t = ttr_new(NULL);
+    ttr_read_options options = {.size = sizeof options, .from = "heph", .flags = TTR_READ_STRICT};
+    ttr_reader *reader = ttr_open_memory(t, w->text, w->n, "written", &options, &error);
+    ttr_status status;
+    uint64_t n = 0;
+    assert_non_null(reader);
+    while ((status = ttr_read(reader, &batch, &error)) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++)
+            n += ttr_batch_at(&batch, i)->kind == TTR_KIND_SPAN;
+    if (status != TTR_END)
+        fail_msg("%s", error.text);
+    if (events)
+        assert_int_equal(n, events);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
+static void whatever_is_written_reads_as_whole(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct writing w;
+        writing_open(&w, "heph", 0, NULL);
+        writing_random(&w, seed, 60);
+        writing_finish(&w);
+        check_readable(&w, 0);
+        writing_close(&w);
+    }
+}
+
+static void long_strings_are_cut_at_a_character_and_counted(void **state)
+{
+    static char text[70001];
+    struct writing w;
+    (void)state;
+    for (size_t i = 0; i < sizeof text - 1; i += 2)
+        memcpy(text + i, "\xc3\xa9", 2);
+    writing_open(&w, "heph", 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_SPAN, 1, NULL, "x");
+    ttr_on_thread(w.builder, 0, 0);
+    ttr_put_text(w.builder, "k", text);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "field.long-text"), 1);
+    writing_finish(&w);
+    assert_int_equal(w.n, 42 + 1 + 3 + 1 + 2 + 65534);
+    check_readable(&w, 1);
+    writing_close(&w);
+}
+
+static void structs_become_dotted_names_and_mixed_arrays_one_attribute_an_element(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "heph", 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_SPAN, 0, NULL, "");
+    ttr_on_thread(w.builder, 0, 0);
+    ttr_put_field(w.builder, &(ttr_field){.name = {"s", 1}, .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"m", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
+    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_INT, .v.s = -1}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"p", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
+    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_INT, .v.s = -2}});
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "field.struct"), 1);
+    assert_int_equal(writing_lost(&w, "field.mixed-array"), 1);
+    writing_finish(&w);
+    support_assert_hex(w.text + 42, w.n - 42, "0003 732e61 01 0000000000000001  0003 6d2e30 01 0000000000000002"
+                                              "0003 6d2e31 02 ffffffffffffffff  0001 70 82 0001 fffffffffffffffe");
+    writing_close(&w);
+}
+
+static void each_failure_is_told_and_nothing_leaks(void **state)
+{
+    (void)state;
+    writing_fails_cleanly("heph");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_span_is_a_packet_of_its_process_and_thread),
+        cmocka_unit_test(the_epoch_comes_first_where_times_are_unix_times),
+        cmocka_unit_test(begins_and_ends_become_spans_and_counters_have_no_holes),
+        cmocka_unit_test(whatever_is_written_reads_as_whole),
+        cmocka_unit_test(long_strings_are_cut_at_a_character_and_counted),
+        cmocka_unit_test(structs_become_dotted_names_and_mixed_arrays_one_attribute_an_element),
+        cmocka_unit_test(each_failure_is_told_and_nothing_leaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
