@@ -340,6 +340,23 @@ static bool prepare(const struct campaign *campaign, struct base *base)
     return outcome.n > 0 && outcome.status == TTR_END;
 }
 
+static void forget(struct base *base)
+{
+    buffer_free(&base->bytes);
+    free(base->hashes);
+    free(base->records);
+    *base = (struct base){.name = ""};
+}
+
+/* Counts a trace in when it can be used. */
+static size_t settle(const struct campaign *campaign, struct base *base)
+{
+    if (base->bytes.n && prepare(campaign, base))
+        return 1;
+    forget(base);
+    return 0;
+}
+
 /* Adds the bytes of all vectors of a folder that read without damage. */
 static void add_vectors(const char *root, const char *folder, struct buffer *to)
 {
@@ -361,16 +378,15 @@ static void add_vectors(const char *root, const char *folder, struct buffer *to)
     free(entries);
 }
 
-static bool add_file(const char *path, struct buffer *to)
+/* Nothing where the file cannot be read. */
+static void add_file(const char *path, struct buffer *to)
 {
     char block[65536];
     FILE *file = fopen(path, "rb");
-    if (!file)
-        return false;
-    for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;)
+    for (size_t n; file && (n = fread(block, 1, sizeof block, file)) > 0;)
         buffer_add(to, block, n);
-    (void)fclose(file);
-    return true;
+    if (file)
+        (void)fclose(file);
 }
 
 static const char *corpus(void)
@@ -391,7 +407,7 @@ static size_t gather(const struct campaign *campaign, struct base *bases)
         (void)snprintf(bases[n].name, sizeof bases[n].name, "%s", campaign->vectors[i]);
         buffer_init(&bases[n].bytes, alloc_default());
         add_vectors(root ? root : ".", campaign->vectors[i], &bases[n].bytes);
-        n += bases[n].bytes.n > 0 && prepare(campaign, &bases[n]);
+        n += settle(campaign, &bases[n]);
     }
     for (size_t i = 0; campaign->traces[i]; i++) {
         char path[600];
@@ -399,7 +415,8 @@ static size_t gather(const struct campaign *campaign, struct base *bases)
         (void)snprintf(bases[n].name, sizeof bases[n].name, "%s", campaign->traces[i]);
         (void)snprintf(path, sizeof path, "%s/%s", corpus(), campaign->traces[i]);
         buffer_init(&bases[n].bytes, alloc_default());
-        n += add_file(path, &bases[n].bytes) && prepare(campaign, &bases[n]);
+        add_file(path, &bases[n].bytes);
+        n += settle(campaign, &bases[n]);
     }
     return n;
 }
@@ -446,6 +463,8 @@ static bool run(const struct campaign *campaign, unsigned mutations)
         tell(&tally);
         is_good = report_case(is_kind_good, campaign->format, mutate_name((enum mutation)kind)) && is_good;
     }
+    while (n)
+        forget(&bases[--n]);
     return is_good;
 }
 
@@ -459,9 +478,9 @@ static bool run_targets(void)
 {
     static const struct target targets[] = {{MUTATE_FLIP_1, 99.9}, {MUTATE_ZERO_512, 99.7}, {MUTATE_CUT, 99.7}};
     const struct campaign all_types = {"heph", campaigns[0].mutate, {NULL}, {"heph/heph-head-alltypes.trace"}};
-    struct base base[2];
+    struct base base;
     bool is_good = true;
-    if (gather(&all_types, base) == 0) {
+    if (gather(&all_types, &base) == 0) {
         (void)printf("ok %u - heph targets # SKIP no recorded traces in %s\n", ++cases, corpus());
         return true;
     }
@@ -469,14 +488,15 @@ static bool run_targets(void)
         struct tally tally = {.mutation = targets[i].mutation};
         char what[80];
         bool is_reached = true;
-        struct mutate_input input = input_of(&all_types, base, base);
+        struct mutate_input input = input_of(&all_types, &base, &base);
         while (tally.trials < 200)
-            is_reached = try_one(&all_types, &input, base, &tally) && is_reached;
+            is_reached = try_one(&all_types, &input, &base, &tally) && is_reached;
         tell(&tally);
         is_reached = is_reached && 100 * (double)tally.exact >= targets[i].percent * (double)tally.intact;
         (void)snprintf(what, sizeof what, "keeps %.1f %% of the events after %s", targets[i].percent, mutate_name(targets[i].mutation));
         is_good = report_case(is_reached, "heph", what) && is_good;
     }
+    forget(&base);
     return is_good;
 }
 
