@@ -4,7 +4,7 @@
  *
  * Encoded by hand from the text of the format: nothing of the library is used but the constants of fxt_format.h, so that a wrong
  * reader and a wrong writer cannot agree.  The same seed gives the same bytes.  `bench` is what tracing a busy system looks like
- * (README of bench/ says in which shares), `everything` has every record, argument and reference kind with extreme values.
+ * (bench/run says in which shares), `everything` has every record, argument and reference kind with extreme values.
  * The truth is a JSON object of counts and sums that a reader must find again:
  *   kinds         events by kind, named as ttr_kind_text does; fiber switches apart
  *   definitions   records that are no event (metadata, initialization, strings, threads)
