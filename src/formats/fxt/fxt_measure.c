@@ -6,6 +6,9 @@
 #include "formats/fxt/fxt_read.h"
 
 
+#define SURPLUS_MAX 16u /* words behind a record's content that look like an extension of the format and not like damage */
+#define ZERO_TAIL 512u  /* words of zeros that look like the unused rest of a buffer */
+
 /* The word at index i, 0 when it is not at hand. */
 static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_shape *shape)
 {
@@ -261,6 +264,20 @@ static uint64_t clean_words(const struct fxt_span *span)
     return words && shape.is_known && shape.is_clean && (words == shape.total || is_scoped) ? words : 0;
 }
 
+unsigned fxt_chain_whole(const struct fxt_span *span, unsigned most)
+{
+    struct fxt_span left = *span;
+    unsigned n = 0;
+    for (; n < most && left.words; n++) {
+        uint64_t words = clean_words(&left);
+        if (words == 0 || words > left.words)
+            break;
+        left.bytes += (size_t)words * FXT_WORD;
+        left.words -= words;
+    }
+    return n;
+}
+
 unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most)
 {
     struct fxt_span left = *span;
@@ -278,28 +295,38 @@ unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most)
     return most;
 }
 
-/* The size of a record that may be what it says: it holds all its content, or nobody knows what that is. */
+/* The size of a record that may be what it says: all its content and a bit more, or something nobody knows. */
 static uint64_t possible_words(const struct fxt_span *span)
 {
     uint64_t words = fxt_size_words(fxt_load(span->bytes, span->is_big));
     struct fxt_shape shape;
     fxt_measure(span, words, &shape);
-    return words <= span->words && (!shape.is_known || shape.total <= words) ? words : 0;
+    bool is_possible = !shape.is_known || (!shape.is_broken && shape.total <= words && words - shape.total <= SURPLUS_MAX);
+    return words <= span->words && is_possible ? words : 0;
+}
+
+/* Whether zeros go on for long or to the end. */
+static bool is_zero_tail(const struct fxt_span *span, bool is_end)
+{
+    uint64_t n = 0;
+    while (n < span->words && n < ZERO_TAIL && fxt_load(span->bytes + (size_t)n * FXT_WORD, span->is_big) == 0)
+        n++;
+    return n == ZERO_TAIL || (n == span->words && is_end);
 }
 
 bool fxt_is_followed(const struct fxt_span *span, uint64_t words, bool is_end)
 {
     struct fxt_span rest = *span;
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         rest.bytes += (size_t)words * FXT_WORD;
         rest.words -= words;
-        if (rest.words == 0)
-            return is_end;
-        if (fxt_load(rest.bytes, rest.is_big) == 0 || fxt_chain(&rest, is_end, 1) == 1)
+        if (rest.words == 0 || is_zero_tail(&rest, is_end))
+            return is_end || rest.words;
+        if (fxt_chain(&rest, is_end, 2) == 2)
             return true;
         words = possible_words(&rest);
         if (words == 0)
             return false;
     }
-    return true;
+    return false;
 }

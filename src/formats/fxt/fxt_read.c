@@ -13,6 +13,8 @@
 #define ZERO_PIECE ((size_t)16 * 1024)
 #define LARGE_BLIND ((uint64_t)FXT_LOOKAHEAD) /* a large record that cannot be measured is believed up to this size */
 
+#define LONG_CONTENT 64u /* words; so long a content may end where a record begins by chance */
+
 static const uint8_t zero_piece[ZERO_PIECE] = {0};
 
 enum stop { STOP_FULL, STOP_EDGE, STOP_JUDGE, STOP_FAILED };
@@ -125,7 +127,7 @@ static ttr_status lose(struct fxt_reader *reader, const char *what)
                         (unsigned long long)(next - from));
 }
 
-/* A record decided upon goes to its view. */
+/* A record decided upon goes to its view; TTR_AGAIN: that could not make anything of it. */
 static ttr_status take(struct fxt_reader *reader, const struct fxt_record *record)
 {
     if (!reader->provider && fxt_type(record->header) != FXT_METADATA && !fxt_provider_default(reader))
@@ -153,14 +155,13 @@ static ttr_status repair(struct fxt_reader *reader, const struct fxt_span *span,
     else
         store_u64le(reader->repaired, right);
     struct fxt_record record = {.bytes = reader->repaired, .header = right, .offset = reader->at, .words = words};
-    ttr_status status = input_damage(reader->in, reader->at, FXT_WORD, "fxt.bad-size", reader->error,
-                                     "a record says it has %u words, but its content takes %u and records follow there; read so",
-                                     fxt_size_words(header), words);
-    if (status == TTR_OK)
-        status = take(reader, &record);
-    if (status == TTR_OK)
-        reader->at += (uint64_t)words * FXT_WORD;
-    return status;
+    ttr_status status = take(reader, &record);
+    if (status != TTR_OK)
+        return status;
+    reader->at += (uint64_t)words * FXT_WORD;
+    return input_damage(reader->in, record.offset, FXT_WORD, "fxt.bad-size", reader->error,
+                        "a record says it has %u words, but its content takes %u and records follow there; read so",
+                        fxt_size_words(header), words);
 }
 
 /* Takes the record as long as it says although its content is not. */
@@ -189,47 +190,64 @@ static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span,
 }
 
 /* Whether three records follow behind so many words. */
-static bool is_chained(const struct fxt_span *span, uint64_t words, bool is_end)
+static bool is_chained(const struct fxt_look *look, uint64_t words)
 {
+    const struct fxt_span *span = &look->span;
     if (words == 0 || words > span->words)
         return false;
     struct fxt_span behind = {span->bytes + (size_t)words * FXT_WORD, span->words - words, span->is_big};
-    return fxt_chain(&behind, is_end, 3) >= 3;
+    return fxt_chain(&behind, look->is_end, 3) >= 3;
 }
 
-/* The words at reader->at with enough behind them to judge by, always the same whatever the window. */
-static ttr_status look(struct fxt_reader *reader, struct fxt_span *span, bool *is_end)
+static ttr_status look_ahead(struct fxt_reader *reader, struct fxt_look *look)
 {
     struct input *in = reader->in;
     ttr_status status = input_fill(in, reader->at, 2 * FXT_LOOKAHEAD, reader->error);
-    *is_end = in->window.n < 2 * FXT_LOOKAHEAD;
-    *span = span_at(reader);
-    span->words = *is_end ? span->words : 2 * FXT_LOOKAHEAD / FXT_WORD;
+    look->is_end = in->window.n < 2 * FXT_LOOKAHEAD;
+    look->span = span_at(reader);
+    look->span.words = look->is_end ? look->span.words : 2 * FXT_LOOKAHEAD / FXT_WORD;
     return status;
 }
 
-/* A record whose size is in doubt.  Less content than size may be words to come, more than size may be a wrong count of arguments; so
- * in the one case the content is asked first where it leads, in the other the size. */
+/* Whether the record should be read as long as its content.  When the content is less than the size, the rest may be words to come;
+ * when it is more, a count or a string ref may be wrong: then what the size says is asked first, and what lies between must not
+ * be records. */
+static bool is_repairable(const struct fxt_reader *reader, const struct fxt_look *look, const struct fxt_shape *shape, uint32_t words)
+{
+    const struct fxt_span *span = &look->span;
+    if (!shape->is_known || shape->is_cut || shape->total == words || shape->total > FXT_SIZE_MAX || shape->total > span->words ||
+        fxt_type(fxt_load(span->bytes, span->is_big)) == FXT_LARGE || !is_chained(look, shape->total))
+        return false;
+    if (shape->total > LONG_CONTENT && fxt_has_record(reader, look, 1, shape->total))
+        return false;
+    if (shape->total < words || words == 0)
+        return true;
+    return shape->is_clean && !is_chained(look, words) && !fxt_has_record(reader, look, words, shape->total);
+}
+
+/* Whether the record should be read as long as it says. */
+static bool is_acceptable(const struct fxt_reader *reader, const struct fxt_look *look, const struct fxt_shape *shape, uint32_t words)
+{
+    if (words == 0 || words > look->span.words || shape->body > words || !fxt_is_followed(&look->span, words, look->is_end))
+        return false;
+    return !fxt_has_record(reader, look, shape->total < words ? shape->total : 1, words);
+}
+
+/* A record whose size is in doubt. */
 static ttr_status judge(struct fxt_reader *reader)
 {
-    struct fxt_span span;
+    struct fxt_look look;
     struct fxt_shape shape;
-    bool is_end;
-    ttr_status status = look(reader, &span, &is_end);
+    ttr_status status = look_ahead(reader, &look);
     if (status != TTR_OK)
         return status;
-    uint64_t header = fxt_load(span.bytes, span.is_big);
-    uint32_t words = fxt_size_words(header);
-    fxt_measure(&span, words, &shape);
-    bool is_possible = words && words <= span.words && shape.body <= words;
-    bool is_measured = shape.is_known && !shape.is_cut && shape.total != words && shape.total <= FXT_SIZE_MAX &&
-                       fxt_type(header) != FXT_LARGE;
-    bool is_believed = is_possible && shape.total > words && is_chained(&span, words, is_end);
+    uint32_t words = fxt_size_words(fxt_load(look.span.bytes, look.span.is_big));
+    fxt_measure(&look.span, words, &shape);
     status = TTR_AGAIN;
-    if (!is_believed && is_measured && is_chained(&span, shape.total, is_end))
-        status = repair(reader, &span, (uint32_t)shape.total);
-    if (status == TTR_AGAIN && is_possible && fxt_is_followed(&span, words, is_end))
-        status = accept(reader, &span, &shape);
+    if (is_repairable(reader, &look, &shape, words))
+        status = repair(reader, &look.span, (uint32_t)shape.total);
+    if (status == TTR_AGAIN && is_acceptable(reader, &look, &shape, words))
+        status = accept(reader, &look.span, &shape);
     return status == TTR_AGAIN ? lose(reader, "neither the size nor the content of a record leads to another one") : status;
 }
 
@@ -271,27 +289,41 @@ static ttr_status meet_zeros(struct fxt_reader *reader)
     reader->at = end;
     status = input_damage(in, from, end - from, "fxt.zeros", reader->error,
                           "%llu zero bytes in the middle of the trace, expected a record", (unsigned long long)(end - from));
-    struct fxt_span span;
-    bool is_end;
+    struct fxt_look look;
     if (status == TTR_OK)
-        status = look(reader, &span, &is_end);
+        status = look_ahead(reader, &look);
     if (status != TTR_OK)
         return status;
-    return fxt_is_followed(&span, 0, is_end) ? TTR_OK : lose(reader, "what follows zeros is no record");
+    return fxt_is_followed(&look.span, 0, look.is_end) ? TTR_OK : lose(reader, "what follows zeros is no record");
+}
+
+/* Whether the record at reader->at, which the input cuts short, makes sense as far as it goes: its content could fill it, and no other
+ * records lie inside. */
+static bool is_cut_short(const struct fxt_reader *reader)
+{
+    struct fxt_span span = span_at(reader);
+    struct fxt_shape shape;
+    if (span.words == 0)
+        return true;
+    uint32_t words = fxt_size_words(fxt_load(span.bytes, span.is_big));
+    fxt_measure(&span, words, &shape);
+    if (!shape.is_known || shape.is_broken || shape.total > words || (!shape.is_cut && shape.total != words))
+        return false;
+    for (struct fxt_span rest = span; rest.words > 1;) {
+        rest.bytes += FXT_WORD;
+        rest.words--;
+        if (fxt_chain_whole(&rest, 3) == 3)
+            return false;
+    }
+    return true;
 }
 
 /* A record that the input ends in. */
 static ttr_status meet_end(struct fxt_reader *reader)
 {
-    struct fxt_span span = span_at(reader);
+    if (!is_cut_short(reader))
+        return judge(reader);
     size_t left = reader->in->window.n;
-    struct fxt_shape shape = {0};
-    if (span.words) {
-        uint32_t words = fxt_size_words(fxt_load(span.bytes, span.is_big));
-        fxt_measure(&span, words, &shape);
-        if (shape.is_known && !shape.is_cut && shape.total != words)
-            return judge(reader);
-    }
     uint64_t from = reader->at;
     reader->at += left;
     return input_damage(reader->in, from, left, "fxt.truncated", reader->error, "the input ends inside a record; the last %zu bytes of it",

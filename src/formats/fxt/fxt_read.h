@@ -129,8 +129,11 @@ void fxt_measure(const struct fxt_span *span, uint64_t words, struct fxt_shape *
  * not the end of the input, if there was a record at all. */
 unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most);
 
-/* Whether what stands behind `words` words of the span may be a record: one beyond doubt, if need be after some of unknown type or with
- * words we do not know; or zeros, or the end. */
+/* The same without any allowance for the end of the span. */
+unsigned fxt_chain_whole(const struct fxt_span *span, unsigned most);
+
+/* Whether records go on behind `words` words of the span: two beyond doubt, if need be after a few of unknown type or with words we do
+ * not know; or zeros that go on, or the end. */
 bool fxt_is_followed(const struct fxt_span *span, uint64_t words, bool is_end);
 
 /* --- fxt_tables.c --- */
@@ -193,6 +196,15 @@ void fxt_give_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t
 extern const struct field_ops fxt_field_ops;
 
 /* --- fxt_resync.c --- */
+
+/* Words from reader->at on to judge by: always as many, whatever the window shows, so that chunks do not change a verdict. */
+struct fxt_look {
+    struct fxt_span span;
+    bool is_end; /* the input ends with them */
+};
+
+/* Whether records that are beyond doubt begin inside [first, end) of the words. */
+bool fxt_has_record(const struct fxt_reader *reader, const struct fxt_look *look, uint64_t first, uint64_t end);
 
 /* Finds the next record behind damage at reader->at; the batch is empty.  On TTR_OK *offset is where it begins, or the end of the
  * input; at least one byte is behind reader->at. */

@@ -18,7 +18,8 @@ struct search {
     size_t n;       /* bytes to look at */
     size_t starts;  /* a record may begin before this place */
     size_t nonzero; /* places before are known to run into something else than zeros */
-    bool is_end, is_big;
+    bool is_end;
+    const struct fxt_reader *reader;
 };
 
 /* Whether only zeros follow, to the end or for long.  A few may be the end of a record. */
@@ -33,10 +34,19 @@ static bool is_zero_run(struct search *search, size_t at)
     return end - at >= ZEROS_ENOUGH || (end - at >= ZEROS_LAST && end == search->n && search->is_end);
 }
 
+/* Records of one word are told from the arguments of a lost record by what they name: a provider we know. */
+static bool is_start(const struct fxt_reader *reader, const struct fxt_span *span)
+{
+    uint64_t header = fxt_load(span->bytes, span->is_big);
+    if (fxt_size_words(header) != 1 || header == FXT_MAGIC)
+        return true;
+    return fxt_type(header) == FXT_METADATA && pairmap_get(&reader->by_id, fxt_get(header, FXT_METADATA_PROVIDER), 0);
+}
+
 static bool is_record(const struct search *search, size_t at, unsigned chain)
 {
-    struct fxt_span span = {search->bytes + at, (search->n - at) / FXT_WORD, search->is_big};
-    return span.words && fxt_chain(&span, search->is_end, chain) >= chain;
+    struct fxt_span span = {search->bytes + at, (search->n - at) / FXT_WORD, search->reader->common.is_big};
+    return span.words && is_start(search->reader, &span) && fxt_chain(&span, search->is_end, chain) >= chain;
 }
 
 static size_t find_aligned(struct search *search, size_t first)
@@ -66,6 +76,15 @@ static size_t find_record(struct search *search, bool is_first)
     return anywhere == NOWHERE ? aligned : anywhere;
 }
 
+bool fxt_has_record(const struct fxt_reader *reader, const struct fxt_look *look, uint64_t first, uint64_t end)
+{
+    struct search search = {.bytes = look->span.bytes, .n = (size_t)look->span.words * FXT_WORD, .is_end = look->is_end, .reader = reader};
+    for (uint64_t at = first; at < end && at < look->span.words; at++)
+        if (is_record(&search, (size_t)at * FXT_WORD, 3))
+            return true;
+    return false;
+}
+
 ttr_status fxt_resync(struct fxt_reader *reader, uint64_t *offset)
 {
     struct input *in = reader->in;
@@ -74,7 +93,7 @@ ttr_status fxt_resync(struct fxt_reader *reader, uint64_t *offset)
         if (status != TTR_OK)
             return status;
         const struct window *window = &in->window;
-        struct search search = {.bytes = window->bytes, .n = window->n, .is_big = reader->common.is_big};
+        struct search search = {.bytes = window->bytes, .n = window->n, .reader = reader};
         search.is_end = window->n < BLOCK + FXT_LOOKAHEAD;
         search.n = search.is_end ? window->n : BLOCK + FXT_LOOKAHEAD;
         search.starts = search.is_end ? search.n : BLOCK;

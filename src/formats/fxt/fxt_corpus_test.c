@@ -1,0 +1,141 @@
+/* A real file: what magic-trace recorded in 2022, against what an independent reader says of it (magic-trace-2022.truth.txt); and a
+ * file of another format with the same suffix.  TTR_CORPUS names the folder of real files; without it the tests are skipped. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <tracetta/tracetta.h>
+
+#include "support.h"
+
+#define EDGES_MAX 40000u
+
+/* A begin or an end. */
+struct edge {
+    int64_t time;
+    uint32_t place;
+    uint8_t kind;
+};
+
+struct facts {
+    uint64_t records, definitions, arguments, steps_back;
+    int64_t first, last, before;
+    struct edge *edge; /* EDGES_MAX of them */
+    uint32_t edges_n;
+};
+
+/* The path of a corpus file, or NULL when there is none. */
+static const char *corpus_path(const char *name, char *path, size_t size)
+{
+    const char *folder = getenv("TTR_CORPUS"), *root = getenv("TTR_SOURCE_ROOT");
+    if (folder)
+        (void)snprintf(path, size, "%s/fxt/%s", folder, name);
+    else
+        (void)snprintf(path, size, "%s/../shared/corpus/fxt/%s", root ? root : ".", name);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        print_message("no %s: set TTR_CORPUS\n", path);
+        skip();
+    }
+    (void)fclose(file);
+    return path;
+}
+
+static void count_event(struct facts *facts, ttr *t, const ttr_event *event)
+{
+    ttr_fields fields;
+    ttr_field field;
+    facts->records++;
+    facts->definitions += event->kind == TTR_KIND_DEFINITION;
+    if (event->kind != TTR_KIND_BEGIN && event->kind != TTR_KIND_END)
+        return;
+    assert_true(facts->edges_n < EDGES_MAX);
+    facts->edge[facts->edges_n] = (struct edge){event->time, facts->edges_n, event->kind};
+    facts->edges_n++;
+    facts->steps_back += event->time < facts->before;
+    facts->before = event->time;
+    facts->first = event->time < facts->first ? event->time : facts->first;
+    facts->last = event->time > facts->last ? event->time : facts->last;
+    ttr_fields_begin(t, event, &fields);
+    while (ttr_fields_next(&fields, &field))
+        facts->arguments++;
+}
+
+static void read_facts(const char *path, struct facts *facts)
+{
+    ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_DEFINITIONS | TTR_READ_STRICT};
+    ttr_error error;
+    ttr_batch batch;
+    ttr_status status;
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = ttr_open(t, path, &options, &error);
+    *facts = (struct facts){.first = INT64_MAX, .last = INT64_MIN, .before = INT64_MIN};
+    facts->edge = test_calloc(EDGES_MAX, sizeof *facts->edge);
+    assert_non_null(reader);
+    while ((status = ttr_read(reader, &batch, &error)) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++)
+            count_event(facts, t, ttr_batch_at(&batch, i));
+    assert_int_equal(status, TTR_END);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->place < y->place ? -1 : 1;
+}
+
+/* Sums spans as that reader does: in order of time, an end closes the innermost begin, and what stays open counts as -1. */
+static int64_t sum_spans(struct facts *facts)
+{
+    int64_t *open = test_calloc(EDGES_MAX, sizeof *open), sum = 0;
+    size_t n = 0;
+    qsort(facts->edge, facts->edges_n, sizeof *facts->edge, compare_edges);
+    for (uint32_t i = 0; i < facts->edges_n; i++) {
+        if (facts->edge[i].kind == TTR_KIND_BEGIN)
+            open[n++] = facts->edge[i].time;
+        else if (n)
+            sum += facts->edge[i].time - open[--n];
+    }
+    test_free(open);
+    return sum - (int64_t)n;
+}
+
+static void a_magic_trace_file_says_what_others_read_in_it(void **state)
+{
+    (void)state;
+    char path[600];
+    struct facts facts;
+    read_facts(corpus_path("magic-trace-2022.fxt", path, sizeof path), &facts);
+    assert_int_equal(facts.records, 35463);
+    assert_int_equal(facts.edges_n, 34592);
+    assert_int_equal(facts.definitions, 869); /* of them 864 strings */
+    assert_int_equal(sum_spans(&facts), 4020886);
+    assert_int_equal(facts.arguments, 34610);
+    assert_int_equal(facts.last - facts.first, 329913);
+    assert_int_equal(facts.steps_back, 1);
+    test_free(facts.edge);
+}
+
+static void a_file_of_eztrace_is_refused_with_a_reason(void **state)
+{
+    (void)state;
+    char path[600];
+    ttr_error error = {0};
+    ttr *t = ttr_new(NULL);
+    assert_null(ttr_open(t, corpus_path("eztrace-not-fuchsia.fxt", path, sizeof path), NULL, &error));
+    assert_int_equal(error.status, TTR_E_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "EZTrace"));
+    ttr_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_magic_trace_file_says_what_others_read_in_it),
+        cmocka_unit_test(a_file_of_eztrace_is_refused_with_a_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
