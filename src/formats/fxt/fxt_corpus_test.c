@@ -33,8 +33,8 @@ static const char *corpus_path(const char *name, char *path, size_t size)
         (void)snprintf(path, size, "%s/../shared/corpus/fxt/%s", root ? root : ".", name);
     FILE *file = fopen(path, "rb");
     if (!file) {
-        print_message("no %s: set TTR_CORPUS\n", path);
-        skip();
+        print_message("# SKIP no %s: TTR_CORPUS names the folder of real files\n", path);
+        return NULL;
     }
     (void)fclose(file);
     return path;
@@ -108,7 +108,9 @@ static void a_magic_trace_file_says_what_others_read_in_it(void **state)
     (void)state;
     char path[600];
     struct facts facts;
-    read_facts(corpus_path("magic-trace-2022.fxt", path, sizeof path), &facts);
+    if (!corpus_path("magic-trace-2022.fxt", path, sizeof path))
+        return;
+    read_facts(path, &facts);
     assert_int_equal(facts.records, 35463);
     assert_int_equal(facts.edges_n, 34592);
     assert_int_equal(facts.definitions, 869); /* of them 864 strings */
@@ -124,8 +126,10 @@ static void a_file_of_eztrace_is_refused_with_a_reason(void **state)
     (void)state;
     char path[600];
     ttr_error error = {0};
+    if (!corpus_path("eztrace-not-fuchsia.fxt", path, sizeof path))
+        return;
     ttr *t = ttr_new(NULL);
-    assert_null(ttr_open(t, corpus_path("eztrace-not-fuchsia.fxt", path, sizeof path), NULL, &error));
+    assert_null(ttr_open(t, path, NULL, &error));
     assert_int_equal(error.status, TTR_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "EZTrace"));
     ttr_free(t);
