@@ -102,7 +102,7 @@ static void decode_free(struct decode *decode)
     (void)pthread_mutex_destroy(&decode->mutex);
     if (decode->stop_fd >= 0)
         (void)close(decode->stop_fd);
-    alloc_free(decode->alloc, decode->chunks, CHUNKS * CHUNK_SIZE, 1);
+    alloc_free(decode->alloc, decode->chunks, (size_t)CHUNKS * CHUNK_SIZE, 1);
     alloc_free(decode->alloc, decode, 1, sizeof *decode);
 }
 
@@ -143,7 +143,7 @@ bool decode_ahead(const struct alloc *alloc, struct feed **feed, struct feed *di
     decode->input = *feed;
     (void)pthread_mutex_init(&decode->mutex, NULL); /* cannot fail with default attributes on Linux */
     (void)pthread_cond_init(&decode->changed, NULL);
-    decode->chunks = alloc_resize(alloc, NULL, 0, CHUNKS * CHUNK_SIZE, 1);
+    decode->chunks = alloc_resize(alloc, NULL, 0, (size_t)CHUNKS * CHUNK_SIZE, 1);
     decode->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (!decode->chunks) {
         decode_free(decode);
