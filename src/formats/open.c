@@ -14,7 +14,7 @@
 #define PEEK_BYTES ((size_t)64 * 1024)
 #define PEEK_PADDING ((size_t)64)
 
-const struct format *format_find(const char *name)
+static const struct format *format_find(const char *name)
 {
     for (size_t i = 0; format_at(i); i++)
         if (strcmp(format_at(i)->name, name) == 0)

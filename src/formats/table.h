@@ -10,7 +10,4 @@ const struct format *format_at(size_t i);
 /* Opens all traces of a directory, merged by time; NULL with `error` when there is none or one cannot be read. */
 ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error);
 
-/* By name; NULL when there is none. */
-const struct format *format_find(const char *name);
-
 #endif

@@ -83,6 +83,28 @@ static void names_reach_threads_seen_before_and_after(void **state)
     ttr_free(t);
 }
 
+static void tracks_and_sources_are_listed_by_id(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    uint32_t strings = ttr_text_count(t);
+    uint16_t source = context_add_source(t, "a/path", "fxt");
+    assert_int_equal(ttr_text_count(t), strings + 1);
+    ttr_id id = context_add_track(t, &(ttr_track){.number = 42, .source = source});
+    assert_int_equal(ttr_track_count(t), 1);
+    ttr_track track;
+    assert_true(ttr_track_get(t, id, &track));
+    assert_int_equal(track.number, 42);
+    assert_false(ttr_track_get(t, 0, &track));
+    assert_false(ttr_track_get(t, id + 1, &track));
+    ttr_source found;
+    assert_true(ttr_source_get(t, source, &found));
+    assert_string_equal(ttr_text_get(t, found.path).p, "a/path");
+    assert_string_equal(found.format, "fxt");
+    assert_false(ttr_source_get(t, (uint16_t)(source + 1), &found));
+    ttr_free(t);
+}
+
 static void process_entry_is_no_thread_of_any_tid(void **state)
 {
     (void)state;
@@ -147,6 +169,7 @@ int main(void)
         cmocka_unit_test(koids_with_high_bits_stay_apart),
         cmocka_unit_test(same_pid_and_tid_in_two_sources_are_two_threads),
         cmocka_unit_test(names_reach_threads_seen_before_and_after),
+        cmocka_unit_test(tracks_and_sources_are_listed_by_id),
         cmocka_unit_test(process_entry_is_no_thread_of_any_tid),
         cmocka_unit_test(memory_limit_stops_growth_without_breaking),
         cmocka_unit_test(every_failing_allocation_is_survived),

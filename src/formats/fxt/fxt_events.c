@@ -98,7 +98,7 @@ static const struct argument_masks argument_masks[5] = {
 /* The place behind the arguments; above record->words where an argument is empty or leaves the record.  Sizes are at least 1, so a
  * place at or behind the end only grows, and one comparison of the result with the end is enough.  Places never grow past words +
  * 15 * 4095, so nothing overflows; a load at a place that is too far is made at the header instead. */
-FXT_INLINE uint32_t walk_arguments(const struct fxt_record *record, uint32_t at, uint32_t args, bool is_big)
+static FXT_INLINE uint32_t walk_arguments(const struct fxt_record *record, uint32_t at, uint32_t args, bool is_big)
 {
     const struct argument_masks *masks = &argument_masks[args < 4 ? args : 4];
     uint32_t words = record->words, empty = 0;
@@ -175,7 +175,7 @@ static inline bool resolve_usual(const struct fxt_provider *provider, uint64_t h
 
 /* Gives an event whose parts are known.  Made for each case at compile time: the byte order, and whether the record is exactly as
  * long as its content, so that the usual one asks for neither. */
-FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fxt_record *record, uint32_t end, bool is_big, bool is_exact)
+static FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fxt_record *record, uint32_t end, bool is_big, bool is_exact)
 {
     const struct fxt_provider *provider = reader->provider;
     uint64_t header = record->header;
@@ -234,7 +234,7 @@ static enum fxt_taken view_odd(struct fxt_reader *reader, const struct fxt_recor
     return give(reader, record, end, reader->common.is_big, false);
 }
 
-FXT_INLINE enum fxt_taken view(struct fxt_reader *reader, const struct fxt_record *record, bool is_big)
+static FXT_INLINE enum fxt_taken view(struct fxt_reader *reader, const struct fxt_record *record, bool is_big)
 {
     unsigned kind = (unsigned)fxt_get(record->header, FXT_EVENT_KIND);
     uint32_t args = (uint32_t)fxt_get(record->header, FXT_EVENT_ARGS);
@@ -250,7 +250,7 @@ enum fxt_taken fxt_view_event(struct fxt_reader *reader, const struct fxt_record
     return reader->common.is_big ? view(reader, record, true) : view(reader, record, false);
 }
 
-FXT_INLINE enum fxt_taken view_run(struct fxt_reader *reader, struct fxt_span *left, bool is_big)
+static FXT_INLINE enum fxt_taken view_run(struct fxt_reader *reader, struct fxt_span *left, bool is_big)
 {
     struct input *in = reader->in;
     reader->has_fields = true;

@@ -129,7 +129,7 @@ static void add_nested(struct fxt_writer *w, const ttr_field *field)
 {
     uint32_t depth = field->depth < FXT_DEPTH ? field->depth : FXT_DEPTH - 1;
     struct fxt_level *parent = &w->level[depth - 1];
-    char number[16];
+    char number[16] = "";
     size_t end = append_path(w, parent->end, ".", 1);
     if (parent->is_array)
         end = append_path(w, end, number, (size_t)snprintf(number, sizeof number, "%u", parent->index++));

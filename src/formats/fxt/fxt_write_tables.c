@@ -225,7 +225,9 @@ static struct fxt_thread refer_to_thread(struct fxt_writer *w, ttr_id id)
         fxt_lost(w, FXT_LOST_THREAD_NONE);
     name_thread(w, id);
     uint32_t slot = w->is_inline ? 0 : fxt_slots_find(&w->target->threads, id);
-    return slot ? (struct fxt_thread){.ref = slot} : register_thread(w, id);
+    if (slot == 0)
+        return register_thread(w, id);
+    return (struct fxt_thread){.ref = slot};
 }
 
 struct fxt_thread fxt_thread_slowly(struct fxt_writer *w, ttr_id id)
