@@ -67,6 +67,14 @@ static inline bool heph_skip_attributes(struct cursor *c)
     return true;
 }
 
+/* True where description and attributes of an event packet fill its size exactly; the size is at least that of the header, whose last
+ * two bytes are the description's length. */
+static inline bool heph_event_is_exact(const uint8_t *packet, uint32_t size, uint32_t header)
+{
+    struct cursor c = cursor_over(packet + header, size - header, 0);
+    return cursor_skip(&c, load_u16be(packet + header - 2)) && heph_skip_attributes(&c);
+}
+
 /* Finds a reading with nested arrays that fills the cursor exactly. */
 bool heph_find_nesting(struct cursor c, struct heph_nesting *nesting);
 

@@ -31,14 +31,11 @@ static struct cursor attributes_of(const uint8_t *packet, uint32_t size, const s
 
 bool heph_is_exact(const uint8_t *packet, uint32_t size, const struct heph_layout *layout)
 {
-    struct cursor c;
-    if (load_u32be(packet) == HEPH_MAGIC_METADATA) {
-        c = cursor_over(packet, size, 0);
-        (void)cursor_skip(&c, HEPH_FRAME);
-        return cursor_skip(&c, cursor_u16be(&c));
-    }
-    c = attributes_of(packet, size, layout);
-    return !c.failed && heph_skip_attributes(&c);
+    if (load_u32be(packet) != HEPH_MAGIC_METADATA)
+        return size >= layout->header && heph_event_is_exact(packet, size, layout->header);
+    struct cursor c = cursor_over(packet, size, 0);
+    (void)cursor_skip(&c, HEPH_FRAME);
+    return cursor_skip(&c, cursor_u16be(&c));
 }
 
 bool heph_is_nested(const uint8_t *packet, uint32_t size, const struct heph_layout *layout)

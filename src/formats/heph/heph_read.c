@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/heph/heph.h"
+#include "formats/heph/heph_attributes.h"
 
 /* A packet larger than this is fetched together with what follows: a window that creeps is copied again and again. */
 #define LARGE_PACKET (UINT64_C(1) << 20)
@@ -82,10 +83,10 @@ static void read_run(struct input *in)
         return;
     uint32_t header = reader->layout->header;
     while (in->n < INPUT_BATCH && cursor_left(&c) >= header) {
-        uint32_t size = heph_size(c.p);
+        uint32_t size = load_u32be(c.p + 4);
         if (load_u32be(c.p) != HEPH_MAGIC_EVENT || size < header || size > cursor_left(&c) || size > reader->max_packet)
             break;
-        if (!heph_is_exact(c.p, size, reader->layout) || !heph_add_event(in, c.p, size, reader->schema))
+        if (!heph_event_is_exact(c.p, size, header) || !heph_add_event(in, c.p, size, reader->schema))
             break;
         (void)cursor_skip(&c, size);
     }
