@@ -2,8 +2,8 @@
  *
  * Ids of the model are small numbers, so a slot is found in an array, without hashing.  When a table is full (32,767 strings,
  * 255 threads), what is new stands in the record itself; after as many of these as cost what registering everything anew costs,
- * the table begins anew, for by then other things are in use.  Measured against replacing the oldest at once: 4 times smaller
- * with 300 threads in random order, and no larger where threads come and go.
+ * the table begins anew, for by then other things are in use.  Reckoned for threads in random order, against replacing the oldest
+ * at once: 3 instead of 11 bytes an event with 300 threads, 13 instead of 21 with 1,000.
  * Left out: forgetting single entries. */
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
