@@ -95,22 +95,30 @@ static const struct argument_masks argument_masks[5] = {
 };
 #define ARGUMENT_SIZE_SHIFT (FXT_ARG_SIZE & 0xff)
 
+/* The word at a place, or the record's header where the place is behind its end.  By a mask: whether an argument is the last thing in its
+ * record is what no predictor can guess, and a wrong guess costs more than everything else here. */
+static FXT_INLINE uint64_t argument_at(const struct fxt_record *record, uint32_t at, bool is_big)
+{
+    uint32_t is_inside = at < record->words;
+    return fxt_load(record->bytes + (size_t)(at & (0u - is_inside)) * FXT_WORD, is_big);
+}
+
 /* The place behind the arguments; above record->words where an argument is empty or leaves the record.  Sizes are at least 1, so a
  * place at or behind the end only grows, and one comparison of the result with the end is enough.  Places never grow past words +
  * 15 * 4095, so nothing overflows; a load at a place that is too far is made at the header instead. */
 static FXT_INLINE uint32_t walk_arguments(const struct fxt_record *record, uint32_t at, uint32_t args, bool is_big)
 {
     const struct argument_masks *masks = &argument_masks[args < 4 ? args : 4];
-    uint32_t words = record->words, empty = 0;
+    uint32_t empty = 0;
 #pragma GCC unroll 4
     for (uint32_t i = 0; i < 4; i++) {
-        uint64_t header = fxt_load(record->bytes + (size_t)(at < words ? at : 0) * FXT_WORD, is_big);
+        uint64_t header = argument_at(record, at, is_big);
         uint32_t size = (uint32_t)(header >> ARGUMENT_SIZE_SHIFT) & masks->size[i];
         empty |= size - masks->is_there[i];
         at += size;
     }
     for (uint32_t i = 4; FXT_UNLIKELY(i < args); i++) {
-        uint64_t header = fxt_load(record->bytes + (size_t)(at < words ? at : 0) * FXT_WORD, is_big);
+        uint64_t header = argument_at(record, at, is_big);
         uint32_t size = (uint32_t)fxt_get(header, FXT_ARG_SIZE);
         empty |= size - 1;
         at += size;

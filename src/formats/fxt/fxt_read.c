@@ -419,6 +419,8 @@ ttr_status fxt_open(struct input *in, ttr_error *error)
     reader->first_slots[0] = UINT32_MAX;
     if (in->max_record > UINT32_MAX)
         in->max_record = UINT32_MAX; /* what ttr_event.payload_size can say */
+    if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD)
+        in->max_record = (uint64_t)FXT_SIZE_MAX * FXT_WORD; /* usual records are never too large, so the loop need not ask */
     pairmap_init(&reader->by_id, &t->counted);
     ttr_status status = input_fill(in, 0, FXT_LOOKAHEAD, error);
     if (status != TTR_OK && in->window.n == 0)

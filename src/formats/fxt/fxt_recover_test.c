@@ -1,0 +1,103 @@
+/* Damage by the thousand: one size field of a file of 10,000 events changed at random, and what is left of the others. */
+#include <tracetta/tracetta.h>
+
+#include "base/buffer.h"
+#include "base/endian.h"
+#include "formats/fxt/fxt_format.h"
+#include "support.h"
+
+#define EVENTS 10000u
+#define TRIALS 60u
+
+struct file {
+    struct buffer bytes;
+    size_t place[EVENTS]; /* of each event */
+};
+
+static void add_word(struct buffer *to, uint64_t word)
+{
+    uint8_t bytes[8];
+    store_u64le(bytes, word);
+    buffer_add(to, bytes, 8);
+}
+
+/* Events of all kinds with up to three arguments, as many words as their kind asks for. */
+static void make_file(struct file *file, uint64_t seed)
+{
+    struct buffer *to = &file->bytes;
+    buffer_init(to, alloc_default());
+    add_word(to, FXT_MAGIC);
+    add_word(to, FXT_THREAD | fxt_put(FXT_SIZE, 3) | fxt_put(FXT_THREAD_INDEX, 1));
+    add_word(to, 7);
+    add_word(to, 8);
+    for (uint32_t i = 0; i < EVENTS; i++) {
+        unsigned kind = (unsigned)(support_random(&seed) % FXT_EVENT_KINDS), args = (unsigned)(support_random(&seed) % 4);
+        uint64_t words = 2 + 2 * args + fxt_event_last_words(kind);
+        file->place[i] = to->n;
+        add_word(to, FXT_EVENT | fxt_put(FXT_SIZE, words) | fxt_put(FXT_EVENT_KIND, kind) | fxt_put(FXT_EVENT_ARGS, args) |
+                         fxt_put(FXT_EVENT_THREAD, 1));
+        add_word(to, 1000 + i);
+        for (unsigned j = 0; j < args; j++) {
+            add_word(to, FXT_ARG_UINT64 | fxt_put(FXT_ARG_SIZE, 2));
+            add_word(to, support_random_word(&seed));
+        }
+        if (fxt_event_last_words(kind))
+            add_word(to, 2000 + i);
+    }
+    assert_false(to->failed);
+}
+
+/* How many events are found at their own time. */
+static unsigned count_kept(const struct file *file, uint64_t *damages)
+{
+    ttr_read_options options = {.size = sizeof options, .from = "fxt"};
+    ttr_report report = {.size = sizeof report};
+    ttr_error error;
+    ttr_batch batch;
+    ttr_status status;
+    unsigned kept = 0, at = 0;
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = ttr_open_memory(t, file->bytes.bytes, file->bytes.n, "damaged", &options, &error);
+    assert_non_null(reader);
+    while ((status = ttr_read(reader, &batch, &error)) == TTR_OK) {
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            while (at < EVENTS && file->place[at] < event->offset)
+                at++;
+            kept += at < EVENTS && file->place[at] == event->offset && event->time == 1000 + (int64_t)at;
+        }
+    }
+    assert_int_equal(status, TTR_END);
+    assert_true(ttr_reader_report(reader, 0, &report));
+    *damages = report.damage_regions;
+    ttr_close(reader);
+    ttr_free(t);
+    return kept;
+}
+
+static void a_changed_size_costs_at_most_its_own_record(void **state)
+{
+    (void)state;
+    static struct file file;
+    uint64_t seed = 2026, damages, lost = 0;
+    make_file(&file, seed);
+    assert_int_equal(count_kept(&file, &damages), EVENTS);
+    assert_int_equal(damages, 0);
+    for (uint32_t trial = 0; trial < TRIALS; trial++) {
+        uint8_t *header = file.bytes.bytes + file.place[support_random(&seed) % EVENTS];
+        uint64_t right = load_u64le(header);
+        uint64_t size = support_random(&seed) & FXT_SIZE_MAX;
+        store_u64le(header, (right & ~fxt_put(FXT_SIZE, FXT_SIZE_MAX)) | fxt_put(FXT_SIZE, size));
+        lost += EVENTS - count_kept(&file, &damages);
+        assert_true(damages == 1 || size == fxt_size_words(right));
+        store_u64le(header, right);
+    }
+    assert_true(lost <= TRIALS);
+    buffer_free(&file.bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_changed_size_costs_at_most_its_own_record)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
