@@ -10,6 +10,8 @@
 #define UNIX_FROM INT64_C(9000000000000000)
 #define SECOND INT64_C(1000000000)
 #define CHUNK 256
+/* Names of threads are looked at again after so many events: readers take descriptors from anywhere in the file. */
+#define ROUND_EVENTS 4096
 
 static const ttr_loss losses[LOSS_COUNT] = {
     [LOSS_TEXT] = {.code = "text.not-utf8", .what = "strings with bytes that are no UTF-8", .rule = "have U+FFFD for each such byte"},
@@ -183,7 +185,7 @@ static ttr_status perfetto_write(struct ttr_writer *out, const ttr_batch *batch,
 {
     struct perfetto *p = out->own;
     ttr_status status = TTR_OK;
-    p->round++;
+    p->round = 1 + out->events / ROUND_EVENTS;
     begin_sequence(p);
     for (uint32_t i = 0; i < batch->n && !p->has_base; i++)
         if (has_time(ttr_batch_at(batch, i)))

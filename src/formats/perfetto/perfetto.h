@@ -54,7 +54,7 @@ struct process_state {
 
 struct thread_state {
     struct lane lane;
-    uint64_t round; /* names were looked at in this write */
+    uint64_t round; /* names were looked at in this one */
     uint64_t tid;   /* as written */
     uint32_t process;
     bool is_known, is_in_tree;

@@ -398,7 +398,7 @@ void perfetto_init_tracks(struct perfetto *p)
 
 void perfetto_finish_tracks(struct perfetto *p)
 {
-    p->round++;
+    p->round = UINT64_MAX;
     struct process_state *processes = p->processes.items;
     for (size_t i = 0; i < p->processes.n; i++)
         if (processes[i].uuid)

@@ -388,18 +388,34 @@ static void ids_that_do_not_fit_are_in_the_names(void **state)
            "8:5 11{9:3 11:2 10:1} 12{2{1:1 2\"x\"}}\n");
 }
 
-static void a_name_that_comes_late_is_told_again(void **state)
+static void a_name_that_comes_late_is_told_in_the_end(void **state)
 {
     (void)state;
     begin();
     writing_event(&w, TTR_KIND_END, 5, "");
-    ttr_thread_name(w.t, 7, 9, "proc", NULL);
+    ttr_thread_name(w.t, 7, 9, "proc", "worker");
     writing_event(&w, TTR_KIND_END, 6, "");
-    ttr_thread_name(w.t, 7, 9, NULL, "worker");
     expect(THREAD "8:5 11{9:2 11:2}\n"
-                  "60{1:1 3{1:7 6\"proc\"}}\n"
                   "8:6 11{9:2 11:2}\n"
+                  "60{1:1 3{1:7 6\"proc\"}}\n"
                   "60{1:2 4{1:7 2:9 5\"worker\"} 14\"provider prov\"}\n");
+}
+
+static void names_are_looked_at_now_and_then(void **state)
+{
+    (void)state;
+    begin();
+    writing_event(&w, TTR_KIND_END, 5, "");
+    ttr_thread_name(w.t, 7, 9, NULL, "worker");
+    for (unsigned i = 0; i < 4096; i++)
+        writing_event(&w, TTR_KIND_END, 6, "");
+    writing_event(&w, TTR_KIND_END, 7, "");
+    writing_finish(&w);
+    char *lines = lines_of(w.text, w.n);
+    const char *named = strstr(lines, "5\"worker\""), *last = strstr(lines, "8:7 ");
+    assert_true(named && last && named < last);
+    free(lines);
+    writing_close(&w);
 }
 
 static void only_another_provider_is_told_by_the_event(void **state)
@@ -528,7 +544,8 @@ int main(void)
         cmocka_unit_test(a_log_message_has_a_body_and_a_priority),
         cmocka_unit_test(a_long_blob_is_cut),
         cmocka_unit_test(ids_that_do_not_fit_are_in_the_names),
-        cmocka_unit_test(a_name_that_comes_late_is_told_again),
+        cmocka_unit_test(a_name_that_comes_late_is_told_in_the_end),
+        cmocka_unit_test(names_are_looked_at_now_and_then),
         cmocka_unit_test(only_another_provider_is_told_by_the_event),
         cmocka_unit_test(categories_are_split_at_commas),
         cmocka_unit_test(objects_name_tracks_and_the_rest_are_instants),
