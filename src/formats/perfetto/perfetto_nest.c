@@ -94,7 +94,8 @@ enum nest_answer perfetto_nest_take(struct perfetto_nest *nest, const struct all
            (nest->spans[around].begin != begin || nest->spans[around].end != end))
         around = nest->spans[around].parent;
     if (around >= 0 && nest->spans[around].begin == begin && nest->spans[around].end == end)
-        inner_end = nest->spans[around].inner_end; /* the same once more: what is inside one is inside the other */
+        /* The same once more: what is inside one is inside the other. */
+        inner_end = nest->spans[around].inner_end > inner_end ? nest->spans[around].inner_end : inner_end;
     else if (around >= 0 && (end > nest->spans[around].end || begin < nest->spans[around].inner_end))
         return NEST_CLASHES;
     if (around < 0 && !is_clear_of_forgotten(nest, begin, end))
