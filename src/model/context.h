@@ -17,6 +17,17 @@ struct field_ops {
     bool (*next)(ttr_fields *fields, ttr_field *field);  /* all parts of *field are zeroed before */
 };
 
+/* Zeroes a field, its name being the empty text; by whole vectors, which compilers do not make of an assignment. */
+static inline void field_clear(ttr_field *field)
+{
+    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
+    _Static_assert(sizeof(ttr_field) == 4 * sizeof(lanes), "a field is four vectors");
+    lanes *part = (lanes *)field;
+    const lanes zero = {0, 0};
+    part[0] = zero, part[1] = zero, part[2] = zero, part[3] = zero;
+    field->name.p = "";
+}
+
 struct schema {
     const struct field_ops *ops;
     const void *own;    /* tables of the reader that the walk needs */

@@ -45,7 +45,7 @@ TTR_MUST ttr_status input_fill(struct input *in, uint64_t offset, size_t need, t
 /* Zeroes an event by whole vectors: compilers make a string instruction of a plain assignment, which costs as much as decoding. */
 static inline void input_clear_event(ttr_event *event)
 {
-    typedef uint64_t lanes __attribute__((vector_size(16), may_alias));
+    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
     _Static_assert(sizeof(ttr_event) == 8 * sizeof(lanes), "an event is eight vectors");
     lanes *part = (lanes *)event;
     const lanes zero = {0, 0};

@@ -83,7 +83,7 @@ static bool next_fixed(struct walk *walk, const ttr_event *event, ttr_field *fie
 }
 
 /* Name by a string ref, whose stream, if it has one, comes next. */
-static bool take_name(struct walk *walk, uint32_t ref, ttr_text *text, ttr_id *id)
+static FXT_INLINE bool take_name(struct walk *walk, uint32_t ref, ttr_text *text, ttr_id *id)
 {
     *id = 0;
     if (FXT_UNLIKELY(ref & FXT_REF_INLINE))
@@ -131,7 +131,7 @@ static bool take_other_value(struct walk *walk, uint64_t header, ttr_value *valu
     }
 }
 
-static bool next_argument(struct walk *walk, ttr_field *field)
+static FXT_INLINE bool next_argument(struct walk *walk, ttr_field *field)
 {
     const uint8_t *bytes = cursor_take(&walk->at, FXT_WORD);
     uint64_t header = bytes ? fxt_load(bytes, walk->is_big) : 0;
@@ -238,29 +238,44 @@ static uint32_t argument_count(const struct walk *walk)
     }
 }
 
+/* Most events end with their arguments; only instants may have a scope behind them. */
+static inline bool is_plain_event(const struct walk *walk)
+{
+    return fxt_type(walk->header) == FXT_EVENT && fxt_get(walk->header, FXT_EVENT_KIND) != FXT_INSTANT;
+}
+
 /* Records without arguments begin with their tail. */
 static void fxt_fields_begin(ttr_fields *fields)
 {
     const ttr_event *event = fields->event;
     struct walk *walk = (struct walk *)fields->state;
     const struct fxt_provider *provider = fields->own;
-    *walk = (struct walk){.provider = provider, .stage = STAGE_DONE};
-    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
-        return;
+    walk->provider = provider;
     walk->is_big = provider->common->is_big;
     walk->at = cursor_over(event->payload, event->payload_size, event->offset);
     walk->header = take_word(walk);
-    walk->refs = fxt_type(walk->header) == FXT_LARGE ? take_word(walk) : 0;
-    walk->arguments = argument_count(walk);
+    bool is_event = fxt_type(walk->header) == FXT_EVENT;
+    if (FXT_LIKELY(is_event)) {
+        walk->arguments = (uint32_t)fxt_get(walk->header, FXT_EVENT_ARGS);
+    } else {
+        walk->frames = walk->fixed = 0;
+        walk->refs = fxt_type(walk->header) == FXT_LARGE ? take_word(walk) : 0;
+        walk->arguments = argument_count(walk);
+    }
     walk->at = cursor_over(event->payload, event->payload_size, event->offset);
     (void)cursor_skip(&walk->at, event->body);
-    walk->stage = fxt_type(walk->header) == FXT_EVENT ? STAGE_ARGUMENTS : STAGE_FIXED;
+    bool has_none = event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP;
+    walk->stage = has_none ? STAGE_DONE : is_event ? STAGE_ARGUMENTS : STAGE_FIXED;
 }
 
 static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
 {
     struct walk *walk = (struct walk *)fields->state;
-    *field = (ttr_field){.name = {"", 0}};
+    if (FXT_LIKELY(walk->stage == STAGE_ARGUMENTS) && walk->arguments == 0)
+        walk->stage = is_plain_event(walk) ? STAGE_DONE : STAGE_TAIL;
+    if (walk->stage == STAGE_DONE)
+        return false;
+    field_clear(field);
     if (walk->stage == STAGE_FIXED) {
         if (next_fixed(walk, fields->event, field))
             return true;
