@@ -248,7 +248,8 @@ static int run(struct work *work, const char *folder)
 static bool open_outputs(struct recorder *recorder, char **paths)
 {
     static const char *const formats[] = {"fxt", "heph"};
-    ttr_write_options options = {.size = sizeof options, .flags = TTR_WRITE_OVERWRITE};
+    static const char *const format_options[] = {"fxt.anchor=yes", NULL}; /* our times are Unix times */
+    ttr_write_options options = {.size = sizeof options, .flags = TTR_WRITE_OVERWRITE, .format_options = format_options};
     recorder->pid = (uint64_t)getpid();
     recorder->t = ttr_new(NULL);
     recorder->event = recorder->t ? ttr_builder_new(recorder->t) : NULL;
