@@ -83,7 +83,7 @@ static bool next_fixed(struct walk *walk, const ttr_event *event, ttr_field *fie
 }
 
 /* Name by a string ref, whose stream, if it has one, comes next. */
-static FXT_INLINE bool take_name(struct walk *walk, uint32_t ref, ttr_text *text, ttr_id *id)
+static bool take_name(struct walk *walk, uint32_t ref, ttr_text *text, ttr_id *id)
 {
     *id = 0;
     if (FXT_UNLIKELY(ref & FXT_REF_INLINE))
@@ -131,17 +131,25 @@ static bool take_other_value(struct walk *walk, uint64_t header, ttr_value *valu
     }
 }
 
+/* Where a record goes on behind its arguments. */
+static inline enum stage stage_behind(const struct walk *walk)
+{
+    bool is_event = fxt_type(walk->header) == FXT_EVENT;
+    return is_event && fxt_get(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ? STAGE_DONE : STAGE_TAIL;
+}
+
+/* The next argument; the walk is over where it does not hold what it tells. */
 static FXT_INLINE bool next_argument(struct walk *walk, ttr_field *field)
 {
     const uint8_t *bytes = cursor_take(&walk->at, FXT_WORD);
     uint64_t header = bytes ? fxt_load(bytes, walk->is_big) : 0;
     uint64_t size = fxt_get(header, FXT_ARG_SIZE);
+    walk->stage = STAGE_DONE;
     if (size == 0 || size - 1 > cursor_left(&walk->at) / FXT_WORD)
         return false;
-    struct cursor rest = walk->at;
-    (void)cursor_skip(&rest, (size - 1) * FXT_WORD);
-    struct cursor behind = rest;
-    walk->at.end = rest.p; /* what follows stays inside the argument */
+    struct cursor behind = walk->at;
+    (void)cursor_skip(&behind, (size - 1) * FXT_WORD);
+    walk->at.end = behind.p; /* what follows stays inside the argument */
     unsigned type = (unsigned)fxt_get(header, FXT_ARG_TYPE);
     field->value.type = argument_types[type].type;
     field->value.hint = argument_types[type].hint;
@@ -160,6 +168,7 @@ static FXT_INLINE bool next_argument(struct walk *walk, ttr_field *field)
         return false;
     walk->at = behind;
     walk->arguments--;
+    walk->stage = (uint8_t)(walk->arguments ? STAGE_ARGUMENTS : stage_behind(walk));
     return true;
 }
 
@@ -238,63 +247,70 @@ static uint32_t argument_count(const struct walk *walk)
     }
 }
 
-/* Most events end with their arguments; only instants may have a scope behind them. */
-static inline bool is_plain_event(const struct walk *walk)
+/* Most events: arguments, and nothing behind them but what instants may have. */
+static void begin_event(struct walk *walk, const ttr_event *event)
 {
-    return fxt_type(walk->header) == FXT_EVENT && fxt_get(walk->header, FXT_EVENT_KIND) != FXT_INSTANT;
+    walk->arguments = (uint32_t)fxt_get(walk->header, FXT_EVENT_ARGS);
+    bool may_have_scope = fxt_get(walk->header, FXT_EVENT_KIND) == FXT_INSTANT;
+    walk->stage = walk->arguments ? STAGE_ARGUMENTS : may_have_scope ? STAGE_TAIL : STAGE_DONE;
+    (void)cursor_skip(&walk->at, event->body);
 }
 
-/* Records without arguments begin with their tail. */
+/* Other records begin with what they have in fixed places. */
+static void begin_other(struct walk *walk, const ttr_event *event)
+{
+    struct cursor whole = walk->at;
+    (void)take_word(walk);
+    walk->refs = fxt_type(walk->header) == FXT_LARGE ? take_word(walk) : 0;
+    walk->at = whole;
+    (void)cursor_skip(&walk->at, event->body);
+    walk->arguments = argument_count(walk);
+    walk->stage = STAGE_FIXED;
+}
+
 static void fxt_fields_begin(ttr_fields *fields)
 {
     const ttr_event *event = fields->event;
     struct walk *walk = (struct walk *)fields->state;
-    const struct fxt_provider *provider = fields->own;
-    walk->provider = provider;
-    walk->is_big = provider->common->is_big;
+    walk->provider = fields->own;
+    walk->stage = STAGE_DONE;
+    /* Definitions may belong to no provider. */
+    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP || event->payload_size < FXT_WORD)
+        return;
+    walk->is_big = walk->provider->common->is_big;
+    walk->fixed = 0;
     walk->at = cursor_over(event->payload, event->payload_size, event->offset);
-    walk->header = take_word(walk);
-    bool is_event = fxt_type(walk->header) == FXT_EVENT;
-    if (FXT_LIKELY(is_event)) {
-        walk->arguments = (uint32_t)fxt_get(walk->header, FXT_EVENT_ARGS);
-    } else {
-        walk->frames = walk->fixed = 0;
-        walk->refs = fxt_type(walk->header) == FXT_LARGE ? take_word(walk) : 0;
-        walk->arguments = argument_count(walk);
+    walk->header = fxt_load(event->payload, walk->is_big);
+    if (FXT_LIKELY(fxt_type(walk->header) == FXT_EVENT))
+        begin_event(walk, event);
+    else
+        begin_other(walk, event);
+}
+
+/* What is left when no argument is. */
+static bool next_other(struct walk *walk, const ttr_event *event, ttr_field *field)
+{
+    if (walk->stage == STAGE_FIXED) {
+        if (next_fixed(walk, event, field))
+            return true;
+        walk->stage = walk->arguments ? STAGE_ARGUMENTS : STAGE_TAIL;
+        if (walk->arguments)
+            return next_argument(walk, field);
     }
-    walk->at = cursor_over(event->payload, event->payload_size, event->offset);
-    (void)cursor_skip(&walk->at, event->body);
-    bool has_none = event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP;
-    walk->stage = has_none ? STAGE_DONE : is_event ? STAGE_ARGUMENTS : STAGE_FIXED;
+    if (walk->stage == STAGE_FRAMES)
+        return next_frame(walk, field);
+    return fxt_type(walk->header) == FXT_PROFILER ? begin_profile(walk, field) : begin_tail(walk, field);
 }
 
 static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
 {
     struct walk *walk = (struct walk *)fields->state;
-    if (FXT_LIKELY(walk->stage == STAGE_ARGUMENTS) && walk->arguments == 0)
-        walk->stage = is_plain_event(walk) ? STAGE_DONE : STAGE_TAIL;
     if (walk->stage == STAGE_DONE)
         return false;
     field_clear(field);
-    if (walk->stage == STAGE_FIXED) {
-        if (next_fixed(walk, fields->event, field))
-            return true;
-        walk->stage = STAGE_ARGUMENTS;
-    }
-    if (walk->stage == STAGE_ARGUMENTS) {
-        if (walk->arguments) {
-            if (FXT_LIKELY(next_argument(walk, field)))
-                return true;
-            walk->stage = STAGE_DONE;
-            return false;
-        }
-        walk->stage = STAGE_TAIL;
-    }
-    if (walk->stage == STAGE_FRAMES)
-        return next_frame(walk, field);
-    if (walk->stage != STAGE_TAIL)
-        return false;
-    return fxt_type(walk->header) == FXT_PROFILER ? begin_profile(walk, field) : begin_tail(walk, field);
+    if (FXT_LIKELY(walk->stage == STAGE_ARGUMENTS))
+        return next_argument(walk, field);
+    return next_other(walk, fields->event, field);
 }
 
 const struct field_ops fxt_field_ops = {.begin = fxt_fields_begin, .next = fxt_fields_next};
