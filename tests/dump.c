@@ -245,6 +245,16 @@ void dump_free(struct dump *dump)
     buffer_free(&dump->raw);
 }
 
+/* Definitions have no fields; asking must be harmless all the same. */
+static void check_definition(const ttr *t, const ttr_event *event)
+{
+    ttr_fields fields;
+    ttr_field field;
+    ttr_fields_begin(t, event, &fields);
+    if (ttr_fields_next(&fields, &field))
+        abort();
+}
+
 void dump_events(struct dump *dump, ttr *t, ttr_reader *reader)
 {
     ttr_batch batch;
@@ -254,6 +264,8 @@ void dump_events(struct dump *dump, ttr *t, ttr_reader *reader)
             dump->events++;
             if (event->kind != TTR_KIND_DEFINITION)
                 add_event(&dump->text, t, event);
+            else
+                check_definition(t, event);
             if (event->flags & TTR_EVENT_RAW)
                 buffer_add(&dump->raw, event->payload, event->payload_size);
         }
