@@ -392,9 +392,9 @@ ttr_status fxt_next(struct input *in, ttr_error *error)
 {
     struct fxt_reader *reader = in->own;
     reader->error = error;
-    reader->has_fields = false;
     for (;;) {
         ttr_status status = TTR_OK;
+        reader->has_fields = false; /* an event that was begun and refused may have left it */
         if (reader->at < reader->pass_end) {
             status = pass(reader);
         } else {
