@@ -2,7 +2,7 @@
  *
  * The payload is a whole record.  Its header says which plan the walk follows: a few values in fixed places, then the arguments,
  * then a stream, an array of addresses or a scope.  The view has measured the record; here every step is bounded again by the cursor,
- * and the walk ends where an argument is not what it should be.
+ * an argument too small for its content is given as its bytes, and the walk ends where the sizes of arguments do not add up.
  * Names that FXT does not have are those of the model ("message", "data", "frames", ...). */
 #include "formats/fxt/fxt_read.h"
 
@@ -138,18 +138,9 @@ static inline enum stage stage_behind(const struct walk *walk)
     return is_event && fxt_get(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ? STAGE_DONE : STAGE_TAIL;
 }
 
-/* The next argument; the walk is over where it does not hold what it tells. */
-static FXT_INLINE bool next_argument(struct walk *walk, ttr_field *field)
+/* The name and value of an argument; false where they do not fit into it. */
+static FXT_INLINE bool take_argument(struct walk *walk, uint64_t header, ttr_field *field)
 {
-    const uint8_t *bytes = cursor_take(&walk->at, FXT_WORD);
-    uint64_t header = bytes ? fxt_load(bytes, walk->is_big) : 0;
-    uint64_t size = fxt_get(header, FXT_ARG_SIZE);
-    walk->stage = STAGE_DONE;
-    if (size == 0 || size - 1 > cursor_left(&walk->at) / FXT_WORD)
-        return false;
-    struct cursor behind = walk->at;
-    (void)cursor_skip(&behind, (size - 1) * FXT_WORD);
-    walk->at.end = behind.p; /* what follows stays inside the argument */
     unsigned type = (unsigned)fxt_get(header, FXT_ARG_TYPE);
     field->value.type = argument_types[type].type;
     field->value.hint = argument_types[type].hint;
@@ -164,8 +155,32 @@ static FXT_INLINE bool next_argument(struct walk *walk, ttr_field *field)
         field->value.v.u = header >> 32;
     else if (!take_other_value(walk, header, &field->value))
         return false;
-    if (walk->at.failed)
+    return !walk->at.failed;
+}
+
+/* An argument too small for its name or value, as its bytes. */
+static void set_raw(ttr_field *field, const uint8_t *bytes, size_t n)
+{
+    *field = (ttr_field){.name = {"", 0}};
+    field->value.type = TTR_TYPE_BYTES;
+    field->value.hint = TTR_HINT_RAW;
+    field->value.text = (ttr_text){(const char *)bytes, n};
+}
+
+/* The next argument; the walk is over where sizes do not add up. */
+static FXT_INLINE bool next_argument(struct walk *walk, ttr_field *field)
+{
+    const uint8_t *bytes = cursor_take(&walk->at, FXT_WORD);
+    uint64_t header = bytes ? fxt_load(bytes, walk->is_big) : 0;
+    uint64_t size = fxt_get(header, FXT_ARG_SIZE);
+    walk->stage = STAGE_DONE;
+    if (size == 0 || size - 1 > cursor_left(&walk->at) / FXT_WORD)
         return false;
+    struct cursor behind = walk->at;
+    (void)cursor_skip(&behind, (size - 1) * FXT_WORD);
+    walk->at.end = behind.p; /* what follows stays inside the argument */
+    if (FXT_UNLIKELY(!take_argument(walk, header, field)))
+        set_raw(field, bytes, (size_t)size * FXT_WORD);
     walk->at = behind;
     walk->arguments--;
     walk->stage = (uint8_t)(walk->arguments ? STAGE_ARGUMENTS : stage_behind(walk));

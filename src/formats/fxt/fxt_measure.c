@@ -7,7 +7,7 @@
 
 
 #define SURPLUS_MAX 16u /* words behind a record's content that look like an extension of the format and not like damage */
-#define ZERO_TAIL 512u  /* words of zeros that look like the unused rest of a buffer */
+#define KNOWN_ENOUGH 6u /* records of known types in a row that have all their content, and more words: a later version of the format */
 
 /* The word at index i, 0 when it is not at hand. */
 static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_shape *shape)
@@ -66,7 +66,7 @@ static uint64_t skip_arguments(const struct fxt_span *span, uint64_t at, struct 
             break;
         bool is_exact = words == argument_words(header) && fxt_get(header, FXT_ARG_TYPE) < FXT_ARG_TYPES;
         shape->is_clean = shape->is_clean && is_exact;
-        shape->is_broken = words == 0 || words < argument_words(header);
+        shape->is_broken = words == 0;
         if (shape->is_broken)
             break;
         at += words;
@@ -85,7 +85,10 @@ static void measure_metadata(const struct fxt_span *span, uint64_t header, struc
         break;
     case FXT_PROVIDER_SECTION: shape->is_clean = is_zero_above(header, 51); break;
     case FXT_PROVIDER_EVENT: shape->is_clean = is_zero_above(header, 51); break;
-    case FXT_TRACE_INFO: shape->is_clean = header == FXT_MAGIC; break;
+    case FXT_TRACE_INFO:
+        shape->is_clean = header == FXT_MAGIC;
+        shape->is_known = fxt_get(header, FXT_METADATA_INFO) == 0; /* others may be of any size */
+        break;
     default: shape->is_known = false;
     }
 }
@@ -296,37 +299,43 @@ unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most)
 }
 
 /* The size of a record that may be what it says: all its content and a bit more, or something nobody knows. */
-static uint64_t possible_words(const struct fxt_span *span)
+static uint64_t possible_words(const struct fxt_span *span, bool *is_known)
 {
     uint64_t words = fxt_size_words(fxt_load(span->bytes, span->is_big));
     struct fxt_shape shape;
     fxt_measure(span, words, &shape);
     bool is_possible = !shape.is_known || (!shape.is_broken && shape.total <= words && words - shape.total <= SURPLUS_MAX);
+    *is_known = shape.is_known;
     return words <= span->words && is_possible ? words : 0;
 }
 
-/* Whether zeros go on for long or to the end. */
-static bool is_zero_tail(const struct fxt_span *span, bool is_end)
+/* Whether there are zeros only, to the end or as far as the span goes. */
+static bool is_zero_tail(const struct fxt_span *span)
 {
     uint64_t n = 0;
-    while (n < span->words && n < ZERO_TAIL && fxt_load(span->bytes + (size_t)n * FXT_WORD, span->is_big) == 0)
+    while (n < span->words && fxt_load(span->bytes + (size_t)n * FXT_WORD, span->is_big) == 0)
         n++;
-    return n == ZERO_TAIL || (n == span->words && is_end);
+    return n == span->words;
 }
 
 bool fxt_is_followed(const struct fxt_span *span, uint64_t words, bool is_end)
 {
     struct fxt_span rest = *span;
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned unknown = 0, known = 0; unknown + known / 2 < 4;) {
         rest.bytes += (size_t)words * FXT_WORD;
         rest.words -= words;
-        if (rest.words == 0 || is_zero_tail(&rest, is_end))
+        if (is_zero_tail(&rest))
             return is_end || rest.words;
         if (fxt_chain(&rest, is_end, 2) == 2)
             return true;
-        words = possible_words(&rest);
+        bool is_known;
+        words = possible_words(&rest, &is_known);
         if (words == 0)
             return false;
+        known += is_known;
+        unknown += !is_known;
+        if (known == KNOWN_ENOUGH)
+            return true;
     }
     return false;
 }

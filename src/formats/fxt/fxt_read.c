@@ -174,7 +174,7 @@ static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span,
     if (status != TTR_OK)
         return status;
     reader->at += (uint64_t)record.words * FXT_WORD;
-    if (shape->is_broken)
+    if (shape->is_known && shape->is_broken)
         input_note(reader->in, TTR_NOTE_ODD, record.offset, "fxt.bad-argument",
                    "an argument of a record of type %u does not hold what it tells; the record is given without it and those behind it",
                    fxt_type(header));

@@ -133,7 +133,7 @@ unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most);
 unsigned fxt_chain_whole(const struct fxt_span *span, unsigned most);
 
 /* Whether records go on behind `words` words of the span: two beyond doubt, if need be after a few of unknown type or with words we do
- * not know; or zeros that go on, or the end. */
+ * not know; or many with such words; or zeros that go on, or the end. */
 bool fxt_is_followed(const struct fxt_span *span, uint64_t words, bool is_end);
 
 /* --- fxt_tables.c --- */

@@ -4,12 +4,14 @@
 
 #define GOOD "src/formats/fxt/vectors"
 #define BAD "src/formats/fxt/vectors-bad"
+#define LONG "src/formats/fxt/vectors-long" /* records of the largest sizes */
 
 static void vectors_read_as_they_are_written(void **state)
 {
     (void)state;
     vectors_read_as_written(GOOD, "fxt");
     vectors_read_as_written(BAD, "fxt");
+    vectors_read_as_written(LONG, "fxt");
 }
 
 static void raw_events_together_are_the_file(void **state)
@@ -17,6 +19,7 @@ static void raw_events_together_are_the_file(void **state)
     (void)state;
     vectors_give_every_byte(GOOD, "fxt");
     vectors_give_every_byte(BAD, "fxt");
+    vectors_give_every_byte(LONG, "fxt");
 }
 
 static void every_prefix_gives_the_first_events(void **state)
@@ -24,6 +27,7 @@ static void every_prefix_gives_the_first_events(void **state)
     (void)state;
     vectors_read_when_cut(GOOD, "fxt");
     vectors_read_when_cut(BAD, "fxt");
+    vectors_read_when_cut(LONG, "fxt");
 }
 
 static void reading_in_pieces_gives_the_same(void **state)
@@ -31,6 +35,7 @@ static void reading_in_pieces_gives_the_same(void **state)
     (void)state;
     vectors_read_in_pieces(GOOD, "fxt");
     vectors_read_in_pieces(BAD, "fxt");
+    vectors_read_in_pieces(LONG, "fxt");
 }
 
 static void failing_allocations_end_in_no_memory(void **state)
@@ -38,6 +43,7 @@ static void failing_allocations_end_in_no_memory(void **state)
     (void)state;
     vectors_read_without_memory(GOOD, "fxt");
     vectors_read_without_memory(BAD, "fxt");
+    vectors_read_without_memory(LONG, "fxt");
 }
 
 int main(void)

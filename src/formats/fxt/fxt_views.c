@@ -44,7 +44,7 @@ static bool is_fitting(const struct fxt_reader *reader, const struct fxt_record 
 {
     struct fxt_span span = {record->bytes, record->words, reader->common.is_big};
     fxt_measure(&span, record->words, shape);
-    return shape->total == record->words || record->is_accepted;
+    return (shape->total == record->words && !shape->is_cut) || record->is_accepted;
 }
 
 /* An event with what all records share. */
@@ -53,7 +53,7 @@ static ttr_event *give_event(struct fxt_reader *reader, const struct fxt_record 
     ttr_event *event = input_event(reader->in);
     event->kind = (uint8_t)kind;
     event->flags = TTR_EVENT_RAW;
-    if (shape->total > record->words)
+    if (shape->total > record->words || shape->is_cut || shape->is_broken)
         event->flags |= TTR_EVENT_PARTIAL;
     event->payload = record->bytes;
     event->payload_size = record->words * FXT_WORD;
