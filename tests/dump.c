@@ -204,6 +204,8 @@ static bool has_id(const ttr_event *event)
 static void add_event(struct buffer *to, const ttr *t, const ttr_event *event)
 {
     add_format(to, "%s time=%" PRId64, ttr_kind_text(event->kind), event->time);
+    if (event->ticks != (uint64_t)event->time && !(event->flags & TTR_EVENT_NO_TIME))
+        add_format(to, " ticks=%" PRIu64, event->ticks);
     if (event->kind == TTR_KIND_SPAN)
         add_format(to, " dur=%" PRIu64, event->duration);
     if (has_id(event))
@@ -219,6 +221,8 @@ static void add_event(struct buffer *to, const ttr *t, const ttr_event *event)
         add_format(to, " cpu=%u", event->cpu);
     if (event->level)
         add_format(to, " level=%u", event->level);
+    if (event->opcode)
+        add_format(to, " opcode=%u", event->opcode);
     if (event->tag)
         add_format(to, " tag=%u", event->tag);
     if (event->keyword)
@@ -270,6 +274,7 @@ void dump_events(struct dump *dump, ttr *t, ttr_reader *reader)
                 buffer_add(&dump->raw, event->payload, event->payload_size);
         }
     }
+    dump->events_n = dump->text.n;
 }
 
 static int compare_notes(const void *a, const void *b)
@@ -280,6 +285,7 @@ static int compare_notes(const void *a, const void *b)
 
 void dump_report(struct dump *dump, ttr_reader *reader)
 {
+    static const char *const severities[] = {[TTR_NOTE_REMARK] = "remark", [TTR_NOTE_ODD] = "note", [TTR_NOTE_DAMAGE] = "damage"};
     struct buffer *to = &dump->text;
     ttr_report report = {.size = sizeof report};
     if (ttr_reader_report(reader, 0, &report)) {
@@ -289,9 +295,11 @@ void dump_report(struct dump *dump, ttr_reader *reader)
             memcpy(notes, report.notes, n * sizeof *notes);
         qsort(notes, n, sizeof *notes, compare_notes);
         for (size_t i = 0; i < n; i++)
-            add_format(to, "note %s %" PRIu64 "\n", notes[i].code, notes[i].count);
-        if (report.damage_regions)
-            add_format(to, "damage %" PRIu64 " %" PRIu64 "\n", report.damage_regions, report.damage_bytes);
+            add_format(to, "%s %s %" PRIu64 "\n", severities[notes[i].severity], notes[i].code, notes[i].count);
+        for (size_t i = 0; i < report.regions_n; i++)
+            add_format(to, "at %" PRIu64 "+%" PRIu64 "\n", report.regions[i].offset, report.regions[i].bytes);
+        if (report.lost || report.gaps)
+            add_format(to, "lost %" PRIu64 " in %" PRIu64 "\n", report.lost, report.gaps);
     }
     if (dump->status != TTR_END)
         add_format(to, "error %s offset=%" PRId64 "\n", ttr_status_text(dump->status), (int64_t)dump->error.offset);

@@ -11,6 +11,7 @@ struct dump {
     struct buffer text;    /* event lines; threads are numbers until dump_names */
     struct buffer raw;     /* payloads of raw events, one after another */
     uint64_t events;
+    size_t events_n;       /* bytes of event lines, before dump_names */
     ttr_status status;     /* how reading ended */
     ttr_error error;
 };

@@ -22,7 +22,7 @@ struct way {
     size_t piece;         /* 0: at once, from memory */
     uint32_t flags;
     const ttr_options *options;
-    uint64_t damage_regions, damage_bytes, first_damage; /* out */
+    uint64_t damage_regions, damage_bytes, first_damage, damage_end; /* out */
     bool is_read;         /* out: it was opened */
     bool is_raw;          /* threads stay numbers */
 };
@@ -73,6 +73,8 @@ static void read_way(struct way *way, struct dump *dump)
             way->damage_regions = report.damage_regions;
             way->damage_bytes = report.damage_bytes;
             way->first_damage = report.regions_n ? report.regions[0].offset : UINT64_MAX;
+            const ttr_region *last = report.regions_n ? &report.regions[report.regions_n - 1] : NULL;
+            way->damage_end = last ? last->offset + last->bytes : 0;
         }
     } else {
         dump->status = dump->error.status;
@@ -126,6 +128,24 @@ static void check_written(const char *path, const struct hexa *hexa, const char 
     dump_free(&dump);
 }
 
+static void check_strict(const char *path, const struct hexa *hexa, const char *format)
+{
+    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n};
+    struct dump dump, strict;
+    read_way(&way, &dump);
+    way.flags = TTR_READ_STRICT;
+    uint64_t first = way.first_damage, regions = way.damage_regions;
+    read_way(&way, &strict);
+    if (regions == 0)
+        check_same(path, "strict", text_of(&strict), text_of(&dump));
+    else if (strict.status != TTR_E_MALFORMED && strict.status != TTR_E_TRUNCATED)
+        fail_msg("%s, strict: reading ends with %s", path, ttr_status_text(strict.status));
+    else if (strict.error.offset != first)
+        fail_msg("%s, strict: refused at %llu, damaged at %llu", path, (unsigned long long)strict.error.offset, (unsigned long long)first);
+    dump_free(&dump);
+    dump_free(&strict);
+}
+
 static void check_bytes(const char *path, const struct hexa *hexa, const char *format)
 {
     struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .flags = TTR_READ_DEFINITIONS};
@@ -138,15 +158,6 @@ static void check_bytes(const char *path, const struct hexa *hexa, const char *f
             assert_memory_equal(dump.raw.bytes, hexa->bytes, hexa->n);
     }
     dump_free(&dump);
-}
-
-/* How many bytes of `text` are event lines. */
-static size_t event_bytes(const char *text)
-{
-    const char *at = text;
-    while (*at && strncmp(at, "note ", 5) != 0 && strncmp(at, "damage ", 7) != 0 && strncmp(at, "error ", 6) != 0)
-        at += strcspn(at, "\n") + 1;
-    return (size_t)(at - text);
 }
 
 static void check_cuts(const char *path, const struct hexa *hexa, const char *format)
@@ -164,12 +175,13 @@ static void check_cuts(const char *path, const struct hexa *hexa, const char *fo
         read_way(&way, &dump);
         if (dump.status > TTR_AGAIN && dump.error.offset != UINT64_MAX && dump.error.offset > n)
             fail_msg("%s cut to %zu: the error is at byte %llu", path, n, (unsigned long long)dump.error.offset);
+        if (way.damage_end > n)
+            fail_msg("%s cut to %zu: there is damage up to byte %llu", path, n, (unsigned long long)way.damage_end);
         bool is_simple = whole_way.damage_regions == 0 && way.damage_regions <= 1 &&
                          (way.damage_regions == 0 || way.first_damage + way.damage_bytes == n);
         const char *cut_text = text_of(&dump), *whole_text = text_of(&whole);
-        size_t events = event_bytes(cut_text);
-        if (is_simple && strncmp(cut_text, whole_text, events) != 0)
-            fail_msg("%s cut to %zu gives other events:\n%.*s", path, n, (int)events, cut_text);
+        if (is_simple && strncmp(cut_text, whole_text, dump.events_n) != 0)
+            fail_msg("%s cut to %zu gives other events:\n%.*s", path, n, (int)dump.events_n, cut_text);
         dump_free(&dump);
         alloc_free(alloc_default(), bytes, n + 1, 1);
     }
@@ -272,4 +284,9 @@ void vectors_read_in_pieces(const char *folder, const char *format)
 void vectors_read_without_memory(const char *folder, const char *format)
 {
     each(folder, format, check_memory);
+}
+
+void vectors_refused_when_strict(const char *folder, const char *format)
+{
+    each(folder, format, check_strict);
 }

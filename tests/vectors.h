@@ -18,4 +18,7 @@ void vectors_read_in_pieces(const char *folder, const char *format);
 /* With the 1st, 2nd, ... allocation failing, reading ends with TTR_E_NOMEM or goes well; nothing leaks. */
 void vectors_read_without_memory(const char *folder, const char *format);
 
+/* In strict mode the first damage is the failure, at its offset; what has none reads the same. */
+void vectors_refused_when_strict(const char *folder, const char *format);
+
 #endif

@@ -46,12 +46,20 @@ static void failing_allocations_end_in_no_memory(void **state)
     vectors_read_without_memory(LONG, "fxt");
 }
 
+static void strict_mode_refuses_damage_where_it_is(void **state)
+{
+    (void)state;
+    vectors_refused_when_strict(GOOD, "fxt");
+    vectors_refused_when_strict(BAD, "fxt");
+    vectors_refused_when_strict(LONG, "fxt");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_read_as_they_are_written), cmocka_unit_test(raw_events_together_are_the_file),
         cmocka_unit_test(every_prefix_gives_the_first_events), cmocka_unit_test(reading_in_pieces_gives_the_same),
-        cmocka_unit_test(failing_allocations_end_in_no_memory),
+        cmocka_unit_test(failing_allocations_end_in_no_memory), cmocka_unit_test(strict_mode_refuses_damage_where_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,14 @@ static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
     vectors_read_without_memory(FOLDER "vectors-long", "heph");
 }
 
+static void strict_mode_refuses_damage_where_it_is(void **state)
+{
+    (void)state;
+    vectors_refused_when_strict(FOLDER "vectors", "heph");
+    vectors_refused_when_strict(FOLDER "vectors-whole", "heph");
+    vectors_refused_when_strict(FOLDER "vectors-bad", "heph");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -60,6 +68,7 @@ int main(void)
         cmocka_unit_test(raw_events_and_definitions_are_every_byte),
         cmocka_unit_test(prefixes_give_the_first_events),
         cmocka_unit_test(pieces_give_what_the_whole_gives),
+        cmocka_unit_test(strict_mode_refuses_damage_where_it_is),
         cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
