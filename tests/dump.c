@@ -9,6 +9,7 @@
 
 #define THREAD_MARK '\1'
 #define LONG_BYTES 64u
+#define LONG_TEXT 1000u
 
 static void add_format(struct buffer *to, const char *format, ...) TTR_PRINTF(2, 3);
 
@@ -22,10 +23,20 @@ static void add_format(struct buffer *to, const char *format, ...)
     buffer_add(to, text, n > 0 ? (size_t)n : 0);
 }
 
+/* Long bytes and text: how many, and their hash. */
+static void add_long(struct buffer *to, ttr_text text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < text.n; i++)
+        hash = (hash ^ (unsigned char)text.p[i]) * UINT64_C(0x100000001b3);
+    add_format(to, "..%zu:%016" PRIx64, text.n, hash);
+}
+
 static void add_quoted(struct buffer *to, ttr_text text)
 {
+    size_t shown = text.n > LONG_TEXT ? 16 : text.n;
     buffer_add_byte(to, '"');
-    for (size_t i = 0; i < text.n; i++) {
+    for (size_t i = 0; i < shown; i++) {
         unsigned char c = (unsigned char)text.p[i];
         if (c == '"' || c == '\\')
             add_format(to, "\\%c", c);
@@ -36,6 +47,8 @@ static void add_quoted(struct buffer *to, ttr_text text)
         else
             buffer_add_byte(to, c);
     }
+    if (shown < text.n)
+        add_long(to, text);
     buffer_add_byte(to, '"');
 }
 
@@ -47,7 +60,7 @@ static bool is_plain(ttr_text text)
         if (!is_word && !memchr("_.:/<>-*+", c, 9))
             return false;
     }
-    return text.n > 0;
+    return text.n > 0 && text.n <= LONG_TEXT;
 }
 
 static void add_text(struct buffer *to, ttr_text text)
@@ -93,12 +106,8 @@ static void add_bytes(struct buffer *to, const ttr_value *value)
     buffer_add_text(to, value->hint == TTR_HINT_RAW ? "raw'" : "x'");
     for (size_t i = 0; i < shown; i++)
         add_format(to, "%02x", (unsigned char)value->text.p[i]);
-    if (shown < n) {
-        uint64_t hash = UINT64_C(0xcbf29ce484222325);
-        for (size_t i = 0; i < n; i++)
-            hash = (hash ^ (unsigned char)value->text.p[i]) * UINT64_C(0x100000001b3);
-        add_format(to, "..%zu:%016" PRIx64, n, hash);
-    }
+    if (shown < n)
+        add_long(to, value->text);
     buffer_add_byte(to, '\'');
 }
 
