@@ -401,6 +401,8 @@ ttr_status fxt_next(struct input *in, ttr_error *error)
             enum stop stop = run(reader);
             if (stop == STOP_FAILED)
                 return error->status;
+            if (in->n && reader->provider && !reader->provider->is_clock_judged)
+                fxt_provider_judge_clock(reader);
             if (in->n)
                 return TTR_OK;
             status = stop == STOP_EDGE ? meet_edge(reader) : judge(reader);

@@ -48,6 +48,7 @@ struct fxt_provider {
     uint32_t id;
     ttr_id name, track, schema;
     size_t clock_index;        /* in the report */
+    bool is_clock_judged;      /* an event was looked at: whether its ticks can only be Unix times */
 };
 
 struct fxt_reader {
@@ -149,6 +150,11 @@ TTR_MUST bool fxt_provider_set_string(struct fxt_reader *reader, uint32_t index,
 TTR_MUST bool fxt_provider_set_thread(struct fxt_reader *reader, uint32_t index, ttr_id thread);
 void fxt_provider_set_clock(struct fxt_reader *reader, uint64_t frequency);
 void fxt_provider_set_anchor(struct fxt_reader *reader, uint64_t base_ticks, int64_t anchor_ns);
+
+/* Says of the current provider's clock, once, that it counts Unix time where nothing else makes sense of the ticks of the first of its
+ * events in the batch. */
+void fxt_provider_judge_clock(struct fxt_reader *reader);
+
 void fxt_providers_free(struct fxt_reader *reader);
 
 /* ~id of a string by its index, 0 where the index is not defined. */

@@ -88,8 +88,33 @@ static bool select_key(struct fxt_reader *reader, uint32_t id, uint64_t kind, bo
     return true;
 }
 
+/* Writers without the four-word initialization record still write Unix times: as ticks of 1 ns.  A machine that counts so far
+ * from its start would have run for 36 years.  The times are right in any case; this is about telling what they are. */
+#define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* July 2006 ... */
+#define UNIX_TICKS_END ((uint64_t)1 << 61) /* ... to January 2043 */
+
+void fxt_provider_judge_clock(struct fxt_reader *reader)
+{
+    struct fxt_provider *provider = reader->provider;
+    struct input *in = reader->in;
+    for (uint32_t i = 0; i < in->n && !provider->is_clock_judged; i++) {
+        const ttr_event *event = &in->events[i];
+        if (event->track != provider->track || event->flags & TTR_EVENT_NO_TIME || event->kind == TTR_KIND_DEFINITION)
+            continue;
+        provider->is_clock_judged = true;
+        if (provider->is_anchored || provider->clock.frequency != FXT_DEFAULT_FREQUENCY || event->ticks < UNIX_TICKS_MIN ||
+            event->ticks >= UNIX_TICKS_END)
+            continue;
+        in->clocks[provider->clock_index].is_anchored = true;
+        input_note(in, TTR_NOTE_REMARK, event->offset, "fxt.unix-ticks",
+                   "no record says when the clock began, but its ticks are nanoseconds since 1970; taken for Unix times");
+    }
+}
+
 bool fxt_provider_select(struct fxt_reader *reader, uint32_t id, bool *is_new)
 {
+    if (reader->provider)
+        fxt_provider_judge_clock(reader);
     return select_key(reader, id, 0, is_new);
 }
 
@@ -130,6 +155,7 @@ bool fxt_provider_set_thread(struct fxt_reader *reader, uint32_t index, ttr_id t
 void fxt_provider_set_clock(struct fxt_reader *reader, uint64_t frequency)
 {
     struct fxt_provider *provider = reader->provider;
+    provider->is_clock_judged = false;
     clockmath_init(&provider->clock, frequency);
     reader->in->clocks[provider->clock_index].frequency = frequency;
 }
