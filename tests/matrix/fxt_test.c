@@ -12,6 +12,8 @@
 
 #include <tracetta/tracetta.h>
 
+#include "matrix/sources.h"
+
 /* Ways in which two events can differ. */
 enum {
     TIME = 1, TICKS = 2, DURATION = 4, LEVEL = 8, OPCODE = 16, KEYWORD = 32, ACTIVITY = 64, SEQUENCE = 128, CPU = 256, TAG = 512,
@@ -356,96 +358,6 @@ static bool convert(const char *path, bool sorted)
 
 /* --- Sources --- */
 
-static uint64_t random_word(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static void put_random_field(ttr_builder *b, uint64_t r)
-{
-    static const char *const names[] = {"a", "b", "process", "message", "", "frames", "scope"};
-    static char text[40000];
-    const char *name = names[r % 7];
-    uint64_t value = r >> (r >> 8 & 63);
-    switch (r >> 3 & 7) {
-    case 0: ttr_put_null(b, name); break;
-    case 1: ttr_put_bool(b, name, value & 1); break;
-    case 2: ttr_put_uint(b, name, value); break;
-    case 3: ttr_put_int(b, name, -(int64_t)(value >> 1)); break;
-    case 4: ttr_put_float(b, name, (double)value / 3); break;
-    case 5:
-        memset(text, 'x', sizeof text - 1);
-        text[r >> 16 & 127 ? value % 20 : sizeof text - 1] = 0;
-        ttr_put_text(b, name, text);
-        text[value % 20] = 'x';
-        break;
-    case 6: ttr_put_bytes(b, name, &r, r >> 16 & 7); break;
-    default:
-        ttr_put_field(b, &(ttr_field){.name = {"list", 4}, .value = {.type = r >> 20 & 1 ? TTR_TYPE_ARRAY : TTR_TYPE_STRUCT, .count = 1}});
-        ttr_put_field(b, &(ttr_field){.name = {"x", 1}, .depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = value}});
-        break;
-    }
-}
-
-/* Attributes that are rare, each with its own chance. */
-static void make_odd(ttr_builder *b, uint64_t r)
-{
-    static const uint8_t activity[16] = {9};
-    ttr_event *e = ttr_event_edit(b);
-    if ((r & 31) == 0)
-        e->level = TTR_LEVEL_ERROR;
-    if ((r >> 5 & 31) == 0)
-        e->keyword = r;
-    if ((r >> 10 & 31) == 0)
-        e->activity = activity;
-    if ((r >> 15 & 31) == 0)
-        e->sequence = 7;
-    if ((r >> 20 & 15) == 0)
-        e->thread = 0;
-    if ((r >> 24 & 31) == 0)
-        e->time = -e->time;
-    if ((r >> 29 & 3) == 0)
-        e->flags |= TTR_EVENT_HAS_CPU;
-    if (e->flags & TTR_EVENT_HAS_CPU)
-        e->cpu = (uint32_t)(r >> 40 & 0x1ffff);
-    if ((r >> 31 & 31) == 0)
-        e->flags |= TTR_EVENT_NO_TIME;
-    if ((r >> 36 & 31) == 0)
-        e->flags |= TTR_EVENT_PARTIAL;
-}
-
-static void make_event(ttr_builder *b, uint64_t *state, int64_t time)
-{
-    static const uint8_t kinds[] = {TTR_KIND_INSTANT, TTR_KIND_BEGIN, TTR_KIND_END, TTR_KIND_SPAN, TTR_KIND_COUNTER, TTR_KIND_ASYNC_BEGIN,
-                                    TTR_KIND_ASYNC_END, TTR_KIND_FLOW_STEP, TTR_KIND_SWITCH, TTR_KIND_WAKE, TTR_KIND_LOG, TTR_KIND_BLOB,
-                                    TTR_KIND_GAP};
-    uint64_t r = random_word(state);
-    ttr_kind kind = kinds[r % sizeof kinds];
-    ttr_event_begin(b, kind, time, r >> 8 & 3 ? "category" : "", r >> 10 & 7 ? "name" : "");
-    ttr_on_provider(b, r >> 13 & 15 ? "one" : "another");
-    if (kind == TTR_KIND_SWITCH) {
-        ttr_on_thread(b, 3, r >> 17 & 255);
-        ttr_event_edit(b)->link = ttr_event_edit(b)->thread;
-        ttr_event_edit(b)->tag = (uint16_t)(r >> 25 & 31);
-    } else if (r >> 17 & 1) {
-        ttr_event_edit(b)->link = r >> 40;
-    }
-    ttr_on_thread(b, r >> 30 & 3, r >> 32 & 511);
-    if (kind == TTR_KIND_SPAN)
-        ttr_event_edit(b)->duration = r >> (r >> 50 & 63);
-    make_odd(b, random_word(state));
-    if (kind == TTR_KIND_LOG)
-        ttr_put_text(b, "message", "a message");
-    if (kind == TTR_KIND_BLOB)
-        ttr_put_bytes(b, "data", state, 8);
-    unsigned n = r >> 44 & 15 ? r >> 48 & 3 : r >> 48 & 31;
-    for (unsigned i = 0; i < n && kind != TTR_KIND_BLOB; i++)
-        put_random_field(b, random_word(state));
-}
-
 static bool from_builder(uint64_t seed)
 {
     struct trace trace = {.t = ttr_new(NULL)};
@@ -454,7 +366,7 @@ static bool from_builder(uint64_t seed)
     ttr_batch batch;
     bool ok = ttr_thread_name(trace.t, 1, 5, "process one", "thread five");
     for (unsigned i = 0; i < 20000 && ok; i++) {
-        make_event(b, &seed, 1000 + i);
+        sources_make_event(b, &seed, 1000 + i);
         ok = ttr_event_take(b, &batch, NULL) == TTR_OK && write_one(&trace, out, ttr_batch_at(&batch, 0));
     }
     ok = ttr_finish(out, NULL) == TTR_OK && ok && read_back(&trace);
@@ -465,11 +377,8 @@ static bool from_builder(uint64_t seed)
 
 static bool from_generator(const char *generator, const char *options, bool sorted)
 {
-    char command[512], path[64];
-    (void)snprintf(path, sizeof path, "/tmp/tracetta-matrix-XXXXXX");
-    int file = mkstemp(path);
-    (void)snprintf(command, sizeof command, "'%s' %s %s", generator, options, path);
-    bool ok = file >= 0 && system(command) == 0 && convert(path, sorted);
+    char path[64];
+    bool ok = sources_generate(generator, options, path) && convert(path, sorted);
     (void)remove(path);
     return ok;
 }
@@ -485,15 +394,11 @@ static bool say(bool ok, const char *what)
 
 static bool from_corpus(const char *name)
 {
-    const char *root = getenv("TTR_SOURCE_ROOT"), *corpus = getenv("TTR_CORPUS");
     char path[1024];
-    (void)snprintf(path, sizeof path, "%s%s/%s", corpus ? corpus : root ? root : ".", corpus ? "" : "/../shared/corpus", name);
-    FILE *file = fopen(path, "rb");
-    if (!file) {
+    if (!sources_corpus(name, path)) {
         printf("ok %u - %s # SKIP %s is missing: set TTR_CORPUS\n", ++cases, name, path);
         return true;
     }
-    (void)fclose(file);
     return say(convert(path, false), name);
 }
 

@@ -1,0 +1,73 @@
+/* The main of a fuzz target built without libFuzzer: runs files, folders and golden vectors through it, so that every input ever
+ * found stays a regression test.
+ * usage: replay PATH...; a path is a folder, a golden vector (.hexa) or any other file. */
+#include <dirent.h>
+#include <stdio.h>
+
+#include "fuzz.h"
+#include "hexa.h"
+
+#define INPUT_MAX ((size_t)1 << 20)
+
+static bool is_vector(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 5 && strcmp(path + n - 5, ".hexa") == 0;
+}
+
+static int replay_vector(const char *path)
+{
+    struct hexa hexa;
+    char message[200];
+    if (!hexa_load(path, &hexa, message, sizeof message))
+        fuzz_stop(message);
+    int failed = LLVMFuzzerTestOneInput(hexa.bytes, hexa.n);
+    hexa_free(&hexa);
+    return failed;
+}
+
+static int replay(const char *path)
+{
+    if (is_vector(path))
+        return replay_vector(path);
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return 1;
+    uint8_t *bytes = alloc_zero(alloc_default(), INPUT_MAX, 1);
+    size_t n = bytes ? fread(bytes, 1, INPUT_MAX, file) : 0;
+    (void)fclose(file);
+    if (!bytes)
+        return 1;
+    /* An input of its own size, so that a sanitizer sees reads behind its end. */
+    uint8_t *own = alloc_zero(alloc_default(), n, 1);
+    if (own && n)
+        memcpy(own, bytes, n);
+    int failed = own ? LLVMFuzzerTestOneInput(own, n) : 1;
+    alloc_free(alloc_default(), own, n, 1);
+    alloc_free(alloc_default(), bytes, INPUT_MAX, 1);
+    return failed;
+}
+
+static int replay_folder(const char *path, DIR *folder)
+{
+    char inside[1024];
+    int failed = 0;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        (void)snprintf(inside, sizeof inside, "%s/%s", path, entry->d_name);
+        failed |= replay(inside);
+    }
+    (void)closedir(folder);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    int failed = 0;
+    for (int i = 1; i < argc; i++) {
+        DIR *folder = opendir(argv[i]);
+        failed |= folder ? replay_folder(argv[i], folder) : replay(argv[i]);
+    }
+    return failed;
+}
