@@ -28,7 +28,8 @@ typedef struct ttr_read_options {
 } ttr_read_options;
 
 /* Opens a trace: any path, or "-".  NULL with `error` filled when it is no trace, unreadable, or options are wrong.
- * A directory gives all traces in it, merged by time. */
+ * A directory gives all traces in it, merged by time; files that are no trace are passed over and counted by the note
+ * "directory.passed-over" of the first trace. */
 TTR_API ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error);
 
 /* Opens bytes in memory, borrowed until close; `name` stands for the path. */

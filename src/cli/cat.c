@@ -1,6 +1,7 @@
 /* cat: events as lines. */
 #include <string.h>
 
+#include "convert.h"
 #include "inputs.h"
 #include "pump.h"
 #include "report.h"
@@ -11,7 +12,9 @@ int run_cat(struct call *call)
     const char *format = call->set.format ? call->set.format : "text";
     const char *path = call->set.output ? call->set.output : "-";
     bool is_screen = strcmp(path, "-") == 0;
-    int outcome = inputs_open(&inputs, call, 0);
+    int outcome = convert_check_output(call, call->set.output);
+    if (outcome == OUTCOME_FINE)
+        outcome = inputs_open(&inputs, call, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
     if (is_screen)

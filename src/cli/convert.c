@@ -1,9 +1,11 @@
 /* convert: a trace in another format, or a part of one in the same. */
 #include "convert.h"
 
+#include <dirent.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "progress.h"
 #include "report.h"
@@ -34,14 +36,42 @@ const char *convert_guess(const char *path)
     return NULL;
 }
 
-int convert_check_output(const struct call *call)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
-    struct stat output, input;
-    const char *path = call->set.output;
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Whether a file is one of a folder's, by whatever name. */
+static bool is_in_folder(const char *folder, const struct stat *file)
+{
+    struct stat about;
+    bool is_it = false;
+    const struct dirent *entry;
+    DIR *directory = opendir(folder);
+    if (!directory)
+        return false;
+    /* Nobody else has this stream, which is all that POSIX asks for. */
+    /* cppcheck-suppress readdirCalled */
+    while (!is_it && (entry = readdir(directory)))
+        is_it = fstatat(dirfd(directory), entry->d_name, &about, 0) == 0 && is_same_file(&about, file);
+    (void)closedir(directory);
+    return is_it;
+}
+
+static bool is_read_from(const char *input, const struct stat *file)
+{
+    struct stat about;
+    int result = strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &about) : stat(input, &about);
+    return result == 0 && (S_ISDIR(about.st_mode) ? is_in_folder(input, file) : is_same_file(&about, file));
+}
+
+int convert_check_output(const struct call *call, const char *path)
+{
+    struct stat output;
     if (!path || strcmp(path, "-") == 0 || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
         return OUTCOME_FINE;
     for (size_t i = 0; i < call->paths_n; i++)
-        if (stat(call->path[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+        if (is_read_from(call->path[i], &output))
             return talk_misuse(call->command->name, "the output \"%s\" is an input: inputs are never touched", path);
     return OUTCOME_FINE;
 }
@@ -100,7 +130,7 @@ int run_convert(struct call *call)
         format = convert_guess(call->set.output);
     if (!format)
         return talk_misuse("convert", "which format? \"%s\" does not tell: add --to=FORMAT", call->set.output ? call->set.output : "--dry-run");
-    int outcome = convert_check_output(call);
+    int outcome = convert_check_output(call, call->set.output);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open(&inputs, call, reading_flags(call, format));
     if (outcome != OUTCOME_FINE)

@@ -11,8 +11,8 @@ const char *convert_guess(const char *path);
 /* True for a format that can be written. */
 bool convert_writes(const char *format);
 
-/* OUTCOME_FINE, or OUTCOME_MISUSE after telling that the output would replace an input. */
-int convert_check_output(const struct call *call);
+/* OUTCOME_FINE, or OUTCOME_MISUSE after telling that an output of this path would replace an input.  NULL is fine. */
+int convert_check_output(const struct call *call, const char *path);
 
 /* With --explain: prints what the format may lose. */
 void convert_explain(const struct call *call, const char *format);

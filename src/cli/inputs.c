@@ -196,6 +196,14 @@ static bool find_span(const struct call *call, size_t index, int64_t *begin_ns, 
     return summary.events > 0 || status == TTR_OK || status == TTR_END || status == TTR_AGAIN;
 }
 
+static int64_t add_clamped(int64_t a, int64_t b)
+{
+    int64_t sum;
+    if (!__builtin_add_overflow(a, b, &sum))
+        return sum;
+    return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
 /* Begin of all inputs on their common line. */
 static int find_begin(const struct inputs *inputs, const struct call *call, int64_t *begin_ns)
 {
@@ -208,7 +216,7 @@ static int find_begin(const struct inputs *inputs, const struct call *call, int6
             return OUTCOME_MISUSE;
         if (!find_span(call, i, &begin, &end, &has_events))
             return OUTCOME_INPUT;
-        begin += inputs->offset[i];
+        begin = add_clamped(begin, inputs->offset[i]);
         if (has_events && (is_first || begin < *begin_ns))
             *begin_ns = begin;
         is_first = is_first && !has_events;
@@ -230,7 +238,7 @@ static int align_begins(const struct inputs *inputs, const struct call *call)
         if (i == 0)
             target = begin;
         if (has_events)
-            inputs->offset[i] += target - begin;
+            inputs->offset[i] = add_clamped(inputs->offset[i], add_clamped(target, begin == INT64_MIN ? INT64_MAX : -begin));
     }
     return OUTCOME_FINE;
 }
@@ -241,7 +249,7 @@ static int align_begins(const struct inputs *inputs, const struct call *call)
 static bool add_kinds(const char *word, size_t n, uint32_t *kinds)
 {
     uint32_t found = 0;
-    for (unsigned kind = TTR_KIND_INSTANT; kind < TTR_KIND_COUNT; kind++) {
+    for (unsigned kind = TTR_KIND_INSTANT; kind < TTR_KIND_DEFINITION; kind++) {
         const char *name = ttr_kind_text(kind);
         if (strncmp(name, word, n) == 0 && (name[n] == '\0' || name[n] == '_'))
             found |= UINT32_C(1) << kind;
@@ -254,7 +262,8 @@ static bool take_kinds(const struct call *call, uint32_t *kinds)
 {
     const struct words *given = &call->set.kinds;
     for (size_t i = 0; i < given->n; i++) {
-        for (const char *at = given->list[i]; *at; at += *at == ',') {
+        const char *at = given->list[i];
+        do {
             size_t n = strcspn(at, ",");
             if (!add_kinds(at, n, kinds)) {
                 (void)talk_misuse(call->command->name, "no kind \"%.*s\": there are instant, begin, end, span, counter, async, flow, switch, "
@@ -262,7 +271,7 @@ static bool take_kinds(const struct call *call, uint32_t *kinds)
                 return false;
             }
             at += n;
-        }
+        } while (*at++ == ',');
     }
     return true;
 }
@@ -278,12 +287,9 @@ static uint8_t level_of(const char *name)
 
 static int64_t absolute(const struct moment *moment, int64_t begin_ns, int64_t otherwise)
 {
-    int64_t ns = moment->ns;
     if (moment->kind == MOMENT_NONE)
         return otherwise;
-    if (moment->kind == MOMENT_RELATIVE && __builtin_add_overflow(begin_ns, moment->ns, &ns))
-        return otherwise;
-    return ns;
+    return moment->kind == MOMENT_RELATIVE ? add_clamped(begin_ns, moment->ns) : moment->ns;
 }
 
 static bool asks_for_filter(const struct settings *set)

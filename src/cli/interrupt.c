@@ -21,15 +21,24 @@ static void on_signal(int number)
     (void)close(wake[1]);
 }
 
+/* What the caller made us ignore (nohup, jobs in the background of a script) stays so. */
+static void take_signal(int number)
+{
+    struct sigaction action = {.sa_handler = on_signal}, before;
+    (void)sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        (void)sigaction(number, &action, NULL);
+}
+
 void interrupt_init(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
     if (pipe2(wake, O_CLOEXEC) != 0)
         wake[0] = wake[1] = -1;
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
+    take_signal(SIGINT);
+    take_signal(SIGTERM);
+    take_signal(SIGHUP);
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
 }
 
 int interrupt_came(void)

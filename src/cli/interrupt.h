@@ -4,7 +4,7 @@
 #ifndef TRACETTA_CLI_INTERRUPT_H
 #define TRACETTA_CLI_INTERRUPT_H
 
-/* Catches SIGINT and SIGTERM, ignores SIGPIPE (a closed pipe is then an error of a write, EPIPE). */
+/* Catches SIGINT, SIGTERM and SIGHUP; ignores SIGPIPE and SIGXFSZ (a closed pipe and a limit of size are then errors of a write). */
 void interrupt_init(void);
 
 /* The signal that came, or 0. */

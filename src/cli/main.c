@@ -1,5 +1,6 @@
 /* The command: finds the verb, reads its options, runs it, and sees that stdout arrived.  One file per verb beside this one. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -86,6 +87,15 @@ static int run_hidden(const char *what, const char *of)
     return end_output(&(struct terminal){0}, OUTCOME_FINE);
 }
 
+/* A closed descriptor would go to the next file that is opened, and what is said would end up in there.  What fills its place is
+ * open the wrong way round, so that using it still fails. */
+static void fill_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(OUTCOME_OUTPUT);
+}
+
 /* A word that is no verb: a file to look at, or a slip. */
 static int run_other(char **argv, int n)
 {
@@ -100,6 +110,7 @@ static int run_other(char **argv, int n)
 
 int main(int argc, char **argv)
 {
+    fill_standard();
     interrupt_init();
     if (argc < 2) {
         help_overview(stderr);

@@ -103,7 +103,7 @@ int run_merge(struct call *call)
     struct shares shares = {0};
     if (!call->set.output && !call->set.dry_run)
         return talk_misuse("merge", "where to? -o OUTPUT (\"-\" is standard output), or --dry-run");
-    int outcome = convert_check_output(call);
+    int outcome = convert_check_output(call, call->set.output);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open(&inputs, call, 0);
     if (outcome != OUTCOME_FINE)

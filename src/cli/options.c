@@ -71,7 +71,7 @@ static const struct option_row table[] = {
      "end with status 1 at the first damage, and where a target format cannot hold something"},
     {"strict", 0, OPTION_FLAG, GROUP_INPUT, AT(strict), VERB_CHECK, NULL, NULL,
      "end with status 1 also for records that break a rule and for missing events"},
-    {"max-record", 0, OPTION_SIZE, GROUP_INPUT, AT(max_record), READS, "SIZE", NULL, "take larger records for damage (\"64MiB\")"},
+    {"max-record", 0, OPTION_SIZE, GROUP_INPUT, AT(max_record), READS, "SIZE", NULL, "pass over larger records (\"64MiB\")"},
     {"no-mmap", 0, OPTION_FLAG, GROUP_INPUT, AT(no_mmap), READS, NULL, NULL, "never map files, for files that may shrink"},
 
     {"quiet", 'q', OPTION_FLAG, GROUP_GENERAL, AT(quiet), EVERY, NULL, NULL, "say nothing but errors"},
@@ -114,10 +114,14 @@ static const struct option_row *find_option(uint32_t verb, const char *name, siz
     return NULL;
 }
 
+/* "", which is near to nothing, for options of other verbs. */
 static const char *option_name_at(const void *own, size_t i)
 {
-    (void)own;
-    return option_at(i) ? option_at(i)->name : NULL;
+    const struct parse *parse = own;
+    const struct option_row *row = option_at(i);
+    if (!row)
+        return NULL;
+    return row->verbs & parse->verb ? row->name : "";
 }
 
 static bool is_listed(const char *choices, const char *value)
@@ -236,7 +240,7 @@ static bool parse_long(struct parse *parse, const char *word)
     if (!row) {
         char name[64];
         (void)snprintf(name, sizeof name, "%.*s", (int)name_n, word);
-        const char *near = talk_nearest(name, option_name_at, NULL);
+        const char *near = talk_nearest(name, option_name_at, parse);
         (void)talk_misuse(parse->verb_name, "unknown option --%.*s%s%s%s", (int)name_n, word, near ? " (did you mean --" : "",
                           near ? near : "", near ? "?)" : "");
         return false;

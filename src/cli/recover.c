@@ -1,6 +1,7 @@
 /* recover: a copy of a damaged trace without the damage.
  *
  * The input is only read.  Every good record is copied byte for byte, so that recovering a recovered file changes nothing. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
         (void)unlink(sidecar->path);
         return OUTCOME_FINE;
     }
-    FILE *to = fopen(sidecar->temporary, "w");
+    FILE *to = fopen(sidecar->temporary, "wx"); /* who knows whose it is */
     bool is_fine = to != NULL;
     if (to) {
         put_sidecar(to, reader, &report, call->set.output);
@@ -87,8 +88,9 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
     }
     if (is_fine && rename(sidecar->temporary, sidecar->path) == 0)
         return OUTCOME_FINE;
-    talk_failure(sidecar->path, "cannot write");
-    (void)unlink(sidecar->temporary);
+    talk_failure(to ? sidecar->path : sidecar->temporary, "cannot write: %s", strerror(errno));
+    if (to)
+        (void)unlink(sidecar->temporary);
     return OUTCOME_OUTPUT;
 }
 
@@ -170,9 +172,11 @@ int run_recover(struct call *call)
         return talk_misuse("recover", "where to? -o OUTPUT");
     if (stat(call->path[0], &about) == 0 && S_ISDIR(about.st_mode))
         return talk_misuse("recover", "\"%s\" is a directory: recover its files one by one", call->path[0]);
-    int outcome = convert_check_output(call);
+    int outcome = convert_check_output(call, call->set.output);
     if (outcome == OUTCOME_FINE)
         outcome = plan_sidecar(call, &sidecar);
+    if (outcome == OUTCOME_FINE)
+        outcome = convert_check_output(call, sidecar.path);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open_one(&inputs, call, call->path[0], TTR_READ_DEFINITIONS);
     if (outcome == OUTCOME_FINE) {

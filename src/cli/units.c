@@ -91,7 +91,7 @@ static bool scale_up(const struct decimal *number, uint64_t factor, uint64_t *va
 
 bool units_parse_count(const char *text, uint64_t *value)
 {
-    return take_digits(&text, value) && *text == '\0';
+    return take_digits(&text, value) && *text == '\0' && *value > 0;
 }
 
 bool units_parse_size(const char *text, uint64_t *bytes)

@@ -1,7 +1,8 @@
 /* Opening a directory: all traces in it, merged by time.
  *
  * Files are taken in the order of their names, so that the same directory always gives the same trace.  What is no trace is
- * passed over; folders inside, hidden names, and what is no regular file too.  A trace that cannot be read is an error. */
+ * passed over with a remark on the first trace; folders inside, hidden names, and what is no regular file without.  A trace that
+ * cannot be read is an error. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,11 +13,13 @@
 #include "base/status.h"
 #include "formats/table.h"
 #include "model/context.h"
+#include "model/input.h"
 
 struct listing {
     ttr *t;
     char **path;
     size_t n, capacity;
+    bool *is_passed; /* by file: no trace */
     ttr_reader **reader;
     size_t readers_n;
 };
@@ -29,6 +32,7 @@ static void free_listing(struct listing *listing)
     for (size_t i = 0; i < listing->n; i++)
         alloc_free(alloc, listing->path[i], strlen(listing->path[i]) + 1, 1);
     alloc_free(alloc, listing->reader, listing->n, sizeof(ttr_reader *));
+    alloc_free(alloc, listing->is_passed, listing->n, sizeof *listing->is_passed);
     alloc_free(alloc, listing->path, listing->capacity, sizeof *listing->path);
 }
 
@@ -80,20 +84,40 @@ static ttr_status list_files(struct listing *listing, const char *folder, ttr_er
     return TTR_OK;
 }
 
+/* The failure of one file, which its text may name already. */
+static ttr_status fail_named(const char *path, const ttr_error *reason, ttr_error *error)
+{
+    if (strstr(reason->text, path))
+        return fail(error, reason->status, reason->offset, "%s", reason->text);
+    return fail(error, reason->status, reason->offset, "%s: %s", path, reason->text);
+}
+
 static ttr_status open_files(struct listing *listing, const ttr_read_options *options, ttr_error *error)
 {
     listing->reader = alloc_zero(&listing->t->counted, listing->n, sizeof(ttr_reader *));
-    if (listing->n && !listing->reader)
+    listing->is_passed = alloc_zero(&listing->t->counted, listing->n, sizeof *listing->is_passed);
+    if (listing->n && (!listing->reader || !listing->is_passed))
         return fail_memory(error);
     for (size_t i = 0; i < listing->n; i++) {
         ttr_error reason = {0};
         ttr_reader *reader = ttr_open(listing->t, listing->path[i], options, &reason);
         if (reader)
             listing->reader[listing->readers_n++] = reader;
-        else if (reason.status != TTR_E_UNSUPPORTED)
-            return fail(error, reason.status, reason.offset, "%s: %s", listing->path[i], reason.text);
+        else if (reason.status == TTR_E_UNSUPPORTED)
+            listing->is_passed[i] = true;
+        else
+            return fail_named(listing->path[i], &reason, error);
     }
     return TTR_OK;
+}
+
+/* Readers of regular files are inputs, which have notes. */
+static void note_passed(const struct listing *listing)
+{
+    struct input *first = (struct input *)listing->reader[0];
+    for (size_t i = 0; i < listing->n; i++)
+        if (listing->is_passed[i])
+            input_note(first, TTR_NOTE_REMARK, 0, "directory.passed-over", "%s is no trace and was passed over", listing->path[i]);
 }
 
 ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error)
@@ -108,10 +132,8 @@ ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *opt
         status = open_files(&listing, &each, error);
     if (status == TTR_OK && listing.readers_n == 0) {
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "the directory %s holds no trace (%zu files looked at)", path, listing.n);
-    } else if (status == TTR_OK && listing.readers_n == 1) {
-        merged = listing.reader[0];
-        listing.readers_n = 0;
     } else if (status == TTR_OK) {
+        note_passed(&listing);
         merged = ttr_merge(t, listing.reader, listing.readers_n, error);
         listing.readers_n = 0;
     }

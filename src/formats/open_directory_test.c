@@ -15,8 +15,8 @@ static void path_of(char *path, size_t size, const char *name)
     (void)snprintf(path, size, "%s/%s", folder, name);
 }
 
-/* Writes a trace of three instants, 10 ns apart. */
-static void write_trace(const char *name, const char *format, int64_t first)
+/* Writes a trace of three spans. */
+static void write_trace(const char *name, const char *format, int64_t first, int64_t step)
 {
     char path[256];
     ttr *t = ttr_new(NULL);
@@ -27,7 +27,7 @@ static void write_trace(const char *name, const char *format, int64_t first)
     if (!writer)
         fail_msg("%s", error.text);
     for (int64_t i = 0; i < 3; i++) {
-        ttr_event_begin(builder, TTR_KIND_SPAN, first + 10 * i, "", name);
+        ttr_event_begin(builder, TTR_KIND_SPAN, first + step * i, "", name);
         ttr_on_thread(builder, 1, 1);
         assert_int_equal(ttr_event_end(builder, writer, &error), TTR_OK);
     }
@@ -54,7 +54,7 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = {"b.fxt", "a.heph", "notes.txt", ".hidden", "empty/file", "empty"};
+    static const char *const names[] = {"b.fxt", "a.heph", "notes.txt", "zebra", ".hidden", "empty/file", "empty/late.fxt", "empty"};
     char path[256];
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -64,6 +64,14 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
+static const ttr_note *find_note(const ttr_report *report, const char *code)
+{
+    for (size_t i = 0; i < report->notes_n; i++)
+        if (strcmp(report->notes[i].code, code) == 0)
+            return &report->notes[i];
+    return NULL;
+}
+
 static void all_traces_of_a_directory_are_one_time_line(void **state)
 {
     ttr *t = ttr_new(NULL);
@@ -71,9 +79,10 @@ static void all_traces_of_a_directory_are_one_time_line(void **state)
     ttr_batch batch;
     char path[256], names[64] = "";
     (void)state;
-    write_trace("b.fxt", "fxt", 5);
-    write_trace("a.heph", "heph", 10);
+    write_trace("b.fxt", "fxt", 5, 10);
+    write_trace("a.heph", "heph", 10, 10);
     write_text("notes.txt", "no trace at all\n");
+    write_text("zebra", "");
     write_text(".hidden", "nor this\n");
     path_of(path, sizeof path, "empty");
     assert_int_equal(mkdir(path, 0700), 0);
@@ -97,6 +106,11 @@ static void all_traces_of_a_directory_are_one_time_line(void **state)
     assert_false(ttr_reader_report(reader, 2, &report));
     assert_true(ttr_reader_report(reader, 0, &report));
     assert_string_equal(report.format, "heph");
+    const ttr_note *note = find_note(&report, "directory.passed-over");
+    assert_non_null(note);
+    assert_int_equal(note->count, 2);
+    assert_int_equal(note->severity, TTR_NOTE_REMARK);
+    assert_non_null(strstr(note->text, "notes.txt"));
     ttr_close(reader);
     ttr_free(t);
 }
@@ -114,6 +128,30 @@ static void directory_without_a_trace_is_refused(void **state)
     write_text("empty/file", "x");
     assert_null(ttr_open(t, path, NULL, &error));
     assert_non_null(strstr(error.text, "(1 files"));
+    ttr_free(t);
+}
+
+static void a_single_trace_is_by_time_too(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    ttr_batch batch;
+    char path[256];
+    int64_t last = INT64_MIN;
+    uint32_t spans = 0;
+    (void)state;
+    write_trace("empty/late.fxt", "fxt", 50, -20);
+    path_of(path, sizeof path, "empty");
+    ttr_reader *reader = ttr_open(t, path, NULL, &error);
+    assert_non_null(reader);
+    while (ttr_read(reader, &batch, &error) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            assert_true(ttr_batch_at(&batch, i)->time >= last);
+            last = ttr_batch_at(&batch, i)->time;
+            spans += ttr_batch_at(&batch, i)->kind == TTR_KIND_SPAN;
+        }
+    assert_int_equal(spans, 3);
+    ttr_close(reader);
     ttr_free(t);
 }
 
@@ -166,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_traces_of_a_directory_are_one_time_line),
         cmocka_unit_test(directory_without_a_trace_is_refused),
+        cmocka_unit_test(a_single_trace_is_by_time_too),
         cmocka_unit_test(wrong_options_are_no_reason_to_pass_over),
         cmocka_unit_test(each_allocation_may_fail),
     };

@@ -164,7 +164,7 @@ static bool create_temporary(struct sink *sink, ttr_error *error)
         return true;
     int reason = errno;
     forget_temporary(sink);
-    if (access(sink->target, W_OK) == 0)
+    if ((reason == EACCES || reason == EPERM || reason == EROFS) && access(sink->target, W_OK) == 0)
         (void)fail_sys(error, reason, NO_OFFSET,
                        "cannot replace %s: it is writable but its folder is not, and a new file is needed there until it is "
                        "whole; write elsewhere, or to standard output redirected into it",

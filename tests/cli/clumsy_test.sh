@@ -1,0 +1,66 @@
+#!/bin/bash
+# What a clumsy user does: outputs onto inputs, closed descriptors, values out of range, limits of the system.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+hexa_cat=$(realpath "$2")
+small=$work/small.heph
+"$hexa_cat" "$(dirname "$0")/traces/small_heph.hexa" >"$small"
+
+# keeps NAME FILE COMMAND...: it is refused as a misuse, and the file stays as it is.
+keeps()
+{
+    local name=$1 file=$2
+    shift 2
+    cp "$file" "$work/kept"
+    refuses "$name" 2 "is an input" "$@"
+    cmp -s "$file" "$work/kept"
+    verdict "${name}_and_it_stays" $? "$file changed"
+}
+
+ln "$small" "$work/other-name.heph"
+ln -s small.heph "$work/link.heph"
+mkdir "$work/folder"
+cp "$small" "$work/folder/a.heph"
+ln -s folder/a.heph "$work/out.heph"
+keeps "cat_never_writes_into_its_input" "$small" "$tracetta" cat -f -o "$work/other-name.heph" "$small"
+keeps "convert_knows_its_input_by_any_name" "$small" "$tracetta" convert -f "$small" -o "$work/link.heph"
+keeps "a_file_of_a_folder_is_an_input" "$work/folder/a.heph" "$tracetta" merge -f "$work/folder" -o "$work/out.heph"
+keeps "what_comes_from_standard_input_is_an_input" "$small" bash -c "'$tracetta' convert -f - --to=heph -o '$small' <'$small'"
+{ head -c 69 "$small"; printf 'rubbish that is no packet'; tail -c +70 "$small"; } >"$work/whole.damage.json"
+keeps "the_list_of_damage_never_replaces_the_input" "$work/whole.damage.json" \
+    "$tracetta" recover -f "$work/whole.damage.json" -o "$work/whole"
+cp "$work/whole.damage.json" "$work/broken.heph"
+echo precious >"$work/saved.damage.json.new"
+run "$tracetta" recover "$work/broken.heph" -o "$work/saved"
+[ $run_status = 4 ] && [ "$(cat "$work/saved.damage.json.new")" = precious ]
+verdict "nor_a_file_of_someone_else" $? "exit status $run_status"
+
+run timeout 10 bash -c "'$tracetta' info - <&-"
+[ $run_status = 3 ]
+verdict "a_closed_standard_input_is_unreadable" $? "exit status $run_status"
+run bash -c "'$tracetta' convert '$small' -o '$work/closed.heph' <&- >&- 2>&-"
+[ $run_status = 0 ] && cmp -s "$small" "$work/closed.heph"
+verdict "talk_never_ends_up_in_the_output" $? "exit status $run_status"
+run bash -c "'$tracetta' formats >&-"
+[ $run_status = 4 ]
+verdict "a_closed_standard_output_cannot_be_written" $? "exit status $run_status"
+
+refuses "a_limit_of_nothing_is_a_misuse" 2 "it wants a number" "$tracetta" cat --limit=0 "$small"
+refuses "no_kind_is_a_misuse" 2 "no kind \"\"" "$tracetta" cat --kind= "$small"
+refuses "nor_is_an_empty_one_among_others" 2 "no kind \"\"" "$tracetta" cat --kind=span, "$small"
+run "$tracetta" cat --json "$small"
+! grep -q "did you mean" "$work/.err"
+verdict "an_option_of_another_command_is_no_slip" $? ""
+run "$tracetta" cat --start=+9223372036854775807 "$small"
+[ $run_status = 0 ] && [ ! -s "$work/.out" ]
+verdict "behind_the_end_of_time_there_is_nothing" $? "exit status $run_status"
+succeeds "offsets_may_leave_the_range_of_times" "$tracetta" cat --offset="$small=9223372036854775807" --start=+1ms "$small"
+
+# A limit of size counts in KiB: the output is longer.
+for ((i = 0; i < 9; i++)); do cat "$small" "$small" >"$work/twice"; cp "$work/twice" "$small"; done
+run bash -c "ulimit -f 1; '$tracetta' convert --to=jsonl '$small' -o '$work/long.jsonl'"
+[ $run_status = 4 ] && grep -q "too large" "$work/.err" && [ -z "$(find "$work" -name '.long*')" ]
+verdict "a_limit_of_size_is_a_failed_output" $? "exit status $run_status"
+run bash -c "ulimit -n 4; exec '$tracetta' convert --to=jsonl '$small' -o '$work/long.jsonl'"
+! grep -q "folder is not" "$work/.err"
+verdict "too_many_open_files_are_not_blamed_on_the_folder" $? "exit status $run_status"
