@@ -41,7 +41,7 @@ def events_of(data):
     names = {}
     for _, packet in fields(data):
         parts = dict(fields(packet))
-        if parts[13] & 1:
+        if parts.get(13, 0) & 1:
             names = {}
         for field, entry in fields(parts.get(12, b"")):
             if field == 2:

@@ -13,6 +13,7 @@
 #ifndef TRACETTA_FORMATS_PERFETTO_PERFETTO_H
 #define TRACETTA_FORMATS_PERFETTO_PERFETTO_H
 
+#include "base/keymap.h"
 #include "base/pairmap.h"
 #include "base/protobuf.h"
 #include "formats/perfetto/perfetto_format.h"
@@ -50,6 +51,7 @@ struct process_state {
     int32_t pid;   /* as written */
     bool is_known; /* pid is decided */
     ttr_id name;   /* as described last */
+    ttr_id provider; /* of its tracks unless they say otherwise */
 };
 
 struct thread_state {
@@ -63,13 +65,13 @@ struct thread_state {
 };
 
 struct counter_track {
-    uint64_t uuid;
+    uint32_t uuid;
     ttr_id provider, category, thread;
 };
 
 struct async_track {
-    uint64_t uuid;
     int64_t end;     /* latest time on it */
+    uint32_t uuid;
     int32_t depth;   /* begins minus ends */
     uint32_t next;   /* free track of the same process and name */
     ttr_id provider, thread;
@@ -101,9 +103,10 @@ struct perfetto {
     int64_t base;      /* subtracted from times */
     bool is_begun, has_base; /* the first packet is written; the clock is chosen */
     bool has_time;     /* the event under way has one */
-    uint64_t round, next_uuid;
+    uint64_t round;
+    uint32_t next_uuid;
     uint32_t next_iid, entries; /* interned since the state was cleared */
-    uint8_t flags;     /* of the next packet */
+    uint8_t flags;     /* of the packet under way */
     int32_t next_pid;
 
     struct table strings;   /* struct string_use by ttr_id */
@@ -111,10 +114,11 @@ struct perfetto {
     struct table processes; /* struct process_state by index in the context */
     struct pairmap pids;    /* pid as written to process index */
 
-    struct table counters; size_t counters_n;
-    struct pairmap counter_index;
-    struct table asyncs; size_t asyncs_n;
-    struct pairmap async_index, async_free;
+    struct counter_track *counters; size_t counters_n, counters_capacity;
+    struct keymap counter_index;
+    struct async_track *asyncs; size_t asyncs_n, asyncs_capacity; /* [0] is none */
+    struct keymap async_index;
+    struct pairmap async_free;
 
     struct table mappings; size_t mappings_n;
     struct table modules; size_t modules_n;
@@ -125,6 +129,7 @@ struct perfetto {
     uint64_t *seen; /* names of the open objects, for fields of one name */
     size_t seen_n, seen_capacity;
     ttr_id keys[16]; /* of attributes, enum attribute_key */
+    ttr_id null_text;
 };
 
 /* Marks of an open packet with a track event. */

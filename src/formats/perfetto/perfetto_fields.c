@@ -40,7 +40,8 @@ bool perfetto_make_keys(struct perfetto *p)
         if (!p->keys[i])
             return false;
     }
-    return true;
+    p->null_text = ttr_text_add(p->out->t, "null", 4);
+    return p->null_text != 0;
 }
 
 /* --- Names --- */
@@ -147,7 +148,7 @@ static void add_value(struct walk *walk, const ttr_value *value)
     case TTR_TYPE_BYTES: add_bytes(walk, value); break;
     default:
         perfetto_lost(p, LOSS_NULL);
-        protobuf_string(p->to, ANNOTATION_TEXT, "null");
+        protobuf_u64(p->to, ANNOTATION_TEXT_IID, perfetto_intern(p, p->null_text, IN_VALUES));
     }
 }
 

@@ -270,6 +270,7 @@ static uint32_t tell_callstack(struct perfetto *p, uint32_t process)
         second = hash_pair(second, p->seen[i]);
     uint64_t first = hash_pair(scope, hash_bytes(p->seen, p->seen_n * sizeof *p->seen));
     const uint32_t *known = pairmap_get(&p->callstacks, first, second);
+    p->flags |= SEQUENCE_NEEDED;
     if (known)
         return *known;
     for (size_t i = 0; i < p->seen_n; i++)

@@ -59,7 +59,11 @@ static bool make_room(struct perfetto_nest *nest, const struct alloc *alloc)
     size_t before = nest->capacity;
     if (nest->n < before)
         return true;
-    if (nest->n < NEST_MOST) {
+    if (before >= (nest->reaches_back ? NEST_MOST : NEST_USUAL))
+        forget(nest);
+    if (nest->n <= before / 2 && before)
+        return true;
+    if (before < NEST_MOST) {
         size_t grown = before ? before * 2 : NEST_FIRST;
         struct perfetto_nest_span *spans = alloc_resize(alloc, nest->spans, before, grown, sizeof *spans);
         if (!spans)
@@ -68,13 +72,10 @@ static bool make_room(struct perfetto_nest *nest, const struct alloc *alloc)
         nest->capacity = grown;
         return true;
     }
-    forget(nest);
     /* A chain that fills the list: no trace nests like that.  Only its outer half is remembered. */
-    if (nest->n > NEST_MOST / 2) {
-        nest->n = NEST_MOST / 2;
-        struct perfetto_nest_span *last = &nest->spans[nest->n - 1];
-        last->inner_end = last->end;
-    }
+    nest->n = NEST_MOST / 2;
+    struct perfetto_nest_span *last = &nest->spans[nest->n - 1];
+    last->inner_end = last->end;
     return true;
 }
 
@@ -87,6 +88,7 @@ enum nest_answer perfetto_nest_take(struct perfetto_nest *nest, const struct all
             return NEST_CLASHES;
         inner_end = nest->spans[n - 1].end > inner_end ? nest->spans[n - 1].end : inner_end;
     }
+    nest->reaches_back = nest->reaches_back || (nest->n && nest->spans[nest->n - 1].begin > begin);
     int32_t around = (int32_t)n - 1;
     if (around >= 0 && nest->spans[around].begin > begin)
         return NEST_CLASHES;

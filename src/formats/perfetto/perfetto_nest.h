@@ -4,7 +4,8 @@
  * the file), and an end closes the innermost open slice of its track.  So a span comes out as it was only if it nests with the
  * others of the track, and among spans that begin together the outer one is written first.  A nest remembers the spans of a
  * track as far as that takes and refuses a span that would come out wrong or might.
- * Memory: NEST_MOST spans at most; the oldest are forgotten, and spans that reach back over them are judged by their range. */
+ * Memory: NEST_MOST spans at most, NEST_USUAL while spans come in the order of their begins, as they mostly do; the oldest are
+ * forgotten, and spans that reach back over them are judged by their range. */
 #ifndef TRACETTA_FORMATS_PERFETTO_NEST_H
 #define TRACETTA_FORMATS_PERFETTO_NEST_H
 
@@ -14,6 +15,7 @@
 #include "base/alloc.h"
 
 #define NEST_MOST 4096
+#define NEST_USUAL 512
 
 struct perfetto_nest_span {
     int64_t begin, end;
@@ -26,6 +28,7 @@ struct perfetto_nest {
     struct perfetto_nest_span *spans; /* by begin; inner ones behind outer ones */
     size_t n, capacity;
     bool has_forgotten;
+    bool reaches_back; /* a span came that begins before an earlier one */
     int64_t forgotten_begin, forgotten_end;
 };
 

@@ -120,6 +120,21 @@ static void a_long_trace_keeps_fitting_when_the_oldest_are_forgotten(void **stat
     test_free(spans);
 }
 
+static void spans_in_order_take_little_memory(void **state)
+{
+    struct perfetto_nest nest = {0};
+    (void)state;
+    for (int64_t i = 0; i < 10 * NEST_MOST; i++)
+        assert_int_equal(perfetto_nest_take(&nest, alloc_default(), 10 * i, 10 * i + 5), NEST_FITS);
+    assert_true(nest.capacity <= NEST_USUAL);
+    /* Once they come by their ends, more is remembered. */
+    assert_int_equal(perfetto_nest_take(&nest, alloc_default(), 10 * (10 * NEST_MOST - 3) - 1, 100 * NEST_MOST), NEST_FITS);
+    for (int64_t i = 10 * NEST_MOST; i < 20 * NEST_MOST; i++)
+        assert_int_equal(perfetto_nest_take(&nest, alloc_default(), 10 * i, 10 * i + 5), NEST_FITS);
+    assert_true(nest.capacity > NEST_USUAL && nest.capacity <= NEST_MOST);
+    perfetto_nest_free(&nest, alloc_default());
+}
+
 static void deep_nesting_is_bounded(void **state)
 {
     enum { SPANS = 2 * NEST_MOST };
@@ -186,6 +201,7 @@ int main(void)
         cmocka_unit_test(an_outer_span_after_an_inner_one_of_the_same_begin_is_refused),
         cmocka_unit_test(a_span_among_those_inside_another_is_refused),
         cmocka_unit_test(a_long_trace_keeps_fitting_when_the_oldest_are_forgotten),
+        cmocka_unit_test(spans_in_order_take_little_memory),
         cmocka_unit_test(deep_nesting_is_bounded),
         cmocka_unit_test(what_is_taken_comes_out_as_it_was),
         cmocka_unit_test(every_failing_request_is_told),

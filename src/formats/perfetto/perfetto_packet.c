@@ -1,5 +1,6 @@
 /* Packets and what they intern.  Every packet names the sequence; the first after a clearing says so, and strings used by a packet
  * for the first time travel in that packet, behind its event: readers take interned data in before they look at the event.
+ * Flags come last in a packet, and only where it uses what is interned.
  * Left out: default values of a sequence, compressed packets, incremental clocks (events may go back in time). */
 #include "base/utf.h"
 #include "formats/perfetto/perfetto.h"
@@ -65,6 +66,7 @@ void perfetto_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_te
 
 uint32_t perfetto_new_iid(struct perfetto *p)
 {
+    p->flags |= SEQUENCE_NEEDED;
     p->entries++;
     return ++p->next_iid;
 }
@@ -109,6 +111,7 @@ uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dictionary dictiona
         use->in |= (uint8_t)(1u << dictionary);
         tell_string(p, use, id, dictionary);
     }
+    p->flags |= SEQUENCE_NEEDED;
     if (use->is_broken && dictionary != IN_BUILD_IDS)
         perfetto_lost(p, LOSS_TEXT);
     return use->iid;
@@ -123,30 +126,23 @@ static void clear_state(struct perfetto *p)
     }
     perfetto_clear_kernel(p);
     p->next_iid = p->entries = 0;
-    p->flags = SEQUENCE_CLEARED | SEQUENCE_NEEDED;
+    p->flags |= SEQUENCE_CLEARED | SEQUENCE_NEEDED;
 }
 
 /* --- Packets --- */
 
-/* Sequence and flags of a packet, after its length: four bytes. */
-static uint8_t *put_sequence(struct perfetto *p, uint8_t *at)
+#define PACKET_HEAD_MOST (4 + 1 + PROTOBUF_VARINT_MAX)
+
+/* Tag, room for the length, sequence. */
+static uint8_t *put_head(struct perfetto *p, uint8_t *at)
 {
     if (p->entries > ENTRIES_MOST)
         clear_state(p);
+    *at++ = TRACE_PACKET << 3 | 2;
+    at++;
     *at++ = PACKET_SEQUENCE_ID << 3;
     *at++ = 1;
-    *at++ = PACKET_SEQUENCE_FLAGS << 3;
-    *at++ = p->flags;
-    p->flags = SEQUENCE_NEEDED;
     return at;
-}
-
-#define PACKET_HEAD_MOST (6 + 1 + PROTOBUF_VARINT_MAX)
-
-static uint8_t *put_head(struct perfetto *p, uint8_t *at)
-{
-    *at++ = TRACE_PACKET << 3 | 2;
-    return put_sequence(p, at + 1);
 }
 
 size_t perfetto_begin(struct perfetto *p)
@@ -185,13 +181,27 @@ size_t perfetto_begin_at(struct perfetto *p, int64_t time)
     return mark;
 }
 
-void perfetto_end(struct perfetto *p, size_t mark)
+/* What a packet needs besides its event. */
+static void add_state(struct perfetto *p)
 {
     p->to->failed |= p->interned.failed;
     if (p->interned.n) {
         protobuf_bytes(p->to, PACKET_INTERNED_DATA, p->interned.bytes, p->interned.n);
         buffer_clear(&p->interned);
     }
+    uint8_t *at = buffer_room(p->to, 2);
+    if (!at)
+        return;
+    *at++ = PACKET_SEQUENCE_FLAGS << 3;
+    *at = p->flags;
+    p->to->n += 2;
+    p->flags = 0;
+}
+
+void perfetto_end(struct perfetto *p, size_t mark)
+{
+    if (p->flags)
+        add_state(p);
     protobuf_end(p->to, mark);
 }
 

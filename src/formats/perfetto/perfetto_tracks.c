@@ -7,8 +7,9 @@
  *             an ended one is used again for the next id that begins no earlier
  *   others    one track for each of: no thread, objects, lost events
  *
- * A descriptor says of which provider the events are; only events of another one carry that themselves.  A thread that gets or
- * changes its name is described again: readers take the last.
+ * The descriptor of a process says of which provider its first event is; other tracks say it where it is another one, and events where
+ * it is not that of their track.  A thread that gets or changes its name is described again: readers take the last.
+ * Counters and async ids are known again by a hash of what they are called (keymap.h), of which there may be very many.
  * Left out: kernel and user parts of a process, unit and share of counters, the order of tracks. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -92,6 +93,7 @@ static void describe_process(struct perfetto *p, const struct process_state *sta
     protobuf_i64(p->to, PROCESS_PID, state->pid);
     perfetto_add_name(p, PROCESS_NAME, state->name, &number);
     protobuf_end(p->to, process);
+    add_description(p, state->provider);
     protobuf_end(p->to, track);
     perfetto_end(p, packet);
 }
@@ -108,6 +110,24 @@ struct process_state *perfetto_process(struct perfetto *p, uint32_t index)
     state->name = name;
     describe_process(p, state, index);
     return state;
+}
+
+/* The process of an event, described; the provider is the event's where it is the first.  NULL where there is none. */
+static const struct process_state *process_of_event(struct perfetto *p, uint32_t index, const ttr_event *event)
+{
+    struct process_state *state = index == UINT32_MAX ? NULL : process_numbers(p, index);
+    if (!state)
+        return NULL;
+    if (!state->uuid)
+        state->provider = event->provider;
+    return perfetto_process(p, index);
+}
+
+/* Says of which provider a track is, where its process does not say so. */
+static void add_provider(struct perfetto *p, const struct process_state *process, ttr_id provider)
+{
+    if (!process || process->provider != provider)
+        add_description(p, provider);
 }
 
 /* --- Threads --- */
@@ -154,7 +174,7 @@ static void describe_thread(struct perfetto *p, const struct thread_state *state
     protobuf_u64(p->to, THREAD_TID, state->tid);
     perfetto_add_name(p, THREAD_NAME, state->name, &number);
     protobuf_end(p->to, thread);
-    add_description(p, state->lane.provider);
+    add_provider(p, process, state->lane.provider);
     protobuf_end(p->to, track);
     perfetto_end(p, packet);
 }
@@ -221,6 +241,7 @@ struct lane *perfetto_lane(struct perfetto *p, const ttr_event *event)
     if (!state)
         return NULL;
     if (!state->lane.has_provider) {
+        (void)process_of_event(p, state->process, event);
         state->lane.has_provider = true;
         state->lane.provider = p->out->t->threads[event->thread].tid_known ? event->provider : 0;
         state->name = NAME_NOT_TOLD;
@@ -253,12 +274,6 @@ static uint32_t process_of(const struct perfetto *p, const ttr_event *event)
     return event->thread && event->thread < t->threads_n ? t->threads[event->thread].process : UINT32_MAX;
 }
 
-static uint64_t parent_of(struct perfetto *p, uint32_t process)
-{
-    const struct process_state *state = process == UINT32_MAX ? NULL : perfetto_process(p, process);
-    return state ? state->uuid : 0;
-}
-
 /* "name", "name:field", "name:field#id" as far as there is such a thing. */
 static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_text field)
 {
@@ -279,37 +294,36 @@ static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_tex
 
 static void describe_counter(struct perfetto *p, const struct counter_track *track, const ttr_event *event, ttr_text field)
 {
-    uint64_t parent = parent_of(p, process_of(p, event));
+    const struct process_state *process = process_of_event(p, process_of(p, event), event);
     ttr_text category = ttr_text_get(p->out->t, event->category);
     size_t packet = perfetto_begin(p);
     size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, track->uuid);
     add_counter_name(p, event, field);
-    if (parent)
-        protobuf_u64(p->to, TRACK_PARENT, parent);
+    if (process)
+        protobuf_u64(p->to, TRACK_PARENT, process->uuid);
     size_t counter = protobuf_begin(p->to, TRACK_COUNTER);
     if (category.n)
         perfetto_text(p, p->to, COUNTER_CATEGORIES, category);
     protobuf_end(p->to, counter);
-    add_description(p, event->provider);
+    add_provider(p, process, event->provider);
     protobuf_end(p->to, descriptor);
     perfetto_end(p, packet);
 }
 
 struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *event, const ttr_field *field)
 {
-    /* The name's id where it has one, else a hash: both with the event's name fill one word, process and id the other. */
     uint64_t field_key = field->name_id ? field->name_id : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
-    uint64_t a = hash_pair(field_key, event->name), b = hash_pair(event->link, process_of(p, event));
-    const uint32_t *known = pairmap_get(&p->counter_index, a, b);
+    uint64_t key = hash_pair(hash_pair(field_key, event->name), hash_pair(event->link, process_of(p, event)));
+    const uint32_t *known = keymap_get(&p->counter_index, key);
     if (known)
-        return (struct counter_track *)p->counters.items + *known;
-    struct counter_track *track = perfetto_item(p, &p->counters, p->counters_n, sizeof *track);
-    if (!track || !pairmap_put(&p->counter_index, a, b, (uint32_t)p->counters_n)) {
+        return &p->counters[*known];
+    if (!alloc_reserve(&p->out->t->counted, (void **)&p->counters, &p->counters_capacity, p->counters_n + 1, sizeof *p->counters) ||
+        !keymap_put(&p->counter_index, key, (uint32_t)p->counters_n)) {
         p->to->failed = true;
         return NULL;
     }
-    p->counters_n++;
+    struct counter_track *track = &p->counters[p->counters_n++];
     *track = (struct counter_track){
         .uuid = p->next_uuid++, .provider = event->provider, .category = event->category, .thread = event->thread};
     describe_counter(p, track, event, field->name);
@@ -318,68 +332,65 @@ struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *even
 
 /* --- Async --- */
 
-static void describe_async(struct perfetto *p, const struct async_track *track, uint64_t parent, ttr_id name)
+static void describe_async(struct perfetto *p, const struct async_track *track, const struct process_state *process, ttr_id name)
 {
     size_t packet = perfetto_begin(p);
     size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, track->uuid);
     perfetto_text(p, p->to, TRACK_NAME, ttr_text_get(p->out->t, name));
-    if (parent)
-        protobuf_u64(p->to, TRACK_PARENT, parent);
-    add_description(p, track->provider);
+    if (process)
+        protobuf_u64(p->to, TRACK_PARENT, process->uuid);
+    add_provider(p, process, track->provider);
     protobuf_end(p->to, descriptor);
     perfetto_end(p, packet);
 }
 
-/* An ended track of the same process and name that is over by then, or a new one; UINT32_MAX when memory is out. */
+/* An ended track of the same process and name that is over by then, or a new one; 0 when memory is out. */
 static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t process)
 {
     uint32_t *first = pairmap_get(&p->async_free, process, event->name);
-    struct async_track *tracks = p->asyncs.items;
-    if (first && *first && tracks[*first].end <= event->time) {
+    if (first && *first && p->asyncs[*first].end <= event->time) {
         uint32_t index = *first;
-        *first = tracks[index].next;
-        tracks[index].thread = 0;
+        *first = p->asyncs[index].next;
+        p->asyncs[index].thread = 0;
         return index;
     }
-    struct async_track *track = perfetto_item(p, &p->asyncs, p->asyncs_n + 1, sizeof *track);
-    if (!track)
-        return UINT32_MAX;
-    p->asyncs_n++;
+    if (!alloc_reserve(&p->out->t->counted, (void **)&p->asyncs, &p->asyncs_capacity, p->asyncs_n + 2, sizeof *p->asyncs)) {
+        p->to->failed = true;
+        return 0;
+    }
+    struct async_track *track = &p->asyncs[++p->asyncs_n];
     *track = (struct async_track){.uuid = p->next_uuid++, .provider = event->provider, .end = INT64_MIN};
-    describe_async(p, track, parent_of(p, process), event->name);
+    describe_async(p, track, process_of_event(p, process, event), event->name);
     return (uint32_t)p->asyncs_n;
 }
 
-/* Ends the use of a track by an id; the track waits for another. */
-static void retire_async(struct perfetto *p, uint64_t scope, uint64_t link, uint32_t index)
+/* Makes a track wait for another id of the same process and name. */
+static void retire_async(struct perfetto *p, uint32_t process, ttr_id name, uint32_t index)
 {
-    struct async_track *track = (struct async_track *)p->asyncs.items + index;
-    uint64_t process = scope >> 32, name = scope & UINT32_MAX;
     const uint32_t *first = pairmap_get(&p->async_free, process, name);
-    track->next = first ? *first : 0;
-    (void)pairmap_remove(&p->async_index, scope, link);
-    if (!pairmap_put(&p->async_free, process, name, index))
-        p->to->failed = true;
+    p->asyncs[index].next = first ? *first : 0;
+    p->asyncs[index].depth = 0;
+    p->to->failed |= !pairmap_put(&p->async_free, process, name, index);
 }
 
 struct async_track *perfetto_async(struct perfetto *p, const ttr_event *event, int change)
 {
     uint32_t process = process_of(p, event);
-    uint64_t scope = (uint64_t)process << 32 | event->name;
-    const uint32_t *known = pairmap_get(&p->async_index, scope, event->link);
+    uint64_t key = hash_pair(hash_pair((uint64_t)process << 32 | event->name, 0), event->link);
+    const uint32_t *known = keymap_get(&p->async_index, key);
     uint32_t index = known ? *known : find_async(p, event, process);
-    if (index == UINT32_MAX)
+    if (!index)
         return NULL;
-    if (!known && !pairmap_put(&p->async_index, scope, event->link, index)) {
-        p->to->failed = true;
-        return NULL;
-    }
-    struct async_track *track = (struct async_track *)p->asyncs.items + index;
+    struct async_track *track = &p->asyncs[index];
     track->depth += change;
     track->end = event->time > track->end ? event->time : track->end;
-    if (track->depth == 0)
-        retire_async(p, scope, event->link, index);
+    if (track->depth <= 0) {
+        (void)keymap_remove(&p->async_index, key);
+        retire_async(p, process, event->name, index);
+    } else if (!known && !keymap_put(&p->async_index, key, index)) {
+        p->to->failed = true;
+    }
     return track;
 }
 
@@ -389,8 +400,8 @@ void perfetto_init_tracks(struct perfetto *p)
 {
     const struct alloc *alloc = &p->out->t->counted;
     pairmap_init(&p->pids, alloc);
-    pairmap_init(&p->counter_index, alloc);
-    pairmap_init(&p->async_index, alloc);
+    keymap_init(&p->counter_index, alloc);
+    keymap_init(&p->async_index, alloc);
     pairmap_init(&p->async_free, alloc);
     p->next_uuid = 1;
     p->next_pid = FIRST_PID;
@@ -415,11 +426,11 @@ void perfetto_free_tracks(struct perfetto *p)
         perfetto_nest_free(&((struct thread_state *)p->threads.items)[i].lane.nest, alloc);
     perfetto_nest_free(&p->nowhere.nest, alloc);
     pairmap_free(&p->pids);
-    pairmap_free(&p->counter_index);
-    pairmap_free(&p->async_index);
+    keymap_free(&p->counter_index);
+    keymap_free(&p->async_index);
     pairmap_free(&p->async_free);
     alloc_free(alloc, p->threads.items, p->threads.n, sizeof(struct thread_state));
     alloc_free(alloc, p->processes.items, p->processes.n, sizeof(struct process_state));
-    alloc_free(alloc, p->counters.items, p->counters.n, sizeof(struct counter_track));
-    alloc_free(alloc, p->asyncs.items, p->asyncs.n, sizeof(struct async_track));
+    alloc_free(alloc, p->counters, p->counters_capacity, sizeof *p->counters);
+    alloc_free(alloc, p->asyncs, p->asyncs_capacity, sizeof *p->asyncs);
 }

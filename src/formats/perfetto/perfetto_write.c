@@ -135,6 +135,7 @@ static void write_async(struct perfetto *p, const ttr_event *event)
         return;
     bool is_end = part == 2, is_new_thread = track->thread != event->thread;
     struct lane lane = {.provider = track->provider, .has_provider = true};
+    ttr_thread thread;
     track->thread = event->thread;
     struct open_event open = perfetto_begin_event(p, event->time, types[part], track->uuid);
     if (!is_end) {
@@ -144,8 +145,8 @@ static void write_async(struct perfetto *p, const ttr_event *event)
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (!is_end)
         perfetto_add_u64(p, KEY_ID, event->link);
-    if (is_new_thread)
-        perfetto_add_thread(p, event->thread);
+    if (is_new_thread && ttr_thread_get(p->out->t, event->thread, &thread) && thread.tid_known)
+        perfetto_add_u64(p, KEY_TID, thread.tid); /* its process has the track */
     perfetto_add_attributes(p, event, &lane);
     perfetto_end_event(p, open);
 }

@@ -1,5 +1,6 @@
 /* What is expected here is written by hand from the public Perfetto schema: one line a packet, field numbers and values as
- * tests/protobuf_dump.h prints them.  The sequence id (10:1) and the usual flags (13:2) of each packet are left out. */
+ * tests/protobuf_dump.h prints them.  The sequence id (10:1) of each packet is left out, and
+ * so are the flags (13:2) of packets that use interned data. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,6 +19,14 @@ static void begin(void)
     writing_open(&w, "perfetto", 0, NULL);
 }
 
+/* Takes the flags off the end of a line. */
+static void cut_flags(char *line)
+{
+    size_t n = strlen(line);
+    if (n > 5 && strcmp(line + n - 5, " 13:2") == 0)
+        line[n - 5] = '\0';
+}
+
 /* A line for each packet of the finished trace, without the first packet. */
 static char *lines_of(const char *bytes, size_t n)
 {
@@ -29,10 +38,11 @@ static char *lines_of(const char *bytes, size_t n)
     for (unsigned i = 0; protobuf_next(&at, end, &packet); i++) {
         assert_int_equal(packet.field, 1);
         char *line = protobuf_text(packet.bytes, packet.n, messages);
-        const char *usual = "10:1 13:2 ", *first = "10:1 13:3 87:1";
+        const char *usual = "10:1 ", *first = "10:1 87:1 13:3";
         if (i == 0)
             assert_string_equal(line, first);
-        else
+        cut_flags(line);
+        if (i > 0)
             (void)fprintf(to, "%s\n", strncmp(line, usual, strlen(usual)) == 0 ? line + strlen(usual) : line);
         free(line);
     }
@@ -51,8 +61,8 @@ static void expect(const char *text)
 }
 
 #define THREAD                                                                                                         \
-    "60{1:1 3{1:7}}\n"                                                                                                 \
-    "60{1:2 4{1:7 2:9} 14\"provider prov\"}\n"
+    "60{1:1 3{1:7} 14\"provider prov\"}\n"                                                                               \
+    "60{1:2 4{1:7 2:9}}\n"
 #define CAT_X "12{1{1:1 2\"cat\"} 2{1:2 2\"x\"}}"
 
 static void an_instant_has_the_bytes_of_the_schema(void **state)
@@ -63,9 +73,9 @@ static void an_instant_has_the_bytes_of_the_schema(void **state)
     writing_end(&w);
     writing_finish(&w);
     support_assert_hex(w.text, w.n,
-                       "0a 07  50 01 68 03 b8 05 01 "                                            /* the sequence begins */
-                       "0a 14  50 01 68 02 e2 03 0d  08 01 12 09 6e 6f 20 74 68 72 65 61 64 "    /* track 1: "no thread" */
-                       "0a 18  50 01 68 02 40 ac 02  5a 06 48 03 58 01 50 01  62 07 12 05 08 01 12 01 78"); /* time 300; "x" */
+                       "0a 07  50 01 b8 05 01 68 03 "                                            /* the sequence begins */
+                       "0a 12  50 01 e2 03 0d  08 01 12 09 6e 6f 20 74 68 72 65 61 64 "          /* track 1: "no thread" */
+                       "0a 18  50 01 40 ac 02  5a 06 48 03 58 01 50 01  62 07 12 05 08 01 12 01 78 68 02"); /* time 300; "x" */
     writing_close(&w);
 }
 
@@ -84,6 +94,26 @@ static void strings_travel_once_in_the_packet_that_uses_them_first(void **state)
     writing_event(&w, TTR_KIND_INSTANT, 6, "x");
     expect(THREAD "8:5 11{9:3 11:2 3:1 10:2} " CAT_X "\n"
                   "8:6 11{9:3 11:2 3:1 10:2}\n");
+}
+
+static void only_packets_that_use_interned_data_say_so(void **state)
+{
+    static const uint32_t flags[] = {13, 0};
+    struct protobuf_item packet, item;
+    unsigned n = 0;
+    char said[8];
+    (void)state;
+    begin();
+    writing_event(&w, TTR_KIND_BEGIN, 5, "x");
+    writing_event(&w, TTR_KIND_END, 6, "x");
+    writing_event(&w, TTR_KIND_BEGIN, 7, "x");
+    writing_finish(&w);
+    const uint8_t *at = (const uint8_t *)w.text, *end = at + w.n;
+    while (n < sizeof said - 1 && protobuf_next(&at, end, &packet))
+        said[n++] = protobuf_find(packet.bytes, packet.n, flags, &item) ? (char)('0' + item.value) : '-';
+    said[n] = '\0';
+    assert_string_equal(said, "3--2-2"); /* first packet, process, thread, begin, end, begin */
+    writing_close(&w);
 }
 
 static void a_span_is_a_begin_and_an_end(void **state)
@@ -183,12 +213,12 @@ static void each_number_of_a_counter_is_a_track(void **state)
     ttr_put_int(w.builder, "used", 7);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "counter.attribute"), 2);
-    expect("60{1:2 3{1:7}}\n"
-           "60{1:1 2\"mem:used#3\" 5:2 8{2\"cat\"} 14\"provider prov\"}\n"
+    expect("60{1:2 3{1:7} 14\"provider prov\"}\n"
+           "60{1:1 2\"mem:used#3\" 5:2 8{2\"cat\"}}\n"
            "8:5 11{9:4 11:1 30:18446744073709551615}\n"
-           "60{1:3 2\"mem:free#3\" 5:2 8{2\"cat\"} 14\"provider prov\"}\n"
+           "60{1:3 2\"mem:free#3\" 5:2 8{2\"cat\"}}\n"
            "8:5 11{9:4 11:3 44=3fe0000000000000}\n"
-           "60{1:4 2\"mem:most#3\" 5:2 8{2\"cat\"} 14\"provider prov\"}\n"
+           "60{1:4 2\"mem:most#3\" 5:2 8{2\"cat\"}}\n"
            "8:5 11{9:4 11:4 44=43f0000000000000}\n"
            "8:6 11{9:4 11:1 30:7}\n");
 }
@@ -209,15 +239,15 @@ static void async_ids_share_tracks_that_are_over(void **state)
     write_async(TTR_KIND_ASYNC_BEGIN, 3, 101);
     write_async(TTR_KIND_ASYNC_END, 4, 100);
     write_async(TTR_KIND_ASYNC_BEGIN, 5, 102);
-    expect("60{1:2 3{1:7}}\n"
-           "60{1:1 2\"x\" 5:2 14\"provider prov\"}\n"
-           "8:1 11{9:1 11:1 3:1 10:2 4{1:3 3:100} 4{1:4 3:7} 4{1:5 3:9}} 12{1{1:1 2\"cat\"} 2{1:2 2\"x\"} 3{1:3 2\"id\"} 3{1:4 2\"pid\"} "
-           "3{1:5 2\"tid\"}}\n"
+    expect("60{1:2 3{1:7} 14\"provider prov\"}\n"
+           "60{1:1 2\"x\" 5:2}\n"
+           "8:1 11{9:1 11:1 3:1 10:2 4{1:3 3:100} 4{1:4 3:9}} 12{1{1:1 2\"cat\"} 2{1:2 2\"x\"} 3{1:3 2\"id\"} "
+           "3{1:4 2\"tid\"}}\n"
            "8:2 11{9:3 11:1 3:1 10:2 4{1:3 3:100}}\n"
-           "60{1:3 2\"x\" 5:2 14\"provider prov\"}\n"
-           "8:3 11{9:1 11:3 3:1 10:2 4{1:3 3:101} 4{1:4 3:7} 4{1:5 3:9}}\n"
+           "60{1:3 2\"x\" 5:2}\n"
+           "8:3 11{9:1 11:3 3:1 10:2 4{1:3 3:101} 4{1:4 3:9}}\n"
            "8:4 11{9:2 11:1}\n"
-           "8:5 11{9:1 11:1 3:1 10:2 4{1:3 3:102} 4{1:4 3:7} 4{1:5 3:9}}\n");
+           "8:5 11{9:1 11:1 3:1 10:2 4{1:3 3:102} 4{1:4 3:9}}\n");
 }
 
 static void a_flow_has_one_id_from_begin_to_end(void **state)
@@ -397,8 +427,8 @@ static void a_name_that_comes_late_is_told_in_the_end(void **state)
     writing_event(&w, TTR_KIND_END, 6, "");
     expect(THREAD "8:5 11{9:2 11:2}\n"
                   "8:6 11{9:2 11:2}\n"
-                  "60{1:1 3{1:7 6\"proc\"}}\n"
-                  "60{1:2 4{1:7 2:9 5\"worker\"} 14\"provider prov\"}\n");
+                  "60{1:1 3{1:7 6\"proc\"} 14\"provider prov\"}\n"
+                  "60{1:2 4{1:7 2:9 5\"worker\"}}\n");
 }
 
 static void names_are_looked_at_now_and_then(void **state)
@@ -531,6 +561,7 @@ int main(void)
         cmocka_unit_test(an_instant_has_the_bytes_of_the_schema),
         cmocka_unit_test(an_empty_trace_is_one_packet),
         cmocka_unit_test(strings_travel_once_in_the_packet_that_uses_them_first),
+        cmocka_unit_test(only_packets_that_use_interned_data_say_so),
         cmocka_unit_test(a_span_is_a_begin_and_an_end),
         cmocka_unit_test(an_outer_span_that_comes_after_an_inner_one_with_its_begin_goes_beside),
         cmocka_unit_test(in_one_batch_outer_spans_go_first),

@@ -1,0 +1,106 @@
+/* A key to a value by open addressing with linear probing; the key's low bits are its place.  Keys and values are apart, so that no
+ * byte is padding.  Removal shifts the followers back instead of leaving a tombstone.
+ * Left out: shrinking and iteration. */
+#include "base/keymap.h"
+
+#define KEYMAP_SLOTS_MIN 16
+
+/* Key 0 marks a free slot; whoever has it shares with 1. */
+static uint64_t stored_key(uint64_t key)
+{
+    return key ? key : 1;
+}
+
+/* The slot that holds the stored key, or the free one where it would go.  The table always has a free slot. */
+static size_t find_slot(const struct keymap *map, uint64_t key)
+{
+    size_t mask = map->slots_n - 1, at = (size_t)key & mask;
+    while (map->keys[at] && map->keys[at] != key)
+        at = (at + 1) & mask;
+    return at;
+}
+
+static void free_slots(struct keymap *map)
+{
+    alloc_free(map->alloc, map->keys, map->slots_n, sizeof *map->keys);
+    alloc_free(map->alloc, map->values, map->slots_n, sizeof *map->values);
+}
+
+/* Keeps a quarter of the slots free. */
+static bool reserve_slot(struct keymap *map)
+{
+    if (map->used < map->slots_n - map->slots_n / 4)
+        return true;
+    struct keymap grown = *map;
+    grown.slots_n = map->slots_n ? map->slots_n * 2 : KEYMAP_SLOTS_MIN;
+    grown.keys = alloc_zero(map->alloc, grown.slots_n, sizeof *grown.keys);
+    grown.values = grown.keys ? alloc_zero(map->alloc, grown.slots_n, sizeof *grown.values) : NULL;
+    if (!grown.values) {
+        alloc_free(map->alloc, grown.keys, grown.slots_n, sizeof *grown.keys);
+        return false;
+    }
+    for (size_t i = 0; i < map->slots_n; i++) {
+        if (!map->keys[i])
+            continue;
+        size_t at = find_slot(&grown, map->keys[i]);
+        grown.keys[at] = map->keys[i];
+        grown.values[at] = map->values[i];
+    }
+    free_slots(map);
+    *map = grown;
+    return true;
+}
+
+void keymap_init(struct keymap *map, const struct alloc *alloc)
+{
+    *map = (struct keymap){.alloc = alloc};
+}
+
+void keymap_free(struct keymap *map)
+{
+    free_slots(map);
+    keymap_init(map, map->alloc);
+}
+
+uint32_t *keymap_get(const struct keymap *map, uint64_t key)
+{
+    if (map->used == 0)
+        return NULL;
+    size_t at = find_slot(map, stored_key(key));
+    return map->keys[at] ? &map->values[at] : NULL;
+}
+
+bool keymap_put(struct keymap *map, uint64_t key, uint32_t value)
+{
+    uint32_t *there = keymap_get(map, key);
+    if (there) {
+        *there = value;
+        return true;
+    }
+    if (!reserve_slot(map))
+        return false;
+    size_t at = find_slot(map, stored_key(key));
+    map->keys[at] = stored_key(key);
+    map->values[at] = value;
+    map->used++;
+    return true;
+}
+
+bool keymap_remove(struct keymap *map, uint64_t key)
+{
+    if (!keymap_get(map, key))
+        return false;
+    size_t mask = map->slots_n - 1, hole = find_slot(map, stored_key(key));
+    for (size_t at = (hole + 1) & mask; map->keys[at]; at = (at + 1) & mask) {
+        size_t home = (size_t)map->keys[at] & mask;
+        /* It may move into the hole only if its probe passes there, that is, if home is not behind the hole. */
+        if (((at - home) & mask) >= ((at - hole) & mask)) {
+            map->keys[hole] = map->keys[at];
+            map->values[hole] = map->values[at];
+            hole = at;
+        }
+    }
+    map->keys[hole] = 0;
+    map->used--;
+    return true;
+}

@@ -1,0 +1,127 @@
+/* The key map, compared with a plain array over long random runs of puts and removals. */
+#include "base/keymap.h"
+
+#include "support.h"
+
+static void an_empty_map_has_nothing(void **state)
+{
+    (void)state;
+    struct keymap map;
+    keymap_init(&map, alloc_default());
+    assert_null(keymap_get(&map, 5));
+    assert_false(keymap_remove(&map, 5));
+    keymap_free(&map);
+    keymap_free(&map);
+}
+
+static void a_put_replaces_and_keys_that_collide_stay_apart(void **state)
+{
+    (void)state;
+    struct keymap map;
+    keymap_init(&map, alloc_default());
+    assert_true(keymap_put(&map, 0, 3));
+    assert_true(keymap_put(&map, UINT64_C(1) << 60, 4)); /* the same place */
+    assert_true(keymap_put(&map, 0, 5));
+    assert_int_equal(map.used, 2);
+    assert_int_equal(*keymap_get(&map, 0), 5);
+    assert_int_equal(*keymap_get(&map, UINT64_C(1) << 60), 4);
+    assert_null(keymap_get(&map, UINT64_C(1) << 61));
+    *keymap_get(&map, 0) = 9;
+    assert_int_equal(*keymap_get(&map, 0), 9);
+    keymap_free(&map);
+}
+
+enum { REFERENCE_KEYS = 512 };
+
+/* Keys whose low bits clash a lot. */
+static uint64_t key_of(uint32_t i)
+{
+    return (uint64_t)(i / 8) << 32 | (i % 8 + 1) * 3;
+}
+
+static void check_all(const struct keymap *map, const uint32_t *reference)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < REFERENCE_KEYS; i++) {
+        const uint32_t *found = keymap_get(map, key_of(i));
+        assert_int_equal(found ? *found : 0, reference[i]);
+        used += reference[i] != 0;
+    }
+    assert_int_equal(map->used, used);
+}
+
+/* A value of 0 means absent in the reference. */
+static void random_puts_and_removals_agree_with_an_array(void **state)
+{
+    (void)state;
+    struct support_heap heap;
+    struct keymap map;
+    uint32_t reference[REFERENCE_KEYS] = {0};
+    uint64_t seed = 7;
+    support_heap_init(&heap, 0);
+    keymap_init(&map, &heap.alloc);
+    for (int step = 0; step < 100000; step++) {
+        uint64_t random = support_random(&seed);
+        uint32_t i = (uint32_t)(random % REFERENCE_KEYS), value = (uint32_t)(random >> 32) | 1;
+        /* The share of removals swings, so that the map fills and drains. */
+        if ((random >> 20) % 1000 < (step / 2000 % 2 ? 700u : 300u)) {
+            assert_int_equal(keymap_remove(&map, key_of(i)), reference[i] != 0);
+            reference[i] = 0;
+        } else {
+            assert_true(keymap_put(&map, key_of(i), value));
+            reference[i] = value;
+        }
+        if (step % 500 == 0)
+            check_all(&map, reference);
+    }
+    check_all(&map, reference);
+    keymap_free(&map);
+    support_heap_check(&heap);
+}
+
+static void keys_that_come_and_go_do_not_fill_the_map(void **state)
+{
+    (void)state;
+    struct keymap map;
+    keymap_init(&map, alloc_default());
+    for (uint32_t key = 1; key < 100000; key++) {
+        assert_true(keymap_put(&map, key, key));
+        if (key > 8)
+            assert_true(keymap_remove(&map, key - 8));
+    }
+    assert_int_equal(map.slots_n, 16);
+    keymap_free(&map);
+}
+
+static bool fill_map(const struct alloc *alloc)
+{
+    struct keymap map;
+    bool is_through = true;
+    keymap_init(&map, alloc);
+    for (uint32_t i = 1; i < 1000 && is_through; i++) {
+        is_through = keymap_put(&map, i, i);
+        /* After a refusal all the earlier ones are still there, and no more. */
+        for (uint32_t before = 1; !is_through && before <= i; before++)
+            assert_int_equal(keymap_get(&map, before) != NULL, before < i);
+    }
+    keymap_free(&map);
+    return is_through;
+}
+
+static void every_failing_request_is_told(void **state)
+{
+    (void)state;
+    support_fail_each(fill_map);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_map_has_nothing),
+        cmocka_unit_test(a_put_replaces_and_keys_that_collide_stay_apart),
+        cmocka_unit_test(random_puts_and_removals_agree_with_an_array),
+        cmocka_unit_test(keys_that_come_and_go_do_not_fill_the_map),
+        cmocka_unit_test(every_failing_request_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
