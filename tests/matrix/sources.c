@@ -45,6 +45,8 @@ static void make_odd(ttr_builder *b, uint64_t r)
 {
     static const uint8_t activity[16] = {9};
     ttr_event *e = ttr_event_edit(b);
+    if ((r >> 56 & 31) == 0)
+        ttr_on_thread(b, r >> (r & 31), r);
     if ((r & 31) == 0)
         e->level = TTR_LEVEL_ERROR;
     if ((r >> 5 & 31) == 0)

@@ -48,7 +48,7 @@ static uint32_t take_slot(struct heph_pairs *pairs)
 static void give_back(struct heph_pairs *pairs, uint32_t slot)
 {
     pairs->begins[slot].below = pairs->unused;
-    pairs->begins[slot].event.kind = TTR_KIND_NONE;
+    pairs->begins[slot].is_open = false;
     pairs->unused = slot;
 }
 
@@ -67,6 +67,7 @@ struct heph_begin *heph_pairs_open(struct heph_pairs *pairs, const ttr_event *ev
     struct heph_begin *begin = &pairs->begins[slot];
     begin->event = *event;
     begin->below = below;
+    begin->is_open = true;
     buffer_clear(&begin->attributes);
     return begin;
 }

@@ -14,6 +14,7 @@ struct heph_begin {
     ttr_event event;          /* of the begin; its payload is not kept */
     struct buffer attributes;
     uint32_t below;           /* the begin under it on the same stack, or the next free slot */
+    bool is_open;             /* it still waits */
 };
 
 struct heph_pairs {

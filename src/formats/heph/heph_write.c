@@ -262,6 +262,8 @@ static void put_parts(const struct heph_put *put, const ttr_event *event)
         output_lost(out, HEPH_LOST_ACTIVITY, event->offset);
     if (event->flags & TTR_EVENT_PARTIAL)
         output_lost(out, HEPH_LOST_CONTENT, event->offset);
+    if (event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED))
+        output_lost(out, HEPH_LOST_MARK, event->offset);
 }
 
 /* Ends a packet: what belongs to its thread, then its size.  One that no reader would take by default loses its attributes. */
@@ -389,6 +391,18 @@ static bool is_asynchronous(const ttr_event *event)
     return event->kind == TTR_KIND_ASYNC_BEGIN;
 }
 
+/* True where an end says what its begin did not.  What it leaves open it shares with its begin; a span has no place for more. */
+static bool says_more(const ttr_event *begin, const ttr_event *end)
+{
+    const uint8_t marks = TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED;
+    bool has_other_text = (end->name && end->name != begin->name) || (end->category && end->category != begin->category) ||
+                          (end->provider && end->provider != begin->provider);
+    bool has_other_cpu = (end->flags & TTR_EVENT_HAS_CPU) && (!(begin->flags & TTR_EVENT_HAS_CPU) || end->cpu != begin->cpu);
+    bool has_other_number = (end->level && end->level != begin->level) || (end->keyword && end->keyword != begin->keyword) ||
+                            (end->opcode && end->opcode != begin->opcode) || (end->link && end->link != begin->link);
+    return has_other_text || has_other_cpu || has_other_number || end->activity || end->related || (end->flags & marks);
+}
+
 /* A begin that has met its end becomes a span. */
 static void write_pair(struct ttr_writer *out, const struct heph_begin *begin, const ttr_event *end)
 {
@@ -405,7 +419,12 @@ static void write_pair(struct ttr_writer *out, const struct heph_begin *begin, c
     if (is_asynchronous(&begin->event)) {
         heph_put_string(&put, "kind", (ttr_text){"async", 5});
         heph_put_uint(&put, "id", begin->event.link);
+    } else if (begin->event.link) {
+        heph_put_uint(&put, "id", begin->event.link);
+        output_lost(out, HEPH_LOST_ID, begin->event.offset);
     }
+    if (says_more(&begin->event, end))
+        output_lost(out, HEPH_LOST_END, end->offset);
     output_lost(out, is_asynchronous(&begin->event) ? HEPH_LOST_ASYNC : HEPH_LOST_PAIR, begin->event.offset);
     end_packet(out, &packet);
 }
@@ -547,7 +566,7 @@ ttr_status heph_finish(struct ttr_writer *out, ttr_error *error)
     struct heph_writer *writer = out->own;
     for (size_t i = 0; i < writer->pairs.n; i++) {
         const struct heph_begin *begin = &writer->pairs.begins[i];
-        if (begin->event.kind != TTR_KIND_NONE)
+        if (begin->is_open)
             write_unfinished(out, begin);
         ttr_status status = output_drain(out, error);
         if (status != TTR_OK)
