@@ -167,11 +167,8 @@ static int inform(const struct call *call, const char *path, struct json *json)
     ttr_status status = ttr_summarise(subject.inputs.t, subject.inputs.reader, &subject.summary, progress_step, &progress, &error);
     progress_end(&progress);
     subject.findings = report_sum(subject.inputs.reader);
-    if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN) {
+    if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN)
         outcome = inputs_failed(call, path, &error);
-        if (call->set.strict && (status == TTR_E_MALFORMED || status == TTR_E_TRUNCATED))
-            outcome = OUTCOME_NO;
-    }
     bool is_useful = outcome == OUTCOME_FINE || subject.summary.events > 0;
     if (is_useful && ttr_reader_report(subject.inputs.reader, 0, &subject.report)) {
         if (json)

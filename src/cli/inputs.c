@@ -16,9 +16,18 @@ const char *inputs_name(const struct call *call)
     return call->paths_n == 1 ? call->path[0] : "the inputs";
 }
 
+/* check lists all damage, also when it judges strictly. */
+static bool reads_strictly(const struct call *call)
+{
+    return call->set.strict && call->command->verb != VERB_CHECK;
+}
+
 int inputs_failed(const struct call *call, const char *path, const ttr_error *error)
 {
+    bool is_damage = error->status == TTR_E_MALFORMED || error->status == TTR_E_TRUNCATED;
     talk_error(call, path, error);
+    if (is_damage && reads_strictly(call))
+        return OUTCOME_NO;
     return error->status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_INPUT;
 }
 
@@ -90,9 +99,7 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
     const char **format_options = inputs_format_options(call, false, &is_fine);
     options->size = sizeof *options;
     options->from = call->set.from;
-    /* check lists all damage, also when it judges strictly. */
-    bool is_strict = call->set.strict && call->command->verb != VERB_CHECK;
-    options->flags |= (is_strict ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0);
+    options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0);
     options->max_record = call->set.max_record;
     options->format_options = format_options;
     if (is_fine)

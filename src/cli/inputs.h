@@ -25,7 +25,8 @@ int inputs_open_one(struct inputs *inputs, const struct call *call, const char *
 
 void inputs_close(struct inputs *inputs);
 
-/* Tells of an error of a reader and gives the outcome; the path is that of the input, or what all together are called. */
+/* Tells of an error of a reader and gives the outcome (damage is OUTCOME_NO with --strict); the path is that of the input, or what
+ * all together are called. */
 int inputs_failed(const struct call *call, const char *path, const ttr_error *error);
 
 /* A name for all inputs: the path of a single one, else "the inputs". */

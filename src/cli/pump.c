@@ -120,9 +120,9 @@ int pump_run(struct pump *pump)
         return outcome;
     }
     int outcome = inputs_failed(pump->call, inputs_name(pump->call), &error);
-    if (pump->call->set.strict && (error.status == TTR_E_MALFORMED || error.status == TTR_E_TRUNCATED)) {
+    if (outcome == OUTCOME_NO) {
         pump->is_partial = strcmp(pump->path, "-") == 0;
-        return OUTCOME_NO;
+        return outcome;
     }
     pump->is_partial = outcome == OUTCOME_INPUT && pump->events > 0;
     return pump->is_partial ? OUTCOME_OUTPUT : outcome;

@@ -226,8 +226,6 @@ int run_stat(struct call *call)
         report_warn(call, inputs.reader);
     } else {
         outcome = inputs_failed(call, inputs_name(call), &error);
-        if (call->set.strict && (error.status == TTR_E_MALFORMED || error.status == TTR_E_TRUNCATED))
-            outcome = OUTCOME_NO;
     }
     ttr_stat_free(stat);
     inputs_close(&inputs);

@@ -273,8 +273,6 @@ int run_tree(struct call *call)
         report_warn(call, inputs.reader);
     } else {
         outcome = inputs_failed(call, inputs_name(call), &error);
-        if (call->set.strict && (error.status == TTR_E_MALFORMED || error.status == TTR_E_TRUNCATED))
-            outcome = OUTCOME_NO;
     }
     ttr_tree_free(tree);
     inputs_close(&inputs);

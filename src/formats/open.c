@@ -98,12 +98,29 @@ static ttr_status choose(const struct peek *peek, const struct format **winner, 
     return TTR_OK;
 }
 
-/* Looks at the first bytes (copied, so that they can be padded) and lets the formats bid. */
-static ttr_status detect(ttr *t, struct source *source, const char *path, const struct format **format, ttr_error *error)
+/* An input on its way to a reader. */
+struct opening {
+    ttr *t;
+    struct source *source;
+    const char *path;
+    const struct format *format;
+    ttr_error broken; /* a source tells a failure once: this one came while looking; status TTR_OK = none */
+};
+
+static bool is_broken(ttr_status status)
 {
+    return status == TTR_E_TRUNCATED || status == TTR_E_MALFORMED;
+}
+
+/* Looks at the first bytes (copied, so that they can be padded) and lets the formats bid. */
+static ttr_status detect(struct opening *opening, ttr_error *error)
+{
+    ttr *t = opening->t;
     struct window window;
-    ttr_status status = source_fill(source, 0, PEEK_BYTES, &window, error);
-    if (status != TTR_OK && (status != TTR_E_TRUNCATED && status != TTR_E_MALFORMED))
+    ttr_status status = source_fill(opening->source, 0, PEEK_BYTES, &window, &opening->broken);
+    if (status != TTR_OK && error)
+        *error = opening->broken;
+    if (status != TTR_OK && !is_broken(status))
         return status;
     size_t n = window.n < PEEK_BYTES ? window.n : PEEK_BYTES;
     uint8_t *bytes = alloc_zero(&t->counted, n + PEEK_PADDING, 1);
@@ -111,9 +128,9 @@ static ttr_status detect(ttr *t, struct source *source, const char *path, const 
         return fail_memory(error);
     if (n)
         memcpy(bytes, window.bytes, n);
-    struct peek peek = {.bytes = bytes, .n = n, .is_whole = window.at_end && n == window.n, .path = path};
+    struct peek peek = {.bytes = bytes, .n = n, .is_whole = window.at_end && n == window.n, .path = opening->path};
     ttr_error chosen = {0};
-    ttr_status choice = choose(&peek, format, &chosen);
+    ttr_status choice = choose(&peek, &opening->format, &chosen);
     alloc_free(&t->counted, bytes, n + PEEK_PADDING, 1);
     if (choice != TTR_OK && status == TTR_OK && error)
         *error = chosen;
@@ -134,17 +151,19 @@ static ttr_status find_reader(const char *name, const struct format **format, tt
 static ttr_reader *open_source(ttr *t, struct source *source, const char *path, const ttr_read_options *options,
                                ttr_error *error)
 {
-    const struct format *format = NULL;
+    struct opening opening = {.t = t, .source = source, .path = path};
     if (!source)
         return NULL;
-    ttr_status status = options && options->from ? find_reader(options->from, &format, error)
-                                                 : detect(t, source, path, &format, error);
+    ttr_status status = options && options->from ? find_reader(options->from, &opening.format, error) : detect(&opening, error);
     if (status != TTR_OK) {
         source_close(source);
         return NULL;
     }
-    struct input *in = input_new(t, source, format, path, options, error);
-    return in ? &in->base : NULL;
+    struct input *in = input_new(t, source, opening.format, path, options, error);
+    if (!in || !is_broken(opening.broken.status) || input_broken(in, &opening.broken, error) == TTR_OK)
+        return in ? &in->base : NULL;
+    ttr_close(&in->base);
+    return NULL;
 }
 
 static struct source_options source_options_of(const ttr_read_options *options)

@@ -8,11 +8,6 @@
 #include "base/status.h"
 #include "model/options.h"
 
-ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error *error)
-{
-    return source_fill(in->source, offset, need, &in->window, error);
-}
-
 size_t input_add_clock(struct input *in, const ttr_clock *clock)
 {
     const struct alloc *alloc = &in->base.t->counted;
@@ -52,6 +47,22 @@ void input_note(struct input *in, ttr_severity severity, uint64_t offset, const 
     va_end(values);
 }
 
+ttr_status input_broken(struct input *in, const ttr_error *broken, ttr_error *error)
+{
+    return input_damage(in, broken->offset, 0, "input.compression", error, "%s", broken->text);
+}
+
+ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error *error)
+{
+    ttr_error own;
+    ttr_status status = source_fill(in->source, offset, need, &in->window, &own);
+    if (status == TTR_E_MALFORMED || status == TTR_E_TRUNCATED)
+        return input_broken(in, &own, error);
+    if (status != TTR_OK && error)
+        *error = own;
+    return status;
+}
+
 static void shift_times(struct input *in)
 {
     for (uint32_t i = 0; i < in->n; i++) {
@@ -79,6 +90,7 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
 {
     struct input *in = (struct input *)reader;
     if (in->pending != TTR_OK) {
+        in->position = UINT64_MAX;
         *error = in->pending_error;
         return in->pending;
     }

@@ -39,8 +39,12 @@ struct input {
     size_t format_options_n;
 };
 
-/* Makes the window begin at `offset` with at least `need` bytes where the input has them.  Only while in->n == 0. */
+/* Makes the window begin at `offset` with at least `need` bytes where the input has them.  Only while in->n == 0.  A compressed
+ * stream that is broken is damage, and the input ends where it breaks. */
 TTR_MUST ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error *error);
+
+/* Notes that damage, of which the source told; for who reads the source before the format does. */
+TTR_MUST ttr_status input_broken(struct input *in, const ttr_error *broken, ttr_error *error);
 
 /* Zeroes an event by whole vectors: compilers make a string instruction of a plain assignment, which costs as much as decoding. */
 static inline void input_clear_event(ttr_event *event)

@@ -36,6 +36,14 @@ says "standard_input_is_a_file_too" "^events +3$" bash -c "'$tracetta' info - <'
 says "a_pipe_will_do" "^events +3$" bash -c "cat '$small' | '$tracetta' info -"
 says "a_fifo_will_do" "^events +3$" bash -c "cat '$small' >'$work/fifo' & '$tracetta' info '$work/fifo'"
 says "compressed_files_will_do" "^size .*gzip" bash -c "gzip -c '$small' | '$tracetta' info -"
+for format in heph fxt; do
+    gzip -c "$work/small.$format" | head -c -4 >"$work/cut.$format.gz"
+    run "$tracetta" check "$work/cut.$format.gz"
+    [ $run_status = 1 ] && grep -q "damage input.compression x1" "$work/.out"
+    verdict "a_${format}_trace_in_a_broken_stream_is_damaged" $? "exit status $run_status"
+    says "the_events_before_the_break_of_a_${format}_stream_count" "span|begin|instant" "$tracetta" cat "$work/cut.$format.gz"
+    refuses "strict_refuses_a_broken_stream_of_$format" 1 "gzip data ends too early" "$tracetta" cat --strict "$work/cut.$format.gz"
+done
 refuses "standard_input_cannot_be_two_inputs" 2 "one input only" "$tracetta" cat - -
 
 says "cat_prints_a_line_an_event" "inner .*value x" "$tracetta" cat "$small"

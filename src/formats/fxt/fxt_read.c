@@ -425,7 +425,7 @@ ttr_status fxt_open(struct input *in, ttr_error *error)
         in->max_record = (uint64_t)FXT_SIZE_MAX * FXT_WORD; /* usual records are never too large, so the loop need not ask */
     pairmap_init(&reader->by_id, &t->counted);
     ttr_status status = input_fill(in, 0, FXT_LOOKAHEAD, error);
-    if (status != TTR_OK && in->window.n == 0)
+    if (status != TTR_OK)
         return status;
     const struct window *window = &in->window;
     size_t n = window->n < FXT_LOOKAHEAD ? window->n : FXT_LOOKAHEAD;

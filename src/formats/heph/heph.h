@@ -133,7 +133,7 @@ ttr_status heph_open(struct input *in, ttr_error *error);
 ttr_status heph_next(struct input *in, ttr_error *error);
 void heph_close(struct input *in);
 
-/* Moves the window to reader->offset with `need` bytes where the input has them; a compressed stream that breaks off is damage. */
+/* Moves the window to reader->offset with `need` bytes where the input has them. */
 TTR_MUST ttr_status heph_fill(struct input *in, uint64_t need, ttr_error *error);
 
 #endif

@@ -21,13 +21,7 @@ ttr_status heph_fill(struct input *in, uint64_t need, ttr_error *error)
     struct heph_reader *reader = in->own;
     if (need > LARGE_PACKET && need < LARGE_WINDOW)
         need = 2 * need < LARGE_WINDOW ? 2 * need : LARGE_WINDOW;
-    ttr_error own = {0};
-    ttr_status status = input_fill(in, reader->offset, (size_t)need, &own);
-    if (status == TTR_E_MALFORMED || status == TTR_E_TRUNCATED)
-        return input_damage(in, reader->offset + in->window.n, 0, "heph.compression", error, "%s", own.text);
-    if (status != TTR_OK && error)
-        *error = own;
-    return status;
+    return input_fill(in, reader->offset, (size_t)need, error);
 }
 
 static ttr_status read_options(struct input *in, ttr_error *error)
