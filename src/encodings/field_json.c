@@ -21,12 +21,15 @@ struct field_name {
 void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
 {
     *json = (struct field_json){.t = t, .to = to, .generation = 1, .oldest = 1, .bytes_max = SIZE_MAX};
+    text_cache_init(&json->texts, to->alloc, json_escape);
 }
 
 void field_json_free(struct field_json *json)
 {
-    if (json->to)
-        alloc_free(json->to->alloc, json->names, json->names_n, sizeof *json->names);
+    if (!json->to)
+        return;
+    text_cache_free(&json->texts);
+    alloc_free(json->to->alloc, json->names, json->names_n, sizeof *json->names);
 }
 
 static void lost(struct field_json *json, enum field_json_loss loss)
@@ -76,18 +79,17 @@ static bool make_room(struct field_json *json)
     return true;
 }
 
-static struct field_name name_from(const struct field_json *json, size_t at)
+/* The escaped name that ends the output. */
+static struct field_name name_from(const struct field_json *json, size_t at, uint64_t hash)
 {
-    size_t n = json->to->n - at;
     uint64_t object = json->objects[json->depth];
-    return (struct field_name){.object = object, .at = at, .n = n, .again = 2,
-                               .hash = hash_pair(hash_bytes(json->to->bytes + at, n), object)};
+    return (struct field_name){.object = object, .at = at, .n = json->to->n - at, .again = 2, .hash = hash_pair(hash, object)};
 }
 
 /* Appends "#2", "#3", ... to the name that begins at `at` until no other of its object is like it. */
-static void make_unique(struct field_json *json, size_t at)
+static void make_unique(struct field_json *json, size_t at, uint64_t hash)
 {
-    struct field_name name = name_from(json, at);
+    struct field_name name = name_from(json, at, hash);
     struct field_name *same = find_name(json, &name);
     if (same->object == name.object)
         lost(json, FIELD_JSON_DUPLICATE);
@@ -95,7 +97,7 @@ static void make_unique(struct field_json *json, size_t at)
         json->to->n = at + first->n;
         char number[NUMBER_MAX] = "#";
         buffer_add(json->to, number, 1 + number_put_u64(number + 1, first->again++));
-        name = name_from(json, at);
+        name = name_from(json, at, hash_bytes(json->to->bytes + at, json->to->n - at));
     }
     *same = name;
     json->used++;
@@ -207,8 +209,71 @@ void field_json_name(struct field_json *json, const void *p, size_t n)
     add_escaped(json, p, n);
     if (json->to->failed || !make_room(json))
         return;
-    make_unique(json, at);
+    make_unique(json, at, hash_bytes(json->to->bytes + at, json->to->n - at));
     buffer_add(json->to, "\":", 2);
+}
+
+/* A name that is escaped already. */
+static void add_name(struct field_json *json, ttr_text text, uint64_t hash)
+{
+    struct buffer *to = json->to;
+    char *at = (char *)buffer_room(to, text.n + sizeof ",\"\":");
+    if (!at || !make_room(json))
+        return;
+    char last = to->n ? at[-1] : '{';
+    size_t n = last != '{' && last != '[';
+    *at = ',';
+    at[n++] = '"';
+    memcpy(at + n, text.p, text.n);
+    buffer_filled(to, n + text.n);
+    struct field_name name = name_from(json, to->n - text.n, hash);
+    struct field_name *slot = find_name(json, &name);
+    if (slot->object == name.object) {
+        make_unique(json, name.at, hash);
+        buffer_add(to, "\":", 2);
+        return;
+    }
+    *slot = name;
+    json->used++;
+    memcpy(at + n + text.n, "\":", 2);
+    buffer_filled(to, 2);
+}
+
+void field_json_constant_name(struct field_json *json, const char *name)
+{
+    size_t n = strlen(name);
+    add_name(json, (ttr_text){name, n}, hash_bytes(name, n));
+}
+
+/* A known string, escaped. */
+static const struct text_piece *known_text(struct field_json *json, ttr_id id)
+{
+    const struct text_piece *piece = text_cache_get(&json->texts, json->t, id);
+    json->to->failed |= json->texts.failed;
+    if (piece->changed)
+        lost(json, FIELD_JSON_TEXT);
+    return piece;
+}
+
+void field_json_field_name(struct field_json *json, const ttr_field *field)
+{
+    if (!field->name_id) {
+        field_json_name(json, field->name.p, field->name.n);
+        return;
+    }
+    const struct text_piece *piece = known_text(json, field->name_id);
+    add_name(json, piece->text, piece->hash);
+}
+
+static void add_known_text(struct field_json *json, ttr_id id)
+{
+    ttr_text text = known_text(json, id)->text;
+    char *at = (char *)buffer_room(json->to, text.n + 2);
+    if (!at)
+        return;
+    at[0] = at[text.n + 1] = '"';
+    memcpy(at + 1, text.p, text.n);
+    buffer_filled(json->to, text.n + 2);
 }
 
 void field_json_value(struct field_json *json, const ttr_value *value)
@@ -228,6 +293,10 @@ void field_json_value(struct field_json *json, const ttr_value *value)
     case TTR_TYPE_TEXT: break;
     default: buffer_add_text(json->to, "null"); return;
     }
+    if (value->text_id) {
+        add_known_text(json, value->text_id);
+        return;
+    }
     buffer_add_byte(json->to, '"');
     add_escaped(json, value->text.p, value->text.n);
     buffer_add_byte(json->to, '"');
@@ -242,7 +311,7 @@ void field_json_fields(struct field_json *json, const ttr_event *event)
         while (json->depth > field.depth)
             close_level(json);
         if (json->objects[json->depth])
-            field_json_name(json, field.name.p, field.name.n);
+            field_json_field_name(json, &field);
         else
             add_comma(json);
         if (is_container(&field.value))

@@ -10,7 +10,7 @@
 #ifndef TRACETTA_ENCODINGS_FIELD_JSON_H
 #define TRACETTA_ENCODINGS_FIELD_JSON_H
 
-#include "base/buffer.h"
+#include "encodings/text_cache.h"
 #include "model/output.h"
 
 #define FIELD_JSON_DEPTH 255
@@ -33,6 +33,7 @@ enum field_json_loss {
 struct field_json {
     const ttr *t;
     struct buffer *to;
+    struct text_cache texts; /* known strings, escaped; for the writer's other strings too */
     struct field_name *names; /* a hash table of the names of all open objects */
     size_t names_n, used;
     uint64_t generation, oldest; /* each object has its own; names from before `oldest` do not count */
@@ -54,6 +55,10 @@ void field_json_begin(struct field_json *json);
 
 /* Appends a name (any bytes) and ':', with a comma before it where one is needed; the value follows. */
 void field_json_name(struct field_json *json, const void *p, size_t n);
+
+/* The same for a constant name without anything to escape, and for the name of a field. */
+void field_json_constant_name(struct field_json *json, const char *name);
+void field_json_field_name(struct field_json *json, const ttr_field *field);
 
 /* Appends a value that is no array or struct. */
 void field_json_value(struct field_json *json, const ttr_value *value);

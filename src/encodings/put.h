@@ -16,7 +16,7 @@ static inline char *put_text(char *at, const char *text)
     return at + n;
 }
 
-static inline char *put_piece(char *at, struct text_piece piece)
+static inline char *put_piece(char *at, ttr_text piece)
 {
     memcpy(at, piece.p, piece.n);
     return at + piece.n;

@@ -2,7 +2,9 @@
  * once at its end. */
 #include "encodings/text_cache.h"
 
-static const struct text_piece nothing = {.p = ""};
+#include "base/hash.h"
+
+static const struct text_piece nothing = {.text = {"", 0}};
 
 void text_cache_init(struct text_cache *cache, const struct alloc *alloc, text_encode encode)
 {
@@ -28,19 +30,19 @@ static bool make_slot(struct text_cache *cache, ttr_id id)
     return true;
 }
 
-struct text_piece text_cache_add(struct text_cache *cache, const ttr *t, ttr_id id)
+const struct text_piece *text_cache_add(struct text_cache *cache, const ttr *t, ttr_id id)
 {
     ttr_text text = ttr_text_get(t, id);
     struct buffer *scratch = &cache->scratch;
     if (id >= ttr_text_count(t))
-        return nothing;
+        return &nothing;
     buffer_clear(scratch);
     size_t changed = cache->encode(scratch, text.p, text.n);
     const char *p = scratch->failed ? NULL : arena_copy(&cache->arena, scratch->n ? (const char *)scratch->bytes : "", scratch->n);
     if (!p || !make_slot(cache, id)) {
         cache->failed = true;
-        return nothing;
+        return &nothing;
     }
-    cache->pieces[id] = (struct text_piece){.p = p, .n = scratch->n, .changed = changed};
-    return cache->pieces[id];
+    cache->pieces[id] = (struct text_piece){.text = {p, scratch->n}, .changed = changed, .hash = hash_bytes(p, scratch->n)};
+    return &cache->pieces[id];
 }

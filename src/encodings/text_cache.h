@@ -13,9 +13,9 @@
 typedef size_t (*text_encode)(struct buffer *to, const void *p, size_t n);
 
 struct text_piece {
-    const char *p; /* NULL: not asked for yet */
-    size_t n;
+    ttr_text text; /* p NULL: not asked for yet */
     size_t changed; /* what `encode` gave */
+    uint64_t hash;  /* of the escaped form */
 };
 
 struct text_cache {
@@ -32,13 +32,13 @@ void text_cache_init(struct text_cache *cache, const struct alloc *alloc, text_e
 void text_cache_free(struct text_cache *cache);
 
 /* Slow path of text_cache_get. */
-struct text_piece text_cache_add(struct text_cache *cache, const ttr *t, ttr_id id);
+const struct text_piece *text_cache_add(struct text_cache *cache, const ttr *t, ttr_id id);
 
-/* Gives the escaped form of a string; its `p` is never NULL. */
-static inline struct text_piece text_cache_get(struct text_cache *cache, const ttr *t, ttr_id id)
+/* Gives the escaped form of a string; text.p is never NULL.  The piece itself is good until the next call. */
+static inline const struct text_piece *text_cache_get(struct text_cache *cache, const ttr *t, ttr_id id)
 {
-    if (id < cache->pieces_n && cache->pieces[id].p)
-        return cache->pieces[id];
+    if (id < cache->pieces_n && cache->pieces[id].text.p)
+        return &cache->pieces[id];
     return text_cache_add(cache, t, id);
 }
 

@@ -51,7 +51,6 @@ struct chrome_thread {
 };
 
 struct chrome {
-    struct text_cache texts;
     struct field_json fields;
     struct chrome_thread *threads; /* by ttr_id; [0] stands for none */
     size_t threads_n;
@@ -70,7 +69,7 @@ struct chrome_line {
     int64_t time_ns;
     const char *ids; /* as in chrome_thread: CHROME_IDS_MAX bytes can be read there */
     size_t ids_n;
-    struct text_piece category, name;
+    ttr_text category, name;
     const char *extra; /* more members: `,"s":"t"`; at most 64 bytes */
     size_t extra_n;
 };
@@ -99,13 +98,13 @@ void chrome_arg_attributes(struct chrome *own, const ttr_event *event);
 void chrome_arg_series(struct ttr_writer *out, const ttr_event *event);
 
 /* Gives a string as JSON, `otherwise` (constant) where it is empty, and counts bytes that are no UTF-8. */
-static inline struct text_piece chrome_string(struct ttr_writer *out, ttr_id id, const char *otherwise, uint64_t offset)
+static inline ttr_text chrome_string(struct ttr_writer *out, ttr_id id, const char *otherwise, uint64_t offset)
 {
     struct chrome *own = out->own;
-    struct text_piece piece = text_cache_get(&own->texts, out->t, id);
-    if (piece.changed)
+    const struct text_piece *piece = text_cache_get(&own->fields.texts, out->t, id);
+    if (piece->changed)
         output_lost(out, FIELD_JSON_TEXT, offset);
-    return piece.n ? piece : (struct text_piece){.p = otherwise, .n = strlen(otherwise)};
+    return piece->text.n ? piece->text : (ttr_text){otherwise, strlen(otherwise)};
 }
 
 /* Writes the names of a thread and its process where they are news; once a batch for each thread. */

@@ -26,7 +26,7 @@ void chrome_begin(struct ttr_writer *out, const struct chrome_line *line)
     at = put_piece(put_text(at, ",\"cat\":\""), line->category);
     at = put_piece(put_text(at, "\",\"name\":\""), line->name);
     *at++ = '"';
-    at = put_piece(at, (struct text_piece){.p = line->extra, .n = line->extra_n});
+    at = put_piece(at, (ttr_text){line->extra, line->extra_n});
     at = put_text(at, args_text);
     buffer_filled(&out->buffer, (size_t)(at - begin));
     own->has_line = true;
@@ -47,20 +47,20 @@ void chrome_end(struct ttr_writer *out)
 
 void chrome_arg_number(struct chrome *own, const char *name, uint64_t value)
 {
-    field_json_name(&own->fields, name, strlen(name));
+    field_json_constant_name(&own->fields, name);
     field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
 }
 
 void chrome_arg_text(struct chrome *own, const char *name, const char *value)
 {
-    field_json_name(&own->fields, name, strlen(name));
+    field_json_constant_name(&own->fields, name);
     field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
 }
 
 void chrome_arg_string(struct chrome *own, const char *name, const ttr *t, ttr_id value)
 {
-    field_json_name(&own->fields, name, strlen(name));
-    field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_TEXT, .text = ttr_text_get(t, value)});
+    field_json_constant_name(&own->fields, name);
+    field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_TEXT, .text_id = value, .text = ttr_text_get(t, value)});
 }
 
 static void add_flags(struct chrome *own, unsigned flags)
@@ -73,7 +73,7 @@ static void add_flags(struct chrome *own, unsigned flags)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (!(flags & all[i].flag))
             continue;
-        field_json_name(&own->fields, all[i].name, strlen(all[i].name));
+        field_json_constant_name(&own->fields, all[i].name);
         field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1});
     }
 }
@@ -105,7 +105,7 @@ void chrome_arg_series(struct ttr_writer *out, const ttr_event *event)
             output_lost(out, CHROME_COUNTER_VALUE, event->offset);
             continue;
         }
-        field_json_name(&own->fields, field.name.p, field.name.n);
+        field_json_field_name(&own->fields, &field);
         field_json_value(&own->fields, &value);
     }
     if (event->level || (event->flags & ~TTR_EVENT_RAW))

@@ -14,13 +14,13 @@ struct cpu_ids {
 static struct chrome_line line_of(char phase, int64_t time_ns, const struct cpu_ids *ids)
 {
     return (struct chrome_line){.phase = phase, .time_ns = time_ns, .ids = ids->text, .ids_n = ids->n,
-                                .category = {.p = ""}, .name = {.p = ""}, .extra = ""};
+                                .category = {"", 0}, .name = {"", 0}, .extra = ""};
 }
 
 static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids, const char *what)
 {
     struct chrome_line line = line_of('M', time_ns, ids);
-    line.name = (struct text_piece){.p = what, .n = strlen(what)};
+    line.name = (ttr_text){what, strlen(what)};
     chrome_begin(out, &line);
 }
 
@@ -73,14 +73,14 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
 }
 
 /* What the slice is called: the thread's name, else its tid. */
-static struct text_piece running_name(struct ttr_writer *out, const ttr_event *event, char number[NUMBER_MAX])
+static ttr_text running_name(struct ttr_writer *out, const ttr_event *event, char number[NUMBER_MAX])
 {
     ttr_thread thread;
     if (!ttr_thread_get(out->t, event->thread, &thread))
-        return (struct text_piece){.p = "idle", .n = 4};
+        return (ttr_text){"idle", 4};
     if (thread.thread_name)
         return chrome_string(out, thread.thread_name, "", event->offset);
-    return (struct text_piece){.p = number, .n = number_put_u64(number, thread.tid)};
+    return (ttr_text){number, number_put_u64(number, thread.tid)};
 }
 
 void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)

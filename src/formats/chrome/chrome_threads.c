@@ -65,9 +65,9 @@ static struct chrome_thread *slot_of(struct ttr_writer *out, ttr_id id, const tt
 
 static void write_metadata(struct ttr_writer *out, const char *what, const struct chrome_thread *thread, int64_t time_ns)
 {
-    struct chrome_line line = {.phase = 'M', .ids = thread->ids, .ids_n = thread->ids_n, .category = {.p = ""}, .extra = ""};
+    struct chrome_line line = {.phase = 'M', .ids = thread->ids, .ids_n = thread->ids_n, .category = {"", 0}, .extra = ""};
     line.time_ns = time_ns;
-    line.name = (struct text_piece){.p = what, .n = strlen(what)};
+    line.name = (ttr_text){what, strlen(what)};
     chrome_begin(out, &line);
 }
 

@@ -75,7 +75,6 @@ static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
 {
     struct chrome *own = out->own;
     (void)error;
-    text_cache_init(&own->texts, &out->t->counted, json_escape);
     field_json_init(&own->fields, out->t, &out->buffer);
     own->fields.hex_pointers = true; /* JavaScript would round those above 2^53 */
     pairmap_init(&own->pids, &out->t->counted);
@@ -180,7 +179,7 @@ static void add_extra(struct chrome_line *line, const ttr *t, const ttr_event *e
         at = put_text(put_hex(put_text(at, ",\"id\":\""), event->link), "\"");
     else
         return;
-    at = put_piece(at, (struct text_piece){.p = line->extra, .n = line->extra_n});
+    at = put_piece(at, (ttr_text){line->extra, line->extra_n});
     line->extra = room;
     line->extra_n = (size_t)(at - room);
 }
@@ -247,7 +246,7 @@ static ttr_status chrome_write(struct ttr_writer *out, const ttr_batch *batch, t
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
         write_event(out, event);
-        out->buffer.failed |= own->texts.failed;
+        out->buffer.failed |= own->fields.texts.failed;
         ttr_status status = output_drain(out, error);
         if (status != TTR_OK)
             return status;
@@ -276,7 +275,7 @@ static ttr_status chrome_finish(struct ttr_writer *out, ttr_error *error)
     write_begin(out);
     chrome_tell_all_names(out);
     field_json_tell(&own->fields, out, 0);
-    out->buffer.failed |= own->texts.failed;
+    out->buffer.failed |= own->fields.texts.failed;
     buffer_add_text(&out->buffer, "\n],\"otherData\":{\"tracetta.base_ns\":\"");
     buffer_add(&out->buffer, number, number_put_i64(number, own->base_ns));
     buffer_add_text(&out->buffer, "\",\"tracetta.lost\":");
@@ -289,7 +288,6 @@ static void chrome_drop(struct ttr_writer *out)
 {
     struct chrome *own = out->own;
     const struct alloc *alloc = &out->t->counted;
-    text_cache_free(&own->texts);
     field_json_free(&own->fields);
     pairmap_free(&own->pids);
     pairmap_free(&own->cpus);

@@ -36,7 +36,7 @@ struct csv {
 
 /* The names of an event. */
 struct names {
-    struct text_piece provider, category, name, process, thread, source;
+    ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
 };
 
@@ -100,15 +100,15 @@ static void begin(struct ttr_writer *out)
     buffer_add_text(&out->buffer, own->line_end);
 }
 
-static struct text_piece look_up(struct ttr_writer *out, ttr_id id, uint64_t offset)
+static ttr_text look_up(struct ttr_writer *out, ttr_id id, uint64_t offset)
 {
     struct csv *own = out->own;
-    struct text_piece piece = text_cache_get(&own->texts, out->t, id);
-    if (piece.changed & HAS_BROKEN)
+    const struct text_piece *piece = text_cache_get(&own->texts, out->t, id);
+    if (piece->changed & HAS_BROKEN)
         output_lost(out, FIELD_JSON_TEXT, offset);
-    if (piece.changed & HAS_NUL)
+    if (piece->changed & HAS_NUL)
         output_lost(out, CSV_NUL, offset);
-    return piece;
+    return piece->text;
 }
 
 /* The path is told only where there are several inputs; source 0 is the caller and has none. */
@@ -131,7 +131,7 @@ static void gather(struct ttr_writer *out, const ttr_event *event, struct names 
     names->source = look_up(out, path_of(out->t, event), offset);
 }
 
-static char *put_comma_piece(char *at, struct text_piece piece)
+static char *put_comma_piece(char *at, ttr_text piece)
 {
     *at = ',';
     return put_piece(at + 1, piece);

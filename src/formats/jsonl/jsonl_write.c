@@ -12,7 +12,6 @@
 #define LINE_NUMBERS (16 * NUMBER_MAX)
 
 struct jsonl {
-    struct text_cache texts;
     struct field_json fields;
 };
 
@@ -20,7 +19,7 @@ static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
 
 /* The strings of an event in the order of the schema. */
 struct strings {
-    struct text_piece provider, category, name, process, thread, source;
+    ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
     bool has_thread;
 };
@@ -29,18 +28,17 @@ static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
 {
     struct jsonl *own = out->own;
     (void)error;
-    text_cache_init(&own->texts, &out->t->counted, json_escape);
     field_json_init(&own->fields, out->t, &out->buffer);
     return TTR_OK;
 }
 
-static struct text_piece look_up(struct ttr_writer *out, ttr_id id, uint64_t offset)
+static ttr_text look_up(struct ttr_writer *out, ttr_id id, uint64_t offset)
 {
     struct jsonl *own = out->own;
-    struct text_piece piece = text_cache_get(&own->texts, out->t, id);
-    if (piece.changed)
+    const struct text_piece *piece = text_cache_get(&own->fields.texts, out->t, id);
+    if (piece->changed)
         output_lost(out, FIELD_JSON_TEXT, offset);
-    return piece;
+    return piece->text;
 }
 
 /* The path is told only where there are several inputs; source 0 is the caller and has none. */
@@ -61,7 +59,7 @@ static void gather(struct ttr_writer *out, const ttr_event *event, struct string
     s->source = look_up(out, path_of(out->t, event), event->offset);
 }
 
-static char *put_string(char *at, const char *key, struct text_piece value)
+static char *put_string(char *at, const char *key, ttr_text value)
 {
     at = put_text(at, key);
     at = put_piece(at, value);
@@ -237,7 +235,7 @@ static ttr_status jsonl_write(struct ttr_writer *out, const ttr_batch *batch, tt
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
         write_event(out, event);
-        out->buffer.failed |= own->texts.failed;
+        out->buffer.failed |= own->fields.texts.failed;
         ttr_status status = output_drain(out, error);
         if (status != TTR_OK)
             return status;
@@ -253,7 +251,6 @@ static ttr_status jsonl_finish(struct ttr_writer *out, ttr_error *error)
 static void jsonl_drop(struct ttr_writer *out)
 {
     struct jsonl *own = out->own;
-    text_cache_free(&own->texts);
     field_json_free(&own->fields);
 }
 

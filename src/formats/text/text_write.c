@@ -27,7 +27,7 @@ struct text {
 
 /* The names of an event. */
 struct names {
-    struct text_piece provider, category, name, process, thread, source;
+    ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
 };
 
@@ -252,12 +252,12 @@ static void gather(struct ttr_writer *out, const ttr_event *event, struct names 
     struct text *own = out->own;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread, &names->known); /* an event without a thread shows none */
-    names->provider = text_cache_get(&own->texts, out->t, event->provider);
-    names->category = text_cache_get(&own->texts, out->t, event->category);
-    names->name = text_cache_get(&own->texts, out->t, event->name);
-    names->process = text_cache_get(&own->texts, out->t, own->with_names ? names->known.process_name : 0);
-    names->thread = text_cache_get(&own->texts, out->t, own->with_names ? names->known.thread_name : 0);
-    names->source = text_cache_get(&own->texts, out->t, path_of(out->t, event));
+    names->provider = text_cache_get(&own->texts, out->t, event->provider)->text;
+    names->category = text_cache_get(&own->texts, out->t, event->category)->text;
+    names->name = text_cache_get(&own->texts, out->t, event->name)->text;
+    names->process = text_cache_get(&own->texts, out->t, own->with_names ? names->known.process_name : 0)->text;
+    names->thread = text_cache_get(&own->texts, out->t, own->with_names ? names->known.thread_name : 0)->text;
+    names->source = text_cache_get(&own->texts, out->t, path_of(out->t, event))->text;
 }
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
