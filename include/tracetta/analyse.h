@@ -73,7 +73,7 @@ typedef struct ttr_tree_span {
 } ttr_tree_span;
 
 /* Reads to the end and nests spans by containment per thread (async spans are left out: they belong to none).  Memory grows with
- * the spans: 64 bytes each, while it is built twice that.  Ended early by `progress` it gives the spans so far, and
+ * the spans: 72 bytes each, while it is built twice that.  Ended early by `progress` it gives the spans so far, and
  * error->status is TTR_AGAIN. */
 TTR_API ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error);
 

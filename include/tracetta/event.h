@@ -36,7 +36,7 @@ typedef struct ttr_options {
     uint64_t max_memory; /* most bytes for strings, tables and sorting together; 0 = 1 GiB */
 } ttr_options;
 
-/* Makes a context; NULL options are fine, NULL when memory is out. */
+/* Makes a context; NULL options are fine.  NULL when memory is out, or when options->size is not set. */
 TTR_API ttr *ttr_new(const ttr_options *options);
 
 /* Frees a context; its readers and writers must be gone.  NULL is fine. */

@@ -166,15 +166,27 @@ static ttr_reader *open_source(ttr *t, struct source *source, const char *path, 
     return NULL;
 }
 
-static struct source_options source_options_of(const ttr_read_options *options)
+static bool knows_size(size_t given, size_t known, const char *name, ttr_error *error)
 {
-    return (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP};
+    if (given >= known)
+        return true;
+    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s.size is %zu, expected %zu: set it to sizeof(%s)", name, given, known, name);
+    return false;
+}
+
+/* What the source is to do; false where the options are not what the header says. */
+static bool take_options(const ttr_read_options *options, struct source_options *how, ttr_error *error)
+{
+    *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP};
+    return !options || knows_size(options->size, sizeof *options, "ttr_read_options", error);
 }
 
 ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error)
 {
-    struct source_options how = source_options_of(options);
+    struct source_options how;
     struct stat about;
+    if (!take_options(options, &how, error))
+        return NULL;
     if (strcmp(path, "-") != 0 && *path && stat(path, &about) == 0 && S_ISDIR(about.st_mode))
         return open_directory(t, path, options, error);
     return open_source(t, source_open(&t->counted, path, &how, error), path, options, error);
@@ -183,20 +195,26 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
 ttr_reader *ttr_open_memory(ttr *t, const void *bytes, size_t n, const char *name, const ttr_read_options *options,
                             ttr_error *error)
 {
-    struct source_options how = source_options_of(options);
+    struct source_options how;
+    if (!take_options(options, &how, error))
+        return NULL;
     return open_source(t, source_open_memory(&t->counted, bytes, n, &how, error), name, options, error);
 }
 
 ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *own, const char *name, const ttr_read_options *options,
                           ttr_error *error)
 {
-    struct source_options how = source_options_of(options);
+    struct source_options how;
+    if (!take_options(options, &how, error))
+        return NULL;
     return open_source(t, source_open_pull(&t->counted, pull, own, &how, error), name, options, error);
 }
 
-static const struct format *find_writer(const char *name, ttr_error *error)
+static const struct format *find_writer(const char *name, const ttr_write_options *options, ttr_error *error)
 {
     char names[128];
+    if (options && !knows_size(options->size, sizeof *options, "ttr_write_options", error))
+        return NULL;
     const struct format *format = format_find(name);
     if (format && format->abilities & TTR_FORMAT_WRITES)
         return format;
@@ -207,7 +225,7 @@ static const struct format *find_writer(const char *name, ttr_error *error)
 
 ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name, const ttr_write_options *options, ttr_error *error)
 {
-    const struct format *format = find_writer(format_name, error);
+    const struct format *format = find_writer(format_name, options, error);
     if (!format)
         return NULL;
     struct sink *sink = sink_open(&t->counted, path, options && options->flags & TTR_WRITE_OVERWRITE, error);
@@ -217,7 +235,7 @@ ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name, const 
 ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format_name, const ttr_write_options *options,
                             ttr_error *error)
 {
-    const struct format *format = find_writer(format_name, error);
+    const struct format *format = find_writer(format_name, options, error);
     if (!format)
         return NULL;
     struct sink *sink = sink_open_push(&t->counted, push, own, error);

@@ -55,7 +55,8 @@ ttr_event *ttr_event_edit(ttr_builder *builder)
 
 void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
 {
-    builder->event.thread = context_thread(builder->t, builder->event.source, pid, tid);
+    bool has_source = builder->event.source < builder->t->sources_n; /* callers may set any */
+    builder->event.thread = has_source ? context_thread(builder->t, builder->event.source, pid, tid) : 0;
     builder->failed |= builder->event.thread == 0;
 }
 

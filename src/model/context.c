@@ -43,6 +43,8 @@ static bool add_nones(ttr *t)
 ttr *ttr_new(const ttr_options *options)
 {
     struct alloc alloc = *alloc_default();
+    if (options && options->size < sizeof *options)
+        return NULL;
     if (options && options->resize)
         alloc = (struct alloc){.resize = options->resize, .own = options->own};
     ttr *t = alloc_zero(&alloc, 1, sizeof *t);

@@ -103,6 +103,7 @@ size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event 
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field))
         packed_add(t, to, &field);
+    to->failed |= to->n - at > UINT32_MAX;
     copy->payload = NULL;
     copy->payload_size = (uint32_t)(to->n - at);
     copy->schema = SCHEMA_PACKED;

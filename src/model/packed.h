@@ -12,9 +12,17 @@ extern const struct field_ops packed_field_ops;
 /* Appends a field; its name is interned.  The buffer's failed flag tells of memory. */
 void packed_add(ttr *t, struct buffer *to, const ttr_field *field);
 
-/* Appends all fields of an event, and makes `copy` an event of its own whose payload is at the returned offset of the buffer
- * (set copy->payload when the buffer no longer moves).  `activity` and `related` are dropped where not NULL only by formats that
- * have none; they are copied before the fields otherwise. */
+/* Appends an event that is to outlive its batch: first the 16 bytes of `activity` and `related` where they are not NULL, then all
+ * fields.  `copy` becomes an event whose payload is at the returned offset of the buffer; its pointers only tell what is there until
+ * packed_settle puts them right. */
 size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
+
+/* Points a copy to its payload, wherever that has come to rest. */
+static inline void packed_settle(ttr_event *copy, const uint8_t *payload)
+{
+    copy->payload = copy->payload_size ? payload : NULL;
+    copy->related = copy->related ? payload + (copy->activity ? 16 : 0) : NULL;
+    copy->activity = copy->activity ? payload : NULL;
+}
 
 #endif

@@ -77,19 +77,22 @@ static void copy_is_independent_of_the_event_it_was_made_from(void **state)
     ttr *t = ttr_new(NULL);
     ttr_builder *builder = ttr_builder_new(t);
     ttr_event event = build_sample(builder), copy;
-    static const uint8_t activity[16] = "0123456789abcde";
+    static const uint8_t activity[16] = "0123456789abcde", related[16] = "edcba9876543210";
     event.activity = activity;
+    event.related = related;
     event.flags = TTR_EVENT_RAW | TTR_EVENT_CLAMPED;
     struct buffer buffer;
     buffer_init(&buffer, &t->counted);
     buffer_add_zeros(&buffer, 5);
     size_t at = packed_copy(t, &buffer, &event, &copy);
     assert_false(buffer.failed);
-    copy.payload = buffer.bytes + at;
+    packed_settle(&copy, buffer.bytes + at);
     ttr_builder_free(builder);
     check_sample(t, &copy);
     assert_int_equal(copy.flags, TTR_EVENT_CLAMPED);
-    assert_memory_equal(copy.payload, activity, 16);
+    assert_ptr_equal(copy.payload, copy.activity);
+    assert_memory_equal(copy.activity, activity, 16);
+    assert_memory_equal(copy.related, related, 16);
     buffer_free(&buffer);
     ttr_free(t);
 }
@@ -111,6 +114,20 @@ static void cut_payload_ends_the_walk_at_every_length(void **state)
             found++;
         assert_in_range(found, 0, 9);
     }
+    ttr_builder_free(builder);
+    ttr_free(t);
+}
+
+static void event_of_a_source_that_is_none_has_no_thread(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    ttr_batch batch;
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "");
+    ttr_event_edit(builder)->source = 77;
+    ttr_on_thread(builder, 1, 2);
+    assert_int_not_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
     ttr_builder_free(builder);
     ttr_free(t);
 }
@@ -146,6 +163,7 @@ int main(void)
         cmocka_unit_test(built_event_gives_back_every_field),
         cmocka_unit_test(copy_is_independent_of_the_event_it_was_made_from),
         cmocka_unit_test(cut_payload_ends_the_walk_at_every_length),
+        cmocka_unit_test(event_of_a_source_that_is_none_has_no_thread),
         cmocka_unit_test(every_failing_allocation_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

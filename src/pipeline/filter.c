@@ -3,10 +3,10 @@
  * Patterns are matched once per id, not per event: a table of verdicts per condition grows with the ids.  A thread or process
  * whose name is still unknown is asked again.  What always passes, inverted or not: definitions, and with conditions of time,
  * thread and process only also objects and gaps, which say something about the trace and not at a time. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
@@ -217,9 +217,7 @@ static bool copy_condition(struct filter *filter, struct condition *condition, c
         return false;
     for (; condition->n < n; condition->n++) {
         const char *pattern = list[condition->n];
-        char *end = NULL;
-        condition->number[condition->n] = strtoull(pattern, &end, strncmp(pattern, "0x", 2) == 0 ? 16 : 10);
-        condition->is_number[condition->n] = pattern[0] >= '0' && pattern[0] <= '9' && *end == '\0';
+        condition->is_number[condition->n] = number_get_u64(pattern, strlen(pattern), &condition->number[condition->n]);
         condition->glob[condition->n] = arena_copy(&filter->arena, pattern, strlen(pattern));
         if (!condition->glob[condition->n])
             return false;

@@ -193,10 +193,16 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
 /* More than one input out of order: all go through one sorter, so that memory does not grow with their number. */
 ttr_reader *ttr_merge(ttr *t, ttr_reader **in, size_t n, ttr_error *error)
 {
-    size_t unordered = 0, at = 0;
+    size_t unordered = 0, at = 0, strange = 0;
     for (size_t i = 0; i < n; i++) {
+        strange += in[i]->t != t;
         unordered += in[i]->order != TTR_ORDER_TIME;
         at = in[i]->order != TTR_ORDER_TIME ? i : at;
+    }
+    if (strange) {
+        close_readers(in, n);
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "readers of another context cannot be merged: ids mean something else there");
+        return NULL;
     }
     if (unordered > 1)
         return sort_readers(t, in, n, &sort_limits_default, error);

@@ -165,6 +165,19 @@ static void failing_input_does_not_take_the_others_with_it(void **state)
     ttr_free(t);
 }
 
+static void reader_of_another_context_is_refused(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL), *other = ttr_new(NULL);
+    ttr_error error = {0};
+    ttr_reader *in[] = {memory_reader(t, &(struct memory_events){.n = 0}), memory_reader(other, &(struct memory_events){.n = 0})};
+    assert_null(ttr_merge(t, in, 2, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    assert_int_equal(memory_readers_open(), 0);
+    ttr_free(other);
+    ttr_free(t);
+}
+
 static bool merge_through(ttr *t, const ttr_event *given, size_t n, ttr_order order)
 {
     ttr_reader *in[3];
@@ -208,6 +221,7 @@ int main(void)
         cmocka_unit_test(no_input_at_all_ends_at_once),
         cmocka_unit_test(reader_that_breaks_its_promise_does_not_stop_the_merge),
         cmocka_unit_test(failing_input_does_not_take_the_others_with_it),
+        cmocka_unit_test(reader_of_another_context_is_refused),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests_name("merge", tests, NULL, NULL);

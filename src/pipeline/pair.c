@@ -31,6 +31,8 @@ struct pairer {
     struct remarks remarks;
     int64_t last_time;
     bool is_at_end;
+    ttr_status ending;    /* why: TTR_END, or the failure to tell when all is given */
+    ttr_error ending_error;
     size_t left_at;       /* of open.left */
     ttr_event out[BATCH];
     size_t payload_at[BATCH]; /* plus 1, of events whose payload is in `fields`; 0 = borrowed from the input */
@@ -174,17 +176,17 @@ static void give_left(struct pairer *pairer)
     }
 }
 
-/* Fills the output from one batch of the input, or from what is left at its end. */
+/* Fills the output from one batch of the input, or from what is left at its end, be that a failure. */
 static ttr_status fill(struct pairer *pairer, ttr_error *error)
 {
     if (pairer->at == pairer->batch.n && !pairer->is_at_end) {
         pairer->at = 0;
-        ttr_status status = ttr_read(pairer->in, &pairer->batch, error);
-        if (status != TTR_OK)
+        pairer->ending = ttr_read(pairer->in, &pairer->batch, &pairer->ending_error);
+        if (pairer->ending != TTR_OK)
             pairer->batch = (ttr_batch){0};
-        if (status != TTR_OK && status != TTR_END)
-            return status;
-        pairer->is_at_end = status == TTR_END;
+        if (pairer->ending == TTR_AGAIN)
+            return TTR_AGAIN;
+        pairer->is_at_end = pairer->ending != TTR_OK;
         if (pairer->is_at_end && !open_list_left(&pairer->open))
             return fail_memory(error);
     }
@@ -199,14 +201,9 @@ static ttr_status fill(struct pairer *pairer, ttr_error *error)
 /* The output's buffer no longer moves: payloads can be pointed to. */
 static void settle(struct pairer *pairer)
 {
-    for (uint32_t i = 0; i < pairer->n; i++) {
-        ttr_event *event = &pairer->out[i];
-        if (pairer->payload_at[i] == 0 || event->payload_size == 0)
-            continue;
-        event->payload = pairer->fields.bytes + pairer->payload_at[i] - 1;
-        event->related = event->related ? event->payload + (event->activity ? 16 : 0) : NULL;
-        event->activity = event->activity ? event->payload : NULL;
-    }
+    for (uint32_t i = 0; i < pairer->n; i++)
+        if (pairer->payload_at[i] && pairer->out[i].payload_size)
+            packed_settle(&pairer->out[i], pairer->fields.bytes + pairer->payload_at[i] - 1);
 }
 
 static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
@@ -218,8 +215,10 @@ static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
         ttr_status status = fill(pairer, error);
         if (status != TTR_OK)
             return status;
-        if (pairer->n == 0 && pairer->is_at_end)
-            return TTR_END;
+        if (pairer->n == 0 && pairer->is_at_end) {
+            *error = pairer->ending_error;
+            return pairer->ending;
+        }
     }
     settle(pairer);
     *batch = (ttr_batch){.event = pairer->out, .n = pairer->n};

@@ -181,6 +181,30 @@ static void begin_without_end_lasts_until_the_end(void **state)
     ttr_free(t);
 }
 
+static void failing_input_gives_what_is_open_before_the_failure(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_batch batch;
+    ttr_error error = {0};
+    (void)state;
+    put(0, TTR_KIND_BEGIN, 1);
+    put(1, TTR_KIND_INSTANT, 9);
+    ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = 2, .ending = TTR_E_IO});
+    ttr_reader *reader = ttr_pair(in, &error);
+    assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
+    assert_int_equal(ttr_batch_at(&batch, 0)->kind, TTR_KIND_INSTANT);
+    assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
+    assert_int_equal(ttr_batch_at(&batch, 0)->duration, 8);
+    assert_int_equal(ttr_batch_at(&batch, 0)->flags & TTR_EVENT_PARTIAL, TTR_EVENT_PARTIAL);
+    for (int i = 0; i < 2; i++) {
+        error = (ttr_error){0};
+        assert_int_equal(ttr_read(reader, &batch, &error), TTR_E_IO);
+        assert_int_equal(error.status, TTR_E_IO);
+    }
+    ttr_close(reader);
+    ttr_free(t);
+}
+
 static void end_of_another_name_closes_the_innermost_and_is_noted(void **state)
 {
     ttr *t = ttr_new(NULL);
@@ -272,6 +296,7 @@ int main(void)
         cmocka_unit_test(span_has_the_fields_of_its_begin_then_of_its_end),
         cmocka_unit_test(end_without_begin_passes_and_is_noted),
         cmocka_unit_test(begin_without_end_lasts_until_the_end),
+        cmocka_unit_test(failing_input_gives_what_is_open_before_the_failure),
         cmocka_unit_test(end_of_another_name_closes_the_innermost_and_is_noted),
         cmocka_unit_test(end_before_its_begin_is_a_backward_span_of_no_length),
         cmocka_unit_test(begins_past_the_limit_pass_with_their_ends),

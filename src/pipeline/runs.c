@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "model/packed.h"
 
 #define OUT_BYTES ((size_t)128 * 1024)
 #define NO_CURSOR UINT32_MAX
@@ -179,11 +180,8 @@ static ttr_status open_cursors(struct runs *runs, size_t first, ttr_error *error
 /* Gives the event at the head of a cursor, its pointers turned to where the bytes are now. */
 static void take_event(const struct run_cursor *cursor, ttr_event *event)
 {
-    const uint8_t *payload = cursor->bytes + cursor->head + sizeof *event;
     memcpy(event, cursor->bytes + cursor->head, sizeof *event);
-    event->payload = event->payload_size ? payload : NULL;
-    event->related = event->related ? payload + (event->activity ? 16 : 0) : NULL;
-    event->activity = event->activity ? payload : NULL;
+    packed_settle(event, cursor->bytes + cursor->head + sizeof *event);
 }
 
 ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32_t *n, ttr_error *error)

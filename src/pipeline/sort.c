@@ -109,15 +109,9 @@ static ttr_status collect(struct sorter *sorter, const ttr_event *event, ttr_err
 static void order_held(struct collected *held)
 {
     order_keys(held->key, held->spare, held->n);
-    for (size_t i = 0; i < held->n; i++) {
-        ttr_event *event = &held->event[i];
-        if (event->payload_size == 0)
-            continue;
-        const uint8_t *payload = held->bytes.bytes + held->payload_at[i];
-        event->payload = payload;
-        event->related = event->related ? payload + (event->activity ? 16 : 0) : NULL;
-        event->activity = event->activity ? payload : NULL;
-    }
+    for (size_t i = 0; i < held->n; i++)
+        if (held->event[i].payload_size)
+            packed_settle(&held->event[i], held->bytes.bytes + held->payload_at[i]);
 }
 
 static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
