@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <tracetta/tracetta.h>
@@ -96,6 +97,16 @@ static void fill_standard(void)
             _exit(OUTCOME_OUTPUT);
 }
 
+/* Merging many files needs as many descriptors; nothing here minds large ones. */
+static void raise_open_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* A word that is no verb: a file to look at, or a slip. */
 static int run_other(char **argv, int n)
 {
@@ -111,6 +122,7 @@ static int run_other(char **argv, int n)
 int main(int argc, char **argv)
 {
     fill_standard();
+    raise_open_files();
     interrupt_init();
     if (argc < 2) {
         help_overview(stderr);

@@ -56,6 +56,8 @@ run "$tracetta" cat --start=+9223372036854775807 "$small"
 verdict "behind_the_end_of_time_there_is_nothing" $? "exit status $run_status"
 succeeds "offsets_may_leave_the_range_of_times" "$tracetta" cat --offset="$small=9223372036854775807" --start=+1ms "$small"
 
+succeeds "many_inputs_need_no_higher_limit" bash -c "ulimit -S -n 16; exec '$tracetta' cat $(yes "'$small'" | head -n 40 | tr '\n' ' ')"
+
 # A limit of size counts in KiB: the output is longer.
 for ((i = 0; i < 9; i++)); do cat "$small" "$small" >"$work/twice"; cp "$work/twice" "$small"; done
 run bash -c "ulimit -f 1; '$tracetta' convert --to=jsonl '$small' -o '$work/long.jsonl'"

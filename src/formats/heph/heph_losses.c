@@ -6,11 +6,11 @@
 const ttr_loss heph_losses[HEPH_LOSSES] = {
     [HEPH_LOST_INSTANT] = {.code = "kind.instant", .what = "instants", .rule = ZERO_LENGTH},
     [HEPH_LOST_PAIR] = {.code = "kind.pair", .what = "begin and end events",
-                        .rule = "become one span with the attributes of both, written at its end"},
+                        .rule = "become one span with the name of the begin and the attributes of both, written at its end"},
     [HEPH_LOST_UNMATCHED] = {.code = "kind.unmatched", .what = "begins without an end and ends without a begin", .rule = ZERO_LENGTH},
     [HEPH_LOST_COUNTER] = {.code = "kind.counter", .what = "counters", .rule = ZERO_LENGTH},
     [HEPH_LOST_ASYNC] = {.code = "kind.async", .what = "asynchronous begin and end events",
-                         .rule = "become one span of the thread that began it, with attributes \"kind\" and \"id\""},
+                         .rule = "become one span with the name and thread of the begin, with attributes \"kind\" and \"id\""},
     [HEPH_LOST_STEP] = {.code = "kind.async-step", .what = "steps of asynchronous spans", .rule = ZERO_LENGTH},
     [HEPH_LOST_FLOW] = {.code = "kind.flow", .what = "flow events", .rule = ZERO_LENGTH},
     [HEPH_LOST_SWITCH] = {.code = "kind.switch", .what = "context switches", .rule = ZERO_LENGTH},

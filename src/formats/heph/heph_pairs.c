@@ -23,7 +23,7 @@ static struct key key_of(const ttr_event *event)
 {
     if (event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END)
         return (struct key){event->thread, 0};
-    return (struct key){event->link, (uint64_t)event->source << 40 | UINT64_C(1) << 32 | event->name};
+    return (struct key){event->link, (uint64_t)event->source << 40 | UINT64_C(1) << 32 | event->category};
 }
 
 /* A slot that nobody uses; HEPH_NO_BEGIN when memory is out. */
@@ -50,6 +50,11 @@ static void give_back(struct heph_pairs *pairs, uint32_t slot)
     pairs->begins[slot].below = pairs->unused;
     pairs->begins[slot].is_open = false;
     pairs->unused = slot;
+}
+
+bool heph_pairs_have_room(const struct heph_pairs *pairs, const ttr_event *event)
+{
+    return event->kind != TTR_KIND_ASYNC_BEGIN || pairs->unused != HEPH_NO_BEGIN || pairs->n < HEPH_OPEN_MAX;
 }
 
 struct heph_begin *heph_pairs_open(struct heph_pairs *pairs, const ttr_event *event)

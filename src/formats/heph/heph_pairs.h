@@ -9,6 +9,7 @@
 #include "base/pairmap.h"
 
 #define HEPH_NO_BEGIN UINT32_MAX
+#define HEPH_OPEN_MAX 16384u /* asynchronous begins may never end, so there is a limit to how many wait */
 
 struct heph_begin {
     ttr_event event;          /* of the begin; its payload is not kept */
@@ -22,11 +23,14 @@ struct heph_pairs {
     struct heph_begin *begins;
     size_t n, capacity;
     uint32_t unused;          /* first free slot */
-    struct pairmap tops;      /* of a thread (id, 0), or of an asynchronous (id, name + 2^32), the top slot */
+    struct pairmap tops;      /* of a thread (id, 0), or of an asynchronous (id, category + 2^32), the top slot */
 };
 
 void heph_pairs_init(struct heph_pairs *pairs, const struct alloc *alloc);
 void heph_pairs_free(struct heph_pairs *pairs);
+
+/* Whether a begin may wait; one that may not is as good as one that never ends. */
+bool heph_pairs_have_room(const struct heph_pairs *pairs, const ttr_event *event);
 
 /* Opens a slot for a begin, to be filled with its attributes; NULL when memory is out. */
 struct heph_begin *heph_pairs_open(struct heph_pairs *pairs, const ttr_event *event);

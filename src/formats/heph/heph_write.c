@@ -386,11 +386,6 @@ static void write_begin(struct ttr_writer *out, const ttr_event *event)
     writer->is_out_of_memory |= begin->attributes.failed;
 }
 
-static bool is_asynchronous(const ttr_event *event)
-{
-    return event->kind == TTR_KIND_ASYNC_BEGIN;
-}
-
 /* True where an end says what its begin did not.  What it leaves open it shares with its begin; a span has no place for more. */
 static bool says_more(const ttr_event *begin, const ttr_event *end)
 {
@@ -407,7 +402,7 @@ static bool says_more(const ttr_event *begin, const ttr_event *end)
 static void write_pair(struct ttr_writer *out, const struct heph_begin *begin, const ttr_event *end)
 {
     struct heph_put put = put_for(out, &begin->event);
-    bool is_backward = end->time < begin->event.time;
+    bool is_backward = end->time < begin->event.time, is_asynchronous = end->kind == TTR_KIND_ASYNC_END;
     struct packet packet = {.event = &begin->event, .description = ttr_text_get(out->t, begin->event.name)};
     packet.duration = is_backward ? 0 : (uint64_t)end->time - (uint64_t)begin->event.time;
     if (is_backward)
@@ -416,7 +411,7 @@ static void write_pair(struct ttr_writer *out, const struct heph_begin *begin, c
     buffer_add(&out->buffer, begin->attributes.bytes, begin->attributes.n);
     put.offset = end->offset;
     heph_put_fields(&put, end);
-    if (is_asynchronous(&begin->event)) {
+    if (is_asynchronous) {
         heph_put_string(&put, "kind", (ttr_text){"async", 5});
         heph_put_uint(&put, "id", begin->event.link);
     } else if (begin->event.link) {
@@ -425,7 +420,7 @@ static void write_pair(struct ttr_writer *out, const struct heph_begin *begin, c
     }
     if (says_more(&begin->event, end))
         output_lost(out, HEPH_LOST_END, end->offset);
-    output_lost(out, is_asynchronous(&begin->event) ? HEPH_LOST_ASYNC : HEPH_LOST_PAIR, begin->event.offset);
+    output_lost(out, is_asynchronous ? HEPH_LOST_ASYNC : HEPH_LOST_PAIR, begin->event.offset);
     end_packet(out, &packet);
 }
 
@@ -454,11 +449,15 @@ static void write_unfinished(struct ttr_writer *out, const struct heph_begin *be
 
 static void encode(struct ttr_writer *out, const ttr_event *event)
 {
+    const struct heph_writer *writer = out->own;
     settle_epoch(out, event);
     switch (event->kind) {
     case TTR_KIND_BEGIN:
     case TTR_KIND_ASYNC_BEGIN:
-        write_begin(out, event);
+        if (heph_pairs_have_room(&writer->pairs, event))
+            write_begin(out, event);
+        else
+            write_one(out, event);
         break;
     case TTR_KIND_END:
     case TTR_KIND_ASYNC_END:

@@ -53,6 +53,43 @@ static void begins_and_ends_become_spans_and_counters_have_no_holes(void **state
     writing_close(&w);
 }
 
+static void begin_async(struct writing *w, ttr_kind kind, const char *name, uint64_t id)
+{
+    ttr_event_begin(w->builder, kind, 1, "io", name);
+    ttr_on_thread(w->builder, 3, 4);
+    ttr_event_edit(w->builder)->link = id;
+    writing_end(w);
+}
+
+static void asynchronous_spans_are_paired_by_category_and_id(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "heph", 0, NULL);
+    begin_async(&w, TTR_KIND_ASYNC_BEGIN, "request", 7);
+    begin_async(&w, TTR_KIND_ASYNC_END, "done", 7);
+    assert_int_equal(writing_lost(&w, "kind.async"), 1);
+    assert_int_equal(writing_lost(&w, "kind.unmatched"), 0);
+    writing_finish(&w);
+    support_assert_hex(w.text + 42, w.n - 42, "72657175657374 0008 63617465676f7279 04 0002 696f"
+                                              "0004 6b696e64 04 0005 6173796e63 0002 6964 01 0000000000000007");
+    writing_close(&w);
+}
+
+static void not_every_asynchronous_begin_waits_for_an_end(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "heph", 0, NULL);
+    for (uint64_t i = 0; i < 20000; i++)
+        begin_async(&w, TTR_KIND_ASYNC_BEGIN, "request", i);
+    assert_int_equal(ttr_writer_events(w.writer), 20000 - 16384);
+    begin_async(&w, TTR_KIND_ASYNC_END, "request", 5);
+    assert_int_equal(writing_lost(&w, "kind.async"), 1);
+    writing_finish(&w);
+    writing_close(&w);
+}
+
 /* Reads what was written: it must be whole, with so many events. */
 static void check_readable(struct writing *w, uint64_t events)
 {
@@ -142,6 +179,8 @@ int main(void)
         cmocka_unit_test(a_span_is_a_packet_of_its_process_and_thread),
         cmocka_unit_test(the_epoch_comes_first_where_times_are_unix_times),
         cmocka_unit_test(begins_and_ends_become_spans_and_counters_have_no_holes),
+        cmocka_unit_test(asynchronous_spans_are_paired_by_category_and_id),
+        cmocka_unit_test(not_every_asynchronous_begin_waits_for_an_end),
         cmocka_unit_test(whatever_is_written_reads_as_whole),
         cmocka_unit_test(long_strings_are_cut_at_a_character_and_counted),
         cmocka_unit_test(structs_become_dotted_names_and_mixed_arrays_one_attribute_an_element),
