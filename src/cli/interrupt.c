@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "command.h"
+
 static volatile sig_atomic_t came;
 static const char *volatile temporary;
 static int wake[2] = {-1, -1}; /* a pipe whose writing end the handler closes: then its reading end is ready, for every thread */
@@ -19,6 +21,16 @@ static void on_signal(int number)
     }
     came = number;
     (void)close(wake[1]);
+}
+
+/* A mapped file was cut short by someone else.  Nothing can be read on, and what is written would look whole. */
+static void on_cut(int number)
+{
+    static const char text[] = "tracetta: an input was cut while it was read; --no-mmap reads such files\n";
+    (void)number;
+    if (temporary)
+        (void)unlink(temporary);
+    _exit(write(STDERR_FILENO, text, sizeof text - 1) < 0 ? OUTCOME_OUTPUT : OUTCOME_INPUT);
 }
 
 /* What the caller made us ignore (nohup, jobs in the background of a script) stays so. */
@@ -39,6 +51,7 @@ void interrupt_init(void)
     take_signal(SIGHUP);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
+    (void)signal(SIGBUS, on_cut);
 }
 
 int interrupt_came(void)

@@ -4,7 +4,8 @@
 #ifndef TRACETTA_CLI_INTERRUPT_H
 #define TRACETTA_CLI_INTERRUPT_H
 
-/* Catches SIGINT, SIGTERM and SIGHUP; ignores SIGPIPE and SIGXFSZ (a closed pipe and a limit of size are then errors of a write). */
+/* Catches SIGINT, SIGTERM and SIGHUP; ignores SIGPIPE and SIGXFSZ (a closed pipe and a limit of size are then errors of a
+ * write); ends with a message at SIGBUS, which comes when a mapped file is cut. */
 void interrupt_init(void);
 
 /* The signal that came, or 0. */

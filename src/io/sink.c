@@ -259,7 +259,11 @@ static bool open_path(struct sink *sink, bool overwrite, ttr_error *error)
                            sink->target);
         return false;
     }
-    if (errno == ENOENT && lstat(sink->target, &about) == 0) {
+    if (errno != ENOENT) { /* a name too long, say, which the temporary one would not be */
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s", sink->target);
+        return false;
+    }
+    if (lstat(sink->target, &about) == 0) {
         (void)fail_sys(error, ENOENT, NO_OFFSET, "%s is a link that leads nowhere; remove it or make its target", sink->target);
         return false;
     }

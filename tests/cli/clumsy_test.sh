@@ -63,6 +63,14 @@ for ((i = 0; i < 9; i++)); do cat "$small" "$small" >"$work/twice"; cp "$work/tw
 run bash -c "ulimit -f 1; '$tracetta' convert --to=jsonl '$small' -o '$work/long.jsonl'"
 [ $run_status = 4 ] && grep -q "too large" "$work/.err" && [ -z "$(find "$work" -name '.long*')" ]
 verdict "a_limit_of_size_is_a_failed_output" $? "exit status $run_status"
+name=$(printf 'x%.0s' {1..300})
+refuses "a_name_too_long_is_refused_before_the_work" 4 "cannot create .*too long" "$tracetta" convert --to=jsonl "$small" -o "$work/$name"
 run bash -c "ulimit -n 4; exec '$tracetta' convert --to=jsonl '$small' -o '$work/long.jsonl'"
 ! grep -q "folder is not" "$work/.err"
 verdict "too_many_open_files_are_not_blamed_on_the_folder" $? "exit status $run_status"
+
+# Cut while the pipe is full: what is mapped is gone.
+for ((i = 0; i < 5; i++)); do cat "$small" "$small" >"$work/twice"; cp "$work/twice" "$small"; done
+run bash -c "'$tracetta' cat '$small' | { read -r line; truncate -s 100 '$small'; cat >/dev/null; }; exit \${PIPESTATUS[0]}"
+[ $run_status = 3 ] && grep -q "was cut while it was read" "$work/.err"
+verdict "an_input_that_is_cut_while_it_is_read_is_told" $? "exit status $run_status"
