@@ -389,7 +389,7 @@ static bool belong_together(const ttr_event *begin, const ttr_event *end)
 {
     if (end->kind == TTR_KIND_END)
         return begin->kind == TTR_KIND_BEGIN && begin->thread == end->thread;
-    return begin->kind == TTR_KIND_ASYNC_BEGIN && begin->link == end->link && begin->name == end->name && begin->source == end->source;
+    return begin->kind == TTR_KIND_ASYNC_BEGIN && begin->link == end->link && begin->category == end->category && begin->source == end->source;
 }
 
 /* What an end says that its begin did not: an end has no attributes of its own but its fields. */
