@@ -14,8 +14,8 @@
 
 #define BATCH 256u
 
-const struct sort_limits sort_limits_default = {.run_events = 32768, .run_bytes = 3584 * 1024, .fan_in = 128,
-                                                .read_bytes = 32 * 1024};
+const struct sort_limits sort_limits_default = {.run_events = 32768, .run_bytes = (size_t)3584 * 1024, .fan_in = 128,
+                                                .read_bytes = (size_t)32 * 1024};
 
 /* Events in memory, with room that is kept from run to run. */
 struct collected {

@@ -34,7 +34,7 @@ static unsigned bid_by_records(const uint8_t *bytes, size_t n, bool is_whole, bo
         return 0;
     /* The chain may have ended early, with the file: then there must be enough of it all the same. */
     struct fxt_span part = {bytes, span.words, is_big};
-    bool is_enough = fxt_chain(&part, false, CHAIN_SHORT) >= CHAIN_SHORT && span.words >= 2 * CHAIN_SHORT;
+    bool is_enough = fxt_chain(&part, false, CHAIN_SHORT) >= CHAIN_SHORT && span.words >= (uint64_t)2 * CHAIN_SHORT;
     return !is_enough ? 0 : is_init ? BID_INITIALIZATION : BID_CHAIN;
 }
 

@@ -121,8 +121,8 @@ static void follow(struct fxt_writer *w, const ttr_event *e)
     if (frequency)
         clockmath_init(&copied->clock, frequency);
     if (e->payload_size >= FXT_INITIALIZATION_WORDS_ANCHORED * FXT_WORD) {
-        copied->base_ticks = load_word(w, e->payload + 2 * FXT_WORD);
-        copied->base_ns = (int64_t)load_word(w, e->payload + 3 * FXT_WORD);
+        copied->base_ticks = load_word(w, e->payload + (size_t)2 * FXT_WORD);
+        copied->base_ns = (int64_t)load_word(w, e->payload + (size_t)3 * FXT_WORD);
     }
 }
 
