@@ -201,7 +201,8 @@ void field_json_begin(struct field_json *json)
     json->objects[0] = json->generation;
 }
 
-void field_json_name(struct field_json *json, const void *p, size_t n)
+/* A name of any bytes. */
+static void add_any_name(struct field_json *json, const void *p, size_t n)
 {
     add_comma(json);
     buffer_add_byte(json->to, '"');
@@ -258,7 +259,7 @@ static const struct text_piece *known_text(struct field_json *json, ttr_id id)
 void field_json_field_name(struct field_json *json, const ttr_field *field)
 {
     if (!field->name_id) {
-        field_json_name(json, field->name.p, field->name.n);
+        add_any_name(json, field->name.p, field->name.n);
         return;
     }
     const struct text_piece *piece = known_text(json, field->name_id);

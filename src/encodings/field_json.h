@@ -53,10 +53,7 @@ void field_json_free(struct field_json *json);
 /* Begins the members of an object; the caller has appended its '{' and appends its '}'. */
 void field_json_begin(struct field_json *json);
 
-/* Appends a name (any bytes) and ':', with a comma before it where one is needed; the value follows. */
-void field_json_name(struct field_json *json, const void *p, size_t n);
-
-/* The same for a constant name without anything to escape, and for the name of a field. */
+/* Appends a name and ':', with a comma before it where one is needed; the value follows.  A constant name has nothing to escape. */
 void field_json_constant_name(struct field_json *json, const char *name);
 void field_json_field_name(struct field_json *json, const ttr_field *field);
 

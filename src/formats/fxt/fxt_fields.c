@@ -95,36 +95,48 @@ static bool take_name(struct walk *walk, uint32_t ref, ttr_text *text, ttr_id *i
     return true;
 }
 
-/* What argument types are in the model. */
+#define WORDS_NEVER UINT16_MAX /* no argument is as long as that */
+
+/* What argument types are in the model, and where a number of that type is: in the last of so many words, when the name is in the
+ * table, above `shift`, under `mask`, with the sign in bit `sign`. */
 struct argument_type {
-    uint8_t type, hint, bits;
+    uint8_t type, hint, bits, shift;
+    uint16_t words;
+    uint64_t mask, sign;
 };
 
+#define ARGUMENT_WORD 0, 2, UINT64_MAX, 0
+#define ARGUMENT_NO_NUMBER 0, WORDS_NEVER, 0, 0
 static const struct argument_type argument_types[16] = {
-    [FXT_ARG_NULL] = {TTR_TYPE_NULL, TTR_HINT_NONE, 0},
-    [FXT_ARG_INT32] = {TTR_TYPE_INT, TTR_HINT_NONE, 32},
-    [FXT_ARG_UINT32] = {TTR_TYPE_UINT, TTR_HINT_NONE, 32},
-    [FXT_ARG_INT64] = {TTR_TYPE_INT, TTR_HINT_NONE, 64},
-    [FXT_ARG_UINT64] = {TTR_TYPE_UINT, TTR_HINT_NONE, 64},
-    [FXT_ARG_DOUBLE] = {TTR_TYPE_FLOAT, TTR_HINT_NONE, 64},
-    [FXT_ARG_TEXT] = {TTR_TYPE_TEXT, TTR_HINT_NONE, 0},
-    [FXT_ARG_POINTER] = {TTR_TYPE_UINT, TTR_HINT_POINTER, 64},
-    [FXT_ARG_KOID] = {TTR_TYPE_UINT, TTR_HINT_KOID, 64},
-    [FXT_ARG_BOOLEAN] = {TTR_TYPE_BOOL, TTR_HINT_NONE, 1},
-    [FXT_ARG_BLOB] = {TTR_TYPE_BYTES, TTR_HINT_NONE, 0},
-    [11] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0},
-    [12] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0},
-    [13] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0},
-    [14] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0},
-    [15] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0},
+    [FXT_ARG_NULL] = {TTR_TYPE_NULL, TTR_HINT_NONE, 0, 32, 1, 0, 0},
+    [FXT_ARG_INT32] = {TTR_TYPE_INT, TTR_HINT_NONE, 32, 32, 1, UINT32_MAX, (uint64_t)1 << 31},
+    [FXT_ARG_UINT32] = {TTR_TYPE_UINT, TTR_HINT_NONE, 32, 32, 1, UINT32_MAX, 0},
+    [FXT_ARG_INT64] = {TTR_TYPE_INT, TTR_HINT_NONE, 64, ARGUMENT_WORD},
+    [FXT_ARG_UINT64] = {TTR_TYPE_UINT, TTR_HINT_NONE, 64, ARGUMENT_WORD},
+    [FXT_ARG_DOUBLE] = {TTR_TYPE_FLOAT, TTR_HINT_NONE, 64, ARGUMENT_WORD},
+    [FXT_ARG_TEXT] = {TTR_TYPE_TEXT, TTR_HINT_NONE, 0, ARGUMENT_NO_NUMBER},
+    [FXT_ARG_POINTER] = {TTR_TYPE_UINT, TTR_HINT_POINTER, 64, ARGUMENT_WORD},
+    [FXT_ARG_KOID] = {TTR_TYPE_UINT, TTR_HINT_KOID, 64, ARGUMENT_WORD},
+    [FXT_ARG_BOOLEAN] = {TTR_TYPE_BOOL, TTR_HINT_NONE, 1, 32, 1, 1, 0},
+    [FXT_ARG_BLOB] = {TTR_TYPE_BYTES, TTR_HINT_NONE, 0, ARGUMENT_NO_NUMBER},
+    [11] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0, ARGUMENT_NO_NUMBER},
+    [12] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0, ARGUMENT_NO_NUMBER},
+    [13] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0, ARGUMENT_NO_NUMBER},
+    [14] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0, ARGUMENT_NO_NUMBER},
+    [15] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0, ARGUMENT_NO_NUMBER},
 };
+
+/* The number that a word of an argument holds. */
+static inline uint64_t number_of(const struct argument_type *type, uint64_t word)
+{
+    uint64_t number = word >> type->shift & type->mask;
+    return (number ^ type->sign) - type->sign;
+}
 
 /* Values that are not numbers, from behind the name. */
 static bool take_other_value(struct walk *walk, uint64_t header, ttr_value *value)
 {
     switch (fxt_get(header, FXT_ARG_TYPE)) {
-    case FXT_ARG_NULL: return true;
-    case FXT_ARG_BOOLEAN: value->v.u = fxt_get(header, FXT_ARG_BOOL); return true;
     case FXT_ARG_TEXT: return take_name(walk, (uint32_t)fxt_get(header, FXT_ARG_STRING), &value->text, &value->text_id);
     case FXT_ARG_BLOB: return take_stream(walk, fxt_get(header, FXT_ARG_VALUE), &value->text);
     default: return take_stream(walk, cursor_left(&walk->at), &value->text); /* a type to come: its bytes as they are */
@@ -147,14 +159,10 @@ static FXT_INLINE bool take_argument(struct walk *walk, uint64_t header, ttr_fie
     field->value.bits = argument_types[type].bits;
     if (!take_name(walk, (uint32_t)fxt_get(header, FXT_ARG_NAME), &field->name, &field->name_id))
         return false;
-    if (fxt_arg_value_words(type))
-        field->value.v.u = take_word(walk);
-    else if (type == FXT_ARG_INT32)
-        field->value.v.s = (int32_t)(header >> 32);
-    else if (type == FXT_ARG_UINT32)
-        field->value.v.u = header >> 32;
-    else if (!take_other_value(walk, header, &field->value))
-        return false;
+    uint64_t word = fxt_arg_value_words(type) ? take_word(walk) : header;
+    if (argument_types[type].words == WORDS_NEVER)
+        return take_other_value(walk, header, &field->value) && !walk->at.failed;
+    field->value.v.u = number_of(&argument_types[type], word);
     return !walk->at.failed;
 }
 
@@ -167,8 +175,41 @@ static void set_raw(ttr_field *field, const uint8_t *bytes, size_t n)
     field->value.text = (ttr_text){(const char *)bytes, n};
 }
 
+/* Takes an argument that is a number, or null, with a name of the table, as most are.  Of which type is found without a branch: no
+ * predictor could guess.  False where it is another, and then nothing is taken. */
+static FXT_INLINE bool take_plain(struct walk *walk, ttr_field *field)
+{
+    struct cursor at = walk->at;
+    const uint8_t *bytes = cursor_take(&at, FXT_WORD);
+    if (FXT_UNLIKELY(!bytes))
+        return false;
+    uint64_t header = fxt_load(bytes, walk->is_big);
+    const struct argument_type *type = &argument_types[fxt_get(header, FXT_ARG_TYPE)];
+    uint32_t ref = (uint32_t)fxt_get(header, FXT_ARG_NAME), slot = fxt_string_slot(walk->provider, ref & FXT_REF_LENGTH);
+    if (fxt_get(header, FXT_ARG_SIZE) != type->words || (ref & FXT_REF_INLINE) || !slot)
+        return false;
+    size_t more = (size_t)(type->words - 1) * FXT_WORD;
+    if (FXT_UNLIKELY(!cursor_take(&at, more)))
+        return false;
+    struct intern_text name = intern_get(&walk->provider->common->t->strings, ~slot);
+    field->name = (ttr_text){name.p, name.n};
+    field->name_id = ~slot;
+    field->value.type = type->type;
+    field->value.hint = type->hint;
+    field->value.bits = type->bits;
+    field->value.v.u = number_of(type, fxt_load(bytes + more, walk->is_big));
+    walk->at.p = at.p;
+    return true;
+}
+
+static inline void count_argument(struct walk *walk)
+{
+    walk->arguments--;
+    walk->stage = (uint8_t)(walk->arguments ? STAGE_ARGUMENTS : stage_behind(walk));
+}
+
 /* The next argument; the walk is over where sizes do not add up. */
-static FXT_INLINE bool next_argument(struct walk *walk, ttr_field *field)
+static FXT_APART bool next_argument(struct walk *walk, ttr_field *field)
 {
     const uint8_t *bytes = cursor_take(&walk->at, FXT_WORD);
     uint64_t header = bytes ? fxt_load(bytes, walk->is_big) : 0;
@@ -182,8 +223,7 @@ static FXT_INLINE bool next_argument(struct walk *walk, ttr_field *field)
     if (FXT_UNLIKELY(!take_argument(walk, header, field)))
         set_raw(field, bytes, (size_t)size * FXT_WORD);
     walk->at = behind;
-    walk->arguments--;
-    walk->stage = (uint8_t)(walk->arguments ? STAGE_ARGUMENTS : stage_behind(walk));
+    count_argument(walk);
     return true;
 }
 
@@ -272,7 +312,7 @@ static void begin_event(struct walk *walk, const ttr_event *event)
 }
 
 /* Other records begin with what they have in fixed places. */
-static void begin_other(struct walk *walk, const ttr_event *event)
+static FXT_APART void begin_other(struct walk *walk, const ttr_event *event)
 {
     struct cursor whole = walk->at;
     (void)take_word(walk);
@@ -303,7 +343,7 @@ static void fxt_fields_begin(ttr_fields *fields)
 }
 
 /* What is left when no argument is. */
-static bool next_other(struct walk *walk, const ttr_event *event, ttr_field *field)
+static FXT_APART bool next_other(struct walk *walk, const ttr_event *event, ttr_field *field)
 {
     if (walk->stage == STAGE_FIXED) {
         if (next_fixed(walk, event, field))
@@ -323,9 +363,12 @@ static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
     if (walk->stage == STAGE_DONE)
         return false;
     field_clear(field);
-    if (FXT_LIKELY(walk->stage == STAGE_ARGUMENTS))
+    if (FXT_UNLIKELY(walk->stage != STAGE_ARGUMENTS))
+        return next_other(walk, fields->event, field);
+    if (FXT_UNLIKELY(!take_plain(walk, field)))
         return next_argument(walk, field);
-    return next_other(walk, fields->event, field);
+    count_argument(walk);
+    return true;
 }
 
 const struct field_ops fxt_field_ops = {.begin = fxt_fields_begin, .next = fxt_fields_next};

@@ -24,6 +24,7 @@
 #define FXT_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FXT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define FXT_INLINE inline __attribute__((always_inline))
+#define FXT_APART __attribute__((noinline)) /* rare: keeps its registers out of the hot path around it */
 
 #define FXT_PROVIDERS_MAX 4096u /* providers with a state of their own; bounds memory under hostile section records */
 #define FXT_PAGE 256u           /* slots of one page of the string table, and of the thread table */
