@@ -11,8 +11,7 @@
 extern "C" {
 #endif
 
-/* Called now and then while a long call runs; returning false ends the call early with what it has (TTR_AGAIN). */
-typedef bool (*ttr_progress)(void *own);
+/* Progress: see ttr_progress in event.h; ended early by it, a call gives what it has (TTR_AGAIN). */
 
 /* --- Summary --- */
 

@@ -42,6 +42,13 @@ TTR_API ttr *ttr_new(const ttr_options *options);
 /* Frees a context; its readers and writers must be gone.  NULL is fine. */
 TTR_API void ttr_free(ttr *t);
 
+/* Called now and then while a long call runs; returning false ends it early, with what it has. */
+typedef bool (*ttr_progress)(void *own);
+
+/* Watches the calls of a context that are long without being told so: sorting (in ttr_merge too) reads all of its input in the first
+ * ttr_read.  Ended early it sorts what was read by then, and gives that.  NULL ends the watch. */
+TTR_API void ttr_watch(ttr *t, ttr_progress progress, void *own);
+
 /* The library's version: "0.1.0". */
 TTR_API const char *ttr_version(void);
 

@@ -21,7 +21,7 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
     struct progress progress;
     ttr_batch batch;
     ttr_status status;
-    progress_begin(&progress, call, inputs->reader, "checking");
+    progress_begin(&progress, call, inputs->t, inputs->reader, "checking");
     do {
         status = ttr_read(inputs->reader, &batch, &verdict->error);
     } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));

@@ -163,7 +163,7 @@ static int inform(const struct call *call, const char *path, struct json *json)
     int outcome = inputs_open_one(&subject.inputs, call, path, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    progress_begin(&progress, call, subject.inputs.reader, "info");
+    progress_begin(&progress, call, subject.inputs.t, subject.inputs.reader, "info");
     ttr_status status = ttr_summarise(subject.inputs.t, subject.inputs.reader, &subject.summary, progress_step, &progress, &error);
     progress_end(&progress);
     subject.findings = report_sum(subject.inputs.reader);

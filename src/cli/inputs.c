@@ -191,7 +191,7 @@ static bool find_span(const struct call *call, size_t index, int64_t *begin_ns, 
     ttr_error error = {0};
     if (inputs_open_one(&one, call, call->path[index], 0) != OUTCOME_FINE)
         return false;
-    progress_begin(&progress, call, one.reader, "looking for the begin");
+    progress_begin(&progress, call, one.t, one.reader, "looking for the begin");
     ttr_status status = ttr_summarise(one.t, one.reader, &summary, progress_step, &progress, &error);
     progress_end(&progress);
     if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN && summary.events == 0)

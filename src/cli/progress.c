@@ -24,17 +24,6 @@ uint64_t progress_now(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-void progress_begin(struct progress *progress, const struct call *call, ttr_reader *reader, const char *what)
-{
-    const char *how = call->set.progress ? call->set.progress : "auto";
-    *progress = (struct progress){.call = call, .reader = reader, .what = what, .begin_ns = progress_now()};
-    progress->is_json = strcmp(how, "json") == 0;
-    /* A line between lines of output on one terminal helps nobody. */
-    bool is_free = call->term.error_is_tty && !call->term.pager && (!call->term.out_is_tty || call->command->verb != VERB_CAT);
-    progress->is_on = progress->is_json || (strcmp(how, "auto") == 0 && is_free && !call->set.quiet);
-    progress->next_ns = progress->begin_ns + (progress->is_json ? JSON_STEP_NS : FIRST_NS);
-}
-
 static struct position find_position(ttr_reader *reader)
 {
     struct position sum = {0};
@@ -120,9 +109,22 @@ bool progress_step(void *own)
     return true;
 }
 
+void progress_begin(struct progress *progress, const struct call *call, ttr *t, ttr_reader *reader, const char *what)
+{
+    const char *how = call->set.progress ? call->set.progress : "auto";
+    *progress = (struct progress){.call = call, .t = t, .reader = reader, .what = what, .begin_ns = progress_now()};
+    progress->is_json = strcmp(how, "json") == 0;
+    /* A line between lines of output on one terminal helps nobody. */
+    bool is_free = call->term.error_is_tty && !call->term.pager && (!call->term.out_is_tty || call->command->verb != VERB_CAT);
+    progress->is_on = progress->is_json || (strcmp(how, "auto") == 0 && is_free && !call->set.quiet);
+    progress->next_ns = progress->begin_ns + (progress->is_json ? JSON_STEP_NS : FIRST_NS);
+    ttr_watch(t, progress_step, progress);
+}
+
 void progress_end(struct progress *progress)
 {
     if (progress->is_shown)
         (void)fputs("\r\x1b[K", stderr);
     progress->is_shown = false;
+    ttr_watch(progress->t, NULL, NULL);
 }

@@ -8,6 +8,7 @@ struct call;
 
 struct progress {
     const struct call *call;
+    ttr *t;
     ttr_reader *reader;   /* whose reports tell how far it is */
     const char *what;     /* "reading" */
     uint64_t written;     /* events, where there is an output: sorting reads everything before it gives the first */
@@ -17,8 +18,8 @@ struct progress {
     bool is_json, is_on, is_shown;
 };
 
-/* Gets ready; shows nothing yet. */
-void progress_begin(struct progress *progress, const struct call *call, ttr_reader *reader, const char *what);
+/* Gets ready and watches the context of the reader until progress_end; shows nothing yet. */
+void progress_begin(struct progress *progress, const struct call *call, ttr *t, ttr_reader *reader, const char *what);
 
 /* A ttr_progress (own = struct progress): shows what is due; false once the user interrupts. */
 bool progress_step(void *own);

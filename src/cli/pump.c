@@ -107,7 +107,7 @@ int pump_run(struct pump *pump)
 {
     struct progress progress;
     ttr_error error = {0};
-    progress_begin(&progress, pump->call, pump->in, pump->call->command->name);
+    progress_begin(&progress, pump->call, pump->t, pump->in, pump->call->command->name);
     enum stop stop = move(pump, &progress, &error);
     progress_end(&progress);
     if (stop == STOP_END)

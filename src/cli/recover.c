@@ -107,7 +107,7 @@ static int verify(const struct call *call, uint64_t events)
     int outcome = inputs_open_one(&again, call, call->set.output, 0);
     if (outcome != OUTCOME_FINE)
         return OUTCOME_OUTPUT;
-    progress_begin(&progress, call, again.reader, "verifying");
+    progress_begin(&progress, call, again.t, again.reader, "verifying");
     do {
         status = ttr_read(again.reader, &batch, &error);
     } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));

@@ -217,7 +217,7 @@ int run_stat(struct call *call)
     int outcome = inputs_open(&inputs, call, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    progress_begin(&progress, call, inputs.reader, "stat");
+    progress_begin(&progress, call, inputs.t, inputs.reader, "stat");
     ttr_stat *stat = ttr_stat_new(inputs.t, inputs.reader, progress_step, &progress, &error);
     progress_end(&progress);
     if (stat) {

@@ -264,7 +264,7 @@ int run_tree(struct call *call)
     int outcome = inputs_open(&inputs, call, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    progress_begin(&progress, call, inputs.reader, "tree");
+    progress_begin(&progress, call, inputs.t, inputs.reader, "tree");
     ttr_tree *tree = ttr_tree_new(inputs.t, inputs.reader, progress_step, &progress, &error);
     progress_end(&progress);
     if (tree) {

@@ -80,6 +80,12 @@ void ttr_free(ttr *t)
     alloc_free(&alloc, t, 1, sizeof *t);
 }
 
+void ttr_watch(ttr *t, ttr_progress progress, void *own)
+{
+    t->progress = progress;
+    t->progress_own = own;
+}
+
 uint16_t context_add_source(ttr *t, const char *path, const char *format)
 {
     if (t->sources_n >= UINT16_MAX ||

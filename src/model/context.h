@@ -61,6 +61,8 @@ struct ttr {
     struct alloc alloc;          /* the caller's, or the default */
     struct alloc counted;        /* what the library allocates with: counts against max_memory */
     uint64_t memory, max_memory;
+    ttr_progress progress;       /* see ttr_watch; may be NULL */
+    void *progress_own;
     struct intern strings;
     struct process *processes;
     size_t processes_n, processes_capacity;
@@ -75,6 +77,12 @@ struct ttr {
 };
 
 #define SCHEMA_PACKED 1u
+
+/* Asks who watches whether a long call should go on. */
+static inline bool context_goes_on(const ttr *t)
+{
+    return !t->progress || t->progress(t->progress_own);
+}
 
 /* Adds an input; UINT16_MAX when memory or numbers are out. */
 TTR_MUST uint16_t context_add_source(ttr *t, const char *path, const char *format);

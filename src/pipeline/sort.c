@@ -14,6 +14,9 @@
 
 #define BATCH 256u
 
+/* About 4,096 events: often enough for Ctrl-C to be felt at once. */
+#define BATCHES_PER_PROGRESS 16u
+
 const struct sort_limits sort_limits_default = {.run_events = 32768, .run_bytes = (size_t)3584 * 1024, .fan_in = 128,
                                                 .read_bytes = (size_t)32 * 1024};
 
@@ -33,6 +36,7 @@ struct sorter {
     size_t in_n, reading;  /* reading: the reader being read */
     ttr_batch batch;       /* of it */
     uint32_t batch_at;
+    uint64_t batches;
     bool is_collected, is_spilled;
     struct collected held;
     size_t given;          /* of what is held */
@@ -145,6 +149,13 @@ static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
     return TTR_OK;
 }
 
+/* Whoever watches may end all inputs where they are. */
+static void ask_for_end(struct sorter *sorter)
+{
+    if (++sorter->batches % BATCHES_PER_PROGRESS == 0 && !context_goes_on(sorter->base.t))
+        sorter->reading = sorter->in_n;
+}
+
 /* Reads all inputs to their ends, one after the other. */
 static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
 {
@@ -152,6 +163,9 @@ static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
         ttr_status status = collect_batch(sorter, error);
         if (status != TTR_OK)
             return status;
+        ask_for_end(sorter);
+        if (sorter->reading == sorter->in_n)
+            break;
         ttr_error own = {0};
         sorter->batch_at = 0;
         status = ttr_read(sorter->in[sorter->reading], &sorter->batch, &own);

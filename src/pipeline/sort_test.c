@@ -246,6 +246,30 @@ static void memory_stays_flat(void **state)
     support_heap_check(&heap);
 }
 
+static bool goes_on_twice(void *own)
+{
+    int *asked = own;
+    return ++*asked <= 2;
+}
+
+static void watcher_ends_the_input_early(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    int asked = 0;
+    for (size_t i = 0; i < 1000; i++)
+        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = 1000 - (int64_t)i};
+    ttr_watch(t, goes_on_twice, &asked);
+    ttr_reader *reader = ttr_sort(memory_reader(t, &(struct memory_events){.event = events, .n = 1000, .batch_max = 10}), NULL);
+    size_t n = memory_read_all(reader, sorted, 1000);
+    assert_int_equal(asked, 3);
+    assert_in_range(n, 10, 990);
+    assert_int_equal(sorted[n - 1].time, 1000);
+    assert_int_equal(sorted[0].time, 1000 - (int64_t)n + 1);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +280,7 @@ int main(void)
         cmocka_unit_test(sorted_input_is_given_back_as_it_is),
         cmocka_unit_test(definitions_are_dropped_and_an_empty_input_ends),
         cmocka_unit_test(failure_of_the_input_comes_after_what_it_gave),
+        cmocka_unit_test(watcher_ends_the_input_early),
         cmocka_unit_test(full_disk_is_told_as_such),
         cmocka_unit_test(folder_that_cannot_be_written_is_named),
         cmocka_unit_test(each_allocation_may_fail),
