@@ -2,7 +2,8 @@
  *
  * Ownership: everything reached through an event (payload, fields) is borrowed until the next ttr_read on the reader that gave
  * it; text behind an id lives as long as the context.  Thread rule: one context and its handles, one thread at a time;
- * different contexts are independent.  Structs here are plain and frozen (ABI). */
+ * different contexts are independent.  Arguments must not be NULL but where it is said; options and `error` always may, and what
+ * frees takes NULL.  Structs here are plain and frozen (ABI). */
 #ifndef TRACETTA_EVENT_H
 #define TRACETTA_EVENT_H
 

@@ -56,7 +56,8 @@ typedef enum ttr_order {
     TTR_ORDER_TIME = 2       /* no event goes back in time */
 } ttr_order;
 
-/* --- Wrapping readers.  Each takes `in` over, also when it fails (then NULL and `error`). --- */
+/* --- Wrapping readers.  Each takes `in` over, also when it fails (then NULL and `error`).  NULL for `in` gives NULL and leaves `error`
+ * as it is, so that calls can be nested around ttr_open. --- */
 
 /* Orders events exactly by (time, source, position); memory is bounded, the rest goes to an unlinked temporary file. */
 TTR_API ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error);

@@ -88,14 +88,15 @@ TTR_API void ttr_builder_free(ttr_builder *builder);
 /* Begins an event of a kind at a time (ns) in a category with a name; what was begun before and not ended is dropped. */
 TTR_API void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, const char *category, const char *name);
 
-/* The event under construction, to set any attribute directly (duration, link, cpu, ...); valid until ttr_event_end. */
+/* The event under construction, to set any attribute directly (duration, link, cpu, ...); valid until ttr_event_end;
+ * without effect before ttr_event_begin. */
 TTR_API ttr_event *ttr_event_edit(ttr_builder *builder);
 
 /* Puts the event on a thread; names may be NULL. */
 TTR_API void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid);
 TTR_API void ttr_on_provider(ttr_builder *builder, const char *provider);
 
-/* Appends a field. Text and bytes are copied. */
+/* Appends a field. Text and bytes are copied; a NULL text becomes a null. */
 TTR_API void ttr_put_null(ttr_builder *builder, const char *name);
 TTR_API void ttr_put_bool(ttr_builder *builder, const char *name, bool value);
 TTR_API void ttr_put_uint(ttr_builder *builder, const char *name, uint64_t value);
@@ -107,10 +108,11 @@ TTR_API void ttr_put_bytes(ttr_builder *builder, const char *name, const void *b
 /* Appends any field as it is; an ARRAY or STRUCT is followed by its `count` fields, one level deeper. */
 TTR_API void ttr_put_field(ttr_builder *builder, const ttr_field *field);
 
-/* Ends the event and writes it. */
+/* Ends the event and writes it.  TTR_E_MISUSE when none was begun since the last end. */
 TTR_API TTR_MUST ttr_status ttr_event_end(ttr_builder *builder, ttr_writer *writer, ttr_error *error);
 
-/* Ends the event and gives it as a batch of one, borrowed until the builder's next event. TTR_E_NOMEM when memory was out. */
+/* Ends the event and gives it as a batch of one, borrowed until the builder's next event.  TTR_E_NOMEM when memory was
+ * out, TTR_E_MISUSE when none was begun. */
 TTR_API TTR_MUST ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *error);
 
 /* Names a thread and its process, for events built by hand; NULL leaves a name as it is.  False when memory is out. */

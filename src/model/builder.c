@@ -10,7 +10,8 @@ struct ttr_builder {
     ttr *t;
     ttr_event event;
     struct buffer fields;
-    bool failed; /* a string or thread found no memory */
+    bool is_begun; /* and not ended */
+    bool failed;   /* a string or thread found no memory */
 };
 
 ttr_builder *ttr_builder_new(ttr *t)
@@ -43,6 +44,7 @@ void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, const ch
 {
     buffer_clear(&builder->fields);
     builder->fields.failed = builder->failed = false;
+    builder->is_begun = true;
     builder->event = (ttr_event){.kind = (uint8_t)kind, .time = time, .schema = SCHEMA_PACKED};
     builder->event.category = intern_text(builder, category);
     builder->event.name = intern_text(builder, name);
@@ -72,7 +74,7 @@ void ttr_put_field(ttr_builder *builder, const ttr_field *field)
 
 static void put(ttr_builder *builder, const char *name, const ttr_value *value)
 {
-    ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)}, .value = *value});
+    ttr_put_field(builder, &(ttr_field){.name = {name, name ? strlen(name) : 0}, .value = *value});
 }
 
 void ttr_put_null(ttr_builder *builder, const char *name)
@@ -102,7 +104,10 @@ void ttr_put_float(ttr_builder *builder, const char *name, double value)
 
 void ttr_put_text(ttr_builder *builder, const char *name, const char *value)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
+    if (value)
+        put(builder, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
+    else
+        ttr_put_null(builder, name);
 }
 
 void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n)
@@ -112,6 +117,9 @@ void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, si
 
 ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *error)
 {
+    if (!builder->is_begun)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "no event was begun: ttr_event_begin comes first, once for each event");
+    builder->is_begun = false;
     /* No fields need a place too: walking them must not begin at NULL. */
     if (builder->failed || !buffer_room(&builder->fields, 0) || builder->fields.n > UINT32_MAX)
         return fail_memory(error);

@@ -142,6 +142,8 @@ ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
 ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
 {
     ttr_error own = {0};
+    if (!out)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "there is no writer to finish");
     ttr_status status = out->stuck;
     if (status == TTR_OK)
         status = out->format->finish(out, &own);

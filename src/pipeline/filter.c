@@ -238,6 +238,8 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
 ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = filter_next, .close = filter_close, .report = filter_report};
+    if (!in)
+        return NULL;
     ttr *t = in->t;
     struct filter *filter = what->size == sizeof *what ? alloc_zero(&t->counted, 1, sizeof *filter) : NULL;
     if (!filter) {

@@ -195,6 +195,10 @@ ttr_reader *ttr_merge(ttr *t, ttr_reader **in, size_t n, ttr_error *error)
 {
     size_t unordered = 0, at = 0, strange = 0;
     for (size_t i = 0; i < n; i++) {
+        if (!in[i]) {
+            close_readers(in, n);
+            return NULL;
+        }
         strange += in[i]->t != t;
         unordered += in[i]->order != TTR_ORDER_TIME;
         at = in[i]->order != TTR_ORDER_TIME ? i : at;

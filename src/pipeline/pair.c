@@ -256,5 +256,5 @@ ttr_reader *pair_reader(ttr_reader *in, uint32_t max_open, ttr_error *error)
 
 ttr_reader *ttr_pair(ttr_reader *in, ttr_error *error)
 {
-    return pair_reader(in, OPEN_MAX, error);
+    return in ? pair_reader(in, OPEN_MAX, error) : NULL;
 }

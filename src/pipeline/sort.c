@@ -263,5 +263,7 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
 
 ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error)
 {
+    if (!in)
+        return NULL;
     return in->order == TTR_ORDER_TIME ? in : sort_readers(in->t, &in, 1, &sort_limits_default, error);
 }
