@@ -67,8 +67,11 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
     if (event->name)
         chrome_arg_string(own, "event", out->t, event->name);
     field_json_fields(&own->fields, event);
+    /* The CPU is the thread of the slice. */
+    if (!event->level && !(event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU)))
+        return;
     ttr_event rest = *event;
-    rest.flags &= (uint8_t)~TTR_EVENT_HAS_CPU; /* the CPU is the thread of the slice */
+    rest.flags &= (uint8_t)~TTR_EVENT_HAS_CPU;
     chrome_arg_attributes(own, &rest);
 }
 

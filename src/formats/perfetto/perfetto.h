@@ -148,8 +148,18 @@ void perfetto_end(struct perfetto *p, size_t mark);
 struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type, uint64_t uuid);
 void perfetto_end_event(struct perfetto *p, struct open_event open);
 
+/* Slow path of perfetto_intern. */
+uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dictionary);
+
 /* The iid of a known string in a dictionary, told to the reader when it is new; never 0. */
-uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dictionary dictionary);
+static inline uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dictionary dictionary)
+{
+    const struct string_use *uses = p->strings.items;
+    if (id >= p->strings.n || !(uses[id].in & 1u << dictionary) || uses[id].is_broken)
+        return perfetto_intern_new(p, id, dictionary);
+    p->flags |= SEQUENCE_NEEDED;
+    return uses[id].iid;
+}
 
 /* A number for an interned thing that is no string. */
 uint32_t perfetto_new_iid(struct perfetto *p);

@@ -100,7 +100,7 @@ static void tell_string(struct perfetto *p, const struct string_use *use, ttr_id
     protobuf_end(to, mark);
 }
 
-uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dictionary dictionary)
+uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dictionary)
 {
     struct string_use *use = perfetto_string(p, id);
     if (!use)
