@@ -121,19 +121,20 @@ static void write_name(struct fxt_writer *w, const ttr_thread *thread, bool is_t
     fxt_word_out(&to, thread->pid);
 }
 
+/* Each is cleared as soon as it has grown: memory may run out between the two. */
 static bool reserve_names(struct fxt_writer *w, ttr_id thread)
 {
     const ttr *t = w->out->t;
     const struct alloc *alloc = &w->out->t->counted;
     size_t known = w->known_n, processes = w->processes_n;
-    if (!alloc_reserve(alloc, (void **)&w->known, &w->known_n, (size_t)thread + 1, sizeof *w->known) ||
-        !alloc_reserve(alloc, (void **)&w->processes, &w->processes_n, t->processes_n, sizeof *w->processes)) {
-        w->failed = true;
-        return false;
-    }
-    memset(w->known + known, 0, (w->known_n - known) * sizeof *w->known);
-    memset(w->processes + processes, 0, (w->processes_n - processes) * sizeof *w->processes);
-    return true;
+    bool has_room = alloc_reserve(alloc, (void **)&w->known, &w->known_n, (size_t)thread + 1, sizeof *w->known);
+    if (w->known_n > known)
+        memset(w->known + known, 0, (w->known_n - known) * sizeof *w->known);
+    has_room = has_room && alloc_reserve(alloc, (void **)&w->processes, &w->processes_n, t->processes_n, sizeof *w->processes);
+    if (w->processes_n > processes)
+        memset(w->processes + processes, 0, (w->processes_n - processes) * sizeof *w->processes);
+    w->failed |= !has_room;
+    return has_room;
 }
 
 /* Readers take a koid for the thread that came up last with it, in a table, in place or as an object. */
