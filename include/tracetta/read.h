@@ -62,8 +62,8 @@ typedef enum ttr_order {
 /* Orders events exactly by (time, source, position); memory is bounded, the rest goes to an unlinked temporary file. */
 TTR_API ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error);
 
-/* Merges any number of readers of one context on one time line: (time, source, position).  Inputs that are not in order are
- * sorted first. */
+/* Merges any number of readers of one context on one time line: by time, what is at the same time in the order of `in`, then by
+ * position.  Inputs that are not in order are sorted first. */
 TTR_API ttr_reader *ttr_merge(ttr *t, ttr_reader **in, size_t n, ttr_error *error);
 
 /* Conditions that all must hold; an empty one always holds.  Lists end with NULL; patterns are globs ("net*", "[ab]?"). */
