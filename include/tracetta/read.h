@@ -27,8 +27,8 @@ typedef struct ttr_read_options {
     const char *const *format_options; /* "key=value" strings, NULL at the end; ttr_format_option lists them */
 } ttr_read_options;
 
-/* Opens a trace: any path, or "-".  NULL with `error` filled when it is no trace, unreadable, or options are wrong.
- * A directory gives all traces in it, merged by time; files that are no trace are passed over and counted by the note
+/* Opens a trace: any path, or "-"; NULL options are fine.  NULL with `error` filled when it is no trace, unreadable, or options
+ * are wrong.  A directory gives all traces in it, merged by time; files that are no trace are passed over and counted by the note
  * "directory.passed-over" of the first trace. */
 TTR_API ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error);
 
@@ -36,14 +36,15 @@ TTR_API ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *o
 TTR_API ttr_reader *ttr_open_memory(ttr *t, const void *bytes, size_t n, const char *name, const ttr_read_options *options,
                                     ttr_error *error);
 
-/* Pulls up to n bytes into `to`: the count, 0 at the end, -1 with errno set. */
+/* Pulls up to n bytes into `to`: the count, 0 at the end, -1 with errno set.  May wait for them.  For a compressed stream it is called on
+ * a thread of the reader's own, one call at a time; ttr_close waits for a call under way. */
 typedef int64_t (*ttr_pull)(void *own, void *to, size_t n);
 
 /* Opens a stream of the caller's. */
 TTR_API ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *own, const char *name, const ttr_read_options *options,
                                   ttr_error *error);
 
-/* Gives the next batch: TTR_OK (batch->n >= 1), TTR_END, or an error, which sticks. */
+/* Gives the next batch: TTR_OK (batch->n >= 1), TTR_END, or an error, which sticks; TTR_AGAIN does not. */
 TTR_API TTR_MUST ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error);
 
 /* Closes a reader and those it wraps.  NULL is fine. */

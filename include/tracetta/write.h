@@ -23,8 +23,8 @@ typedef struct ttr_write_options {
     const char *const *format_options; /* "key=value", NULL at the end */
 } ttr_write_options;
 
-/* Makes a writer: any path, "-" is standard output.  NULL with `error` when the format is unknown or cannot write, or the path
- * cannot be made. */
+/* Makes a writer: any path, "-" is standard output; NULL options are fine.  NULL with `error` when the format is unknown or cannot
+ * write, or the path cannot be made. */
 TTR_API ttr_writer *ttr_create(ttr *t, const char *path, const char *format, const ttr_write_options *options,
                                ttr_error *error);
 
@@ -82,6 +82,7 @@ typedef struct ttr_builder ttr_builder;
 
 /* Makes a builder; NULL when memory is out. */
 TTR_API ttr_builder *ttr_builder_new(ttr *t);
+
 /* Frees a builder; NULL is fine. */
 TTR_API void ttr_builder_free(ttr_builder *builder);
 
@@ -92,7 +93,7 @@ TTR_API void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, 
  * without effect before ttr_event_begin. */
 TTR_API ttr_event *ttr_event_edit(ttr_builder *builder);
 
-/* Puts the event on a thread; names may be NULL. */
+/* Puts the event on a thread, or under a provider (NULL: none). */
 TTR_API void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid);
 TTR_API void ttr_on_provider(ttr_builder *builder, const char *provider);
 

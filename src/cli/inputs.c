@@ -143,7 +143,7 @@ void inputs_close(struct inputs *inputs)
     *inputs = (struct inputs){0};
 }
 
-/* --- Offsets and spans --- */
+/* --- Offsets and begins --- */
 
 /* "--offset FILE=DURATION": the path may contain "=" itself, the last one counts. */
 static bool take_offsets(struct inputs *inputs, const struct call *call)
@@ -182,8 +182,8 @@ static bool is_readable_twice(const struct call *call, const char *path, const c
     return false;
 }
 
-/* First and last time of a file, by reading it.  False after telling the user. */
-static bool find_span(const struct call *call, size_t index, int64_t *begin_ns, int64_t *end_ns, bool *has_events)
+/* First time of a file, by reading it.  False after telling the user. */
+static bool find_first(const struct call *call, size_t index, int64_t *begin_ns, bool *has_events)
 {
     struct inputs one;
     struct progress progress;
@@ -198,7 +198,6 @@ static bool find_span(const struct call *call, size_t index, int64_t *begin_ns, 
         (void)inputs_failed(call, call->path[index], &error);
     inputs_close(&one);
     *begin_ns = summary.begin_ns;
-    *end_ns = summary.end_ns;
     *has_events = summary.events > 0;
     return summary.events > 0 || status == TTR_OK || status == TTR_END || status == TTR_AGAIN;
 }
@@ -217,11 +216,11 @@ static int find_begin(const struct inputs *inputs, const struct call *call, int6
     bool is_first = true;
     *begin_ns = 0;
     for (size_t i = 0; i < call->paths_n; i++) {
-        int64_t begin = 0, end = 0;
+        int64_t begin = 0;
         bool has_events = false;
         if (!is_readable_twice(call, call->path[i], "a time with +"))
             return OUTCOME_MISUSE;
-        if (!find_span(call, i, &begin, &end, &has_events))
+        if (!find_first(call, i, &begin, &has_events))
             return OUTCOME_INPUT;
         begin = add_clamped(begin, inputs->offset[i]);
         if (has_events && (is_first || begin < *begin_ns))
@@ -231,19 +230,21 @@ static int find_begin(const struct inputs *inputs, const struct call *call, int6
     return OUTCOME_FINE;
 }
 
-/* --align=begin: all begins where the first input has its own. */
+/* --align=begin: all begins where the first input that has events has its own. */
 static int align_begins(const struct inputs *inputs, const struct call *call)
 {
     int64_t target = 0;
+    bool has_target = false;
     for (size_t i = 0; i < call->paths_n; i++) {
-        int64_t begin = 0, end = 0;
+        int64_t begin = 0;
         bool has_events = false;
         if (!is_readable_twice(call, call->path[i], "--align=begin"))
             return OUTCOME_MISUSE;
-        if (!find_span(call, i, &begin, &end, &has_events))
+        if (!find_first(call, i, &begin, &has_events))
             return OUTCOME_INPUT;
-        if (i == 0)
+        if (has_events && !has_target)
             target = begin;
+        has_target = has_target || has_events;
         if (has_events)
             inputs->offset[i] = add_clamped(inputs->offset[i], add_clamped(target, begin == INT64_MIN ? INT64_MAX : -begin));
     }

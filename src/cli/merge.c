@@ -1,6 +1,7 @@
 /* merge: several traces on one time line, and an account of how each was placed there. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "convert.h"
 #include "progress.h"
@@ -74,7 +75,7 @@ static void warn_of_mixture(const struct call *call, ttr_reader *reader)
 {
     size_t anchored = 0, n = 0;
     ttr_report report = {.size = sizeof report};
-    if (call->set.align)
+    if (call->set.align && strcmp(call->set.align, "clock") != 0)
         return;
     for (; ttr_reader_report(reader, n, &report); n++)
         anchored += report.clocks_n && report.clocks[0].is_anchored;

@@ -86,6 +86,10 @@ if can writes heph; then
     run "$tracetta" merge --offset="$small=-1s" "$small" -o "$work/moved.jsonl"
     grep -q '"time_ns":1699999999000001000,' "$work/moved.jsonl"
     verdict "merge_moves_an_input" $? "exit status $run_status"
+    head -c 23 "$small" >"$work/eventless.heph" # its epoch alone
+    run "$tracetta" merge --align=begin --to=jsonl "$work/eventless.heph" "$small" -o "$work/aligned.jsonl"
+    grep -q '"time_ns":1700000000000001000,' "$work/aligned.jsonl"
+    verdict "begins_are_put_where_the_first_input_with_events_has_its_own" $? "exit status $run_status"
     refuses "an_offset_must_name_an_input" 2 "no input" "$tracetta" merge --offset=x=1s "$small" -o "$work/x.heph"
 fi
 if can writes heph && can reads fxt; then
