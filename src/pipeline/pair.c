@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "model/packed.h"
 #include "model/reader.h"
-#include "pipeline/open.h"
+#include "pipeline/open_spans.h"
 #include "pipeline/remarks.h"
 
 #define BATCH 256u

@@ -2,7 +2,7 @@
 #ifndef TRACETTA_PIPELINE_SPAN_STREAM_H
 #define TRACETTA_PIPELINE_SPAN_STREAM_H
 
-#include "pipeline/open.h"
+#include "pipeline/open_spans.h"
 #include "pipeline/reorder.h"
 
 /* A whole span.  Spans come in the order of their ends, as far as the window reaches. */

@@ -4,8 +4,8 @@
  * (process, category, id), and where no such is open by (category, id) alone: the innermost of those.  This keeps only who is
  * open; what belongs to a slot is kept by the caller in an array beside it.
  * At most `max` spans are open at once; begins past that are counted per lane, so that their ends close nothing else. */
-#ifndef TRACETTA_PIPELINE_OPEN_H
-#define TRACETTA_PIPELINE_OPEN_H
+#ifndef TRACETTA_PIPELINE_OPEN_SPANS_H
+#define TRACETTA_PIPELINE_OPEN_SPANS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Open spans: stacks per lane, chains per async id, both through one array of slots. */
-#include "pipeline/open.h"
+#include "pipeline/open_spans.h"
 
 #include <string.h>
 
