@@ -60,7 +60,8 @@ struct chrome {
     struct pairmap cpus;           /* those that run something */
     uint32_t batch;
     int64_t base_ns;
-    bool has_begun, has_base, has_line;
+    ttr_id provider;               /* of the first event; told once, in otherData */
+    bool has_begun, has_base, has_line, has_provider;
 };
 
 /* What a line is before its args. */

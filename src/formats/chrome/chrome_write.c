@@ -1,5 +1,5 @@
 /* Chrome JSON (the "Trace Event Format" of chrome://tracing, read by Perfetto, speedscope and many more), written as an object:
- *   {"displayTimeUnit":"ns","traceEvents":[ ... ],"otherData":{"tracetta.base_ns":"...","tracetta.lost":{...}}}
+ *   {"displayTimeUnit":"ns","traceEvents":[ ... ],"otherData":{"tracetta.base_ns":"...","tracetta.provider":"...","tracetta.lost":{...}}}
  * Times are microseconds with exactly three decimals, so nanoseconds stay exact, from a base that keeps them small: viewers hold
  * them as doubles.  finish closes the JSON wherever it is called.
  * Left out: reading, definitions, and any repair: spans that overlap in part and begins without an end are written as they are. */
@@ -45,7 +45,7 @@ static const struct shape shapes[TTR_KIND_COUNT] = {
 static const ttr_loss losses[CHROME_LOSSES] = {
     FIELD_JSON_LOSS_ROWS,
     [CHROME_POINTER] = {.code = "field.pointer", .what = "pointers", .rule = "become strings of hexadecimal digits"},
-    [CHROME_PROVIDER] = {.code = "event.provider", .what = "providers", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
+    [CHROME_PROVIDER] = {.code = "event.provider", .what = "providers unlike the first event's", .rule = "are left out: one is told for the whole file", .kind = TTR_LOSS_DROPPED},
     [CHROME_DETAIL] = {.code = "event.detail", .what = "keywords, opcodes and activity ids", .rule = "are left out",
                        .kind = TTR_LOSS_DROPPED},
     [CHROME_NO_THREAD] = {.code = "event.no-thread", .what = "events whose process or thread is not known",
@@ -220,7 +220,11 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     struct chrome *own = out->own;
     if (!own->has_base)
         choose_base(own, event);
-    if (event->provider)
+    if (!own->has_provider) {
+        own->has_provider = true;
+        own->provider = event->provider;
+    }
+    if (event->provider != own->provider)
         output_lost(out, CHROME_PROVIDER, event->offset);
     if (event->keyword || event->opcode || event->activity || event->related)
         output_lost(out, CHROME_DETAIL, event->offset);
@@ -278,6 +282,11 @@ static ttr_status chrome_finish(struct ttr_writer *out, ttr_error *error)
     out->buffer.failed |= own->fields.texts.failed;
     buffer_add_text(&out->buffer, "\n],\"otherData\":{\"tracetta.base_ns\":\"");
     buffer_add(&out->buffer, number, number_put_i64(number, own->base_ns));
+    if (own->provider) {
+        ttr_text provider = ttr_text_get(out->t, own->provider);
+        buffer_add_text(&out->buffer, "\",\"tracetta.provider\":\"");
+        (void)json_escape(&out->buffer, provider.p, provider.n);
+    }
     buffer_add_text(&out->buffer, "\",\"tracetta.lost\":");
     write_losses(out);
     buffer_add_text(&out->buffer, "}}\n");

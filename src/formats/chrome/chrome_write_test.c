@@ -280,7 +280,7 @@ static void losses_of_threads_and_attributes_are_counted(void **state)
     expect_lines(&w,
         "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":0,\"tid\":0,\"cat\":\"\",\"name\":\"x\"},"
         "\n{\"ph\":\"E\",\"ts\":0.000,\"pid\":\"9007199254740993\",\"tid\":9007199254740992,\"cat\":\"\",\"name\":\"x\",\"args\":{\"partial\":true}}",
-        "0", "\"event.provider\":1,\"event.detail\":1,\"event.no-thread\":1,\"thread.wide-id\":1");
+        "0\",\"tracetta.provider\":\"prov", "\"event.provider\":1,\"event.detail\":1,\"event.no-thread\":1,\"thread.wide-id\":1");
 }
 
 static void processes_of_several_inputs_with_one_pid_are_counted(void **state)
