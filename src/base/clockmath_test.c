@@ -85,6 +85,25 @@ static void random_frequencies_convert_exactly(void **state)
     }
 }
 
+static void later_ticks_are_never_earlier_ns(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct clockmath math;
+        bool clamped = false;
+        clockmath_init(&math, support_random_word(&seed));
+        uint64_t ticks = support_random_word(&seed);
+        for (unsigned i = 0; i < 20; i++) {
+            uint64_t step = support_random(&seed) % 3 ? support_random(&seed) % 4 : support_random_word(&seed);
+            uint64_t later = step > UINT64_MAX - ticks ? UINT64_MAX : ticks + step;
+            assert_true(clockmath_ns(&math, later, &clamped) >= clockmath_ns(&math, ticks, &clamped));
+            assert_true(clockmath_ns_signed(&math, -(int64_t)(ticks >> 1), &clamped) >= clockmath_ns_signed(&math, -(int64_t)(later >> 1), &clamped));
+            ticks = later;
+        }
+    }
+}
+
 static void the_edge_of_clamping_is_exact(void **state)
 {
     (void)state;
@@ -167,6 +186,7 @@ int main(void)
         cmocka_unit_test(random_frequencies_convert_exactly),
         cmocka_unit_test(the_edge_of_clamping_is_exact),
         cmocka_unit_test(a_frequency_of_0_is_nanoseconds),
+        cmocka_unit_test(later_ticks_are_never_earlier_ns),
         cmocka_unit_test(clamped_is_set_but_never_cleared),
         cmocka_unit_test(ticks_of_ns_lead_back_to_the_same_ns),
         cmocka_unit_test(sums_saturate),
