@@ -1,18 +1,15 @@
 /* Integers and doubles as text and back.  Integers are written two digits at a time, doubles as shortest.c finds them: printf
  * would take ten times as long and follow the locale.
- * Left out: durations, sizes and dates, which number_people.c holds. */
+ * Left out: dates, which number_iso.c holds. */
 #include "base/number.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/never.h"
 #include "base/shortest.h"
 
 /* Integers below this are written without an exponent. */
 #define PLAIN_MAX 1e15
-
-#define FIXED_DIGITS_MAX 40
 
 static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
                                   "25262728293031323334353637383940414243444546474849"
@@ -166,17 +163,6 @@ size_t number_put_double(char *to, double x)
         return n + 2;
     }
     return sign + put_shortest(to + sign, size);
-}
-
-size_t number_put_fixed(char *to, int64_t x, unsigned digits)
-{
-    size_t sign = x < 0;
-    *to = '-';
-    if (NEVER(digits > FIXED_DIGITS_MAX))
-        digits = FIXED_DIGITS_MAX;
-    if (digits == 0)
-        return number_put_i64(to, x);
-    return sign + put_decimal(to + sign, size_of_i64(x), digits);
 }
 
 bool number_get_u64(const char *p, size_t n, uint64_t *x)

@@ -173,21 +173,6 @@ static void a_locale_with_a_comma_changes_nothing(void **state)
     (void)setlocale(LC_NUMERIC, "C");
 }
 
-static void fixed_decimals_have_all_their_digits(void **state)
-{
-    (void)state;
-    char text[NUMBER_MAX];
-    support_assert_text(text, number_put_fixed(text, 1234567, 3), "1234.567");
-    support_assert_text(text, number_put_fixed(text, 5, 3), "0.005");
-    support_assert_text(text, number_put_fixed(text, -5, 1), "-0.5");
-    support_assert_text(text, number_put_fixed(text, 0, 2), "0.00");
-    support_assert_text(text, number_put_fixed(text, 1000, 3), "1.000");
-    support_assert_text(text, number_put_fixed(text, -12, 0), "-12");
-    support_assert_text(text, number_put_fixed(text, INT64_MIN, 9), "-9223372036.854775808");
-    support_assert_text(text, number_put_fixed(text, INT64_MIN, 19), "-0.9223372036854775808");
-    support_assert_text(text, number_put_fixed(text, 1, 40), "0.0000000000000000000000000000000000000001");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,7 +182,6 @@ int main(void)
         cmocka_unit_test(doubles_have_their_known_text),
         cmocka_unit_test(random_doubles_read_back_and_are_shortest),
         cmocka_unit_test(a_locale_with_a_comma_changes_nothing),
-        cmocka_unit_test(fixed_decimals_have_all_their_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,12 +175,20 @@ static int64_t take_fraction(const char **at)
     return ns;
 }
 
+/* Whether the month has such a day: where it has none, timegm counts on into the next. */
+static bool is_day(const struct tm *day)
+{
+    struct tm midnight = {.tm_year = day->tm_year - 1900, .tm_mon = day->tm_mon - 1, .tm_mday = day->tm_mday};
+    (void)timegm(&midnight);
+    return midnight.tm_mday == day->tm_mday;
+}
+
 /* "2026-11-21" */
 static bool take_date(const char **at, struct tm *day)
 {
     return take_fixed(at, 4, &day->tm_year) && take_character(at, '-') && take_fixed(at, 2, &day->tm_mon) &&
            take_character(at, '-') && take_fixed(at, 2, &day->tm_mday) && day->tm_mon >= 1 && day->tm_mon <= 12 &&
-           day->tm_mday >= 1 && day->tm_mday <= 31;
+           day->tm_mday >= 1 && is_day(day);
 }
 
 /* "01:32" or "01:32:51" */

@@ -63,7 +63,7 @@ verdict "times_may_be_of_the_calendar" $? "$(wc -l <"$work/.out") lines"
 run "$tracetta" cat --start=2023-11-15T00:13:20.000004+02:00 --end="2023-11-14 23:00" "$small"
 [ "$(wc -l <"$work/.out")" = 2 ]
 verdict "times_may_have_a_zone" $? "$(wc -l <"$work/.out") lines"
-for time in 2023-13-14 2023-11-14T25 2023-11-14T22:13:20+99:00 2023-11-14T22:13:20X; do
+for time in 2023-13-14 2023-02-29 2023-11-31 2023-11-14T25 2023-11-14T22:13:20+99:00 2023-11-14T22:13:20X; do
     refuses "$time is no time" 2 "it wants a time" "$tracetta" cat --start="$time" "$small"
 done
 refuses "a_relative_time_needs_a_file" 2 "read twice" bash -c "cat '$small' | '$tracetta' cat --start=+1s -"

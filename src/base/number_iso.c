@@ -1,0 +1,55 @@
+/* Dates: those of the proleptic Gregorian calendar without leap seconds, as Unix time counts.
+ * Left out: time zones other than UTC, and reading dates, which the command does for itself. */
+#include "base/number.h"
+
+#define NS_PER_SECOND 1000000000
+#define SECONDS_PER_DAY 86400
+#define DAYS_FROM_0000_03_01_TO_1970 719468
+
+/* Two digits, as in dates and clocks. */
+static size_t put_two(char *to, uint64_t x)
+{
+    to[0] = (char)('0' + x / 10 % 10);
+    to[1] = (char)('0' + x % 10);
+    return 2;
+}
+
+static size_t put_date(char *to, int64_t days)
+{
+    /* Years from March in cycles of 400 years, 146097 days; the years of int64 ns are all positive. */
+    uint64_t day = (uint64_t)(days + DAYS_FROM_0000_03_01_TO_1970);
+    uint64_t cycle = day / 146097, day_of_cycle = day % 146097;
+    uint64_t year_of_cycle =
+        (day_of_cycle - day_of_cycle / 1460 + day_of_cycle / 36524 - day_of_cycle / 146096) / 365;
+    uint64_t day_of_year = day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
+    uint64_t month_from_march = (5 * day_of_year + 2) / 153;
+    uint64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
+    uint64_t year = cycle * 400 + year_of_cycle + (month < 3);
+    put_two(to, year / 100);
+    put_two(to + 2, year % 100);
+    to[4] = '-';
+    put_two(to + 5, month);
+    to[7] = '-';
+    put_two(to + 8, day_of_year - (153 * month_from_march + 2) / 5 + 1);
+    return 10;
+}
+
+size_t number_put_iso(char *to, int64_t unix_ns)
+{
+    int64_t seconds = unix_ns / NS_PER_SECOND - (unix_ns % NS_PER_SECOND < 0);
+    uint64_t ns = (uint64_t)(unix_ns % NS_PER_SECOND + (unix_ns % NS_PER_SECOND < 0 ? NS_PER_SECOND : 0));
+    int64_t days = seconds / SECONDS_PER_DAY - (seconds % SECONDS_PER_DAY < 0);
+    uint64_t of_day = (uint64_t)(seconds - days * SECONDS_PER_DAY);
+    size_t n = put_date(to, days);
+    to[n++] = 'T';
+    n += put_two(to + n, of_day / 3600);
+    to[n++] = ':';
+    n += put_two(to + n, of_day / 60 % 60);
+    to[n++] = ':';
+    n += put_two(to + n, of_day % 60);
+    /* 10^9 + ns always has ten digits; the point then takes the place of the first. */
+    number_put_u64(to + n, NS_PER_SECOND + ns);
+    to[n] = '.';
+    to[n + 10] = 'Z';
+    return n + 11;
+}

@@ -1,0 +1,43 @@
+/* Dates against the C library, and at both ends of what a time can be. */
+#include <stdio.h>
+#include <time.h>
+
+#include "base/number.h"
+#include "support.h"
+
+static void dates_agree_with_the_c_library(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (int i = 0; i < 50000; i++) {
+        char got[NUMBER_MAX], expected[64];
+        int64_t ns = (int64_t)support_random(&seed);
+        int64_t second_ns = (ns % 1000000000 + 1000000000) % 1000000000;
+        time_t seconds = (time_t)(ns / 1000000000 - (ns % 1000000000 < 0));
+        struct tm tm;
+        assert_non_null(gmtime_r(&seconds, &tm));
+        size_t n = strftime(expected, sizeof expected, "%Y-%m-%dT%H:%M:%S", &tm);
+        (void)snprintf(expected + n, sizeof expected - n, ".%09dZ", (int)second_ns);
+        n = number_put_iso(got, ns);
+        support_assert_text(got, n, expected);
+    }
+}
+
+static void the_first_and_last_instants_are_written(void **state)
+{
+    (void)state;
+    char text[NUMBER_MAX];
+    support_assert_text(text, number_put_iso(text, INT64_MIN), "1677-09-21T00:12:43.145224192Z");
+    support_assert_text(text, number_put_iso(text, INT64_MAX), "2262-04-11T23:47:16.854775807Z");
+    support_assert_text(text, number_put_iso(text, 0), "1970-01-01T00:00:00.000000000Z");
+    support_assert_text(text, number_put_iso(text, -1), "1969-12-31T23:59:59.999999999Z");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dates_agree_with_the_c_library),
+        cmocka_unit_test(the_first_and_last_instants_are_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
