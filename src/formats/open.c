@@ -71,9 +71,11 @@ static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
     list_names(TTR_FORMAT_READS, names, sizeof names);
     if (peek->n == 0)
         return fail(error, TTR_E_UNSUPPORTED, 0, "the file is empty, so it is no trace (known formats: %s)", names);
+    char begin[3 * 4 + 1] = "";
+    for (size_t i = 0; i < 4 && i < peek->n; i++)
+        (void)snprintf(begin + 3 * i, 4, " %02x", peek->bytes[i]);
     return fail(error, TTR_E_UNSUPPORTED, 0,
-                "not a trace of a known format (%s): the first bytes are %02x %02x %02x %02x; --from FORMAT reads it all the same",
-                names, peek->bytes[0], peek->bytes[1], peek->bytes[2], peek->bytes[3]);
+                "not a trace of a known format (%s): it begins with%s; --from FORMAT reads it all the same", names, begin);
 }
 
 /* The one format with the highest bid. */

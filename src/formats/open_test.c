@@ -61,6 +61,8 @@ static void format_is_told_by_content(void **state)
     assert_int_equal(open_magic(8, &(ttr_read_options){.size = sizeof(ttr_read_options)}, &error), TTR_OK);
     assert_int_equal(open_magic(0, NULL, &error), TTR_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "empty"));
+    assert_int_equal(open_magic(1, NULL, &error), TTR_E_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "begins with 10;"));
 }
 
 static void format_that_nobody_knows_is_misuse_and_names_those_there_are(void **state)
