@@ -144,7 +144,7 @@ static bool time_matches(const ttr_filter *what, const ttr_event *event)
 {
     if (what->from_ns == INT64_MIN && what->to_ns == INT64_MAX)
         return true;
-    if (event->time >= what->to_ns)
+    if (event->time >= what->to_ns && what->to_ns != INT64_MAX)
         return false;
     return event->time >= what->from_ns ||
            (event->kind == TTR_KIND_SPAN && event->duration > (uint64_t)what->from_ns - (uint64_t)event->time);

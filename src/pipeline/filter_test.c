@@ -187,6 +187,25 @@ static void filter_of_another_size_is_refused(void **state)
     ttr_free(t);
 }
 
+/* A tid beyond 64 bits is a name like any other, and must not be taken for the greatest one. */
+static void last_time_is_in_a_range_without_end_and_a_number_too_large_is_none(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    ttr_event event = {.kind = TTR_KIND_INSTANT, .time = INT64_MAX, .thread = context_thread(t, 0, 1, UINT64_MAX)};
+    ttr_filter filter;
+    ttr_filter_init(&filter);
+    filter.from_ns = 0;
+    ttr_reader *reader = ttr_filter_new(memory_reader(t, &(struct memory_events){.event = &event, .n = 1}), &filter, NULL);
+    assert_int_equal(memory_read_all(reader, passed, 1), 1);
+    ttr_close(reader);
+    filter.threads = (const char *const[]){"99999999999999999999", NULL};
+    reader = ttr_filter_new(memory_reader(t, &(struct memory_events){.event = &event, .n = 1}), &filter, NULL);
+    assert_int_equal(memory_read_all(reader, passed, 1), 0);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
 static bool filters_through(ttr *t, const ttr_event *given, size_t n)
 {
     ttr_batch batch;
@@ -216,6 +235,7 @@ int main(void)
         cmocka_unit_test(span_counts_when_it_reaches_into_the_range),
         cmocka_unit_test(structure_passes_conditions_of_time_and_thread),
         cmocka_unit_test(thread_is_asked_again_until_its_name_is_known),
+        cmocka_unit_test(last_time_is_in_a_range_without_end_and_a_number_too_large_is_none),
         cmocka_unit_test(filter_of_another_size_is_refused),
         cmocka_unit_test(each_allocation_may_fail),
     };
