@@ -116,8 +116,3 @@ uint32_t intern_find(const struct intern *table, const void *bytes, size_t n)
     const struct intern_slot *slot = find_slot(table, (uint32_t)hash_bytes(bytes, n), wanted);
     return slot->id_plus_1 - 1; /* a free slot gives UINT32_MAX */
 }
-
-size_t intern_size(const struct intern *table)
-{
-    return table->arena.total + table->capacity * sizeof *table->text + table->slots_n * sizeof *table->slots;
-}

@@ -36,7 +36,4 @@ static inline struct intern_text intern_get(const struct intern *table, uint32_t
     return id < table->n ? table->text[id] : (struct intern_text){"", 0};
 }
 
-/* Bytes held. */
-size_t intern_size(const struct intern *table);
-
 #endif

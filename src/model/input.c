@@ -169,7 +169,6 @@ static ttr_status set_up(struct input *in, const char *path, const ttr_read_opti
     in->id = context_add_source(t, path, in->format->name);
     if (!in->events || !in->own || in->id == UINT16_MAX)
         return fail_memory(error);
-    (void)snprintf(in->path, sizeof in->path, "%s", path);
     if (!options)
         return TTR_OK;
     in->flags = options->flags;

@@ -32,7 +32,6 @@ struct input {
     ttr_status pending;        /* failure met behind the events of the batch just given */
     ttr_error pending_error;
     const char *version;       /* for the report; static, or NULL */
-    char path[256];            /* for messages */
     ttr_clock *clocks;         /* for the report; the format fills them with input_add_clock */
     size_t clocks_n, clocks_capacity;
     char **format_options;     /* copies, NULL at the end */

@@ -44,7 +44,6 @@ struct heph_reader {
     bool is_epoch_given;     /* by option: packets do not change it */
     uint64_t epochs_until;   /* epoch packets before this offset were weighed at opening */
     int64_t time;            /* of the last event, for gaps */
-    size_t clock;
     ttr_id schema, nested;   /* how fields are walked: as stored, and with arrays in arrays */
     bool is_lost;            /* `offset` is no packet boundary: look for one */
     uint64_t lost_from;      /* where the search began */
