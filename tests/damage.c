@@ -26,6 +26,7 @@
 #define SECONDS_MAX 2.0
 #define SECONDS_HANG 20
 #define PIECES_EACH 8u  /* every so manieth input is also read in pieces */
+#define RECOVER_PASSES 8u /* copies of copies, at the most */
 #define RECOVER_EACH 4u /* ... and also copied */
 #define MEMORY_BASE ((size_t)48 << 20)
 #define MEMORY_PER_BYTE 64u
@@ -270,6 +271,25 @@ static bool check_outcome(const struct reading *reading, const struct outcome *o
     return true;
 }
 
+/* Recovers what was recovered: damage kept records apart that are neighbours now, and may be judged by each other (as the recover
+ * command does it). */
+static void copy_once_more(struct reading *reading, struct buffer *copy, size_t *events, struct outcome *other)
+{
+    struct buffer next;
+    buffer_init(&next, alloc_default());
+    struct reading again = *reading;
+    again.copy = &next;
+    again.flags = TTR_READ_DEFINITIONS;
+    read_input(&again, other);
+    *events = other->n;
+    buffer_free(copy);
+    *copy = next;
+    reading->bytes = copy->bytes;
+    reading->n = copy->n;
+    if (copy->n)
+        read_input(reading, other);
+}
+
 /* The same bytes in pieces; and what a writer makes of them, which must be whole. */
 static bool check_otherwise(const struct reading *reading, const struct outcome *outcome, unsigned trial)
 {
@@ -296,6 +316,8 @@ static bool check_otherwise(const struct reading *reading, const struct outcome 
     size_t events = other.n;
     if (copy.n)
         read_input(&again, &other);
+    for (unsigned pass = 0; copy.n && other.damage_regions && pass < RECOVER_PASSES; pass++)
+        copy_once_more(&again, &copy, &events, &other);
     if (copy.n && (other.damage_regions || other.n < events))
         is_good = complain("what was recovered is damaged", &other);
     buffer_free(&copy);
