@@ -19,10 +19,10 @@ int main(int argc, char **argv)
             if (rows[i].kind == TTR_KIND_SPAN)
                 printf("%12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 "  %s\n", rows[i].total, rows[i].self,
                        rows[i].count, rows[i].p99, ttr_text_get(t, rows[i].name).p);
-    } else {
-        fprintf(stderr, "%s: %s\n", argv[1], error.text);
     }
-    int failed = stat == NULL;
+    if (error.status != TTR_OK)
+        fprintf(stderr, "%s: %s\n", argv[1], error.text);
+    int failed = error.status != TTR_OK;
     ttr_stat_free(stat);
     ttr_close(in);
     ttr_free(t);

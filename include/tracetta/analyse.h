@@ -45,7 +45,8 @@ typedef struct ttr_stat_row {
 } ttr_stat_row;
 
 /* Reads to the end; rows are sorted by total time, then count, then name.  Quantiles are within 1 %.  Ended early by `progress`
- * it gives the rows so far, and error->status is TTR_AGAIN. */
+ * it gives the rows so far, and error->status is TTR_AGAIN; where reading fails half-way it gives them too, and `error` says why.
+ * NULL only when memory is out. */
 TTR_API ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error);
 TTR_API size_t ttr_stat_rows(const ttr_stat *stat, const ttr_stat_row **rows);
 
@@ -73,7 +74,7 @@ typedef struct ttr_tree_span {
 
 /* Reads to the end and nests spans by containment per thread (async spans are left out: they belong to none).  Memory grows with
  * the spans: 72 bytes each, while it is built twice that.  Ended early by `progress` it gives the spans so far, and
- * error->status is TTR_AGAIN. */
+ * error->status is TTR_AGAIN; where reading fails half-way it gives them too, and `error` says why.  NULL only when memory is out. */
 TTR_API ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error);
 
 /* The spans; roots are chained by `next` per thread, the first root of each thread listed by ttr_tree_roots. */

@@ -224,9 +224,9 @@ int run_stat(struct call *call)
         term_page(&call->term, &call->set);
         outcome = show(call, &inputs, stat);
         report_warn(call, inputs.reader);
-    } else {
-        outcome = inputs_failed(call, inputs_name(call), &error);
     }
+    if (error.status != TTR_OK && error.status != TTR_AGAIN)
+        outcome = inputs_failed(call, inputs_name(call), &error);
     ttr_stat_free(stat);
     inputs_close(&inputs);
     return outcome;

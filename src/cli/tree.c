@@ -271,9 +271,9 @@ int run_tree(struct call *call)
         term_page(&call->term, &call->set);
         outcome = show_tree(call, &inputs, tree);
         report_warn(call, inputs.reader);
-    } else {
-        outcome = inputs_failed(call, inputs_name(call), &error);
     }
+    if (error.status != TTR_OK && error.status != TTR_AGAIN)
+        outcome = inputs_failed(call, inputs_name(call), &error);
     ttr_tree_free(tree);
     inputs_close(&inputs);
     return outcome;

@@ -268,9 +268,10 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
     nest_init(&stat->nest, stat->alloc, NEST_ITEMS_MAX);
     span_stream_init(&stat->spans, t, count_span, stat);
     ttr_status status = walk_events(in, &walk, error);
-    if ((status == TTR_OK || status == TTR_AGAIN) && !(span_stream_end(&stat->spans) && add_pending(stat)))
+    /* Reading that fails half-way leaves what came before worth telling; without memory there is nothing to tell it with. */
+    if (status != TTR_E_NOMEM && !(span_stream_end(&stat->spans) && add_pending(stat)))
         status = fail_memory(error);
-    if (status != TTR_OK && status != TTR_AGAIN) {
+    if (status == TTR_E_NOMEM) {
         ttr_stat_free(stat);
         return NULL;
     }

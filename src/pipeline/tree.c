@@ -238,9 +238,10 @@ ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
     tree->alloc = &t->counted;
     span_stream_init(&tree->stream, t, add_span, tree);
     ttr_status status = walk_events(in, &walk, error);
-    if ((status == TTR_OK || status == TTR_AGAIN) && !finish(tree))
+    /* Reading that fails half-way leaves what came before worth telling; without memory there is nothing to tell it with. */
+    if (status != TTR_E_NOMEM && !finish(tree))
         status = fail_memory(error);
-    if (status == TTR_OK || status == TTR_AGAIN)
+    if (status != TTR_E_NOMEM)
         return tree;
     ttr_tree_free(tree);
     return NULL;
