@@ -165,14 +165,20 @@ static void ended_early_it_gives_what_it_has(void **state)
     ttr_free(t);
 }
 
-static void failure_of_the_reader_is_passed_on(void **state)
+static void failure_of_the_reader_is_passed_on_with_what_came_before(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
+    const ttr_stat_row *rows;
     (void)state;
-    ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .ending = TTR_E_IO});
-    assert_null(ttr_stat_new(t, reader, NULL, NULL, &error));
+    put(t, 0, TTR_KIND_INSTANT, 1, "x");
+    put(t, 1, TTR_KIND_INSTANT, 2, "x");
+    ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = 2, .ending = TTR_E_IO});
+    ttr_stat *stat = ttr_stat_new(t, reader, NULL, NULL, &error);
     assert_int_equal(error.status, TTR_E_IO);
+    assert_int_equal(ttr_stat_rows(stat, &rows), 1);
+    assert_int_equal(rows[0].count, 2);
+    ttr_stat_free(stat);
     ttr_close(reader);
     ttr_free(t);
 }
@@ -276,7 +282,7 @@ int main(void)
         cmocka_unit_test(rows_are_sorted_by_total_then_count_then_name),
         cmocka_unit_test(providers_and_kinds_have_rows_of_their_own),
         cmocka_unit_test(ended_early_it_gives_what_it_has),
-        cmocka_unit_test(failure_of_the_reader_is_passed_on),
+        cmocka_unit_test(failure_of_the_reader_is_passed_on_with_what_came_before),
         cmocka_unit_test(begin_that_never_ends_again_and_again_takes_bounded_memory),
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(real_trace_has_the_figures_of_an_independent_reader),
