@@ -28,7 +28,7 @@ def check_csv(lines, rows):
         cells = dict(zip(rows[0], row, strict=True))
         assert load(cells["fields"]) == line["fields"], f"fields differ: {row}"
         for key in ("time_ns", "kind", "pid", "tid", "cpu", "dur_ns", "id", "level", "track"):
-            assert cells[key] == str(line.get(key, "")), f"{key} differs: {row}"
+            assert cells[key] == str("" if line.get(key) is None else line[key]), f"{key} differs: {row}"
 
 
 def check_chrome(lines, document):
@@ -44,7 +44,7 @@ def check_chrome(lines, document):
         assert event["ph"] == phases[line["kind"]] and event["name"] == line["name"], f"{event} for {line}"
         if "no_time" not in line.get("flags", ()):
             assert base + Decimal(event["ts"]) * 1000 == line["time_ns"], f"{event} for {line}"
-        if "dur_ns" in line:
+        if line["dur_ns"] is not None:
             assert Decimal(event["dur"]) * 1000 == line["dur_ns"], f"{event} for {line}"
 
 

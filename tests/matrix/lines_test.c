@@ -320,6 +320,15 @@ static void id16(struct follow *f, const char *key, const uint8_t *id)
     literal(f, "\"");
 }
 
+static void number_or_null(struct follow *f, bool is_known, const char *key, uint64_t value)
+{
+    number_key(f, is_known, key, value);
+    if (is_known)
+        return;
+    literal(f, key);
+    literal(f, "null");
+}
+
 static void json_line(struct follow *f, const ttr_event *e)
 {
     ttr_thread thread = {0}, from;
@@ -333,10 +342,10 @@ static void json_line(struct follow *f, const ttr_event *e)
     string_key(f, "\",\"provider\":", e->provider);
     string_key(f, ",\"category\":", e->category);
     string_key(f, ",\"name\":", e->name);
-    number_key(f, thread.pid_known, ",\"pid\":", thread.pid);
-    number_key(f, thread.tid_known, ",\"tid\":", thread.tid);
-    number_key(f, e->flags & TTR_EVENT_HAS_CPU, ",\"cpu\":", e->cpu);
-    number_key(f, e->kind == TTR_KIND_SPAN, ",\"dur_ns\":", e->duration);
+    number_or_null(f, thread.pid_known, ",\"pid\":", thread.pid);
+    number_or_null(f, thread.tid_known, ",\"tid\":", thread.tid);
+    number_or_null(f, e->flags & TTR_EVENT_HAS_CPU, ",\"cpu\":", e->cpu);
+    number_or_null(f, e->kind == TTR_KIND_SPAN, ",\"dur_ns\":", e->duration);
     number_key(f, has_id(e->kind), ",\"id\":", e->link);
     if (e->kind == TTR_KIND_SWITCH && ttr_thread_get(f->t, (ttr_id)e->link, &from)) {
         number_key(f, from.pid_known, ",\"from_pid\":", from.pid);

@@ -96,13 +96,11 @@ static char *put_tag(char *at, const ttr_event *event)
     return put_text(at, "\"");
 }
 
-static char *put_thread(char *at, const ttr_thread *thread)
+/* A key that every line has: null where there is nothing to tell. */
+static char *put_always(char *at, const char *key, bool is_known, uint64_t value)
 {
-    if (thread->pid_known)
-        at = put_u64(put_text(at, ",\"pid\":"), thread->pid);
-    if (thread->tid_known)
-        at = put_u64(put_text(at, ",\"tid\":"), thread->tid);
-    return at;
+    at = put_text(at, key);
+    return is_known ? put_u64(at, value) : put_text(at, "null");
 }
 
 static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
@@ -119,12 +117,10 @@ static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
 
 static char *put_numbers(char *at, const ttr *t, const ttr_event *event, const struct strings *s)
 {
-    if (s->has_thread)
-        at = put_thread(at, &s->known);
-    if (event->flags & TTR_EVENT_HAS_CPU)
-        at = put_u64(put_text(at, ",\"cpu\":"), event->cpu);
-    if (event->kind == TTR_KIND_SPAN)
-        at = put_u64(put_text(at, ",\"dur_ns\":"), event->duration);
+    at = put_always(at, ",\"pid\":", s->has_thread && s->known.pid_known, s->known.pid);
+    at = put_always(at, ",\"tid\":", s->has_thread && s->known.tid_known, s->known.tid);
+    at = put_always(at, ",\"cpu\":", event->flags & TTR_EVENT_HAS_CPU, event->cpu);
+    at = put_always(at, ",\"dur_ns\":", event->kind == TTR_KIND_SPAN, event->duration);
     if (has_id(event->kind))
         at = put_u64(put_text(at, ",\"id\":"), event->link);
     at = put_outgoing(at, t, event);

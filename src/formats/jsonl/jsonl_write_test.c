@@ -24,14 +24,14 @@ static void an_event_is_one_line_with_keys_in_order(void **state)
                        "\"flags\":[\"clamped\",\"partial\"],\"fields\":{\"bytes\":18446744073709551615,\"path\":\"/a\"}}\n");
 }
 
-static void keys_without_a_value_are_left_out(void **state)
+static void keys_without_a_value_are_null_or_left_out(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, -5, NULL, "x");
     writing_end(&w);
-    writing_expect(&w, "{\"time_ns\":-5,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"x\",\"fields\":{}}\n");
+    writing_expect(&w, "{\"time_ns\":-5,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"x\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"fields\":{}}\n");
 }
 
 static void ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them(void **state)
@@ -51,10 +51,10 @@ static void ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them(
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_BLOB, 3, "", "b");
     writing_end(&w);
-    writing_expect(&w, "{\"time_ns\":1,\"kind\":\"flow_step\",\"provider\":\"\",\"category\":\"\",\"name\":\"f\",\"id\":18446744073709551615,\"fields\":{}}\n"
+    writing_expect(&w, "{\"time_ns\":1,\"kind\":\"flow_step\",\"provider\":\"\",\"category\":\"\",\"name\":\"f\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"id\":18446744073709551615,\"fields\":{}}\n"
                        "{\"time_ns\":2,\"kind\":\"switch\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":3,\"tid\":4,"
-                       "\"from_pid\":1,\"from_tid\":2,\"tag\":\"blocked\",\"fields\":{}}\n"
-                       "{\"time_ns\":3,\"kind\":\"blob\",\"provider\":\"\",\"category\":\"\",\"name\":\"b\",\"tag\":0,\"fields\":{}}\n");
+                       "\"cpu\":null,\"dur_ns\":null,\"from_pid\":1,\"from_tid\":2,\"tag\":\"blocked\",\"fields\":{}}\n"
+                       "{\"time_ns\":3,\"kind\":\"blob\",\"provider\":\"\",\"category\":\"\",\"name\":\"b\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"tag\":0,\"fields\":{}}\n");
 }
 
 static void tracks_are_told_and_inputs_where_there_are_several(void **state)
@@ -75,8 +75,8 @@ static void tracks_are_told_and_inputs_where_there_are_several(void **state)
         writing_end(&w);
     }
 #define RARE "\"keyword\":18446744073709551615,\"opcode\":3,\"activity\":\"0a0000000000000000000000000000ff\",\"related\":\"0a0000000000000000000000000000ff\""
-    writing_expect(&w, "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"track\":5," RARE ",\"fields\":{}}\n"
-                       "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"track\":5,\"source\":\"b\\\"\"," RARE ",\"fields\":{}}\n");
+    writing_expect(&w, "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"track\":5," RARE ",\"fields\":{}}\n"
+                       "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"track\":5,\"source\":\"b\\\"\"," RARE ",\"fields\":{}}\n");
 }
 
 static void definitions_are_not_printed(void **state)
@@ -146,7 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_event_is_one_line_with_keys_in_order),
-        cmocka_unit_test(keys_without_a_value_are_left_out),
+        cmocka_unit_test(keys_without_a_value_are_null_or_left_out),
         cmocka_unit_test(ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them),
         cmocka_unit_test(tracks_are_told_and_inputs_where_there_are_several),
         cmocka_unit_test(definitions_are_not_printed),
