@@ -5,7 +5,6 @@
  * Left out here: the arguments' values (fxt_fields.c). */
 #include "formats/fxt/fxt_read.h"
 
-#include <stdio.h>
 
 #include "base/status.h"
 
@@ -55,16 +54,11 @@ enum fxt_taken fxt_string_id(struct fxt_reader *reader, const struct fxt_record 
     return *id ? FXT_TAKEN : no_memory(reader);
 }
 
-/* A thread of its own for an index nobody defined: an invalid process, and a koid that no kernel gives. */
+/* A thread of its own for an index nobody defined: an invalid process, and a koid that no kernel gives, ending in the index.  It
+ * gets no name: a writer would make an object of it, and give the name to whatever thread really has that koid. */
 static ttr_id unknown_thread(struct fxt_reader *reader, uint32_t ref)
 {
-    ttr *t = reader->common.t;
-    char text[24];
-    int n = snprintf(text, sizeof text, "<thread %u>", ref);
-    ttr_id name = ttr_text_add(t, text, (size_t)n);
-    ttr_id thread = context_thread(t, reader->in->id, 0, ~(uint64_t)0xff | ref);
-    context_name_thread(t, thread, name);
-    return name ? thread : 0;
+    return context_thread(reader->common.t, reader->in->id, 0, ~(uint64_t)0xff | ref);
 }
 
 enum fxt_taken fxt_thread_id(struct fxt_reader *reader, const struct fxt_record *record, uint32_t ref, uint32_t at, ttr_id *id)
