@@ -145,7 +145,7 @@ typedef struct ttr_event {
     uint16_t source;        /* which input, see ttr_source_get */
     uint16_t tag;           /* depends on the kind */
     uint8_t kind, level, opcode, flags;
-    uint32_t zero;
+    uint32_t part;          /* the reader's own: which part of its input the record stands in */
 } ttr_event;
 
 /* Up to 256 events (a merge may give more).  `pick`, where not NULL, lists which of `event` count. */
@@ -184,7 +184,11 @@ typedef enum ttr_hint {
     TTR_HINT_POINTER = 1, /* shown in hexadecimal */
     TTR_HINT_KOID = 2,    /* id of a kernel object */
     TTR_HINT_THREAD = 3,  /* a ttr_id of a thread: shown by its tid */
-    TTR_HINT_RAW = 4      /* bytes nobody could decode */
+    TTR_HINT_RAW = 4,     /* bytes nobody could decode */
+    TTR_HINT_ENUM = 5,    /* a number with names: `text` is the first that holds it, `count` how many do (0 = none); see ttr_fields_label */
+    TTR_HINT_FLAGS = 6,   /* bits with names: the same for those that are set */
+    TTR_HINT_NUMBER = 7,  /* TEXT that is a decimal integer too wide for 64 bits */
+    TTR_HINT_ABSENT = 8   /* NULL: an optional field that is not there */
 } ttr_hint;
 
 typedef struct ttr_value {
@@ -194,18 +198,29 @@ typedef struct ttr_value {
         double f;
     } v;
     ttr_text text;  /* TEXT and BYTES; borrowed like the event's payload */
-    uint32_t count; /* ARRAY and STRUCT: how many fields one level deeper follow */
+    uint32_t count; /* ARRAY and STRUCT: how many fields one level deeper follow; hints ENUM and FLAGS: how many names */
     ttr_id text_id; /* TEXT that is a known string: its id, else 0 */
     uint8_t type;   /* ttr_type */
     uint8_t hint;   /* ttr_hint */
     uint8_t bits;   /* stored width of UINT, INT and FLOAT, 0 = 64 */
-    uint8_t zero;
+    uint8_t base;   /* the trace wants the number shown in base 2, 8 or 16; 0 or 10 = decimal */
 } ttr_value;
+
+/* Which part of an event a field belongs to. */
+typedef enum ttr_group {
+    TTR_GROUP_PAYLOAD = 0, /* what this event says */
+    TTR_GROUP_CONTEXT = 1, /* context of this kind of event (CTF: specific context) */
+    TTR_GROUP_COMMON = 2,  /* context that all events of the stream have (CTF: common context) */
+    TTR_GROUP_PACKET = 3,  /* of the packet the event was stored in (CTF: packet context); only given where asked for */
+    TTR_GROUP_HEADER = 4   /* of the event's header; only given where asked for */
+} ttr_group;
 
 typedef struct ttr_field {
     ttr_text name;
     ttr_id name_id;  /* the name where it is a known string, else 0 (then compare `name`) */
-    uint32_t depth;  /* 0 = a field of the event itself */
+    uint16_t depth;  /* 0 = a field of the event itself */
+    uint8_t group;   /* ttr_group */
+    uint8_t zero;
     ttr_value value;
 } ttr_field;
 
@@ -213,7 +228,7 @@ typedef struct ttr_field {
 typedef struct ttr_fields {
     const ttr_event *event;
     const void *ops, *own;
-    uint64_t state[12];
+    uint64_t state[72];
 } ttr_fields;
 
 /* Begins a walk over the fields of an event, in stored order.  Never fails; the event must still be valid. */
@@ -221,6 +236,9 @@ TTR_API void ttr_fields_begin(const ttr *t, const ttr_event *event, ttr_fields *
 
 /* Gives the next field; false at the end (or where damage ends what can be decoded: the event then has TTR_EVENT_PARTIAL). */
 TTR_API bool ttr_fields_next(ttr_fields *fields, ttr_field *field);
+
+/* Gives the i-th name of a value with the hint ENUM or FLAGS that ttr_fields_next gave just now, 0 <= i < count. */
+TTR_API bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
 
 /* Finds a top-level field by name: the first of that name.  False when there is none. */
 TTR_API bool ttr_field_find(const ttr *t, const ttr_event *event, const char *name, ttr_field *field);

@@ -25,7 +25,7 @@ static void expect_fields(struct writing *w, const char *text)
     writing_close(w);
 }
 
-static void put_nested(struct writing *w, uint32_t depth, const char *name, unsigned type, uint32_t count)
+static void put_nested(struct writing *w, uint16_t depth, const char *name, unsigned type, uint32_t count)
 {
     ttr_put_field(w->builder, &(ttr_field){.name = {name, strlen(name)}, .depth = depth,
                                            .value = {.type = (uint8_t)type, .count = count, .v.u = count}});

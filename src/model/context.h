@@ -15,6 +15,8 @@
 struct field_ops {
     void (*begin)(ttr_fields *fields);                   /* may fill fields->state */
     bool (*next)(ttr_fields *fields, ttr_field *field);  /* all parts of *field are zeroed before */
+    /* The i-th name of the enumerated value just given; NULL: value->text is the only one there is. */
+    bool (*label)(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
 };
 
 /* Zeroes a field, its name being the empty text; by whole vectors, which compilers do not make of an assignment. */

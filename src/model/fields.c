@@ -19,6 +19,19 @@ bool ttr_fields_next(ttr_fields *fields, ttr_field *field)
     return ops && ops->next(fields, field);
 }
 
+bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
+{
+    const struct field_ops *ops = fields->ops;
+    if (value->hint != TTR_HINT_ENUM && value->hint != TTR_HINT_FLAGS)
+        return false;
+    if (i >= value->count)
+        return false;
+    if (ops && ops->label)
+        return ops->label(fields, value, i, label);
+    *label = value->text;
+    return i == 0;
+}
+
 bool ttr_field_find(const ttr *t, const ttr_event *event, const char *name, ttr_field *field)
 {
     ttr_fields fields;

@@ -6,6 +6,7 @@
 #include <tracetta/write.h>
 
 struct input;
+struct folder;
 
 /* What a bidder sees: the first bytes of the (uncompressed) input, followed by at least 64 zero bytes that do not count. */
 struct peek {
@@ -29,10 +30,19 @@ struct format {
     /* Adds up to INPUT_BATCH events (at least one) with input_event, or gives TTR_END or an error. */
     ttr_status (*next)(struct input *in, ttr_error *error);
     void (*close)(struct input *in);              /* also after a failed open */
+    /* Optional: events outside of [from_ns, to_ns) (before the user's offset) need not be given. Before the first `next`. */
+    void (*range)(struct input *in, int64_t from_ns, int64_t to_ns);
 
-    /* Writing. create makes state only: the first bytes go out with the first batch or finish. */
+    /* A trace of many files: the file that makes a folder one ("metadata"); `bid` sees that file's first bytes.  NULL = one file.
+     * open_folder makes its reader: inputs (input_new) over the files, merged.  It takes the folder over, also on failure.  `only`:
+     * the one file of the folder that was asked for, NULL = all.  A file that bids and stands beside the anchor is opened so too. */
+    const char *anchor;
+    ttr_reader *(*open_folder)(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error);
+
+    /* Writing.  writes_folder: the target is a folder; out->folder is there instead of out->sink. create makes state only: the first bytes go out with the first batch or finish. */
     const ttr_loss *losses;                       /* what it may lose, count 0 */
     size_t losses_n;
+    bool writes_folder, wants_order;              /* wants_order: events by time; who feeds it sorts them first */
     size_t writer_size;                           /* of out->own, zeroed before create */
     ttr_status (*create)(struct ttr_writer *out, ttr_error *error);
     ttr_status (*write)(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);

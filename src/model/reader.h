@@ -4,9 +4,14 @@
 
 #include <tracetta/read.h>
 
+struct format;
+
 struct reader_ops {
     ttr_status (*next)(struct ttr_reader *reader, ttr_batch *batch, ttr_error *error);
     void (*close)(struct ttr_reader *reader); /* frees the reader itself too */
+    /* Events outside [from_ns, to_ns) are not needed: the reader may leave out those it need not even look at.  Called before the
+     * first read; NULL = gives all the same. */
+    void (*range)(struct ttr_reader *reader, int64_t from_ns, int64_t to_ns);
     bool (*report)(struct ttr_reader *reader, size_t index, ttr_report *report);
 };
 
@@ -14,6 +19,9 @@ struct ttr_reader {
     ttr *t;
     const struct reader_ops *ops;
     ttr_order order;
+    /* The format whose definitions and raw records stay what they are when readers are merged, because its writer tells the sources
+     * apart (a trace of many files); NULL = a merge gives neither. */
+    const struct format *apart;
     ttr_status stuck; /* TTR_OK, or what every later read gives */
     ttr_error stuck_error;
 };

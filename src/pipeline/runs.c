@@ -153,7 +153,7 @@ static void take_key(struct run_cursor *cursor)
     ttr_event event;
     memcpy(&event, cursor->bytes + cursor->head, sizeof event);
     cursor->time = event.time;
-    cursor->rank = event.zero;
+    cursor->rank = event.part;
 }
 
 static ttr_status open_cursors(struct runs *runs, size_t first, ttr_error *error)

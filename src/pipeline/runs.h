@@ -1,6 +1,6 @@
 /* Sorted runs of events in a temporary file, and their merge: the part of sorting that happens when memory is not enough.
  *
- * Events are ordered by (time, rank, run): the rank stands in ttr_event.zero while they are here.  A run is written in order;
+ * Events are ordered by (time, rank, run): the rank stands in ttr_event.part while they are here.  A run is written in order;
  * whenever `fan_in` runs of one level are there they become one of the next level, so that no merge ever needs more than
  * fan_in buffers whatever the size of the whole. */
 #ifndef TRACETTA_PIPELINE_RUNS_H

@@ -103,8 +103,8 @@ static ttr_status collect(struct sorter *sorter, const ttr_event *event, ttr_err
     held->payload_at[held->n] = packed_copy(sorter->base.t, &held->bytes, event, copy);
     if (held->bytes.failed)
         return fail_memory(error);
-    copy->zero = (uint32_t)(sorter->in_n > 1 ? sorter->reading : event->source);
-    held->key[held->n] = (struct order_key){order_time(event->time), copy->zero, (uint32_t)held->n};
+    copy->part = (uint32_t)(sorter->in_n > 1 ? sorter->reading : event->source);
+    held->key[held->n] = (struct order_key){order_time(event->time), copy->part, (uint32_t)held->n};
     held->n++;
     return TTR_OK;
 }
@@ -222,7 +222,7 @@ static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     if (status != TTR_OK)
         return status;
     for (uint32_t i = 0; i < n; i++)
-        sorter->out[i].zero = 0;
+        sorter->out[i].part = 0;
     *batch = (ttr_batch){.event = sorter->out, .n = n};
     if (n > 0)
         return TTR_OK;

@@ -33,7 +33,7 @@ static size_t check_sorted(ttr *t, ttr_reader *reader, const ttr_event *original
             const ttr_event *event = ttr_batch_at(&batch, i);
             const ttr_event *was = &original[event->offset];
             assert_true(n == 0 || comes_before(&last, event));
-            assert_int_equal(event->zero, 0);
+            assert_int_equal(event->part, 0);
             assert_true(memory_has_fields(t, event, was->payload_size / 24));
             assert_true(event->time == was->time && event->name == was->name && event->kind == was->kind);
             last = *event;

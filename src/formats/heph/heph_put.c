@@ -205,7 +205,7 @@ static void put_field(const struct heph_put *put, ttr_fields *fields, const ttr_
     } else {
         bool is_array = value->type == TTR_TYPE_ARRAY;
         output_lost(put->out, is_array ? HEPH_LOST_MIXED : HEPH_LOST_STRUCT, put->offset);
-        if (field->depth + 1 < DEPTH_MAX)
+        if (field->depth + 1u < DEPTH_MAX)
             levels[field->depth + 1] = (struct level){.path_n = put->path->n, .is_array = is_array};
     }
 }

@@ -1,0 +1,62 @@
+/* A CTF trace being read: one `ctf_trace` shared by the inputs of its stream files, which are merged by time.
+ *
+ * Each stream file is an input of its own (own window, notes, batches), so that one bad stream never silences another and messages name
+ * file and offset.  Packets are taken apart by compiled layouts (model/layout.h): packet header and context when a packet begins, the
+ * event header by a plan for the usual shapes, else by its layout; the rest of an event is only measured until somebody asks.
+ *
+ * With TTR_READ_DEFINITIONS an input gives, besides its events, what a writer needs to copy packets as they are:
+ *   CTF_DEFINITION_STREAM  once, first, also for a file without packets: payload empty
+ *   CTF_DEFINITION_PACKET  behind the last event of every undamaged packet: payload = the whole packet as stored (header, content, padding;
+ *                          compressed or enciphered where it is), `link` = how many events of it were given, `time` = that of the last
+ * Events then carry TTR_EVENT_RAW, payload = their bytes from the byte their header begins in, and lie inside the payload of the
+ * packet's definition to come (unless the packet is compressed).  All carry a schema whose `own` is a struct ctf_schema.
+ * Ownership: the trace is freed with the last of its inputs. */
+#ifndef TRACETTA_FORMATS_CTF_CTF_READ_H
+#define TRACETTA_FORMATS_CTF_CTF_READ_H
+
+#include "formats/ctf/ctf.h"
+#include "model/input.h"
+#include "model/layout.h"
+
+/* ttr_event.tag of definitions. */
+enum ctf_definition {
+    CTF_DEFINITION_STREAM = 1,
+    CTF_DEFINITION_PACKET = 2
+};
+
+struct ctf_trace {
+    ttr *t;
+    uint32_t users;            /* inputs that hold it */
+    struct folder *folder;     /* may be NULL (live) */
+    struct ctf_description description;
+    uint8_t *metadata;         /* the metadata file as stored, for copies */
+    size_t metadata_n;
+    const struct format *format;
+};
+
+struct ctf_stream;
+
+/* What ttr_event.schema's `own` points to: an event class as met in one stream. */
+struct ctf_schema {
+    struct layout_schema base;
+    struct ctf_stream *stream;
+    const struct ctf_event_class *event; /* NULL in the schema of definitions */
+    ttr_id id;
+};
+
+/* A packet whose events are in the batch; ttr_event.part is its index. */
+struct ctf_packet {
+    uint64_t offset;           /* in the file */
+    uint64_t size, content;    /* bits, as stored */
+    uint64_t sequence, discarded;
+    uint64_t begin, end;       /* ticks, whole */
+    bool has_sequence, has_discarded, has_begin, has_end;
+    uint32_t cpu;
+    bool has_cpu;
+    const uint8_t *base;       /* a multiple of 4,096 bytes behind its start, in the window or in unpacked memory; bits count from here */
+    uint64_t base_bit;         /* of that place in the packet */
+    uint64_t content_end;      /* in bits from base */
+    uint64_t first_bit;        /* of its first event, from the packet's start */
+};
+
+#endif

@@ -1,0 +1,72 @@
+/* Folders in and out: what formats need whose trace is many files.
+ *
+ * In: names and sources of the regular files of a folder on disk or of a list in memory, behind one interface.
+ * Out: files appear in a temporary folder beside the target, which is renamed when all of them are whole; abandoned, nothing stays.
+ * Thread rule: one thread at a time. */
+#ifndef TRACETTA_IO_FOLDER_H
+#define TRACETTA_IO_FOLDER_H
+
+#include "io/sink.h"
+#include "io/source.h"
+
+struct folder;
+
+struct folder_file {
+    const char *name;  /* below the folder, "index/channel0_0.idx"; zero-terminated, as long as the folder */
+    uint64_t size;     /* bytes on disk, or in memory */
+    bool is_link;
+};
+
+/* A file in memory, for folder_open_memory; all borrowed until folder_close. */
+struct folder_bytes {
+    const char *name;
+    const void *bytes;
+    size_t n;
+};
+
+/* Opens a folder: lists its regular files (links to them too), names that begin with '.' left out, in the order of their names, and
+ * those of its subfolders down to `depth` levels (0 = its own files only).  NULL with `error` when it cannot be looked into. */
+struct folder *folder_open(const struct alloc *alloc, const char *path, unsigned depth, ttr_error *error);
+struct folder *folder_open_memory(const struct alloc *alloc, const char *name, const struct folder_bytes *files, size_t n, ttr_error *error);
+
+/* The i-th file; NULL past the end.  And the one of that name, or NULL. */
+const struct folder_file *folder_at(const struct folder *folder, size_t i);
+const struct folder_file *folder_find(const struct folder *folder, const char *name);
+
+/* The path of the folder, or of one of its files (for messages): written to `to`, cut to `size`. */
+const char *folder_path(const struct folder *folder);
+void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to, size_t size);
+
+/* Opens a file; the caller closes the source.  Its bytes are borrowed from a folder in memory. */
+struct source *folder_source(struct folder *folder, const struct folder_file *file, const struct source_options *options,
+                             ttr_error *error);
+
+/* Reads a whole small file (at most `limit` bytes, else TTR_E_LIMIT) into memory of the seam: *bytes is alloc_free'd by the caller with *n + 1. */
+TTR_MUST ttr_status folder_read(struct folder *folder, const struct folder_file *file, uint64_t limit, uint8_t **bytes, size_t *n,
+                                ttr_error *error);
+
+void folder_close(struct folder *folder);
+
+/* --- Out --- */
+
+struct folder_sink;
+
+/* Begins a folder.  One that exists is refused unless `overwrite` (then it is replaced as a whole, and only if all that is in it looks
+ * like a trace: it holds a file called `mark`). */
+struct folder_sink *folder_create(const struct alloc *alloc, const char *path, const char *mark, bool overwrite, ttr_error *error);
+
+/* Makes a file in it ("index/a.idx": folders are made as needed); the caller writes and ends it with sink_finish or sink_abandon before
+ * folder_finish. */
+struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error *error);
+
+/* Bytes in all files so far; path of the temporary folder for a signal handler. */
+uint64_t folder_bytes_written(const struct folder_sink *folder);
+const char *folder_temporary(const struct folder_sink *folder);
+
+/* Puts the folder in place and frees, also when it fails. */
+TTR_MUST ttr_status folder_finish(struct folder_sink *folder, ttr_error *error);
+
+/* Removes what was written and frees.  NULL is fine. */
+void folder_abandon(struct folder_sink *folder);
+
+#endif

@@ -1,0 +1,102 @@
+/* Layouts: types compiled into programs that run over records (design: "compile field classes to a flat plan").
+ *
+ * One layout serves one list of roots that stand one behind another, such as all of an event behind its header.  It has two programs:
+ * `layout_measure` finds the end of a record and is what reading at speed costs; the field walk (layout_field_ops) gives the
+ * fields one by one when somebody asks.  Fixed parts are folded: a record of fixed size costs one addition.
+ *
+ * Values that later lengths and selectors need are kept in slots: a program may have LAYOUT_SLOTS of them alive.  A value of a root
+ * that is not in this layout (the packet's context for an event's field) is an import: whoever runs the layout puts it into its slot
+ * before (layout_imports, layout_evaluate).
+ * Ownership: a layout lives in the arena given; the types must outlive it.  Thread rule: immutable once compiled. */
+#ifndef TRACETTA_MODEL_LAYOUT_H
+#define TRACETTA_MODEL_LAYOUT_H
+
+#include "base/arena.h"
+#include "base/bits.h"
+#include "model/context.h"
+#include "model/type.h"
+
+#define LAYOUT_SLOTS 24u
+#define LAYOUT_DEPTH 16u       /* arrays, sequences, optionals and variants inside one another while walking */
+
+struct layout;
+
+/* What is to be compiled.  A root of NULL is absent. */
+struct layout_spec {
+    ttr *t;                                /* names are interned here */
+    struct arena *arena;
+    const struct type *root[ROOT_COUNT];   /* those to run, in order; NULL = absent or outside */
+    const struct type *outer[ROOT_COUNT];  /* roots read before by other layouts, which may be referred to; NULL = none */
+    bool shows_hidden;                     /* also walk members that carry a role (sizes, times); else they are passed over in the walk */
+};
+
+/* Compiles; NULL with `error` saying which field is wrong and why (a missing target, too deep, a size beyond 64 bits, ...). */
+struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error);
+
+/* Why a run ended. */
+enum layout_end {
+    LAYOUT_FINE = 0,
+    LAYOUT_SHORT,      /* the record goes on behind `bits.end` */
+    LAYOUT_NO_OPTION,  /* a variant's selector chooses no option */
+    LAYOUT_HUGE,       /* a length that cannot be (more bits than 2^60) or numbers past 64 bits where one is needed */
+    LAYOUT_MISPLACED   /* a byte-wise or opposite byte order field begins inside a byte of the other order */
+};
+
+/* A run over a record. */
+struct layout_run {
+    struct bits bits;             /* base: the packet's start (or a multiple of 4,096 bytes behind it); in: where the record begins and where content ends; out: where it stopped */
+    uint64_t slots[LAYOUT_SLOTS]; /* what lengths and selectors need */
+    uint64_t value;               /* out: the length or selector that was wrong */
+    const struct type_member *member; /* out: the member at which it ended badly, or NULL */
+};
+
+/* Finds the end of a record: run->bits.at behind it when fine. */
+enum layout_end layout_measure(const struct layout *layout, struct layout_run *run);
+
+/* Bits of every record of a layout where that is fixed and its alignment is a byte at most, else 0. */
+uint64_t layout_fixed_bits(const struct layout *layout);
+
+/* Where a member (by root and stored name, not nested) lies when nothing of variable size precedes it: bits from the start of the
+ * record.  Only where the layout's alignment is at most 8 bits, so that the start does not matter. */
+struct layout_spot {
+    uint64_t bit;
+    const struct type *type;
+};
+bool layout_find_spot(const struct layout *layout, enum type_root root, ttr_text name, struct layout_spot *spot);
+
+/* A value from another root that the layout needs in run->slots[slot] before it runs. */
+struct layout_import {
+    struct type_reference from;
+    uint32_t slot;
+};
+const struct layout_import *layout_imports(const struct layout *layout, uint32_t *n);
+
+/* Gives the number that a reference means in a record of `layout` that begins at `bits`; false when it is not there. */
+bool layout_evaluate(const struct layout *layout, const struct bits *bits, const struct type_reference *reference, uint64_t *value);
+
+/* A walk over the values of a record, for whoever needs roles: packet headers and contexts, event headers. */
+struct layout_walk {
+    const struct layout *layout;
+    struct layout_run run;
+    struct arena *scratch;  /* for text in other encodings and wide numbers; NULL: such values are given as bytes */
+    uint32_t pc, depth;     /* the place in the program; frames in use */
+    uint64_t frames[2 * LAYOUT_DEPTH];
+    enum layout_end end;    /* how it ended */
+};
+
+void layout_walk_begin(struct layout_walk *walk, const struct layout *layout, const struct bits *bits, struct arena *scratch);
+
+/* Gives the next field with its type (role, labels, clock); false at the end: walk->end says how. */
+bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct type **type);
+
+/* What a walk by ttr_fields needs to know of a record; the schema's `own` begins with it. */
+struct layout_schema {
+    const struct layout *layout;
+    struct arena *scratch;
+    /* Gives where the event's record begins (behind the event header), where its packet's content ends, and the outer slots. */
+    void (*place)(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run);
+};
+
+extern const struct field_ops layout_field_ops;
+
+#endif
