@@ -1,0 +1,415 @@
+/* The pull reader: a state of what may come next, and one bit a level for what is open, so that depth costs no stack.
+ * A string is walked twice, to count what it decodes to and to decode it; so it is allocated once, at its size.
+ * Left out: the byte order mark, which the RFC forbids writers to put. */
+#include "base/jsonread.h"
+
+#include "base/never.h"
+#include "base/number.h"
+#include "base/status.h"
+#include "base/utf.h"
+
+enum expects {
+    EXPECTS_VALUE,
+    EXPECTS_VALUE_OR_END, /* behind [ */
+    EXPECTS_KEY,          /* behind a comma */
+    EXPECTS_KEY_OR_END,   /* behind { */
+    EXPECTS_COLON,
+    EXPECTS_COMMA_OR_END,
+    EXPECTS_NOTHING,
+};
+
+/* One character of a string as UTF-8. */
+struct piece {
+    uint8_t bytes[4];
+    size_t n;
+    bool is_replaced;
+};
+
+static int peek(const struct cursor *c)
+{
+    return cursor_left(c) ? *c->p : -1;
+}
+
+static bool is_blank(int byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
+static bool is_digit(int byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* The failure of an unexpected byte, or of the end, at the cursor. */
+static ttr_status unexpected(const struct cursor *c, const char *expected, ttr_error *error)
+{
+    int byte = peek(c);
+    if (byte < 0)
+        return fail(error, TTR_E_TRUNCATED, c->offset, "expected %s, found the end of the text", expected);
+    if (byte > ' ' && byte < 0x7f)
+        return fail(error, TTR_E_MALFORMED, c->offset, "expected %s, found '%c'", expected, byte);
+    return fail(error, TTR_E_MALFORMED, c->offset, "expected %s, found the byte 0x%02x", expected, (unsigned)byte);
+}
+
+static bool is_in_object(const struct json_reader *reader)
+{
+    unsigned level = reader->depth - 1;
+    return reader->depth > 0 && (reader->is_object[level / 64] >> level % 64 & 1);
+}
+
+static void expect_after_value(struct json_reader *reader)
+{
+    reader->expects = reader->depth ? EXPECTS_COMMA_OR_END : EXPECTS_NOTHING;
+}
+
+static unsigned hex_value(int byte)
+{
+    if (is_digit(byte))
+        return (unsigned)(byte - '0');
+    int lower = byte | 0x20;
+    return byte >= 0 && lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a' + 10) : 16;
+}
+
+/* The four digits of \uXXXX. */
+static ttr_status read_unit(struct cursor *c, uint32_t *unit, ttr_error *error)
+{
+    *unit = 0;
+    for (int i = 0; i < 4; i++) {
+        unsigned digit = hex_value(peek(c));
+        if (digit > 15)
+            return unexpected(c, "four hexadecimal digits after \\u", error);
+        *unit = *unit << 4 | digit;
+        (void)cursor_skip(c, 1);
+    }
+    return TTR_OK;
+}
+
+static void put_character(struct piece *piece, uint32_t point)
+{
+    if (point < 0x80) {
+        *piece = (struct piece){{(uint8_t)point}, 1, false};
+    } else if (point < 0x800) {
+        *piece = (struct piece){{(uint8_t)(0xc0 | point >> 6), (uint8_t)(0x80 | (point & 63))}, 2, false};
+    } else if (point < 0x10000) {
+        *piece = (struct piece){{(uint8_t)(0xe0 | point >> 12), (uint8_t)(0x80 | (point >> 6 & 63)), (uint8_t)(0x80 | (point & 63))},
+                                3,
+                                false};
+    } else {
+        *piece = (struct piece){{(uint8_t)(0xf0 | point >> 18), (uint8_t)(0x80 | (point >> 12 & 63)),
+                                 (uint8_t)(0x80 | (point >> 6 & 63)), (uint8_t)(0x80 | (point & 63))},
+                                4,
+                                false};
+    }
+}
+
+static void put_replacement(struct piece *piece)
+{
+    put_character(piece, 0xfffd);
+    piece->is_replaced = true;
+}
+
+/* Behind "\u": a unit, or a pair of them.  A high surrogate that no low one follows is replaced alone; what follows it is read
+ * as a character of its own. */
+static ttr_status read_unicode(struct cursor *c, struct piece *piece, ttr_error *error)
+{
+    uint32_t unit, low;
+    ttr_status status = read_unit(c, &unit, error);
+    if (status != TTR_OK)
+        return status;
+    if (unit < 0xd800 || unit > 0xdfff) {
+        put_character(piece, unit);
+        return TTR_OK;
+    }
+    put_replacement(piece);
+    if (unit > 0xdbff || cursor_left(c) < 2 || c->p[0] != '\\' || c->p[1] != 'u')
+        return TTR_OK;
+    struct cursor ahead = *c;
+    (void)cursor_skip(&ahead, 2);
+    status = read_unit(&ahead, &low, error);
+    if (status == TTR_OK && low >= 0xdc00 && low <= 0xdfff) {
+        put_character(piece, 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00));
+        *c = ahead;
+    }
+    return status;
+}
+
+static ttr_status read_escape(struct cursor *c, struct piece *piece, ttr_error *error)
+{
+    static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    int byte = peek(c);
+    const char *letter = byte > 0 ? memchr(letters, byte, sizeof letters - 1) : NULL;
+    if (!letter && byte != 'u')
+        return unexpected(c, "one of \" \\ / b f n r t u after a backslash", error);
+    (void)cursor_skip(c, 1);
+    if (!letter)
+        return read_unicode(c, piece, error);
+    *piece = (struct piece){{(uint8_t)meanings[letter - letters]}, 1, false};
+    return TTR_OK;
+}
+
+/* The next character of a string; not at its closing quote. */
+static ttr_status read_piece(struct cursor *c, struct piece *piece, ttr_error *error)
+{
+    int byte = peek(c);
+    if (byte < 0x20)
+        return unexpected(c, byte < 0 ? "'\"' at the end of the string" : "control characters in a string to be escaped", error);
+    if (byte == '\\') {
+        (void)cursor_skip(c, 1);
+        return read_escape(c, piece, error);
+    }
+    size_t length = utf8_character(c->p, cursor_left(c));
+    if (length == 0) {
+        put_replacement(piece);
+        return cursor_skip(c, 1) ? TTR_OK : TTR_E_TRUNCATED;
+    }
+    *piece = (struct piece){.n = length};
+    memcpy(piece->bytes, c->p, length);
+    (void)cursor_skip(c, length);
+    return TTR_OK;
+}
+
+/* Counts what the string behind the quote decodes to, and moves behind its end. */
+static ttr_status measure_string(struct json_reader *reader, size_t *n, ttr_error *error)
+{
+    struct cursor *c = &reader->c;
+    struct piece piece;
+    *n = 0;
+    while (peek(c) != '"') {
+        uint64_t offset = c->offset;
+        ttr_status status = read_piece(c, &piece, error);
+        if (status != TTR_OK)
+            return status;
+        *n += piece.n;
+        if (piece.is_replaced && reader->replaced++ == 0)
+            reader->replaced_offset = offset;
+    }
+    (void)cursor_skip(c, 1);
+    return TTR_OK;
+}
+
+static ttr_status read_string(struct json_reader *reader, struct json_token *token, ttr_error *error)
+{
+    (void)cursor_skip(&reader->c, 1);
+    struct cursor again = reader->c;
+    struct piece piece;
+    ttr_status status = measure_string(reader, &token->n, error);
+    if (status != TTR_OK)
+        return status;
+    char *to = arena_take(reader->arena, token->n + 1);
+    if (!to)
+        return fail_memory(error);
+    token->text = to;
+    while (peek(&again) != '"' && ALWAYS(read_piece(&again, &piece, NULL) == TTR_OK)) {
+        memcpy(to, piece.bytes, piece.n);
+        to += piece.n;
+    }
+    *to = '\0';
+    return TTR_OK;
+}
+
+static ttr_status skip_digits(struct cursor *c, const char *where, ttr_error *error)
+{
+    if (!is_digit(peek(c)))
+        return unexpected(c, where, error);
+    while (is_digit(peek(c)))
+        (void)cursor_skip(c, 1);
+    return TTR_OK;
+}
+
+/* Moves over a number and tells whether it is an integer. */
+static ttr_status skip_number(struct cursor *c, bool *is_integer, ttr_error *error)
+{
+    *is_integer = true;
+    if (peek(c) == '-')
+        (void)cursor_skip(c, 1);
+    bool is_zero = peek(c) == '0';
+    ttr_status status = TTR_OK;
+    if (is_zero)
+        (void)cursor_skip(c, 1);
+    else
+        status = skip_digits(c, "a digit after '-'", error);
+    if (status == TTR_OK && is_zero && is_digit(peek(c)))
+        return fail(error, TTR_E_MALFORMED, c->offset, "a number must not have leading zeros");
+    if (status == TTR_OK && peek(c) == '.') {
+        (void)cursor_skip(c, 1);
+        *is_integer = false;
+        status = skip_digits(c, "a digit after '.'", error);
+    }
+    if (status != TTR_OK || (peek(c) | 0x20) != 'e')
+        return status;
+    (void)cursor_skip(c, 1);
+    *is_integer = false;
+    if (peek(c) == '-' || peek(c) == '+')
+        (void)cursor_skip(c, 1);
+    return skip_digits(c, "a digit in the exponent", error);
+}
+
+static ttr_status read_number(struct json_reader *reader, struct json_token *token, ttr_error *error)
+{
+    const char *p = (const char *)reader->c.p;
+    bool is_integer;
+    ttr_status status = skip_number(&reader->c, &is_integer, error);
+    if (status != TTR_OK)
+        return status;
+    size_t n = (size_t)((const char *)reader->c.p - p);
+    token->kind = is_integer ? JSON_INTEGER : JSON_REAL;
+    token->is_negative = p[0] == '-';
+    bool is_double = number_get_double(p, n, &token->real);
+    if (NEVER(!is_double))
+        return unexpected(&reader->c, "a number", error);
+    token->overflows = token->real - token->real != 0;
+    if (is_integer)
+        token->overflows = !number_get_u64(p + token->is_negative, n - token->is_negative, &token->size);
+    if (is_integer && token->overflows)
+        token->size = UINT64_MAX;
+    return TTR_OK;
+}
+
+static ttr_status read_word(struct json_reader *reader, struct json_token *token, ttr_error *error)
+{
+    static const char *const words[] = {"null", "false", "true"};
+    int byte = peek(&reader->c);
+    unsigned which = byte == 'n' ? 0 : byte == 'f' ? 1 : 2;
+    char expected[16] = "\"";
+    memcpy(expected + 1, words[which], strlen(words[which]));
+    expected[1 + strlen(words[which])] = '"';
+    for (const char *letter = words[which]; *letter; letter++) {
+        if (peek(&reader->c) != *letter)
+            return unexpected(&reader->c, expected, error);
+        (void)cursor_skip(&reader->c, 1);
+    }
+    token->kind = (uint8_t)(JSON_NULL + which);
+    return TTR_OK;
+}
+
+static ttr_status open_level(struct json_reader *reader, struct json_token *token, ttr_error *error)
+{
+    bool is_object = peek(&reader->c) == '{';
+    if (reader->depth >= reader->depth_max)
+        return fail(error, TTR_E_LIMIT, reader->c.offset, "arrays and objects are nested more than %u deep", reader->depth_max);
+    unsigned level = reader->depth++;
+    uint64_t bit = (uint64_t)1 << level % 64, *word = &reader->is_object[level / 64];
+    *word = is_object ? *word | bit : *word & ~bit;
+    token->kind = is_object ? JSON_OBJECT : JSON_ARRAY;
+    reader->expects = is_object ? EXPECTS_KEY_OR_END : EXPECTS_VALUE_OR_END;
+    (void)cursor_skip(&reader->c, 1);
+    return TTR_OK;
+}
+
+static ttr_status close_level(struct json_reader *reader, struct json_token *token)
+{
+    token->kind = is_in_object(reader) ? JSON_OBJECT_END : JSON_ARRAY_END;
+    reader->depth--;
+    expect_after_value(reader);
+    (void)cursor_skip(&reader->c, 1);
+    return TTR_OK;
+}
+
+static ttr_status read_value(struct json_reader *reader, struct json_token *token, ttr_error *error)
+{
+    const char *expected = reader->expects == EXPECTS_VALUE_OR_END ? "a value or ']'" : "a value";
+    int byte = peek(&reader->c);
+    if (byte == '{' || byte == '[')
+        return open_level(reader, token, error);
+    expect_after_value(reader);
+    if (byte == '"') {
+        token->kind = JSON_TEXT;
+        return read_string(reader, token, error);
+    }
+    if (byte == '-' || is_digit(byte))
+        return read_number(reader, token, error);
+    if (byte == 'n' || byte == 'f' || byte == 't')
+        return read_word(reader, token, error);
+    return unexpected(&reader->c, expected, error);
+}
+
+static ttr_status read_key(struct json_reader *reader, struct json_token *token, ttr_error *error)
+{
+    if (peek(&reader->c) != '"')
+        return unexpected(&reader->c, reader->expects == EXPECTS_KEY ? "a key in quotes" : "a key in quotes or '}'", error);
+    token->kind = JSON_KEY;
+    reader->expects = EXPECTS_COLON;
+    return read_string(reader, token, error);
+}
+
+static void skip_blanks(struct cursor *c)
+{
+    while (is_blank(peek(c)))
+        (void)cursor_skip(c, 1);
+}
+
+/* Moves over the comma or colon that must come first; what follows is a key, a value or an end. */
+static ttr_status pass_separator(struct json_reader *reader, ttr_error *error)
+{
+    struct cursor *c = &reader->c;
+    bool in_object = is_in_object(reader);
+    if (reader->expects == EXPECTS_COLON) {
+        if (peek(c) != ':')
+            return unexpected(c, "':' after the key", error);
+        reader->expects = EXPECTS_VALUE;
+    } else if (reader->expects == EXPECTS_COMMA_OR_END && peek(c) != (in_object ? '}' : ']')) {
+        if (peek(c) != ',')
+            return unexpected(c, in_object ? "',' or '}'" : "',' or ']'", error);
+        reader->expects = in_object ? EXPECTS_KEY : EXPECTS_VALUE;
+    } else {
+        return TTR_OK;
+    }
+    (void)cursor_skip(c, 1);
+    skip_blanks(c);
+    return TTR_OK;
+}
+
+static ttr_status read_token(struct json_reader *reader, struct json_token *token, ttr_error *error)
+{
+    int byte = peek(&reader->c);
+    switch (reader->expects) {
+    case EXPECTS_COMMA_OR_END: return close_level(reader, token);
+    case EXPECTS_KEY_OR_END: return byte == '}' ? close_level(reader, token) : read_key(reader, token, error);
+    case EXPECTS_KEY: return read_key(reader, token, error);
+    case EXPECTS_VALUE_OR_END: return byte == ']' ? close_level(reader, token) : read_value(reader, token, error);
+    case EXPECTS_NOTHING: return byte < 0 ? TTR_OK : unexpected(&reader->c, "nothing after the value", error);
+    default: return read_value(reader, token, error);
+    }
+}
+
+void json_read_begin(struct json_reader *reader, struct arena *arena, struct cursor text, unsigned depth_max)
+{
+    *reader = (struct json_reader){.c = text, .arena = arena, .expects = EXPECTS_VALUE};
+    reader->depth_max = depth_max < JSON_READ_DEPTH_MAX ? depth_max : JSON_READ_DEPTH_MAX;
+}
+
+ttr_status json_read_next(struct json_reader *reader, struct json_token *token, ttr_error *error)
+{
+    *token = (struct json_token){.kind = JSON_END, .text = ""};
+    skip_blanks(&reader->c);
+    ttr_status status = pass_separator(reader, error);
+    if (status != TTR_OK)
+        return status;
+    token->offset = reader->c.offset;
+    status = read_token(reader, token, error);
+    token->end = reader->c.offset;
+    return status;
+}
+
+bool json_token_u64(const struct json_token *token, uint64_t *x)
+{
+    if (token->kind != JSON_INTEGER || token->overflows || (token->is_negative && token->size))
+        return false;
+    *x = token->size;
+    return true;
+}
+
+bool json_token_i64(const struct json_token *token, int64_t *x)
+{
+    if (token->kind != JSON_INTEGER || token->overflows || token->size > (uint64_t)INT64_MAX + token->is_negative)
+        return false;
+    *x = token->is_negative ? (int64_t)(0 - token->size) : (int64_t)token->size;
+    return true;
+}
+
+const char *json_kind_text(unsigned kind)
+{
+    static const char *const names[] = {"the end",  "null",  "false",    "true",             "an integer", "a number with a fraction",
+                                        "a string", "a key", "an array", "the end of an array", "an object",  "the end of an object"};
+    return kind < sizeof names / sizeof *names ? names[kind] : "nothing known";
+}
