@@ -25,8 +25,11 @@ struct folder_bytes {
 };
 
 /* Opens a folder: lists its regular files (links to them too), names that begin with '.' left out, in the order of their names, and
- * those of its subfolders down to `depth` levels (0 = its own files only).  NULL with `error` when it cannot be looked into. */
+ * those of its subfolders (no links) down to `depth` levels (0 = its own files only).  NULL with `error` when one cannot be looked
+ * into. */
 struct folder *folder_open(const struct alloc *alloc, const char *path, unsigned depth, ttr_error *error);
+
+/* The same of files in memory, all of them whatever they are called; TTR_E_MISUSE where two have one name. */
 struct folder *folder_open_memory(const struct alloc *alloc, const char *name, const struct folder_bytes *files, size_t n, ttr_error *error);
 
 /* The i-th file; NULL past the end.  And the one of that name, or NULL. */
@@ -51,15 +54,19 @@ void folder_close(struct folder *folder);
 
 struct folder_sink;
 
-/* Begins a folder.  One that exists is refused unless `overwrite` (then it is replaced as a whole, and only if all that is in it looks
- * like a trace: it holds a file called `mark`). */
+/* Begins a folder.  One that exists and is not empty is refused unless `overwrite`; then it is replaced as a whole, and only if it looks
+ * like a trace: it holds a file called `mark`.  NULL with `error` when it cannot be made. */
 struct folder_sink *folder_create(const struct alloc *alloc, const char *path, const char *mark, bool overwrite, ttr_error *error);
 
-/* Makes a file in it ("index/a.idx": folders are made as needed); the caller writes and ends it with sink_finish or sink_abandon before
- * folder_finish. */
+/* A folder that keeps nothing: to see what would be written. */
+struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *error);
+
+/* Makes a file in it ("index/a.idx": folders are made as needed); the caller writes and ends it with sink_finish or sink_abandon; those
+ * not ended go with the folder when that is abandoned, and make its finish fail.  Any number of files may be under way: few of them are open at once.  NULL with `error` when it
+ * cannot be made, or is there already. */
 struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error *error);
 
-/* Bytes in all files so far; path of the temporary folder for a signal handler. */
+/* Bytes in all files so far; path of the temporary folder for a signal handler, NULL for one that keeps nothing. */
 uint64_t folder_bytes_written(const struct folder_sink *folder);
 const char *folder_temporary(const struct folder_sink *folder);
 

@@ -11,32 +11,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/status.h"
+#include "io/temporary.h"
 
 enum {
-    SINK_BUFFER = 256 << 10,
-    NAME_KEPT = 200, /* of a long file name in its temporary name: a name may have 255 bytes */
-    NAME_TRIES = 100
+    SINK_BUFFER = 256 << 10
 };
 
 struct sink {
     const struct alloc *alloc;
-    sink_push push;
-    void *own;
+    struct sink_part part; /* where the bytes go without a descriptor; part.end NULL = nobody to tell */
     int fd;        /* -1 with a push function */
     bool is_owned; /* close fd; false for standard output */
     bool overwrite;
     char *target;    /* the path to appear; "standard output" and the like for messages */
     char *temporary; /* NULL when written directly */
     size_t target_size, temporary_size;
-    uint8_t *buffer;
-    size_t n;
+    uint8_t *buffer; /* made when first needed */
+    size_t n, buffer_size;
     uint64_t offset; /* bytes accepted */
     bool failed;
     ttr_error failure;
@@ -55,9 +52,11 @@ static void sink_free(struct sink *sink)
         (void)close(sink->fd); /* reached with an open file only when it is given up */
     if (sink->temporary)
         (void)unlink(sink->temporary);
+    if (sink->part.end)
+        (void)sink->part.end(sink->part.own, false);
     forget_temporary(sink);
     alloc_free(sink->alloc, sink->target, sink->target_size, 1);
-    alloc_free(sink->alloc, sink->buffer, SINK_BUFFER, 1);
+    alloc_free(sink->alloc, sink->buffer, sink->buffer_size, 1);
     alloc_free(sink->alloc, sink, 1, sizeof *sink);
 }
 
@@ -70,9 +69,9 @@ static struct sink *sink_new(const struct alloc *alloc, const char *target, ttr_
         sink->fd = -1;
         sink->target_size = strlen(target) + 1;
         sink->target = alloc_zero(alloc, sink->target_size, 1);
-        sink->buffer = alloc_resize(alloc, NULL, 0, SINK_BUFFER, 1);
+        sink->buffer_size = SINK_BUFFER;
     }
-    if (!sink || !sink->target || !sink->buffer) {
+    if (!sink || !sink->target) {
         if (sink)
             sink_free(sink);
         (void)fail_memory(error);
@@ -103,7 +102,7 @@ static int64_t write_some(const struct sink *sink, const void *bytes, size_t n)
 {
     for (;;) {
         errno = 0;
-        int64_t put = sink->push ? sink->push(sink->own, bytes, n) : write(sink->fd, bytes, n);
+        int64_t put = sink->part.push ? sink->part.push(sink->part.own, bytes, n) : write(sink->fd, bytes, n);
         if (put > 0 && (uint64_t)put <= n)
             return put;
         if (put >= 0 || errno == 0)
@@ -127,34 +126,19 @@ static ttr_status write_all(struct sink *sink, const uint8_t *bytes, size_t n, t
     return TTR_OK;
 }
 
-/* Writes ".NAME.XXXXXX" beside `target` into `to`. */
-static void name_temporary(char *to, size_t size, const char *target)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-    const char *slash = strrchr(target, '/');
-    int folder = slash ? (int)(slash + 1 - target) : 0;
-    uint8_t random[6] = {0};
-    if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0) /* only early in boot: O_EXCL keeps us safe */
-        memcpy(random, &(pid_t){getpid()}, sizeof(pid_t));
-    char end[7] = {0};
-    for (size_t i = 0; i < sizeof random; i++)
-        end[i] = letters[random[i] % (sizeof letters - 1)];
-    (void)snprintf(to, size, "%.*s.%.*s.%s", folder, target, NAME_KEPT, target + folder, end);
-}
-
 /* Creates the temporary file with the permissions the process gives to new files.  Not mkostemp: its 0600 would have to be
  * widened by the umask, which cannot be read without changing it for all threads. */
 static bool create_temporary(struct sink *sink, ttr_error *error)
 {
-    size_t size = sink->target_size + sizeof "..XXXXXX";
+    size_t size = sink->target_size + TEMPORARY_MORE;
     sink->temporary = alloc_zero(sink->alloc, size, 1);
     sink->temporary_size = size;
     if (!sink->temporary) {
         (void)fail_memory(error);
         return false;
     }
-    for (int i = 0; i < NAME_TRIES && sink->fd < 0; i++) {
-        name_temporary(sink->temporary, size, sink->target);
+    for (int i = 0; i < TEMPORARY_TRIES && sink->fd < 0; i++) {
+        temporary_name(sink->temporary, size, sink->target);
         sink->fd = open(sink->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
         if (sink->fd < 0 && errno != EEXIST && errno != EINTR)
             break;
@@ -292,8 +276,17 @@ struct sink *sink_open_push(const struct alloc *alloc, sink_push push, void *own
     struct sink *sink = sink_new(alloc, "output", error);
     if (!sink)
         return NULL;
-    sink->push = push;
-    sink->own = own;
+    sink->part = (struct sink_part){.push = push, .own = own};
+    return sink;
+}
+
+struct sink *sink_open_part(const struct alloc *alloc, const char *name, const struct sink_part *part, ttr_error *error)
+{
+    struct sink *sink = sink_new(alloc, name, error);
+    if (!sink)
+        return NULL;
+    sink->part = *part;
+    sink->buffer_size = part->buffer_size;
     return sink;
 }
 
@@ -306,15 +299,29 @@ ttr_status sink_flush(struct sink *sink, ttr_error *error)
     return write_all(sink, sink->buffer, n, error);
 }
 
+/* False when memory is out, which then sticks. */
+static bool has_buffer(struct sink *sink)
+{
+    if (!sink->buffer)
+        sink->buffer = alloc_resize(sink->alloc, NULL, 0, sink->buffer_size, 1);
+    if (sink->buffer)
+        return true;
+    sink->failed = true;
+    (void)fail_memory(&sink->failure);
+    return false;
+}
+
 ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
 {
     if (sink->failed)
         return stuck(sink, error);
-    if (n > SINK_BUFFER - sink->n && sink_flush(sink, error) != TTR_OK)
+    if (n > sink->buffer_size - sink->n && sink_flush(sink, error) != TTR_OK)
         return sink->failure.status;
-    if (n >= SINK_BUFFER && write_all(sink, bytes, n, error) != TTR_OK)
+    if (n >= sink->buffer_size && write_all(sink, bytes, n, error) != TTR_OK)
         return sink->failure.status;
-    if (n < SINK_BUFFER && n > 0) {
+    if (n < sink->buffer_size && n > 0) {
+        if (!has_buffer(sink))
+            return stuck(sink, error);
         memcpy(sink->buffer + sink->n, bytes, n);
         sink->n += n;
     }
@@ -352,6 +359,11 @@ ttr_status sink_finish(struct sink *sink, ttr_error *error)
     /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the same. */
     if (sink->is_owned && close(fd) != 0 && errno != EINTR && status == TTR_OK)
         status = write_failed(sink, errno, error);
+    if (sink->part.end && status == TTR_OK) {
+        int reason = sink->part.end(sink->part.own, true);
+        sink->part.end = NULL;
+        status = reason ? write_failed(sink, reason, error) : TTR_OK;
+    }
     if (sink->temporary && status == TTR_OK) {
         int reason = put_in_place(sink);
         if (reason)

@@ -22,6 +22,16 @@ typedef int64_t (*sink_push)(void *own, const void *bytes, size_t n);
 struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwrite, ttr_error *error);
 struct sink *sink_open_push(const struct alloc *alloc, sink_push push, void *own, ttr_error *error);
 
+/* One of many files that are kept elsewhere (io/folder_sink.c). */
+struct sink_part {
+    sink_push push;
+    int (*end)(void *own, bool is_whole); /* called once, at the end: 0 or the errno of what failed only now */
+    void *own;
+    size_t buffer_size;
+};
+
+struct sink *sink_open_part(const struct alloc *alloc, const char *name, const struct sink_part *part, ttr_error *error);
+
 TTR_MUST ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error *error);
 
 /* Hands buffered bytes to the system now: for live output. */

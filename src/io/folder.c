@@ -1,0 +1,269 @@
+/* Folders in: the regular files below a path, or a list of files in memory, sorted by name.
+ *
+ * Links to files count, links to folders are not followed: a trace does not lead out of its folder, and there are no loops.
+ * What is neither a file nor a folder (a FIFO, a socket) is passed over, so that nothing here ever waits. */
+#include "io/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+
+struct entry {
+    struct folder_file file;
+    const void *bytes; /* in memory */
+};
+
+struct folder {
+    const struct alloc *alloc;
+    struct arena names;
+    char *path;
+    struct entry *entry;
+    size_t n, capacity;
+    bool is_memory;
+};
+
+void folder_close(struct folder *folder)
+{
+    if (!folder)
+        return;
+    alloc_free(folder->alloc, folder->entry, folder->capacity, sizeof *folder->entry);
+    arena_free(&folder->names);
+    alloc_free(folder->alloc, folder, 1, sizeof *folder);
+}
+
+static struct folder *folder_new(const struct alloc *alloc, const char *path)
+{
+    struct folder *folder = alloc_zero(alloc, 1, sizeof *folder);
+    size_t n = strlen(path);
+    if (!folder)
+        return NULL;
+    folder->alloc = alloc;
+    arena_init(&folder->names, alloc);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    folder->path = arena_copy(&folder->names, path, n);
+    if (folder->path)
+        return folder;
+    folder_close(folder);
+    return NULL;
+}
+
+static bool add_entry(struct folder *folder, const struct entry *entry)
+{
+    if (!alloc_reserve(folder->alloc, (void **)&folder->entry, &folder->capacity, folder->n + 1, sizeof *folder->entry))
+        return false;
+    folder->entry[folder->n] = *entry;
+    folder->entry[folder->n].file.name = arena_copy(&folder->names, entry->file.name, strlen(entry->file.name));
+    return folder->entry[folder->n++].file.name != NULL;
+}
+
+/* A folder under way; `name` is the path below the top, "" at the top. */
+struct walk {
+    struct folder *folder;
+    char name[PATH_MAX];
+    size_t n;
+    unsigned depth; /* levels still allowed below */
+};
+
+static ttr_status walk_into(struct walk *walk, int fd, ttr_error *error);
+
+/* Appends a name to walk->name; false where the whole is longer than any path can be. */
+static bool walk_append(struct walk *walk, const char *name)
+{
+    size_t n = strlen(name), slash = walk->n > 0;
+    if (n + slash >= sizeof walk->name - walk->n)
+        return false;
+    if (slash)
+        walk->name[walk->n] = '/';
+    memcpy(walk->name + walk->n + slash, name, n + 1);
+    walk->n += n + slash;
+    return true;
+}
+
+/* A folder in the folder; one that cannot be looked into is an error, since what is missing then would not show. */
+static ttr_status walk_down(struct walk *walk, int above, const char *name, ttr_error *error)
+{
+    if (walk->depth == 0)
+        return TTR_OK;
+    int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return fail_sys(error, errno, NO_OFFSET, "cannot look into %s/%s", walk->folder->path, walk->name);
+    walk->depth--;
+    ttr_status status = walk_into(walk, fd, error);
+    walk->depth++;
+    return status;
+}
+
+static ttr_status walk_name(struct walk *walk, int fd, const char *name, ttr_error *error)
+{
+    struct stat about;
+    if (fstatat(fd, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+        return TTR_OK; /* gone meanwhile */
+    bool is_link = S_ISLNK(about.st_mode);
+    if (is_link && fstatat(fd, name, &about, 0) != 0)
+        return TTR_OK; /* leads nowhere */
+    if (S_ISDIR(about.st_mode))
+        return is_link ? TTR_OK : walk_down(walk, fd, name, error);
+    if (!S_ISREG(about.st_mode))
+        return TTR_OK;
+    struct entry entry = {.file = {.name = walk->name, .size = (uint64_t)about.st_size, .is_link = is_link}};
+    return add_entry(walk->folder, &entry) ? TTR_OK : fail_memory(error);
+}
+
+/* All that is in the open folder, which is closed. */
+static ttr_status walk_into(struct walk *walk, int fd, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    size_t n = walk->n;
+    const struct dirent *entry;
+    DIR *directory = fdopendir(fd);
+    if (!directory) {
+        status = fail_sys(error, errno, NO_OFFSET, "cannot look into %s", walk->folder->path);
+        (void)close(fd);
+        return status;
+    }
+    /* Nobody else has this stream, which is all that POSIX asks for. */
+    /* cppcheck-suppress readdirCalled */
+    while (status == TTR_OK && (entry = readdir(directory))) {
+        if (entry->d_name[0] == '.' || !walk_append(walk, entry->d_name))
+            continue;
+        status = walk_name(walk, fd, entry->d_name, error);
+        walk->n = n;
+        walk->name[n] = '\0';
+    }
+    (void)closedir(directory);
+    return status;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct entry *left = a, *right = b;
+    return strcmp(left->file.name, right->file.name);
+}
+
+static void sort_entries(struct folder *folder)
+{
+    if (folder->n)
+        qsort(folder->entry, folder->n, sizeof *folder->entry, compare_names);
+}
+
+struct folder *folder_open(const struct alloc *alloc, const char *path, unsigned depth, ttr_error *error)
+{
+    struct folder *folder = folder_new(alloc, path);
+    if (!folder) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    struct walk walk = {.folder = folder, .depth = depth};
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ttr_status status = fd < 0 ? fail_sys(error, errno, NO_OFFSET, "cannot look into %s", path) : walk_into(&walk, fd, error);
+    if (status == TTR_OK) {
+        sort_entries(folder);
+        return folder;
+    }
+    folder_close(folder);
+    return NULL;
+}
+
+struct folder *folder_open_memory(const struct alloc *alloc, const char *name, const struct folder_bytes *files, size_t n, ttr_error *error)
+{
+    struct folder *folder = folder_new(alloc, name);
+    bool is_fine = folder != NULL;
+    for (size_t i = 0; is_fine && i < n; i++)
+        is_fine = add_entry(folder, &(struct entry){.file = {.name = files[i].name, .size = files[i].n}, .bytes = files[i].bytes});
+    if (!is_fine) {
+        folder_close(folder);
+        (void)fail_memory(error);
+        return NULL;
+    }
+    folder->is_memory = true;
+    sort_entries(folder);
+    for (size_t i = 1; i < folder->n; i++)
+        if (compare_names(&folder->entry[i - 1], &folder->entry[i]) == 0) {
+            (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "two files of %s are called %s", folder->path, folder->entry[i].file.name);
+            folder_close(folder);
+            return NULL;
+        }
+    return folder;
+}
+
+const struct folder_file *folder_at(const struct folder *folder, size_t i)
+{
+    return i < folder->n ? &folder->entry[i].file : NULL;
+}
+
+const struct folder_file *folder_find(const struct folder *folder, const char *name)
+{
+    const struct entry key = {.file = {.name = name}};
+    const struct entry *entry =
+        folder->n ? bsearch(&key, folder->entry, folder->n, sizeof *folder->entry, compare_names) : NULL;
+    return entry ? &entry->file : NULL;
+}
+
+const char *folder_path(const struct folder *folder)
+{
+    return folder->path;
+}
+
+void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to, size_t size)
+{
+    size_t n = strlen(folder->path);
+    (void)snprintf(to, size, "%s%s%s", folder->path, n && folder->path[n - 1] == '/' ? "" : "/", file->name);
+}
+
+struct source *folder_source(struct folder *folder, const struct folder_file *file, const struct source_options *options,
+                             ttr_error *error)
+{
+    const struct entry *entry = (const struct entry *)(const void *)file; /* its first member */
+    char path[PATH_MAX];
+    if (folder->is_memory)
+        return source_open_memory(folder->alloc, entry->bytes, (size_t)file->size, options, error);
+    folder_file_path(folder, file, path, sizeof path);
+    return source_open(folder->alloc, path, options, error);
+}
+
+/* What the window shows becomes memory of its own with a zero behind it. */
+static ttr_status keep_window(const struct folder *folder, const struct window *window, uint8_t **bytes, size_t *n, ttr_error *error)
+{
+    *bytes = alloc_resize(folder->alloc, NULL, 0, window->n + 1, 1);
+    if (!*bytes)
+        return fail_memory(error);
+    memcpy(*bytes, window->bytes, window->n);
+    (*bytes)[window->n] = 0;
+    *n = window->n;
+    return TTR_OK;
+}
+
+ttr_status folder_read(struct folder *folder, const struct folder_file *file, uint64_t limit, uint8_t **bytes, size_t *n,
+                       ttr_error *error)
+{
+    struct window window;
+    char path[PATH_MAX];
+    ttr_error own;
+    *bytes = NULL;
+    *n = 0;
+    struct source *source = folder_source(folder, file, &(struct source_options){.limit = UINT64_MAX}, &own);
+    if (!source && error)
+        *error = own;
+    if (!source)
+        return own.status;
+    /* One byte more than there may be; with a limit of all there is, the input's end is met before. */
+    ttr_status status = source_fill(source, 0, limit < SIZE_MAX / 2 ? (size_t)limit + 1 : SIZE_MAX / 2, &window, error);
+    if (status == TTR_OK && window.n > limit) {
+        folder_file_path(folder, file, path, sizeof path);
+        status = fail(error, TTR_E_LIMIT, limit, "%s is larger than the %llu bytes that it may have", path, (unsigned long long)limit);
+    }
+    if (status == TTR_OK)
+        status = keep_window(folder, &window, bytes, n, error);
+    source_close(source);
+    return status;
+}

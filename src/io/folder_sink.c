@@ -1,0 +1,513 @@
+/* Folders out: files grow in a hidden folder beside the target, which takes the target's name when all of them are whole.
+ *
+ * A trace may have more files than a process may have open, so a file is opened to append when bytes of it arrive and the one
+ * not used for the longest is closed for it.  A folder that is replaced changes places with the new one in one step and is
+ * removed then; what cannot be exchanged so (some network file systems) is moved aside first. */
+#include "io/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "io/temporary.h"
+
+enum {
+    OPEN_MAX_FILES = 64,
+    PART_BUFFER = 16 << 10, /* of each file, while it has bytes that wait: packets are larger and pass it by */
+    REMOVE_FDS = 16         /* descriptors that removing a tree may take */
+};
+
+struct part {
+    struct folder_sink *folder;
+    struct sink *sink;
+    struct part *before, *after; /* of those not ended yet */
+    char *name;
+    size_t name_size;
+    int fd; /* -1 = closed for now */
+    uint64_t used; /* when, counted in pushes */
+};
+
+struct folder_sink {
+    const struct alloc *alloc;
+    char *target, *temporary; /* temporary: NULL when nothing is to be removed */
+    size_t target_size, temporary_size;
+    bool overwrite, replaces; /* replaces: the target is there already */
+    bool is_nowhere; /* nothing is kept, everything counted */
+    bool is_broken;  /* a file in it could not be written */
+    struct part *parts;
+    struct part *open[OPEN_MAX_FILES];
+    size_t open_n;
+    uint64_t pushes, bytes; /* bytes: of files that ended */
+};
+
+static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
+{
+    (void)about;
+    (void)type;
+    (void)place;
+    return remove(path);
+}
+
+/* Removes a folder with all that is in it; links are removed, not followed.  0 or the reason. */
+static int remove_tree(const char *path)
+{
+    errno = 0;
+    return nftw(path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS) == 0 ? 0 : errno ? errno : EIO;
+}
+
+static void sink_forget(struct folder_sink *folder)
+{
+    alloc_free(folder->alloc, folder->temporary, folder->temporary_size, 1);
+    folder->temporary = NULL;
+}
+
+static void folder_sink_free(struct folder_sink *folder)
+{
+    while (folder->parts)
+        sink_abandon(folder->parts->sink); /* which takes its part out of the list */
+    if (folder->temporary)
+        (void)remove_tree(folder->temporary);
+    sink_forget(folder);
+    alloc_free(folder->alloc, folder->target, folder->target_size, 1);
+    alloc_free(folder->alloc, folder, 1, sizeof *folder);
+}
+
+static bool set_target(struct folder_sink *folder, const char *path, size_t n, ttr_error *error)
+{
+    char *target = alloc_resize(folder->alloc, folder->target, folder->target_size, n + 1, 1);
+    if (!target) {
+        (void)fail_memory(error);
+        return false;
+    }
+    memcpy(target, path, n);
+    target[n] = '\0';
+    folder->target = target;
+    folder->target_size = n + 1;
+    return true;
+}
+
+/* True where a folder has nothing in it, so that nothing is lost when it goes. */
+static bool is_empty(const char *path)
+{
+    unsigned n = 0;
+    DIR *directory = opendir(path);
+    if (!directory)
+        return false;
+    /* Nobody else has this stream, which is all that POSIX asks for. */
+    /* cppcheck-suppress readdirCalled */
+    while (n <= 2 && readdir(directory))
+        n++;
+    (void)closedir(directory);
+    return n <= 2; /* "." and ".." */
+}
+
+static bool holds_file(const char *path, const char *name)
+{
+    char file[PATH_MAX];
+    struct stat about;
+    int n = snprintf(file, sizeof file, "%s/%s", path, name);
+    return n > 0 && (size_t)n < sizeof file && stat(file, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/* A folder that is there: may it go? */
+static bool may_replace(struct folder_sink *folder, const char *mark, ttr_error *error)
+{
+    char real[PATH_MAX];
+    if (!is_empty(folder->target)) {
+        if (!folder->overwrite)
+            (void)fail_sys(error, EEXIST, NO_OFFSET, "will not overwrite the folder %s; remove it, choose another name, or ask to overwrite",
+                           folder->target);
+        else if (!holds_file(folder->target, mark))
+            (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "will not replace the folder %s: it is no trace of this format (no file \"%s\" in it); "
+                       "name one in it that is not there yet", folder->target, mark);
+        if (!folder->overwrite || !holds_file(folder->target, mark))
+            return false;
+    }
+    if (!realpath(folder->target, real)) {
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot find where %s leads", folder->target);
+        return false;
+    }
+    folder->replaces = true;
+    return set_target(folder, real, strlen(real), error); /* a link stays a link */
+}
+
+static bool may_create(struct folder_sink *folder, const char *mark, ttr_error *error)
+{
+    struct stat about;
+    if (stat(folder->target, &about) == 0) {
+        if (S_ISDIR(about.st_mode))
+            return may_replace(folder, mark, error);
+        (void)fail_sys(error, ENOTDIR, NO_OFFSET, "cannot make the folder %s where there is something else", folder->target);
+        return false;
+    }
+    if (errno != ENOENT) {
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s", folder->target);
+        return false;
+    }
+    if (lstat(folder->target, &about) != 0)
+        return true;
+    (void)fail_sys(error, ENOENT, NO_OFFSET, "%s is a link that leads nowhere; remove it or make its target", folder->target);
+    return false;
+}
+
+static bool create_temporary(struct folder_sink *folder, ttr_error *error)
+{
+    struct stat old;
+    size_t size = folder->target_size + TEMPORARY_MORE;
+    folder->temporary = alloc_zero(folder->alloc, size, 1);
+    folder->temporary_size = size;
+    if (!folder->temporary) {
+        (void)fail_memory(error);
+        return false;
+    }
+    int result = -1;
+    for (int i = 0; i < TEMPORARY_TRIES && result != 0; i++) {
+        temporary_name(folder->temporary, size, folder->target);
+        result = mkdir(folder->temporary, 0777);
+        if (result != 0 && errno != EEXIST)
+            break;
+    }
+    if (result == 0) {
+        if (folder->replaces && stat(folder->target, &old) == 0)
+            (void)chmod(folder->temporary, (old.st_mode & 07777) | S_IRWXU); /* as far as we may */
+        return true;
+    }
+    int reason = errno;
+    sink_forget(folder);
+    (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s", folder->target);
+    return false;
+}
+
+struct folder_sink *folder_create(const struct alloc *alloc, const char *path, const char *mark, bool overwrite, ttr_error *error)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    const char *slash = memrchr(path, '/', n);
+    const char *name = slash ? slash + 1 : path;
+    size_t name_n = (size_t)(path + n - name);
+    if (name_n == 0 || (name_n <= 2 && memcmp(name, "..", name_n) == 0)) {
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" cannot be made anew; name a folder in it", path);
+        return NULL;
+    }
+    struct folder_sink *folder = alloc_zero(alloc, 1, sizeof *folder);
+    if (!folder) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    folder->alloc = alloc;
+    folder->overwrite = overwrite;
+    if (set_target(folder, path, n, error) && may_create(folder, mark, error) && create_temporary(folder, error))
+        return folder;
+    folder_sink_free(folder);
+    return NULL;
+}
+
+struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *error)
+{
+    struct folder_sink *folder = alloc_zero(alloc, 1, sizeof *folder);
+    if (!folder) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    folder->alloc = alloc;
+    folder->is_nowhere = true;
+    return folder;
+}
+
+/* --- Files in it --- */
+
+/* Where the file grows: below the temporary folder. */
+static void part_path(const struct part *part, char path[static PATH_MAX])
+{
+    (void)snprintf(path, PATH_MAX, "%s/%s", part->folder->temporary, part->name);
+}
+
+/* Closes a file that stays; 0 or the reason. */
+static int part_close(struct part *part)
+{
+    struct folder_sink *folder = part->folder;
+    int fd = part->fd;
+    if (fd < 0)
+        return 0;
+    for (size_t i = 0; i < folder->open_n; i++)
+        if (folder->open[i] == part) {
+            folder->open[i] = folder->open[--folder->open_n];
+            break;
+        }
+    part->fd = -1;
+    /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the same. */
+    return close(fd) == 0 || errno == EINTR ? 0 : errno;
+}
+
+/* Closes the file that was not used for the longest; 0 or the reason. */
+static int close_oldest(struct folder_sink *folder)
+{
+    struct part *oldest = folder->open[0];
+    for (size_t i = 1; i < folder->open_n; i++)
+        if (folder->open[i]->used < oldest->used)
+            oldest = folder->open[i];
+    return part_close(oldest);
+}
+
+/* Opens the file, where the process has no descriptor left at the cost of another; 0 or the reason. */
+static int part_open(struct part *part, int flags)
+{
+    struct folder_sink *folder = part->folder;
+    char path[PATH_MAX];
+    int reason = folder->open_n == OPEN_MAX_FILES ? close_oldest(folder) : 0;
+    part_path(part, path);
+    while (reason == 0 && part->fd < 0) {
+        part->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0666);
+        if (part->fd >= 0)
+            break;
+        if (errno == EMFILE && folder->open_n > 0)
+            reason = close_oldest(folder);
+        else if (errno != EINTR)
+            reason = errno;
+    }
+    if (part->fd >= 0)
+        folder->open[folder->open_n++] = part;
+    return reason;
+}
+
+/* An O_APPEND write into the file, opened again where it was closed for another. */
+static int64_t part_push(void *own, const void *bytes, size_t n)
+{
+    struct part *part = own;
+    if (part->folder->is_nowhere)
+        return (int64_t)n;
+    part->used = ++part->folder->pushes;
+    int reason = part->fd < 0 ? part_open(part, O_APPEND) : 0;
+    int64_t put = reason == 0 ? write(part->fd, bytes, n) : -1;
+    if (reason)
+        errno = reason;
+    part->folder->is_broken |= put < 0 && errno != EINTR && errno != EAGAIN;
+    return put;
+}
+
+static void part_free(struct part *part)
+{
+    const struct alloc *alloc = part->folder->alloc;
+    if (part->before)
+        part->before->after = part->after;
+    else if (part->folder->parts == part)
+        part->folder->parts = part->after;
+    if (part->after)
+        part->after->before = part->before;
+    alloc_free(alloc, part->name, part->name_size, 1);
+    alloc_free(alloc, part, 1, sizeof *part);
+}
+
+static int part_end(void *own, bool is_whole)
+{
+    struct part *part = own;
+    struct folder_sink *folder = part->folder;
+    char path[PATH_MAX];
+    int reason = part_close(part);
+    if (part->sink && is_whole)
+        folder->bytes += sink_offset(part->sink);
+    if (!is_whole && !folder->is_nowhere) {
+        part_path(part, path);
+        (void)unlink(path);
+    }
+    folder->is_broken |= reason != 0;
+    part_free(part);
+    return reason;
+}
+
+/* A name that stays in the folder: parts between single slashes, none of them "." or "..". */
+static bool is_inside(const char *name)
+{
+    for (const char *at = name;; at++) {
+        size_t n = strcspn(at, "/");
+        if (n == 0 || (n <= 2 && memcmp(at, "..", n) == 0))
+            return false;
+        at += n;
+        if (!*at)
+            return true;
+    }
+}
+
+/* Makes the folders on the way to a file; 0 or the reason. */
+static int make_folders(char *path, size_t from)
+{
+    for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        int result = mkdir(path, 0777);
+        *slash = '/';
+        if (result != 0 && errno != EEXIST)
+            return errno;
+    }
+    return 0;
+}
+
+static struct part *part_new(struct folder_sink *folder, const char *name)
+{
+    struct part *part = alloc_zero(folder->alloc, 1, sizeof *part);
+    if (!part)
+        return NULL;
+    part->folder = folder;
+    part->fd = -1;
+    part->name_size = strlen(name) + 1;
+    part->name = alloc_zero(folder->alloc, part->name_size, 1);
+    part->after = folder->parts;
+    if (part->after)
+        part->after->before = part;
+    folder->parts = part;
+    if (!part->name) {
+        part_free(part);
+        return NULL;
+    }
+    memcpy(part->name, name, part->name_size);
+    return part;
+}
+
+/* Makes the file of a part, empty; 0 or the reason. */
+static int create_file(struct part *part)
+{
+    char path[PATH_MAX];
+    const struct folder_sink *folder = part->folder;
+    if (folder->is_nowhere)
+        return 0;
+    if (folder->temporary_size + part->name_size > sizeof path)
+        return ENAMETOOLONG;
+    part_path(part, path);
+    int reason = make_folders(path, folder->temporary_size);
+    return reason ? reason : part_open(part, O_CREAT | O_EXCL | O_APPEND);
+}
+
+/* The path that the file will have; what a message calls it. */
+static void name_part(const struct part *part, char name[static PATH_MAX])
+{
+    const struct folder_sink *folder = part->folder;
+    (void)snprintf(name, PATH_MAX, "%s%s%s", folder->is_nowhere ? "" : folder->target, folder->is_nowhere ? "" : "/", part->name);
+}
+
+struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error *error)
+{
+    char path[PATH_MAX];
+    if (!is_inside(name)) {
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" is no name of a file in a folder", name);
+        return NULL;
+    }
+    struct part *part = part_new(folder, name);
+    if (!part) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    name_part(part, path);
+    int reason = create_file(part);
+    if (reason) {
+        (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s", path);
+        part_free(part); /* not part_end: a file of that name is another's */
+        return NULL;
+    }
+    part->sink = sink_open_part(folder->alloc, path, &(struct sink_part){part_push, part_end, part, PART_BUFFER}, error);
+    if (!part->sink) {
+        (void)part_end(part, false);
+        return NULL;
+    }
+    return part->sink;
+}
+
+uint64_t folder_bytes_written(const struct folder_sink *folder)
+{
+    uint64_t bytes = folder->bytes;
+    for (const struct part *part = folder->parts; part; part = part->after)
+        bytes += sink_offset(part->sink);
+    return bytes;
+}
+
+const char *folder_temporary(const struct folder_sink *folder)
+{
+    return folder->temporary;
+}
+
+/* --- Its end --- */
+
+/* The old folder is moved aside, the new one into its place; 0 or the reason. */
+static int move_aside(struct folder_sink *folder)
+{
+    char aside[PATH_MAX];
+    if (folder->temporary_size > sizeof aside)
+        return ENAMETOOLONG;
+    temporary_name(aside, sizeof aside, folder->target);
+    if (rename(folder->target, aside) != 0)
+        return errno;
+    if (rename(folder->temporary, folder->target) != 0) {
+        int reason = errno;
+        (void)rename(aside, folder->target);
+        return reason;
+    }
+    memcpy(folder->temporary, aside, strlen(aside) + 1); /* as long: same target */
+    return 0;
+}
+
+/* Exchanges the two folders, after which the old one bears the temporary name; 0 or the reason. */
+static int replace(struct folder_sink *folder)
+{
+    if (is_empty(folder->target))
+        return rename(folder->temporary, folder->target) == 0 ? 0 : errno;
+    if (!folder->overwrite)
+        return EEXIST; /* it was empty when we began */
+    if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->target, RENAME_EXCHANGE) == 0)
+        return 0;
+    return errno == EINVAL || errno == ENOSYS ? move_aside(folder) : errno;
+}
+
+/* Renames without replacing a folder that came into being meanwhile; 0 or the reason. */
+static int put_in_place(const struct folder_sink *folder)
+{
+    if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->target, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    return rename(folder->temporary, folder->target) == 0 ? 0 : errno; /* fails where a folder has anything in it */
+}
+
+/* What the new folder replaced. */
+static ttr_status remove_old(struct folder_sink *folder, ttr_error *error)
+{
+    int reason = remove_tree(folder->temporary);
+    ttr_status status = reason ? fail_sys(error, reason, NO_OFFSET, "%s is whole, but what it replaced could not be removed: it is %s",
+                                          folder->target, folder->temporary)
+                               : TTR_OK;
+    sink_forget(folder);
+    return status;
+}
+
+ttr_status folder_finish(struct folder_sink *folder, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    bool had_old = folder->replaces && !is_empty(folder->target);
+    if (folder->parts)
+        status = fail(error, TTR_E_MISUSE, NO_OFFSET, "the file %s of a folder was not ended", folder->parts->name);
+    else if (folder->is_broken)
+        status = fail(error, TTR_E_IO, NO_OFFSET, "a file of %s could not be written whole", folder->target);
+    else if (!folder->is_nowhere) {
+        int reason = folder->replaces ? replace(folder) : put_in_place(folder);
+        if (reason)
+            status = fail_sys(error, reason, NO_OFFSET, "cannot put %s in place", folder->target);
+        else if (had_old)
+            status = remove_old(folder, error);
+        else
+            sink_forget(folder);
+    }
+    folder_sink_free(folder);
+    return status;
+}
+
+void folder_abandon(struct folder_sink *folder)
+{
+    if (folder)
+        folder_sink_free(folder);
+}

@@ -1,0 +1,24 @@
+/* Temporary names; see the header. */
+#include "io/temporary.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum { NAME_KEPT = 200 }; /* of a long file name in its temporary name: a name may have 255 bytes */
+
+void temporary_name(char *to, size_t size, const char *target)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    const char *slash = strrchr(target, '/');
+    int folder = slash ? (int)(slash + 1 - target) : 0;
+    uint8_t random[6] = {0};
+    if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0) /* only early in boot: O_EXCL keeps us safe */
+        memcpy(random, &(pid_t){getpid()}, sizeof(pid_t));
+    char end[7] = {0};
+    for (size_t i = 0; i < sizeof random; i++)
+        end[i] = letters[random[i] % (sizeof letters - 1)];
+    (void)snprintf(to, size, "%.*s.%.*s.%s", folder, target, NAME_KEPT, target + folder, end);
+}
