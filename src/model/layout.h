@@ -17,9 +17,11 @@
 #include "model/type.h"
 
 #define LAYOUT_SLOTS 24u
-#define LAYOUT_DEPTH 16u       /* arrays, sequences, optionals and variants inside one another while walking */
+#define LAYOUT_DEPTH 16u       /* arrays and sequences inside one another */
+#define LAYOUT_SPINS 65536u    /* elements of a record that take no bits: more are nobody's data */
 
 struct layout;
+struct op;
 
 /* What is to be compiled.  A root of NULL is absent. */
 struct layout_spec {
@@ -28,6 +30,7 @@ struct layout_spec {
     const struct type *root[ROOT_COUNT];   /* those to run, in order; NULL = absent or outside */
     const struct type *outer[ROOT_COUNT];  /* roots read before by other layouts, which may be referred to; NULL = none */
     bool shows_hidden;                     /* also walk members that carry a role (sizes, times); else they are passed over in the walk */
+    uint64_t shown_roles;                  /* without shows_hidden: roles (bit 1 << role) that are walked all the same */
 };
 
 /* Compiles; NULL with `error` saying which field is wrong and why (a missing target, too deep, a size beyond 64 bits, ...). */
@@ -38,8 +41,10 @@ enum layout_end {
     LAYOUT_FINE = 0,
     LAYOUT_SHORT,      /* the record goes on behind `bits.end` */
     LAYOUT_NO_OPTION,  /* a variant's selector chooses no option */
-    LAYOUT_HUGE,       /* a length that cannot be (more bits than 2^60) or numbers past 64 bits where one is needed */
-    LAYOUT_MISPLACED   /* a byte-wise or opposite byte order field begins inside a byte of the other order */
+    LAYOUT_HUGE,       /* a length that cannot be (more bits than 2^60, 2^32 elements, LAYOUT_SPINS elements without bits), or a number
+                        * past 64 bits where one is needed */
+    LAYOUT_MISPLACED,  /* a byte-wise or opposite byte order field begins inside a byte of the other order */
+    LAYOUT_ABSENT      /* a length or selector lies in an optional or an option that is not there */
 };
 
 /* A run over a record. */
@@ -48,9 +53,12 @@ struct layout_run {
     uint64_t slots[LAYOUT_SLOTS]; /* what lengths and selectors need */
     uint64_t value;               /* out: the length or selector that was wrong */
     const struct type_member *member; /* out: the member at which it ended badly, or NULL */
+    uint32_t absent;              /* the engine's own: slots that hold nothing yet */
+    uint32_t spins;               /* the engine's own: elements met that take no bits */
+    uint8_t order;                /* the engine's own: byte order of the bits just read, where that matters */
 };
 
-/* Finds the end of a record: run->bits.at behind it when fine. */
+/* Finds the end of a record: run->bits.at behind it when fine.  Imports are kept, other slots are used. */
 enum layout_end layout_measure(const struct layout *layout, struct layout_run *run);
 
 /* Bits of every record of a layout where that is fixed and its alignment is a byte at most, else 0. */
@@ -79,8 +87,9 @@ struct layout_walk {
     const struct layout *layout;
     struct layout_run run;
     struct arena *scratch;  /* for text in other encodings and wide numbers; NULL: such values are given as bytes */
-    uint32_t pc, depth;     /* the place in the program; frames in use */
-    uint64_t frames[2 * LAYOUT_DEPTH];
+    const struct op *op;    /* the place in the program */
+    uint64_t frames[2 * LAYOUT_DEPTH]; /* for each loop: elements left, where this one began */
+    uint32_t depth;         /* frames in use */
     enum layout_end end;    /* how it ended */
 };
 

@@ -129,6 +129,10 @@ bool type_in_ranges(const struct type_range *ranges, uint32_t n, bool is_signed,
 /* The i-th label (from 0) that holds the value, in order of the table; NULL when there are no more. */
 const struct type_label *type_label_of(const struct type_labels *labels, uint64_t value, uint32_t i);
 
+/* Of labels that name bits (FLAGS): the bits one names, of the lowest 64; and the i-th label of which any bit is set in the value. */
+uint64_t type_flag_bits(const struct type_label *label);
+const struct type_label *type_flag_of(const struct type_labels *labels, uint64_t value, uint32_t i);
+
 /* The member of that stored name, or NULL. */
 const struct type_member *type_member_named(const struct type *type, ttr_text name);
 

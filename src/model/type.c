@@ -1,0 +1,54 @@
+/* Questions about types that every language and both programs of a layout ask: ranges, labels, members. */
+#include "model/type.h"
+
+#include <string.h>
+
+bool type_in_ranges(const struct type_range *ranges, uint32_t n, bool is_signed, uint64_t value)
+{
+    /* Two's complement orders like unsigned numbers once the sign bit is turned. */
+    uint64_t turn = is_signed ? UINT64_C(1) << 63 : 0;
+    for (uint32_t i = 0; i < n; i++)
+        if ((value ^ turn) >= (ranges[i].low ^ turn) && (value ^ turn) <= (ranges[i].high ^ turn))
+            return true;
+    return false;
+}
+
+const struct type_label *type_label_of(const struct type_labels *labels, uint64_t value, uint32_t i)
+{
+    for (uint32_t k = 0; k < labels->n; k++) {
+        const struct type_label *label = &labels->label[k];
+        if (type_in_ranges(label->ranges, label->ranges_n, labels->is_signed, value) && i-- == 0)
+            return label;
+    }
+    return NULL;
+}
+
+uint64_t type_flag_bits(const struct type_label *label)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < label->ranges_n; i++) {
+        const struct type_range *range = &label->ranges[i];
+        uint64_t high = range->high < 63 ? range->high : 63;
+        if (range->low <= high)
+            bits |= (UINT64_MAX >> (63 - high)) & (UINT64_MAX << range->low);
+    }
+    return bits;
+}
+
+const struct type_label *type_flag_of(const struct type_labels *labels, uint64_t value, uint32_t i)
+{
+    for (uint32_t k = 0; k < labels->n; k++)
+        if ((type_flag_bits(&labels->label[k]) & value) && i-- == 0)
+            return &labels->label[k];
+    return NULL;
+}
+
+const struct type_member *type_member_named(const struct type *type, ttr_text name)
+{
+    for (uint32_t i = 0; i < type->members_n; i++) {
+        const struct type_member *member = &type->members[i];
+        if (member->name.n == name.n && (name.n == 0 || memcmp(member->name.p, name.p, name.n) == 0))
+            return member;
+    }
+    return NULL;
+}

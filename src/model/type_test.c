@@ -1,0 +1,75 @@
+/* Ranges at the ends of 64 bits, labels that share values, bits with names. */
+#include "model/type.h"
+
+#include "support.h"
+
+#define TEXT(s) {s, sizeof s - 1}
+
+static void ranges_hold_both_their_ends_signed_or_not(void **state)
+{
+    (void)state;
+    static const struct type_range whole = {0, UINT64_MAX}, high = {UINT64_C(1) << 63, UINT64_MAX};
+    static const struct type_range around = {(uint64_t)-3, 2}, two[] = {{1, 1}, {5, 7}};
+    assert_true(type_in_ranges(&whole, 1, false, 0) && type_in_ranges(&whole, 1, false, UINT64_MAX));
+    assert_true(type_in_ranges(&high, 1, false, UINT64_C(1) << 63));
+    assert_false(type_in_ranges(&high, 1, false, (UINT64_C(1) << 63) - 1));
+    assert_true(type_in_ranges(&around, 1, true, (uint64_t)-3) && type_in_ranges(&around, 1, true, 2));
+    assert_true(type_in_ranges(&around, 1, true, 0));
+    assert_false(type_in_ranges(&around, 1, true, (uint64_t)-4) || type_in_ranges(&around, 1, true, 3));
+    assert_false(type_in_ranges(&around, 1, false, 0));
+    assert_true(type_in_ranges(two, 2, false, 1) && type_in_ranges(two, 2, false, 7));
+    assert_false(type_in_ranges(two, 2, false, 4) || type_in_ranges(two, 2, false, 8));
+    assert_false(type_in_ranges(NULL, 0, false, 0));
+}
+
+static void labels_that_hold_a_value_come_in_order_of_the_table(void **state)
+{
+    (void)state;
+    static const struct type_range many = {2, 9}, one = {5, 5}, low[] = {{(uint64_t)-1, (uint64_t)-1}, {5, 6}};
+    static const struct type_label label[] = {{TEXT("MANY"), &many, 1}, {TEXT("FIVE"), &one, 1}, {TEXT("LOW"), low, 2}};
+    static const struct type_labels labels = {label, 3, true};
+    assert_ptr_equal(type_label_of(&labels, 5, 0), &label[0]);
+    assert_ptr_equal(type_label_of(&labels, 5, 1), &label[1]);
+    assert_ptr_equal(type_label_of(&labels, 5, 2), &label[2]);
+    assert_null(type_label_of(&labels, 5, 3));
+    assert_ptr_equal(type_label_of(&labels, (uint64_t)-1, 0), &label[2]);
+    assert_null(type_label_of(&labels, 10, 0));
+}
+
+static void flags_are_met_by_any_of_their_bits(void **state)
+{
+    (void)state;
+    static const struct type_range zero = {0, 0}, pair[] = {{2, 3}, {63, 63}}, beyond = {64, UINT64_MAX}, wide = {60, 100};
+    static const struct type_label label[] = {{TEXT("a"), &zero, 1}, {TEXT("b"), pair, 2}, {TEXT("c"), &beyond, 1}, {TEXT("d"), &wide, 1}};
+    static const struct type_labels labels = {label, 4, false};
+    assert_int_equal(type_flag_bits(&label[0]), 1);
+    assert_true(type_flag_bits(&label[1]) == (UINT64_C(1) << 63 | 0xc));
+    assert_int_equal(type_flag_bits(&label[2]), 0);
+    assert_true(type_flag_bits(&label[3]) == UINT64_C(0xf) << 60);
+    assert_ptr_equal(type_flag_of(&labels, 9, 0), &label[0]);
+    assert_ptr_equal(type_flag_of(&labels, 9, 1), &label[1]);
+    assert_null(type_flag_of(&labels, 9, 2));
+    assert_null(type_flag_of(&labels, 2, 0));
+}
+
+static void members_are_found_by_their_stored_name(void **state)
+{
+    (void)state;
+    static const struct type_member members[] = {{.name = TEXT("_len"), .shown = TEXT("len")}, {.name = TEXT("")}, {.name = TEXT("len")}};
+    static const struct type type = {.kind = TYPE_STRUCT, .members = members, .members_n = 3};
+    assert_ptr_equal(type_member_named(&type, (ttr_text){"len", 3}), &members[2]);
+    assert_ptr_equal(type_member_named(&type, (ttr_text){"_len", 4}), &members[0]);
+    assert_ptr_equal(type_member_named(&type, (ttr_text){NULL, 0}), &members[1]);
+    assert_null(type_member_named(&type, (ttr_text){"le", 2}));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges_hold_both_their_ends_signed_or_not),
+        cmocka_unit_test(labels_that_hold_a_value_come_in_order_of_the_table),
+        cmocka_unit_test(flags_are_met_by_any_of_their_bits),
+        cmocka_unit_test(members_are_found_by_their_stored_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
