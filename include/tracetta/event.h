@@ -220,7 +220,7 @@ typedef struct ttr_field {
     ttr_id name_id;  /* the name where it is a known string, else 0 (then compare `name`) */
     uint16_t depth;  /* 0 = a field of the event itself */
     uint8_t group;   /* ttr_group */
-    uint8_t zero;
+    uint8_t choices; /* how many optionals and variants, one in another, the value was chosen through */
     ttr_value value;
 } ttr_field;
 
@@ -233,6 +233,10 @@ typedef struct ttr_fields {
 
 /* Begins a walk over the fields of an event, in stored order.  Never fails; the event must still be valid. */
 TTR_API void ttr_fields_begin(const ttr *t, const ttr_event *event, ttr_fields *fields);
+
+/* The same for the fields of a part that events are not asked for usually: TTR_GROUP_PACKET (of the packet the event was stored in) or
+ * TTR_GROUP_HEADER.  No fields where the format has no such part, or the event was copied since (sorting). */
+TTR_API void ttr_fields_begin_group(const ttr *t, const ttr_event *event, ttr_group group, ttr_fields *fields);
 
 /* Gives the next field; false at the end (or where damage ends what can be decoded: the event then has TTR_EVENT_PARTIAL). */
 TTR_API bool ttr_fields_next(ttr_fields *fields, ttr_field *field);

@@ -15,6 +15,8 @@
 struct field_ops {
     void (*begin)(ttr_fields *fields);                   /* may fill fields->state */
     bool (*next)(ttr_fields *fields, ttr_field *field);  /* all parts of *field are zeroed before */
+    /* As begin, for the group PACKET or HEADER; NULL: the format has neither. */
+    void (*begin_group)(ttr_fields *fields, ttr_group group);
     /* The i-th name of the enumerated value just given; NULL: value->text is the only one there is. */
     bool (*label)(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
 };
@@ -30,10 +32,23 @@ static inline void field_clear(ttr_field *field)
     field->name.p = "";
 }
 
+struct type;
+
+/* What a format says beforehand of all events of one class.  Belongs to the reader; lives as long as the schema. */
+struct event_class {
+    ttr_text name;            /* "" = none */
+    uint64_t id, stream_id;   /* of the class, and of its stream class */
+    const struct type *root[6]; /* enum type_root: which parts its events have, and what is in them; NULL = absent */
+    bool has_log_level, has_clock;
+    int64_t log_level;        /* as the format counts */
+    ttr_text emf_uri;         /* "" = none */
+};
+
 struct schema {
     const struct field_ops *ops;
     const void *own;    /* tables of the reader that the walk needs */
     const void *format; /* the struct format whose raw records these are, or NULL */
+    const struct event_class *event_class; /* what is known beforehand of events of this schema; NULL = nothing */
 };
 
 struct process {

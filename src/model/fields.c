@@ -13,6 +13,16 @@ void ttr_fields_begin(const ttr *t, const ttr_event *event, ttr_fields *fields)
         schema->ops->begin(fields);
 }
 
+void ttr_fields_begin_group(const ttr *t, const ttr_event *event, ttr_group group, ttr_fields *fields)
+{
+    const struct schema *schema = context_schema(t, event->schema);
+    fields->event = event;
+    fields->ops = schema->ops && schema->ops->begin_group ? schema->ops : NULL;
+    fields->own = schema->own;
+    if (fields->ops)
+        schema->ops->begin_group(fields, group);
+}
+
 bool ttr_fields_next(ttr_fields *fields, ttr_field *field)
 {
     const struct field_ops *ops = fields->ops;
