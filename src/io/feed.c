@@ -9,6 +9,9 @@
 
 #include "base/status.h"
 
+/* No file is so long, and no read from before there overflows. */
+#define FILE_MOST (UINT64_MAX / 4)
+
 struct raw_feed {
     struct feed feed;
     const struct alloc *alloc;
@@ -196,6 +199,40 @@ size_t feed_peek(struct feed *feed, size_t n)
         feed->head_n = (uint8_t)(feed->head_n + got);
     }
     return (size_t)(feed->head_n - feed->head_at);
+}
+
+bool feed_jump(struct feed *feed, uint64_t n)
+{
+    const struct raw_feed *raw = (const struct raw_feed *)feed;
+    if (feed->ops != &file_ops)
+        return false;
+    uint64_t peeked = (uint64_t)(feed->head_n - feed->head_at), used = feed_used(feed);
+    feed->head_at = (uint8_t)(feed->head_at + (n < peeked ? n : peeked));
+    n -= n < peeked ? n : peeked;
+    if (used + raw->start > FILE_MOST || n > FILE_MOST - used - raw->start)
+        feed->ended = true;
+    else
+        atomic_fetch_add_explicit(&feed->used, n, memory_order_relaxed);
+    return true;
+}
+
+int64_t feed_read_at(const struct feed *feed, uint64_t offset, void *to, size_t n, ttr_error *error)
+{
+    const struct raw_feed *raw = (const struct raw_feed *)feed;
+    uint8_t *bytes = to;
+    size_t done = 0;
+    while (done < n && offset <= FILE_MOST - raw->start) {
+        ssize_t got = pread(raw->fd, bytes + done, n - done, (off_t)(raw->start + offset + done));
+        if (got == 0)
+            break;
+        if (got > 0) {
+            done += (size_t)got;
+        } else if (errno != EINTR) {
+            (void)fail_sys(error, errno, offset, "cannot read %s at byte %llu", feed->name, (unsigned long long)offset);
+            return -1;
+        }
+    }
+    return (int64_t)done;
 }
 
 void feed_close(struct feed *feed)

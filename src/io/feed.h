@@ -50,6 +50,13 @@ int64_t feed_read(struct feed *feed, void *to, size_t n, ttr_error *error);
 /* Makes at least n <= FEED_HEAD bytes visible in feed->head without handing them out, fewer at the end; gives how many. */
 size_t feed_peek(struct feed *feed, size_t n);
 
+/* Moves a feed of a regular file n bytes on without reading them; false where that cannot be. */
+TTR_MUST bool feed_jump(struct feed *feed, uint64_t n);
+
+/* Copies up to n bytes from `offset` of a feed of a regular file, which stays where it is: the count, fewer at the end, or -1 with
+ * `error`. */
+int64_t feed_read_at(const struct feed *feed, uint64_t offset, void *to, size_t n, ttr_error *error);
+
 static inline uint64_t feed_used(const struct feed *feed)
 {
     return atomic_load_explicit(&feed->used, memory_order_relaxed);

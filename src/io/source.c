@@ -224,15 +224,36 @@ struct source *source_open_pull(const struct alloc *alloc, source_pull pull, voi
 ttr_status source_fill(struct source *source, uint64_t offset, size_t need, struct window *window, ttr_error *error)
 {
     const struct window *shown = &source->shown;
-    if (offset < shown->offset || offset - shown->offset > shown->n)
-        return fail(error, TTR_E_MISUSE, offset, "%s: byte %llu is outside the window [%llu, +%zu)", source->name,
-                    (unsigned long long)offset, (unsigned long long)shown->offset, shown->n);
+    if (offset < shown->offset)
+        return fail(error, TTR_E_MISUSE, offset, "%s: byte %llu is before the window, which begins at %llu", source->name,
+                    (unsigned long long)offset, (unsigned long long)shown->offset);
     if (need > source->limit)
         return fail(error, TTR_E_LIMIT, offset, "%s: a record at byte %llu wants %zu bytes, over the limit of %llu", source->name,
                     (unsigned long long)offset, need, (unsigned long long)source->limit);
     ttr_status status = source->ops->fill(source, offset, need, error);
     *window = source->shown;
     return status;
+}
+
+bool source_is_seekable(const struct source *source)
+{
+    return source->ops == &source_memory_ops || (source->feed == source->disk && source->disk->may_grow);
+}
+
+int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, size_t n, ttr_error *error)
+{
+    if (!source_is_seekable(source)) {
+        (void)fail(error, TTR_E_UNSUPPORTED, offset, "%s is read as it comes: there is no looking ahead to byte %llu", source->name,
+                   (unsigned long long)offset);
+        return -1;
+    }
+    if (source->ops != &source_memory_ops)
+        return feed_read_at(source->disk, offset, to, n, error);
+    uint64_t left = offset < source->in.memory.n ? source->in.memory.n - offset : 0;
+    n = n < left ? n : (size_t)left;
+    if (n)
+        memcpy(to, source->in.memory.bytes + offset, n);
+    return (int64_t)n;
 }
 
 const char *source_compression(const struct source *source)
@@ -248,5 +269,7 @@ uint64_t source_disk_size(const struct source *source)
 uint64_t source_disk_used(const struct source *source)
 {
     /* Mapped and borrowed bytes never pass the feed. */
-    return source->ops == &source_stream_ops ? feed_used(source->disk) : source->shown.offset + source->shown.n;
+    uint64_t used = source->ops == &source_stream_ops ? feed_used(source->disk) : source->shown.offset + source->shown.n;
+    bool is_past = source->disk_size && used > source->disk_size; /* a jump went further than the input */
+    return is_past ? source->disk_size : used;
 }

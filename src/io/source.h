@@ -1,8 +1,8 @@
 /* Bytes in: files, pipes, memory and compressed streams behind one window.
  *
  * A source shows a window of consecutive bytes.  source_fill makes the window begin at the given offset and hold at least
- * `need` bytes if the input has them; the window's bytes stay valid until the next source_fill or source_close.  Nothing ever
- * seeks backwards, so pipes and compressed files work like any other.  Nothing may be read past the window.
+ * `need` bytes if the input has them; the window's bytes stay valid until the next source_fill or source_close.  The window never
+ * goes backwards, so pipes and compressed files work like any other.  Nothing may be read past the window.
  * Memory: about 1 to 4 MiB a source, more only while a single record needs it (bounded by `limit`).
  * Thread rule: one thread at a time; a compressed source (unless it is a small file) runs its decoder on a thread of its own
  * behind the window, and a pull function is then called from there. */
@@ -44,14 +44,22 @@ struct source *source_open_memory(const struct alloc *alloc, const void *bytes, 
 struct source *source_open_fd(const struct alloc *alloc, int fd, const struct source_options *options, ttr_error *error);
 struct source *source_open_pull(const struct alloc *alloc, source_pull pull, void *own, const struct source_options *options, ttr_error *error);
 
-/* Moves the window to begin at `offset` (not before the present window's offset, not past its end) and to hold at least `need`
- * bytes, fewer only when the input ends there (at_end is then set).  TTR_OK also with an empty window at the end.
+/* Moves the window to begin at `offset` (not before the present window's offset) and to hold at least `need`
+ * bytes, fewer only when the input ends there (at_end is then set).  TTR_OK also with an empty window at the end, or past it.
+ * A jump past the window costs nothing where the source is seekable; elsewhere what lies between is read and forgotten.
  * at_end is known for sure only when `need` could not be met: a pipe may end just after a full window.  A file that grows
  * after at_end shows the new bytes at a later fill.
  * A failure below (TTR_E_IO; a damaged compressed stream: TTR_E_MALFORMED or TTR_E_TRUNCATED with the place in the compressed
  * file in its text) is told once, by the first fill that cannot have its `need`; the window then holds what came before it, and
  * at the next fill it is at_end.  TTR_E_LIMIT when `need` is over the limit; the window is then unchanged. */
 TTR_MUST ttr_status source_fill(struct source *source, uint64_t offset, size_t need, struct window *window, ttr_error *error);
+
+/* True for memory and for regular files that are not compressed: jumps cost nothing and source_peek_at works. */
+bool source_is_seekable(const struct source *source);
+
+/* Copies up to n bytes from any `offset`, also before the window, which stays as it is: the count, fewer only at the end of the
+ * input, or -1 with `error` where reading fails or the source is not seekable (TTR_E_UNSUPPORTED). */
+int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, size_t n, ttr_error *error);
 
 /* What is known: "gzip", "zstd", "lz4", "bzip2", "xz" or ""; the size on disk (0 = unknown); bytes consumed from disk so far. */
 const char *source_compression(const struct source *source);

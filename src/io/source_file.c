@@ -105,8 +105,8 @@ static ttr_status mapped_fill(struct source *source, uint64_t offset, size_t nee
     struct stat about;
     if (fstat(source->in.mapped.fd, &about) != 0)
         return fail_sys(error, errno, offset, "cannot ask for the size of %s", source->name);
-    uint64_t from = source->in.mapped.start + offset, size = (uint64_t)about.st_size;
-    uint64_t left = size > from ? size - from : 0;
+    uint64_t start = source->in.mapped.start, size = (uint64_t)about.st_size;
+    uint64_t left = size > start && size - start > offset ? size - start - offset : 0;
     uint64_t least = need < left ? need : left;
     if (least == 0 && left > 0)
         least = 1;
@@ -114,6 +114,7 @@ static ttr_status mapped_fill(struct source *source, uint64_t offset, size_t nee
         source->shown.at_end = true;
         return TTR_OK;
     }
+    uint64_t from = start + offset;
     if (!covers(source, from, least) && !map_at(source, from, least, left))
         return fail_sys(error, errno, offset, "cannot map %s at byte %llu; try without mapping", source->name,
                         (unsigned long long)from);

@@ -17,11 +17,11 @@ const uint8_t source_nothing[1] = {0};
 static ttr_status memory_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
 {
     (void)error;
-    size_t left = source->in.memory.n - (size_t)offset;
+    size_t left = offset < source->in.memory.n ? source->in.memory.n - (size_t)offset : 0;
     size_t show = source->chunk && source->chunk < left ? source->chunk : left;
     if (show < need)
         show = need < left ? need : left;
-    source->shown = (struct window){.bytes = source->in.memory.n ? source->in.memory.bytes + offset : source_nothing,
+    source->shown = (struct window){.bytes = left ? source->in.memory.bytes + offset : source_nothing,
                                     .n = show,
                                     .offset = offset,
                                     .at_end = show == left};
@@ -93,14 +93,36 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
     return TTR_OK;
 }
 
+/* Passes over n bytes behind the window, which is empty: a file is read on from there, everything else is read and forgotten. */
+static ttr_status skip(struct source *source, uint64_t n, ttr_error *error)
+{
+    struct feed *feed = source->feed;
+    source->in.stream.start = 0;
+    if (feed_jump(feed, n))
+        return TTR_OK;
+    while (n) {
+        if (!make_room(source, 0, true))
+            return fail_memory(error);
+        size_t room = source->in.stream.capacity;
+        int64_t got = feed_read(feed, source->in.stream.bytes, n < room ? (size_t)n : room, error);
+        if (got < 0)
+            return feed->failure.status;
+        if (got == 0)
+            return TTR_OK; /* the next read says so again */
+        n -= (uint64_t)got;
+    }
+    return TTR_OK;
+}
+
 static ttr_status stream_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
 {
-    size_t consumed = (size_t)(offset - source->shown.offset);
+    uint64_t ahead = offset - source->shown.offset;
+    size_t consumed = ahead < source->in.stream.n ? (size_t)ahead : source->in.stream.n;
     source->in.stream.start += consumed;
     source->in.stream.n -= consumed;
     source->shown.offset = offset;
-    ttr_status status = TTR_OK;
-    if (source->in.stream.n < need) {
+    ttr_status status = consumed < ahead ? skip(source, ahead - consumed, error) : TTR_OK;
+    if (status == TTR_OK && source->in.stream.n < need) {
         source->shown.at_end = false;
         status = read_until(source, need, error);
     }

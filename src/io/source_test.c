@@ -373,17 +373,129 @@ static void a_need_over_the_limit_is_refused_and_nothing_moves(void **state)
     source_close(source);
 }
 
-static void an_offset_outside_the_window_is_misuse(void **state)
+static void an_offset_before_the_window_is_misuse(void **state)
 {
     (void)state;
     struct script script = {.n = 5000, .fail_at = UINT64_MAX, .seed = 7};
     struct source *source = source_open_pull(alloc_default(), script_pull, &script, NULL, NULL);
     struct window window;
     assert_int_equal(source_fill(source, 0, 100, &window, NULL), TTR_OK);
-    assert_int_equal(source_fill(source, window.n + 1, 1, &window, NULL), TTR_E_MISUSE);
     assert_int_equal(source_fill(source, 50, 1, &window, NULL), TTR_OK);
     assert_int_equal(source_fill(source, 49, 1, &window, NULL), TTR_E_MISUSE);
     source_close(source);
+}
+
+/* One source of each kind over the same bytes. */
+enum kind { KIND_MAPPED, KIND_READ, KIND_MEMORY, KIND_PULLED, KINDS };
+
+static struct source *open_kind(enum kind kind, const char *path, const uint8_t *bytes, struct script *script)
+{
+    struct source_options options = {.no_mmap = kind == KIND_READ, .chunk = 1 << 14};
+    *script = (struct script){.n = INPUT, .fail_at = UINT64_MAX, .seed = 3};
+    struct source *source = kind == KIND_MEMORY   ? source_open_memory(alloc_default(), bytes, INPUT, &options, NULL)
+                            : kind == KIND_PULLED ? source_open_pull(alloc_default(), script_pull, script, &options, NULL)
+                                                  : source_open(alloc_default(), path, &options, NULL);
+    assert_non_null(source);
+    assert_int_equal(source_is_seekable(source), kind != KIND_PULLED);
+    return source;
+}
+
+static void jumps_show_the_same_bytes_from_every_kind_of_source(void **state)
+{
+    (void)state;
+    struct place place;
+    struct script script;
+    uint8_t *bytes = new_input(INPUT);
+    make_place(&place);
+    write_file(place.path, INPUT);
+    for (enum kind kind = 0; kind < KINDS; kind++) {
+        uint64_t seed = 11;
+        struct source *source = open_kind(kind, place.path, bytes, &script);
+        struct window window = {0};
+        for (uint64_t at = 5; at < INPUT; at += support_random(&seed) % 200000) {
+            assert_int_equal(source_fill(source, at, 3000, &window, NULL), TTR_OK);
+            check_window(&window, at);
+            assert_true(window.n >= 3000 || (window.at_end && window.n == INPUT - at));
+        }
+        source_close(source);
+    }
+    alloc_free(alloc_default(), bytes, INPUT, 1);
+    drop_place(&place);
+}
+
+static void a_jump_past_the_end_is_an_empty_window_there(void **state)
+{
+    (void)state;
+    static const uint64_t places[] = {INPUT, INPUT + 1, (uint64_t)1 << 40, INT64_MAX, UINT64_MAX};
+    struct place place;
+    struct script script;
+    uint8_t *bytes = new_input(INPUT);
+    make_place(&place);
+    write_file(place.path, INPUT);
+    for (enum kind kind = 0; kind < KINDS; kind++)
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            struct source *source = open_kind(kind, place.path, bytes, &script);
+            struct window window;
+            assert_int_equal(source_fill(source, 100, 1, &window, NULL), TTR_OK);
+            for (int again = 0; again < 2; again++) {
+                assert_int_equal(source_fill(source, places[i], 1, &window, NULL), TTR_OK);
+                assert_true(window.at_end);
+                assert_int_equal(window.n, 0);
+                assert_int_equal(window.offset, places[i]);
+            }
+            assert_in_range(source_disk_used(source), 0, INPUT);
+            source_close(source);
+        }
+    alloc_free(alloc_default(), bytes, INPUT, 1);
+    drop_place(&place);
+}
+
+static void a_jump_over_a_read_error_tells_it(void **state)
+{
+    (void)state;
+    struct script script = {.n = 5000, .fail_at = 3000, .reason = EIO, .seed = 7};
+    struct source *source = source_open_pull(alloc_default(), script_pull, &script, NULL, NULL);
+    struct window window;
+    ttr_error error;
+    assert_int_equal(source_fill(source, 4000, 10, &window, &error), TTR_E_IO);
+    assert_int_equal(error.offset, 3000);
+    assert_int_equal(source_fill(source, 4000, 10, &window, &error), TTR_OK);
+    assert_true(window.at_end);
+    assert_int_equal(window.n, 0);
+    source_close(source);
+}
+
+static void any_place_of_a_file_or_memory_can_be_peeked_at(void **state)
+{
+    (void)state;
+    static const uint64_t places[] = {INPUT - 5, 0, 700000, 1, INPUT, UINT64_MAX};
+    struct place place;
+    struct script script;
+    ttr_error error;
+    uint8_t *bytes = new_input(INPUT);
+    make_place(&place);
+    write_file(place.path, INPUT);
+    for (enum kind kind = 0; kind < KIND_PULLED; kind++) {
+        struct source *source = open_kind(kind, place.path, bytes, &script);
+        struct window window;
+        assert_int_equal(source_fill(source, 300, 1000, &window, NULL), TTR_OK);
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            uint8_t some[10];
+            int64_t n = source_peek_at(source, places[i], some, sizeof some, NULL);
+            assert_int_equal(n, places[i] >= INPUT ? 0 : i == 0 ? 5 : 10);
+            check_window(&(struct window){.bytes = some, .n = (size_t)n, .offset = places[i]}, places[i]);
+        }
+        check_window(&window, 300);
+        assert_int_equal(source_fill(source, 300 + window.n, 1000, &window, NULL), TTR_OK);
+        check_window(&window, window.offset);
+        source_close(source);
+    }
+    struct source *source = open_kind(KIND_PULLED, place.path, bytes, &script);
+    assert_int_equal(source_peek_at(source, 0, bytes, 1, &error), -1);
+    assert_int_equal(error.status, TTR_E_UNSUPPORTED);
+    source_close(source);
+    alloc_free(alloc_default(), bytes, INPUT, 1);
+    drop_place(&place);
 }
 
 static void a_read_error_is_told_once_after_all_bytes_before_it(void **state)
@@ -565,7 +677,11 @@ int main(void)
         cmocka_unit_test(a_small_file_takes_little_memory),
         cmocka_unit_test(a_bogus_need_costs_no_more_than_twice_the_input),
         cmocka_unit_test(a_need_over_the_limit_is_refused_and_nothing_moves),
-        cmocka_unit_test(an_offset_outside_the_window_is_misuse),
+        cmocka_unit_test(an_offset_before_the_window_is_misuse),
+        cmocka_unit_test(jumps_show_the_same_bytes_from_every_kind_of_source),
+        cmocka_unit_test(a_jump_past_the_end_is_an_empty_window_there),
+        cmocka_unit_test(a_jump_over_a_read_error_tells_it),
+        cmocka_unit_test(any_place_of_a_file_or_memory_can_be_peeked_at),
         cmocka_unit_test(a_read_error_is_told_once_after_all_bytes_before_it),
         cmocka_unit_test(a_pipe_reads_as_the_whole_also_when_it_does_not_block),
         cmocka_unit_test(a_fifo_and_a_device_are_read_as_they_come),

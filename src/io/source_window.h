@@ -10,7 +10,7 @@
 #include "io/source.h"
 
 struct source_ops {
-    /* Moves source->shown; offset was checked against the present window, need against the limit.  On failure `shown` still
+    /* Moves source->shown; offset is not before the present window, need not over the limit.  On failure `shown` still
      * holds what there is. */
     ttr_status (*fill)(struct source *source, uint64_t offset, size_t need, ttr_error *error);
     void (*close)(struct source *source);
