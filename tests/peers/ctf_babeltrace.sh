@@ -1,0 +1,84 @@
+#!/bin/bash
+# Compares "cat --style=babeltrace2" with babeltrace2, byte for byte, over the recorded CTF traces.  Of a trace that babeltrace2 gives up, all
+# that it had printed by then must be there.  Events lost by the trace's own account must be as many.
+# usage: ctf_babeltrace.sh TRACETTA SOURCE_ROOT.  TTR_CORPUS names the folder of recorded traces, TTR_BABELTRACE2 the peer.  TTR_CAT is a
+# command to judge in place of TRACETTA's: this script must be content with the peer's own.
+# shellcheck source=tests/peers/ctf.sh
+source "$(dirname "$0")/ctf.sh" "$1" "$2"
+peer=${TTR_BABELTRACE2:-babeltrace2}
+stand_in=${TTR_CAT:-}
+read -ra cat_command <<<"${stand_in:-$tracetta cat --style=babeltrace2 --clock-gmt}"
+refused=0 wrong=0
+
+# Several traces under one folder: sessions of several processes or domains, rotations.
+sessions='babeltrace/ctf-traces/succeed/multi-domains lttng-2.13.9/small lttng-2.15.1/ctx lttng-2.15.1/discard lttng-2.15.1/discard18
+    lttng-2.15.1/tfsize tracecompass/context-switches tracecompass/cyg-profile tracecompass/exp'
+
+# without_delta FILE: its lines sorted, without the time since the line before.
+without_delta()
+{
+    sed -E 's/^(\[[^]]*\]) \(\+[^)]*\)/\1/' "$1" | sort
+}
+
+# whole TRACE: the peer read it to the end.
+whole()
+{
+    local lines=0
+    if ! cmp -s "$work/theirs" "$work/ours"; then
+        diff -a "$work/theirs" "$work/ours" >"$work/difference"
+        quote "$work/difference"
+        lines=$(grep -ac '^[<>]' "$work/difference")
+    fi
+    [ $status = 0 ] || { echo "# exit status $status"; quote "$work/said"; lines=all; }
+    settle "$lines" "$1" "$1 is printed as babeltrace2 prints it"
+}
+
+# begun TRACE: the peer printed some of it and then gave up.
+begun()
+{
+    comm -23 <(without_delta "$work/theirs") <(without_delta "$work/ours") >"$work/missing"
+    quote "$work/missing"
+    [ $status -lt 4 ] && [ ! -s "$work/missing" ]
+    tell $? "$1, which babeltrace2 gives up, has all the events that it printed before"
+}
+
+# losses TRACE FOLDER
+losses()
+{
+    local lost told
+    lost=$(sed -nE 's/^WARNING: Tracer discarded ([0-9]+) events? .*/\1/p' "$work/warned" | awk '{ n += $1 } END { print n + 0 }')
+    if [ "$lost" = 0 ] || [ -n "$stand_in" ]; then return; fi
+    told=$(timeout $patience "$tracetta" info --json "$2" 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["lost"])' 2>/dev/null)
+    [ "$told" = "$lost" ]
+    tell $? "$1 has lost $lost events, as babeltrace2 counts them (${told:-no answer})"
+}
+
+# compare TRACE FOLDER.  Of invalid traces the peer also prints events made of the next packet's
+# header: those are matters of ctf_suites.sh.
+compare()
+{
+    timeout $patience "$peer" --clock-gmt "$2" >"$work/theirs" 2>"$work/warned"
+    local peer_status=$?
+    if [ $peer_status != 0 ] && [ ! -s "$work/theirs" ]; then
+        refused=$((refused + 1))
+        return
+    elif [[ $1 == ctf-testsuite/*/fail/* ]]; then
+        wrong=$((wrong + 1))
+        return
+    fi
+    timeout $patience "${cat_command[@]}" "$2" >"$work/ours" 2>"$work/said"
+    status=$?
+    if [ $peer_status = 0 ]; then whole "$1"; else begun "$1"; fi
+    losses "$1" "$2"
+}
+
+if ! command -v "$peer" >/dev/null; then
+    skip "traces are printed as babeltrace2 prints them" "no $peer"
+elif [ ! -d "$corpus" ]; then
+    skip "traces are printed as babeltrace2 prints them" "no traces at $corpus"
+else
+    for trace in $(traces_under .) $sessions; do compare "$trace" "$corpus/$trace"; done
+    assemble_barectf
+    for trace in $(cd "$work" && find barectf -name metadata -printf '%h\n' | sort); do compare "$trace" "$work/$trace"; done
+    echo "# not compared: $refused traces that $("$peer" --version | head -n 1) does not read at all, $wrong that it should not read"
+fi
