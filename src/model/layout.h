@@ -79,20 +79,23 @@ struct layout_import {
 };
 const struct layout_import *layout_imports(const struct layout *layout, uint32_t *n);
 
-/* Gives the number that a reference means in a record of `layout` that begins at `bits`; false when it is not there. */
-bool layout_evaluate(const struct layout *layout, const struct bits *bits, const struct type_reference *reference, uint64_t *value);
+/* Gives the number that a reference means in a record of `layout` that begins at run->bits, the layout's own imports being in
+ * run->slots; false when it is not there. */
+bool layout_evaluate(const struct layout *layout, const struct layout_run *run, const struct type_reference *reference,
+                     uint64_t *value);
 
 /* A walk over the values of a record, for whoever needs roles: packet headers and contexts, event headers. */
 struct layout_walk {
     const struct layout *layout;
     struct layout_run run;
     struct arena *scratch;  /* for text in other encodings and wide numbers; NULL: such values are given as bytes */
-    const struct op *op;    /* the place in the program */
+    const struct op *op;    /* the step that gave the last field */
     uint64_t frames[2 * LAYOUT_DEPTH]; /* for each loop: elements left, where this one began */
     uint32_t depth;         /* frames in use */
     enum layout_end end;    /* how it ended */
 };
 
+/* Begins a walk; where the layout has imports, the caller then puts them into walk->run.slots. */
 void layout_walk_begin(struct layout_walk *walk, const struct layout *layout, const struct bits *bits, struct arena *scratch);
 
 /* Gives the next field with its type (role, labels, clock); false at the end: walk->end says how. */
