@@ -1,5 +1,6 @@
 #!/bin/bash
-# The recorded suites of traces with a known verdict: ctf-testsuite, babeltrace's broken traces, actf's traces of CTF 2 with their prints.
+# The recorded suites of traces with a known verdict: ctf-testsuite, babeltrace's broken traces, actf's traces of CTF 2 with their prints,
+# traces of CTF 2 with twins in CTF 1.8.
 # A valid trace is clean for "check"; an invalid one is damaged (1) or unreadable (3), and the report names the file and the place in it.
 # usage: ctf_suites.sh TRACETTA SOURCE_ROOT.  TTR_CORPUS names the folder of recorded traces.  TTR_CHECK and TTR_CAT are commands to judge in
 # place of "TRACETTA check" and "TRACETTA cat --style=babeltrace2 --clock-gmt", such as a peer's, to see how that one does.
@@ -58,6 +59,18 @@ gives()
     settle "${lines##*$'\n'}" "$1" "$1 has the events that actf prints"
 }
 
+# like_twin NAME: a trace in the dialect of CTF 2 before its release has the very streams of one of CTF 1.8, and so the same events.
+like_twin()
+{
+    local old="tracecompass/CTF2-7.0-$1" twin="babeltrace/ctf-traces/succeed/$1"
+    timeout $patience "${cat_command[@]}" "$corpus/$old" >"$work/ours" 2>"$work/said"
+    timeout $patience "${cat_command[@]}" "$corpus/$twin" >"$work/theirs" 2>/dev/null
+    diff -a "$work/theirs" "$work/ours" >"$work/difference"
+    quote "$work/difference"
+    [ -s "$work/theirs" ] || echo "(nothing)" >>"$work/difference"
+    settle "$(grep -ac '^[<>(]' "$work/difference")" "$old" "$old has the events of its twin in CTF 1.8"
+}
+
 # reads_on TRACE EVENTS: babeltrace2 refuses it or gives up.
 reads_on()
 {
@@ -91,6 +104,8 @@ for trace in $(traces_under actf); do
         *) accepts "$trace"; gives "$trace" whole ;;
     esac
 done
+
+for name in ev-disc-no-ts-begin-end lttng-event-after-packet smalltrace succeed1 trace-with-index; do like_twin "$name"; done
 
 # As many as babeltrace 1.5 prints.
 reads_on ctf-testsuite/stream/pass/lttng-modules-2.0-pre5 39537
