@@ -1,0 +1,141 @@
+/* The bit writer: numbers as the CTF documents draw them, and every width at every place read back by the bit cursor. */
+#include "base/bitput.h"
+
+#include "base/bits.h"
+#include "support.h"
+
+static void little_endian_numbers_fill_bytes_from_the_low_end(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    struct bitput put = bitput_begin(&buffer);
+    /* RFC v1.1 4.1.5: consecutive integers from lower bits to higher bits; the header of type 1, id 21. */
+    bitput_le(&put, 0x15, 5);
+    bitput_le(&put, 0x5abcdef, 27);
+    support_assert_hex(buffer.bytes, buffer.n, "f5 bd 79 b5");
+    assert_int_equal(put.at, 32);
+    buffer_free(&buffer);
+}
+
+static void big_endian_numbers_fill_bytes_from_the_high_end(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    struct bitput put = bitput_begin(&buffer);
+    bitput_be(&put, 0x15, 5);
+    bitput_be(&put, 0x5abcdef, 27);
+    bitput_be(&put, 0x1234, 16);
+    support_assert_hex(buffer.bytes, buffer.n, "ad ab cd ef 12 34");
+    buffer_free(&buffer);
+}
+
+static void numbers_are_cut_to_their_width(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    struct bitput put = bitput_begin(&buffer);
+    bitput_le(&put, UINT64_MAX, 3);
+    bitput_align(&put, 3);
+    bitput_be(&put, UINT64_MAX, 3);
+    bitput_align(&put, 5);
+    bitput_le(&put, 0x11223344556677, 24);
+    bitput_be(&put, 0x11223344556677, 24);
+    support_assert_hex(buffer.bytes, buffer.n, "07 e0 00 00 77 66 55 55 66 77");
+    buffer_free(&buffer);
+}
+
+/* One number at a place between others, written and read. */
+static void check_place(unsigned at, unsigned width, uint64_t x, bool is_big)
+{
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    buffer_add_text(&buffer, "before");
+    struct bitput put = bitput_begin(&buffer);
+    void (*number)(struct bitput *, uint64_t, unsigned) = is_big ? bitput_be : bitput_le;
+    uint64_t (*read)(struct bits *, unsigned) = is_big ? bits_be : bits_le;
+    for (unsigned left = at; left; left -= left < 32 ? left : 32)
+        number(&put, UINT32_MAX, left < 32 ? left : 32);
+    number(&put, x, width);
+    number(&put, 5, 3);
+    assert_int_equal(put.at, at + width + 3);
+    assert_int_equal(buffer.n, 6 + (at + width + 3 + 7) / 8);
+    for (int again = 0; again < 2; again++) {
+        struct bits bits = bits_over(buffer.bytes + 6, 0, put.at);
+        for (unsigned i = 0; i < at; i++)
+            assert_int_equal(read(&bits, 1), 1);
+        assert_true(read(&bits, width) == (x & (UINT64_MAX >> (64 - width))));
+        assert_int_equal(read(&bits, 3), 5);
+        x = ~x;
+        (is_big ? bitput_store_be : bitput_store_le)(&put, at, x, width);
+    }
+    buffer_free(&buffer);
+}
+
+static void every_width_at_every_place_reads_back_and_can_be_replaced(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (unsigned at = 0; at < 80; at++)
+        for (unsigned width = 1; width <= 64; width++) {
+            uint64_t x = support_random(&seed);
+            check_place(at, width, x, false);
+            check_place(at, width, x, true);
+        }
+}
+
+static void what_was_put_can_be_taken_back(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    struct bitput put = bitput_begin(&buffer);
+    bitput_bytes(&put, "abc", 3);
+    bitput_le(&put, 0x7f, 7);
+    bitput_cut(&put, 16);
+    bitput_zeros(&put, 3);
+    bitput_le(&put, 1, 1);
+    support_assert_hex(buffer.bytes, buffer.n, "61 62 08");
+    buffer_free(&buffer);
+}
+
+static bool put_everything(const struct alloc *alloc)
+{
+    struct buffer buffer;
+    buffer_init(&buffer, alloc);
+    struct bitput put = bitput_begin(&buffer);
+    for (unsigned i = 0; i < 400; i++) {
+        bitput_le(&put, i, 13);
+        bitput_align(&put, 3);
+        bitput_be(&put, i, 64);
+        bitput_bytes(&put, "xyz", 3);
+        bitput_store_le(&put, 8, i, 40);
+        bitput_store_be(&put, 3, i, 5);
+    }
+    bitput_cut(&put, 128);
+    assert_int_equal(put.at, 128);
+    bool is_fine = !buffer.failed;
+    buffer_free(&buffer);
+    return is_fine;
+}
+
+static void failing_memory_is_told_by_the_buffer(void **state)
+{
+    (void)state;
+    support_fail_each(put_everything);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(little_endian_numbers_fill_bytes_from_the_low_end),
+        cmocka_unit_test(big_endian_numbers_fill_bytes_from_the_high_end),
+        cmocka_unit_test(numbers_are_cut_to_their_width),
+        cmocka_unit_test(every_width_at_every_place_reads_back_and_can_be_replaced),
+        cmocka_unit_test(what_was_put_can_be_taken_back),
+        cmocka_unit_test(failing_memory_is_told_by_the_buffer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* Types are walked as trees: the writer's are shallow, and the walk costs less than collecting the fields did. */
+#include "model/encode.h"
+
+#include <assert.h>
+
+#include "base/bits.h"
+#include "base/endian.h"
+
+bool encode_is_length(const struct type_member *member, const struct type_member *next)
+{
+    const struct type_reference *reference = &next->type->reference;
+    bool is_counted = next->type->kind == TYPE_SEQUENCE || next->type->kind == TYPE_TEXT || next->type->kind == TYPE_BLOB;
+    return is_counted && reference->names_n && reference->names[reference->names_n - 1].p == member->name.p;
+}
+
+static void put_bits(struct bitput *put, const struct type *type, uint64_t value)
+{
+    uint64_t stored = type->is_reversed ? bits_reverse(value, type->bits) : value;
+    bitput_align(put, type->align);
+    if (type->is_big_endian)
+        bitput_be(put, stored, type->bits);
+    else
+        bitput_le(put, stored, type->bits);
+}
+
+/* LEB128: seven bits a byte, lowest first, as few as hold the number. */
+static void put_variable(struct bitput *put, uint64_t value, bool is_signed)
+{
+    bitput_align(put, 3);
+    for (;;) {
+        uint64_t low = value & 0x7f;
+        value = is_signed ? (uint64_t)((int64_t)value >> 7) : value >> 7;
+        bool is_last = is_signed ? value == (low & 0x40 ? UINT64_MAX : 0) : value == 0;
+        bitput_le(put, is_last ? low : low | 0x80, 8);
+        if (is_last)
+            return;
+    }
+}
+
+void encode_number(struct bitput *put, const struct type *type, uint64_t value)
+{
+    if (type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT)
+        put_variable(put, value, type->kind == TYPE_VAR_INT);
+    else
+        put_bits(put, type, value);
+}
+
+static void put_float(struct bitput *put, const struct type *type, double value)
+{
+    assert(type->bits == 32 || type->bits == 64);
+    float narrow = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &narrow, sizeof bits);
+    put_bits(put, type, type->bits == 32 ? bits : bits_of_double(value));
+}
+
+/* Characters or bytes; of a fixed number, with zeros behind. */
+static void put_text(struct bitput *put, const struct type *type, ttr_text text)
+{
+    bool is_fixed = type->kind != TYPE_STRING && type->reference.names_n == 0;
+    size_t n = is_fixed && text.n > type->count ? (size_t)type->count : text.n;
+    bitput_align(put, 3);
+    bitput_bytes(put, text.p, n);
+    if (is_fixed)
+        bitput_zeros(put, (type->count - n) * 8);
+    if (type->kind == TYPE_STRING)
+        bitput_zeros(put, 8);
+}
+
+static void put_scalar(struct bitput *put, const struct type *type, const ttr_value *value)
+{
+    switch (type->kind) {
+    case TYPE_FLOAT: put_float(put, type, value->v.f); break;
+    case TYPE_STRING:
+    case TYPE_TEXT:
+    case TYPE_BLOB: put_text(put, type, value->text); break;
+    default: encode_number(put, type, value->v.u);
+    }
+}
+
+/* How many elements, or bytes, the next value has. */
+static uint64_t length_of(const struct encode *encode)
+{
+    assert(encode->at < encode->n);
+    const ttr_value *value = &encode->field[encode->at].value;
+    return value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
+}
+
+static void put_elements(struct encode *encode, const struct type *type)
+{
+    uint32_t count = encode->field[encode->at++].value.count;
+    assert(type->kind == TYPE_SEQUENCE || type->count == count);
+    if (type->has_inline_length)
+        encode_number(&encode->put, type->length_type, count);
+    for (uint32_t i = 0; i < count; i++)
+        encode_value(encode, type->element);
+}
+
+void encode_members(struct encode *encode, const struct type *type)
+{
+    bitput_align(&encode->put, type->align);
+    for (uint32_t i = 0; i < type->members_n; i++) {
+        const struct type_member *member = &type->members[i];
+        if (i + 1 < type->members_n && encode_is_length(member, member + 1))
+            encode_number(&encode->put, member->type, length_of(encode));
+        else
+            encode_value(encode, member->type);
+    }
+}
+
+/* True where the struct stands for the value's own sake, not for a struct or a list of unlike elements. */
+static bool is_wrapper(const struct type *type, const ttr_value *value)
+{
+    bool is_pair = type->members_n == 2 && encode_is_length(&type->members[0], &type->members[1]);
+    return value->type != TTR_TYPE_STRUCT && (value->type != TTR_TYPE_ARRAY || is_pair);
+}
+
+void encode_value(struct encode *encode, const struct type *type)
+{
+    assert(encode->at < encode->n);
+    const ttr_value *value = &encode->field[encode->at].value;
+    if (type->kind == TYPE_STRUCT) {
+        encode->at += !is_wrapper(type, value);
+        encode_members(encode, type);
+    } else if (type->kind == TYPE_SEQUENCE || type->kind == TYPE_ARRAY) {
+        put_elements(encode, type);
+    } else {
+        put_scalar(&encode->put, type, value);
+        encode->at++;
+    }
+}

@@ -1,0 +1,33 @@
+/* Encoding: fields into the bits that a type describes, the counterpart of model/layout.h for types that a writer made itself.
+ *
+ * The fields of an event stand one behind another as a walk gave them (a struct or array before what is in it), and the types have
+ * been made from fields of that very shape, so that each value finds its place by order alone.  What a writer's types may hold beyond
+ * the values themselves: a length right before the SEQUENCE, TEXT or BLOB that refers to it; an array or bytes wrapped in a struct of
+ * such a pair; a scalar wrapped in a struct of one member; an array of unlike elements as a struct.
+ * Not encoded: VARIANT and OPTIONAL (a writer has a class for each shape), FLAGS and BITS wider than 64 bits, other encodings than 8-bit.
+ * Memory: see base/bitput.h. */
+#ifndef TRACETTA_MODEL_ENCODE_H
+#define TRACETTA_MODEL_ENCODE_H
+
+#include "base/bitput.h"
+#include "model/type.h"
+
+struct encode {
+    struct bitput put;
+    const ttr_field *field; /* to be encoded, `n` of them */
+    size_t n, at;
+};
+
+/* Encodes the next fields as the members of a struct (a root: no field stands for itself). */
+void encode_members(struct encode *encode, const struct type *type);
+
+/* Encodes the next field, with what is in it, as a type. */
+void encode_value(struct encode *encode, const struct type *type);
+
+/* Appends a number as a type of a number says (UINT, INT, BOOL, BITS, FLAGS up to 64 bits, LEB128): aligned, in its byte order. */
+void encode_number(struct bitput *put, const struct type *type, uint64_t value);
+
+/* True where `member` is the length that the type of the next member refers to. */
+bool encode_is_length(const struct type_member *member, const struct type_member *next);
+
+#endif
