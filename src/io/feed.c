@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "io/descriptors.h"
 
 /* No file is so long, and no read from before there overflows. */
 #define FILE_MOST (UINT64_MAX / 4)
@@ -20,6 +21,7 @@ struct raw_feed {
     source_pull pull;
     void *own;
     int fd, stop_fd;
+    struct shared_file *shared; /* has the descriptor, or NULL */
     bool is_owned;
     uint64_t start;
 };
@@ -92,16 +94,38 @@ static size_t stream_read(struct feed *feed, void *to, size_t n)
     }
 }
 
+int feed_take_fd(const struct feed *feed)
+{
+    const struct raw_feed *raw = (const struct raw_feed *)feed;
+    return raw->shared ? shared_file_take(raw->shared) : raw->fd;
+}
+
+void feed_give_fd(const struct feed *feed)
+{
+    const struct raw_feed *raw = (const struct raw_feed *)feed;
+    if (raw->shared)
+        shared_file_give(raw->shared);
+}
+
+/* One pread that is not interrupted: the count, or -1 with errno. */
+static ssize_t read_at(const struct feed *feed, void *to, size_t n, uint64_t offset)
+{
+    const struct raw_feed *raw = (const struct raw_feed *)feed;
+    ssize_t got;
+    int fd = feed_take_fd(feed);
+    if (fd < 0)
+        return -1;
+    do
+        got = pread(fd, to, n, (off_t)(raw->start + offset));
+    while (got < 0 && errno == EINTR);
+    feed_give_fd(feed);
+    return got;
+}
+
 static size_t file_read(struct feed *feed, void *to, size_t n)
 {
-    struct raw_feed *raw = (struct raw_feed *)feed;
-    for (;;) {
-        ssize_t got = pread(raw->fd, to, n, (off_t)(raw->start + feed_used(feed)));
-        if (got >= 0)
-            return (size_t)got;
-        if (errno != EINTR)
-            return read_failed(feed, errno);
-    }
+    ssize_t got = read_at(feed, to, n, feed_used(feed));
+    return got >= 0 ? (size_t)got : read_failed(feed, errno);
 }
 
 static const struct feed_ops memory_ops = {.read = memory_read, .close = raw_close};
@@ -142,6 +166,14 @@ struct feed *feed_of_fd(const struct alloc *alloc, int fd, bool is_owned, bool i
     raw->start = start;
     raw->feed.may_grow = is_regular;
     return &raw->feed;
+}
+
+void feed_share(struct feed *file, struct shared_file *shared)
+{
+    struct raw_feed *raw = (struct raw_feed *)file;
+    raw->shared = shared;
+    raw->is_owned = false;
+    raw->fd = -1;
 }
 
 struct feed *feed_of_pull(const struct alloc *alloc, source_pull pull, void *own)
@@ -222,15 +254,14 @@ int64_t feed_read_at(const struct feed *feed, uint64_t offset, void *to, size_t 
     uint8_t *bytes = to;
     size_t done = 0;
     while (done < n && offset <= FILE_MOST - raw->start) {
-        ssize_t got = pread(raw->fd, bytes + done, n - done, (off_t)(raw->start + offset + done));
+        ssize_t got = read_at(feed, bytes + done, n - done, offset + done);
         if (got == 0)
             break;
-        if (got > 0) {
-            done += (size_t)got;
-        } else if (errno != EINTR) {
+        if (got < 0) {
             (void)fail_sys(error, errno, offset, "cannot read %s at byte %llu", feed->name, (unsigned long long)offset);
             return -1;
         }
+        done += (size_t)got;
     }
     return (int64_t)done;
 }

@@ -15,6 +15,7 @@
 #define FEED_HEAD 16 /* bytes that can be peeked: the longest magic has 10 */
 
 struct feed;
+struct shared_file;
 
 struct feed_ops {
     /* Writes up to n bytes; 0 at the end, or after filling feed->failure and setting feed->failed. */
@@ -38,6 +39,13 @@ struct feed *feed_of_memory(const struct alloc *alloc, const void *bytes, size_t
 
 /* A descriptor; a regular file is read from `start` by pread, anything else as it comes.  Closed with the feed if `is_owned`. */
 struct feed *feed_of_fd(const struct alloc *alloc, int fd, bool is_owned, bool is_regular, uint64_t start);
+
+/* Makes a feed of a regular file take its descriptor from a pool; the file outlives the feed. */
+void feed_share(struct feed *file, struct shared_file *shared);
+
+/* The descriptor of a raw feed for the time until it is given back; -1 with errno. */
+int feed_take_fd(const struct feed *feed);
+void feed_give_fd(const struct feed *feed);
 
 struct feed *feed_of_pull(const struct alloc *alloc, source_pull pull, void *own);
 

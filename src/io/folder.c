@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "io/descriptors.h"
 
 struct entry {
     struct folder_file file;
@@ -28,6 +29,7 @@ struct folder {
     char *path;
     struct entry *entry;
     size_t n, capacity;
+    struct descriptors *pool; /* of all sources, which may outlive the folder */
     bool is_memory;
 };
 
@@ -36,6 +38,7 @@ void folder_close(struct folder *folder)
     if (!folder)
         return;
     alloc_free(folder->alloc, folder->entry, folder->capacity, sizeof *folder->entry);
+    descriptors_drop(folder->pool);
     arena_free(&folder->names);
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
 }
@@ -51,7 +54,8 @@ static struct folder *folder_new(const struct alloc *alloc, const char *path)
     while (n > 1 && path[n - 1] == '/')
         n--;
     folder->path = arena_copy(&folder->names, path, n);
-    if (folder->path)
+    folder->pool = descriptors_new(alloc);
+    if (folder->path && folder->pool)
         return folder;
     folder_close(folder);
     return NULL;
@@ -224,11 +228,13 @@ struct source *folder_source(struct folder *folder, const struct folder_file *fi
                              ttr_error *error)
 {
     const struct entry *entry = (const struct entry *)(const void *)file; /* its first member */
+    struct source_options how = options ? *options : (struct source_options){.shared = NULL};
     char path[PATH_MAX];
     if (folder->is_memory)
         return source_open_memory(folder->alloc, entry->bytes, (size_t)file->size, options, error);
+    how.shared = folder->pool;
     folder_file_path(folder, file, path, sizeof path);
-    return source_open(folder->alloc, path, options, error);
+    return source_open(folder->alloc, path, &how, error);
 }
 
 /* What the window shows becomes memory of its own with a zero behind it. */

@@ -40,7 +40,8 @@ const struct folder_file *folder_find(const struct folder *folder, const char *n
 const char *folder_path(const struct folder *folder);
 void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to, size_t size);
 
-/* Opens a file; the caller closes the source.  Its bytes are borrowed from a folder in memory. */
+/* Opens a file; the caller closes the source, before or after the folder.  The sources of a folder share a few descriptors, so that
+ * there may be any number of them; with source_chunk they share their memory too.  The bytes are borrowed from a folder in memory. */
 struct source *folder_source(struct folder *folder, const struct folder_file *file, const struct source_options *options,
                              ttr_error *error);
 

@@ -1,7 +1,6 @@
 /* Folders out: files grow in a hidden folder beside the target, which takes the target's name when all of them are whole.
  *
- * A trace may have more files than a process may have open, so a file is opened to append when bytes of it arrive and the one
- * not used for the longest is closed for it.  A folder that is replaced changes places with the new one in one step and is
+ * A trace may have more files than a process may have open, so they share descriptors (io/descriptors.h).  A folder that is replaced changes places with the new one in one step and is
  * removed then; what cannot be exchanged so (some network file systems) is moved aside first. */
 #include "io/folder.h"
 
@@ -17,10 +16,10 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "io/descriptors.h"
 #include "io/temporary.h"
 
 enum {
-    OPEN_MAX_FILES = 64,
     PART_BUFFER = 16 << 10, /* of each file, while it has bytes that wait: packets are larger and pass it by */
     REMOVE_FDS = 16         /* descriptors that removing a tree may take */
 };
@@ -29,10 +28,9 @@ struct part {
     struct folder_sink *folder;
     struct sink *sink;
     struct part *before, *after; /* of those not ended yet */
-    char *name;
-    size_t name_size;
-    int fd; /* -1 = closed for now */
-    uint64_t used; /* when, counted in pushes */
+    char *path; /* where it grows: below the temporary folder */
+    size_t path_size, name_at; /* name_at: where in the path its name begins */
+    struct shared_file file;
 };
 
 struct folder_sink {
@@ -43,9 +41,8 @@ struct folder_sink {
     bool is_nowhere; /* nothing is kept, everything counted */
     bool is_broken;  /* a file in it could not be written */
     struct part *parts;
-    struct part *open[OPEN_MAX_FILES];
-    size_t open_n;
-    uint64_t pushes, bytes; /* bytes: of files that ended */
+    struct descriptors *pool;
+    uint64_t bytes; /* of files that ended */
 };
 
 static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
@@ -76,6 +73,7 @@ static void folder_sink_free(struct folder_sink *folder)
     if (folder->temporary)
         (void)remove_tree(folder->temporary);
     sink_forget(folder);
+    descriptors_drop(folder->pool);
     alloc_free(folder->alloc, folder->target, folder->target_size, 1);
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
 }
@@ -186,6 +184,20 @@ static bool create_temporary(struct folder_sink *folder, ttr_error *error)
     return false;
 }
 
+static struct folder_sink *folder_sink_new(const struct alloc *alloc, ttr_error *error)
+{
+    struct folder_sink *folder = alloc_zero(alloc, 1, sizeof *folder);
+    if (folder) {
+        folder->alloc = alloc;
+        folder->pool = descriptors_new(alloc);
+        if (folder->pool)
+            return folder;
+        folder_sink_free(folder);
+    }
+    (void)fail_memory(error);
+    return NULL;
+}
+
 struct folder_sink *folder_create(const struct alloc *alloc, const char *path, const char *mark, bool overwrite, ttr_error *error)
 {
     size_t n = strlen(path);
@@ -198,12 +210,9 @@ struct folder_sink *folder_create(const struct alloc *alloc, const char *path, c
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" cannot be made anew; name a folder in it", path);
         return NULL;
     }
-    struct folder_sink *folder = alloc_zero(alloc, 1, sizeof *folder);
-    if (!folder) {
-        (void)fail_memory(error);
+    struct folder_sink *folder = folder_sink_new(alloc, error);
+    if (!folder)
         return NULL;
-    }
-    folder->alloc = alloc;
     folder->overwrite = overwrite;
     if (set_target(folder, path, n, error) && may_create(folder, mark, error) && create_temporary(folder, error))
         return folder;
@@ -213,71 +222,13 @@ struct folder_sink *folder_create(const struct alloc *alloc, const char *path, c
 
 struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *error)
 {
-    struct folder_sink *folder = alloc_zero(alloc, 1, sizeof *folder);
-    if (!folder) {
-        (void)fail_memory(error);
-        return NULL;
-    }
-    folder->alloc = alloc;
-    folder->is_nowhere = true;
+    struct folder_sink *folder = folder_sink_new(alloc, error);
+    if (folder)
+        folder->is_nowhere = true;
     return folder;
 }
 
 /* --- Files in it --- */
-
-/* Where the file grows: below the temporary folder. */
-static void part_path(const struct part *part, char path[static PATH_MAX])
-{
-    (void)snprintf(path, PATH_MAX, "%s/%s", part->folder->temporary, part->name);
-}
-
-/* Closes a file that stays; 0 or the reason. */
-static int part_close(struct part *part)
-{
-    struct folder_sink *folder = part->folder;
-    int fd = part->fd;
-    if (fd < 0)
-        return 0;
-    for (size_t i = 0; i < folder->open_n; i++)
-        if (folder->open[i] == part) {
-            folder->open[i] = folder->open[--folder->open_n];
-            break;
-        }
-    part->fd = -1;
-    /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the same. */
-    return close(fd) == 0 || errno == EINTR ? 0 : errno;
-}
-
-/* Closes the file that was not used for the longest; 0 or the reason. */
-static int close_oldest(struct folder_sink *folder)
-{
-    struct part *oldest = folder->open[0];
-    for (size_t i = 1; i < folder->open_n; i++)
-        if (folder->open[i]->used < oldest->used)
-            oldest = folder->open[i];
-    return part_close(oldest);
-}
-
-/* Opens the file, where the process has no descriptor left at the cost of another; 0 or the reason. */
-static int part_open(struct part *part, int flags)
-{
-    struct folder_sink *folder = part->folder;
-    char path[PATH_MAX];
-    int reason = folder->open_n == OPEN_MAX_FILES ? close_oldest(folder) : 0;
-    part_path(part, path);
-    while (reason == 0 && part->fd < 0) {
-        part->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0666);
-        if (part->fd >= 0)
-            break;
-        if (errno == EMFILE && folder->open_n > 0)
-            reason = close_oldest(folder);
-        else if (errno != EINTR)
-            reason = errno;
-    }
-    if (part->fd >= 0)
-        folder->open[folder->open_n++] = part;
-    return reason;
-}
 
 /* An O_APPEND write into the file, opened again where it was closed for another. */
 static int64_t part_push(void *own, const void *bytes, size_t n)
@@ -285,11 +236,10 @@ static int64_t part_push(void *own, const void *bytes, size_t n)
     struct part *part = own;
     if (part->folder->is_nowhere)
         return (int64_t)n;
-    part->used = ++part->folder->pushes;
-    int reason = part->fd < 0 ? part_open(part, O_APPEND) : 0;
-    int64_t put = reason == 0 ? write(part->fd, bytes, n) : -1;
-    if (reason)
-        errno = reason;
+    int fd = shared_file_take(&part->file);
+    int64_t put = fd >= 0 ? write(fd, bytes, n) : -1;
+    if (fd >= 0)
+        shared_file_give(&part->file);
     part->folder->is_broken |= put < 0 && errno != EINTR && errno != EAGAIN;
     return put;
 }
@@ -303,7 +253,7 @@ static void part_free(struct part *part)
         part->folder->parts = part->after;
     if (part->after)
         part->after->before = part->before;
-    alloc_free(alloc, part->name, part->name_size, 1);
+    alloc_free(alloc, part->path, part->path_size, 1);
     alloc_free(alloc, part, 1, sizeof *part);
 }
 
@@ -311,15 +261,12 @@ static int part_end(void *own, bool is_whole)
 {
     struct part *part = own;
     struct folder_sink *folder = part->folder;
-    char path[PATH_MAX];
-    int reason = part_close(part);
+    int reason = folder->is_nowhere ? 0 : shared_file_close(&part->file);
     if (part->sink && is_whole)
         folder->bytes += sink_offset(part->sink);
-    if (!is_whole && !folder->is_nowhere) {
-        part_path(part, path);
-        (void)unlink(path);
-    }
-    folder->is_broken |= reason != 0;
+    if (!is_whole && !folder->is_nowhere)
+        (void)unlink(part->path);
+    folder->is_broken |= is_whole && reason != 0;
     part_free(part);
     return reason;
 }
@@ -356,45 +303,41 @@ static struct part *part_new(struct folder_sink *folder, const char *name)
     if (!part)
         return NULL;
     part->folder = folder;
-    part->fd = -1;
-    part->name_size = strlen(name) + 1;
-    part->name = alloc_zero(folder->alloc, part->name_size, 1);
+    part->name_at = (folder->temporary ? strlen(folder->temporary) : 0) + 1;
+    part->path_size = part->name_at + strlen(name) + 1;
+    part->path = alloc_zero(folder->alloc, part->path_size, 1);
     part->after = folder->parts;
     if (part->after)
         part->after->before = part;
     folder->parts = part;
-    if (!part->name) {
+    if (!part->path) {
         part_free(part);
         return NULL;
     }
-    memcpy(part->name, name, part->name_size);
+    (void)snprintf(part->path, part->path_size, "%s/%s", folder->temporary ? folder->temporary : "", name);
+    part->file = (struct shared_file){.pool = folder->pool, .path = part->path, .fd = -1,
+                                      .flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_CREAT | O_EXCL};
     return part;
 }
 
 /* Makes the file of a part, empty; 0 or the reason. */
 static int create_file(struct part *part)
 {
-    char path[PATH_MAX];
     const struct folder_sink *folder = part->folder;
     if (folder->is_nowhere)
         return 0;
-    if (folder->temporary_size + part->name_size > sizeof path)
-        return ENAMETOOLONG;
-    part_path(part, path);
-    int reason = make_folders(path, folder->temporary_size);
-    return reason ? reason : part_open(part, O_CREAT | O_EXCL | O_APPEND);
-}
-
-/* The path that the file will have; what a message calls it. */
-static void name_part(const struct part *part, char name[static PATH_MAX])
-{
-    const struct folder_sink *folder = part->folder;
-    (void)snprintf(name, PATH_MAX, "%s%s%s", folder->is_nowhere ? "" : folder->target, folder->is_nowhere ? "" : "/", part->name);
+    int reason = make_folders(part->path, part->name_at);
+    if (reason)
+        return reason;
+    if (shared_file_take(&part->file) < 0)
+        return errno;
+    shared_file_give(&part->file);
+    return 0;
 }
 
 struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error *error)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX]; /* that the file will have: what messages call it */
     if (!is_inside(name)) {
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" is no name of a file in a folder", name);
         return NULL;
@@ -404,7 +347,7 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
         (void)fail_memory(error);
         return NULL;
     }
-    name_part(part, path);
+    (void)snprintf(path, sizeof path, "%s/%s", folder->target ? folder->target : "", name);
     int reason = create_file(part);
     if (reason) {
         (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s", path);
@@ -490,7 +433,7 @@ ttr_status folder_finish(struct folder_sink *folder, ttr_error *error)
     ttr_status status = TTR_OK;
     bool had_old = folder->replaces && !is_empty(folder->target);
     if (folder->parts)
-        status = fail(error, TTR_E_MISUSE, NO_OFFSET, "the file %s of a folder was not ended", folder->parts->name);
+        status = fail(error, TTR_E_MISUSE, NO_OFFSET, "the file %s of a folder was not ended", folder->parts->path + folder->parts->name_at);
     else if (folder->is_broken)
         status = fail(error, TTR_E_IO, NO_OFFSET, "a file of %s could not be written whole", folder->target);
     else if (!folder->is_nowhere) {

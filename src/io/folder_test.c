@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support.h"
@@ -192,6 +195,167 @@ static void what_is_no_folder_is_named(void **state)
     assert_int_equal(error.sys, ENOENT);
 }
 
+/* A folder "many" of sparse files of one size that look an hour old, so that they may be mapped. */
+static void make_many(unsigned n, off_t size)
+{
+    char name[32];
+    struct timespec then = {.tv_sec = time(NULL) - 3600};
+    assert_int_equal(mkdir(in_place("many"), 0700), 0);
+    for (unsigned i = 0; i < n; i++) {
+        (void)snprintf(name, sizeof name, "many/%06u", i);
+        int fd = open(in_place(name), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        assert_true(fd >= 0);
+        assert_int_equal(pwrite(fd, &i, sizeof i, size - 4), 4);
+        assert_int_equal(futimens(fd, (struct timespec[]){then, then}), 0);
+        (void)close(fd);
+    }
+}
+
+static void drop_many(const struct folder *folder)
+{
+    char path[256];
+    for (size_t i = 0; folder_at(folder, i); i++) {
+        folder_file_path(folder, folder_at(folder, i), path, sizeof path);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(in_place("many")), 0);
+}
+
+static long resident_kib(void)
+{
+    long pages = 0, skipped = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &skipped, &pages), 2);
+    assert_int_equal(fclose(file), 0);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+enum { MANY = 10000, LARGE = 512, LARGE_SIZE = 400000 };
+
+static struct source *sources[MANY];
+
+static void ten_thousand_files_are_read_at_once_with_few_descriptors(void **state)
+{
+    (void)state;
+    struct rlimit old;
+    struct window window;
+    make_many(MANY, 40);
+    struct folder *folder = folder_open(alloc_default(), in_place("many"), 0, NULL);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    for (rlim_t limit = 40; limit <= 200; limit += 160) { /* less and more than the folder would like to have */
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = limit, .rlim_max = old.rlim_max}), 0);
+        for (unsigned i = 0; i < MANY; i++)
+            assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i), &(struct source_options){.chunk = 16}, NULL));
+        for (unsigned i = 0; i < MANY; i++) {
+            unsigned number;
+            assert_int_equal(source_fill(sources[i], 3, 10, &window, NULL), TTR_OK);
+            assert_int_equal(source_peek_at(sources[i], 36, &number, sizeof number, NULL), sizeof number);
+            assert_int_equal(number, i);
+        }
+        for (unsigned i = 0; i < MANY; i++) {
+            assert_int_equal(source_fill(sources[i], 36, 4, &window, NULL), TTR_OK);
+            assert_memory_equal(window.bytes, &i, sizeof i);
+            source_close(sources[i]);
+        }
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    drop_many(folder);
+    folder_close(folder);
+}
+
+/* As many streams as a large machine has cores, read in turn as a merge does. */
+static void many_large_files_at_once_take_little_memory(void **state)
+{
+    (void)state;
+    make_many(LARGE, LARGE_SIZE);
+    for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
+        struct source_options options = {.no_mmap = no_mmap, .chunk = source_chunk(LARGE)};
+        struct folder *folder = folder_open(alloc_default(), in_place("many"), 0, NULL);
+        long before = resident_kib(), most = 0;
+        volatile unsigned sum = 0;
+        for (unsigned i = 0; i < LARGE; i++)
+            assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i), &options, NULL));
+        struct window window = {.n = 0};
+        for (uint64_t at = 0; at < LARGE_SIZE; at += 10000) {
+            for (unsigned i = 0; i < LARGE; i++) {
+                assert_int_equal(source_fill(sources[i], at, 10000, &window, NULL), TTR_OK);
+                for (size_t k = 0; k < window.n; k += 4096)
+                    sum += window.bytes[k];
+            }
+            long now = resident_kib();
+            most = now > most ? now : most;
+        }
+        for (unsigned i = 0; i < LARGE; i++)
+            source_close(sources[i]);
+        if (most - before > 20 << 10)
+            fail_msg("%ld KiB", most - before);
+        if (no_mmap)
+            drop_many(folder);
+        folder_close(folder);
+    }
+    assert_int_equal(source_chunk(1), 0);
+    assert_int_equal(source_chunk(100), 81920);
+    assert_int_equal(source_chunk(100000), 16384);
+}
+
+static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_of_its_own(void **state)
+{
+    (void)state;
+    struct window window;
+    ttr_error error;
+    make_many(70, 100000);
+    struct folder *folder = folder_open(alloc_default(), in_place("many"), 0, NULL);
+    for (unsigned i = 0; i < 70; i++)
+        assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i), &(struct source_options){.chunk = 4096}, NULL));
+    assert_int_equal(rename(in_place("many/000069"), in_place("many/000000")), 0); /* the first opened, so closed for others */
+    assert_int_equal(source_fill(sources[0], 50000, 10, &window, &error), TTR_E_IO);
+    assert_int_equal(error.sys, ESTALE);
+    assert_non_null(strstr(error.text, "many/000000"));
+    assert_int_equal(source_fill(sources[1], 50000, 10, &window, &error), TTR_OK);
+    folder_close(folder);
+    assert_int_equal(source_fill(sources[1], 90000, 10, &window, &error), TTR_OK);
+    for (unsigned i = 0; i < 70; i++)
+        source_close(sources[i]);
+    folder = folder_open(alloc_default(), in_place("many"), 0, NULL);
+    drop_many(folder);
+    folder_close(folder);
+}
+
+/* Reads its half of the sources to the end, in turn. */
+static void *read_half(void *own)
+{
+    unsigned from = *(const unsigned *)own;
+    struct window window;
+    for (uint64_t at = 0; at < 100000; at += 5000)
+        for (unsigned i = from; i < from + 100; i++)
+            if (source_fill(sources[i], at, 5000, &window, NULL) != TTR_OK || window.n < 5000)
+                return own;
+    return NULL;
+}
+
+static void two_threads_share_the_descriptors_of_a_folder(void **state)
+{
+    (void)state;
+    unsigned from[2] = {0, 100};
+    pthread_t thread[2];
+    make_many(200, 100000);
+    struct folder *folder = folder_open(alloc_default(), in_place("many"), 0, NULL);
+    for (unsigned i = 0; i < 200; i++)
+        assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i), &(struct source_options){.chunk = 4096}, NULL));
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, read_half, &from[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        void *failed;
+        assert_int_equal(pthread_join(thread[i], &failed), 0);
+        assert_null(failed);
+    }
+    for (unsigned i = 0; i < 200; i++)
+        source_close(sources[i]);
+    drop_many(folder);
+    folder_close(folder);
+}
+
 static bool lists_through(const struct alloc *alloc)
 {
     struct folder *folder = folder_open(alloc, place, 2, NULL);
@@ -225,6 +389,10 @@ int main(void)
         cmocka_unit_test(a_folder_in_memory_is_like_one_on_disk),
         cmocka_unit_test(two_files_of_one_name_in_memory_are_refused),
         cmocka_unit_test(what_is_no_folder_is_named),
+        cmocka_unit_test(ten_thousand_files_are_read_at_once_with_few_descriptors),
+        cmocka_unit_test(many_large_files_at_once_take_little_memory),
+        cmocka_unit_test(a_source_outlives_its_folder_and_notices_another_file_in_the_place_of_its_own),
+        cmocka_unit_test(two_threads_share_the_descriptors_of_a_folder),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests_name("folder", tests, make_place, drop_place);

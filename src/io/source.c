@@ -28,6 +28,9 @@ void source_close(struct source *source)
     if (source->ops)
         source->ops->close(source);
     feed_close(source->feed);
+    if (source->shared.pool)
+        (void)shared_file_close(&source->shared); /* opened for reading: nothing can be lost */
+    descriptors_drop(source->shared.pool);
     alloc_free(source->alloc, source->name, source->name_size, 1);
     alloc_free(source->alloc, source, 1, sizeof *source);
 }
@@ -82,6 +85,7 @@ struct opened {
     int fd;
     bool is_owned; /* closed with the source */
     const char *name;
+    struct descriptors *shared; /* to leave it to where it is a regular file, or NULL; then `name` is its path */
 };
 
 /* The descriptor becomes the source's feed; false when it cannot, it is then still the caller's. */
@@ -101,9 +105,15 @@ static bool take_fd(struct source *source, const struct opened *opened, ttr_erro
     uint64_t start = at > 0 ? (uint64_t)at : 0;
     if (is_regular && (uint64_t)about.st_size > start)
         source->disk_size = (uint64_t)about.st_size - start;
-    source->in.mapped.fd = opened->fd;
     source->in.mapped.start = start;
-    return source_take(source, feed_of_fd(source->alloc, opened->fd, opened->is_owned, is_regular, start), error);
+    if (!source_take(source, feed_of_fd(source->alloc, opened->fd, opened->is_owned, is_regular, start), error))
+        return false;
+    if (is_regular && opened->shared) {
+        source->shared = (struct shared_file){.pool = descriptors_hold(opened->shared), .path = source->name, .flags = O_RDONLY};
+        shared_file_adopt(&source->shared, opened->fd);
+        feed_share(source->disk, &source->shared);
+    }
+    return true;
 }
 
 /* Puts decoders over compressed bytes; false when memory is out. */
@@ -124,14 +134,18 @@ static bool decompress(struct source *source, const struct source_options *optio
 static void choose_window(struct source *source, const struct source_options *options)
 {
     bool no_mmap = options && options->no_mmap;
-    int fd = source->in.mapped.fd;
     uint64_t start = source->in.mapped.start;
     memset(&source->in, 0, sizeof source->in);
     source->ops = &source_stream_ops;
-    if (source->feed != source->disk || !source->disk->may_grow || no_mmap || !source_file_is_safe_to_map(fd))
+    if (source->feed != source->disk || !source->disk->may_grow || no_mmap)
+        return;
+    int fd = feed_take_fd(source->disk);
+    bool is_safe = fd >= 0 && source_file_is_safe_to_map(fd);
+    if (fd >= 0)
+        feed_give_fd(source->disk);
+    if (!is_safe)
         return;
     source->ops = &source_mapped_ops;
-    source->in.mapped.fd = fd;
     source->in.mapped.start = start;
     source->in.mapped.page = (size_t)sysconf(_SC_PAGESIZE);
 }
@@ -157,17 +171,18 @@ static struct source *open_fd(const struct alloc *alloc, const struct opened *op
 struct source *source_open(const struct alloc *alloc, const char *path, const struct source_options *options, ttr_error *error)
 {
     if (strcmp(path, "-") == 0)
-        return open_fd(alloc, &(struct opened){STDIN_FILENO, false, "standard input"}, options, error);
+        return open_fd(alloc, &(struct opened){STDIN_FILENO, false, "standard input", NULL}, options, error);
+    struct descriptors *shared = options ? options->shared : NULL;
     int fd;
     do
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    while (fd < 0 && errno == EINTR);
+    while (fd < 0 && (errno == EINTR || (errno == EMFILE && shared && descriptors_spare(shared))));
     if (fd < 0) {
         int reason = errno;
         (void)fail_sys(error, reason, NO_OFFSET, "cannot open %s%s", path, open_hint(reason));
         return NULL;
     }
-    struct source *source = open_fd(alloc, &(struct opened){fd, true, path}, options, error);
+    struct source *source = open_fd(alloc, &(struct opened){fd, true, path, shared}, options, error);
     if (source) {
         source->has_path = source->disk->may_grow;
         source->options = options ? *options : (struct source_options){.chunk = 0};
@@ -184,7 +199,7 @@ struct source *source_open_fd(const struct alloc *alloc, int fd, const struct so
 {
     char name[32];
     (void)snprintf(name, sizeof name, "descriptor %d", fd);
-    return open_fd(alloc, &(struct opened){fd, true, name}, options, error);
+    return open_fd(alloc, &(struct opened){fd, true, name, NULL}, options, error);
 }
 
 struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n, const struct source_options *options,

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 
 struct source;
+struct descriptors;
 
 struct window {
     const uint8_t *bytes; /* first byte shown, never NULL after a good fill */
@@ -25,9 +26,17 @@ struct window {
 struct source_options {
     bool no_mmap;        /* pread even where mapping looks safe */
     bool no_decompress;  /* take the bytes as they are */
-    size_t chunk;        /* bytes a refill asks for; 0 = default (1 MiB; 4 MiB when mapped) */
+    size_t chunk;        /* bytes a refill asks for; 0 = default (1 MiB; 4 MiB when mapped); see source_chunk */
     uint64_t limit;      /* most bytes one window may grow to; 0 = 4 GiB */
+    struct descriptors *shared; /* the source holds no descriptor of its own for a regular file; NULL = it does */
 };
+
+/* The chunk with which the windows of n sources that are open at once take 8 MiB together, as long as records are small. */
+static inline size_t source_chunk(size_t n)
+{
+    size_t chunk = ((size_t)8 << 20) / (n ? n : 1) & ~(size_t)0xfff;
+    return chunk > (size_t)1 << 20 ? 0 : chunk < 16384 ? 16384 : chunk;
+}
 
 /* Reads up to n bytes into `to`: the count, 0 at the end, or -1 with errno set.  For inputs that live elsewhere. */
 typedef int64_t (*source_pull)(void *own, void *to, size_t n);

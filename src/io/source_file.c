@@ -99,9 +99,9 @@ static bool covers(const struct source *source, uint64_t from, uint64_t least)
     return source->in.mapped.map && from >= at && from - at <= n && n - (from - at) >= least;
 }
 
-static ttr_status mapped_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
+/* Moves the window with the descriptor at hand. */
+static ttr_status fill_from(struct source *source, uint64_t offset, size_t need, ttr_error *error)
 {
-    source->shown = (struct window){.bytes = source_nothing, .n = 0, .offset = offset, .at_end = false};
     struct stat about;
     if (fstat(source->in.mapped.fd, &about) != 0)
         return fail_sys(error, errno, offset, "cannot ask for the size of %s", source->name);
@@ -124,6 +124,17 @@ static ttr_status mapped_fill(struct source *source, uint64_t offset, size_t nee
     source->shown.n = (size_t)(n < left ? n : left);
     source->shown.at_end = source->shown.n == left;
     return TTR_OK;
+}
+
+static ttr_status mapped_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
+{
+    source->shown = (struct window){.bytes = source_nothing, .n = 0, .offset = offset, .at_end = false};
+    source->in.mapped.fd = feed_take_fd(source->disk);
+    if (source->in.mapped.fd < 0)
+        return fail_sys(error, errno, offset, "cannot open %s again", source->name);
+    ttr_status status = fill_from(source, offset, need, error);
+    feed_give_fd(source->disk);
+    return status;
 }
 
 const struct source_ops source_mapped_ops = {.fill = mapped_fill, .close = unmap};

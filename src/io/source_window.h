@@ -6,6 +6,7 @@
 #ifndef TRACETTA_IO_SOURCE_WINDOW_H
 #define TRACETTA_IO_SOURCE_WINDOW_H
 
+#include "io/descriptors.h"
 #include "io/feed.h"
 #include "io/source.h"
 
@@ -26,6 +27,7 @@ struct source {
     struct feed *feed;  /* what the window shows: `disk` or a decoder over it */
     bool has_path;      /* `name` is the path of a regular file, opened with `options` */
     struct source_options options;
+    struct shared_file shared; /* pool NULL = the descriptor is the feed's */
     uint64_t disk_size; /* 0 = unknown */
     size_t chunk;       /* 0 = the default of the kind */
     uint64_t limit;
@@ -44,7 +46,7 @@ struct source {
             size_t n;
             uint64_t at;    /* offset in the file of map[0], a multiple of the page size */
             uint64_t start; /* offset in the file where the input begins */
-            int fd;
+            int fd; /* during a fill */
             size_t page;
         } mapped;
     } in;

@@ -1,0 +1,170 @@
+/* Pools of descriptors; see the header. */
+#include "io/descriptors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DESCRIPTORS_MOST = 64 };
+
+struct descriptors {
+    const struct alloc *alloc;
+    pthread_mutex_t mutex; /* over all below, and over `fd`, `users`, `used` of the files */
+    unsigned holders;
+    uint64_t takes;
+    size_t n;
+    struct shared_file *open[DESCRIPTORS_MOST];
+};
+
+struct descriptors *descriptors_new(const struct alloc *alloc)
+{
+    struct descriptors *pool = alloc_zero(alloc, 1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pool->alloc = alloc;
+    pool->holders = 1;
+    (void)pthread_mutex_init(&pool->mutex, NULL); /* cannot fail with default attributes on Linux */
+    return pool;
+}
+
+struct descriptors *descriptors_hold(struct descriptors *pool)
+{
+    (void)pthread_mutex_lock(&pool->mutex);
+    pool->holders++;
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return pool;
+}
+
+void descriptors_drop(struct descriptors *pool)
+{
+    if (!pool)
+        return;
+    (void)pthread_mutex_lock(&pool->mutex);
+    bool is_last = --pool->holders == 0;
+    (void)pthread_mutex_unlock(&pool->mutex);
+    if (!is_last)
+        return;
+    (void)pthread_mutex_destroy(&pool->mutex);
+    alloc_free(pool->alloc, pool, 1, sizeof *pool);
+}
+
+/* Closes the i-th open file. */
+static void close_at(struct descriptors *pool, size_t i)
+{
+    struct shared_file *file = pool->open[i];
+    pool->open[i] = pool->open[--pool->n];
+    /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the same. */
+    if (close(file->fd) != 0 && errno != EINTR)
+        file->failed = errno;
+    file->fd = -1;
+}
+
+/* Closes the file not used for the longest; false where all are in use. */
+static bool close_oldest(struct descriptors *pool)
+{
+    size_t oldest = pool->n;
+    for (size_t i = 0; i < pool->n; i++)
+        if (pool->open[i]->users == 0 && (oldest == pool->n || pool->open[i]->used < pool->open[oldest]->used))
+            oldest = i;
+    if (oldest == pool->n)
+        return false;
+    close_at(pool, oldest);
+    return true;
+}
+
+/* The same file as before, or the first time; 0 or the reason. */
+static int recognise(struct shared_file *file, int fd)
+{
+    struct stat about;
+    if (fstat(fd, &about) != 0)
+        return errno;
+    if (file->is_known && (about.st_dev != file->device || about.st_ino != file->inode))
+        return ESTALE;
+    file->device = about.st_dev;
+    file->inode = about.st_ino;
+    file->is_known = true;
+    return 0;
+}
+
+/* Opens a closed file; 0 or the reason. */
+static int open_again(struct descriptors *pool, struct shared_file *file)
+{
+    if (pool->n == DESCRIPTORS_MOST && !close_oldest(pool))
+        return EMFILE;
+    int fd;
+    do
+        fd = open(file->path, file->flags | O_CLOEXEC | O_NOCTTY, 0666);
+    while (fd < 0 && (errno == EINTR || ((errno == EMFILE || errno == ENFILE) && close_oldest(pool))));
+    if (fd < 0)
+        return errno;
+    int reason = recognise(file, fd);
+    if (reason) {
+        (void)close(fd);
+        return reason;
+    }
+    file->flags &= ~(O_CREAT | O_EXCL); /* these were for the first time */
+    file->fd = fd;
+    pool->open[pool->n++] = file;
+    return 0;
+}
+
+bool descriptors_spare(struct descriptors *pool)
+{
+    int reason = errno;
+    (void)pthread_mutex_lock(&pool->mutex);
+    bool is_spared = close_oldest(pool);
+    (void)pthread_mutex_unlock(&pool->mutex);
+    errno = reason;
+    return is_spared;
+}
+
+void shared_file_adopt(struct shared_file *file, int fd)
+{
+    struct descriptors *pool = file->pool;
+    (void)pthread_mutex_lock(&pool->mutex);
+    bool has_room = recognise(file, fd) == 0 && (pool->n < DESCRIPTORS_MOST || close_oldest(pool));
+    file->fd = has_room ? fd : -1;
+    file->used = ++pool->takes;
+    if (has_room)
+        pool->open[pool->n++] = file;
+    else
+        (void)close(fd);
+    (void)pthread_mutex_unlock(&pool->mutex);
+}
+
+int shared_file_take(struct shared_file *file)
+{
+    struct descriptors *pool = file->pool;
+    (void)pthread_mutex_lock(&pool->mutex);
+    int reason = file->fd < 0 ? open_again(pool, file) : 0;
+    file->users += reason == 0;
+    file->used = ++pool->takes;
+    int fd = file->fd;
+    (void)pthread_mutex_unlock(&pool->mutex);
+    errno = reason;
+    return fd;
+}
+
+void shared_file_give(struct shared_file *file)
+{
+    int reason = errno; /* of what was done with the descriptor */
+    (void)pthread_mutex_lock(&file->pool->mutex);
+    file->users--;
+    (void)pthread_mutex_unlock(&file->pool->mutex);
+    errno = reason;
+}
+
+int shared_file_close(struct shared_file *file)
+{
+    struct descriptors *pool = file->pool;
+    (void)pthread_mutex_lock(&pool->mutex);
+    for (size_t i = 0; i < pool->n; i++)
+        if (pool->open[i] == file) {
+            close_at(pool, i);
+            break;
+        }
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return file->failed;
+}
