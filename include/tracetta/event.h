@@ -293,6 +293,16 @@ typedef struct ttr_source {
 /* Gives an input; false when the id is none.  Id 0 stands for events built by hand. */
 TTR_API bool ttr_source_get(const ttr *t, uint16_t id, ttr_source *source);
 
+/* Something an input says of the whole trace: what its environment holds under its own name ("hostname", "tracer_name"), and
+ * "trace.name", "trace.uuid", "trace.path", "stream.name", "stream.class", "stream.id" where it has such. */
+typedef struct ttr_attribute {
+    ttr_text name;
+    ttr_value value; /* UINT, INT, FLOAT, BOOL or TEXT */
+} ttr_attribute;
+
+/* Gives the i-th attribute of an input; false past the end.  Texts live as long as the context. */
+TTR_API bool ttr_source_attribute(const ttr *t, uint16_t id, size_t i, ttr_attribute *attribute);
+
 #ifdef __cplusplus
 }
 #endif

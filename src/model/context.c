@@ -69,6 +69,7 @@ void ttr_free(ttr *t)
         pairmap_free(&t->sources[i].threads);
         pairmap_free(&t->sources[i].threads_by_tid);
         pairmap_free(&t->sources[i].names_by_tid);
+        alloc_free(&t->counted, t->sources[i].attributes, t->sources[i].attributes_capacity, sizeof(ttr_attribute));
     }
     alloc_free(&t->counted, t->sources, t->sources_capacity, sizeof *t->sources);
     alloc_free(&t->counted, t->schemas, t->schemas_capacity, sizeof *t->schemas);
@@ -261,6 +262,50 @@ bool ttr_source_get(const ttr *t, uint16_t id, ttr_source *source)
     if (id >= t->sources_n)
         return false;
     *source = (ttr_source){.path = t->sources[id].path, .format = t->sources[id].format};
+    return true;
+}
+
+/* A text of the context's own, for as long as it lives. */
+static bool keep_text(ttr *t, ttr_text *text)
+{
+    uint32_t id = intern_add(&t->strings, text->p ? text->p : "", text->n);
+    if (id == UINT32_MAX)
+        return false;
+    *text = ttr_text_get(t, id);
+    return true;
+}
+
+bool context_add_attribute(ttr *t, uint16_t source, const char *name, const ttr_value *value)
+{
+    struct source_entry *entry = &t->sources[source];
+    ttr_attribute attribute = {.name = {name, strlen(name)}, .value = *value};
+    if (!keep_text(t, &attribute.name) || (value->type == TTR_TYPE_TEXT && !keep_text(t, &attribute.value.text)))
+        return false;
+    if (!alloc_reserve(&t->counted, (void **)&entry->attributes, &entry->attributes_capacity, entry->attributes_n + 1,
+                       sizeof *entry->attributes))
+        return false;
+    entry->attributes[entry->attributes_n++] = attribute;
+    return true;
+}
+
+void context_share_attributes(ttr *t, uint16_t source, uint16_t from)
+{
+    if (source != from)
+        t->sources[source].shares = from;
+}
+
+bool ttr_source_attribute(const ttr *t, uint16_t id, size_t i, ttr_attribute *attribute)
+{
+    if (id >= t->sources_n)
+        return false;
+    const struct source_entry *entry = &t->sources[id];
+    if (i >= entry->attributes_n && entry->shares) {
+        i -= entry->attributes_n;
+        entry = &t->sources[entry->shares];
+    }
+    if (i >= entry->attributes_n)
+        return false;
+    *attribute = entry->attributes[i];
     return true;
 }
 

@@ -72,6 +72,9 @@ struct source_entry {
     struct pairmap threads;      /* (pid, tid) to thread id */
     struct pairmap threads_by_tid; /* (tid, 0) to the thread id seen last with it */
     struct pairmap names_by_tid; /* (tid, 0) to string id */
+    ttr_attribute *attributes;
+    size_t attributes_n, attributes_capacity;
+    uint16_t shares;             /* the source whose attributes are this one's too, 0 = none */
 };
 
 struct ttr {
@@ -103,6 +106,10 @@ static inline bool context_goes_on(const ttr *t)
 
 /* Adds an input; UINT16_MAX when memory or numbers are out. */
 TTR_MUST uint16_t context_add_source(ttr *t, const char *path, const char *format);
+
+/* Adds an attribute (texts are copied); false when memory is out.  context_share_attributes: those of `from` are the source's too. */
+TTR_MUST bool context_add_attribute(ttr *t, uint16_t source, const char *name, const ttr_value *value);
+void context_share_attributes(ttr *t, uint16_t source, uint16_t from);
 
 /* Gives the thread of a process, added when new; 0 when memory is out. */
 TTR_MUST ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t tid);

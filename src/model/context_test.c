@@ -105,6 +105,29 @@ static void tracks_and_sources_are_listed_by_id(void **state)
     ttr_free(t);
 }
 
+static void attributes_of_a_source_come_before_those_it_shares(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    uint16_t first = context_add_source(t, "a", "x"), second = context_add_source(t, "b", "x");
+    char host[] = "box";
+    assert_true(context_add_attribute(t, first, "hostname", &(ttr_value){.type = TTR_TYPE_TEXT, .text = {host, 3}}));
+    host[0] = 'f'; /* it was copied */
+    assert_true(context_add_attribute(t, second, "stream.id", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = 7}));
+    context_share_attributes(t, second, first);
+    ttr_attribute attribute;
+    assert_true(ttr_source_attribute(t, second, 0, &attribute));
+    assert_string_equal(attribute.name.p, "stream.id");
+    assert_int_equal(attribute.value.v.u, 7);
+    assert_true(ttr_source_attribute(t, second, 1, &attribute));
+    assert_string_equal(attribute.name.p, "hostname");
+    assert_string_equal(attribute.value.text.p, "box");
+    assert_false(ttr_source_attribute(t, second, 2, &attribute));
+    assert_false(ttr_source_attribute(t, first, 1, &attribute));
+    assert_false(ttr_source_attribute(t, 77, 0, &attribute));
+    ttr_free(t);
+}
+
 static void process_entry_is_no_thread_of_any_tid(void **state)
 {
     (void)state;
@@ -170,6 +193,7 @@ int main(void)
         cmocka_unit_test(same_pid_and_tid_in_two_sources_are_two_threads),
         cmocka_unit_test(names_reach_threads_seen_before_and_after),
         cmocka_unit_test(tracks_and_sources_are_listed_by_id),
+        cmocka_unit_test(attributes_of_a_source_come_before_those_it_shares),
         cmocka_unit_test(process_entry_is_no_thread_of_any_tid),
         cmocka_unit_test(memory_limit_stops_growth_without_breaking),
         cmocka_unit_test(every_failing_allocation_is_survived),

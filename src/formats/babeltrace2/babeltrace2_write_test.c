@@ -1,0 +1,286 @@
+/* Lines expected here are what that program prints for such fields. */
+#include <math.h>
+#include <stdio.h>
+
+#include "model/context.h"
+#include "model/type.h"
+#include "support.h"
+#include "writing.h"
+
+static void open_with(struct writing *w, const char *const *options)
+{
+    writing_open(w, "babeltrace2", 0, options);
+}
+
+/* Fields as a format that describes its own would give them. */
+struct script {
+    const ttr_field *packet, *field; /* each ends with a field without a name */
+};
+
+static void script_begin(ttr_fields *fields)
+{
+    const struct script *script = fields->own;
+    fields->state[0] = (uint64_t)(uintptr_t)script->field;
+}
+
+static void script_begin_group(ttr_fields *fields, ttr_group group)
+{
+    const struct script *script = fields->own;
+    fields->state[0] = (uint64_t)(uintptr_t)(group == TTR_GROUP_PACKET ? script->packet : script->field + 1000);
+}
+
+static bool script_next(ttr_fields *fields, ttr_field *field)
+{
+    const ttr_field *at = (const ttr_field *)(uintptr_t)fields->state[0];
+    if (!at || !at->name.p)
+        return false;
+    *field = *at;
+    fields->state[0] = (uint64_t)(uintptr_t)(at + 1);
+    return true;
+}
+
+static bool script_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
+{
+    (void)fields;
+    *label = i == 0 ? value->text : (ttr_text){"more", 4};
+    return true;
+}
+
+static const struct field_ops script_ops = {
+    .begin = script_begin, .next = script_next, .begin_group = script_begin_group, .label = script_label};
+
+static void write_script(struct writing *w, const struct script *script, const struct event_class *event_class)
+{
+    ttr_event event = {.time = 1500000000, .name = ttr_text_add(w->t, "n", 1), .kind = TTR_KIND_INSTANT};
+    event.schema = context_add_schema(w->t, &(struct schema){.ops = &script_ops, .own = script, .event_class = event_class});
+    ttr_error error;
+    assert_int_equal(ttr_write(w->writer, &(ttr_batch){.event = &event, .n = 1}, &error), TTR_OK);
+}
+
+#define NUMBER(field_name, field_type, x, field_base, field_bits)                                                                     \
+    {.name = {field_name, 1}, .value = {.type = field_type, .v.u = (uint64_t)(x), .base = field_base, .bits = field_bits}}
+
+static void an_event_is_a_line_with_its_fields_in_braces(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, (const char *const[]){"gmt=yes", NULL});
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, 1650535872123456789, NULL, "ub:simple");
+    ttr_put_int(w.builder, "i", -5);
+    ttr_put_text(w.builder, "s", "it's \"q\" \\ ? \a\b\x1b\f\n\r\t\v\x01\x7f \xc3\xa4");
+    ttr_put_bool(w.builder, "yes", true);
+    ttr_put_null(w.builder, "none");
+    ttr_put_bytes(w.builder, "raw", "\x00\xff", 2);
+    writing_end(&w);
+    writing_event(&w, TTR_KIND_INSTANT, 1650535872123458023, "empty");
+    writing_event(&w, TTR_KIND_INSTANT, 1650535873000000000, "");
+    writing_expect(&w,
+        "[10:11:12.123456789] (+?.?\?\?\?\?\?\?\?\?) ub:simple: { i = -5, s = \"it\\'s \\\"q\\\" \\\\ \\? \\a\\b\\e\\f\\n\\r\\t\\v\\x01\\x7f \xc3\xa4\", "
+        "yes = true, none = <none>, raw = { 00 ff } }\n"
+        "[10:11:12.123458023] (+0.000001234) empty: \n"
+        "[10:11:13.000000000] (+0.876541977) <unknown>: \n");
+}
+
+static void integers_are_shown_in_the_base_they_ask_for(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, (const char *const[]){"time=seconds", "delta=no", NULL});
+    static const ttr_field fields[] = {
+        NUMBER("a", TTR_TYPE_UINT, 0xbeef, 16, 16),
+        NUMBER("b", TTR_TYPE_INT, -2, 16, 5), /* rounded up to 8 bits */
+        NUMBER("c", TTR_TYPE_INT, -1, 16, 64),
+        NUMBER("d", TTR_TYPE_UINT, 8, 8, 32),
+        NUMBER("e", TTR_TYPE_INT, -1, 8, 4), /* rounded up to 6 bits */
+        NUMBER("f", TTR_TYPE_UINT, 5, 2, 4),
+        NUMBER("g", TTR_TYPE_UINT, UINT64_MAX, 8, 64),
+        NUMBER("h", TTR_TYPE_UINT, 0, 8, 8),
+        NUMBER("i", TTR_TYPE_UINT, UINT64_MAX, 10, 64),
+        {.depth = 0},
+    };
+    write_script(&w, &(struct script){.field = fields}, NULL);
+    writing_expect(&w, "[1.500000000] n: { a = 0xBEEF, b = 0xFE, c = 0xFFFFFFFFFFFFFFFF, d = 010, e = 077, f = 0b0101, "
+                       "g = 01777777777777777777777, h = 00, i = 18446744073709551615 }\n");
+}
+
+static void parts_of_a_class_are_there_even_if_empty(void **state)
+{
+    static const ttr_field packet[] = {{.name = {"cpu_id", 6}, .group = TTR_GROUP_PACKET, .value = {.type = TTR_TYPE_UINT, .v.u = 3}}, {.depth = 0}};
+    static const ttr_field fields[] = {
+        {.name = {"vpid", 4}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_INT, .v.s = 9}},
+        {.name = {"a", 1}, .value = {.type = TTR_TYPE_UINT, .v.u = 1}},
+        {.depth = 0},
+    };
+    static const struct type something = {.kind = TYPE_STRUCT};
+    static const struct event_class all = {.has_clock = true, .root = {NULL, &something, NULL, &something, &something, &something}};
+    static const struct event_class some = {.root = {NULL, NULL, NULL, NULL, NULL, &something}};
+    struct writing w;
+    (void)state;
+    open_with(&w, (const char *const[]){"time=seconds", "delta=no", NULL});
+    struct script script = {packet, fields}, empty = {packet, fields + 2};
+    assert_true(context_add_attribute(w.t, 0, "hostname", &(ttr_value){.type = TTR_TYPE_TEXT, .text = {"box", 3}}));
+    assert_true(context_add_attribute(w.t, 0, "vpid", &(ttr_value){.type = TTR_TYPE_INT, .v.s = 77}));
+    write_script(&w, &script, &all);
+    write_script(&w, &empty, &all);
+    write_script(&w, &empty, &some);
+    writing_expect(&w, "[1.500000000] box:(77) n: { cpu_id = 3 }, { vpid = 9 }, { }, { a = 1 }\n"
+                       "[1.500000000] box:(77) n: { cpu_id = 3 }, { }, { }, { }\n"
+                       "box:(77) n: { }\n");
+}
+
+static void labels_and_choices_have_their_own_braces(void **state)
+{
+    static const ttr_field fields[] = {
+        {.name = {"e", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .text = {"ONE", 3}, .v.u = 1}},
+        {.name = {"m", 1}, .value = {.type = TTR_TYPE_INT, .hint = TTR_HINT_ENUM, .count = 2, .text = {"TWO", 3}, .v.s = -2}},
+        {.name = {"u", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .v.u = 7, .base = 16, .bits = 8}},
+        {.name = {"v", 1}, .choices = 1, .value = {.type = TTR_TYPE_INT, .v.s = -10}},
+        {.name = {"w", 1}, .choices = 2, .value = {.type = TTR_TYPE_STRUCT, .count = 1}},
+        {.name = {"x", 1}, .depth = 1, .value = {.type = TTR_TYPE_BOOL}},
+        {.name = {"o", 1}, .choices = 1, .value = {.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}},
+        {.name = {"f", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 2, .text = {"less", 4}, .v.u = 0xa2}},
+        {.name = {"b", 1}, .value = {.type = TTR_TYPE_BYTES, .text = {"Yo", 2}}},
+        {.name = {"n", 1}, .value = {.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"18446744073709551616", 20}}},
+        {.depth = 0},
+    };
+    struct writing w;
+    (void)state;
+    open_with(&w, (const char *const[]){"time=seconds", "delta=no", NULL});
+    write_script(&w, &(struct script){.field = fields}, NULL);
+    writing_expect(&w, "[1.500000000] n: { e = ( \"ONE\" : container = 1 ), m = ( { \"TWO\", \"more\" } : container = -2 ), "
+                       "u = ( <unknown> : container = 0x7 ), v = { -10 }, w = { { { x = false } } }, o = <none>, "
+                       "f = 0xA2 { \"less\", \"more\" }, b = { 59 6f }, n = 18446744073709551616 }\n");
+}
+
+static void put_nest(struct writing *w, uint16_t depth, const char *name, unsigned type, uint32_t count)
+{
+    ttr_put_field(w->builder, &(ttr_field){.name = {name, strlen(name)}, .depth = depth,
+                                           .value = {.type = (uint8_t)type, .count = count, .v.u = count}});
+}
+
+static void nest_once(struct writing *w)
+{
+    ttr_event_begin(w->builder, TTR_KIND_INSTANT, 0, NULL, "x");
+    put_nest(w, 0, "list", TTR_TYPE_ARRAY, 2);
+    put_nest(w, 1, "", TTR_TYPE_STRUCT, 1);
+    put_nest(w, 2, "v", TTR_TYPE_UINT, 0);
+    put_nest(w, 1, "", TTR_TYPE_STRUCT, 0);
+    put_nest(w, 0, "none", TTR_TYPE_ARRAY, 0);
+    put_nest(w, 0, "last", TTR_TYPE_UINT, 9);
+    writing_end(w);
+}
+
+static void arrays_and_structs_nest(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, (const char *const[]){"time=seconds", "delta=no", NULL});
+    nest_once(&w);
+    writing_expect(&w, "[0.000000000] x: { list = [ [0] = { v = 0 }, [1] = { } ], none = [ ], last = 9 }\n");
+    open_with(&w, (const char *const[]){"time=seconds", "delta=no", "names=none", NULL});
+    nest_once(&w);
+    writing_expect(&w, "[0.000000000] x: { [ { 0 }, { } ], [ ], 9 }\n");
+}
+
+static void names_are_shown_as_asked(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, (const char *const[]){"time=seconds", "names=all", NULL});
+    for (int i = 0; i < 2; i++) {
+        ttr_event_begin(w.builder, TTR_KIND_INSTANT, i * 5, NULL, "x");
+        ttr_put_uint(w.builder, "a", 1);
+        writing_end(&w);
+    }
+    writing_expect(&w, "timestamp = 0.000000000, delta = +?.?\?\?\?\?\?\?\?\?, name = x, event.fields = { a = 1 }\n"
+                       "timestamp = 0.000000005, delta = +0.000000005, name = x, event.fields = { a = 1 }\n");
+}
+
+static void times_are_shown_as_asked(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, (const char *const[]){"time=cycles", NULL});
+    for (uint64_t i = 0; i < 2; i++) {
+        ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, NULL, "x");
+        ttr_event_edit(w.builder)->ticks = 7 + 35 * i;
+        writing_end(&w);
+    }
+    writing_expect(&w, "[00000000000000000007] (+?\?\?\?\?\?\?\?\?\?\?\?) x: \n[00000000000000000042] (+000000000035) x: \n");
+    open_with(&w, (const char *const[]){"gmt=yes", "date=yes", "delta=no", NULL});
+    writing_event(&w, TTR_KIND_INSTANT, 1650535872000000001, "x");
+    writing_event(&w, TTR_KIND_INSTANT, -1500000000, "y");
+    writing_expect(&w, "[2022-04-21 10:11:12.000000001] x: \n[-1.500000000] y: \n");
+}
+
+static void expect_floats(const double *x, unsigned n)
+{
+    struct writing w;
+    char expected[4096];
+    size_t at = (size_t)snprintf(expected, sizeof expected, "[0.000000000] f: {");
+    open_with(&w, (const char *const[]){"time=seconds", "delta=no", NULL});
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, NULL, "f");
+    for (unsigned i = 0; i < n; i++) {
+        ttr_put_float(w.builder, "x", x[i]);
+        at += (size_t)snprintf(expected + at, sizeof expected - at, "%s x = %g", i ? "," : "", x[i]);
+    }
+    writing_end(&w);
+    (void)snprintf(expected + at, sizeof expected - at, " }\n");
+    writing_expect(&w, expected);
+}
+
+static void floats_are_what_printf_makes_of_them(void **state)
+{
+    static const double special[] = {0, -0.0, 1, -1.5, 0.1, 1.0 / 3, 2.5e-5, 1e-4, 0.00099999951, 999999.4, 999999.5, 1e6, 123456.5, 1e300,
+                                     INFINITY, -INFINITY, NAN, 0.5, 100000, 1e-300, 2097151.5, 0.03125, 99999.95, 9.9999995, 1.000005};
+    (void)state;
+    expect_floats(special, sizeof special / sizeof *special);
+    uint64_t seed = 88172645463325252u;
+    for (unsigned round = 0; round < 400; round++) {
+        double x[32];
+        for (unsigned i = 0; i < 32; i++) {
+            seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+            x[i] = (double)(int64_t)seed / (double)(UINT64_C(1) << (seed >> 8) % 64) / 1e6;
+            if (i % 4 == 0)
+                x[i] = (double)(seed % 2000000) / 20.0;
+        }
+        expect_floats(x, 32);
+    }
+}
+
+static void wrong_options_are_refused(void **state)
+{
+    static const char *const wrong[] = {"names=foo", "fields=hostname", "time=iso", "gmt=maybe"};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ttr *t = ttr_new(NULL);
+        ttr_error error = {0};
+        ttr_write_options options = {.size = sizeof options, .format_options = (const char *const[]){wrong[i], NULL}};
+        assert_null(ttr_create(t, "-", "babeltrace2", &options, &error));
+        assert_int_equal(error.status, TTR_E_MISUSE);
+        ttr_free(t);
+    }
+}
+
+static void failures_are_told_and_leak_nothing(void **state)
+{
+    (void)state;
+    writing_fails_cleanly("babeltrace2");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_event_is_a_line_with_its_fields_in_braces),
+        cmocka_unit_test(integers_are_shown_in_the_base_they_ask_for),
+        cmocka_unit_test(parts_of_a_class_are_there_even_if_empty),
+        cmocka_unit_test(labels_and_choices_have_their_own_braces),
+        cmocka_unit_test(arrays_and_structs_nest),
+        cmocka_unit_test(names_are_shown_as_asked),
+        cmocka_unit_test(times_are_shown_as_asked),
+        cmocka_unit_test(floats_are_what_printf_makes_of_them),
+        cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(failures_are_told_and_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
