@@ -5,24 +5,34 @@
 #include "inputs.h"
 #include "pump.h"
 #include "report.h"
+#include "style.h"
 
 int run_cat(struct call *call)
 {
     struct inputs inputs;
-    const char *format = call->set.format ? call->set.format : "text";
+    struct style style;
     const char *path = call->set.output ? call->set.output : "-";
     bool is_screen = strcmp(path, "-") == 0;
     int outcome = convert_check_output(call, call->set.output);
     if (outcome == OUTCOME_FINE)
-        outcome = inputs_open(&inputs, call, 0);
+        outcome = style_begin(&style, call);
     if (outcome != OUTCOME_FINE)
         return outcome;
+    outcome = inputs_open(&inputs, call, 0);
+    if (outcome != OUTCOME_FINE) {
+        style_end(&style);
+        return outcome;
+    }
     if (is_screen)
         term_page(&call->term, &call->set);
     struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path, .limit = call->set.limit,
                         .is_live = is_screen && call->term.out_is_tty && !call->term.pager};
-    bool has_color = is_screen && call->term.has_color && strcmp(format, "text") == 0;
-    outcome = pump_open(&pump, format, has_color ? TTR_WRITE_COLOR : 0);
+    bool is_babeltrace2 = strcmp(style.format, "babeltrace2") == 0;
+    bool has_color = is_screen && call->term.has_color && (is_babeltrace2 || strcmp(style.format, "text") == 0);
+    style.t = inputs.t;
+    pump.own = &style;
+    pump.see = is_babeltrace2 && !call->set.quiet ? style_tell_gaps : NULL;
+    outcome = pump_open(&pump, style.format, has_color ? TTR_WRITE_COLOR : 0);
     if (outcome == OUTCOME_FINE)
         outcome = pump_run(&pump);
     if (call->set.verbose)
@@ -32,5 +42,6 @@ int run_cat(struct call *call)
         term_end(&call->term);
     report_warn(call, inputs.reader);
     inputs_close(&inputs);
+    style_end(&style);
     return outcome;
 }

@@ -145,10 +145,20 @@ void inputs_close(struct inputs *inputs)
 
 /* --- Offsets and begins --- */
 
+static int64_t add_clamped(int64_t a, int64_t b)
+{
+    int64_t sum;
+    if (!__builtin_add_overflow(a, b, &sum))
+        return sum;
+    return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
 /* "--offset FILE=DURATION": the path may contain "=" itself, the last one counts. */
 static bool take_offsets(struct inputs *inputs, const struct call *call)
 {
     const struct words *given = &call->set.offsets;
+    for (size_t k = 0; k < call->paths_n; k++)
+        inputs->offset[k] = call->set.clock_offset;
     for (size_t i = 0; i < given->n; i++) {
         const char *equals = strrchr(given->list[i], '=');
         int64_t ns = 0;
@@ -161,7 +171,7 @@ static bool take_offsets(struct inputs *inputs, const struct call *call)
         for (size_t k = 0; k < call->paths_n; k++) {
             if (strlen(call->path[k]) != n || memcmp(call->path[k], given->list[i], n) != 0)
                 continue;
-            inputs->offset[k] = ns;
+            inputs->offset[k] = add_clamped(call->set.clock_offset, ns);
             found++;
         }
         if (!found) {
@@ -200,14 +210,6 @@ static bool find_first(const struct call *call, size_t index, int64_t *begin_ns,
     *begin_ns = summary.begin_ns;
     *has_events = summary.events > 0;
     return summary.events > 0 || status == TTR_OK || status == TTR_END || status == TTR_AGAIN;
-}
-
-static int64_t add_clamped(int64_t a, int64_t b)
-{
-    int64_t sum;
-    if (!__builtin_add_overflow(a, b, &sum))
-        return sum;
-    return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
 /* Begin of all inputs on their common line. */

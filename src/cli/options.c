@@ -28,6 +28,17 @@ static const struct option_row table[] = {
      "write this format; by default the suffix of the output tells"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_CAT, "FORMAT", "text|jsonl|csv", "print text (default), JSON Lines or CSV"},
     {"overwrite", 'f', OPTION_FLAG, GROUP_VERB, AT(overwrite), WRITES, NULL, NULL, "replace an existing file"},
+    {"style", 0, OPTION_TEXT, GROUP_VERB, AT(style), VERB_CAT, "STYLE", "tracetta|babeltrace2",
+     "print lines as babeltrace2 does, to the byte; the seven options that follow are as there"},
+    {"names", 0, OPTION_TEXT, GROUP_VERB, AT(shown_names), VERB_CAT, "LIST", NULL,
+     "which names to print: of payload, context, scope, header; all, none"},
+    {"fields", 0, OPTION_TEXT, GROUP_VERB, AT(shown_fields), VERB_CAT, "LIST", NULL,
+     "what to print before the name: of trace, trace:hostname, trace:domain, trace:procname, trace:vpid, loglevel, emf; all, none"},
+    {"clock-seconds", 0, OPTION_FLAG, GROUP_VERB, AT(clock_seconds), VERB_CAT, NULL, NULL, "times as seconds since the epoch"},
+    {"clock-cycles", 0, OPTION_FLAG, GROUP_VERB, AT(clock_cycles), VERB_CAT, NULL, NULL, "times as cycles of their clock"},
+    {"clock-date", 0, OPTION_FLAG, GROUP_VERB, AT(clock_date), VERB_CAT, NULL, NULL, "times with their date"},
+    {"clock-gmt", 0, OPTION_FLAG, GROUP_VERB, AT(clock_gmt), VERB_CAT, NULL, NULL, "times in UTC instead of the local zone"},
+    {"no-delta", 0, OPTION_FLAG, GROUP_VERB, AT(no_delta), VERB_CAT, NULL, NULL, "no time since the event before"},
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_CAT, "N", NULL, "stop after N events"},
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_STAT | VERB_TREE, "N", NULL, "print at most N rows"},
     {"sort", 0, OPTION_FLAG, GROUP_VERB, AT(sort), VERB_CAT | VERB_CONVERT, NULL, NULL,
@@ -65,6 +76,8 @@ static const struct option_row table[] = {
 
     {"from", 0, OPTION_TEXT, GROUP_INPUT, AT(from), READS, "FORMAT", "@readers", "read as this format; by default the content tells"},
     {"offset", 0, OPTION_WORDS, GROUP_INPUT, AT(offsets), MANY, "FILE=DURATION", NULL, "add this to every time of an input"},
+    {"clock-offset", 0, OPTION_SECONDS, GROUP_INPUT, AT(clock_offset), MANY, "SECONDS", NULL,
+     "add this to every time of all inputs; also with a unit (\"-3ms\")"},
     {"option", 0, OPTION_WORDS, GROUP_INPUT, AT(format_options), READS, "[FORMAT.]KEY=VALUE", NULL,
      "set an option of a format; \"tracetta formats\" lists them"},
     {"strict", 0, OPTION_FLAG, GROUP_INPUT, AT(strict), READS & ~(VERB_CHECK | VERB_RECOVER), NULL, NULL,
@@ -174,7 +187,7 @@ static bool check_choice(const struct parse *parse, const struct option_row *row
     return false;
 }
 
-static bool add_word(struct words *words, const char *value)
+bool words_add(struct words *words, const char *value)
 {
     const char **list = realloc(words->list, (words->n + 2) * sizeof *list);
     if (!list)
@@ -197,13 +210,15 @@ static bool store(struct settings *settings, const struct option_row *row, const
         *(const char **)to = value;
         return true;
     case OPTION_WORDS:
-        return add_word(to, value);
+        return words_add(to, value);
     case OPTION_COUNT:
         return units_parse_count(value, to);
     case OPTION_SIZE:
         return units_parse_size(value, to);
     case OPTION_DURATION:
         return units_parse_duration(value, to);
+    case OPTION_SECONDS:
+        return units_parse_seconds(value, to);
     default:
         return units_parse_moment(value, to);
     }
@@ -212,7 +227,7 @@ static bool store(struct settings *settings, const struct option_row *row, const
 static bool set_option(const struct parse *parse, const struct option_row *row, const char *value)
 {
     static const char *const wanted[] = {"", "", "", "a number like 100", "a size like 64MiB", "a duration like 250us",
-                                         "a time like +2s, 12.5s or 2026-11-21T01:32:51"};
+                                         "a time like +2s, 12.5s or 2026-11-21T01:32:51", "seconds like 3 or -0.5, or a duration like 250us"};
     if (row->type == OPTION_TEXT && !check_choice(parse, row, value))
         return false;
     if (store(parse->settings, row, value))

@@ -19,12 +19,15 @@ struct words {
 /* Everything any option may set; 0, NULL and false where not given. */
 struct settings {
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
+    const char *style, *shown_names, *shown_fields;
     struct words format_options, offsets;
     struct words names, not_names, categories, providers, threads, processes, kinds;
     struct moment start, end;
     uint64_t max_record, limit, depth;
     int64_t min_duration;
     bool help, quiet, verbose, no_pager, json;
+    bool clock_seconds, clock_cycles, clock_date, clock_gmt, no_delta;
+    int64_t clock_offset;
     bool strict, no_mmap, invert, sort, overwrite, explain, dry_run, aggregate, no_sidecar;
 };
 
@@ -35,7 +38,8 @@ enum option_type {
     OPTION_COUNT,    /* uint64_t */
     OPTION_SIZE,     /* uint64_t: "10MiB" */
     OPTION_DURATION, /* int64_t ns: "250us" */
-    OPTION_MOMENT    /* struct moment */
+    OPTION_MOMENT,   /* struct moment */
+    OPTION_SECONDS   /* int64_t ns: a duration, where a number without a unit is seconds */
 };
 
 /* Headings under which help lists options. */
@@ -62,6 +66,9 @@ const char *option_group_title(unsigned group);
 /* Parses argv[0 .. n) for a verb: fills the settings and moves operands to its front.  Gives how many operands there are, or -1
  * after telling the user what is wrong.  Options and operands may be mixed; "--" ends the options. */
 int options_parse(uint32_t verb, char **argv, int n, struct settings *settings);
+
+/* Appends to a list; false when memory is out. */
+bool words_add(struct words *words, const char *value);
 
 void settings_free(struct settings *settings);
 

@@ -123,6 +123,17 @@ bool units_parse_duration(const char *text, int64_t *ns)
     return true;
 }
 
+bool units_parse_seconds(const char *text, int64_t *ns)
+{
+    char with_unit[40];
+    size_t n = strlen(text);
+    if (n == 0 || n + 2 > sizeof with_unit || !is_digit(text[n - 1]))
+        return units_parse_duration(text, ns);
+    memcpy(with_unit, text, n);
+    memcpy(with_unit + n, "s", 2);
+    return units_parse_duration(with_unit, ns);
+}
+
 /* Exactly n digits. */
 static bool take_fixed(const char **at, int n, int *value)
 {

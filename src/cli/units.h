@@ -28,6 +28,9 @@ bool units_parse_size(const char *text, uint64_t *bytes);
 /* "250us", "1.5s", "2min", "-3ms"; a number without a unit is nanoseconds. */
 bool units_parse_duration(const char *text, int64_t *ns);
 
+/* The same where a number without a unit is seconds. */
+bool units_parse_seconds(const char *text, int64_t *ns);
+
 /* "+2s" since the begin of the trace; "1700000000123456789" nanoseconds; "1700000000.25" seconds; "12ms";
  * "2026-11-21T01:32:51.5Z", with "+02:00" or without (then UTC), or a date alone. */
 bool units_parse_moment(const char *text, struct moment *moment);

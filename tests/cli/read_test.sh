@@ -47,6 +47,12 @@ done
 refuses "standard_input_cannot_be_two_inputs" 2 "one input only" "$tracetta" cat - -
 
 says "cat_prints_a_line_an_event" "inner .*value x" "$tracetta" cat "$small"
+says "cat_prints_lines_in_the_style_of_babeltrace2" "^\[22:13:20\.000002000\] \(\+0\.000001000\) inner: \{ id = 7, name = \"value x\" \}$" \
+    "$tracetta" cat --style=babeltrace2 --clock-gmt "$small"
+says "the_style_takes_the_options_of_that_program" "^\[2023-11-14 22:13:23\.000002000\] inner: \{ 7, \"value x\" \}$" \
+    "$tracetta" cat --style=babeltrace2 --clock-gmt --clock-date --no-delta --names=none --clock-offset=3 "$small"
+refuses "the_options_of_a_style_want_the_style" 2 "want --style=babeltrace2" "$tracetta" cat --clock-seconds "$small"
+refuses "a_style_is_for_text" 2 "leave out --format=csv" "$tracetta" cat --style=babeltrace2 --format=csv "$small"
 run "$tracetta" cat --limit=2 "$small"
 [ "$(wc -l <"$work/.out")" = 2 ]
 verdict "cat_stops_at_its_limit" $? "$(wc -l <"$work/.out") lines"
