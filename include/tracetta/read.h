@@ -28,13 +28,26 @@ typedef struct ttr_read_options {
 } ttr_read_options;
 
 /* Opens a trace: any path, or "-"; NULL options are fine.  NULL with `error` filled when it is no trace, unreadable, or options
- * are wrong.  A directory gives all traces in it, merged by time; files that are no trace are passed over and counted by the note
- * "directory.passed-over" of the first trace. */
+ * are wrong.  A trace of many files is opened by its folder, by the file that describes it (all of it then), or by another of its
+ * files (only that).  Any other directory gives all traces below it, merged by time, down to 8 levels; files that are no trace are
+ * passed over and counted by the note "directory.passed-over" of the first trace. */
 TTR_API ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error);
 
 /* Opens bytes in memory, borrowed until close; `name` stands for the path. */
 TTR_API ttr_reader *ttr_open_memory(ttr *t, const void *bytes, size_t n, const char *name, const ttr_read_options *options,
                                     ttr_error *error);
+
+/* A file in memory; its name may hold slashes ("index/a.idx"). */
+typedef struct ttr_file {
+    const char *name;
+    const void *bytes;
+    size_t n;
+} ttr_file;
+
+/* Opens a trace of many files that lie in memory, borrowed until close (the list itself is copied); `name` stands for the path of
+ * their folder. */
+TTR_API ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size_t n, const ttr_read_options *options,
+                                   ttr_error *error);
 
 /* Pulls up to n bytes into `to`: the count, 0 at the end, -1 with errno set.  May wait for them.  For a compressed stream it is called on
  * a thread of the reader's own, one call at a time; ttr_close waits for a call under way. */
@@ -86,7 +99,8 @@ typedef struct ttr_filter {
 TTR_API void ttr_filter_init(ttr_filter *filter);
 
 /* Lets through what matches; definitions, objects and gaps always pass when only time or thread conditions are given.
- * The strings are copied. */
+ * The strings are copied.  A format that can seek in time is told the range before anything was read, and what is outside of it, also
+ * objects and gaps, is then not even looked at. */
 TTR_API ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *filter, ttr_error *error);
 
 /* Turns begin/end pairs (and async pairs) into spans, given at their end; everything else passes.  Unmatched begins come at the

@@ -1,26 +1,12 @@
-/* Opening and creating: which format is it, and who reads or writes it.
- *
- * Formats bid with the number of bits they verified, so that bids of formats that know nothing of each other compare.  A tie is an
- * error that names both; nothing is ever decided by a file's suffix or by the order of the list. */
-#include <stdio.h>
+/* Opening and creating: from a path, bytes or functions to who reads or writes them. */
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/status.h"
+#include "formats/open.h"
 #include "formats/table.h"
 #include "model/input.h"
 #include "model/output.h"
-
-#define PEEK_BYTES ((size_t)64 * 1024)
-#define PEEK_PADDING ((size_t)64)
-
-static const struct format *format_find(const char *name)
-{
-    for (size_t i = 0; format_at(i); i++)
-        if (strcmp(format_at(i)->name, name) == 0)
-            return format_at(i);
-    return NULL;
-}
 
 bool ttr_format_get(size_t i, ttr_format_info *info)
 {
@@ -50,119 +36,24 @@ size_t ttr_format_losses(const char *name, ttr_loss *losses, size_t room)
     return format->losses_n;
 }
 
-/* Names of all formats with an ability, for messages. */
-static void list_names(uint32_t ability, char *to, size_t size)
-{
-    size_t n = 0;
-    to[0] = '\0';
-    for (size_t i = 0; format_at(i) && n < size; i++)
-        if (format_at(i)->abilities & ability)
-            n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", format_at(i)->name);
-}
-
-static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
-{
-    for (size_t i = 0; format_at(i); i++) {
-        const char *reason = format_at(i)->refuse ? format_at(i)->refuse(peek) : NULL;
-        if (reason)
-            return fail(error, TTR_E_UNSUPPORTED, 0, "%s", reason);
-    }
-    char names[128];
-    list_names(TTR_FORMAT_READS, names, sizeof names);
-    if (peek->n == 0)
-        return fail(error, TTR_E_UNSUPPORTED, 0, "the file is empty, so it is no trace (known formats: %s)", names);
-    char begin[3 * 4 + 1] = "";
-    for (size_t i = 0; i < 4 && i < peek->n; i++)
-        (void)snprintf(begin + 3 * i, 4, " %02x", peek->bytes[i]);
-    return fail(error, TTR_E_UNSUPPORTED, 0,
-                "not a trace of a known format (%s): it begins with%s; --from FORMAT reads it all the same", names, begin);
-}
-
-/* The one format with the highest bid. */
-static ttr_status choose(const struct peek *peek, const struct format **winner, ttr_error *error)
-{
-    unsigned best = 0;
-    const struct format *tied = NULL;
-    *winner = NULL;
-    for (size_t i = 0; format_at(i); i++) {
-        const struct format *format = format_at(i);
-        unsigned bid = format->bid ? format->bid(peek) : 0;
-        if (bid == 0 || bid < best)
-            continue;
-        tied = bid == best ? *winner : NULL;
-        best = bid;
-        *winner = format;
-    }
-    if (!*winner)
-        return nobody_bids(peek, error);
-    if (tied)
-        return fail(error, TTR_E_UNSUPPORTED, 0, "could be %s or %s: say which with --from", tied->name, (*winner)->name);
-    return TTR_OK;
-}
-
-/* An input on its way to a reader. */
-struct opening {
-    ttr *t;
-    struct source *source;
-    const char *path;
-    const struct format *format;
-    ttr_error broken; /* a source tells a failure once: this one came while looking; status TTR_OK = none */
-};
-
-static bool is_broken(ttr_status status)
-{
-    return status == TTR_E_TRUNCATED || status == TTR_E_MALFORMED;
-}
-
-/* Looks at the first bytes (copied, so that they can be padded) and lets the formats bid. */
-static ttr_status detect(struct opening *opening, ttr_error *error)
-{
-    ttr *t = opening->t;
-    struct window window;
-    ttr_status status = source_fill(opening->source, 0, PEEK_BYTES, &window, &opening->broken);
-    if (status != TTR_OK && error)
-        *error = opening->broken;
-    if (status != TTR_OK && !is_broken(status))
-        return status;
-    size_t n = window.n < PEEK_BYTES ? window.n : PEEK_BYTES;
-    uint8_t *bytes = alloc_zero(&t->counted, n + PEEK_PADDING, 1);
-    if (!bytes)
-        return fail_memory(error);
-    if (n)
-        memcpy(bytes, window.bytes, n);
-    struct peek peek = {.bytes = bytes, .n = n, .is_whole = window.at_end && n == window.n, .path = opening->path};
-    ttr_error chosen = {0};
-    ttr_status choice = choose(&peek, &opening->format, &chosen);
-    alloc_free(&t->counted, bytes, n + PEEK_PADDING, 1);
-    if (choice != TTR_OK && status == TTR_OK && error)
-        *error = chosen;
-    return choice != TTR_OK && status != TTR_OK ? status : choice;
-}
-
-static ttr_status find_reader(const char *name, const struct format **format, ttr_error *error)
-{
-    char names[128];
-    *format = format_find(name);
-    if (*format && (*format)->abilities & TTR_FORMAT_READS)
-        return TTR_OK;
-    list_names(TTR_FORMAT_READS, names, sizeof names);
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "no reader for format \"%s\": there are %s", name, names);
-}
-
 /* The source is taken over, also on failure. */
 static ttr_reader *open_source(ttr *t, struct source *source, const char *path, const ttr_read_options *options,
                                ttr_error *error)
 {
-    struct opening opening = {.t = t, .source = source, .path = path};
+    const struct format *format;
+    ttr_error broken = {0};
     if (!source)
         return NULL;
-    ttr_status status = options && options->from ? find_reader(options->from, &opening.format, error) : detect(&opening, error);
+    ttr_status status = options && options->from ? find_reader(options->from, &format, error)
+                                                 : detect_format(t, source, path, &format, &broken, error);
+    if (status == TTR_OK && format->open_folder)
+        status = refuse_alone(format, path, error);
     if (status != TTR_OK) {
         source_close(source);
         return NULL;
     }
-    struct input *in = input_new(t, source, opening.format, path, options, error);
-    if (!in || !is_broken(opening.broken.status) || input_broken(in, &opening.broken, error) == TTR_OK)
+    struct input *in = input_new(t, source, format, path, options, error);
+    if (!in || broken.status == TTR_OK || input_broken(in, &broken, error) == TTR_OK)
         return in ? &in->base : NULL;
     ttr_close(&in->base);
     return NULL;
@@ -187,10 +78,19 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
 {
     struct source_options how;
     struct stat about;
+    const struct format *format;
+    bool is_one = false;
     if (!take_options(options, &how, error))
         return NULL;
-    if (strcmp(path, "-") != 0 && *path && stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-        return open_directory(t, path, options, error);
+    bool is_there = strcmp(path, "-") != 0 && *path && stat(path, &about) == 0;
+    if (is_there && S_ISDIR(about.st_mode)) {
+        if (folder_format(t, path, options ? options->from : NULL, &format, error) != TTR_OK)
+            return NULL;
+        return format ? open_folder(t, path, NULL, format, options, error) : open_directory(t, path, options, error);
+    }
+    ttr_reader *reader = is_there && S_ISREG(about.st_mode) ? open_anchored(t, path, options, &is_one, error) : NULL;
+    if (is_one)
+        return reader;
     return open_source(t, source_open(&t->counted, path, &how, error), path, options, error);
 }
 
@@ -201,6 +101,19 @@ ttr_reader *ttr_open_memory(ttr *t, const void *bytes, size_t n, const char *nam
     if (!take_options(options, &how, error))
         return NULL;
     return open_source(t, source_open_memory(&t->counted, bytes, n, &how, error), name, options, error);
+}
+
+ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size_t n, const ttr_read_options *options,
+                           ttr_error *error)
+{
+    struct source_options how;
+    const struct format *format;
+    if (!take_options(options, &how, error))
+        return NULL;
+    if (options && options->from && find_reader(options->from, &format, error) != TTR_OK)
+        return NULL;
+    struct folder *folder = folder_open_memory(&t->counted, name, files, n, error);
+    return folder ? open_folder_of(t, folder, options, error) : NULL;
 }
 
 ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *own, const char *name, const ttr_read_options *options,
@@ -220,7 +133,7 @@ static const struct format *find_writer(const char *name, const ttr_write_option
     const struct format *format = format_find(name);
     if (format && format->abilities & TTR_FORMAT_WRITES)
         return format;
-    list_names(TTR_FORMAT_WRITES, names, sizeof names);
+    format_names(TTR_FORMAT_WRITES, names, sizeof names);
     (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "no writer for format \"%s\": there are %s", name, names);
     return NULL;
 }

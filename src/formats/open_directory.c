@@ -1,72 +1,130 @@
-/* Opening a directory: all traces in it, merged by time.
+/* Opening a directory: all traces below it, merged by time.
  *
- * Files are taken in the order of their names, so that the same directory always gives the same trace.  What is no trace is
- * passed over with a remark on the first trace; folders inside, hidden names, and what is no regular file without.  A trace that
- * cannot be read is an error. */
+ * A folder that is a trace is opened as one, and nothing in it is looked at; elsewhere each file is a trace or none, and folders are
+ * gone into.  All is taken in the order of its names, so that the same directory always gives the same trace.  Left out: hidden
+ * names, folders called "index" (they belong to the traces beside them), and what is neither file nor folder.  Links are followed, but
+ * no folder is gone into twice, so that there are no loops.  What is no trace is passed over with a remark on the first trace; a trace
+ * that cannot be read is an error. */
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/arena.h"
+#include "base/pairmap.h"
 #include "base/status.h"
-#include "formats/table.h"
+#include "formats/open.h"
 #include "model/context.h"
-#include "model/input.h"
+#include "model/notes.h"
+#include "model/reader.h"
 
-struct listing {
-    ttr *t;
-    char **path;
-    size_t n, capacity;
-    bool *is_passed; /* by file: no trace */
-    ttr_reader **reader;
-    size_t readers_n;
+#define LEVELS_MAX 8u /* below the directory that was named */
+
+/* What was passed over for one reason. */
+struct passed {
+    uint64_t n;
+    char *first; /* its path, in the arena */
 };
 
-static void free_listing(struct listing *listing)
+struct search {
+    ttr *t;
+    const ttr_read_options *options;
+    char path[PATH_MAX]; /* of what is looked at */
+    size_t n;
+    unsigned level;
+    struct pairmap seen; /* folders: (device, inode) */
+    struct arena arena;  /* of `first` */
+    struct passed no_trace, too_deep;
+    ttr_reader **reader;
+    size_t readers_n, readers_capacity;
+    uint64_t files;
+};
+
+/* Names in a folder. */
+struct names {
+    struct arena arena;
+    const char **name;
+    size_t n, capacity;
+};
+
+static ttr_status search_folder(struct search *search, const struct stat *about, ttr_error *error);
+
+/* Counts what is passed over; without memory its name is missing only. */
+static void pass_over(struct search *search, struct passed *passed)
 {
-    const struct alloc *alloc = &listing->t->counted;
-    for (size_t i = 0; i < listing->readers_n; i++)
-        ttr_close(listing->reader[i]);
-    for (size_t i = 0; i < listing->n; i++)
-        alloc_free(alloc, listing->path[i], strlen(listing->path[i]) + 1, 1);
-    alloc_free(alloc, listing->reader, listing->n, sizeof(ttr_reader *));
-    alloc_free(alloc, listing->is_passed, listing->n, sizeof *listing->is_passed);
-    alloc_free(alloc, listing->path, listing->capacity, sizeof *listing->path);
+    if (passed->n++ == 0)
+        passed->first = arena_copy(&search->arena, search->path, search->n);
 }
 
-static bool add_path(struct listing *listing, const char *folder, const char *name)
+/* The failure of one file, which its text may name already. */
+static ttr_status fail_named(const char *path, const ttr_error *reason, ttr_error *error)
 {
-    const struct alloc *alloc = &listing->t->counted;
-    bool has_slash = folder[strlen(folder) - 1] == '/';
-    size_t size = strlen(folder) + !has_slash + strlen(name) + 1; /* exact: free_listing takes it from the text */
-    char *path = alloc_zero(alloc, size, 1);
-    struct stat about;
-    if (!path)
-        return false;
-    (void)snprintf(path, size, "%s%s%s", folder, has_slash ? "" : "/", name);
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
-        alloc_free(alloc, path, size, 1);
-        return true;
+    if (reason->status == TTR_E_NOMEM || strstr(reason->text, path))
+        return fail(error, reason->status, reason->offset, "%s", reason->text);
+    return fail(error, reason->status, reason->offset, "%s: %s", path, reason->text);
+}
+
+/* Takes a reader into the list; NULL with a reason is passed over or a failure. */
+static ttr_status take(struct search *search, ttr_reader *reader, const ttr_error *reason, ttr_error *error)
+{
+    if (!reader && reason->status == TTR_E_UNSUPPORTED) {
+        pass_over(search, &search->no_trace);
+        return TTR_OK;
     }
-    if (!alloc_reserve(alloc, (void **)&listing->path, &listing->capacity, listing->n + 1, sizeof *listing->path)) {
-        alloc_free(alloc, path, size, 1);
-        return false;
+    if (!reader)
+        return fail_named(search->path, reason, error);
+    if (alloc_reserve(&search->t->counted, (void **)&search->reader, &search->readers_capacity, search->readers_n + 1,
+                      sizeof(ttr_reader *))) {
+        search->reader[search->readers_n++] = reader;
+        return TTR_OK;
     }
-    listing->path[listing->n++] = path;
+    ttr_close(reader);
+    return fail_memory(error);
+}
+
+static ttr_status take_file(struct search *search, ttr_error *error)
+{
+    ttr_error reason = {0};
+    ttr_read_options each = search->options ? *search->options : (ttr_read_options){.size = sizeof each};
+    /* Tables of several files mean nothing behind each other. */
+    each.flags &= ~TTR_READ_DEFINITIONS;
+    search->files++;
+    ttr_reader *reader = ttr_open(search->t, search->path, &each, &reason);
+    return take(search, reader, &reason, error);
+}
+
+/* Appends a name to the path; false where it grows longer than any path can be. */
+static bool descend(struct search *search, const char *name)
+{
+    size_t n = strlen(name), slash = search->n > 0 && search->path[search->n - 1] != '/';
+    if (n + slash >= sizeof search->path - search->n)
+        return false;
+    if (slash)
+        search->path[search->n] = '/';
+    memcpy(search->path + search->n + slash, name, n + 1);
+    search->n += n + slash;
     return true;
 }
 
-static int compare_paths(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     const char *const *left = a;
     const char *const *right = b;
     return strcmp(*left, *right);
 }
 
-static ttr_status list_files(struct listing *listing, const char *folder, ttr_error *error)
+static void names_free(struct names *names)
 {
+    alloc_free(names->arena.alloc, names->name, names->capacity, sizeof *names->name);
+    arena_free(&names->arena);
+}
+
+/* All names that are not hidden, in order. */
+static ttr_status names_read(struct names *names, const char *folder, ttr_error *error)
+{
+    const struct alloc *alloc = names->arena.alloc;
     DIR *directory = opendir(folder);
     if (!directory)
         return fail_sys(error, errno, NO_OFFSET, "cannot look into %s", folder);
@@ -74,69 +132,124 @@ static ttr_status list_files(struct listing *listing, const char *folder, ttr_er
     const struct dirent *entry;
     /* Nobody else has this stream, which is all that POSIX asks for. */
     /* cppcheck-suppress readdirCalled */
-    while (is_fine && (entry = readdir(directory)))
-        is_fine = entry->d_name[0] == '.' || add_path(listing, folder, entry->d_name);
+    while (is_fine && (entry = readdir(directory))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        is_fine = alloc_reserve(alloc, (void **)&names->name, &names->capacity, names->n + 1, sizeof *names->name);
+        const char *name = is_fine ? arena_copy(&names->arena, entry->d_name, strlen(entry->d_name)) : NULL;
+        is_fine = name != NULL;
+        if (is_fine)
+            names->name[names->n++] = name;
+    }
     (void)closedir(directory);
     if (!is_fine)
         return fail_memory(error);
-    if (listing->n)
-        qsort(listing->path, listing->n, sizeof *listing->path, compare_paths);
+    if (names->n)
+        qsort(names->name, names->n, sizeof *names->name, compare_names);
     return TTR_OK;
 }
 
-/* The failure of one file, which its text may name already. */
-static ttr_status fail_named(const char *path, const ttr_error *reason, ttr_error *error)
+/* What stands at the path, whatever it is. */
+static ttr_status take_path(struct search *search, const char *name, ttr_error *error)
 {
-    if (strstr(reason->text, path))
-        return fail(error, reason->status, reason->offset, "%s", reason->text);
-    return fail(error, reason->status, reason->offset, "%s: %s", path, reason->text);
-}
-
-static ttr_status open_files(struct listing *listing, const ttr_read_options *options, ttr_error *error)
-{
-    listing->reader = alloc_zero(&listing->t->counted, listing->n, sizeof(ttr_reader *));
-    listing->is_passed = alloc_zero(&listing->t->counted, listing->n, sizeof *listing->is_passed);
-    if (listing->n && (!listing->reader || !listing->is_passed))
-        return fail_memory(error);
-    for (size_t i = 0; i < listing->n; i++) {
-        ttr_error reason = {0};
-        ttr_reader *reader = ttr_open(listing->t, listing->path[i], options, &reason);
-        if (reader)
-            listing->reader[listing->readers_n++] = reader;
-        else if (reason.status == TTR_E_UNSUPPORTED)
-            listing->is_passed[i] = true;
-        else
-            return fail_named(listing->path[i], &reason, error);
+    struct stat about;
+    if (stat(search->path, &about) != 0)
+        return TTR_OK; /* gone, or a link that leads nowhere */
+    if (S_ISREG(about.st_mode))
+        return take_file(search, error);
+    if (!S_ISDIR(about.st_mode) || strcmp(name, "index") == 0)
+        return TTR_OK;
+    if (search->level == LEVELS_MAX) {
+        pass_over(search, &search->too_deep);
+        return TTR_OK;
     }
-    return TTR_OK;
+    search->level++;
+    ttr_status status = search_folder(search, &about, error);
+    search->level--;
+    return status;
 }
 
-/* Readers of regular files are inputs, which have notes. */
-static void note_passed(const struct listing *listing)
+static ttr_status take_names(struct search *search, ttr_error *error)
 {
-    struct input *first = (struct input *)listing->reader[0];
-    for (size_t i = 0; i < listing->n; i++)
-        if (listing->is_passed[i])
-            input_note(first, TTR_NOTE_REMARK, 0, "directory.passed-over", "%s is no trace and was passed over", listing->path[i]);
+    struct names names = {.n = 0};
+    size_t n = search->n;
+    arena_init(&names.arena, &search->t->counted);
+    ttr_status status = names_read(&names, search->path, error);
+    for (size_t i = 0; i < names.n && status == TTR_OK && context_goes_on(search->t); i++) {
+        if (descend(search, names.name[i]))
+            status = take_path(search, names.name[i], error);
+        search->n = n;
+        search->path[n] = '\0';
+    }
+    names_free(&names);
+    return status;
+}
+
+/* The folder at the path: one trace, or a place of traces. */
+static ttr_status search_folder(struct search *search, const struct stat *about, ttr_error *error)
+{
+    const struct format *format;
+    ttr_error reason = {0};
+    if (pairmap_get(&search->seen, about->st_dev, about->st_ino))
+        return TTR_OK;
+    if (!pairmap_put(&search->seen, about->st_dev, about->st_ino, 1))
+        return fail_memory(error);
+    const char *from = search->options ? search->options->from : NULL;
+    if (folder_format(search->t, search->path, from, &format, &reason) != TTR_OK)
+        return fail_named(search->path, &reason, error);
+    if (!format)
+        return take_names(search, error);
+    ttr_reader *reader = open_folder(search->t, search->path, NULL, format, search->options, &reason);
+    return take(search, reader, &reason, error);
+}
+
+static void note(const struct search *search, const struct passed *passed, const char *code, const char *format, ...)
+{
+    struct notes *notes = reader_notes(search->reader[0]);
+    for (uint64_t i = 0; notes && i < passed->n; i++) {
+        va_list values;
+        va_start(values, format);
+        notes_add(notes, TTR_NOTE_REMARK, &(ttr_region){.code = code}, format, values);
+        va_end(values);
+    }
+}
+
+static void note_passed(const struct search *search)
+{
+    const char *first = search->no_trace.first, *deep = search->too_deep.first;
+    note(search, &search->no_trace, "directory.passed-over", "%s is no trace and was passed over", first ? first : "a file");
+    note(search, &search->too_deep, "directory.too-deep", "%s is deeper than %u levels and was not looked into",
+         deep ? deep : "a folder", LEVELS_MAX);
+}
+
+static ttr_reader *finish(struct search *search, const char *path, ttr_error *error)
+{
+    if (search->readers_n == 0) {
+        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "the directory %s holds no trace (%llu files looked at)", path,
+                   (unsigned long long)search->files);
+        return NULL;
+    }
+    note_passed(search);
+    size_t n = search->readers_n;
+    search->readers_n = 0; /* taken over */
+    return ttr_merge(search->t, search->reader, n, error);
 }
 
 ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error)
 {
-    struct listing listing = {.t = t};
-    ttr_read_options each = options ? *options : (ttr_read_options){.size = sizeof each};
+    struct search search = {.t = t, .options = options};
+    struct stat about;
     ttr_reader *merged = NULL;
-    /* Tables of several files mean nothing behind each other. */
-    each.flags &= ~TTR_READ_DEFINITIONS;
-    ttr_status status = list_files(&listing, path, error);
-    if (status == TTR_OK)
-        status = open_files(&listing, &each, error);
-    if (status == TTR_OK && listing.readers_n == 0) {
-        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "the directory %s holds no trace (%zu files looked at)", path, listing.n);
-    } else if (status == TTR_OK) {
-        note_passed(&listing);
-        merged = ttr_merge(t, listing.reader, listing.readers_n, error);
-        listing.readers_n = 0;
-    }
-    free_listing(&listing);
+    arena_init(&search.arena, &t->counted);
+    pairmap_init(&search.seen, &t->counted);
+    if (stat(path, &about) != 0 || !descend(&search, path))
+        (void)fail_sys(error, errno ? errno : ENAMETOOLONG, NO_OFFSET, "cannot look into %s", path);
+    else if (search_folder(&search, &about, error) == TTR_OK)
+        merged = finish(&search, path, error);
+    for (size_t i = 0; i < search.readers_n; i++)
+        ttr_close(search.reader[i]);
+    alloc_free(&t->counted, search.reader, search.readers_capacity, sizeof(ttr_reader *));
+    pairmap_free(&search.seen);
+    arena_free(&search.arena);
     return merged;
 }

@@ -7,7 +7,4 @@
 /* The i-th format, NULL past the end. */
 const struct format *format_at(size_t i);
 
-/* Opens all traces of a directory, merged by time; NULL with `error` when there is none or one cannot be read. */
-ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error);
-
 #endif

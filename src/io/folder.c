@@ -178,7 +178,7 @@ struct folder *folder_open(const struct alloc *alloc, const char *path, unsigned
     return NULL;
 }
 
-struct folder *folder_open_memory(const struct alloc *alloc, const char *name, const struct folder_bytes *files, size_t n, ttr_error *error)
+struct folder *folder_open_memory(const struct alloc *alloc, const char *name, const ttr_file *files, size_t n, ttr_error *error)
 {
     struct folder *folder = folder_new(alloc, name);
     bool is_fine = folder != NULL;

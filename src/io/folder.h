@@ -6,6 +6,8 @@
 #ifndef TRACETTA_IO_FOLDER_H
 #define TRACETTA_IO_FOLDER_H
 
+#include <tracetta/read.h>
+
 #include "io/sink.h"
 #include "io/source.h"
 
@@ -17,20 +19,14 @@ struct folder_file {
     bool is_link;
 };
 
-/* A file in memory, for folder_open_memory; all borrowed until folder_close. */
-struct folder_bytes {
-    const char *name;
-    const void *bytes;
-    size_t n;
-};
-
 /* Opens a folder: lists its regular files (links to them too), names that begin with '.' left out, in the order of their names, and
  * those of its subfolders (no links) down to `depth` levels (0 = its own files only).  NULL with `error` when one cannot be looked
  * into. */
 struct folder *folder_open(const struct alloc *alloc, const char *path, unsigned depth, ttr_error *error);
 
-/* The same of files in memory, all of them whatever they are called; TTR_E_MISUSE where two have one name. */
-struct folder *folder_open_memory(const struct alloc *alloc, const char *name, const struct folder_bytes *files, size_t n, ttr_error *error);
+/* The same of files in memory, borrowed until folder_close, all of them whatever they are called; TTR_E_MISUSE where two have one
+ * name. */
+struct folder *folder_open_memory(const struct alloc *alloc, const char *name, const ttr_file *files, size_t n, ttr_error *error);
 
 /* The i-th file; NULL past the end.  And the one of that name, or NULL. */
 const struct folder_file *folder_at(const struct folder *folder, size_t i);

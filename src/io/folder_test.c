@@ -152,7 +152,7 @@ static void a_small_file_is_read_whole_with_a_zero_behind_it_and_no_more_than_al
 static void a_folder_in_memory_is_like_one_on_disk(void **state)
 {
     (void)state;
-    const struct folder_bytes files[] = {{"metadata", "meta", 4}, {"index/a", "", 0}, {"a", "stream", 6}};
+    const ttr_file files[] = {{"metadata", "meta", 4}, {"index/a", "", 0}, {"a", "stream", 6}};
     struct window window;
     uint8_t *bytes;
     size_t n;
@@ -174,7 +174,7 @@ static void two_files_of_one_name_in_memory_are_refused(void **state)
 {
     (void)state;
     ttr_error error;
-    const struct folder_bytes files[] = {{"a", "1", 1}, {"b", "2", 1}, {"a", "3", 1}};
+    const ttr_file files[] = {{"a", "1", 1}, {"b", "2", 1}, {"a", "3", 1}};
     assert_null(folder_open_memory(alloc_default(), "trace", files, 3, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "called a"));
@@ -359,7 +359,7 @@ static void two_threads_share_the_descriptors_of_a_folder(void **state)
 static bool lists_through(const struct alloc *alloc)
 {
     struct folder *folder = folder_open(alloc, place, 2, NULL);
-    struct folder *memory = folder_open_memory(alloc, "m", &(struct folder_bytes){"a", "1", 1}, 1, NULL);
+    struct folder *memory = folder_open_memory(alloc, "m", &(ttr_file){"a", "1", 1}, 1, NULL);
     uint8_t *bytes = NULL;
     size_t n;
     bool is_fine = folder && memory;

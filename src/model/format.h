@@ -30,7 +30,8 @@ struct format {
     /* Adds up to INPUT_BATCH events (at least one) with input_event, or gives TTR_END or an error. */
     ttr_status (*next)(struct input *in, ttr_error *error);
     void (*close)(struct input *in);              /* also after a failed open */
-    /* Optional: events outside of [from_ns, to_ns) (before the user's offset) need not be given. Before the first `next`. */
+    /* Optional: events outside of [from_ns, to_ns) (before the user's offset) need not be given, but spans that reach in must.  Before
+     * the first `next`; maybe more than once, and then each of the ranges holds. */
     void (*range)(struct input *in, int64_t from_ns, int64_t to_ns);
 
     /* A trace of many files: the file that makes a folder one ("metadata"); `bid` sees that file's first bytes.  NULL = one file.

@@ -159,7 +159,26 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     return true;
 }
 
-static const struct reader_ops input_ops = {.next = input_next, .close = input_close, .report = input_report};
+static struct notes *input_notes(ttr_reader *reader)
+{
+    return &((struct input *)reader)->notes;
+}
+
+/* The format's own times are those before the offset.  One that no number holds is no border. */
+static void input_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
+{
+    struct input *in = (struct input *)reader;
+    int64_t from = from_ns, to = to_ns;
+    if (__builtin_sub_overflow(from_ns, in->time_offset, &from) || from_ns == INT64_MIN)
+        from = INT64_MIN;
+    if (__builtin_sub_overflow(to_ns, in->time_offset, &to) || to_ns == INT64_MAX)
+        to = INT64_MAX;
+    if (in->format->range)
+        in->format->range(in, from, to);
+}
+
+static const struct reader_ops input_ops = {
+    .next = input_next, .close = input_close, .range = input_range, .report = input_report, .notes = input_notes};
 
 static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options, ttr_error *error)
 {

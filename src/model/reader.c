@@ -11,6 +11,7 @@ ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
         return reader->stuck;
     }
     ttr_error own = {0};
+    reader->has_begun = true;
     *batch = (ttr_batch){0};
     ttr_status status = reader->ops->next(reader, batch, &own);
     if (status != TTR_OK && status != TTR_AGAIN) {
@@ -20,6 +21,17 @@ ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
             *error = own;
     }
     return status;
+}
+
+void reader_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
+{
+    if (reader->ops->range && !reader->has_begun)
+        reader->ops->range(reader, from_ns, to_ns);
+}
+
+struct notes *reader_notes(ttr_reader *reader)
+{
+    return reader->ops->notes ? reader->ops->notes(reader) : NULL;
 }
 
 void ttr_close(ttr_reader *reader)

@@ -5,6 +5,7 @@
 #include <tracetta/read.h>
 
 struct format;
+struct notes;
 
 struct reader_ops {
     ttr_status (*next)(struct ttr_reader *reader, ttr_batch *batch, ttr_error *error);
@@ -13,6 +14,8 @@ struct reader_ops {
      * first read; NULL = gives all the same. */
     void (*range)(struct ttr_reader *reader, int64_t from_ns, int64_t to_ns);
     bool (*report)(struct ttr_reader *reader, size_t index, ttr_report *report);
+    /* Where remarks about the whole trace are kept; NULL = nowhere. */
+    struct notes *(*notes)(struct ttr_reader *reader);
 };
 
 struct ttr_reader {
@@ -22,8 +25,15 @@ struct ttr_reader {
     /* The format whose definitions and raw records stay what they are when readers are merged, because its writer tells the sources
      * apart (a trace of many files); NULL = a merge gives neither. */
     const struct format *apart;
+    bool has_begun;   /* something was read */
     ttr_status stuck; /* TTR_OK, or what every later read gives */
     ttr_error stuck_error;
 };
+
+/* Tells a reader, and those it wraps, that nothing outside of [from_ns, to_ns) is needed; without effect once it was read. */
+void reader_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns);
+
+/* See reader_ops.notes; may be NULL. */
+struct notes *reader_notes(ttr_reader *reader);
 
 #endif

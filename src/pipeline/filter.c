@@ -202,6 +202,16 @@ static bool filter_report(ttr_reader *base, size_t index, ttr_report *report)
     return ttr_reader_report(((struct filter *)base)->in, index, report);
 }
 
+static void filter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+{
+    reader_range(((struct filter *)base)->in, from_ns, to_ns);
+}
+
+static struct notes *filter_notes(ttr_reader *base)
+{
+    return reader_notes(((struct filter *)base)->in);
+}
+
 /* Copies a list of patterns; those that are numbers ("17", "0x1f") are also kept as such. */
 static bool copy_condition(struct filter *filter, struct condition *condition, const char *const *list)
 {
@@ -237,7 +247,8 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
 
 ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = filter_next, .close = filter_close, .report = filter_report};
+    static const struct reader_ops ops = {
+        .next = filter_next, .close = filter_close, .range = filter_range, .report = filter_report, .notes = filter_notes};
     if (!in)
         return NULL;
     ttr *t = in->t;
@@ -259,5 +270,7 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
     }
     filter->spares_objects = !filter->names.glob && !filter->not_names.glob && !filter->categories.glob &&
                              !filter->providers.glob && !what->kinds && !what->min_level;
+    if (!what->invert && (what->from_ns != INT64_MIN || what->to_ns != INT64_MAX))
+        reader_range(in, what->from_ns, what->to_ns);
     return &filter->base;
 }

@@ -166,9 +166,23 @@ static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
     return report_of_readers(merger->in, merger->n, index, report);
 }
 
+static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+{
+    struct merger *merger = (struct merger *)base;
+    for (size_t i = 0; i < merger->n; i++)
+        reader_range(merger->in[i], from_ns, to_ns);
+}
+
+static struct notes *merger_notes(ttr_reader *base)
+{
+    struct merger *merger = (struct merger *)base;
+    return merger->n ? reader_notes(merger->in[0]) : NULL;
+}
+
 static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = merger_next, .close = merger_close, .report = merger_report};
+    static const struct reader_ops ops = {
+        .next = merger_next, .close = merger_close, .range = merger_range, .report = merger_report, .notes = merger_notes};
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *));
     struct lane *lane = alloc_zero(&t->counted, n, sizeof *lane);

@@ -237,9 +237,23 @@ static bool sorter_report(ttr_reader *base, size_t index, ttr_report *report)
     return report_of_readers(sorter->in, sorter->in_n, index, report);
 }
 
+static void sorter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
+{
+    struct sorter *sorter = (struct sorter *)base;
+    for (size_t i = 0; i < sorter->in_n; i++)
+        reader_range(sorter->in[i], from_ns, to_ns);
+}
+
+static struct notes *sorter_notes(ttr_reader *base)
+{
+    struct sorter *sorter = (struct sorter *)base;
+    return sorter->in_n ? reader_notes(sorter->in[0]) : NULL;
+}
+
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = sorter_next, .close = sorter_close, .report = sorter_report};
+    static const struct reader_ops ops = {
+        .next = sorter_next, .close = sorter_close, .range = sorter_range, .report = sorter_report, .notes = sorter_notes};
     struct sorter *sorter = alloc_zero(&t->counted, 1, sizeof *sorter);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *));
     if (!sorter || !list) {

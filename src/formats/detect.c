@@ -1,0 +1,146 @@
+/* Which format is it: formats bid with the number of bits they verified, so that bids of formats that know nothing of each other
+ * compare.  A tie is an error that names both; nothing is ever decided by a file's suffix or by the order of the list. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/open.h"
+#include "formats/table.h"
+#include "model/context.h"
+
+#define PEEK_BYTES ((size_t)64 * 1024)
+#define PEEK_PADDING ((size_t)64)
+
+const struct format *format_find(const char *name)
+{
+    for (size_t i = 0; format_at(i); i++)
+        if (strcmp(format_at(i)->name, name) == 0)
+            return format_at(i);
+    return NULL;
+}
+
+void format_names(uint32_t ability, char *to, size_t size)
+{
+    size_t n = 0;
+    to[0] = '\0';
+    for (size_t i = 0; format_at(i) && n < size; i++)
+        if (format_at(i)->abilities & ability)
+            n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", format_at(i)->name);
+}
+
+static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
+{
+    for (size_t i = 0; format_at(i); i++) {
+        const char *reason = format_at(i)->refuse ? format_at(i)->refuse(peek) : NULL;
+        if (reason)
+            return fail(error, TTR_E_UNSUPPORTED, 0, "%s", reason);
+    }
+    char names[128];
+    format_names(TTR_FORMAT_READS, names, sizeof names);
+    if (peek->n == 0)
+        return fail(error, TTR_E_UNSUPPORTED, 0, "the file is empty, so it is no trace (known formats: %s)", names);
+    char begin[3 * 4 + 1] = "";
+    for (size_t i = 0; i < 4 && i < peek->n; i++)
+        (void)snprintf(begin + 3 * i, 4, " %02x", peek->bytes[i]);
+    return fail(error, TTR_E_UNSUPPORTED, 0,
+                "not a trace of a known format (%s): it begins with%s; --from FORMAT reads it all the same", names, begin);
+}
+
+/* The one format with the highest bid. */
+static ttr_status choose(const struct peek *peek, const struct format **winner, ttr_error *error)
+{
+    unsigned best = 0;
+    const struct format *tied = NULL;
+    *winner = NULL;
+    for (size_t i = 0; format_at(i); i++) {
+        const struct format *format = format_at(i);
+        unsigned bid = format->bid ? format->bid(peek) : 0;
+        if (bid == 0 || bid < best)
+            continue;
+        tied = bid == best ? *winner : NULL;
+        best = bid;
+        *winner = format;
+    }
+    if (!*winner)
+        return nobody_bids(peek, error);
+    if (tied)
+        return fail(error, TTR_E_UNSUPPORTED, 0, "could be %s or %s: say which with --from", tied->name, (*winner)->name);
+    return TTR_OK;
+}
+
+/* The first bytes of a source, copied so that they can be padded. */
+struct first_bytes {
+    const struct alloc *alloc;
+    uint8_t *bytes;
+    struct peek peek;
+};
+
+static void first_bytes_free(struct first_bytes *first)
+{
+    alloc_free(first->alloc, first->bytes, first->peek.n + PEEK_PADDING, 1);
+}
+
+/* Takes them; a status in `broken` says that the input breaks soon, which need not matter yet. */
+static ttr_status first_bytes_take(ttr *t, struct source *source, struct first_bytes *first, ttr_error *broken)
+{
+    struct window window;
+    *broken = (ttr_error){.status = TTR_OK};
+    ttr_status status = source_fill(source, 0, PEEK_BYTES, &window, broken);
+    if (status != TTR_OK && status != TTR_E_TRUNCATED && status != TTR_E_MALFORMED)
+        return status;
+    size_t n = window.n < PEEK_BYTES ? window.n : PEEK_BYTES;
+    first->alloc = &t->counted;
+    first->bytes = alloc_zero(first->alloc, n + PEEK_PADDING, 1);
+    if (!first->bytes)
+        return fail_memory(broken);
+    if (n)
+        memcpy(first->bytes, window.bytes, n);
+    first->peek = (struct peek){.bytes = first->bytes, .n = n, .is_whole = window.at_end && n == window.n};
+    return TTR_OK;
+}
+
+static ttr_status tell(const ttr_error *reason, ttr_error *error)
+{
+    if (error)
+        *error = *reason;
+    return reason->status;
+}
+
+ttr_status detect_format(ttr *t, struct source *source, const char *path, const struct format **format, ttr_error *broken,
+                         ttr_error *error)
+{
+    struct first_bytes first;
+    ttr_error chosen = {0};
+    ttr_status status = first_bytes_take(t, source, &first, broken);
+    if (status != TTR_OK)
+        return tell(broken, error);
+    first.peek.path = path;
+    status = choose(&first.peek, format, &chosen);
+    first_bytes_free(&first);
+    if (status == TTR_OK)
+        return TTR_OK;
+    return tell(broken->status != TTR_OK ? broken : &chosen, error);
+}
+
+ttr_status detect_bid(ttr *t, struct source *source, const char *path, const struct format *format, unsigned *bid, ttr_error *error)
+{
+    struct first_bytes first;
+    ttr_error broken;
+    *bid = 0;
+    if (first_bytes_take(t, source, &first, &broken) != TTR_OK)
+        return tell(&broken, error);
+    first.peek.path = path;
+    *bid = format->bid ? format->bid(&first.peek) : 0;
+    first_bytes_free(&first);
+    return TTR_OK;
+}
+
+ttr_status find_reader(const char *name, const struct format **format, ttr_error *error)
+{
+    char names[128];
+    *format = format_find(name);
+    if (*format && (*format)->abilities & TTR_FORMAT_READS)
+        return TTR_OK;
+    format_names(TTR_FORMAT_READS, names, sizeof names);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "no reader for format \"%s\": there are %s", name, names);
+}

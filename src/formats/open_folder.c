@@ -1,0 +1,138 @@
+/* Traces that are folders: found by their anchor, the file that says how the others are read, or by one of these others. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/status.h"
+#include "formats/open.h"
+#include "formats/table.h"
+#include "model/context.h"
+
+static bool is_regular(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/* The path of a file in a folder; false where it is longer than any path can be. */
+static bool join(char path[static PATH_MAX], const char *folder, const char *name)
+{
+    size_t n = strlen(folder);
+    int written = snprintf(path, PATH_MAX, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
+    return written > 0 && written < PATH_MAX;
+}
+
+static ttr_status bid_for_file(ttr *t, const char *path, const struct format *format, unsigned *bid, ttr_error *error)
+{
+    ttr_error own = {0};
+    struct source *source = source_open(&t->counted, path, NULL, &own);
+    if (!source && error)
+        *error = own;
+    ttr_status status = source ? detect_bid(t, source, path, format, bid, error) : own.status;
+    source_close(source);
+    return status;
+}
+
+ttr_status folder_format(ttr *t, const char *path, const char *from, const struct format **format, ttr_error *error)
+{
+    char anchor[PATH_MAX];
+    unsigned best = 0;
+    *format = NULL;
+    for (size_t i = 0; format_at(i); i++) {
+        const struct format *each = format_at(i);
+        unsigned bid = 1;
+        if (!each->anchor || !join(anchor, path, each->anchor) || !is_regular(anchor) || (from && strcmp(from, each->name) != 0))
+            continue;
+        ttr_status status = from ? TTR_OK : bid_for_file(t, anchor, each, &bid, error);
+        if (status != TTR_OK)
+            return status;
+        if (bid > 0 && bid == best)
+            return fail(error, TTR_E_UNSUPPORTED, 0, "the folder %s could be a trace of %s or %s: say which with --from", path,
+                        (*format)->name, each->name);
+        *format = bid > best ? each : *format;
+        best = bid > best ? bid : best;
+    }
+    return TTR_OK;
+}
+
+ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct format *format, const ttr_read_options *options,
+                        ttr_error *error)
+{
+    struct folder *folder = folder_open(&t->counted, path, OPEN_FOLDER_DEPTH, error);
+    return folder ? format->open_folder(t, folder, only, options, error) : NULL;
+}
+
+/* The format that the file is of, whose anchor stands beside it; NULL where that is none, and whoever opens it alone tells why. */
+static const struct format *format_beside(ttr *t, const char *path, const char *folder, const char *from)
+{
+    char anchor[PATH_MAX];
+    const struct format *format = NULL;
+    ttr_error broken;
+    size_t anchors = 0;
+    for (size_t i = 0; format_at(i); i++)
+        anchors += format_at(i)->anchor && join(anchor, folder, format_at(i)->anchor) && is_regular(anchor);
+    if (!anchors)
+        return NULL;
+    struct source *source = from ? NULL : source_open(&t->counted, path, NULL, NULL);
+    if (from)
+        format = format_find(from);
+    else if (source && detect_format(t, source, path, &format, &broken, NULL) != TTR_OK)
+        format = NULL;
+    source_close(source);
+    bool is_beside = format && format->anchor && join(anchor, folder, format->anchor) && is_regular(anchor);
+    return is_beside ? format : NULL;
+}
+
+ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *options, bool *is_one, ttr_error *error)
+{
+    char folder[PATH_MAX];
+    const char *from = options ? options->from : NULL;
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const struct format *format = NULL;
+    *is_one = false;
+    if (snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + (slash == path) : 1, slash ? path : ".") >= PATH_MAX)
+        return NULL;
+    *is_one = folder_format(t, folder, from, &format, error) != TTR_OK;
+    if (*is_one)
+        return NULL;
+    bool is_anchor = format && strcmp(format->anchor, name) == 0;
+    if (!is_anchor)
+        format = format_beside(t, path, folder, from);
+    *is_one = format != NULL;
+    return format ? open_folder(t, folder, is_anchor ? NULL : name, format, options, error) : NULL;
+}
+
+ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options *options, ttr_error *error)
+{
+    const char *from = options ? options->from : NULL;
+    const struct format *best = NULL;
+    unsigned best_bid = 0;
+    ttr_status status = TTR_OK;
+    for (size_t i = 0; format_at(i) && status == TTR_OK; i++) {
+        const struct format *each = format_at(i);
+        const struct folder_file *anchor = each->anchor ? folder_find(folder, each->anchor) : NULL;
+        unsigned bid = 1;
+        if (!anchor || (from && strcmp(from, each->name) != 0))
+            continue;
+        struct source *source = folder_source(folder, anchor, NULL, error);
+        status = !source ? TTR_E_NOMEM : from ? TTR_OK : detect_bid(t, source, anchor->name, each, &bid, error);
+        source_close(source);
+        best = bid > best_bid ? each : best;
+        best_bid = bid > best_bid ? bid : best_bid;
+    }
+    if (status == TTR_OK && best)
+        return best->open_folder(t, folder, NULL, options, error);
+    if (status == TTR_OK)
+        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s is no trace: none of its files says how the others are read", folder_path(folder));
+    folder_close(folder);
+    return NULL;
+}
+
+ttr_status refuse_alone(const struct format *format, const char *path, ttr_error *error)
+{
+    return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                "%s alone is no %s trace: that is a folder in which a file \"%s\" tells how the others are read; name the folder", path,
+                format->name, format->anchor);
+}
