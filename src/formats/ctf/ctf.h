@@ -96,7 +96,9 @@ struct ctf_stream_class {
     uint64_t offset;
     /* RFC v1.1 */
     uint8_t rfc_header;        /* 1 or 2: header type; 0 = event_header describes it */
-    bool rfc_has_event_size;   /* context { event_size = true; }: u16 payload_size behind the header, counted in bytes */
+    bool rfc_has_event_size;   /* context { event_size = true; }: a first-level unsigned member payload_size of event_context (alone there, a
+                                * u16, unless context_type gives more): bytes from the end of the context, rounded up to a byte, to the end
+                                * of the payload, alignment in front of the payload included */
 };
 
 /* RFC v1.1: how basic types are aligned where they do not say so themselves. */
@@ -124,7 +126,9 @@ struct ctf_description {
     struct ctf_stream_class **streams;
     size_t streams_n, streams_capacity;
     ttr_text attributes;
-    enum ctf_alignment alignment; /* RFC only */
+    enum ctf_alignment alignment; /* RFC only: as recorded; rfc11_set_alignment (rfc11.h) once it was found by probing */
+    bool has_session_id;       /* RFC only: the metadata stood in packets */
+    uint32_t session_id;
     bool is_rc7;               /* CTF 2 in the dialect of the release candidate */
     /* Remarks of a parser; may be NULL.  offset: in the metadata file. */
     void (*note)(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text);
