@@ -80,7 +80,7 @@ static bool belongs(struct unpacking *u, const struct rfc11_packet *packet, size
     if (packet->is_big_endian != d->is_big_endian)
         note(u, TTR_NOTE_DAMAGE, at, "ctf.byte-order", "its byte order is not that of the packets before");
     if (packet->session_id != d->session_id)
-        note(u, TTR_NOTE_DAMAGE, at + 4, "ctf.session", "its session_id is not that of the packets before");
+        note(u, TTR_NOTE_DAMAGE, at + 4, "ctf.session-id", "its session_id is not that of the packets before");
     return packet->session_id == d->session_id;
 }
 
@@ -146,10 +146,10 @@ static ttr_status keep_text(struct unpacking *u, struct ctf_text *text, ttr_erro
     return TTR_OK;
 }
 
-ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint8_t *bytes, size_t n, const char *file,
+ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint8_t *bytes, size_t n,
                                  const struct ctf_key *key, struct ctf_text *text, ttr_error *error)
 {
-    struct unpacking u = {.description = description, .bytes = bytes, .n = n, .file = file, .how = {.max = TEXT_MAX}};
+    struct unpacking u = {.description = description, .bytes = bytes, .n = n, .file = text->file, .how = {.max = TEXT_MAX}};
     if (key)
         u.how.key = *key;
     buffer_init(&u.text, description->alloc);
@@ -159,7 +159,7 @@ ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint
     for (size_t at = 0; at < n && status == TTR_OK; u.packets++)
         status = add_packet(&u, &at, error);
     if (status == TTR_OK && !description->has_session_id)
-        status = fail(error, TTR_E_MALFORMED, 0, "%s: no whole metadata packet: %s", file, rfc11_fault_text(RFC11_NO_MAGIC));
+        status = fail(error, TTR_E_MALFORMED, 0, "%s: no whole metadata packet: %s", text->file, rfc11_fault_text(RFC11_NO_MAGIC));
     if (status == TTR_OK)
         status = keep_text(&u, text, error);
     buffer_free(&u.text);

@@ -105,9 +105,9 @@ bool rfc11_parse_key(const uint8_t *bytes, size_t n, uint8_t key[RFC11_KEY]);
 TTR_MUST ttr_status rfc11_read_key_file(const char *path, uint8_t key[RFC11_KEY], ttr_error *error);
 TTR_MUST ttr_status rfc11_read_key_variable(const char *name, uint8_t key[RFC11_KEY], ttr_error *error);
 
-/* The text of a metadata file in packets: contents in order, zero bytes left out (ctf_unpack_metadata).  Also sets byte order and
- * session id of the description. */
-TTR_MUST ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint8_t *bytes, size_t n, const char *file,
+/* The text of a metadata file in packets: contents in order, zero bytes left out (ctf_unpack_metadata).  text->file is
+ * the caller's.  Also sets byte order and session id of the description. */
+TTR_MUST ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint8_t *bytes, size_t n,
                                           const struct ctf_key *key, struct ctf_text *text, ttr_error *error);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* --- What blocks have in common --- */
 
-void rfc11_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at, const char *code, const char *text)
+static void note(const struct rfc11_parser *parser, ttr_severity severity, size_t at, const char *code, const char *text)
 {
     const struct ctf_description *description = parser->description;
     if (description->note)
@@ -48,7 +48,7 @@ bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *n
     unsigned depth = 0;
     (void)snprintf(text, sizeof text, "%s has no attribute or block %.*s: it was passed over", where,
                    name->text.n < 60 ? (int)name->text.n : 60, name->text.p);
-    rfc11_note(parser, TTR_NOTE_ODD, name->at, "ctf.unknown-attribute", text);
+    note(parser, TTR_NOTE_ODD, name->at, "ctf.unknown-attribute", text);
     while (true) {
         bool is_open = rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '['), is_close = rfc11_is_mark(lexer, '}') || rfc11_is_mark(lexer, ']');
         if (lexer->token.kind == RFC11_END || (is_close && depth == 0))
@@ -361,7 +361,7 @@ static bool check_event(struct rfc11_parser *parser, struct event_block *event, 
     if (!event->stream)
         return rfc11_refuse(lexer, at, "the event states no section, and there is not exactly one up to here");
     if (event->name.n == 0)
-        rfc11_note(parser, TTR_NOTE_ODD, at, "ctf.unnamed-event", "an event has no name");
+        note(parser, TTR_NOTE_ODD, at, "ctf.unnamed-event", "an event has no name");
     if (!event->has_id && event->stream->events_n)
         return rfc11_refuse(lexer, at, "the event states no id, and its section has another event");
     if (ctf_find_event(event->stream, event->id))

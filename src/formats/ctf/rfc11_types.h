@@ -143,6 +143,4 @@ bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *n
 /* true OR false. */
 bool rfc11_take_bool(struct rfc11_parser *parser, bool *value);
 
-void rfc11_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at, const char *code, const char *text);
-
 #endif
