@@ -11,7 +11,8 @@
 enum expects {
     EXPECTS_VALUE,
     EXPECTS_VALUE_OR_END, /* behind [ */
-    EXPECTS_KEY,          /* behind a comma */
+    EXPECTS_KEY,          /* behind a comma in an object */
+    EXPECTS_ELEMENT,      /* behind a comma in an array */
     EXPECTS_KEY_OR_END,   /* behind { */
     EXPECTS_COLON,
     EXPECTS_COMMA_OR_END,
@@ -350,12 +351,19 @@ static ttr_status pass_separator(struct json_reader *reader, ttr_error *error)
     } else if (reader->expects == EXPECTS_COMMA_OR_END && peek(c) != (in_object ? '}' : ']')) {
         if (peek(c) != ',')
             return unexpected(c, in_object ? "',' or '}'" : "',' or ']'", error);
-        reader->expects = in_object ? EXPECTS_KEY : EXPECTS_VALUE;
+        reader->expects = in_object ? EXPECTS_KEY : EXPECTS_ELEMENT;
     } else {
         return TTR_OK;
     }
+    uint64_t offset = c->offset;
     (void)cursor_skip(c, 1);
     skip_blanks(c);
+    bool is_trailing = reader->expects == EXPECTS_KEY ? peek(c) == '}' : reader->expects == EXPECTS_ELEMENT && peek(c) == ']';
+    if (is_trailing && reader->takes_commas) {
+        reader->expects = EXPECTS_COMMA_OR_END;
+        if (reader->commas++ == 0)
+            reader->commas_offset = offset;
+    }
     return TTR_OK;
 }
 

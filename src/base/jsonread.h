@@ -1,7 +1,8 @@
 /* JSON (RFC 8259), read piece by piece from memory: what lies between begin and end, the caller gets as tokens.
  *
- * Strictly the grammar of the RFC: no comments, no trailing commas, one value and nothing but blanks around it.  Integers are
- * exact over the whole range of 64 bits, signed and unsigned.  Every token knows its bytes, every error its first wrong byte.
+ * Strictly the grammar of the RFC: no comments, one value and nothing but blanks around it; no comma before a closing bracket
+ * either, unless the caller takes such commas (they are counted then).  Integers are exact over the whole range of 64 bits, signed
+ * and unsigned.  Every token knows its bytes, every error its first wrong byte.
  * Strings: an escape pair of surrogates is one character; a lone surrogate, and each byte that begins no well-formed UTF-8
  * character, becomes U+FFFD and is counted.  Keys that come twice are given twice.
  * Ownership: the text is borrowed; strings of tokens live in the caller's arena, and nothing else is allocated.
@@ -46,8 +47,9 @@ struct json_reader {
     unsigned depth, depth_max;
     uint8_t expects;                                /* private to jsonread.c */
     uint64_t is_object[JSON_READ_DEPTH_MAX / 64];   /* one bit a level */
-    uint64_t replaced;                              /* how many U+FFFD were put in for what is no character, */
-    uint64_t replaced_offset;                       /* and where the first was */
+    bool takes_commas;                              /* set behind json_read_begin: a comma before ] or } is no error */
+    uint64_t commas, commas_offset;                 /* how many of these there were, and where the first was */
+    uint64_t replaced, replaced_offset;             /* how many U+FFFD were put in for what is no character, and where first */
 };
 
 /* Begins reading [text, text+n).  `offset` is that of its first byte, for tokens and errors; deeper nesting than `depth_max`

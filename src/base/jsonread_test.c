@@ -406,6 +406,32 @@ static void nesting_is_bounded(void **state)
     assert_int_equal(read_all("[]", 2, 0, alloc_default(), &error), TTR_E_LIMIT);
 }
 
+static void a_comma_before_a_bracket_is_taken_where_the_caller_says_so(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"[1,]", "[1 , ]", "{\"a\":1,}", "{\"a\":[2,],}", "[[],]"};
+    static const char *const bad[] = {"[,]", "[1,,]", "{,}", "{\"a\":1,,}", "{\"a\",}", "{\"a\":,}", "1,", "[1,}", "{\"a\":1,]"};
+    for (size_t i = 0; i < sizeof good / sizeof *good + sizeof bad / sizeof *bad; i++) {
+        bool is_good = i < sizeof good / sizeof *good;
+        const char *text = is_good ? good[i] : bad[i - sizeof good / sizeof *good];
+        struct arena arena;
+        struct json_reader reader;
+        struct json_token token;
+        ttr_status status;
+        arena_init(&arena, alloc_default());
+        json_read_begin(&reader, &arena, over(text), 8);
+        reader.takes_commas = true;
+        do
+            status = json_read_next(&reader, &token, NULL);
+        while (status == TTR_OK && token.kind != JSON_END);
+        if ((status == TTR_OK) != is_good)
+            fail_msg("%s", text);
+        assert_true(!is_good || reader.commas == (i == 3 ? 2 : 1));
+        assert_true(!is_good || text[reader.commas_offset] == ',');
+        arena_free(&arena);
+    }
+}
+
 static bool read_with(const struct alloc *alloc)
 {
     static const char text[] = "[\"some text\", {\"key\": \"value\"}]";
@@ -497,6 +523,7 @@ int main(void)
         cmocka_unit_test(every_shorter_text_is_truncated),
         cmocka_unit_test(tokens_know_their_bytes),
         cmocka_unit_test(nesting_is_bounded),
+        cmocka_unit_test(a_comma_before_a_bracket_is_taken_where_the_caller_says_so),
         cmocka_unit_test(missing_memory_is_told),
         cmocka_unit_test(kinds_have_names),
         cmocka_unit_test(random_texts_are_taken_exactly_where_the_grammar_takes_them),

@@ -145,6 +145,7 @@ ttr_status json_tree_read(struct json_tree *tree, struct arena *arena, struct cu
     struct json_token token = {.kind = JSON_NULL};
     *tree = (struct json_tree){.root = NULL};
     json_read_begin(&b.reader, arena, text, limits->depth);
+    b.reader.takes_commas = limits->takes_commas;
     while (true) {
         ttr_status status = json_read_next(&b.reader, &token, error);
         if (status == TTR_OK)
@@ -154,6 +155,8 @@ ttr_status json_tree_read(struct json_tree *tree, struct arena *arena, struct cu
         if (token.kind == JSON_END)
             break;
     }
+    tree->commas = b.reader.commas;
+    tree->commas_offset = b.reader.commas_offset;
     tree->replaced = b.reader.replaced;
     tree->replaced_offset = b.reader.replaced_offset;
     return TTR_OK;

@@ -19,12 +19,13 @@ struct json_value {
 
 struct json_limits {
     unsigned depth; /* see json_read_begin */
+    bool takes_commas;
     size_t memory;  /* bytes of nodes and strings together; more is TTR_E_LIMIT */
 };
 
 struct json_tree {
     struct json_value *root;
-    uint64_t replaced, replaced_offset; /* see struct json_reader */
+    uint64_t commas, commas_offset, replaced, replaced_offset; /* see struct json_reader */
 };
 
 /* Reads the one value of a text.  Failures as json_read_next. */

@@ -149,6 +149,21 @@ static void what_was_replaced_is_told(void **state)
     arena_free(&arena);
 }
 
+static void commas_taken_are_told(void **state)
+{
+    (void)state;
+    struct json_limits limits = {.depth = 4, .takes_commas = true, .memory = 1 << 16};
+    struct arena arena;
+    struct json_tree tree;
+    arena_init(&arena, alloc_default());
+    assert_int_equal(json_tree_read(&tree, &arena, cursor_over("[1,[2,],]", 9, 50), &limits, NULL), TTR_OK);
+    assert_int_equal(tree.commas, 2);
+    assert_int_equal(tree.commas_offset, 55);
+    assert_int_equal(tree.root->count, 2);
+    assert_int_equal(json_tree_read(&tree, &arena, cursor_over("[1,]", 4, 0), &roomy, NULL), TTR_E_MALFORMED);
+    arena_free(&arena);
+}
+
 static bool build_with(const struct alloc *alloc)
 {
     static const char text[] = "{\"a\":[1,2,3],\"b\":\"x\",\"c0\":0,\"c1\":0,\"c2\":0,\"c3\":0,\"c4\":0,\"c5\":0,\"c6\":0,\"c7\":0,\"c8\":0,"
@@ -183,6 +198,7 @@ int main(void)
         cmocka_unit_test(a_path_says_where_a_value_is),
         cmocka_unit_test(memory_and_depth_are_bounded),
         cmocka_unit_test(what_was_replaced_is_told),
+        cmocka_unit_test(commas_taken_are_told),
         cmocka_unit_test(missing_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
