@@ -1,0 +1,179 @@
+/* Sets of integer ranges, and the names that mappings and flags give them.
+ * JSON integers are kept as two's complement; which of two orders they compare in depends on the number they speak of, which for
+ * selectors is known only when the location was followed. */
+#include "base/number.h"
+#include "base/status.h"
+#include "formats/ctf/ctf2_read.h"
+
+struct option_range {
+    uint64_t low, high; /* moved so that they compare as unsigned */
+    uint32_t option;
+};
+
+static bool is_negative(const struct json_value *json)
+{
+    return json->token.is_negative && json->token.size;
+}
+
+/* One end of a range: any number of 64 bits, signed or not. */
+static ttr_status get_end(struct ctf2_parser *parser, const struct json_value *json, uint64_t *x)
+{
+    int64_t s = 0;
+    if (json->token.kind != JSON_INTEGER || !is_negative(json))
+        return ctf2_get_u64(parser, json, x);
+    ttr_status status = ctf2_get_i64(parser, json, &s);
+    *x = (uint64_t)s;
+    return status;
+}
+
+static ttr_status get_range(struct ctf2_parser *parser, const struct json_value *json, struct type_range *range)
+{
+    if (json->token.kind != JSON_ARRAY || json->count != 2)
+        return ctf2_fail(parser, json, "expected a range: [lowest, highest]");
+    const struct json_value *low = json->first, *high = json->last;
+    ttr_status status = get_end(parser, low, &range->low);
+    if (status == TTR_OK)
+        status = get_end(parser, high, &range->high);
+    if (status != TTR_OK)
+        return status;
+    bool same_sign = is_negative(low) == is_negative(high);
+    if (same_sign ? range->low > range->high : is_negative(high))
+        return ctf2_fail(parser, json, "a range must not end below its begin");
+    return TTR_OK;
+}
+
+/* Whether a number of that sign can have all values of the range; the end that it cannot have is `*beyond`. */
+static bool range_fits(const struct json_value *json, const struct type_range *range, enum ctf2_sign sign, const struct json_value **beyond)
+{
+    bool begins_negative = is_negative(json->first), ends_wide = !is_negative(json->last) && range->high > INT64_MAX;
+    *beyond = begins_negative && sign != CTF2_SIGNED ? json->first : json->last;
+    return sign == CTF2_SIGNED ? !ends_wide : sign == CTF2_UNSIGNED ? !begins_negative : !(begins_negative && ends_wide);
+}
+
+/* Cuts a range to what a number of that sign can have; false when nothing is left. */
+static bool clip_range(const struct json_value *json, struct type_range *range, enum ctf2_sign sign)
+{
+    if (sign == CTF2_UNSIGNED) {
+        range->low = 0;
+        return !is_negative(json->last);
+    }
+    bool begins_wide = !is_negative(json->first) && range->low > INT64_MAX;
+    range->high = INT64_MAX;
+    return !begins_wide;
+}
+
+ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
+                           struct ctf2_ranges *ranges)
+{
+    ttr_status status = ctf2_expect(parser, json, JSON_ARRAY);
+    if (status != TTR_OK)
+        return status;
+    if (json->count == 0)
+        return ctf2_fail(parser, json, "a set of ranges must not be empty");
+    struct type_range *range = ctf2_take(parser, json->count, sizeof *range);
+    if (!range)
+        return TTR_E_NOMEM;
+    *ranges = (struct ctf2_ranges){.range = range};
+    for (const struct json_value *item = json->first, *beyond; item; item = item->next) {
+        range = &ranges->range[ranges->n];
+        status = get_range(parser, item, range);
+        if (status != TTR_OK)
+            return status;
+        bool fits = range_fits(item, range, sign, &beyond);
+        if (!fits && !clips)
+            return ctf2_fail(parser, beyond, "%s number cannot have this value", sign == CTF2_SIGNED ? "a signed" : "an unsigned");
+        if (!fits)
+            ctf2_note(parser, TTR_NOTE_ODD, item, "ctf.range-beyond", "a range goes beyond what its number can be");
+        ranges->n += fits || clip_range(item, range, sign);
+    }
+    return TTR_OK;
+}
+
+ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign,
+                           const struct type_labels **labels)
+{
+    const struct json_value *second;
+    ttr_status status = ctf2_expect(parser, json, JSON_OBJECT);
+    if (status == TTR_OK && json_find_twice(json, &parser->scratch, &second) != TTR_OK)
+        return fail_memory(parser->error);
+    if (status == TTR_OK && second)
+        return ctf2_fail(parser, second, "this name comes twice");
+    if (status != TTR_OK || json->count == 0)
+        return status;
+    struct type_labels *made = ctf2_take(parser, 1, sizeof *made);
+    struct type_label *label = made ? ctf2_take(parser, json->count, sizeof *label) : NULL;
+    if (!label)
+        return TTR_E_NOMEM;
+    *made = (struct type_labels){.label = label, .n = (uint32_t)json->count, .is_signed = sign == CTF2_SIGNED};
+    for (const struct json_value *item = json->first; item; item = item->next, label++) {
+        struct ctf2_ranges ranges;
+        label->name = (ttr_text){arena_copy(&parser->description->arena, item->key, item->key_n), item->key_n};
+        if (!label->name.p)
+            return fail_memory(parser->error);
+        status = ctf2_get_ranges(parser, item, sign, true, &ranges);
+        if (status != TTR_OK)
+            return status;
+        label->ranges = ranges.range;
+        label->ranges_n = ranges.n;
+    }
+    *labels = made;
+    return TTR_OK;
+}
+
+/* Heap sort by the lower end: no memory, and no text makes it slow. */
+static void sift(struct option_range *heap, size_t root, size_t n)
+{
+    for (size_t child; (child = 2 * root + 1) < n; root = child) {
+        child += child + 1 < n && heap[child].low < heap[child + 1].low;
+        if (heap[root].low >= heap[child].low)
+            return;
+        struct option_range held = heap[root];
+        heap[root] = heap[child];
+        heap[child] = held;
+    }
+}
+
+static void sort_ranges(struct option_range *heap, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;)
+        sift(heap, i, n);
+    for (size_t left = n; left-- > 1;) {
+        struct option_range last = heap[left];
+        heap[left] = heap[0];
+        heap[0] = last;
+        sift(heap, 0, left);
+    }
+}
+
+static ttr_status fail_overlap(struct ctf2_parser *parser, const struct json_value *json, uint64_t value, bool is_signed)
+{
+    char digits[NUMBER_MAX];
+    size_t n = is_signed ? number_put_i64(digits, (int64_t)value) : number_put_u64(digits, value);
+    return ctf2_fail(parser, json, "two options are selected by %.*s", (int)n, digits);
+}
+
+ttr_status ctf2_check_options(struct ctf2_parser *parser, const struct json_value *json, const struct type *variant)
+{
+    size_t n = 0, at = 0;
+    for (uint32_t i = 0; i < variant->members_n; i++)
+        n += variant->members[i].ranges_n;
+    struct option_range *ranges = arena_take(&parser->scratch, n * sizeof *ranges);
+    if (!ranges)
+        return fail_memory(parser->error);
+    uint64_t shift = variant->is_selector_signed ? UINT64_C(1) << 63 : 0;
+    for (uint32_t i = 0; i < variant->members_n; i++)
+        for (uint32_t j = 0; j < variant->members[i].ranges_n; j++) {
+            const struct type_range *range = &variant->members[i].ranges[j];
+            ranges[at++] = (struct option_range){range->low ^ shift, range->high ^ shift, i};
+        }
+    sort_ranges(ranges, n);
+    /* The widest range so far, and whose; ranges of one option may overlap. */
+    struct option_range reach = {0, 0, 0};
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && ranges[i].low <= reach.high && ranges[i].option != reach.option)
+            return fail_overlap(parser, json, ranges[i].low ^ shift, shift != 0);
+        if (i == 0 || ranges[i].high > reach.high)
+            reach = ranges[i];
+    }
+    return TTR_OK;
+}
