@@ -635,6 +635,7 @@ static void no_text_does_harm(void **state)
 {
     (void)state;
     struct scene scene;
+    static const char marks[] = "{}[];,=.\"'\\0x19 -e\n/*#\x80";
     char metadata[] = WHOLE;
     uint64_t seed = 11;
     for (size_t n = 0; n < sizeof metadata; n++) {
@@ -649,7 +650,7 @@ static void no_text_does_harm(void **state)
         char changed[sizeof metadata];
         memcpy(changed, metadata, sizeof metadata);
         for (uint64_t k = support_random(&seed) % 4 + 1; k > 0; k--)
-            changed[support_random(&seed) % (sizeof metadata - 1)] = "{}[];,=.\"'\\0x19 -e\n/*#\x80"[support_random(&seed) % 25];
+            changed[support_random(&seed) % (sizeof metadata - 1)] = marks[support_random(&seed) % sizeof marks];
         parse(&scene, changed);
         assert_true(scene.status == TTR_OK || scene.status == TTR_E_MALFORMED || scene.status == TTR_E_UNSUPPORTED);
         end(&scene);
