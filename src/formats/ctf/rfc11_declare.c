@@ -28,7 +28,7 @@ static bool is_text(ttr_text name, const char *text)
     return name.n == strlen(text) && memcmp(name.p, text, name.n) == 0;
 }
 
-static bool is_root(ttr_text name)
+bool rfc11_is_root_name(ttr_text name)
 {
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
         if (is_text(name, roots[i].name))
@@ -487,7 +487,7 @@ bool rfc11_parse_declaration(struct rfc11_parser *parser, bool is_abstract)
     *d = (struct rfc11_declaration){.is_abstract = is_abstract};
     if (!rfc11_take_name(lexer, &d->name, "the name of the type"))
         return false;
-    if (is_root(d->name))
+    if (rfc11_is_root_name(d->name))
         return rfc11_refuse(lexer, at, "this type is built in");
     if (rfc11_names_get(&parser->state->types, d->name))
         return rfc11_refuse(lexer, at, "a type of this name was declared or used before");

@@ -116,6 +116,9 @@ struct rfc11_parser {
     unsigned depth;            /* of types inside one another, and of blocks passed over */
 };
 
+/* True for integer, gcc_bitfield, enum, struct, array, sequence and string, which nobody may declare. */
+bool rfc11_is_root_name(ttr_text name);
+
 /* Makes the type of a complete declaration (once); NULL when it is refused: `at` is the place for that. */
 struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_declaration *declaration, size_t at);
 
