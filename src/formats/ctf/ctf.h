@@ -185,11 +185,12 @@ TTR_MUST ttr_status rfc11_print(const struct ctf_description *description, struc
 enum ctf_version ctf_sniff(const uint8_t *bytes, size_t n, bool *is_packetised);
 
 /* Takes packets away (37- and 44-byte headers, either byte order; RFC: 48-byte headers, with what checksum, compression and cypher
- * say): the text lies in the description's arena.  Plain text passes as it is. */
+ * say): the text lies in the description's arena.  Plain text passes as it is.  text->file is the caller's.  What packets say of the
+ * byte order goes into the description. */
 struct ctf_key {
     const uint8_t *bytes;      /* 32, for AES-256; NULL = none */
 };
-TTR_MUST ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_t *bytes, size_t n, const char *file,
+TTR_MUST ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_t *bytes, size_t n,
                                         const struct ctf_key *key, struct ctf_text *text, ttr_error *error);
 
 #endif

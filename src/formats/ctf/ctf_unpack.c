@@ -1,0 +1,210 @@
+/* Metadata files: which language they are in, and the packets of CTF 1.8 and 2 taken away (CTF 1.8.3, 7.1; CTF2-PMETA-1.0).
+ *
+ *   [0] magic u32 75D11D57 | [4] uuid[16] | [20] checksum u32 | [24] content bits u32 | [28] packet bits u32 |
+ *   [32] compression u8 | [33] encryption u8 | [34] checksum scheme u8 | [35] major u8 | [36] minor u8 |
+ *   of CTF 2: [37] 3 bytes | [40] header bits u32 (352)
+ *
+ * The byte order is that of the magic number.  A packet may end anywhere, also inside a word of the text.
+ * Tolerated: version 2 with the short header, a last packet without its padding.
+ * Left out: compressed, encrypted and checked packets, which no writer is known to make. */
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/status.h"
+#include "formats/ctf/ctf.h"
+#include "formats/ctf/rfc11_packet.h"
+
+#define RFC_MAGIC 0xc1fc1fc1u
+#define PACKET_MAGIC 0x75d11d57u
+#define HEADER_BYTES 37u
+#define LONG_HEADER_BYTES 44u
+#define LONG_HEADER_BITS 352u
+
+/* The bytes at the beginning are a 32-bit number in either byte order. */
+static bool begins_with_magic(const uint8_t *bytes, size_t n, uint32_t magic)
+{
+    return n >= 4 && (load_u32le(bytes) == magic || load_u32be(bytes) == magic);
+}
+
+static bool begins_with(const uint8_t *bytes, size_t n, const char *word)
+{
+    size_t word_n = strlen(word);
+    return n >= word_n && memcmp(bytes, word, word_n) == 0;
+}
+
+static bool is_blank(uint8_t byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
+/* The language of a text, by its first word. */
+static enum ctf_version sniff_text(const uint8_t *bytes, size_t n)
+{
+    static const char *const rfc_words[] = {"/*", "//", "trace", "type ", "type\n", "type{", "abstract_type", "section", "event"};
+    if (begins_with(bytes, n, "/* CTF 1.1"))
+        return CTF_RFC_1_1;
+    if (begins_with(bytes, n, "/* CTF"))
+        return CTF_1_8;
+    size_t at = 0;
+    while (at < n && is_blank(bytes[at]))
+        at++;
+    if (at < n && (bytes[at] == 0x1e || bytes[at] == '{'))
+        return CTF_2;
+    for (size_t i = 0; i < sizeof rfc_words / sizeof *rfc_words; i++)
+        if (begins_with(bytes + at, n - at, rfc_words[i]))
+            return CTF_RFC_1_1;
+    return CTF_UNKNOWN;
+}
+
+enum ctf_version ctf_sniff(const uint8_t *bytes, size_t n, bool *is_packetised)
+{
+    *is_packetised = true;
+    if (begins_with_magic(bytes, n, RFC_MAGIC))
+        return CTF_RFC_1_1;
+    if (begins_with_magic(bytes, n, PACKET_MAGIC))
+        return n < HEADER_BYTES ? CTF_UNKNOWN : bytes[35] == 1 ? CTF_1_8 : bytes[35] == 2 ? CTF_2 : CTF_UNKNOWN;
+    *is_packetised = false;
+    return sniff_text(bytes, n);
+}
+
+struct unpacking {
+    struct ctf_description *description;
+    const char *file;
+    ttr_error *error;
+    struct cursor in;
+    char *text;
+    size_t text_n;
+    struct ctf_piece *pieces;
+    size_t pieces_n;
+    uint8_t uuid[16]; /* of the first packet */
+    uint8_t major;
+};
+
+/* What a packet's header says. */
+struct header {
+    uint64_t offset;
+    uint32_t bytes, content_bits, packet_bits;
+    uint8_t uuid[16], schemes[3], major, minor;
+    bool is_big_endian;
+};
+
+static uint32_t get_u32(struct cursor *c, bool is_big_endian)
+{
+    return is_big_endian ? cursor_u32be(c) : cursor_u32le(c);
+}
+
+/* Reads the header at the cursor, which moves behind it. */
+static ttr_status read_header(struct unpacking *u, struct header *header)
+{
+    struct cursor *in = &u->in;
+    header->offset = in->offset;
+    size_t left = cursor_left(in);
+    if (left < HEADER_BYTES)
+        return fail(u->error, TTR_E_TRUNCATED, in->offset, "%s: %zu bytes are left of a metadata packet, whose header has %u", u->file, left,
+                    HEADER_BYTES);
+    if (!begins_with_magic(in->p, left, PACKET_MAGIC))
+        return fail(u->error, TTR_E_MALFORMED, in->offset, "%s: expected the magic number 75D11D57 of a metadata packet at byte %llu",
+                    u->file, (unsigned long long)in->offset);
+    bool is_big_endian = header->is_big_endian = cursor_u32le(in) != PACKET_MAGIC;
+    memcpy(header->uuid, cursor_take(in, 16), 16);
+    (void)cursor_skip(in, 4);
+    header->content_bits = get_u32(in, is_big_endian);
+    header->packet_bits = get_u32(in, is_big_endian);
+    for (size_t i = 0; i < 3; i++)
+        header->schemes[i] = cursor_u8(in);
+    header->major = cursor_u8(in);
+    header->minor = cursor_u8(in);
+    header->bytes = HEADER_BYTES;
+    struct cursor rest = *in;
+    if (header->major == 2 && cursor_skip(&rest, 3) && get_u32(&rest, is_big_endian) == LONG_HEADER_BITS && !rest.failed) {
+        header->bytes = LONG_HEADER_BYTES;
+        *in = rest;
+    }
+    return TTR_OK;
+}
+
+static ttr_status check_header(const struct unpacking *u, const struct header *header)
+{
+    const unsigned long long at = header->offset;
+    uint64_t left = cursor_left(&u->in);
+    if (header->schemes[0] || header->schemes[1] || header->schemes[2])
+        return fail(u->error, TTR_E_UNSUPPORTED, at, "%s: the metadata packet at byte %llu is compressed, encrypted or checked (schemes %u, %u, %u)",
+                    u->file, at, header->schemes[0], header->schemes[1], header->schemes[2]);
+    if (header->major != u->major)
+        return fail(u->error, TTR_E_MALFORMED, at, "%s: the metadata packet at byte %llu is of version %u.%u, not %u", u->file, at,
+                    header->major, header->minor, u->major);
+    if (u->pieces_n && header->is_big_endian != u->description->is_big_endian)
+        return fail(u->error, TTR_E_MALFORMED, at, "%s: the metadata packet at byte %llu has another byte order than the first", u->file, at);
+    if (u->pieces_n && memcmp(header->uuid, u->uuid, 16) != 0)
+        return fail(u->error, TTR_E_MALFORMED, at, "%s: the metadata packet at byte %llu has another UUID than the first", u->file, at);
+    if (header->content_bits % 8 || header->packet_bits % 8 || header->content_bits / 8 < header->bytes ||
+        header->packet_bits < header->content_bits)
+        return fail(u->error, TTR_E_MALFORMED, at,
+                    "%s: the metadata packet at byte %llu has a content of %u bits in %u: expected whole bytes, %u or more for its header",
+                    u->file, at, header->content_bits, header->packet_bits, header->bytes);
+    if (header->content_bits / 8 - header->bytes > left)
+        return fail(u->error, TTR_E_TRUNCATED, at, "%s: the metadata packet at byte %llu has a content of %u bytes, but the file ends before",
+                    u->file, at, header->content_bits / 8);
+    return TTR_OK;
+}
+
+/* Takes one packet: its content goes to the text. */
+static ttr_status take_packet(struct unpacking *u)
+{
+    struct header header = {0};
+    ttr_status status = read_header(u, &header);
+    if (status == TTR_OK)
+        status = check_header(u, &header);
+    if (status != TTR_OK)
+        return status;
+    memcpy(u->uuid, header.uuid, 16);
+    u->description->has_byte_order = true;
+    u->description->is_big_endian = header.is_big_endian;
+    size_t content = header.content_bits / 8 - header.bytes, padding = (header.packet_bits - header.content_bits) / 8;
+    u->pieces[u->pieces_n++] = (struct ctf_piece){u->text_n, u->in.offset};
+    const uint8_t *from = cursor_take(&u->in, content);
+    if (content)
+        memcpy(u->text + u->text_n, from, content);
+    u->text_n += content;
+    (void)cursor_skip(&u->in, padding < cursor_left(&u->in) ? padding : cursor_left(&u->in));
+    return TTR_OK;
+}
+
+static ttr_status unpack(struct unpacking *u, struct ctf_text *text)
+{
+    size_t n = cursor_left(&u->in), most = n / HEADER_BYTES + 1;
+    u->text = arena_take(&u->description->arena, n + 1);
+    u->pieces = arena_take(&u->description->arena, most * sizeof *u->pieces);
+    if (!u->text || !u->pieces)
+        return fail_memory(u->error);
+    while (cursor_left(&u->in) > 0) {
+        ttr_status status = take_packet(u);
+        if (status != TTR_OK)
+            return status;
+    }
+    u->text[u->text_n] = 0;
+    *text = (struct ctf_text){.p = u->text, .n = u->text_n, .file = u->file, .piece = u->pieces, .pieces_n = u->pieces_n};
+    return TTR_OK;
+}
+
+ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_t *bytes, size_t n, const struct ctf_key *key,
+                               struct ctf_text *text, ttr_error *error)
+{
+    bool is_packetised;
+    enum ctf_version version = ctf_sniff(bytes, n, &is_packetised);
+    struct unpacking u = {.description = description, .file = text->file, .error = error, .in = cursor_over(bytes, n, 0)};
+    if (version == CTF_RFC_1_1 && is_packetised)
+        return rfc11_unpack_metadata(description, bytes, n, key, text, error);
+    if (version == CTF_UNKNOWN && is_packetised)
+        return fail(error, n < HEADER_BYTES ? TTR_E_TRUNCATED : TTR_E_UNSUPPORTED, 0, "%s: expected metadata packets of CTF 1.8 or 2",
+                    u.file);
+    if (is_packetised) {
+        u.major = version == CTF_2 ? 2 : 1;
+        return unpack(&u, text);
+    }
+    char *copy = arena_copy(&description->arena, bytes, n);
+    if (!copy)
+        return fail_memory(error);
+    *text = (struct ctf_text){.p = copy, .n = n, .file = u.file};
+    return TTR_OK;
+}
