@@ -169,7 +169,9 @@ TTR_API bool ttr_reader_report(ttr_reader *reader, size_t index, ttr_report *rep
 
 #define TTR_FORMAT_READS 1u
 #define TTR_FORMAT_WRITES 2u
-#define TTR_FORMAT_TEXT 4u /* output made for people or line tools */
+#define TTR_FORMAT_TEXT 4u     /* output made for people or line tools */
+#define TTR_FORMAT_FOLDER 8u   /* a trace is a folder of files, for reading and for writing */
+#define TTR_FORMAT_ORDERED 16u /* its writer wants events by time: give it what ttr_sort or ttr_merge gives */
 
 typedef struct ttr_format_info {
     const char *name, *title, *extensions, *spec; /* static */

@@ -1,6 +1,6 @@
 /* Writing traces, and saying what a target cannot hold.
  *
- * A writer made for a path creates a temporary file beside it and renames it in ttr_finish, so a half-written trace never
+ * A writer made for a path creates a temporary file (or folder) beside it and renames it in ttr_finish, so a half-written trace never
  * bears the name.  Every loss is counted in the ledger: what, how often, where first.  Thread rule as in event.h. */
 #ifndef TRACETTA_WRITE_H
 #define TRACETTA_WRITE_H
@@ -13,7 +13,7 @@ extern "C" {
 
 typedef struct ttr_writer ttr_writer;
 
-#define TTR_WRITE_OVERWRITE 1u /* replace an existing file */
+#define TTR_WRITE_OVERWRITE 1u /* replace an existing file, or a folder that is a trace */
 #define TTR_WRITE_STRICT 2u    /* the first loss is an error (TTR_E_LOSS) and nothing is left behind */
 #define TTR_WRITE_COLOR 4u     /* text output with colours */
 
@@ -23,15 +23,17 @@ typedef struct ttr_write_options {
     const char *const *format_options; /* "key=value", NULL at the end */
 } ttr_write_options;
 
-/* Makes a writer: any path, "-" is standard output; NULL options are fine.  NULL with `error` when the format is unknown or cannot
- * write, or the path cannot be made. */
+/* Makes a writer: any path, "-" is standard output, NULL is nowhere (to count what would be lost); NULL options are fine.  NULL with
+ * `error` when the format is unknown or cannot write, or the path cannot be made.  Of a format whose traces are folders
+ * (TTR_FORMAT_FOLDER) the path is that of the folder; one that exists is only replaced, with TTR_WRITE_OVERWRITE, where it is such a
+ * trace itself or empty.  Some formats want events by time (TTR_FORMAT_ORDERED). */
 TTR_API ttr_writer *ttr_create(ttr *t, const char *path, const char *format, const ttr_write_options *options,
                                ttr_error *error);
 
 /* Takes n bytes: how many were taken (> 0), or -1 with errno set. */
 typedef int64_t (*ttr_push)(void *own, const void *bytes, size_t n);
 
-/* Makes a writer into a function of the caller's. */
+/* Makes a writer into a function of the caller's; TTR_E_MISUSE where the format's traces are folders. */
 TTR_API ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format, const ttr_write_options *options,
                                     ttr_error *error);
 
@@ -47,7 +49,7 @@ TTR_API TTR_MUST ttr_status ttr_finish(ttr_writer *writer, ttr_error *error);
 /* Frees the writer and leaves no file behind.  NULL is fine. */
 TTR_API void ttr_abandon(ttr_writer *writer);
 
-/* Path of the temporary file until ttr_finish, NULL where there is none: for signal handlers that must remove it. */
+/* Path of the temporary file or folder until ttr_finish, NULL where there is none: for signal handlers that must remove it. */
 TTR_API const char *ttr_writer_temporary(const ttr_writer *writer);
 
 /* Bytes and events written so far. */

@@ -13,7 +13,8 @@ bool ttr_format_get(size_t i, ttr_format_info *info)
     const struct format *format = format_at(i);
     if (!format)
         return false;
-    *info = (ttr_format_info){format->name, format->title, format->extensions, format->spec, format->abilities};
+    uint32_t more = (format->open_folder || format->writes_folder ? TTR_FORMAT_FOLDER : 0) | (format->wants_order ? TTR_FORMAT_ORDERED : 0);
+    *info = (ttr_format_info){format->name, format->title, format->extensions, format->spec, format->abilities | more};
     return true;
 }
 
@@ -138,13 +139,35 @@ static const struct format *find_writer(const char *name, const ttr_write_option
     return NULL;
 }
 
+static ttr_status refuse_stream(const struct format *format, ttr_error *error)
+{
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "a %s trace is a folder of files, not one stream of bytes: name a folder to be made",
+                format->name);
+}
+
+static int64_t push_nowhere(void *own, const void *bytes, size_t n)
+{
+    (void)own;
+    (void)bytes;
+    return (int64_t)n;
+}
+
 ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name, const ttr_write_options *options, ttr_error *error)
 {
     const struct format *format = find_writer(format_name, options, error);
     if (!format)
         return NULL;
-    struct sink *sink = sink_open(&t->counted, path, options && options->flags & TTR_WRITE_OVERWRITE, error);
-    return sink ? output_new(t, sink, format, options, error) : NULL;
+    bool overwrite = options && options->flags & TTR_WRITE_OVERWRITE;
+    struct output_target target = {.sink = NULL};
+    if (format->writes_folder && path && (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0))
+        (void)refuse_stream(format, error);
+    else if (format->writes_folder)
+        target.folder = path ? folder_create(&t->counted, path, format->anchor, overwrite, error)
+                             : folder_create_nowhere(&t->counted, error);
+    else
+        target.sink = path ? sink_open(&t->counted, path, overwrite, error)
+                           : sink_open_push(&t->counted, push_nowhere, NULL, error);
+    return target.sink || target.folder ? output_new(t, target, format, options, error) : NULL;
 }
 
 ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format_name, const ttr_write_options *options,
@@ -153,6 +176,10 @@ ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format
     const struct format *format = find_writer(format_name, options, error);
     if (!format)
         return NULL;
+    if (format->writes_folder) {
+        (void)refuse_stream(format, error);
+        return NULL;
+    }
     struct sink *sink = sink_open_push(&t->counted, push, own, error);
-    return sink ? output_new(t, sink, format, options, error) : NULL;
+    return sink ? output_new(t, (struct output_target){.sink = sink}, format, options, error) : NULL;
 }

@@ -67,6 +67,9 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
 uint64_t folder_bytes_written(const struct folder_sink *folder);
 const char *folder_temporary(const struct folder_sink *folder);
 
+/* Hands what waits in the buffers of all files under way to the system. */
+TTR_MUST ttr_status folder_flush(struct folder_sink *folder, ttr_error *error);
+
 /* Puts the folder in place and frees, also when it fails. */
 TTR_MUST ttr_status folder_finish(struct folder_sink *folder, ttr_error *error);
 

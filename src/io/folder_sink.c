@@ -370,6 +370,16 @@ uint64_t folder_bytes_written(const struct folder_sink *folder)
     return bytes;
 }
 
+ttr_status folder_flush(struct folder_sink *folder, ttr_error *error)
+{
+    for (struct part *part = folder->parts; part; part = part->after) {
+        ttr_status status = sink_flush(part->sink, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    return TTR_OK;
+}
+
 const char *folder_temporary(const struct folder_sink *folder)
 {
     return folder->temporary;

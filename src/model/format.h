@@ -40,7 +40,8 @@ struct format {
     const char *anchor;
     ttr_reader *(*open_folder)(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error);
 
-    /* Writing.  writes_folder: the target is a folder; out->folder is there instead of out->sink. create makes state only: the first bytes go out with the first batch or finish. */
+    /* Writing.  writes_folder: the target is a folder, which has a file `anchor` in the end; out->folder is there instead of out->sink.
+     * create makes state only: the first bytes go out with the first batch or finish. */
     const ttr_loss *losses;                       /* what it may lose, count 0 */
     size_t losses_n;
     bool writes_folder, wants_order;              /* wants_order: events by time; who feeds it sorts them first */

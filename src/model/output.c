@@ -18,7 +18,7 @@ static ttr_status hand_over(struct ttr_writer *out, ttr_error *error)
 {
     if (out->buffer.failed)
         return fail_memory(error);
-    ttr_status status = sink_write(out->sink, out->buffer.bytes, out->buffer.n, error);
+    ttr_status status = out->folder ? TTR_OK : sink_write(out->sink, out->buffer.bytes, out->buffer.n, error);
     buffer_clear(&out->buffer);
     return status;
 }
@@ -41,6 +41,7 @@ static void free_output(struct ttr_writer *out)
     if (out->own && out->format->drop)
         out->format->drop(out);
     sink_abandon(out->sink);
+    folder_abandon(out->folder);
     buffer_free(&out->buffer);
     options_free(alloc, out->format_options, out->format_options_n);
     alloc_free(alloc, out->told, out->format->losses_n, sizeof *out->told);
@@ -67,18 +68,20 @@ static ttr_status set_up(struct ttr_writer *out, const ttr_write_options *option
                         &out->format_options_n, error);
 }
 
-struct ttr_writer *output_new(ttr *t, struct sink *sink, const struct format *format, const ttr_write_options *options,
+struct ttr_writer *output_new(ttr *t, struct output_target target, const struct format *format, const ttr_write_options *options,
                               ttr_error *error)
 {
     struct ttr_writer *out = alloc_zero(&t->counted, 1, sizeof *out);
     if (!out) {
-        sink_abandon(sink);
+        sink_abandon(target.sink);
+        folder_abandon(target.folder);
         (void)fail_memory(error);
         return NULL;
     }
     out->t = t;
     out->format = format;
-    out->sink = sink;
+    out->sink = target.sink;
+    out->folder = target.folder;
     buffer_init(&out->buffer, &t->counted);
     ttr_status status = set_up(out, options, error);
     if (status == TTR_OK)
@@ -135,7 +138,7 @@ ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
     if (status == TTR_OK)
         status = hand_over(out, &own);
     if (status == TTR_OK)
-        status = sink_flush(out->sink, &own);
+        status = out->folder ? folder_flush(out->folder, &own) : sink_flush(out->sink, &own);
     return stick(out, status, &own, error);
 }
 
@@ -152,7 +155,8 @@ ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
     if (status == TTR_OK)
         status = hand_over(out, &own);
     if (status == TTR_OK) {
-        status = sink_finish(out->sink, &own);
+        status = out->folder ? folder_finish(out->folder, &own) : sink_finish(out->sink, &own);
+        out->folder = NULL;
         out->sink = NULL;
     }
     status = stick(out, status, &own, error);
@@ -168,12 +172,12 @@ void ttr_abandon(ttr_writer *out)
 
 const char *ttr_writer_temporary(const ttr_writer *out)
 {
-    return sink_temporary(out->sink);
+    return out->folder ? folder_temporary(out->folder) : sink_temporary(out->sink);
 }
 
 uint64_t ttr_writer_bytes(const ttr_writer *out)
 {
-    return sink_offset(out->sink) + out->buffer.n;
+    return (out->folder ? folder_bytes_written(out->folder) : sink_offset(out->sink)) + out->buffer.n;
 }
 
 uint64_t ttr_writer_events(const ttr_writer *out)

@@ -1,12 +1,13 @@
 /* A format's writer as its folder sees it: a buffer to append to, a ledger to count losses in.
  *
  * The pattern of `write`: append to out->buffer; call output_drain now and then (at least once a batch), which hands the buffer
- * to the sink when it is large.  Losses are counted with the index of the rule in format->losses. */
+ * to the sink when it is large.  A format that writes a folder makes its files with folder_add and ends each with sink_finish before
+ * its `finish` is over; those it does not end are abandoned with the folder, after its `drop`.  Losses are counted with the index of the rule in format->losses. */
 #ifndef TRACETTA_MODEL_OUTPUT_H
 #define TRACETTA_MODEL_OUTPUT_H
 
 #include "base/buffer.h"
-#include "io/sink.h"
+#include "io/folder.h"
 #include "model/context.h"
 #include "model/format.h"
 
@@ -14,7 +15,8 @@ struct ttr_writer {
     ttr *t;
     const struct format *format;
     void *own; /* the format's state, format->writer_size bytes */
-    struct sink *sink;
+    struct sink *sink;          /* NULL for a format that writes a folder */
+    struct folder_sink *folder; /* and NULL for one that does not */
     struct buffer buffer;
     uint32_t flags; /* TTR_WRITE_* */
     uint64_t events;
@@ -39,14 +41,20 @@ static inline void output_lost(struct ttr_writer *out, size_t index, uint64_t of
     out->lost_any++;
 }
 
-/* Hands the buffer to the sink when it holds 256 KiB or more; TTR_E_NOMEM when an append had failed. */
+/* Hands the buffer to the sink (not of a folder, whose files have buffers of their own) when it holds 256 KiB or more; TTR_E_NOMEM when an append had failed. */
 TTR_MUST ttr_status output_drain(struct ttr_writer *out, ttr_error *error);
 
 /* True where the event is a raw record of this writer's own format, to be copied as it is. */
 bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event);
 
-/* Makes an output over a sink (taken over, also on failure). */
-TTR_MUST struct ttr_writer *output_new(ttr *t, struct sink *sink, const struct format *format, const ttr_write_options *options,
-                                   ttr_error *error);
+/* Where an output goes: one of both. */
+struct output_target {
+    struct sink *sink;
+    struct folder_sink *folder;
+};
+
+/* Makes an output over a target (taken over, also on failure). */
+TTR_MUST struct ttr_writer *output_new(ttr *t, struct output_target target, const struct format *format,
+                                       const ttr_write_options *options, ttr_error *error);
 
 #endif
