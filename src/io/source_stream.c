@@ -38,6 +38,14 @@ static size_t chunk_of(const struct source *source)
     return source->chunk ? source->chunk : LATER_READ;
 }
 
+/* The first buffer: no larger than what can be read at once, or a small file and the byte that shows its end. */
+static size_t first_room(const struct source *source, size_t chunk)
+{
+    size_t want = chunk < FIRST_READ ? chunk : FIRST_READ;
+    bool is_plain = source->feed == source->disk && source->disk_size > 0;
+    return is_plain && source->disk_size < want ? (size_t)source->disk_size + 1 : want;
+}
+
 /* Makes room for at least one more byte, on the way to `need`, and to the usual chunk once a smaller buffer was full. */
 static bool make_room(struct source *source, size_t need, bool was_full)
 {
@@ -45,7 +53,7 @@ static bool make_room(struct source *source, size_t need, bool was_full)
     size_t now = source->in.stream.capacity;
     size_t want = now;
     if (now == 0)
-        want = chunk < FIRST_READ ? chunk : FIRST_READ;
+        want = first_room(source, chunk);
     else if (was_full && now < chunk)
         want = chunk;
     else if (source->in.stream.n == now)

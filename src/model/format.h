@@ -27,7 +27,7 @@ struct format {
     const char *(*refuse)(const struct peek *peek);
     size_t reader_size;                           /* of input->own, zeroed before open */
     ttr_status (*open)(struct input *in, ttr_error *error);
-    /* Adds up to INPUT_BATCH events (at least one) with input_event, or gives TTR_END or an error. */
+    /* Adds up to in->batch events (at least one) with input_event, or gives TTR_END or an error. */
     ttr_status (*next)(struct input *in, ttr_error *error);
     void (*close)(struct input *in);              /* also after a failed open */
     /* Optional: events outside of [from_ns, to_ns) (before the user's offset) need not be given, but spans that reach in must.  Before

@@ -95,6 +95,10 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
         return in->pending;
     }
     in->n = 0;
+    if (!in->events) /* not before: many may be open that share room in the end */
+        in->events = alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
+    if (!in->events)
+        return fail_memory(error);
     ttr_status status = in->format->next(in, error);
     if (status != TTR_OK)
         (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
@@ -124,7 +128,7 @@ static void input_close(ttr_reader *reader)
     notes_free(&in->notes);
     options_free(alloc, in->format_options, in->format_options_n);
     alloc_free(alloc, in->clocks, in->clocks_capacity, sizeof *in->clocks);
-    alloc_free(alloc, in->events, INPUT_BATCH, sizeof *in->events);
+    alloc_free(alloc, in->events, in->batch, sizeof *in->events);
     alloc_free(alloc, in->own, 1, in->format->reader_size);
     alloc_free(alloc, in, 1, sizeof *in);
 }
@@ -177,16 +181,22 @@ static void input_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
         in->format->range(in, from, to);
 }
 
-static const struct reader_ops input_ops = {
-    .next = input_next, .close = input_close, .range = input_range, .report = input_report, .notes = input_notes};
+static void input_crowd(ttr_reader *reader, uint32_t batch)
+{
+    struct input *in = (struct input *)reader;
+    batch = batch < INPUT_BATCH_LEAST ? INPUT_BATCH_LEAST : batch;
+    in->batch = batch < in->batch ? batch : in->batch;
+}
+
+static const struct reader_ops input_ops = {.next = input_next, .close = input_close, .range = input_range,
+                                            .crowd = input_crowd, .report = input_report, .notes = input_notes};
 
 static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options, ttr_error *error)
 {
     ttr *t = in->base.t;
-    in->events = alloc_zero(&t->counted, INPUT_BATCH, sizeof *in->events);
     in->own = alloc_zero(&t->counted, 1, in->format->reader_size);
     in->id = context_add_source(t, path, in->format->name);
-    if (!in->events || !in->own || in->id == UINT16_MAX)
+    if (!in->own || in->id == UINT16_MAX)
         return fail_memory(error);
     if (!options)
         return TTR_OK;
@@ -209,6 +219,7 @@ struct input *input_new(ttr *t, struct source *source, const struct format *form
     in->base = (ttr_reader){.t = t, .ops = &input_ops, .order = format->order};
     in->format = format;
     in->source = source;
+    in->batch = INPUT_BATCH;
     in->max_record = UINT32_MAX;
     notes_init(&in->notes, &t->counted);
     ttr_status status = set_up(in, path, options, error);

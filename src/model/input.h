@@ -12,7 +12,8 @@
 #include "model/notes.h"
 #include "model/reader.h"
 
-#define INPUT_BATCH 256u
+#define INPUT_BATCH 256u      /* events of a batch */
+#define INPUT_BATCH_LEAST 16u /* the same where many inputs are read at once */
 
 struct input {
     struct ttr_reader base;
@@ -21,7 +22,8 @@ struct input {
     struct source *source;
     struct window window;      /* what input_fill gave */
     struct notes notes;
-    ttr_event *events;         /* INPUT_BATCH of them */
+    ttr_event *events;         /* room for `batch` of them; NULL before the first `next` */
+    uint32_t batch;            /* most events of a batch; does not change once reading has begun */
     uint32_t n;                /* in the batch so far */
     uint16_t id;               /* ttr_event.source */
     uint32_t flags;            /* TTR_READ_* */
@@ -56,7 +58,7 @@ static inline void input_clear_event(ttr_event *event)
     part[4] = zero, part[5] = zero, part[6] = zero, part[7] = zero;
 }
 
-/* The next event of the batch, zeroed but for `source`; the caller checks in->n < INPUT_BATCH before. */
+/* The next event of the batch, zeroed but for `source`; the caller checks in->n < in->batch before. */
 static inline ttr_event *input_event(struct input *in)
 {
     ttr_event *event = &in->events[in->n++];

@@ -29,6 +29,12 @@ void reader_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
         reader->ops->range(reader, from_ns, to_ns);
 }
 
+void reader_crowd(ttr_reader *reader, uint32_t batch)
+{
+    if (reader->ops->crowd && !reader->has_begun)
+        reader->ops->crowd(reader, batch);
+}
+
 struct notes *reader_notes(ttr_reader *reader)
 {
     return reader->ops->notes ? reader->ops->notes(reader) : NULL;

@@ -13,6 +13,9 @@ struct reader_ops {
     /* Events outside [from_ns, to_ns) are not needed: the reader may leave out those it need not even look at.  Called before the
      * first read; NULL = gives all the same. */
     void (*range)(struct ttr_reader *reader, int64_t from_ns, int64_t to_ns);
+    /* Many readers are read at once: batches of this many events will do, so that memory stays bounded.  Called before the first read;
+     * NULL = batches stay as they are. */
+    void (*crowd)(struct ttr_reader *reader, uint32_t batch);
     bool (*report)(struct ttr_reader *reader, size_t index, ttr_report *report);
     /* Where remarks about the whole trace are kept; NULL = nowhere. */
     struct notes *(*notes)(struct ttr_reader *reader);
@@ -32,6 +35,9 @@ struct ttr_reader {
 
 /* Tells a reader, and those it wraps, that nothing outside of [from_ns, to_ns) is needed; without effect once it was read. */
 void reader_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns);
+
+/* Tells a reader, and those it wraps, that batches of so many events will do; without effect once it was read. */
+void reader_crowd(ttr_reader *reader, uint32_t batch);
 
 /* See reader_ops.notes; may be NULL. */
 struct notes *reader_notes(ttr_reader *reader);

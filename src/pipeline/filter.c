@@ -207,6 +207,11 @@ static void filter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
     reader_range(((struct filter *)base)->in, from_ns, to_ns);
 }
 
+static void filter_crowd(ttr_reader *base, uint32_t batch)
+{
+    reader_crowd(((struct filter *)base)->in, batch);
+}
+
 static struct notes *filter_notes(ttr_reader *base)
 {
     return reader_notes(((struct filter *)base)->in);
@@ -247,8 +252,8 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
 
 ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *error)
 {
-    static const struct reader_ops ops = {
-        .next = filter_next, .close = filter_close, .range = filter_range, .report = filter_report, .notes = filter_notes};
+    static const struct reader_ops ops = {.next = filter_next, .close = filter_close, .range = filter_range,
+                                          .crowd = filter_crowd, .report = filter_report, .notes = filter_notes};
     if (!in)
         return NULL;
     ttr *t = in->t;
@@ -259,7 +264,7 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
                                           : fail(error, TTR_E_MISUSE, NO_OFFSET, "a ttr_filter must be made by ttr_filter_init"));
         return NULL;
     }
-    filter->base = (ttr_reader){.t = t, .ops = &ops, .order = in->order};
+    filter->base = (ttr_reader){.t = t, .ops = &ops, .order = in->order, .apart = in->apart};
     filter->in = in;
     filter->what = *what;
     arena_init(&filter->arena, &t->counted);

@@ -267,7 +267,7 @@ static FXT_INLINE enum fxt_taken view_run(struct fxt_reader *reader, struct fxt_
         left->bytes += (size_t)record.words * FXT_WORD;
         left->words -= record.words;
         reader->at += (uint64_t)record.words * FXT_WORD;
-    } while (in->n < INPUT_BATCH && left->words);
+    } while (in->n < in->batch && left->words);
     return FXT_TAKEN;
 }
 

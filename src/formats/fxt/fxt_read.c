@@ -33,7 +33,7 @@ static enum stop run(struct fxt_reader *reader)
     struct input *in = reader->in;
     struct fxt_span left = span_at(reader);
     const uint64_t most = in->max_record / FXT_WORD;
-    while (in->n < INPUT_BATCH) {
+    while (in->n < in->batch) {
         if (left.words == 0)
             return STOP_EDGE;
         struct fxt_record record = {.bytes = left.bytes, .header = fxt_load(left.bytes, left.is_big), .offset = reader->at};

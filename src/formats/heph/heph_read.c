@@ -76,7 +76,7 @@ static void read_run(struct input *in)
     if (!cursor_skip(&c, reader->offset - c.offset))
         return;
     uint32_t header = reader->layout->header;
-    while (in->n < INPUT_BATCH && cursor_left(&c) >= header) {
+    while (in->n < in->batch && cursor_left(&c) >= header) {
         uint32_t size = load_u32be(c.p + 4);
         if (load_u32be(c.p) != HEPH_MAGIC_EVENT || size < header || size > cursor_left(&c) || size > reader->max_packet)
             break;
@@ -185,7 +185,7 @@ static void give_gaps(struct input *in)
     if (!reader->is_told)
         tell_counters(in);
     reader->is_told = true;
-    while (in->n < INPUT_BATCH && reader->gaps_told < reader->counters.n && reader->counters.any) {
+    while (in->n < in->batch && reader->gaps_told < reader->counters.n && reader->counters.any) {
         const struct heph_stream *stream = &reader->counters.streams[reader->gaps_told++];
         uint64_t strays, lost = heph_stream_lost(stream, &strays);
         if (lost == 0)
