@@ -1,6 +1,6 @@
 /* Metadata of RFC v1.1: the blocks trace, section and event (7), and what all blocks have in common.  Types are in rfc11_declare.c.
  *
- *   metadata  = { ("type" | "abstract_type") NAME body | "trace" block | "section" block | "event" block }
+ *   metadata  = { ("type" | "abstract_type") NAME body | "trace" block | "env" block | "section" block | "event" block }
  *   block     = "{" { ["."] NAME ("=" value ";" | block) } "}" [";"]
  * The whole grammar is in docs/ctf-rfc-v1.1.md.  Attributes and blocks that nobody knows are passed over with a note.
  * Left out: nothing of the RFC; its floats are "unneeded" (4.1.7). */
@@ -209,6 +209,31 @@ static bool parse_trace(struct rfc11_parser *parser)
     return true;
 }
 
+/* --- env: an extension, as CTF 1.8 has it --- */
+
+static bool parse_environment_entry(struct rfc11_parser *parser, const struct rfc11_token *name, bool is_block, void *to)
+{
+    struct ctf_environment entry = {.text = {"", 0}};
+    (void)to;
+    if (is_block)
+        return rfc11_skip_unknown(parser, name, "the environment");
+    entry.is_number = parser->lexer.token.kind == RFC11_NUMBER;
+    bool is_good = entry.is_number ? take_signed(parser, &entry.number) : rfc11_take_name(&parser->lexer, &entry.text, "a number or a string");
+    const char *own = is_good ? arena_copy(&parser->description->arena, name->text.p, name->text.n) : NULL;
+    struct ctf_environment *place = own ? ctf_add_environment(parser->description) : NULL;
+    if (is_good && !place)
+        return rfc11_refuse_memory(&parser->lexer);
+    entry.name = (ttr_text){own, name->text.n};
+    if (place)
+        *place = entry;
+    return is_good && rfc11_end_attribute(parser, false);
+}
+
+static bool parse_environment(struct rfc11_parser *parser)
+{
+    return parse_block(parser, parse_environment_entry, NULL);
+}
+
 /* --- section --- */
 
 struct section_block {
@@ -409,7 +434,7 @@ static bool parse_top(struct rfc11_parser *parser)
     static const struct {
         const char *word;
         bool (*parse)(struct rfc11_parser *parser);
-    } blocks[] = {{"trace", parse_trace}, {"section", parse_section}, {"event", parse_event}};
+    } blocks[] = {{"trace", parse_trace}, {"env", parse_environment}, {"section", parse_section}, {"event", parse_event}};
     if (rfc11_is_mark(lexer, ';'))
         return rfc11_next(lexer);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

@@ -3,7 +3,8 @@
  * Named types come first, what they are made of before them; all state their alignment, so that nothing hangs on the architecture.
  * What the RFC cannot say about how bytes are to be read is refused with the place: floats, variants, optional fields, booleans, flags,
  * numbers of variable size, text and bytes whose length stands elsewhere, contexts of single events, packet contexts, headers other than
- * its two.  What only describes the trace (environment, log levels, attributes) is left out. */
+ * its two.  What only describes the trace (log levels, attributes) is left out, but for
+ * the environment, which is an extension. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -70,16 +71,11 @@ static bool is_identifier(ttr_text name)
     return name.n > 0;
 }
 
-/* A name as a word where it is one, else as a string. */
-static void put_name(struct printer *p, ttr_text name)
+static void put_string(struct printer *p, ttr_text text)
 {
-    if (is_identifier(name)) {
-        buffer_add(p->to, name.p, name.n);
-        return;
-    }
     buffer_add_byte(p->to, '"');
-    for (size_t i = 0; i < name.n; i++) {
-        uint8_t c = (uint8_t)name.p[i];
+    for (size_t i = 0; i < text.n; i++) {
+        uint8_t c = (uint8_t)text.p[i];
         if (c < ' ' || c == 0x7f)
             (void)put(p, "\\%03o", c);
         else if (c == '"' || c == '\\')
@@ -88,6 +84,15 @@ static void put_name(struct printer *p, ttr_text name)
             buffer_add_byte(p->to, c);
     }
     buffer_add_byte(p->to, '"');
+}
+
+/* A name as a word where it is one, else as a string. */
+static void put_name(struct printer *p, ttr_text name)
+{
+    if (is_identifier(name))
+        buffer_add(p->to, name.p, name.n);
+    else
+        put_string(p, name);
 }
 
 static void put_indent(struct printer *p, unsigned indent)
@@ -375,11 +380,35 @@ static bool put_event(struct printer *p, const struct ctf_event_class *event)
     return put(p, "}\n");
 }
 
+/* Names of entries are words; those that are none are left out. */
+static void put_environment(struct printer *p)
+{
+    const struct ctf_description *d = p->description;
+    if (d->environment_n)
+        (void)put(p, "env {\n");
+    for (size_t i = 0; i < d->environment_n; i++) {
+        const struct ctf_environment *entry = &d->environment[i];
+        if (!is_identifier(entry->name))
+            continue;
+        (void)put(p, "    ");
+        put_name(p, entry->name);
+        (void)put(p, " = ");
+        if (entry->is_number)
+            (void)put(p, "%" PRId64, entry->number);
+        else
+            put_string(p, entry->text);
+        (void)put(p, ";\n");
+    }
+    if (d->environment_n)
+        (void)put(p, "}\n");
+}
+
 static bool put_all(struct printer *p)
 {
     const struct ctf_description *d = p->description;
     if (!put(p, "/* Common Trace Format, RFC v1.1 */\n") || !put_trace(p))
         return false;
+    put_environment(p);
     for (size_t i = 0; i < d->streams_n; i++) {
         if (!put_section(p, d->streams[i]))
             return false;

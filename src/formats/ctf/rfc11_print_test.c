@@ -28,6 +28,7 @@ static void parse_and_print(bool is_big_endian, const char *metadata, struct buf
 
 static const char source[] =
     "trace { major = 1; minor = 1; alignment = natural; word_size = 32; clock_freq = 1000; clock_offset_s = 5; }\n"
+    "env { host = \"a \\\"b\\\"\"; low = -5; word = bare; }\n"
     "type big { parent = uint16_t; byte_order = be; base = 16; }\n"
     "type color { parent = enum; size = 8; signed = true; map = { { -1, none }, { 0, \"light \\\"red\\\"\" } }; }\n"
     "type pair { parent = struct; align = 64; fields = { { big, a }, { color, \"the color\" } }; }\n"
@@ -44,6 +45,7 @@ static const char printed[] =
     "/* Common Trace Format, RFC v1.1 */\n"
     "trace {\n    major = 1;\n    minor = 1;\n    alignment = natural;\n    word_size = 32;\n    clock_freq = 1000;\n"
     "    clock_offset_s = 5;\n    clock_offset = 0;\n}\n"
+    "env {\n    host = \"a \\\"b\\\"\";\n    low = -5;\n    word = \"bare\";\n}\n"
     "section {\n    name = one;\n    event {\n        header_type = type1;\n        context {\n            event_size = true;\n        }\n    }\n}\n"
     "type big { parent = integer; size = 16; signed = false; align = 16; byte_order = be; base = 16; }\n"
     "type color { parent = enum; size = 8; signed = true; align = 8; map = { { -1, none }, { 0, \"light \\\"red\\\"\" }, }; }\n"
