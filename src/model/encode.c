@@ -78,21 +78,41 @@ static void put_scalar(struct bitput *put, const struct type *type, const ttr_va
     }
 }
 
+static const ttr_field nothing = {.name = {"", 0}};
+
+/* The next field; one without a value behind the last, so that wrong types harm nobody. */
+static const ttr_field *next(const struct encode *encode)
+{
+    return encode->at < encode->n ? &encode->field[encode->at] : &nothing;
+}
+
+static const ttr_field *take(struct encode *encode)
+{
+    const ttr_field *field = next(encode);
+    encode->at += field != &nothing;
+    return field;
+}
+
 /* How many elements, or bytes, the next value has. */
 static uint64_t length_of(const struct encode *encode)
 {
-    assert(encode->at < encode->n);
-    const ttr_value *value = &encode->field[encode->at].value;
+    const ttr_value *value = &next(encode)->value;
     return value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
 }
 
+/* Elements of an array, or bytes as numbers of 8 bits. */
 static void put_elements(struct encode *encode, const struct type *type)
 {
-    uint32_t count = encode->field[encode->at++].value.count;
-    assert(type->kind == TYPE_SEQUENCE || type->count == count);
+    uint64_t length = length_of(encode);
+    const ttr_value *value = &take(encode)->value;
     if (type->has_inline_length)
-        encode_number(&encode->put, type->length_type, count);
-    for (uint32_t i = 0; i < count; i++)
+        encode_number(&encode->put, type->length_type, length);
+    if (value->type != TTR_TYPE_ARRAY) {
+        bitput_align(&encode->put, 3);
+        bitput_bytes(&encode->put, value->text.p, value->text.n);
+        return;
+    }
+    for (uint32_t i = 0; i < value->count && encode->at < encode->n; i++)
         encode_value(encode, type->element);
 }
 
@@ -117,15 +137,14 @@ static bool is_wrapper(const struct type *type, const ttr_value *value)
 
 void encode_value(struct encode *encode, const struct type *type)
 {
-    assert(encode->at < encode->n);
-    const ttr_value *value = &encode->field[encode->at].value;
+    const ttr_value *value = &next(encode)->value;
     if (type->kind == TYPE_STRUCT) {
-        encode->at += !is_wrapper(type, value);
+        if (!is_wrapper(type, value))
+            (void)take(encode);
         encode_members(encode, type);
     } else if (type->kind == TYPE_SEQUENCE || type->kind == TYPE_ARRAY) {
         put_elements(encode, type);
     } else {
-        put_scalar(&encode->put, type, value);
-        encode->at++;
+        put_scalar(&encode->put, type, &take(encode)->value);
     }
 }

@@ -3,7 +3,8 @@
  * The fields of an event stand one behind another as a walk gave them (a struct or array before what is in it), and the types have
  * been made from fields of that very shape, so that each value finds its place by order alone.  What a writer's types may hold beyond
  * the values themselves: a length right before the SEQUENCE, TEXT or BLOB that refers to it; an array or bytes wrapped in a struct of
- * such a pair; a scalar wrapped in a struct of one member; an array of unlike elements as a struct.
+ * such a pair; a scalar wrapped in a struct of one member; an array of unlike elements as a struct; bytes as an array of 8-bit numbers.
+ * Fields of another shape come out as nonsense, but nothing is read or written where it should not be.
  * Not encoded: VARIANT and OPTIONAL (a writer has a class for each shape), FLAGS and BITS wider than 64 bits, other encodings than 8-bit.
  * Memory: see base/bitput.h. */
 #ifndef TRACETTA_MODEL_ENCODE_H

@@ -134,6 +134,37 @@ static void wrappers_stand_for_no_field_of_their_own(void **state)
     check(&type, field, 11, "01 02 02 03 04 05 00 06 07");
 }
 
+static void bytes_may_be_an_array_of_numbers(void **state)
+{
+    (void)state;
+    const struct type u8 = number(TYPE_UINT, 8, 3, false), u16 = number(TYPE_UINT, 16, 3, false);
+    const struct type inlined = {.kind = TYPE_SEQUENCE, .align = 3, .element = &u8, .has_inline_length = true, .length_type = &u16};
+    const struct type fixed = {.kind = TYPE_ARRAY, .align = 3, .element = &u8, .count = 2};
+    const struct type_member members[] = {{.type = &inlined}, {.type = &fixed}};
+    const struct type type = {.kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = 2};
+    ttr_field field[] = {text_field(TTR_TYPE_BYTES, "abc"), text_field(TTR_TYPE_BYTES, "de")};
+    check(&type, field, 2, "0300 616263 6465");
+}
+
+static void fields_of_another_shape_do_no_harm(void **state)
+{
+    (void)state;
+    struct buffer buffer;
+    buffer_init(&buffer, alloc_default());
+    const struct type u8 = number(TYPE_UINT, 8, 3, false), string = {.kind = TYPE_STRING, .align = 3, .bits = 8};
+    const struct type sequence = {.kind = TYPE_SEQUENCE, .align = 3, .element = &string, .has_inline_length = true, .length_type = &u8};
+    const struct type_member members[] = {{.type = &string}, {.type = &sequence}, {.type = &u8}, {.type = &sequence}, {.type = &string}};
+    const struct type type = {.kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = 5};
+    ttr_field field[] = {group_field(TTR_TYPE_STRUCT, 9), uint_field(7), group_field(TTR_TYPE_ARRAY, UINT32_MAX), text_field(TTR_TYPE_TEXT, "x")};
+    for (size_t n = 0; n <= 4; n++) {
+        struct encode encode = {.put = bitput_begin(&buffer), .field = field, .n = n};
+        encode_members(&encode, &type);
+        assert_int_equal(encode.at, n);
+        assert_true(encode.put.at <= 80);
+    }
+    buffer_free(&buffer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +175,8 @@ int main(void)
         cmocka_unit_test(text_ends_with_a_zero_or_is_counted_or_padded),
         cmocka_unit_test(sequences_have_their_length_before_them_or_inline),
         cmocka_unit_test(wrappers_stand_for_no_field_of_their_own),
+        cmocka_unit_test(bytes_may_be_an_array_of_numbers),
+        cmocka_unit_test(fields_of_another_shape_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,72 @@
+/* How events of any kind are said in CTF, by our writer, and understood again by our reader.
+ *
+ * A trace says that it speaks so in its environment: tracer_name = "tracetta", tracetta_dialect = 1.  Then
+ *   - the specific context begins with the attributes below, as many as the event has; those that are the same for all events of a class
+ *     (kind, category, provider) are enumerations with one label, so that they take a byte and every reader shows them;
+ *   - the log level of an event class is a level (ctf_log_levels);
+ *   - names of fields are escaped, so that any name can be an identifier (ctf_name_escape); labels and names of classes are escaped where
+ *     they are no text;
+ *   - a number in base 16 is a pointer; one in a struct of a single member "koid" is a koid; a string in one of "number" is a number; an
+ *     enumeration of 8 bits with the single label "null" or "absent" is null or an optional field that is not there, one with the two labels
+ *     "false" and "true" a boolean; a sequence of bytes in base 16 is bytes; a number that is the length of what follows is no field;
+ *   - an event of the class "tracetta:names" is none: it names a process and a thread (kind CTF_KIND_NAMES).
+ * Everything else is as in any CTF trace.  docs/ctf-dialect.md says the same for people.
+ * Thread rule: tables and pure functions. */
+#ifndef TRACETTA_FORMATS_CTF_DIALECT_H
+#define TRACETTA_FORMATS_CTF_DIALECT_H
+
+#include "base/buffer.h"
+#include "formats/ctf/ctf.h"
+
+#define CTF_DIALECT_TRACER "tracetta"
+#define CTF_DIALECT_VERSION 1
+#define CTF_DIALECT_NAMES "tracetta:names" /* the class of events that name threads */
+#define CTF_KIND_NAMES 255u                /* their kind */
+
+/* Attributes in the order they stand. */
+enum ctf_attribute {
+    CTF_ATTRIBUTE_KIND,       /* enumeration: the kind's name and number; missing: an instant */
+    CTF_ATTRIBUTE_CATEGORY,   /* enumeration */
+    CTF_ATTRIBUTE_PROVIDER,   /* enumeration */
+    CTF_ATTRIBUTE_PID,        /* 32 or 64 bits, like all below that do not say otherwise; missing: unknown */
+    CTF_ATTRIBUTE_TID,        /* missing: the whole process, or no thread at all */
+    CTF_ATTRIBUTE_CPU,        /* where the packet does not tell */
+    CTF_ATTRIBUTE_DURATION,   /* ns */
+    CTF_ATTRIBUTE_LINK,       /* of all kinds but switches */
+    CTF_ATTRIBUTE_OTHER_PID,  /* the thread that a switch takes off the cpu */
+    CTF_ATTRIBUTE_OTHER_TID,
+    CTF_ATTRIBUTE_TAG,        /* 16 bits */
+    CTF_ATTRIBUTE_FLAGS,      /* 8 bits: ttr_event.flags but raw and has_cpu */
+    CTF_ATTRIBUTE_LEVEL,      /* 8 bits: levels that are no log level */
+    CTF_ATTRIBUTE_OPCODE,     /* 8 bits */
+    CTF_ATTRIBUTE_KEYWORD,    /* 64 bits */
+    CTF_ATTRIBUTE_SEQUENCE,   /* 32 bits */
+    CTF_ATTRIBUTE_ACTIVITY,   /* 16 bytes */
+    CTF_ATTRIBUTE_RELATED,    /* 16 bytes */
+    CTF_ATTRIBUTE_NAME,       /* a string: the name of the event where its class has none for it */
+    CTF_ATTRIBUTE_COUNT
+};
+
+/* Their names, as shown. */
+extern const char *const ctf_attribute_names[CTF_ATTRIBUTE_COUNT];
+
+/* The log level of a class for a level 1 to 6 (index), and the level for a log level; 0 = none. */
+extern const uint8_t ctf_log_levels[7];
+unsigned ctf_level_of(int64_t log_level);
+
+/* Appends a field's name in a form that any description can hold.  "_x" and two digits stand for a byte; also for the underscore of an
+ * "_x" that was there, and for the first byte of a name that means something here.  An empty name is "_x_".  `is_identifier`: all but
+ * letters, digits and underscores is escaped; else only what is no UTF-8, and zeros.  `times`: the name stands in its struct for the
+ * times-th time; from 2 on "_xn2" and so forth follows. */
+void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, unsigned times);
+
+/* The same for labels and names of classes, of which none is special. */
+void ctf_label_escape(struct buffer *to, ttr_text text);
+
+/* Appends what an escaped name or label stands for. */
+void ctf_name_unescape(struct buffer *to, ttr_text escaped);
+
+/* True where the environment says that the trace speaks so. */
+bool ctf_is_dialect(const struct ctf_description *description);
+
+#endif

@@ -1,0 +1,425 @@
+/* Taking events apart.  Fields are put in an order and a form that types can be made for: what a walk gives, counted by the counts that
+ * structs and arrays claim (the depths may lie), with attributes before them.
+ *
+ * The shape is all that a type depends on: names, types, widths, bases, what is in what; of arrays whose elements are all alike not the
+ * number of these.  Two shapes with one hash would be written as one; the encoder then writes nonsense but harms nobody. */
+#include "formats/ctf/ctf_write.h"
+
+#include "base/hash.h"
+#include "base/number.h"
+
+#define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
+
+void ctf_items_free(struct ctf_items *items, const struct alloc *alloc)
+{
+    alloc_free(alloc, items->field, items->capacity, sizeof *items->field);
+    buffer_free(&items->text);
+}
+
+static ttr_field *add(struct ctf_items *items, const struct alloc *alloc)
+{
+    if (items->n == items->capacity &&
+        !alloc_reserve(alloc, (void **)&items->field, &items->capacity, items->n + 1, sizeof *items->field)) {
+        items->failed = true;
+        return NULL;
+    }
+    ttr_field *field = &items->field[items->n++];
+    field_clear(field);
+    return field;
+}
+
+/* --- Attributes --- */
+
+void ctf_items_begin(struct ctf_items *items)
+{
+    items->n = items->common_n = items->context_n = items->attributes_n = 0;
+    items->common_shape = items->context_shape = items->payload_shape = 0;
+    buffer_clear(&items->text);
+}
+
+static ttr_field *add_attribute(struct ctf_items *items, enum ctf_attribute attribute)
+{
+    ttr_field *field = add(items, items->text.alloc);
+    if (field)
+        field->name = (ttr_text){ctf_attribute_names[attribute], strlen(ctf_attribute_names[attribute])};
+    return field;
+}
+
+void ctf_items_add_number(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value, unsigned bits)
+{
+    ttr_field *field = add_attribute(items, attribute);
+    if (field)
+        field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = value, .bits = (uint8_t)bits};
+}
+
+void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value, ttr_text label)
+{
+    ttr_field *field = add_attribute(items, attribute);
+    if (field)
+        field->value = (ttr_value){.type = TTR_TYPE_UINT, .hint = CTF_ITEM_CONSTANT, .v.u = value, .bits = 8, .text = label};
+}
+
+/* As narrow as holds the value: each width is a shape of its own. */
+static void add_narrow(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value)
+{
+    ctf_items_add_number(items, attribute, value, value > UINT32_MAX ? 64 : 32);
+}
+
+void ctf_items_add_thread(struct ctf_items *items, const ttr_thread *thread, enum ctf_attribute pid)
+{
+    if (thread->pid_known)
+        add_narrow(items, pid, thread->pid);
+    if (thread->tid_known)
+        add_narrow(items, pid + 1, thread->tid);
+}
+
+static void add_id16(struct ctf_items *items, enum ctf_attribute attribute, const uint8_t *id)
+{
+    ttr_field *field = id ? add_attribute(items, attribute) : NULL;
+    if (field)
+        field->value = (ttr_value){.type = TTR_TYPE_BYTES, .hint = CTF_ITEM_FIXED, .text = {(const char *)id, 16}};
+}
+
+static void add_rare(struct ctf_items *items, const ttr_event *event)
+{
+    uint8_t flags = event->flags & (uint8_t)~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU);
+    if (event->tag)
+        ctf_items_add_number(items, CTF_ATTRIBUTE_TAG, event->tag, 16);
+    if (flags)
+        ctf_items_add_number(items, CTF_ATTRIBUTE_FLAGS, flags, 8);
+    if (event->level > TTR_LEVEL_FATAL)
+        ctf_items_add_number(items, CTF_ATTRIBUTE_LEVEL, event->level, 8);
+    if (event->opcode)
+        ctf_items_add_number(items, CTF_ATTRIBUTE_OPCODE, event->opcode, 8);
+    if (event->keyword)
+        ctf_items_add_number(items, CTF_ATTRIBUTE_KEYWORD, event->keyword, 64);
+    if (event->sequence)
+        ctf_items_add_number(items, CTF_ATTRIBUTE_SEQUENCE, event->sequence, 32);
+    add_id16(items, CTF_ATTRIBUTE_ACTIVITY, event->activity);
+    add_id16(items, CTF_ATTRIBUTE_RELATED, event->related);
+}
+
+static void add_link(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
+{
+    ttr_thread other;
+    if (event->kind != TTR_KIND_SWITCH && event->link)
+        add_narrow(items, CTF_ATTRIBUTE_LINK, event->link);
+    else if (event->kind == TTR_KIND_SWITCH && event->link <= UINT32_MAX && ttr_thread_get(what->out->t, (ttr_id)event->link, &other))
+        ctf_items_add_thread(items, &other, CTF_ATTRIBUTE_OTHER_PID);
+}
+
+static void add_kind(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
+{
+    unsigned kind = event->kind < TTR_KIND_COUNT ? event->kind : TTR_KIND_NONE;
+    const char *label = ttr_kind_text(kind);
+    if (kind != event->kind)
+        output_lost(what->out, CTF_LOST_KIND, event->offset);
+    if (kind != TTR_KIND_INSTANT)
+        ctf_items_add_constant(items, CTF_ATTRIBUTE_KIND, kind, (ttr_text){label, strlen(label)});
+}
+
+static void add_attributes(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
+{
+    const ttr *t = what->out->t;
+    ttr_thread thread;
+    add_kind(items, what, event);
+    if (event->category)
+        ctf_items_add_constant(items, CTF_ATTRIBUTE_CATEGORY, 0, ttr_text_get(t, event->category));
+    if (event->provider)
+        ctf_items_add_constant(items, CTF_ATTRIBUTE_PROVIDER, 0, ttr_text_get(t, event->provider));
+    if (event->thread && ttr_thread_get(t, event->thread, &thread))
+        ctf_items_add_thread(items, &thread, CTF_ATTRIBUTE_PID);
+    if ((event->flags & TTR_EVENT_HAS_CPU) && !what->has_cpu)
+        ctf_items_add_number(items, CTF_ATTRIBUTE_CPU, event->cpu, 32);
+    if (event->kind == TTR_KIND_SPAN || event->duration)
+        add_narrow(items, CTF_ATTRIBUTE_DURATION, event->duration);
+    add_link(items, what, event);
+    add_rare(items, event);
+    items->attributes_n = items->n;
+}
+
+/* --- Values --- */
+
+/* What is needed while fields are put in form. */
+struct forming {
+    struct ctf_items *items;
+    const struct ctf_items_for *what;
+    uint64_t offset;
+};
+
+static void lost(const struct forming *f, enum ctf_loss loss)
+{
+    output_lost(f->what->out, loss, f->offset);
+}
+
+static void form_number(const struct forming *f, ttr_value *value)
+{
+    ttr_thread thread;
+    unsigned bits = value->bits == 0 || value->bits > 64 ? 64 : value->bits;
+    if (value->hint == TTR_HINT_THREAD) {
+        if (value->v.u <= UINT32_MAX && ttr_thread_get(f->what->out->t, (ttr_id)value->v.u, &thread))
+            value->v.u = thread.tid;
+        bits = 64;
+        value->hint = TTR_HINT_NONE;
+        lost(f, CTF_LOST_HINT);
+    }
+    bool fits = bits == 64 || (value->type == TTR_TYPE_INT ? value->v.s >> (bits - 1) == 0 || value->v.s >> (bits - 1) == -1
+                                                            : value->v.u >> bits == 0);
+    value->bits = (uint8_t)(fits ? bits : 64);
+    if (value->hint == TTR_HINT_POINTER)
+        value->base = 16;
+    if (value->hint != TTR_HINT_KOID)
+        value->hint = TTR_HINT_NONE;
+    if (value->hint == TTR_HINT_KOID)
+        value->base = 0;
+    if (value->base != 2 && value->base != 8 && value->base != 16)
+        value->base = 0;
+}
+
+static void form_text(const struct forming *f, ttr_value *value)
+{
+    bool has_nul = value->type == TTR_TYPE_TEXT && value->text.n && memchr(value->text.p, 0, value->text.n);
+    if (value->hint != TTR_HINT_NONE && (value->type == TTR_TYPE_BYTES || value->hint != TTR_HINT_NUMBER || has_nul)) {
+        value->hint = TTR_HINT_NONE;
+        lost(f, CTF_LOST_HINT);
+    }
+    if (!has_nul)
+        return;
+    value->type = TTR_TYPE_BYTES;
+    lost(f, CTF_LOST_NUL);
+}
+
+/* The RFC has no floats: their shortest decimals are texts.  `text.p` is an offset until all are there. */
+static void form_float(const struct forming *f, ttr_value *value)
+{
+    char digits[NUMBER_MAX];
+    double x = value->v.f;
+    value->hint = 0;
+    bool is_narrow = value->bits == 16 || value->bits == 32;
+    value->bits = is_narrow && ((double)(float)x == x || x != x) ? 32 : 64;
+    if (f->what->version != CTF_RFC_1_1)
+        return;
+    size_t n = number_put_double(digits, x);
+    value->type = TTR_TYPE_TEXT;
+    value->text = (ttr_text){NULL, n};
+    value->v.u = f->items->text.n;
+    buffer_add(&f->items->text, digits, n);
+    lost(f, CTF_LOST_FLOAT);
+}
+
+/* Brings a value into the form that types are made for. */
+static void form(const struct forming *f, ttr_value *value)
+{
+    switch (value->type) {
+    case TTR_TYPE_BOOL:
+        value->v.u = value->v.u != 0;
+        value->hint = 0;
+        break;
+    case TTR_TYPE_UINT:
+    case TTR_TYPE_INT: form_number(f, value); break;
+    case TTR_TYPE_FLOAT: form_float(f, value); break;
+    case TTR_TYPE_TEXT:
+    case TTR_TYPE_BYTES: form_text(f, value); break;
+    case TTR_TYPE_ARRAY:
+    case TTR_TYPE_STRUCT: value->hint = 0; break;
+    default:
+        value->type = TTR_TYPE_NULL;
+        value->v.u = 0;
+        value->hint = value->hint == TTR_HINT_ABSENT ? TTR_HINT_ABSENT : 0;
+    }
+    if (value->type != TTR_TYPE_UINT && value->type != TTR_TYPE_INT)
+        value->base = 0;
+}
+
+/* --- Fields --- */
+
+/* Structs and arrays that are still being filled. */
+struct open_items {
+    size_t item[CTF_ITEMS_DEPTH];
+    uint32_t left[CTF_ITEMS_DEPTH];
+    unsigned n;
+    uint64_t skip; /* fields to be left out, with what is in them */
+};
+
+/* Takes one field of a walk. */
+static void take_field(const struct forming *f, struct open_items *open, const ttr_field *given)
+{
+    struct ctf_items *items = f->items;
+    bool is_group = given->value.type == TTR_TYPE_ARRAY || given->value.type == TTR_TYPE_STRUCT;
+    if (open->skip) {
+        open->skip += (is_group ? given->value.count : 0) - UINT64_C(1);
+        return;
+    }
+    while (open->n && open->left[open->n - 1] == 0)
+        open->n--;
+    if (open->n)
+        open->left[open->n - 1]--;
+    ttr_field *field = add(items, items->text.alloc);
+    if (!field)
+        return;
+    *field = *given;
+    field->name_id = given->name_id || given->name.n == 0 ? given->name_id : ttr_text_add(f->what->out->t, given->name.p, given->name.n);
+    items->failed |= given->name.n && !field->name_id;
+    form(f, &field->value);
+    if (is_group && open->n == CTF_ITEMS_DEPTH && given->value.count) {
+        open->skip = given->value.count;
+        field->value.count = 0;
+        lost(f, CTF_LOST_DEPTH);
+    } else if (is_group && given->value.count) {
+        open->item[open->n] = items->n - 1;
+        open->left[open->n++] = given->value.count;
+    }
+}
+
+/* The regions of the items as groups of fields come: each ends where the first field of a later one stands. */
+struct regions {
+    bool has_common, has_context; /* were ended */
+};
+
+static void enter_group(struct ctf_items *items, struct regions *regions, uint8_t group)
+{
+    if (!regions->has_common && group != TTR_GROUP_COMMON) {
+        items->common_n = items->n;
+        regions->has_common = true;
+    }
+    if (!regions->has_context && group != TTR_GROUP_COMMON && group != TTR_GROUP_CONTEXT) {
+        items->context_n = items->n;
+        regions->has_context = true;
+    }
+}
+
+static void take_fields(const struct forming *f, const ttr_event *event)
+{
+    struct open_items open = {.n = 0};
+    struct ctf_items *items = f->items;
+    struct regions regions = {.has_common = f->what->is_dialect};
+    ttr_fields walk;
+    ttr_field field;
+    ttr_fields_begin(f->what->out->t, event, &walk);
+    while (ttr_fields_next(&walk, &field)) {
+        while (open.skip == 0 && open.n && open.left[open.n - 1] == 0)
+            open.n--;
+        if (open.skip == 0 && open.n == 0)
+            enter_group(items, &regions, field.group);
+        take_field(f, &open, &field);
+    }
+    enter_group(items, &regions, TTR_GROUP_PAYLOAD);
+    /* A walk that ends early leaves promises behind. */
+    for (unsigned i = 0; i < open.n; i++)
+        items->field[open.item[i]].value.count -= open.left[i];
+}
+
+/* --- Shapes --- */
+
+static uint64_t shape_value(const struct forming *f, size_t *at);
+
+/* Elements that are all alike have one shape, else the array is mixed. */
+static uint64_t shape_array(const struct forming *f, ttr_field *array, size_t *at)
+{
+    uint64_t first = SHAPE_EMPTY, all = TTR_TYPE_ARRAY;
+    bool is_mixed = false;
+    for (uint32_t i = 0; i < array->value.count; i++) {
+        uint64_t shape = shape_value(f, at);
+        first = i ? first : shape;
+        is_mixed |= shape != first;
+        all = hash_pair(all, shape);
+    }
+    if (!is_mixed)
+        return hash_pair(TTR_TYPE_ARRAY, first);
+    array->value.hint = CTF_ITEM_MIXED;
+    lost(f, CTF_LOST_MIXED);
+    return hash_pair(CTF_ITEM_MIXED, all);
+}
+
+static uint64_t shape_members(const struct forming *f, size_t *at, size_t end, uint32_t count)
+{
+    const struct ctf_items *items = f->items;
+    uint64_t all = TTR_TYPE_STRUCT;
+    for (uint32_t i = 0; i < count && *at < end; i++) {
+        const ttr_field *field = &items->field[*at];
+        uint64_t name = field->name_id ? field->name_id : hash_bytes(field->name.p, field->name.n);
+        all = hash_pair(all, name);
+        all = hash_pair(all, shape_value(f, at));
+    }
+    return all;
+}
+
+static uint64_t shape_value(const struct forming *f, size_t *at)
+{
+    ttr_field *field = &f->items->field[(*at)++];
+    const ttr_value *value = &field->value;
+    if (value->type == TTR_TYPE_ARRAY)
+        return shape_array(f, field, at);
+    if (value->type == TTR_TYPE_STRUCT)
+        return hash_pair(value->count, shape_members(f, at, f->items->n, value->count));
+    uint64_t own = (uint64_t)value->type << 24 | (uint64_t)value->hint << 16 | (uint64_t)value->bits << 8 | value->base;
+    if (value->hint == CTF_ITEM_CONSTANT)
+        return hash_pair(hash_pair(own, value->v.u), hash_bytes(value->text.p, value->text.n));
+    return hash_pair(own, value->hint == CTF_ITEM_FIXED ? value->text.n : 0);
+}
+
+/* Numbers of the regions, and texts made on the way come to their places. */
+static void finish(const struct forming *f)
+{
+    struct ctf_items *items = f->items;
+    size_t at = 0;
+    items->failed |= items->text.failed;
+    if (items->failed)
+        return;
+    for (size_t i = 0; items->text.n && i < items->n; i++) {
+        ttr_value *value = &items->field[i].value;
+        if (value->type == TTR_TYPE_TEXT && !value->text.p && value->text.n)
+            value->text.p = (const char *)items->text.bytes + value->v.u;
+    }
+    items->common_shape = shape_members(f, &at, items->common_n, UINT32_MAX);
+    at = items->common_n;
+    items->context_shape = shape_members(f, &at, items->context_n, UINT32_MAX);
+    at = items->context_n;
+    items->payload_shape = shape_members(f, &at, items->n, UINT32_MAX);
+}
+
+void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text)
+{
+    ttr_field *field = add(items, items->text.alloc);
+    if (!field)
+        return;
+    field->name = (ttr_text){name, strlen(name)};
+    field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = text};
+}
+
+void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc)
+{
+    ttr_field *field = add_attribute(items, CTF_ATTRIBUTE_NAME);
+    if (!field)
+        return;
+    ttr_field own = *field;
+    own.value = (ttr_value){.type = TTR_TYPE_TEXT, .text = name};
+    field = &items->field[items->attributes_n];
+    memmove(field + 1, field, (items->n - 1 - items->attributes_n) * sizeof *field);
+    *field = own;
+    items->attributes_n++;
+    uint64_t *shape = is_rfc ? &items->payload_shape : &items->context_shape;
+    *shape = hash_pair(*shape, CTF_ATTRIBUTE_NAME);
+    items->context_n += !is_rfc;
+}
+
+void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset)
+{
+    const struct forming f = {.items = items, .what = what, .offset = offset};
+    for (size_t i = items->context_n; i < items->n; i++)
+        form(&f, &items->field[i].value);
+    finish(&f);
+}
+
+void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
+{
+    const struct forming f = {.items = items, .what = what, .offset = event->offset};
+    ctf_items_begin(items);
+    items->offset = event->offset;
+    if (what->is_dialect)
+        add_attributes(items, what, event);
+    take_fields(&f, event);
+    if (what->version == CTF_RFC_1_1)
+        items->context_n = items->common_n;
+    finish(&f);
+}

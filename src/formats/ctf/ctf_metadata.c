@@ -1,0 +1,78 @@
+/* The metadata file of a trace: the description as text, bare or in packets, written when everything else is.
+ *
+ * Packets of CTF 1.8 and 2: magic 0x75D11D57 | uuid[16] | checksum u32 | content_size u32 | packet_size u32, both in bits |
+ * compression, encryption, checksum scheme u8 | major, minor u8; CTF 2 (CTF2-PMETA-1.0) adds 3 bytes and u32 header size in bits. */
+#include "base/status.h"
+#include "formats/ctf/ctf_write.h"
+
+#define METADATA_MAGIC 0x75D11D57u
+#define HEAD_18 37u
+#define HEAD_2 44u
+#define PACKET_CONTENT 4000u /* bytes of text a packet */
+
+static ttr_status print(const struct ctf_description *description, struct buffer *to, ttr_error *error)
+{
+    switch (description->version) {
+    case CTF_RFC_1_1: return rfc11_print(description, to, error);
+    case CTF_2: return ctf2_print(description, to, error);
+    default: return tsdl_print(description, to, error);
+    }
+}
+
+/* One packet of CTF 1.8 or 2. */
+static void put_packet(const struct ctf_description *description, const uint8_t *text, size_t n, struct buffer *to)
+{
+    bool is_2 = description->version == CTF_2;
+    unsigned head = is_2 ? HEAD_2 : HEAD_18;
+    struct bitput put = bitput_begin(to);
+    void (*number)(struct bitput *, uint64_t, unsigned) = description->is_big_endian ? bitput_be : bitput_le;
+    number(&put, METADATA_MAGIC, 32);
+    bitput_bytes(&put, description->uuid, 16);
+    number(&put, 0, 32);
+    number(&put, (head + n) * 8, 32);
+    number(&put, (head + n) * 8, 32);
+    bitput_zeros(&put, 24);
+    number(&put, is_2 ? 2 : 1, 8);
+    number(&put, is_2 ? 0 : 8, 8);
+    if (is_2) {
+        bitput_zeros(&put, 24);
+        number(&put, HEAD_2 * 8, 32);
+    }
+    bitput_bytes(&put, text, n);
+}
+
+/* The RFC: one packet, its content the text as one string. */
+static ttr_status put_rfc_packet(const struct ctf_trace_out *trace, struct buffer *text, struct buffer *to, ttr_error *error)
+{
+    struct rfc11_packing packing = trace->options->packing;
+    struct rfc11_packet packet = {.session_id = trace->description.session_id, .section_packet_count_bits = 32,
+                                  .is_big_endian = trace->description.is_big_endian};
+    ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
+    buffer_add_byte(text, 0);
+    if (text->failed)
+        return fail_memory(error);
+    return status == TTR_OK ? rfc11_pack(&packet, text->bytes, text->n, &packing, to, error) : status;
+}
+
+ttr_status ctf_write_metadata(struct ctf_trace_out *trace, struct ttr_writer *out, ttr_error *error)
+{
+    const struct ctf_options *options = trace->options;
+    struct buffer text, packets, *file = &text;
+    buffer_init(&text, &out->t->counted);
+    buffer_init(&packets, &out->t->counted);
+    ttr_status status = print(&trace->description, &text, error);
+    if (status == TTR_OK && trace->description.version == CTF_RFC_1_1 && !options->is_text_metadata) {
+        status = put_rfc_packet(trace, &text, &packets, error);
+        file = &packets;
+    } else if (status == TTR_OK && options->is_packetised && trace->description.version != CTF_RFC_1_1) {
+        for (size_t at = 0; at < text.n; at += PACKET_CONTENT)
+            put_packet(&trace->description, text.bytes + at, text.n - at < PACKET_CONTENT ? text.n - at : PACKET_CONTENT, &packets);
+        packets.failed |= text.failed;
+        file = &packets;
+    }
+    if (status == TTR_OK)
+        status = ctf_write_file(ctf_add_file(trace, out, "", "metadata", "", error), file, error);
+    buffer_free(&text);
+    buffer_free(&packets);
+    return status;
+}

@@ -1,0 +1,139 @@
+/* Options of the writer: a table of words for each that has a few values, numbers for the rest. */
+#include "base/number.h"
+#include "base/status.h"
+#include "formats/ctf/ctf_write.h"
+
+#define PACKET_DEFAULT ((uint64_t)256 << 10)
+#define PACKET_MOST ((uint64_t)1 << 30)
+#define ALIGN_DEFAULT 4096u /* RFC v1.1, 5: "aligned on page size" */
+#define ALIGN_MOST (1u << 20)
+
+#define MORE_FOR_11 "for 1.1: "
+
+const ttr_option_info ctf_write_options[] = {
+    {"version", "1.8|2|1.1", "what to write: CTF 1.8, CTF 2 or the RFC of 2010; without it that of the source, else 1.8", true},
+    {"byte-order", "le|be", "byte order of all numbers", true},
+    {"packet-size", "BYTES", "packets end when they are as large (default 256 KiB); one event may make a packet larger", true},
+    {"index", "yes|no", "write LTTng's index files, index/NAME.idx (default: yes; 1.1 has none)", true},
+    {"packetized-metadata", "yes|no", "put the metadata in packets too (1.8 and 2; default: no)", true},
+    {"header", "1|2", MORE_FOR_11 "event headers of type 1 (few event ids, 32 bits) or 2 (many, 48 bits; default)", true},
+    {"alignment", "packed|natural", MORE_FOR_11 "where numbers may begin (default: packed)", true},
+    {"checksum", "none|md5|sha1|crc32", MORE_FOR_11 "of each packet", true},
+    {"compression", "none|gzip|bzip2", MORE_FOR_11 "of each packet", true},
+    {"cypher", "none|aes", MORE_FOR_11 "of each packet; needs a key", true},
+    {"key", "FILE", "file with the key: 32 bytes, or 64 hexadecimal digits", true},
+    {"key-env", "NAME", "environment variable with the key: 64 hexadecimal digits", true},
+    {"packet-align", "BYTES", MORE_FOR_11 "packets are padded to a multiple of so many bytes (default 4096)", true},
+    {"event-size", "yes|no", MORE_FOR_11 "store the size of each event, which helps to read damaged packets (default: no)", true},
+    {"text-metadata", "yes|no", MORE_FOR_11 "metadata as bare text, not in packets (default: no)", true},
+};
+const size_t ctf_write_options_n = sizeof ctf_write_options / sizeof *ctf_write_options;
+
+static ttr_status refuse(const char *key, const char *value, ttr_error *error)
+{
+    for (size_t i = 0; i < ctf_write_options_n; i++)
+        if (strcmp(ctf_write_options[i].key, key) == 0)
+            return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s", key, value, ctf_write_options[i].values);
+    return TTR_E_MISUSE;
+}
+
+/* The place of the value among words separated by '|'; `*chosen` stays where the option was not given. */
+static ttr_status choose(const struct ttr_writer *out, const char *key, const char *words, unsigned *chosen, ttr_error *error)
+{
+    const char *value = output_option(out, key);
+    if (!value)
+        return TTR_OK;
+    size_t n = strlen(value);
+    unsigned place = 0;
+    for (const char *word = words; word; place++) {
+        const char *end = strchr(word, '|');
+        size_t word_n = end ? (size_t)(end - word) : strlen(word);
+        if (word_n == n && memcmp(word, value, n) == 0) {
+            *chosen = place;
+            return TTR_OK;
+        }
+        word = end ? end + 1 : NULL;
+    }
+    return refuse(key, value, error);
+}
+
+static ttr_status number(const struct ttr_writer *out, const char *key, uint64_t most, uint64_t *number, ttr_error *error)
+{
+    const char *value = output_option(out, key);
+    if (!value)
+        return TTR_OK;
+    if (number_get_u64(value, strlen(value), number) && *number > 0 && *number <= most)
+        return TTR_OK;
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected a number from 1 to %llu", key, value,
+                (unsigned long long)most);
+}
+
+static ttr_status read_key(const struct ttr_writer *out, struct ctf_options *options, ttr_error *error)
+{
+    const char *file = output_option(out, "key"), *variable = output_option(out, "key-env");
+    if (options->packing.encryption == RFC11_ENCRYPTION_NONE)
+        return TTR_OK;
+    if (!file && !variable)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option cypher=aes of ctf needs a key: add key=FILE or key-env=NAME");
+    ttr_status status = file ? rfc11_read_key_file(file, options->key, error) : rfc11_read_key_variable(variable, options->key, error);
+    options->packing.key.bytes = options->key;
+    return status;
+}
+
+/* One of a few words, and where its place goes. */
+struct choice {
+    const char *key, *words;
+    unsigned place;
+};
+
+enum { VERSION, ORDER, INDEX, METADATA_PACKETS, HEADER, ALIGNMENT, CHECKSUM, COMPRESSION, CYPHER, EVENT_SIZE, METADATA_TEXT, CHOICES };
+
+static void take_choices(const struct choice *choice, struct ctf_options *options)
+{
+    static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1, CTF_UNKNOWN};
+    static const uint8_t compressions[] = {RFC11_COMPRESSION_NONE, RFC11_GZIP, RFC11_BZIP2};
+    options->version = versions[choice[VERSION].place];
+    options->is_big_endian = choice[ORDER].place == 1;
+    options->has_order = choice[ORDER].place < 2;
+    options->has_no_index = choice[INDEX].place == 1;
+    options->has_index = choice[INDEX].place == 0;
+    options->is_packetised = choice[METADATA_PACKETS].place == 0;
+    options->rfc_header = (uint8_t)(choice[HEADER].place + 1);
+    options->rfc_is_natural = choice[ALIGNMENT].place == 1;
+    options->packing.checksum = (uint8_t)choice[CHECKSUM].place;
+    options->packing.compression = compressions[choice[COMPRESSION].place];
+    options->packing.encryption = (uint8_t)choice[CYPHER].place;
+    options->rfc_has_event_size = choice[EVENT_SIZE].place == 0;
+    options->is_text_metadata = choice[METADATA_TEXT].place == 0;
+}
+
+ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *options, ttr_error *error)
+{
+    struct choice choice[CHOICES] = {
+        [VERSION] = {"version", "1.8|2|1.1", 3},
+        [ORDER] = {"byte-order", "le|be", 2},
+        [INDEX] = {"index", "yes|no", 2},
+        [METADATA_PACKETS] = {"packetized-metadata", "yes|no", 2},
+        [HEADER] = {"header", "1|2", 1},
+        [ALIGNMENT] = {"alignment", "packed|natural", 0},
+        [CHECKSUM] = {"checksum", "none|md5|sha1|crc32", 0},
+        [COMPRESSION] = {"compression", "none|gzip|bzip2", 0},
+        [CYPHER] = {"cypher", "none|aes", 0},
+        [EVENT_SIZE] = {"event-size", "yes|no", 2},
+        [METADATA_TEXT] = {"text-metadata", "yes|no", 2},
+    };
+    uint64_t align = ALIGN_DEFAULT;
+    ttr_status status = TTR_OK;
+    *options = (struct ctf_options){.packet_size = PACKET_DEFAULT};
+    for (size_t i = 0; i < CHOICES && status == TTR_OK; i++)
+        status = choose(out, choice[i].key, choice[i].words, &choice[i].place, error);
+    if (status == TTR_OK)
+        status = number(out, "packet-size", PACKET_MOST, &options->packet_size, error);
+    if (status == TTR_OK)
+        status = number(out, "packet-align", ALIGN_MOST, &align, error);
+    if (status != TTR_OK)
+        return status;
+    take_choices(choice, options);
+    options->packing.align = (uint32_t)align;
+    return read_key(out, options, error);
+}

@@ -1,0 +1,295 @@
+/* Packets of a stream file.  A packet is made in memory: its first bytes are left free, events are appended until it is large enough, then
+ * the free bytes are filled in and the packet goes to its file, with an entry in the index.
+ *
+ *   CTF 1.8, 2: [0..3] magic | [4..19] uuid | [20..23] stream class | [24..31] stream | [32..39] begin | [40..47] end
+ *               [48..55] content, bits | [56..63] packet, bits | [64..71] sequence | [72..79] discarded [| [80..83] cpu]
+ *   RFC v1.1:   rfc11_packet.h
+ * The index is LTTng's: big-endian, 16 bytes { magic 0xC1F1DCC1, 1, 1, 72 }, then 72 bytes a packet { offset and sizes, times, discarded,
+ * stream class, stream, sequence }. */
+#include "formats/ctf/ctf_write.h"
+
+#include "base/endian.h"
+#include "base/hash.h"
+#include "base/status.h"
+
+#define HEAD_BYTES 80u     /* 84 with a cpu */
+#define MAGIC 0xC1FC1FC1u
+#define INDEX_MAGIC 0xC1F1DCC1u
+#define INDEX_ENTRY 72u
+
+#define ID_EXTENDED 65535u /* of LTTng's large header */
+
+/* All packets under way together take about so much, whatever was asked for. */
+#define PACKETS_ROOM ((uint64_t)8 << 20)
+#define PACKET_LEAST ((uint64_t)16 << 10)
+
+static bool is_rfc(const struct ctf_stream_out *stream)
+{
+    return stream->trace->description.version == CTF_RFC_1_1;
+}
+
+static size_t head_bytes(const struct ctf_stream_out *stream)
+{
+    return is_rfc(stream) ? RFC11_HEADER : stream->kind->has_cpu ? HEAD_BYTES + 4 : HEAD_BYTES;
+}
+
+static void begin_packet(struct ctf_stream_out *stream, uint64_t ticks)
+{
+    buffer_clear(&stream->packet);
+    stream->put = bitput_begin(&stream->packet);
+    bitput_zeros(&stream->put, head_bytes(stream) * 8);
+    stream->begin = stream->last = ticks;
+    stream->events = 0;
+    stream->is_open = true;
+}
+
+/* --- Ending a packet --- */
+
+/* The trace has the UUID that its first packet's content gives: another trace has another, the same trace always the same. */
+static void make_uuid(struct ctf_stream_out *stream)
+{
+    struct ctf_description *description = &stream->trace->description;
+    size_t head = head_bytes(stream);
+    uint64_t a = hash_bytes(stream->packet.bytes + head, stream->packet.n - head), b = hash_pair(a, stream->begin);
+    for (unsigned i = 0; i < 8; i++) {
+        description->uuid[i] = (uint8_t)(a >> i * 8);
+        description->uuid[8 + i] = (uint8_t)(b >> i * 8);
+    }
+    /* Version 8 and variant of RFC 9562: made by rules of our own. */
+    description->uuid[6] = (uint8_t)((description->uuid[6] & 0x0f) | 0x80);
+    description->uuid[8] = (uint8_t)((description->uuid[8] & 0x3f) | 0x80);
+    description->has_uuid = true;
+    description->session_id = load_u32le(description->uuid);
+    description->has_session_id = true;
+}
+
+/* Replaces a number of the head. */
+static void store(struct ctf_stream_out *stream, uint64_t byte, uint64_t value, unsigned bits)
+{
+    if (stream->trace->description.is_big_endian)
+        bitput_store_be(&stream->put, byte * 8, value, bits);
+    else
+        bitput_store_le(&stream->put, byte * 8, value, bits);
+}
+
+static void fill_head(struct ctf_stream_out *stream, uint64_t content_bits)
+{
+    const struct ctf_description *description = &stream->trace->description;
+    store(stream, 0, MAGIC, 32);
+    for (unsigned i = 0; i < 16; i++)
+        store(stream, 4 + i, description->uuid[i], 8);
+    store(stream, 20, stream->kind->class->id, 32);
+    store(stream, 24, stream->number, 64);
+    store(stream, 32, stream->begin, 64);
+    store(stream, 40, stream->last, 64);
+    store(stream, 48, content_bits, 64);
+    store(stream, 56, stream->put.at, 64);
+    store(stream, 64, stream->sequence, 64);
+    store(stream, 72, stream->discarded, 64);
+    if (stream->kind->has_cpu)
+        store(stream, 80, stream->cpu, 32);
+}
+
+static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint64_t packet_bits)
+{
+    struct bitput put = bitput_begin(&stream->index);
+    const uint64_t numbers[] = {stream->offset, packet_bits,       content_bits,            stream->begin, stream->last,
+                                stream->discarded, stream->kind->class->id, stream->number, stream->sequence};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        bitput_be(&put, numbers[i], 64);
+}
+
+/* A packet of the RFC, with what is done to its content, in out->buffer. */
+static ttr_status pack(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+{
+    const struct ctf_options *options = stream->trace->options;
+    struct rfc11_packing packing = options->packing;
+    struct rfc11_packet packet = {.session_id = stream->trace->description.session_id,
+                                  .section_packet_count = (uint32_t)stream->sequence,
+                                  .section_packet_count_bits = 32,
+                                  .timestamp_begin = stream->begin,
+                                  .timestamp_end = stream->last,
+                                  .events_discarded = (uint32_t)stream->discarded,
+                                  .is_big_endian = stream->trace->description.is_big_endian};
+    ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
+    buffer_clear(&out->buffer);
+    if (status != TTR_OK)
+        return status;
+    return rfc11_pack(&packet, stream->packet.bytes + RFC11_HEADER, stream->packet.n - RFC11_HEADER, &packing, &out->buffer, error);
+}
+
+static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+{
+    uint64_t content_bits = stream->put.at;
+    struct buffer *bytes = &stream->packet;
+    ttr_status status = TTR_OK;
+    stream->is_open = false;
+    bitput_align(&stream->put, 3);
+    if (stream->packet.failed)
+        return fail_memory(error);
+    if (!stream->sink)
+        stream->sink = ctf_add_file(stream->trace, out, "", stream->name, "", error);
+    if (!stream->sink)
+        return error ? error->status : TTR_E_IO;
+    if (!stream->trace->description.has_uuid)
+        make_uuid(stream);
+    if (status == TTR_OK && is_rfc(stream)) {
+        status = pack(stream, out, error);
+        bytes = &out->buffer;
+    } else if (status == TTR_OK) {
+        fill_head(stream, content_bits);
+        add_index(stream, content_bits, stream->put.at);
+    }
+    if (status == TTR_OK)
+        status = sink_write(stream->sink, bytes->bytes, bytes->n, error);
+    stream->offset += bytes->n;
+    stream->sequence++;
+    buffer_clear(bytes);
+    return status;
+}
+
+/* --- Events --- */
+
+/* LTTng's large header; the RFC's have the same parts in other places. */
+static void put_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
+{
+    struct bitput *put = &stream->put;
+    void (*number)(struct bitput *, uint64_t, unsigned) = stream->trace->description.is_big_endian ? bitput_be : bitput_le;
+    if (id < ID_EXTENDED && ticks - stream->last <= UINT32_MAX) {
+        number(put, id, 16);
+        number(put, ticks, 32);
+    } else {
+        number(put, ID_EXTENDED, 16);
+        number(put, id, 32);
+        number(put, ticks, 64);
+    }
+}
+
+/* Numbers of the RFC's headers, aligned where alignment is natural. */
+static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
+{
+    struct bitput *put = &stream->put;
+    const struct ctf_trace_out *trace = stream->trace;
+    bool is_first = trace->options->rfc_header == 1, is_natural = trace->options->rfc_is_natural;
+    void (*number)(struct bitput *, uint64_t, unsigned) = trace->description.is_big_endian ? bitput_be : bitput_le;
+    uint64_t escape = is_first ? RFC11_ID_EXTENDED_1 : RFC11_ID_EXTENDED_2, distance = ticks - stream->last;
+    bool is_compact = id < escape && distance < (is_first ? UINT64_C(1) << 27 : UINT64_C(1) << 32);
+    bitput_align(put, is_natural ? 5 : 3);
+    if (is_first) {
+        number(put, is_compact ? id : escape, 5);
+        number(put, ticks, 27);
+    } else {
+        number(put, ticks, 32);
+        number(put, is_compact ? id : escape, 16);
+    }
+    if (is_compact)
+        return;
+    if (is_first) {
+        number(put, id, 32);
+        number(put, ticks, 64);
+    } else {
+        bitput_align(put, is_natural ? 6 : 3);
+        number(put, ticks, 64);
+        number(put, id, 32);
+    }
+    bitput_align(put, is_natural ? (is_first ? 6 : 5) : 3);
+}
+
+/* Fills in the number of bytes between the context and here; false where it does not fit. */
+static bool fill_size(struct ctf_stream_out *stream, uint64_t behind)
+{
+    uint64_t bytes = (stream->put.at - behind + 7) / 8;
+    store(stream, behind / 8 - 2, bytes > UINT16_MAX ? UINT16_MAX : bytes, 16);
+    return bytes <= UINT16_MAX;
+}
+
+/* False where its size is too large for the context. */
+static bool encode_event(struct ctf_stream_out *stream, const struct ctf_event_class *class, const struct ctf_items *items, uint64_t ticks)
+{
+    struct encode encode = {.field = items->field, .n = items->n};
+    uint64_t behind = 0;
+    if (is_rfc(stream))
+        put_rfc_header(stream, class->id, ticks);
+    else
+        put_header(stream, class->id, ticks);
+    encode.put = stream->put;
+    if (is_rfc(stream) && stream->trace->options->rfc_has_event_size) {
+        bitput_align(&encode.put, stream->trace->options->rfc_is_natural ? 4 : 3);
+        bitput_zeros(&encode.put, 16);
+        behind = encode.put.at;
+    } else if (stream->kind->class->event_context) {
+        encode_members(&encode, stream->kind->class->event_context);
+    }
+    if (class->context)
+        encode_members(&encode, class->context);
+    encode_members(&encode, class->payload);
+    stream->put = encode.put;
+    return !behind || fill_size(stream, behind);
+}
+
+/* Bytes at which packets end; less than was asked for where many streams are written at once. */
+static uint64_t packet_limit(const struct ctf_stream_out *stream)
+{
+    uint64_t share = PACKETS_ROOM / stream->trace->streams_n, least = share > PACKET_LEAST ? share : PACKET_LEAST;
+    return stream->trace->options->packet_size < least ? stream->trace->options->packet_size : least;
+}
+
+ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_event_class *class,
+                          const struct ctf_items *items, uint64_t ticks, ttr_error *error)
+{
+    if (!stream->is_open)
+        begin_packet(stream, ticks);
+    uint64_t at = stream->put.at;
+    bool fits = encode_event(stream, class, items, ticks);
+    if (stream->events && stream->put.at / 8 > packet_limit(stream)) {
+        bitput_cut(&stream->put, at);
+        ttr_status status = end_packet(stream, out, error);
+        if (status != TTR_OK)
+            return status;
+        begin_packet(stream, ticks);
+        fits = encode_event(stream, class, items, ticks);
+    }
+    if (!fits)
+        output_lost(out, CTF_LOST_SIZE, items->offset);
+    stream->last = ticks;
+    stream->events++;
+    return stream->packet.failed ? fail_memory(error) : TTR_OK;
+}
+
+/* --- Ends --- */
+
+static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+{
+    struct buffer file;
+    if (stream->trace->options->has_no_index || stream->index.n == 0)
+        return TTR_OK;
+    buffer_init(&file, &out->t->counted);
+    struct bitput put = bitput_begin(&file);
+    const uint32_t head[] = {INDEX_MAGIC, 1, 1, INDEX_ENTRY};
+    for (size_t i = 0; i < 4; i++)
+        bitput_be(&put, head[i], 32);
+    buffer_add(&file, stream->index.bytes, stream->index.n);
+    struct sink *sink = ctf_add_file(stream->trace, out, "index/", stream->name, ".idx", error);
+    file.failed |= stream->index.failed;
+    ttr_status status = ctf_write_file(sink, &file, error);
+    buffer_free(&file);
+    return status;
+}
+
+ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+{
+    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    if (status != TTR_OK || !stream->sink)
+        return status;
+    status = sink_finish(stream->sink, error);
+    stream->sink = NULL;
+    return status == TTR_OK ? write_index(stream, out, error) : status;
+}
+
+void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc)
+{
+    sink_abandon(stream->sink);
+    buffer_free(&stream->packet);
+    buffer_free(&stream->index);
+    alloc_free(alloc, stream->name, stream->name_size, 1);
+}

@@ -1,0 +1,488 @@
+/* Types for shapes.  One pass over the items of an event makes the tree for them; numbers and whole roots are shared by all classes
+ * that have the same.
+ *
+ * What each language has for a value:
+ *   |                | CTF 1.8                       | CTF 2                     | RFC v1.1                |
+ *   | arrays         | u32 NAME_length, sequence     | the same                  | sequence, length inline |
+ *   | bytes          | the same, of hexadecimal u8   | u32 NAME_length, blob     | the same                |
+ *   | booleans, null | enumeration of u8             | boolean; enumeration      | enumeration of u8       |
+ *   | floats         | floating_point                | floating-point            | none (they are text)    |
+ * An array or bytes that stand in an array need a struct around the length and themselves, where the length is not inline. */
+#include "formats/ctf/ctf_write.h"
+
+#include "base/hash.h"
+#include "base/number.h"
+
+#define LENGTH_BITS 32u
+#define LENGTH_BITS_ODD 64u /* of an array of hexadecimal u8, which is not to be taken for bytes */
+
+static bool is_rfc(const struct ctf_types *types)
+{
+    return types->description->version == CTF_RFC_1_1;
+}
+
+void ctf_types_init(struct ctf_types *types, ttr *t, struct ctf_description *description)
+{
+    *types = (struct ctf_types){.t = t, .description = description};
+    keymap_init(&types->by_key, &t->counted);
+    pairmap_init(&types->times, &t->counted);
+    buffer_init(&types->name, &t->counted);
+}
+
+void ctf_types_free(struct ctf_types *types)
+{
+    if (!types->t)
+        return;
+    const struct alloc *alloc = &types->t->counted;
+    keymap_free(&types->by_key);
+    pairmap_free(&types->times);
+    buffer_free(&types->name);
+    alloc_free(alloc, types->type, types->capacity, sizeof *types->type);
+    alloc_free(alloc, types->member, types->members_capacity, sizeof *types->member);
+}
+
+/* --- Parts --- */
+
+static void *take(struct ctf_types *types, size_t size)
+{
+    void *block = arena_take(&types->description->arena, size);
+    types->failed |= !block;
+    if (block)
+        memset(block, 0, size);
+    return block;
+}
+
+static ttr_text keep(struct ctf_types *types, const void *bytes, size_t n)
+{
+    const char *copy = arena_copy(&types->description->arena, bytes, n);
+    types->failed |= !copy;
+    return copy ? (ttr_text){copy, n} : (ttr_text){"", 0};
+}
+
+/* A type that can be written, in place of one there is no memory for. */
+static struct type *new_type(struct ctf_types *types, enum type_kind kind)
+{
+    struct type *type = take(types, sizeof *type);
+    if (!type)
+        return NULL;
+    type->kind = (uint8_t)kind;
+    type->is_big_endian = types->description->is_big_endian;
+    type->align = 3;
+    type->media_type = type->name = (ttr_text){"", 0};
+    return type;
+}
+
+/* Whole bytes between bytes; in natural alignment numbers of 16, 32 and 64 bits at multiples of themselves. */
+static uint8_t alignment(const struct ctf_types *types, unsigned bits)
+{
+    bool is_whole = bits == 16 || bits == 32 || bits == 64;
+    return types->is_natural && is_whole ? (uint8_t)__builtin_ctz(bits) : 3;
+}
+
+static struct type *make_number(struct ctf_types *types, enum type_kind kind, unsigned bits, unsigned base)
+{
+    struct type *type = new_type(types, kind);
+    if (!type)
+        return NULL;
+    type->bits = bits;
+    type->base = (uint8_t)(base ? base : 10);
+    type->align = alignment(types, bits);
+    return type;
+}
+
+static const struct type *find(const struct ctf_types *types, uint64_t key)
+{
+    const uint32_t *index = keymap_get(&types->by_key, key);
+    return index ? types->type[*index] : NULL;
+}
+
+static const struct type *remember(struct ctf_types *types, uint64_t key, const struct type *type)
+{
+    const struct alloc *alloc = &types->t->counted;
+    if (!type || types->n >= UINT32_MAX ||
+        !alloc_reserve(alloc, (void **)&types->type, &types->capacity, types->n + 1, sizeof *types->type) ||
+        !keymap_put(&types->by_key, key, (uint32_t)types->n)) {
+        types->failed = true;
+        return type;
+    }
+    types->type[types->n++] = type;
+    return type;
+}
+
+/* Keys of shared types that are no roots. */
+static uint64_t key_of(enum type_kind kind, unsigned a, unsigned b)
+{
+    return hash_pair(UINT64_C(0x74797065) << 32 | kind, (uint64_t)a << 32 | b);
+}
+
+const struct type *ctf_types_number(struct ctf_types *types, uint8_t kind, unsigned bits, unsigned base)
+{
+    uint64_t key = key_of(kind, bits, base);
+    const struct type *known = find(types, key);
+    return known ? known : remember(types, key, make_number(types, kind, bits, base));
+}
+
+struct type *ctf_types_special(struct ctf_types *types, unsigned bits, uint16_t role)
+{
+    struct type *type = make_number(types, TYPE_UINT, bits, 10);
+    if (type)
+        type->role = role;
+    return type;
+}
+
+static const struct type *string(struct ctf_types *types)
+{
+    uint64_t key = key_of(TYPE_STRING, 8, 0);
+    const struct type *known = find(types, key);
+    if (known)
+        return known;
+    struct type *type = new_type(types, TYPE_STRING);
+    if (type)
+        type->bits = 8;
+    return remember(types, key, type);
+}
+
+static uint8_t align_of(const struct type_member *members, uint32_t n)
+{
+    uint8_t align = 0;
+    for (uint32_t i = 0; i < n; i++)
+        align = members[i].type && members[i].type->align > align ? members[i].type->align : align;
+    return align;
+}
+
+struct type *ctf_types_struct(struct ctf_types *types, const struct type_member *members, uint32_t n)
+{
+    struct type *type = new_type(types, TYPE_STRUCT);
+    struct type_member *own = take(types, n * sizeof *own + 1);
+    if (!type || !own)
+        return NULL;
+    if (n)
+        memcpy(own, members, n * sizeof *own);
+    type->members = own;
+    type->members_n = n;
+    type->align = align_of(members, n);
+    return type;
+}
+
+/* An enumeration of 8 bits with these labels for 0, 1, ... or, where it is one, for `value`. */
+static const struct type *labelled(struct ctf_types *types, const ttr_text *names, uint32_t n, uint64_t value)
+{
+    struct type *type = make_number(types, TYPE_UINT, 8, 10);
+    struct type_labels *labels = take(types, sizeof *labels);
+    struct type_label *label = take(types, n * sizeof *label);
+    struct type_range *range = take(types, n * sizeof *range);
+    if (!type || !labels || !label || !range)
+        return NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        range[i] = (struct type_range){value + i, value + i};
+        label[i] = (struct type_label){names[i], &range[i], 1};
+    }
+    *labels = (struct type_labels){label, n, false};
+    type->labels = labels;
+    return type;
+}
+
+static const struct type *constant(struct ctf_types *types, const ttr_value *value)
+{
+    buffer_clear(&types->name);
+    ctf_label_escape(&types->name, value->text);
+    ttr_text label = keep(types, types->name.bytes, types->name.n);
+    return labelled(types, &label, 1, value->v.u);
+}
+
+/* The enumerations that stand for values without a type of their own. */
+static const struct type *stand_in(struct ctf_types *types, enum type_kind kind, unsigned variant, const ttr_text *names, uint32_t n)
+{
+    uint64_t key = key_of(TYPE_NONE, kind, variant);
+    const struct type *known = find(types, key);
+    return known ? known : remember(types, key, labelled(types, names, n, 0));
+}
+
+static const struct type *boolean(struct ctf_types *types)
+{
+    static const ttr_text names[] = {{"false", 5}, {"true", 4}};
+    return types->description->version == CTF_2 ? ctf_types_number(types, TYPE_BOOL, 8, 0) : stand_in(types, TYPE_BOOL, 0, names, 2);
+}
+
+static const struct type *nothing(struct ctf_types *types, bool is_absent)
+{
+    static const ttr_text names[] = {{"null", 4}, {"absent", 6}};
+    return stand_in(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
+}
+
+/* --- Names --- */
+
+/* An identifier of TSDL has an underscore before it, as LTTng's have, so that it can be no keyword; people see it without. */
+static void name_member(struct ctf_types *types, struct type_member *member, ttr_text name, unsigned times, bool is_fixed)
+{
+    bool is_tsdl = types->description->version == CTF_1_8;
+    buffer_clear(&types->name);
+    if (is_tsdl)
+        buffer_add_byte(&types->name, '_');
+    if (is_fixed)
+        buffer_add(&types->name, name.p, name.n);
+    else
+        ctf_name_escape(&types->name, name, types->description->version != CTF_2, times);
+    types->failed |= types->name.failed;
+    member->name = keep(types, types->name.bytes, types->name.n);
+    member->shown = is_tsdl && member->name.n ? (ttr_text){member->name.p + 1, member->name.n - 1} : member->name;
+}
+
+/* How often a name stands in a struct by now. */
+static unsigned times_of(struct ctf_types *types, uint64_t structure, ttr_id name)
+{
+    uint32_t *times = pairmap_get(&types->times, structure, name);
+    if (times)
+        return ++*times;
+    types->failed |= !pairmap_put(&types->times, structure, name, 1);
+    return 1;
+}
+
+/* Adds a member to the struct under way; its type is still to come. */
+static size_t add_member(struct ctf_types *types)
+{
+    const struct alloc *alloc = &types->t->counted;
+    if (!alloc_reserve(alloc, (void **)&types->member, &types->members_capacity, types->members_n + 1, sizeof *types->member)) {
+        types->failed = true;
+        return SIZE_MAX;
+    }
+    types->member[types->members_n] = (struct type_member){.name = {"", 0}, .shown = {"", 0}};
+    return types->members_n++;
+}
+
+/* --- Values --- */
+
+static const struct type *make_value(struct ctf_types *types);
+
+static void skip_value(struct ctf_types *types)
+{
+    uint64_t left = 1;
+    for (; left && types->at < types->items->n; left--) {
+        const ttr_value *value = &types->items->field[types->at++].value;
+        left += value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT ? value->count : 0;
+    }
+}
+
+static bool is_counted(const ttr_value *value)
+{
+    return value->type == TTR_TYPE_BYTES ? value->hint != CTF_ITEM_FIXED : value->type == TTR_TYPE_ARRAY && value->hint != CTF_ITEM_MIXED;
+}
+
+static const ttr_value *peek(const struct ctf_types *types)
+{
+    return &types->items->field[types->at].value;
+}
+
+/* A reference to the member `length` of the struct that the path leads to. */
+static void refer(struct ctf_types *types, struct type *type, ttr_text length)
+{
+    ttr_text *names = take(types, (types->path_n + 1) * sizeof *names);
+    if (!names)
+        return;
+    for (uint32_t i = 0; i < types->path_n; i++)
+        names[i] = types->path[i];
+    names[types->path_n] = length;
+    type->reference = (struct type_reference){.names = names, .names_n = types->path_n + 1, .root = types->root};
+}
+
+static const struct type *make_pair(struct ctf_types *types, ttr_text name);
+
+/* The elements of the array under way: all are like the first; without one nobody knows, and bytes do. */
+static const struct type *make_elements(struct ctf_types *types, uint32_t count, ttr_text name)
+{
+    if (count == 0)
+        return ctf_types_number(types, TYPE_UINT, 8, 10);
+    types->path[types->path_n++] = name;
+    const struct type *type = !is_rfc(types) && is_counted(peek(types)) ? make_pair(types, (ttr_text){"", 0}) : make_value(types);
+    types->path_n--;
+    for (uint32_t i = 1; i < count; i++)
+        skip_value(types);
+    return type;
+}
+
+/* Whether the value under way is an array of hexadecimal u8. */
+static bool looks_like_bytes(const struct ctf_types *types)
+{
+    const ttr_value *value = peek(types);
+    if (value->type != TTR_TYPE_ARRAY || value->count == 0 || types->at + 1 >= types->items->n)
+        return false;
+    const ttr_value *first = &types->items->field[types->at + 1].value;
+    return first->type == TTR_TYPE_UINT && first->bits == 8 && first->base == 16;
+}
+
+static const struct type *length_type(struct ctf_types *types)
+{
+    return ctf_types_number(types, TYPE_UINT, looks_like_bytes(types) ? LENGTH_BITS_ODD : LENGTH_BITS, 10);
+}
+
+/* An array or bytes, called `name` in its struct, whose length is in the member `length` before it, or inline. */
+static const struct type *make_counted(struct ctf_types *types, ttr_text name, ttr_text length)
+{
+    bool is_bytes = peek(types)->type == TTR_TYPE_BYTES, is_blob = is_bytes && types->description->version == CTF_2;
+    struct type *type = new_type(types, is_blob ? TYPE_BLOB : TYPE_SEQUENCE);
+    if (!type)
+        return NULL;
+    if (is_rfc(types)) {
+        type->has_inline_length = true;
+        type->length_type = length_type(types);
+    } else {
+        refer(types, type, length);
+    }
+    uint32_t count = types->items->field[types->at++].value.count;
+    if (!is_bytes)
+        type->element = make_elements(types, count, name);
+    else if (!is_blob)
+        type->element = ctf_types_number(types, TYPE_UINT, 8, 16);
+    if (type->element && type->element->align > type->align)
+        type->align = type->element->align;
+    if (type->length_type && type->length_type->align > type->align)
+        type->align = type->length_type->align;
+    return type;
+}
+
+/* Closes the struct whose members began at `begin`. */
+static const struct type *close_struct(struct ctf_types *types, size_t begin)
+{
+    const struct type *type = NULL;
+    if (!types->failed)
+        type = ctf_types_struct(types, types->member + begin, (uint32_t)(types->members_n - begin));
+    types->members_n = begin;
+    return type;
+}
+
+/* Adds the value under way as a member, with the length before it that it may need. */
+static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id, bool is_fixed)
+{
+    bool has_length = !is_rfc(types) && is_counted(peek(types));
+    ttr_text length = {"", 0};
+    if (has_length) {
+        char text[64];
+        bool is_long = name.n > sizeof text - 8;
+        size_t n = is_long ? 0 : name.n;
+        if (n)
+            memcpy(text, name.p, n);
+        memcpy(text + n, "_length", 7);
+        size_t at = add_member(types);
+        unsigned times = times_of(types, structure, ttr_text_add(types->t, text, n + 7));
+        if (at == SIZE_MAX)
+            return;
+        name_member(types, &types->member[at], (ttr_text){text, n + 7}, times, false);
+        types->member[at].type = length_type(types);
+        length = types->member[at].name;
+    }
+    size_t at = add_member(types);
+    if (at == SIZE_MAX)
+        return;
+    name_member(types, &types->member[at], name, is_fixed ? 1 : times_of(types, structure, id), is_fixed);
+    ttr_text own = types->member[at].name;
+    if (is_counted(peek(types))) {
+        const struct type *type = make_counted(types, own, length);
+        types->member[at].type = type;
+        return;
+    }
+    types->path[types->path_n++] = own;
+    const struct type *type = make_value(types);
+    types->path_n--;
+    types->member[at].type = type;
+}
+
+/* The struct around a length and what it counts, where these stand in an array. */
+static const struct type *make_pair(struct ctf_types *types, ttr_text name)
+{
+    size_t begin = types->members_n;
+    add_value(types, ++types->structs, name.n ? name : (ttr_text){"data", 4}, 0, true);
+    return close_struct(types, begin);
+}
+
+/* A scalar in a struct that says by its member's name what it is. */
+static const struct type *wrap(struct ctf_types *types, const char *name, const struct type *inner)
+{
+    struct type_member member = {.type = inner};
+    name_member(types, &member, (ttr_text){name, strlen(name)}, 1, true);
+    return types->failed ? NULL : ctf_types_struct(types, &member, 1);
+}
+
+static const struct type *make_group(struct ctf_types *types, bool is_array, uint32_t count)
+{
+    size_t begin = types->members_n;
+    uint64_t structure = ++types->structs;
+    /* An identifier does not begin with a digit; in TSDL there is an underscore already. */
+    char digits[NUMBER_MAX + 1] = "_";
+    size_t skip = is_rfc(types) ? 0 : 1;
+    for (uint32_t i = 0; i < count && !types->failed; i++) {
+        const ttr_field *field = &types->items->field[types->at];
+        size_t n = 1 + number_put_u64(digits + 1, i);
+        ttr_text name = is_array ? (ttr_text){digits + skip, n - skip} : ttr_text_get(types->t, field->name_id);
+        add_value(types, structure, name, is_array ? i : field->name_id, is_array);
+    }
+    return close_struct(types, begin);
+}
+
+static const struct type *make_scalar(struct ctf_types *types, const ttr_value *value)
+{
+    bool is_signed = value->type == TTR_TYPE_INT;
+    switch (value->type) {
+    case TTR_TYPE_BOOL: return boolean(types);
+    case TTR_TYPE_FLOAT: return ctf_types_number(types, TYPE_FLOAT, value->bits, 0);
+    case TTR_TYPE_TEXT: return value->hint == TTR_HINT_NUMBER ? wrap(types, "number", string(types)) : string(types);
+    case TTR_TYPE_UINT:
+    case TTR_TYPE_INT: break;
+    default: return nothing(types, value->hint == TTR_HINT_ABSENT);
+    }
+    if (value->hint == CTF_ITEM_CONSTANT)
+        return constant(types, value);
+    const struct type *type = ctf_types_number(types, is_signed ? TYPE_INT : TYPE_UINT, value->bits, value->base);
+    return value->hint == TTR_HINT_KOID ? wrap(types, "koid", type) : type;
+}
+
+/* Sixteen bytes and the like. */
+static const struct type *make_fixed(struct ctf_types *types, size_t n)
+{
+    bool is_blob = types->description->version == CTF_2;
+    struct type *type = new_type(types, is_blob ? TYPE_BLOB : TYPE_ARRAY);
+    if (!type)
+        return NULL;
+    type->count = n;
+    if (!is_blob)
+        type->element = ctf_types_number(types, TYPE_UINT, 8, 16);
+    return type;
+}
+
+static const struct type *make_value(struct ctf_types *types)
+{
+    if (types->failed || types->at >= types->items->n) {
+        types->failed = true;
+        return NULL;
+    }
+    const ttr_value *value = peek(types);
+    if (value->type == TTR_TYPE_STRUCT || value->type == TTR_TYPE_ARRAY) {
+        types->at++;
+        return make_group(types, value->type == TTR_TYPE_ARRAY, value->count);
+    }
+    types->at++;
+    return value->type == TTR_TYPE_BYTES ? make_fixed(types, value->text.n) : make_scalar(types, value);
+}
+
+const struct type *ctf_types_root(struct ctf_types *types, enum type_root root, const struct ctf_items *items, size_t from, size_t to,
+                                  uint64_t shape)
+{
+    uint64_t key = hash_pair(shape, root);
+    const struct type *known = find(types, key);
+    if (known)
+        return known;
+    types->items = items;
+    types->at = from;
+    types->root = root;
+    types->path_n = 0;
+    uint64_t structure = ++types->structs;
+    size_t begin = types->members_n;
+    while (types->at < to && !types->failed) {
+        const ttr_field *field = &items->field[types->at];
+        bool is_fixed = !field->name_id && field->name.n;
+        add_value(types, structure, is_fixed ? field->name : ttr_text_get(types->t, field->name_id), field->name_id, is_fixed);
+    }
+    pairmap_free(&types->times);
+    pairmap_init(&types->times, &types->t->counted);
+    const struct type *type = close_struct(types, begin);
+    return types->failed ? NULL : remember(types, key, type);
+}

@@ -1,0 +1,257 @@
+/* The parts of the CTF writer: what they share, and what each of them offers.
+ *
+ *   ctf_write.c        the loop over events, traces and streams of the output, metadata
+ *   ctf_options.c      options
+ *   ctf_items.c        an event taken apart: attributes and fields in the order they are written, and their shape
+ *   ctf_types.c        types for a shape
+ *   ctf_classes.c      streams and events as classes of a description
+ *   ctf_packets.c      packets of a stream file, and its index
+ *   ctf_metadata.c     the metadata file
+ *   ctf_files.c        files at all
+ *
+ * An event becomes a list of items (ctf_items); the hash of its shape finds its class, made when it is new (ctf_types, ctf_classes);
+ * the items are encoded as the class says into the packet under way (ctf_packets).  The description is printed when all is written.
+ * Ownership: everything belongs to the writer and dies with it. */
+#ifndef TRACETTA_FORMATS_CTF_WRITE_H
+#define TRACETTA_FORMATS_CTF_WRITE_H
+
+#include "base/clockmath.h"
+#include "base/keymap.h"
+#include "formats/ctf/ctf_dialect.h"
+#include "formats/ctf/rfc11.h"
+#include "formats/ctf/rfc11_packet.h"
+#include "io/folder.h"
+#include "model/encode.h"
+#include "model/output.h"
+
+#define CTF_ITEMS_DEPTH 12u /* structs and arrays inside one another that are written */
+
+enum ctf_loss {
+    CTF_LOST_KIND,
+    CTF_LOST_TICKS,
+    CTF_LOST_BACKWARD,
+    CTF_LOST_ORDER,
+    CTF_LOST_MIXED,
+    CTF_LOST_DEPTH,
+    CTF_LOST_NUL,
+    CTF_LOST_HINT,
+    CTF_LOST_FLOAT,
+    CTF_LOST_SIZE,
+    CTF_LOSSES
+};
+
+extern const ttr_loss ctf_losses[CTF_LOSSES];
+
+/* --- ctf_options.c --- */
+
+struct ctf_options {
+    enum ctf_version version;   /* CTF_UNKNOWN: that of the source */
+    bool is_big_endian;
+    bool has_order;             /* byte order was asked for */
+    bool has_index, has_no_index, is_packetised, is_text_metadata;
+    uint64_t packet_size;       /* bytes: packets end when they are as large */
+    uint8_t rfc_header;         /* 1 or 2 */
+    bool rfc_is_natural, rfc_has_event_size;
+    struct rfc11_packing packing;
+    uint8_t key[RFC11_KEY];
+};
+
+/* Reads the options of the output; TTR_E_MISUSE says what is wrong with one. */
+TTR_MUST ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *options, ttr_error *error);
+
+extern const ttr_option_info ctf_write_options[];
+extern const size_t ctf_write_options_n;
+
+/* --- ctf_items.c --- */
+
+/* Private hints of items beside those of ttr_hint. */
+enum ctf_item_hint {
+    CTF_ITEM_CONSTANT = 0x80, /* UINT of 8 bits: the same for all events of the class, named by `text` */
+    CTF_ITEM_FIXED,           /* BYTES: always as many */
+    CTF_ITEM_MIXED            /* ARRAY of unlike elements */
+};
+
+/* An event taken apart.  field[i].name_id is the name of whatever stands in a struct. */
+struct ctf_items {
+    ttr_field *field;
+    size_t n, capacity;
+    size_t common_n;   /* [0, common_n): the common context */
+    size_t context_n;  /* [common_n, context_n): attributes and the specific context; behind it the payload */
+    size_t attributes_n;
+    uint64_t common_shape, context_shape, payload_shape;
+    uint64_t offset;    /* of the event */
+    struct buffer text; /* of floats that must become text */
+    bool failed;       /* no memory */
+};
+
+/* What the items are for. */
+struct ctf_items_for {
+    struct ttr_writer *out;
+    enum ctf_version version;
+    bool is_dialect;   /* with attributes */
+    bool has_cpu;      /* the packet tells the cpu */
+};
+
+/* Takes an event apart; losses are counted. */
+void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event);
+
+/* Items by hand: empties; adds an attribute of so many bits, or a constant; adds a text; ends. */
+void ctf_items_begin(struct ctf_items *items);
+void ctf_items_add_number(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value, unsigned bits);
+void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value, ttr_text label);
+void ctf_items_add_thread(struct ctf_items *items, const ttr_thread *thread, enum ctf_attribute pid);
+void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text);
+/* Adds the name of the event as its last attribute, for classes that have none for it. */
+void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc);
+void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset);
+
+void ctf_items_free(struct ctf_items *items, const struct alloc *alloc);
+
+/* --- ctf_types.c --- */
+
+/* What types are made for; they lie in the description's arena. */
+struct ctf_types {
+    ttr *t;
+    struct ctf_description *description; /* its version and byte order are set */
+    bool is_dialect, is_natural;
+    struct keymap by_key;      /* hash of a shape or of a scalar to `type` */
+    const struct type **type;
+    size_t n, capacity;
+    /* of the struct being made */
+    const struct ctf_items *items;
+    size_t at;
+    struct type_member *member; /* of all structs under way */
+    size_t members_n, members_capacity;
+    ttr_text path[2 * CTF_ITEMS_DEPTH + 2];
+    uint32_t path_n;
+    enum type_root root;
+    struct pairmap times;      /* (struct, name) to how often it stands there */
+    uint64_t structs;
+    struct buffer name;
+    bool failed;
+};
+
+void ctf_types_init(struct ctf_types *types, ttr *t, struct ctf_description *description);
+void ctf_types_free(struct ctf_types *types);
+
+/* The struct for items [from, to) of a shape; NULL also when memory is out (types->failed). */
+const struct type *ctf_types_root(struct ctf_types *types, enum type_root root, const struct ctf_items *items, size_t from, size_t to,
+                                  uint64_t shape);
+
+/* A number of so many bits, aligned as the target has it. */
+const struct type *ctf_types_number(struct ctf_types *types, uint8_t kind, unsigned bits, unsigned base);
+
+/* A number with a role, a clock or labels; not shared. */
+struct type *ctf_types_special(struct ctf_types *types, unsigned bits, uint16_t role);
+
+/* A struct of these members, which are copied; names are those of the language. */
+struct type *ctf_types_struct(struct ctf_types *types, const struct type_member *members, uint32_t n);
+
+/* --- ctf_classes.c --- */
+
+/* A stream class of the output, and how its event classes are found. */
+struct ctf_kind_out {
+    struct ctf_stream_class *class;
+    struct keymap events;      /* hash of all that makes a class to the index in class->events */
+    bool has_cpu;              /* the packet's context tells the cpu */
+};
+
+/* Threads whose names were written. */
+struct ctf_names_told {
+    ttr_id *thread;            /* by thread: the name told + 1; 0 = not met yet */
+    size_t threads_n;
+    ttr_id *process;           /* by process, the same */
+    size_t processes_n;
+};
+
+/* One trace of the output: a description with its stream files. */
+struct ctf_trace_out {
+    const struct ctf_options *options;
+    struct ctf_description description;
+    struct ctf_types types;
+    bool is_dialect, has_uuid, has_begun;
+    struct ctf_clock *clock;
+    struct ctf_kind_out **kinds;
+    size_t kinds_n, kinds_capacity;
+    size_t streams_n;          /* files */
+    struct ctf_names_told told;
+    char *folder;              /* "", or "NAME/" */
+    size_t folder_size;
+};
+
+/* Begins a trace whose first event is at this time, for events of any kind; false when memory is out. */
+TTR_MUST bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
+                              int64_t time);
+void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
+
+/* Adds a stream class; `common` may be NULL.  NULL when memory is out. */
+struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, ttr_text name, bool has_cpu, const struct type *common);
+
+/* What tells event classes apart, beside their shape. */
+struct ctf_class_key {
+    ttr_text name;
+    uint64_t identity;         /* a hash of everything that is not in the items */
+    int64_t log_level;
+    bool has_log_level;
+};
+
+/* The event class for the items; NULL when there is none yet. */
+const struct ctf_event_class *ctf_trace_find_class(const struct ctf_kind_out *kind, const struct ctf_items *items,
+                                                   const struct ctf_class_key *key);
+
+/* The same, made when new; NULL when memory is out. */
+const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace, struct ctf_kind_out *kind, const struct ctf_items *items,
+                                              const struct ctf_class_key *key);
+
+/* --- ctf_packets.c --- */
+
+/* A stream file being written. */
+struct ctf_stream_out {
+    struct ctf_trace_out *trace;
+    struct ctf_kind_out *kind;
+    char *name;                /* of the file, below the trace */
+    size_t name_size;
+    struct sink *sink;         /* NULL until its first packet */
+    struct buffer packet;
+    struct bitput put;
+    bool is_open, has_cpu;
+    uint32_t cpu;
+    uint64_t number;           /* of the data stream */
+    uint64_t begin, last;      /* ticks: of the packet's first event; of the last of the stream */
+    uint64_t events;           /* in the packet */
+    uint64_t discarded, sequence;
+    uint64_t offset;           /* bytes in the file */
+    struct buffer index;       /* entries */
+};
+
+/* Appends an event.  A packet that is large enough goes to its file first. */
+TTR_MUST ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_event_class *class,
+                                   const struct ctf_items *items, uint64_t ticks, ttr_error *error);
+
+/* Writes what is left, and the index; ends the file. */
+TTR_MUST ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error);
+
+/* Frees, whatever state it is in. */
+void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc);
+
+/* --- ctf_files.c --- */
+
+/* Makes a file in the trace's folder; NULL with `error` when that fails. */
+struct sink *ctf_add_file(const struct ctf_trace_out *trace, struct ttr_writer *out, const char *before, const char *name, const char *behind,
+                          ttr_error *error);
+
+/* Writes a whole file. */
+TTR_MUST ttr_status ctf_write_file(struct sink *sink, const struct buffer *bytes, ttr_error *error);
+
+/* --- ctf_metadata.c --- */
+
+/* Prints the description of a trace and writes it to its metadata file. */
+TTR_MUST ttr_status ctf_write_metadata(struct ctf_trace_out *trace, struct ttr_writer *out, ttr_error *error);
+
+/* --- ctf_write.c --- */
+ttr_status ctf_create(struct ttr_writer *out, ttr_error *error);
+ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
+ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error);
+void ctf_drop(struct ttr_writer *out);
+
+#endif
