@@ -131,7 +131,7 @@ static void put_random_field(struct writing *w, uint64_t *seed)
 {
     char name[12], text[12];
     uint64_t bits = support_random_word(seed);
-    ttr_field field = {.depth = (uint32_t)(support_random(seed) % 4)};
+    ttr_field field = {.depth = (uint16_t)(support_random(seed) % 4)};
     field.name.p = random_text(seed, name);
     field.name.n = strlen(name);
     field.value.type = (uint8_t)(support_random(seed) % TTR_TYPE_COUNT);

@@ -50,7 +50,7 @@ enum layout_end {
 /* A run over a record. */
 struct layout_run {
     struct bits bits;             /* base: the packet's start (or a multiple of 4,096 bytes behind it); in: where the record begins and where content ends; out: where it stopped */
-    uint64_t slots[LAYOUT_SLOTS]; /* what lengths and selectors need */
+    uint64_t slots[LAYOUT_SLOTS + 1]; /* what lengths and selectors need; the last is the engine's own */
     uint64_t value;               /* out: the length or selector that was wrong */
     const struct type_member *member; /* out: the member at which it ended badly, or NULL */
     uint32_t absent;              /* the engine's own: slots that hold nothing yet */
@@ -84,14 +84,19 @@ const struct layout_import *layout_imports(const struct layout *layout, uint32_t
 bool layout_evaluate(const struct layout *layout, const struct layout_run *run, const struct type_reference *reference,
                      uint64_t *value);
 
+/* Loops under way: for each, how many elements are left and where this one began. */
+struct layout_loops {
+    uint64_t left[LAYOUT_DEPTH], began[LAYOUT_DEPTH];
+    uint32_t depth;
+};
+
 /* A walk over the values of a record, for whoever needs roles: packet headers and contexts, event headers. */
 struct layout_walk {
-    const struct layout *layout;
+    const struct op *program;
     struct layout_run run;
     struct arena *scratch;  /* for text in other encodings and wide numbers; NULL: such values are given as bytes */
     const struct op *op;    /* the step that gave the last field */
-    uint64_t frames[2 * LAYOUT_DEPTH]; /* for each loop: elements left, where this one began */
-    uint32_t depth;         /* frames in use */
+    struct layout_loops loops;
     enum layout_end end;    /* how it ended */
 };
 

@@ -1,0 +1,126 @@
+/* Layouts from outside: compiling, and what is known of a layout without running it. */
+#include "model/layout_compile.h"
+
+/* What the first root with members, and the empty ones before it, are aligned to. */
+static uint64_t start_mask(const struct layout_spec *spec)
+{
+    unsigned log2 = 0;
+    for (int root = 0; root < ROOT_COUNT; root++) {
+        const struct type *type = spec->root[root];
+        if (!type)
+            continue;
+        log2 = type->align > log2 ? type->align : log2;
+        if (type->members_n)
+            break;
+    }
+    return (UINT64_C(1) << (log2 < TYPE_ALIGN_MAX ? log2 : TYPE_ALIGN_MAX)) - 1;
+}
+
+static const struct op *keep_walk(struct compiler *c)
+{
+    struct op *ops = arena_take(c->spec->arena, c->ops_n * sizeof *ops);
+    if (ops)
+        memcpy(ops, c->ops, c->ops_n * sizeof *ops);
+    else
+        (void)fail_memory(c->error);
+    return ops;
+}
+
+static const struct step *keep_measure(struct compiler *c)
+{
+    struct step *steps = arena_take(c->spec->arena, c->ops_n * sizeof *steps);
+    if (!steps)
+        (void)fail_memory(c->error);
+    for (size_t i = 0; steps && i < c->ops_n; i++)
+        steps[i] = c->ops[i].step;
+    bool is_fixed = c->ops_n == 1 && c->layout->start_mask <= 7;
+    c->layout->fixed_bits = is_fixed ? c->ops[0].step.advance : 0;
+    return steps;
+}
+
+static bool compile(struct compiler *c)
+{
+    struct layout *layout = c->layout;
+    if (!compile_references(c))
+        return false;
+    if (!compile_program(c, PROGRAM_MEASURE) || !(layout->measure = keep_measure(c)))
+        return false;
+    if (!compile_program(c, PROGRAM_WALK) || !(layout->walk = keep_walk(c)))
+        return false;
+    layout->everything = layout->walk;
+    if (!c->has_hidden)
+        return true;
+    return compile_program(c, PROGRAM_EVERYTHING) && (layout->everything = keep_walk(c));
+}
+
+struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error)
+{
+    struct layout *layout = arena_take(spec->arena, sizeof *layout);
+    if (!layout) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    *layout = (struct layout){.start_mask = start_mask(spec)};
+    memcpy(layout->root, spec->root, sizeof layout->root);
+    struct compiler c = {.spec = spec, .error = error, .layout = layout};
+    bool is_good = compile(&c);
+    const struct alloc *alloc = &spec->t->counted;
+    alloc_free(alloc, c.uses, c.uses_capacity, sizeof *c.uses);
+    alloc_free(alloc, c.ops, c.ops_capacity, sizeof *c.ops);
+    alloc_free(alloc, c.tables, c.tables_capacity, sizeof *c.tables);
+    return is_good ? layout : NULL;
+}
+
+uint64_t layout_fixed_bits(const struct layout *layout)
+{
+    return layout->fixed_bits;
+}
+
+const struct layout_import *layout_imports(const struct layout *layout, uint32_t *n)
+{
+    *n = layout->imports_n;
+    return layout->imports;
+}
+
+static bool same_text(ttr_text a, ttr_text b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+/* Looks for the member in a root, of which it passes over what precedes it; false where the search is over. */
+static bool search(struct compiler *c, enum type_root root, ttr_text name, struct place *place, struct fold *fold,
+                   struct layout_spot *spot)
+{
+    const struct type *type = c->layout->root[root];
+    for (uint32_t i = 0; i < type->members_n; i++) {
+        const struct type *member = type->members[i].type;
+        uint64_t pad = (0 - (uint64_t)place->residue) & ((UINT64_C(1) << member->align) - 1);
+        if (name.p && same_text(type->members[i].name, name) && member->align <= place->known && !member->unit) {
+            *spot = (struct layout_spot){.bit = fold->bits + pad, .type = member};
+            return false;
+        }
+        if (!compile_fold(c, member, place, fold))
+            return false;
+    }
+    return true;
+}
+
+bool layout_find_spot(const struct layout *layout, enum type_root root, ttr_text name, struct layout_spot *spot)
+{
+    /* Nothing is compiled: only sizes are asked for. */
+    struct layout copy = *layout;
+    struct compiler c = {.layout = &copy};
+    struct place place = {.known = 3, .order = ORDER_START};
+    struct fold fold = {0};
+    spot->type = NULL;
+    for (int r = 0; r < ROOT_COUNT && layout->start_mask <= 7; r++) {
+        const struct type *type = layout->root[r];
+        ttr_text wanted = r == (int)root ? name : (ttr_text){NULL, 0};
+        const struct type outside = {.kind = TYPE_STRUCT, .align = type ? type->align : 0};
+        if (!type)
+            continue;
+        if (!compile_fold(&c, &outside, &place, &fold) || !search(&c, (enum type_root)r, wanted, &place, &fold, spot) || r == (int)root)
+            break;
+    }
+    return spot->type != NULL;
+}

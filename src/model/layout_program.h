@@ -1,0 +1,227 @@
+/* What a layout is made of inside: steps, the tables they use, and how numbers are loaded.
+ *
+ * A program is an array of steps.  First, a step passes over `advance` bits (fields of fixed size before it, folded into one
+ * addition), then it does what its code says.  The measuring program has steps only; in the walk each step comes with the field it
+ * gives, prepared but for the value.  Steps that give fixed fields do not move: their `advance` is the place of the value from
+ * where the last moving step stopped, and `amount` the bits that must be there from the same place.
+ * Only this folder's layout*.c include this. */
+#ifndef TRACETTA_MODEL_LAYOUT_PROGRAM_H
+#define TRACETTA_MODEL_LAYOUT_PROGRAM_H
+
+#include "model/layout.h"
+
+/* How a number is read.  Those of whole bytes lie at a byte; the others are read bit by bit. */
+enum load {
+    LOAD_U8, LOAD_U16LE, LOAD_U32LE, LOAD_U64LE, LOAD_U16BE, LOAD_U32BE, LOAD_U64BE,
+    LOAD_S8, LOAD_S16LE, LOAD_S32LE, LOAD_S16BE, LOAD_S32BE,
+    LOAD_BITS,
+    LOAD_COUNT
+};
+
+enum step_code {
+    /* Silent steps, in both programs; all of them move. */
+    STEP_END,      /* of the record */
+    STEP_SKIP,     /* no more than the advance */
+    STEP_ALIGN,    /* to a multiple of amount + 1 */
+    STEP_UNIT,     /* a gcc bitfield of `width` comes: to the next unit of `amount` where it would cross one */
+    STEP_ORDER,    /* what comes is stored in `order`: inside a byte of another it may not begin */
+    STEP_MIXED,    /* what was just read was stored in `order` */
+    STEP_SAVE,     /* the number right before goes into `slot` */
+    STEP_STRING8, STEP_STRING16, STEP_STRING32, /* pass over the text and its zero */
+    STEP_TAKE,     /* elements of fixed size: `count` or as many as `slot` says, every `amount` bits, `width` less behind the last */
+    STEP_COUNTED,  /* SAVE and TAKE in one */
+    STEP_LEB,      /* pass over a LEB128 number */
+    STEP_LEB_SAVE,
+    STEP_REQUIRE,  /* slot must hold something */
+    STEP_SPINS,    /* that many elements (times `amount`) took no bits */
+    STEP_LOOP,     /* `count` or as many as `slot` says; to `jump` when none */
+    STEP_AGAIN,    /* the next element at `jump`, or on */
+    STEP_IF,       /* on where the selector is right, else to `jump` */
+    STEP_CHOOSE,   /* to the option of the selector */
+    STEP_JUMP,
+
+    /* Fixed fields: do not move. */
+    GIVE_NUMBER,   /* + enum load */
+    GIVE_F32LE = GIVE_NUMBER + LOAD_COUNT,
+    GIVE_F32BE,
+    GIVE_FLOAT,    /* any other */
+    GIVE_BOOL,
+    GIVE_ENUM,
+    GIVE_FLAGS,
+    GIVE_WIDE,     /* an integer of more than 64 bits */
+    GIVE_TEXT, GIVE_TEXT_WIDE, GIVE_BLOB, /* `count` bytes */
+    GIVE_AS_IT_IS, /* the field is ready: structures, nulls */
+    GIVE_ARRAY,    /* ready but for its count; a loop follows */
+    GIVE_LEB,      /* a LEB follows, which passes over it */
+
+    /* Others: move. */
+    GIVE_STRING8, GIVE_STRING_WIDE, /* the latter in characters of `width` bytes */
+    GIVE_TEXT_TAKEN, GIVE_TEXT_WIDE_TAKEN, GIVE_BLOB_TAKEN, /* as many bytes as `slot` says */
+    GIVE_ELEMENTS, /* an array of numbers, each given by the next step */
+    GIVE_ELEMENT,
+    GIVE_ELEMENT_BACK,
+    GIVE_NOTHING   /* the walk is over */
+};
+
+/* Byte order inside of bytes. */
+enum order {
+    ORDER_ANY,
+    ORDER_LE,
+    ORDER_BE,
+    ORDER_BYTES, /* only at whole bytes */
+    ORDER_START  /* while compiling: nothing was read yet */
+};
+
+#define STEP_FIXED 1u    /* count, not a slot */
+#define STEP_SIGNED 2u   /* LOAD_BITS */
+#define STEP_REVERSED 4u /* LOAD_BITS */
+#define STEP_BIG 8u      /* LOAD_BITS */
+#define STEP_MAY_LACK 16u /* SAVE: the slot holds something from now on */
+#define STEP_SINGLE 32u  /* GIVE_ELEMENT: a float of 32 bits */
+#define STEP_INLINE_SLOT LAYOUT_SLOTS /* lengths right before what they count */
+
+struct step {
+    uint64_t advance;
+    uint64_t amount, count;
+    const void *table;  /* struct lookup of labels, of options, of the values of a selector; masks of flags */
+    uint32_t jump;
+    uint32_t width;
+    uint8_t code;       /* enum step_code */
+    uint8_t load;       /* enum load */
+    uint8_t slot, flags;
+    uint8_t order;      /* enum order */
+    uint8_t root, level; /* where its member stands: enum type_root, names on the way */
+    uint8_t align;      /* TAKE and its like: log2 of what the first element is aligned to, where there is one */
+    const struct type *type;
+    const struct type_member *member;
+};
+
+/* A step of the walk. */
+struct op {
+    ttr_field field;
+    struct step step;
+};
+
+/* Values to something: entries that do not overlap are sorted and searched by halves, others tried in order. */
+struct lookup_entry {
+    uint64_t low, high; /* the sign bit turned where signed, so that they compare as unsigned numbers */
+    uint32_t index;     /* of the label, or the step to go on at */
+};
+
+struct lookup {
+    uint64_t turn;
+    uint32_t n;
+    bool is_sorted;
+    struct lookup_entry entry[];
+};
+
+#define LOOKUP_NONE UINT32_MAX
+
+/* The index that holds the value, or LOOKUP_NONE. */
+static inline uint32_t lookup_find(const struct lookup *lookup, uint64_t value)
+{
+    uint64_t x = value ^ lookup->turn;
+    if (!lookup->is_sorted) {
+        for (uint32_t i = 0; i < lookup->n; i++)
+            if (x >= lookup->entry[i].low && x <= lookup->entry[i].high)
+                return lookup->entry[i].index;
+        return LOOKUP_NONE;
+    }
+    uint32_t from = 0, n = lookup->n;
+    while (n > 1) {
+        uint32_t half = n / 2;
+        from += lookup->entry[from + half].low <= x ? half : 0;
+        n -= half;
+    }
+    bool is_in = n && x >= lookup->entry[from].low && x <= lookup->entry[from].high;
+    return is_in ? lookup->entry[from].index : LOOKUP_NONE;
+}
+
+struct layout {
+    const struct step *measure;
+    const struct op *walk;       /* [0] is no step: walks begin behind it */
+    const struct op *everything; /* the walk that also gives what is hidden */
+    uint64_t start_mask;         /* a record begins at a multiple of this + 1 */
+    uint32_t absent;             /* slots that hold nothing until they are filled */
+    uint64_t fixed_bits;
+    const struct layout_import *imports;
+    uint32_t imports_n;
+    const struct type *root[ROOT_COUNT];
+};
+
+/* The number of a step at a place where its bits are known to be. */
+static inline uint64_t step_load(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end)
+{
+    const uint8_t *p = base + (at >> 3);
+    switch (step->load) {
+    case LOAD_U8: return *p;
+    case LOAD_U16LE: return load_u16le(p);
+    case LOAD_U32LE: return load_u32le(p);
+    case LOAD_U64LE: return load_u64le(p);
+    case LOAD_U16BE: return load_u16be(p);
+    case LOAD_U32BE: return load_u32be(p);
+    case LOAD_U64BE: return load_u64be(p);
+    case LOAD_S8: return (uint64_t)(int8_t)*p;
+    case LOAD_S16LE: return (uint64_t)(int16_t)load_u16le(p);
+    case LOAD_S32LE: return (uint64_t)(int32_t)load_u32le(p);
+    case LOAD_S16BE: return (uint64_t)(int16_t)load_u16be(p);
+    case LOAD_S32BE: return (uint64_t)(int32_t)load_u32be(p);
+    default: break;
+    }
+    struct bits bits = bits_over(base, at, end);
+    uint64_t x = step->flags & STEP_BIG ? bits_be(&bits, step->width) : bits_le(&bits, step->width);
+    if (step->flags & STEP_REVERSED)
+        x = bits_reverse(x, step->width);
+    return step->flags & STEP_SIGNED ? (uint64_t)bits_sign(x, step->width) : x;
+}
+
+/* The first zero byte, or NULL. */
+static inline const uint8_t *find_zero(const uint8_t *p, const uint8_t *end)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = UINT64_C(0x8080808080808080);
+    for (int i = 0; i < 6 && end - p >= 8; i++, p += 8) {
+        uint64_t x = load_u64le(p), zeros = (x - ones) & ~x & tops;
+        if (zeros)
+            return p + __builtin_ctzll(zeros) / 8;
+    }
+    return p < end ? memchr(p, 0, (size_t)(end - p)) : NULL;
+}
+
+/* How many elements a step is about. */
+static inline uint64_t step_count(const struct step *step, const struct layout_run *run)
+{
+    return step->flags & STEP_FIXED ? step->count : run->slots[step->slot];
+}
+
+/* Runs a silent step other than END whose advance is done.  Gives where to go on: 0 = at the step behind it, STEP_STOPS = nowhere, and then
+ * `end` says why. */
+#define STEP_STOPS UINT32_MAX
+uint32_t layout_silent(const struct step *step, struct layout_run *run, struct layout_loops *loops, enum layout_end *end);
+
+/* The length of a LEB128 number in bytes, 0 when it has no end before `end`. */
+size_t leb_length(const uint8_t *p, const uint8_t *end);
+
+/* Its value; false when it takes more than 64 bits. */
+bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value);
+
+/* Gives the value of a field that is neither a plain number nor plain text: the prepared field is there, `at` is where its bits are. */
+struct value_place {
+    const struct step *step;
+    const uint8_t *base;
+    uint64_t at, end;      /* bits; all bits of the value lie between them */
+    struct arena *scratch; /* may be NULL */
+};
+void value_float(const struct value_place *place, ttr_value *value);
+void value_bool(const struct value_place *place, ttr_value *value);
+void value_enum(const struct value_place *place, ttr_value *value);
+void value_flags(const struct value_place *place, ttr_value *value);
+void value_wide(const struct value_place *place, ttr_value *value);
+void value_leb(const struct value_place *place, size_t n, ttr_value *value);
+
+/* Text of n bytes in 16- or 32-bit characters, up to a zero. */
+void value_wide_text(const struct value_place *place, size_t n, ttr_value *value);
+
+/* The length of a zero-terminated text of characters of `unit` bytes, SIZE_MAX when there is no zero before `end`. */
+size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit);
+
+#endif

@@ -1,0 +1,414 @@
+/* Giving the fields of a record one by one.
+ *
+ * A field lies ready with the step that gives it; the walk copies it and puts the value in.  Between two fields silent steps move
+ * the walk on, the same that measuring runs.  Every value is checked against the end of the record before it is touched. */
+#include "model/layout_program.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+_Static_assert(sizeof(struct layout_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+
+/* Walks that are over stand before the second of these. */
+static const struct op over[2] = {{.step = {.code = GIVE_NOTHING}}, {.step = {.code = GIVE_NOTHING}}};
+
+/* Copies a field by whole vectors, as compilers do not. */
+static inline void copy_field(ttr_field *to, const ttr_field *from)
+{
+    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
+    _Static_assert(sizeof(ttr_field) == 4 * sizeof(lanes), "a field is four vectors");
+    const lanes *source = (const lanes *)from;
+    lanes *part = (lanes *)to;
+    part[0] = source[0], part[1] = source[1], part[2] = source[2], part[3] = source[3];
+}
+
+static bool stop(struct layout_walk *walk, const struct op *op, enum layout_end why)
+{
+    walk->run.member = op->step.member;
+    walk->end = why;
+    walk->op = over;
+    return false;
+}
+
+static inline uint64_t left(const struct layout_walk *walk)
+{
+    return walk->run.bits.end - walk->run.bits.at;
+}
+
+/* Gives a number that was loaded. */
+static inline bool give(struct layout_walk *walk, const struct op *op, ttr_field *field, uint64_t number)
+{
+    copy_field(field, &op->field);
+    field->value.v.u = number;
+    walk->op = op;
+    return true;
+}
+
+static inline double single(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return (double)f;
+}
+
+static inline bool give_float(struct layout_walk *walk, const struct op *op, ttr_field *field, uint32_t bits)
+{
+    return give(walk, op, field, bits_of_double(single(bits)));
+}
+
+static struct value_place place_at(const struct layout_walk *walk, const struct op *op, uint64_t advance)
+{
+    return (struct value_place){.step = &op->step, .base = walk->run.bits.base, .at = walk->run.bits.at + advance,
+                                .end = walk->run.bits.end, .scratch = walk->scratch};
+}
+
+static void set_text(ttr_value *value, const uint8_t *p, size_t n)
+{
+    const uint8_t *zero = find_zero(p, p + n);
+    value->text = (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
+}
+
+/* Text or bytes of a size. */
+static inline void set_bytes(const struct value_place *place, unsigned code, size_t n, ttr_value *value)
+{
+    const uint8_t *p = place->base + (place->at >> 3);
+    if (code == GIVE_TEXT || code == GIVE_TEXT_TAKEN)
+        set_text(value, p, n);
+    else if (code == GIVE_TEXT_WIDE || code == GIVE_TEXT_WIDE_TAKEN)
+        value_wide_text(place, n, value);
+    else
+        value->text = (ttr_text){(const char *)p, n};
+}
+
+/* Fields that stand still and take more than a load; their bits are there. */
+static bool give_still(struct layout_walk *walk, const struct op *op, ttr_field *field)
+{
+    const struct step *step = &op->step;
+    struct value_place place = place_at(walk, op, step->advance);
+    ttr_value *value = &field->value;
+    copy_field(field, &op->field);
+    walk->op = op;
+    switch (step->code) {
+    case GIVE_FLOAT: value_float(&place, value); break;
+    case GIVE_BOOL: value_bool(&place, value); break;
+    case GIVE_WIDE: value_wide(&place, value); break;
+    case GIVE_ENUM:
+        value->v.u = step_load(step, place.base, place.at, place.end);
+        value_enum(&place, value);
+        break;
+    case GIVE_FLAGS:
+        value->v.u = step_load(step, place.base, place.at, place.end);
+        value_flags(&place, value);
+        break;
+    case GIVE_TEXT:
+    case GIVE_TEXT_WIDE:
+    case GIVE_BLOB: set_bytes(&place, step->code, (size_t)step->count, value); break;
+    default: break; /* it is as it is */
+    }
+    return true;
+}
+
+static bool give_leb(struct layout_walk *walk, const struct op *op, ttr_field *field)
+{
+    struct value_place place = place_at(walk, op, op->step.advance);
+    const uint8_t *end = place.base + (place.end >> 3), *p = place.base + (place.at >> 3);
+    size_t n = p < end ? leb_length(p, end) : 0;
+    if (n == 0)
+        return stop(walk, op, LAYOUT_SHORT);
+    copy_field(field, &op->field);
+    value_leb(&place, n, &field->value);
+    walk->op = op;
+    return true;
+}
+
+static bool give_array(struct layout_walk *walk, const struct op *op, ttr_field *field)
+{
+    uint64_t count = step_count(&op->step, &walk->run);
+    if (count > UINT32_MAX) {
+        walk->run.value = count;
+        return stop(walk, op, LAYOUT_HUGE);
+    }
+    copy_field(field, &op->field);
+    field->value.count = (uint32_t)count;
+    walk->op = op;
+    return true;
+}
+
+/* Moves over what a step passes; false when it is not there. */
+static inline bool advance(struct layout_walk *walk, const struct op *op)
+{
+    if (UNLIKELY(op->step.advance > left(walk)))
+        return stop(walk, op, LAYOUT_SHORT);
+    walk->run.bits.at += op->step.advance;
+    return true;
+}
+
+static bool give_string(struct layout_walk *walk, const struct op *op, ttr_field *field)
+{
+    struct value_place place = place_at(walk, op, 0);
+    const uint8_t *p = place.base + (place.at >> 3), *end = place.base + (place.end >> 3);
+    unsigned unit = op->step.width;
+    size_t n = wide_length(p, end, unit);
+    if (UNLIKELY(n == SIZE_MAX))
+        return stop(walk, op, LAYOUT_SHORT);
+    walk->run.bits.at += ((uint64_t)n + unit) << 3;
+    copy_field(field, &op->field);
+    if (unit == 1)
+        field->value.text = (ttr_text){(const char *)p, n};
+    else
+        value_wide_text(&place, n, &field->value);
+    walk->op = op;
+    return true;
+}
+
+static bool give_taken(struct layout_walk *walk, const struct op *op, ttr_field *field)
+{
+    uint64_t count = step_count(&op->step, &walk->run);
+    if (UNLIKELY(count > left(walk) >> 3)) {
+        walk->run.value = count;
+        return stop(walk, op, count > UINT32_MAX ? LAYOUT_HUGE : LAYOUT_SHORT);
+    }
+    struct value_place place = place_at(walk, op, 0);
+    copy_field(field, &op->field);
+    set_bytes(&place, op->step.code, (size_t)count, &field->value);
+    walk->run.bits.at += count << 3;
+    walk->op = op;
+    return true;
+}
+
+/* The array itself; when it is empty the walk goes on behind the two steps of its elements. */
+static bool give_elements(struct layout_walk *walk, const struct op *op, ttr_field *field)
+{
+    const struct step *step = &op->step;
+    if (!give_array(walk, op, field))
+        return false;
+    uint64_t count = field->value.count, mask = (UINT64_C(1) << step->align) - 1;
+    if (count == 0) {
+        walk->op = op + 2;
+        return true;
+    }
+    uint64_t at = (walk->run.bits.at + mask) & ~mask;
+    if (at > walk->run.bits.end || count * step->amount - step->width > walk->run.bits.end - at)
+        return stop(walk, op, LAYOUT_SHORT);
+    walk->run.bits.at = at;
+    walk->loops.left[walk->loops.depth++] = count;
+    return true;
+}
+
+static inline bool give_element(struct layout_walk *walk, const struct op *op, ttr_field *field)
+{
+    const struct step *step = &op->step;
+    uint64_t at = walk->run.bits.at;
+    walk->loops.left[walk->loops.depth - 1]--;
+    walk->run.bits.at = at + step->amount;
+    uint64_t number = step_load(step, walk->run.bits.base, at, walk->run.bits.end);
+    return give(walk, op, field, step->flags & STEP_SINGLE ? bits_of_double(single((uint32_t)number)) : number);
+}
+
+/* Ends the walk well. */
+static bool finish(struct layout_walk *walk)
+{
+    walk->end = LAYOUT_FINE;
+    walk->op = over;
+    return false;
+}
+
+/* Behind an element: NULL when it was not the last, else the step to go on at. */
+static inline const struct op *behind_element(struct layout_walk *walk, const struct op *op)
+{
+    if (walk->loops.left[walk->loops.depth - 1] > 0)
+        return NULL;
+    walk->loops.depth--;
+    walk->run.bits.at -= op->step.width;
+    return op + 1;
+}
+
+/* Steps that move, but for elements: gives a field (true, and *op is NULL), or goes on at *op, or stops. */
+static bool move(struct layout_walk *walk, const struct op **op, ttr_field *field)
+{
+    const struct op *here = *op;
+    *op = NULL;
+    if (!advance(walk, here))
+        return false;
+    switch (here->step.code) {
+    case STEP_END: return finish(walk);
+    case GIVE_STRING8:
+    case GIVE_STRING_WIDE: return give_string(walk, here, field);
+    case GIVE_TEXT_TAKEN:
+    case GIVE_TEXT_WIDE_TAKEN:
+    case GIVE_BLOB_TAKEN: return give_taken(walk, here, field);
+    case GIVE_ELEMENTS: return give_elements(walk, here, field);
+    default: break;
+    }
+    enum layout_end why;
+    uint32_t next = layout_silent(&here->step, &walk->run, &walk->loops, &why);
+    if (next == STEP_STOPS) {
+        walk->end = why;
+        walk->op = over;
+        return false;
+    }
+    *op = next ? walk->program + next : here + 1;
+    return false;
+}
+
+#define LOAD_AT(load) give(walk, op, field, load(base + ((at + op->step.advance) >> 3)))
+#define LOAD_SIGNED_AT(type, load) give(walk, op, field, (uint64_t)(type)load(base + ((at + op->step.advance) >> 3)))
+
+static inline uint8_t load_u8(const uint8_t *p)
+{
+    return *p;
+}
+
+/* long: one case per load */
+static bool next(struct layout_walk *walk, ttr_field *field)
+{
+    const struct op *op = walk->op + 1;
+    const uint8_t *base = walk->run.bits.base;
+    while (op) {
+        uint64_t at = walk->run.bits.at;
+        if (UNLIKELY(op->step.amount > walk->run.bits.end - at) && op->step.code < GIVE_STRING8 && op->step.code >= GIVE_NUMBER)
+            return stop(walk, op, LAYOUT_SHORT);
+        switch (op->step.code) {
+        case GIVE_NUMBER + LOAD_U8: return LOAD_AT(load_u8);
+        case GIVE_NUMBER + LOAD_U16LE: return LOAD_AT(load_u16le);
+        case GIVE_NUMBER + LOAD_U32LE: return LOAD_AT(load_u32le);
+        case GIVE_NUMBER + LOAD_U64LE: return LOAD_AT(load_u64le);
+        case GIVE_NUMBER + LOAD_U16BE: return LOAD_AT(load_u16be);
+        case GIVE_NUMBER + LOAD_U32BE: return LOAD_AT(load_u32be);
+        case GIVE_NUMBER + LOAD_U64BE: return LOAD_AT(load_u64be);
+        case GIVE_NUMBER + LOAD_S8: return LOAD_SIGNED_AT(int8_t, load_u8);
+        case GIVE_NUMBER + LOAD_S16LE: return LOAD_SIGNED_AT(int16_t, load_u16le);
+        case GIVE_NUMBER + LOAD_S32LE: return LOAD_SIGNED_AT(int32_t, load_u32le);
+        case GIVE_NUMBER + LOAD_S16BE: return LOAD_SIGNED_AT(int16_t, load_u16be);
+        case GIVE_NUMBER + LOAD_S32BE: return LOAD_SIGNED_AT(int32_t, load_u32be);
+        case GIVE_NUMBER + LOAD_BITS:
+            return give(walk, op, field, step_load(&op->step, base, at + op->step.advance, walk->run.bits.end));
+        case GIVE_F32LE: return give_float(walk, op, field, load_u32le(base + ((at + op->step.advance) >> 3)));
+        case GIVE_F32BE: return give_float(walk, op, field, load_u32be(base + ((at + op->step.advance) >> 3)));
+        case GIVE_FLOAT:
+        case GIVE_BOOL:
+        case GIVE_ENUM:
+        case GIVE_FLAGS:
+        case GIVE_WIDE:
+        case GIVE_TEXT:
+        case GIVE_TEXT_WIDE:
+        case GIVE_BLOB:
+        case GIVE_AS_IT_IS: return give_still(walk, op, field);
+        case GIVE_ARRAY: return give_array(walk, op, field);
+        case GIVE_LEB: return give_leb(walk, op, field);
+        case GIVE_ELEMENT: return give_element(walk, op, field);
+        case GIVE_ELEMENT_BACK: {
+            const struct op *behind = behind_element(walk, op);
+            op = behind ? behind : op - 1;
+            break;
+        }
+        case GIVE_NOTHING: return false;
+        default:
+            if (move(walk, &op, field))
+                return true;
+            break;
+        }
+    }
+    return false;
+}
+
+/* Makes a walk stand before the first step; run.bits and imports are there. */
+static inline void begin(struct layout_walk *walk, const struct layout *layout, const struct op *program)
+{
+    struct bits *bits = &walk->run.bits;
+    uint64_t at = (bits->at + layout->start_mask) & ~layout->start_mask;
+    walk->program = program;
+    walk->run.absent = layout->absent;
+    walk->run.spins = 0;
+    walk->run.order = ORDER_ANY;
+    walk->run.member = NULL;
+    walk->run.value = 0;
+    walk->loops.depth = 0;
+    walk->end = at > bits->end ? LAYOUT_SHORT : LAYOUT_FINE;
+    walk->op = at > bits->end ? over : program;
+    bits->at = at > bits->end ? bits->at : at;
+}
+
+void layout_walk_begin(struct layout_walk *walk, const struct layout *layout, const struct bits *bits, struct arena *scratch)
+{
+    walk->run.bits = *bits;
+    walk->scratch = scratch;
+    begin(walk, layout, layout->walk);
+}
+
+bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct type **type)
+{
+    if (!next(walk, field))
+        return false;
+    *type = walk->op->step.type;
+    return true;
+}
+
+/* --- One value by its name --- */
+
+static bool is_named(const struct type_member *member, ttr_text name)
+{
+    return member && member->name.n == name.n && (name.n == 0 || memcmp(member->name.p, name.p, name.n) == 0);
+}
+
+bool layout_evaluate(const struct layout *layout, const struct layout_run *run, const struct type_reference *reference, uint64_t *value)
+{
+    struct layout_walk walk;
+    uint64_t matched = 1; /* bit n: the first n names are those of the way here */
+    bool is_found = false;
+    ttr_field field;
+    if (reference->names_n == 0 || reference->names_n > TYPE_DEPTH_MAX)
+        return false;
+    walk.run = *run;
+    walk.scratch = NULL;
+    begin(&walk, layout, layout->everything);
+    while (next(&walk, &field)) {
+        const struct step *step = &walk.op->step;
+        uint32_t level = step->level;
+        if (step->root != reference->root || level == 0 || level > reference->names_n)
+            continue;
+        bool is_on_way = matched >> (level - 1) & 1 && is_named(step->member, reference->names[level - 1]);
+        matched = (matched & ((UINT64_C(1) << level) - 1)) | (uint64_t)is_on_way << level;
+        bool is_number = field.value.type == TTR_TYPE_UINT || field.value.type == TTR_TYPE_INT || field.value.type == TTR_TYPE_BOOL;
+        if (is_on_way && level == reference->names_n && is_number) {
+            *value = field.value.v.u;
+            is_found = true;
+        }
+    }
+    return is_found;
+}
+
+/* --- Fields of events --- */
+
+static void layout_fields_begin(ttr_fields *fields)
+{
+    const struct layout_schema *schema = fields->own;
+    struct layout_walk *walk = (struct layout_walk *)fields->state;
+    walk->op = over;
+    if (!schema->layout)
+        return;
+    schema->place(schema, fields->event, &walk->run);
+    walk->scratch = schema->scratch;
+    begin(walk, schema->layout, schema->layout->walk);
+}
+
+static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
+{
+    struct layout_walk *walk = (struct layout_walk *)fields->state;
+    return next(walk, field);
+}
+
+static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
+{
+    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct type *type = walk->op->step.type;
+    if (!type || !type->labels)
+        return false;
+    bool is_flags = type->kind == TYPE_FLAGS;
+    const struct type_label *found = is_flags ? type_flag_of(type->labels, value->v.u, i) : type_label_of(type->labels, value->v.u, i);
+    if (found)
+        *label = found->name;
+    return found != NULL;
+}
+
+const struct field_ops layout_field_ops = {.begin = layout_fields_begin, .next = layout_fields_next, .label = layout_fields_label};
