@@ -64,24 +64,17 @@ static void before_item(struct json *json)
         json->after_key = false;
         return;
     }
-    if (json->depth == 0 || json->depth > JSON_DEPTH_MAX)
-        return;
-    uint64_t bit = (uint64_t)1 << (json->depth - 1);
-    if (json->has_item & bit)
+    if (json->has_item && json->depth > 0)
         buffer_add_byte(json->to, ',');
-    json->has_item |= bit;
+    json->has_item = true;
 }
 
-/* Beyond JSON_DEPTH_MAX the output is lost, but levels are counted on, so that the ends still match. */
 static void open_level(struct json *json, char bracket)
 {
     before_item(json);
     buffer_add_byte(json->to, (uint8_t)bracket);
     json->depth++;
-    if (json->depth > JSON_DEPTH_MAX)
-        json->to->failed = true;
-    else
-        json->has_item &= ~((uint64_t)1 << (json->depth - 1));
+    json->has_item = false;
 }
 
 static void close_level(struct json *json, char bracket)
@@ -89,6 +82,7 @@ static void close_level(struct json *json, char bracket)
     if (NEVER(json->depth == 0 || json->after_key))
         return;
     json->depth--;
+    json->has_item = true;
     buffer_add_byte(json->to, (uint8_t)bracket);
 }
 

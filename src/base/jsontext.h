@@ -5,12 +5,10 @@
 
 #include "base/buffer.h"
 
-#define JSON_DEPTH_MAX 64
-
 struct json {
     struct buffer *to;
-    uint64_t has_item; /* one bit a level: something was written there already */
     unsigned depth;
+    bool has_item; /* something was written in the innermost level already; the levels around it have that level */
     bool after_key;
 };
 
