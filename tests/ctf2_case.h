@@ -18,6 +18,9 @@
 #define CTF2_BOOL(name)                                                                                                \
     "{'name':'" name "','field-class':{'type':'fixed-length-boolean','length':8,'byte-order':'little-endian'}}"
 
+/* One of everything: what a tracer could write. */
+extern const char ctf2_everything[];
+
 struct ctf2_case {
     struct ctf_description description;
     struct ctf_text text;
@@ -46,5 +49,14 @@ void ctf2_check_members_error(const char *quoted, ttr_status status, const char 
 
 /* The text must be taken with these notes, each "code: text\n". */
 void ctf2_check_notes(const char *quoted, const char *notes);
+
+/* Fails the test unless every line is 0x1E and one JSON value. */
+void ctf2_check_lines(const struct buffer *printed);
+
+/* Parses what was printed; the caller frees the description. */
+void ctf2_parse_printed(struct ctf_description *description, const struct buffer *printed);
+
+/* Fails the test unless what is printed of a description, read again, says the same and is printed the same. */
+void ctf2_check_again(const struct ctf_description *description);
 
 #endif

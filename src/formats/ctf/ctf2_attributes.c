@@ -4,19 +4,6 @@
 #include "base/status.h"
 #include "formats/ctf/ctf2_read.h"
 
-static const char *const log_levels[] = {"emergency",     "alert",         "critical",    "error",      "warning",
-                                         "notice",        "info",          "debug:system", "debug:program", "debug:process",
-                                         "debug:module",  "debug:unit",    "debug:function", "debug:line", "debug"};
-#define LOG_LEVELS (sizeof log_levels / sizeof *log_levels)
-
-static int log_level_named(const char *name, size_t n)
-{
-    for (size_t i = 0; i < LOG_LEVELS; i++)
-        if (strlen(log_levels[i]) == n && memcmp(log_levels[i], name, n) == 0)
-            return (int)i;
-    return -1;
-}
-
 /* Writes a value without blanks; numbers as they stand in the text.  Recursion is bounded by the depth of JSON texts. */
 static void put_value(const struct ctf_text *text, struct json *json, const struct json_value *value)
 {
@@ -66,7 +53,6 @@ ttr_status ctf2_get_attributes(struct ctf2_parser *parser, const struct ctf2_obj
     buffer_init(&buffer, parser->description->alloc);
     json_init(&json, &buffer);
     put_value(parser->text, &json, attributes);
-    /* The one failure that is no lack of memory: levels beyond what can be written. */
     text->p = buffer.failed ? NULL : arena_copy(&parser->description->arena, buffer.bytes, buffer.n);
     text->n = buffer.n;
     buffer_free(&buffer);
@@ -77,7 +63,7 @@ ttr_status ctf2_get_attributes(struct ctf2_parser *parser, const struct ctf2_obj
 static ttr_status read_namespace(struct ctf2_parser *parser, const struct json_value *attributes, struct ctf_event_class *event)
 {
     const struct json_value *level = json_find(attributes, "log-level"), *uri = json_find(attributes, "emf-uri");
-    int number = level && level->token.kind == JSON_TEXT ? log_level_named(level->token.text, level->token.n) : -1;
+    int number = level && level->token.kind == JSON_TEXT ? ctf2_log_level(level->token.text, level->token.n) : -1;
     if (number >= 0) {
         event->log_level = number;
         event->has_log_level = true;

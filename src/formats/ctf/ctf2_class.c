@@ -78,7 +78,8 @@ static ttr_status get_meaning(struct ctf2_build *build, const struct ctf2_object
     bool is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
     ttr_status status = get_base(build->parser, object->at[CTF2_PREFERRED_DISPLAY_BASE], type);
     if (status == TTR_OK && object->at[CTF2_MAPPINGS])
-        status = ctf2_get_labels(build->parser, object->at[CTF2_MAPPINGS], is_signed ? CTF2_SIGNED : CTF2_UNSIGNED, &type->labels);
+        status = ctf2_get_labels(build->parser, object->at[CTF2_MAPPINGS], is_signed ? CTF2_SIGNED : CTF2_UNSIGNED, true,
+                                 &type->labels);
     return status == TTR_OK ? ctf2_get_roles(build, object->at[CTF2_ROLES], type) : status;
 }
 
@@ -103,7 +104,7 @@ static ttr_status build_flags(struct ctf2_build *build, const struct ctf2_object
     const struct json_value *flags = object->at[CTF2_FLAGS];
     ttr_status status = build_fixed(build, object, type);
     if (status == TTR_OK)
-        status = ctf2_get_labels(build->parser, flags, CTF2_UNSIGNED, &type->labels);
+        status = ctf2_get_labels(build->parser, flags, CTF2_UNSIGNED, false, &type->labels);
     if (status != TTR_OK)
         return status;
     if (!type->labels)
@@ -240,9 +241,11 @@ static ttr_status build_members(struct ctf2_build *build, const struct json_valu
 {
     struct ctf2_names names;
     struct type_member *members = ctf2_take(build->parser, list->count, sizeof *members);
-    ttr_status status = members ? ctf2_names_begin(build->parser, &names, list->count) : TTR_E_NOMEM;
-    if (status != TTR_OK)
-        return status;
+    ttr_status status = TTR_OK;
+    if (!members)
+        return TTR_E_NOMEM;
+    if (!ctf2_names_begin(&names, &build->parser->scratch, list->count))
+        return fail_memory(build->parser->error);
     type->members = build->frames[build->depth - 1].done = members;
     for (const struct json_value *item = list->first; item && status == TTR_OK; item = item->next) {
         struct type_member *member = &members[type->members_n++];
@@ -355,10 +358,10 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
         status = ctf2_expect(build->parser, list, JSON_ARRAY);
     if (status == TTR_OK && list->count == 0)
         return ctf2_fail(build->parser, list, "a variant must have an option");
-    if (status == TTR_OK)
-        status = ctf2_names_begin(build->parser, &names, list->count);
     if (status != TTR_OK)
         return status;
+    if (!ctf2_names_begin(&names, &build->parser->scratch, list->count))
+        return fail_memory(build->parser->error);
     struct type_member *options = ctf2_take(build->parser, list->count, sizeof *options);
     if (!options)
         return TTR_E_NOMEM;

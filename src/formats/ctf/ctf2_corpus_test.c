@@ -1,4 +1,4 @@
-/* Metadata that others wrote: every plain CTF 2 metadata of the corpus is read, what is wrong with one is told.  TTR_CORPUS names the
+/* Metadata that others wrote: every plain CTF 2 metadata of the corpus is read and can be written again, what is wrong with one is told.  TTR_CORPUS names the
  * folder of recorded traces; without it the tests pass with a line that says so. */
 #include <dirent.h>
 #include <stdio.h>
@@ -89,6 +89,7 @@ static void check_recorded(const struct recorded *expected, const char *path)
             events += description.streams[i]->events_n;
         assert_int_equal(description.streams_n, expected->streams);
         assert_int_equal(events, expected->events);
+        ctf2_check_again(&description);
     }
     ctf_description_free(&description);
     buffer_free(&bytes);
@@ -119,7 +120,7 @@ static bool is_plain(const struct buffer *bytes)
     return bytes->n > 1 && (bytes->bytes[0] == 0x1e || bytes->bytes[0] == '{');
 }
 
-static void all_good_metadata_of_the_test_suite_of_actf_is_read(void **state)
+static void all_good_metadata_of_the_test_suite_of_actf_is_read_and_written(void **state)
 {
     (void)state;
     char folder[900], path[1200];
@@ -136,6 +137,7 @@ static void all_good_metadata_of_the_test_suite_of_actf_is_read(void **state)
         if (entry->d_name[0] != '.' && !(row && row->problem) && read_file(path, &bytes) && is_plain(&bytes)) {
             if (parse_bytes(&description, &bytes, path, &error) != TTR_OK)
                 fail_msg("%s", error.text);
+            ctf2_check_again(&description);
             ctf_description_free(&description);
             read++;
         }
@@ -181,7 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recorded_metadata_has_what_it_is_known_to_have),
-        cmocka_unit_test(all_good_metadata_of_the_test_suite_of_actf_is_read),
+        cmocka_unit_test(all_good_metadata_of_the_test_suite_of_actf_is_read_and_written),
         cmocka_unit_test(the_events_of_lttng_have_their_fields_and_log_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

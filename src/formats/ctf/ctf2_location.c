@@ -11,13 +11,6 @@
 #include "base/status.h"
 #include "formats/ctf/ctf2_read.h"
 
-static const char *const origins[ROOT_COUNT] = {"packet-header",
-                                                "packet-context",
-                                                "event-record-header",
-                                                "event-record-common-context",
-                                                "event-record-specific-context",
-                                                "event-record-payload"};
-
 /* A location being followed. */
 struct search {
     struct ctf2_parser *parser;
@@ -42,7 +35,7 @@ static ttr_status fail_search(const struct search *search, uint32_t n, const cha
 {
     char names[90];
     show_names(search->reference, n, names, sizeof names);
-    return ctf2_fail(search->parser, search->json, "%s of the %s %s", names[0] ? names : "the root", origins[search->reference->root],
+    return ctf2_fail(search->parser, search->json, "%s of the %s %s", names[0] ? names : "the root", ctf2_origins[search->reference->root],
                      why);
 }
 
@@ -132,9 +125,9 @@ static ttr_status search_root(struct search *search, const struct ctf2_build *bu
     if (root == build->root)
         return search_open(search, build);
     if (root > build->root)
-        return ctf2_fail(search->parser, search->json, "the %s is decoded later than the %s", origins[root], origins[build->root]);
+        return ctf2_fail(search->parser, search->json, "the %s is decoded later than the %s", ctf2_origins[root], ctf2_origins[build->root]);
     if (!build->roots[root])
-        return ctf2_fail(search->parser, search->json, "there is no %s", origins[root]);
+        return ctf2_fail(search->parser, search->json, "there is no %s", ctf2_origins[root]);
     return search_type(search, build->roots[root], 0);
 }
 
@@ -183,7 +176,7 @@ struct form {
 static bool take_origin(const struct json_value *json, struct form *form)
 {
     for (unsigned i = 0; i < ROOT_COUNT; i++)
-        if (json_is_text(json, origins[i])) {
+        if (json_is_text(json, ctf2_origins[i])) {
             form->origin = (enum type_root)i;
             form->has_origin = true;
             return true;

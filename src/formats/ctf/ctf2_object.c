@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/ctf2_read.h"
 
@@ -231,26 +230,4 @@ ttr_status ctf2_get_word(struct ctf2_parser *parser, const struct json_value *js
     for (unsigned i = 0; words[i] && n < sizeof expected; i++)
         n += (size_t)snprintf(expected + n, sizeof expected - n, "%s\"%s\"", i ? ", " : "", words[i]);
     return ctf2_fail(parser, json, "expected one of %s", expected);
-}
-
-ttr_status ctf2_names_begin(struct ctf2_parser *parser, struct ctf2_names *names, size_t n)
-{
-    names->slots_n = 4;
-    while (names->slots_n < 2 * n)
-        names->slots_n *= 2;
-    names->slots = arena_take(&parser->scratch, names->slots_n * sizeof *names->slots);
-    if (!names->slots)
-        return fail_memory(parser->error);
-    memset(names->slots, 0, names->slots_n * sizeof *names->slots);
-    return TTR_OK;
-}
-
-bool ctf2_names_add(struct ctf2_names *names, const ttr_text *name)
-{
-    size_t at = (size_t)hash_bytes(name->p, name->n) & (names->slots_n - 1);
-    for (; names->slots[at]; at = (at + 1) & (names->slots_n - 1))
-        if (names->slots[at]->n == name->n && memcmp(names->slots[at]->p, name->p, name->n) == 0)
-            return false;
-    names->slots[at] = name;
-    return true;
 }

@@ -5,11 +5,6 @@
 #include "base/status.h"
 #include "formats/ctf/ctf2_read.h"
 
-struct option_range {
-    uint64_t low, high; /* moved so that they compare as unsigned */
-    uint32_t option;
-};
-
 static bool is_negative(const struct json_value *json)
 {
     return json->token.is_negative && json->token.size;
@@ -89,7 +84,21 @@ ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *
     return TTR_OK;
 }
 
-ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign,
+/* One name and its ranges. */
+static ttr_status get_label(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
+                            struct type_label *label)
+{
+    struct ctf2_ranges ranges;
+    label->name = (ttr_text){arena_copy(&parser->description->arena, json->key, json->key_n), json->key_n};
+    if (!label->name.p)
+        return fail_memory(parser->error);
+    ttr_status status = ctf2_get_ranges(parser, json, sign, clips, &ranges);
+    label->ranges = ranges.range;
+    label->ranges_n = ranges.n;
+    return status;
+}
+
+ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
                            const struct type_labels **labels)
 {
     const struct json_value *second;
@@ -104,45 +113,13 @@ ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *
     struct type_label *label = made ? ctf2_take(parser, json->count, sizeof *label) : NULL;
     if (!label)
         return TTR_E_NOMEM;
-    *made = (struct type_labels){.label = label, .n = (uint32_t)json->count, .is_signed = sign == CTF2_SIGNED};
-    for (const struct json_value *item = json->first; item; item = item->next, label++) {
-        struct ctf2_ranges ranges;
-        label->name = (ttr_text){arena_copy(&parser->description->arena, item->key, item->key_n), item->key_n};
-        if (!label->name.p)
-            return fail_memory(parser->error);
-        status = ctf2_get_ranges(parser, item, sign, true, &ranges);
-        if (status != TTR_OK)
-            return status;
-        label->ranges = ranges.range;
-        label->ranges_n = ranges.n;
+    *made = (struct type_labels){.label = label, .is_signed = sign == CTF2_SIGNED};
+    for (const struct json_value *item = json->first; item && status == TTR_OK; item = item->next) {
+        status = get_label(parser, item, sign, clips, &label[made->n]);
+        made->n += status == TTR_OK && label[made->n].ranges_n > 0;
     }
-    *labels = made;
-    return TTR_OK;
-}
-
-/* Heap sort by the lower end: no memory, and no text makes it slow. */
-static void sift(struct option_range *heap, size_t root, size_t n)
-{
-    for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        child += child + 1 < n && heap[child].low < heap[child + 1].low;
-        if (heap[root].low >= heap[child].low)
-            return;
-        struct option_range held = heap[root];
-        heap[root] = heap[child];
-        heap[child] = held;
-    }
-}
-
-static void sort_ranges(struct option_range *heap, size_t n)
-{
-    for (size_t i = n / 2; i-- > 0;)
-        sift(heap, i, n);
-    for (size_t left = n; left-- > 1;) {
-        struct option_range last = heap[left];
-        heap[left] = heap[0];
-        heap[0] = last;
-        sift(heap, 0, left);
-    }
+    *labels = made->n ? made : NULL;
+    return status;
 }
 
 static ttr_status fail_overlap(struct ctf2_parser *parser, const struct json_value *json, uint64_t value, bool is_signed)
@@ -154,26 +131,9 @@ static ttr_status fail_overlap(struct ctf2_parser *parser, const struct json_val
 
 ttr_status ctf2_check_options(struct ctf2_parser *parser, const struct json_value *json, const struct type *variant)
 {
-    size_t n = 0, at = 0;
-    for (uint32_t i = 0; i < variant->members_n; i++)
-        n += variant->members[i].ranges_n;
-    struct option_range *ranges = arena_take(&parser->scratch, n * sizeof *ranges);
-    if (!ranges)
+    bool overlaps;
+    uint64_t value;
+    if (ctf2_find_overlap(variant, &parser->scratch, &overlaps, &value) != TTR_OK)
         return fail_memory(parser->error);
-    uint64_t shift = variant->is_selector_signed ? UINT64_C(1) << 63 : 0;
-    for (uint32_t i = 0; i < variant->members_n; i++)
-        for (uint32_t j = 0; j < variant->members[i].ranges_n; j++) {
-            const struct type_range *range = &variant->members[i].ranges[j];
-            ranges[at++] = (struct option_range){range->low ^ shift, range->high ^ shift, i};
-        }
-    sort_ranges(ranges, n);
-    /* The widest range so far, and whose; ranges of one option may overlap. */
-    struct option_range reach = {0, 0, 0};
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0 && ranges[i].low <= reach.high && ranges[i].option != reach.option)
-            return fail_overlap(parser, json, ranges[i].low ^ shift, shift != 0);
-        if (i == 0 || ranges[i].high > reach.high)
-            reach = ranges[i];
-    }
-    return TTR_OK;
+    return overlaps ? fail_overlap(parser, json, value, variant->is_selector_signed) : TTR_OK;
 }

@@ -12,6 +12,7 @@
 
 #include "base/jsontree.h"
 #include "formats/ctf/ctf.h"
+#include "formats/ctf/ctf2_words.h"
 
 /* Every property of any object, in the order of their names. */
 #define CTF2_PROPERTIES(X)                                                                                             \
@@ -179,14 +180,6 @@ TTR_MUST ttr_status ctf2_expect(struct ctf2_parser *parser, const struct json_va
 /* Remarks once a text on the dialect of the release candidate. */
 void ctf2_note_rc7(struct ctf2_parser *parser, const struct json_value *at, const char *what);
 
-/* The n names given to it one by one are told apart: false when one comes again.  `slots` has room for them (ctf2_names_begin). */
-struct ctf2_names {
-    const ttr_text **slots;
-    size_t slots_n;
-};
-TTR_MUST ttr_status ctf2_names_begin(struct ctf2_parser *parser, struct ctf2_names *names, size_t n);
-bool ctf2_names_add(struct ctf2_names *names, const ttr_text *name);
-
 /* --- ctf2_attributes.c --- */
 
 /* The attributes of a fragment as JSON text without blanks; "" when there are none. */
@@ -214,8 +207,8 @@ struct ctf2_ranges {
 TTR_MUST ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
                                     struct ctf2_ranges *ranges);
 
-/* Names for ranges: {"name": [[low, high], ...], ...}; ranges are cut. */
-TTR_MUST ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign,
+/* Names for ranges: {"name": [[low, high], ...], ...}; NULL when none has any. */
+TTR_MUST ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
                                     const struct type_labels **labels);
 
 /* Fails when ranges of two options of a variant have a value in common. */

@@ -2,39 +2,8 @@
 #include "base/status.h"
 #include "formats/ctf/ctf2_read.h"
 
-#define IN(root) (1u << (root))
-
-static const struct role {
-    const char *name;
-    unsigned roots;    /* where it may stand */
-    enum ctf_role role;
-    enum ctf_role in_packet_context; /* where that is another one */
-    bool is_for_blob;  /* else for unsigned integers */
-    bool needs_clock;
-} roles[] = {
-    {"packet-magic-number", IN(ROOT_PACKET_HEADER), CTF_ROLE_MAGIC, 0, false, false},
-    {"metadata-stream-uuid", IN(ROOT_PACKET_HEADER), CTF_ROLE_UUID, 0, true, false},
-    {"data-stream-class-id", IN(ROOT_PACKET_HEADER), CTF_ROLE_STREAM_CLASS_ID, 0, false, false},
-    {"data-stream-id", IN(ROOT_PACKET_HEADER), CTF_ROLE_STREAM_ID, 0, false, false},
-    {"packet-total-length", IN(ROOT_PACKET_CONTEXT), CTF_ROLE_PACKET_SIZE, 0, false, false},
-    {"packet-content-length", IN(ROOT_PACKET_CONTEXT), CTF_ROLE_CONTENT_SIZE, 0, false, false},
-    {"default-clock-timestamp", IN(ROOT_PACKET_CONTEXT) | IN(ROOT_EVENT_HEADER), CTF_ROLE_TIME, CTF_ROLE_TIME_BEGIN, false, true},
-    {"packet-end-default-clock-timestamp", IN(ROOT_PACKET_CONTEXT), CTF_ROLE_TIME_END, 0, false, true},
-    {"discarded-event-record-counter-snapshot", IN(ROOT_PACKET_CONTEXT), CTF_ROLE_DISCARDED, 0, false, false},
-    {"packet-sequence-number", IN(ROOT_PACKET_CONTEXT), CTF_ROLE_SEQUENCE, 0, false, false},
-    {"event-record-class-id", IN(ROOT_EVENT_HEADER), CTF_ROLE_EVENT_ID, 0, false, false},
-};
-
-static const struct role *role_named(const struct json_value *json)
-{
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        if (json_is_text(json, roles[i].name))
-            return &roles[i];
-    return NULL;
-}
-
 /* What holds wherever the class is used. */
-static ttr_status check_class(struct ctf2_parser *parser, const struct json_value *json, const struct role *role,
+static ttr_status check_class(struct ctf2_parser *parser, const struct json_value *json, const struct ctf2_role *role,
                               const struct type *type)
 {
     if (role->is_for_blob != (type->kind == TYPE_BLOB))
@@ -47,10 +16,10 @@ static ttr_status check_class(struct ctf2_parser *parser, const struct json_valu
 }
 
 /* What depends on the place. */
-static ttr_status check_place(struct ctf2_build *build, const struct json_value *json, const struct role *role)
+static ttr_status check_place(struct ctf2_build *build, const struct json_value *json, const struct ctf2_role *role)
 {
     struct ctf2_parser *parser = build->parser;
-    if (!(role->roots & IN(build->root)))
+    if (!(role->roots & 1u << build->root))
         return ctf2_fail(parser, json, "this role has no place here");
     if (role->needs_clock && !build->clock)
         return ctf2_fail(parser, json, "this role needs a default clock of the data stream class");
@@ -63,7 +32,7 @@ static ttr_status check_place(struct ctf2_build *build, const struct json_value 
 
 /* A type has one role.  Total and content length in one field are the total length alone: without another content length that is the
  * content length, too. */
-static void add_role(struct ctf2_build *build, const struct json_value *json, const struct role *role, struct type *type)
+static void add_role(struct ctf2_build *build, const struct json_value *json, const struct ctf2_role *role, struct type *type)
 {
     uint16_t added = (uint16_t)(build->root == ROOT_PACKET_CONTEXT && role->in_packet_context ? role->in_packet_context : role->role);
     if (role->needs_clock)
@@ -88,7 +57,7 @@ ttr_status ctf2_get_roles(struct ctf2_build *build, const struct json_value *jso
     build->is_contextual |= json->count > 0;
     for (const struct json_value *item = json->first; item && status == TTR_OK; item = item->next) {
         status = ctf2_expect(parser, item, JSON_TEXT);
-        const struct role *role = status == TTR_OK ? role_named(item) : NULL;
+        const struct ctf2_role *role = status == TTR_OK ? ctf2_role_named(item->token.text, item->token.n) : NULL;
         if (!role && status == TTR_OK)
             ctf2_note(parser, TTR_NOTE_REMARK, item, "ctf.unknown-role", "the role \"%.60s\" is not known", item->token.text);
         if (!role)
