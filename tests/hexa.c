@@ -440,9 +440,14 @@ static bool run_header(struct assembler *a, const char *end)
     size_t key_n = (size_t)(value - key);
     value += strspn(value, " ");
     size_t value_n = strcspn(value, "\r\n");
-    bool is_title = is_word(key, key_n, "title");
-    if (is_title || is_word(key, key_n, "status")) {
-        char **text = is_title ? &a->out->title : &a->out->status;
+    char **text = NULL;
+    if (is_word(key, key_n, "title"))
+        text = &a->out->title;
+    else if (is_word(key, key_n, "status"))
+        text = &a->out->status;
+    else if (is_word(key, key_n, "beside"))
+        text = &a->out->beside;
+    if (text) {
         free(*text);
         *text = copy(value, value_n);
         return true;
@@ -453,7 +458,7 @@ static bool run_header(struct assembler *a, const char *end)
     }
     bool is_offset = is_word(key, key_n, "offset");
     if (!is_offset && !is_word(key, key_n, "damage"))
-        return refuse(a, "'#: %.*s' is not one of id, title, status, offset, damage", (int)key_n, key);
+        return refuse(a, "'#: %.*s' is not one of id, title, status, offset, damage, beside", (int)key_n, key);
     a->p = value;
     return take_number(a, is_offset ? &a->out->offset : &a->out->damage);
 }
@@ -498,7 +503,7 @@ static const char *split_expect(struct hexa *out, const char *text)
 
 bool hexa_parse(const char *text, size_t n, struct hexa *out, char *message, size_t message_size)
 {
-    *out = (struct hexa){.title = copy("", 0), .status = copy("", 0), .offset = HEXA_NO_OFFSET};
+    *out = (struct hexa){.title = copy("", 0), .status = copy("", 0), .beside = copy("", 0), .offset = HEXA_NO_OFFSET};
     char *own = copy(text, n);
     struct assembler a = {.text = own, .out = out, .message = message, .message_size = message_size};
     a.end = split_expect(out, own);
@@ -550,6 +555,7 @@ void hexa_free(struct hexa *hexa)
     free(hexa->bytes);
     free(hexa->title);
     free(hexa->status);
+    free(hexa->beside);
     free(hexa->expect);
     *hexa = (struct hexa){.offset = HEXA_NO_OFFSET};
 }
