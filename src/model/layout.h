@@ -112,6 +112,9 @@ struct layout_schema {
     struct arena *scratch;
     /* Gives where the event's record begins (behind the event header), where its packet's content ends, and the outer slots. */
     void (*place)(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run);
+    /* The same for the fields of the event's packet or header; gives their layout, NULL where there are none.  May be NULL. */
+    const struct layout *(*place_group)(const struct layout_schema *schema, const ttr_event *event, ttr_group group,
+                                        struct layout_run *run);
 };
 
 extern const struct field_ops layout_field_ops;

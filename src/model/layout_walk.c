@@ -392,6 +392,17 @@ static void layout_fields_begin(ttr_fields *fields)
     begin(walk, schema->layout, schema->layout->walk);
 }
 
+static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
+{
+    const struct layout_schema *schema = fields->own;
+    struct layout_walk *walk = (struct layout_walk *)fields->state;
+    walk->op = over;
+    const struct layout *layout = schema->place_group ? schema->place_group(schema, fields->event, group, &walk->run) : NULL;
+    walk->scratch = schema->scratch;
+    if (layout)
+        begin(walk, layout, layout->walk);
+}
+
 static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
 {
     struct layout_walk *walk = (struct layout_walk *)fields->state;
@@ -411,4 +422,7 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
     return found != NULL;
 }
 
-const struct field_ops layout_field_ops = {.begin = layout_fields_begin, .next = layout_fields_next, .label = layout_fields_label};
+const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
+                                           .next = layout_fields_next,
+                                           .begin_group = layout_fields_begin_group,
+                                           .label = layout_fields_label};
