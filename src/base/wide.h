@@ -1,8 +1,9 @@
-/* 128-bit unsigned integers: exact products of two 64-bit words.  ISO C has no such type and -Wpedantic says so; named once
+/* 128-bit integers: exact products of two 64-bit words.  ISO C has no such type and -Wpedantic says so; named once
  * here, so that nobody else has to silence it. */
 #ifndef TRACETTA_BASE_WIDE_H
 #define TRACETTA_BASE_WIDE_H
 
 __extension__ typedef unsigned __int128 uint128;
+__extension__ typedef __int128 int128;
 
 #endif

@@ -10,11 +10,13 @@
  *                          compressed or enciphered where it is), `link` = how many events of it were given, `time` = that of the last
  * Events then carry TTR_EVENT_RAW, payload = their bytes from the byte their header begins in, and lie inside the payload of the
  * packet's definition to come (unless the packet is compressed).  All carry a schema whose `own` is a struct ctf_schema.
+ * A packet larger than CTF_COPY_MAX has no definition: its events are all there is.
  * Ownership: the trace is freed with the last of its inputs. */
-#ifndef TRACETTA_FORMATS_CTF_CTF_READ_H
-#define TRACETTA_FORMATS_CTF_CTF_READ_H
+#ifndef TRACETTA_FORMATS_CTF_READ_H
+#define TRACETTA_FORMATS_CTF_READ_H
 
 #include "formats/ctf/ctf.h"
+#include "io/folder.h"
 #include "model/input.h"
 #include "model/layout.h"
 
@@ -24,6 +26,23 @@ enum ctf_definition {
     CTF_DEFINITION_PACKET = 2
 };
 
+/* ttr_event.tag of gaps. */
+enum ctf_gap {
+    CTF_GAP_EVENTS = 0,  /* `link` events were discarded, 0 = unknown how many */
+    CTF_GAP_PACKETS = 1  /* packets are missing; link 0 */
+};
+
+#define CTF_COPY_MAX (UINT64_C(256) << 20)
+
+/* What is known to be wrong with what a tracer wrote (ctf_quirks.c). */
+struct ctf_quirks {
+    bool event_after_packet;   /* the last events of a packet may be later than its end */
+    bool event_before_packet;  /* the first events of a packet may be earlier than its begin */
+    bool crash_leaves_end_zero;
+};
+
+struct ctf_kind;
+
 struct ctf_trace {
     ttr *t;
     uint32_t users;            /* inputs that hold it */
@@ -32,9 +51,36 @@ struct ctf_trace {
     uint8_t *metadata;         /* the metadata file as stored, for copies */
     size_t metadata_n;
     const struct format *format;
+    struct ctf_kind **kinds;   /* of description.streams, made ready when first met; NULL before */
+    size_t kinds_capacity;
+    const struct layout *packet_header; /* NULL where packets have none */
+    struct ctf_quirks quirks;
+    uint16_t thread_source;    /* threads of all its streams are those of one source */
+    uint8_t magic[4];          /* as packets begin */
+    bool has_magic, has_uuid;  /* packets begin with the magic; and say whose they are */
+    char version[8];           /* "1.8" */
 };
 
-struct ctf_stream;
+/* A data stream as far as one file has it. */
+struct ctf_stream {
+    struct ctf_trace *trace;
+    const struct ctf_stream_class *class;
+    const struct ctf_kind *kind;
+    uint64_t number;           /* as packets say; where they do not: of the file */
+    bool has_number;
+    const char *file;          /* its name below the folder */
+    ttr_id track;
+    struct ctf_schema *schema; /* of definitions */
+    /* The reader's: event classes as met, and the packet before. */
+    struct ctf_class **by_id, **by_index;
+    size_t by_id_n, by_index_n;
+    struct ctf_before {
+        bool is_there;
+        bool has_sequence, has_discarded, has_end;
+        uint64_t sequence, discarded, end;
+    } before;
+    bool is_entered_late;      /* reading began behind its first packet */
+};
 
 /* What ttr_event.schema's `own` points to: an event class as met in one stream. */
 struct ctf_schema {
@@ -42,6 +88,7 @@ struct ctf_schema {
     struct ctf_stream *stream;
     const struct ctf_event_class *event; /* NULL in the schema of definitions */
     ttr_id id;
+    const struct ctf_reader *reader;
 };
 
 /* A packet whose events are in the batch; ttr_event.part is its index. */
@@ -57,6 +104,11 @@ struct ctf_packet {
     uint64_t base_bit;         /* of that place in the packet */
     uint64_t content_end;      /* in bits from base */
     uint64_t first_bit;        /* of its first event, from the packet's start */
+    uint32_t head_at, head_n;  /* a copy of its header and context: bytes of the reader's `heads` */
+    uint64_t context_bit;      /* where the context begins in it */
 };
+
+/* Lets go of a trace; the last input frees it. */
+void ctf_trace_release(struct ctf_trace *trace);
 
 #endif

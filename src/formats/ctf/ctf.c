@@ -1,0 +1,25 @@
+/* CTF as a format: the RFC of 2010 (v1.1), CTF 1.8, CTF 2.  The reader's parts are in ctf_reader.h. */
+#include "formats/ctf/ctf_reader.h"
+
+static const ttr_option_info options[] = {
+    {"metadata", "FILE", "read this metadata instead of the trace's own", false},
+};
+
+const struct format format_ctf = {
+    .name = "ctf",
+    .title = "Common Trace Format",
+    .extensions = "",
+    .spec = "CTF 1.8.3, CTF 2.0, RFC v1.1 of 2010",
+    .abilities = TTR_FORMAT_READS,
+    .order = TTR_ORDER_TIME,
+    .bid = ctf_bid,
+    .reader_size = sizeof(struct ctf_reader),
+    .open = ctf_open,
+    .next = ctf_next,
+    .close = ctf_close,
+    .range = ctf_range,
+    .anchor = "metadata",
+    .open_folder = ctf_open_folder,
+    .options = options,
+    .options_n = sizeof options / sizeof *options,
+};

@@ -1,0 +1,85 @@
+/* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.path" of the trace, which all its inputs
+ * share; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are of. */
+#include "formats/ctf/ctf_attributes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define UUID_TEXT 36u
+
+static bool add_text(struct input *in, const char *name, const char *p, size_t n)
+{
+    return context_add_attribute(in->base.t, in->id, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = {p, n}});
+}
+
+static bool add_number(struct input *in, const char *name, uint64_t value)
+{
+    return context_add_attribute(in->base.t, in->id, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
+}
+
+static void write_uuid(const uint8_t uuid[16], char text[UUID_TEXT + 1])
+{
+    char *to = text;
+    for (size_t i = 0; i < 16; i++)
+        to += snprintf(to, 4, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+}
+
+/* An attribute under a name of the trace's own, which may be anything. */
+static bool add_environment(struct input *in, const struct ctf_environment *entry)
+{
+    ttr *t = in->base.t;
+    uint32_t name = intern_add(&t->strings, entry->name.p ? entry->name.p : "", entry->name.n);
+    ttr_value value = {.type = TTR_TYPE_INT, .v.s = entry->number};
+    if (!entry->is_number)
+        value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {entry->text.p ? entry->text.p : "", entry->text.n}};
+    return name != UINT32_MAX && context_add_attribute(t, in->id, ttr_text_get(t, name).p, &value);
+}
+
+static bool add_trace(struct input *in, const struct ctf_trace *trace)
+{
+    const struct ctf_description *description = &trace->description;
+    const struct ctf_environment *host = ctf_find_environment(description, "hostname");
+    char uuid[UUID_TEXT + 1];
+    bool is_fine = true;
+    for (size_t i = 0; i < description->environment_n && is_fine; i++)
+        is_fine = add_environment(in, &description->environment[i]);
+    ttr_text name = description->name;
+    if (!name.n && host && !host->is_number)
+        name = host->text;
+    if (name.n)
+        is_fine = is_fine && add_text(in, "trace.name", name.p, name.n);
+    if (description->has_uuid) {
+        write_uuid(description->uuid, uuid);
+        is_fine = is_fine && add_text(in, "trace.uuid", uuid, UUID_TEXT);
+    }
+    if (trace->folder)
+        is_fine = is_fine && add_text(in, "trace.path", folder_path(trace->folder), strlen(folder_path(trace->folder)));
+    return is_fine;
+}
+
+static bool add_clock(struct input *in, const struct ctf_kind *kind)
+{
+    ttr *t = in->base.t;
+    const struct ctf_clock *clock = kind->class->clock;
+    if (!clock)
+        return true;
+    ttr_text text = clock->name.n ? clock->name : clock->id;
+    uint32_t name = intern_add(&t->strings, text.p ? text.p : "", text.n);
+    if (name == UINT32_MAX)
+        return false;
+    ttr_clock report = ctf_clock_report(&kind->timeline, ttr_text_get(t, name).p);
+    return input_add_clock(in, &report) != SIZE_MAX;
+}
+
+bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const struct ctf_summary *summary, uint64_t number)
+{
+    ttr *t = in->base.t;
+    ttr_text path = ttr_text_get(t, t->sources[in->id].path);
+    if (in->id == trace->thread_source && !add_trace(in, trace))
+        return false;
+    if (in->id != trace->thread_source)
+        context_share_attributes(t, in->id, trace->thread_source);
+    if (!add_text(in, "stream.name", path.p, path.n) || !add_number(in, "stream.id", number))
+        return false;
+    return !summary->kind || (add_number(in, "stream.class", summary->kind->class->id) && add_clock(in, summary->kind));
+}

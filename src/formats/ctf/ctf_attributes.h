@@ -1,0 +1,10 @@
+/* What is known of the trace and its streams beside the events: attributes of sources, clocks of reports.  No state of its own. */
+#ifndef TRACETTA_FORMATS_CTF_ATTRIBUTES_H
+#define TRACETTA_FORMATS_CTF_ATTRIBUTES_H
+
+#include "formats/ctf/ctf_scan.h"
+
+/* Tells them of an input that has joined its trace; false when memory is out. */
+TTR_MUST bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const struct ctf_summary *summary, uint64_t number);
+
+#endif

@@ -1,0 +1,372 @@
+/* Streams and event classes as they are met: what is the same for all events of a class in one stream is found once and copied into
+ * each of them; and what an event's fields need to be walked. */
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/ctf/ctf_reader.h"
+
+#define DENSE_IDS 65536u /* ids below have a table; all are in that of indices */
+
+/* LTTng's levels: those of syslog, then ever finer debugging. */
+static uint8_t level_of(const struct ctf_event_class *event)
+{
+    static const uint8_t levels[] = {TTR_LEVEL_FATAL,   TTR_LEVEL_FATAL, TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
+                                     TTR_LEVEL_WARNING, TTR_LEVEL_INFO,  TTR_LEVEL_INFO};
+    if (!event->has_log_level || event->log_level < 0)
+        return TTR_LEVEL_NONE;
+    return event->log_level < (int64_t)sizeof levels ? levels[event->log_level] : TTR_LEVEL_DEBUG;
+}
+
+/* --- Fields --- */
+
+/* A packet, and the event in it that is looked at. */
+struct view {
+    const struct ctf_reader *reader;
+    const struct ctf_packet *packet;
+    const struct ctf_kind *kind;
+    struct bits header; /* where the event's begins */
+};
+
+/* The layout of a root that stands before bodies, and where that begins; NULL when there is none. */
+static const struct layout *stand_before(const struct view *view, enum type_root root, struct bits *bits)
+{
+    const struct ctf_packet *packet = view->packet;
+    *bits = bits_over(view->reader->heads.bytes + packet->head_at, 0, (uint64_t)packet->head_n * 8);
+    if (root == ROOT_PACKET_HEADER)
+        return view->reader->trace->packet_header;
+    if (root == ROOT_PACKET_CONTEXT) {
+        bits->at = packet->context_bit;
+        return view->kind->context;
+    }
+    *bits = view->header;
+    return root == ROOT_EVENT_HEADER ? view->kind->header : NULL;
+}
+
+/* Fills the slots that a layout needs from the roots before it; those may need others, which stand before them. */
+static void fill_imports(const struct view *view, const struct layout *layout, struct layout_run *run)
+{
+    uint32_t n;
+    const struct layout_import *import = layout_imports(layout, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct layout_run outer = {.value = 0};
+        const struct layout *before = stand_before(view, import[i].from.root, &outer.bits);
+        uint64_t value = 0;
+        run->slots[import[i].slot] = 0;
+        if (!before || before == layout)
+            continue;
+        fill_imports(view, before, &outer);
+        if (layout_evaluate(before, &outer, &import[i].from, &value))
+            run->slots[import[i].slot] = value;
+    }
+}
+
+void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header, struct layout_run *run)
+{
+    struct view view = {reader, &reader->packets[reader->slot], reader->stream->kind, *header};
+    fill_imports(&view, layout, run);
+}
+
+static struct view view_of(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from)
+{
+    const struct ctf_reader *reader = schema->reader;
+    const struct ctf_packet *packet = &reader->packets[event->part < CTF_SLOTS ? event->part : 0];
+    *from = (uint64_t)(event->payload - packet->base) * 8;
+    uint64_t end = *from + (uint64_t)event->payload_size * 8;
+    struct bits header = bits_over(packet->base, *from + ctf_header_bit(event), end < packet->content_end ? end : packet->content_end);
+    return (struct view){reader, packet, schema->stream->kind, header};
+}
+
+/* Where the body of an event stands. */
+static void place_body(const struct layout_schema *base, const ttr_event *event, struct layout_run *run)
+{
+    uint64_t from;
+    struct view view = view_of((const struct ctf_schema *)base, event, &from);
+    run->bits = view.header;
+    run->bits.at = from + ctf_body_bit(event);
+    if (base->layout)
+        fill_imports(&view, base->layout, run);
+}
+
+/* Where the context of its packet stands, or its own header. */
+static const struct layout *place_group(const struct layout_schema *base, const ttr_event *event, ttr_group group,
+                                        struct layout_run *run)
+{
+    const struct ctf_schema *schema = (const struct ctf_schema *)base;
+    uint64_t from;
+    if (!event->payload_size || !schema->event || (group != TTR_GROUP_PACKET && group != TTR_GROUP_HEADER))
+        return NULL;
+    struct view view = view_of(schema, event, &from);
+    const struct layout *layout = stand_before(&view, group == TTR_GROUP_PACKET ? ROOT_PACKET_CONTEXT : ROOT_EVENT_HEADER, &run->bits);
+    if (layout && group == TTR_GROUP_PACKET)
+        layout = schema->stream->kind->context_shown;
+    if (layout)
+        fill_imports(&view, layout, run);
+    return layout;
+}
+
+/* --- Threads --- */
+
+static uint64_t load_spot(const struct ctf_spot *spot, const uint8_t *body)
+{
+    const uint8_t *p = body + spot->at;
+    if (spot->bytes == 8)
+        return spot->is_big_endian ? load_u64be(p) : load_u64le(p);
+    uint32_t value = spot->is_big_endian ? load_u32be(p) : load_u32le(p);
+    return spot->is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
+}
+
+/* A name that tracers keep in a field of fixed size becomes that of a thread that has none. */
+static bool name_thread(struct ctf_reader *reader, const struct ctf_class *class, const uint8_t *body, ttr_id id)
+{
+    ttr *t = reader->trace->t;
+    ttr_thread thread;
+    if (!class->name.bytes || !ttr_thread_get(t, id, &thread) || thread.thread_name)
+        return true;
+    const uint8_t *p = body + class->name.at, *zero = memchr(p, 0, class->name.bytes);
+    uint32_t name = intern_add(&t->strings, p, zero ? (size_t)(zero - p) : class->name.bytes);
+    if (name == UINT32_MAX)
+        return false;
+    if (name)
+        context_name_thread(t, id, name);
+    return true;
+}
+
+ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class, const uint8_t *body)
+{
+    ttr *t = reader->trace->t;
+    uint16_t source = reader->trace->thread_source;
+    uint64_t pid = class->pid.bytes ? load_spot(&class->pid, body) : 0, tid = class->tid.bytes ? load_spot(&class->tid, body) : 0;
+    if (reader->last_thread && pid == reader->last_pid && tid == reader->last_tid)
+        return reader->last_thread;
+    ttr_id id;
+    if (!class->tid.bytes)
+        id = context_process(t, source, pid);
+    else
+        id = class->pid.bytes ? context_thread(t, source, pid, tid) : context_thread_by_tid(t, source, tid);
+    if (!id || !name_thread(reader, class, body, id))
+        return 0;
+    reader->last_pid = pid;
+    reader->last_tid = tid;
+    reader->last_thread = id;
+    return id;
+}
+
+/* Where a number or text of the common context lies, if at a fixed place of whole bytes. */
+static struct ctf_spot find_spot(const struct layout *layout, const char *const *names)
+{
+    struct layout_spot found;
+    for (; *names; names++) {
+        ttr_text name = {*names, strlen(*names)};
+        if (!layout_find_spot(layout, ROOT_COMMON_CONTEXT, name, &found) || (found.bit & 7) || found.bit / 8 > UINT16_MAX)
+            continue;
+        const struct type *type = found.type;
+        struct ctf_spot spot = {(uint32_t)(found.bit / 8), 0, type->is_big_endian, type->kind == TYPE_INT};
+        if ((type->kind == TYPE_INT || type->kind == TYPE_UINT) && (type->bits == 32 || type->bits == 64) && !type->is_reversed)
+            spot.bytes = (uint8_t)(type->bits / 8);
+        if (type->kind == TYPE_TEXT && type->count && type->count < 256)
+            spot.bytes = (uint8_t)type->count;
+        if (spot.bytes)
+            return spot;
+    }
+    return (struct ctf_spot){0};
+}
+
+static void find_threads(struct ctf_class *class)
+{
+    static const char *const pids[] = {"_vpid", "vpid", "_pid", "pid", "_perf_pid", "perf_pid", NULL};
+    static const char *const tids[] = {"_vtid", "vtid", "_tid", "tid", "_perf_tid", "perf_tid", NULL};
+    static const char *const names[] = {"_procname", "procname", "_perf_comm", "perf_comm", NULL};
+    struct ctf_spot name = find_spot(class->layout, names);
+    class->pid = find_spot(class->layout, pids);
+    class->tid = find_spot(class->layout, tids);
+    if (class->pid.bytes != 4 && class->pid.bytes != 8)
+        class->pid.bytes = 0;
+    if (class->tid.bytes != 4 && class->tid.bytes != 8)
+        class->tid.bytes = 0;
+    class->has_thread = class->pid.bytes || class->tid.bytes;
+    class->name = name;
+}
+
+/* --- Event classes --- */
+
+/* Compiles what stands behind the header of an event, once in a trace. */
+static bool compile_body(struct ctf_trace *trace, struct ctf_event_class *event, ttr_error *error)
+{
+    const struct ctf_stream_class *stream = event->stream;
+    struct layout_spec spec = {
+        .t = trace->t,
+        .arena = &trace->description.arena,
+        .root = {[ROOT_COMMON_CONTEXT] = stream->event_context, [ROOT_SPECIFIC_CONTEXT] = event->context, [ROOT_PAYLOAD] = event->payload},
+        .outer = {[ROOT_PACKET_HEADER] = trace->description.packet_header, [ROOT_PACKET_CONTEXT] = stream->packet_context,
+                  [ROOT_EVENT_HEADER] = stream->event_header},
+        .shown_roles = UINT64_C(1) << CTF_ROLE_CPU,
+    };
+    if (event->layout || (!stream->event_context && !event->context && !event->payload))
+        return true;
+    event->layout = layout_compile(&spec, error);
+    return event->layout != NULL;
+}
+
+/* The name, and the provider that LTTng puts before a colon in it. */
+static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event, ttr_error *error)
+{
+    struct intern *strings = &trace->t->strings;
+    const char *colon = event->name.n ? memchr(event->name.p, ':', event->name.n) : NULL;
+    uint32_t name = intern_add(strings, event->name.p ? event->name.p : "", event->name.n);
+    uint32_t provider = colon ? intern_add(strings, event->name.p, (size_t)(colon - event->name.p)) : 0;
+    if (name == UINT32_MAX || provider == UINT32_MAX) {
+        (void)fail_memory(error);
+        return false;
+    }
+    event->name_id = name;
+    event->provider_id = provider;
+    return true;
+}
+
+static const struct event_class *describe(struct ctf_reader *reader, const struct ctf_event_class *event)
+{
+    struct event_class *about = arena_take(&reader->arena, sizeof *about);
+    if (!about)
+        return NULL;
+    const struct ctf_stream_class *stream = event->stream;
+    *about = (struct event_class){
+        .name = event->name.p ? event->name : (ttr_text){"", 0},
+        .id = event->id,
+        .stream_id = stream->id,
+        .root = {reader->trace->description.packet_header, stream->packet_context, stream->event_header, stream->event_context,
+                 event->context, event->payload},
+        .has_log_level = event->has_log_level,
+        .has_clock = stream->clock != NULL,
+        .log_level = event->log_level,
+        .emf_uri = event->emf_uri.p ? event->emf_uri : (ttr_text){"", 0},
+    };
+    return about;
+}
+
+static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema, const struct event_class *about)
+{
+    schema->id = context_add_schema(reader->trace->t, &(struct schema){.ops = &layout_field_ops, .own = schema,
+                                                                        .format = reader->trace->format, .event_class = about});
+    return schema->id != 0;
+}
+
+static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_class *event, ttr_error *error)
+{
+    struct ctf_stream *stream = reader->stream;
+    if (!compile_body(reader->trace, event, error) || !intern_names(reader->trace, event, error))
+        return NULL;
+    struct ctf_class *class = arena_take(&reader->arena, sizeof *class);
+    const struct event_class *about = describe(reader, event);
+    if (!class || !about) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    *class = (struct ctf_class){.layout = event->layout};
+    class->schema = (struct ctf_schema){.base = {.layout = event->layout, .scratch = &reader->scratch, .place = place_body,
+                                                 .place_group = place_group},
+                                        .stream = stream, .event = event, .reader = reader};
+    if (!add_schema(reader, &class->schema, about)) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    if (class->layout) {
+        uint32_t imports;
+        (void)layout_imports(class->layout, &imports);
+        class->has_imports = imports > 0;
+        class->fixed = layout_fixed_bits(class->layout);
+        find_threads(class);
+    }
+    class->model = (ttr_event){
+        .kind = TTR_KIND_INSTANT,
+        .source = reader->in->id,
+        .schema = class->schema.id,
+        .name = event->name_id,
+        .provider = event->provider_id,
+        .track = stream->track,
+        .level = level_of(event),
+        .flags = reader->in->flags & TTR_READ_DEFINITIONS ? TTR_EVENT_RAW : 0,
+    };
+    return class;
+}
+
+/* Makes room for an index in a table of classes. */
+static bool reserve(const struct alloc *alloc, struct ctf_class ***table, size_t *n, size_t need)
+{
+    size_t before = *n;
+    if (!alloc_reserve(alloc, (void **)table, n, need, sizeof(struct ctf_class *)))
+        return false;
+    if (*n > before)
+        memset(*table + before, 0, (*n - before) * sizeof(struct ctf_class *));
+    return true;
+}
+
+struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error *error)
+{
+    struct ctf_stream *stream = reader->stream;
+    const struct alloc *alloc = &reader->trace->t->counted;
+    const uint32_t *found = pairmap_get(&stream->class->events_by_id, id, 0);
+    if (!found)
+        return NULL;
+    uint32_t index = *found;
+    if (!reserve(alloc, &stream->by_index, &stream->by_index_n, (size_t)index + 1) ||
+        (id < DENSE_IDS && !reserve(alloc, &stream->by_id, &stream->by_id_n, (size_t)id + 1))) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    if (!stream->by_index[index])
+        stream->by_index[index] = make_class(reader, stream->class->events[index], error);
+    if (id < DENSE_IDS)
+        stream->by_id[id] = stream->by_index[index];
+    return stream->by_index[index];
+}
+
+/* --- Streams --- */
+
+static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ctf_frame *frame)
+{
+    ttr *t = reader->trace->t;
+    struct ctf_stream *stream = arena_take(&reader->arena, sizeof *stream);
+    struct ctf_schema *schema = arena_take(&reader->arena, sizeof *schema);
+    uint32_t name = intern_add(&t->strings, reader->file, strlen(reader->file));
+    if (!stream || !schema || name == UINT32_MAX)
+        return NULL;
+    *stream = (struct ctf_stream){.trace = reader->trace, .class = frame->kind ? frame->kind->class : NULL, .kind = frame->kind, .file = reader->file,
+                                  .number = frame->has_number ? frame->number : reader->number, .has_number = frame->has_number,
+                                  .schema = schema, .is_entered_late = reader->is_entered_late};
+    *schema = (struct ctf_schema){.base = {.place = place_body}, .stream = stream, .reader = reader};
+    stream->track = context_add_track(t, &(ttr_track){.number = stream->number, .name = name, .source = reader->in->id});
+    return stream->track && add_schema(reader, schema, NULL) ? stream : NULL;
+}
+
+struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_frame *frame)
+{
+    for (size_t i = 0; i < reader->streams_n; i++) {
+        struct ctf_stream *stream = reader->streams[i];
+        if (stream->kind == frame->kind && stream->has_number == frame->has_number &&
+            (!frame->has_number || stream->number == frame->number))
+            return stream;
+    }
+    if (!alloc_reserve(&reader->trace->t->counted, (void **)&reader->streams, &reader->streams_capacity, reader->streams_n + 1,
+                       sizeof(struct ctf_stream *)))
+        return NULL;
+    struct ctf_stream *stream = make_stream(reader, frame);
+    if (stream)
+        reader->streams[reader->streams_n++] = stream;
+    return stream;
+}
+
+void ctf_drop_streams(struct ctf_reader *reader)
+{
+    ttr *t = reader->trace->t;
+    const struct alloc *alloc = &t->counted;
+    for (size_t i = 0; i < reader->streams_n; i++) {
+        struct ctf_stream *stream = reader->streams[i];
+        context_drop_schema(t, stream->schema->id);
+        for (size_t k = 0; k < stream->by_index_n; k++)
+            if (stream->by_index[k])
+                context_drop_schema(t, stream->by_index[k]->schema.id);
+        alloc_free(alloc, stream->by_id, stream->by_id_n, sizeof(struct ctf_class *));
+        alloc_free(alloc, stream->by_index, stream->by_index_n, sizeof(struct ctf_class *));
+    }
+    alloc_free(alloc, reader->streams, reader->streams_capacity, sizeof(struct ctf_stream *));
+}

@@ -1,0 +1,79 @@
+/* What a stream says is missing: counters of discarded events, numbers of packets.
+ *
+ * CTF 1.8 and 2: the counter stands for the end of its packet, so events are missing between the end of the packet before and that of this one.
+ * RFC: it stands for the packet's begin (docs, decision 10).  A first counter that is not 0 tells of events lost before, how many of
+ * them in this trace nobody knows unless the packet is the stream's very first. */
+#include "formats/ctf/ctf_salvage.h"
+
+static uint64_t difference(uint64_t now, uint64_t before, unsigned width)
+{
+    return (now - before) & (UINT64_MAX >> (64 - (width ? width : 64)));
+}
+
+static void give_gap(struct ctf_reader *reader, enum ctf_gap tag, uint64_t count)
+{
+    const struct ctf_packet *packet = &reader->packets[reader->slot];
+    const struct ctf_before *before = &reader->stream->before;
+    const struct ctf_timeline *line = &reader->stream->kind->timeline;
+    bool is_clamped = false, is_rfc = reader->trace->description.version == CTF_RFC_1_1;
+    int64_t begin = packet->has_begin ? ctf_time(line, packet->begin, &is_clamped) : reader->time;
+    int64_t end = packet->has_end && !is_rfc && tag == CTF_GAP_EVENTS ? ctf_time(line, packet->end, &is_clamped) : begin;
+    int64_t from = before->has_end ? ctf_time(line, before->end, &is_clamped) : begin;
+    /* Events of this packet may not be earlier than the gap before them. */
+    from = from < begin ? from : begin;
+    from = from > reader->time ? from : reader->time;
+    ttr_event *event = input_event(reader->in);
+    event->kind = TTR_KIND_GAP;
+    event->tag = (uint16_t)tag;
+    event->link = count;
+    event->time = from == INT64_MIN ? 0 : from;
+    event->duration = end > from ? (uint64_t)end - (uint64_t)from : 0;
+    event->track = reader->stream->track;
+    event->offset = packet->offset;
+    event->ticks = before->has_end ? before->end : packet->begin;
+    if (is_clamped)
+        event->flags |= TTR_EVENT_CLAMPED;
+    reader->time = event->time;
+}
+
+static void give_events_gap(struct ctf_reader *reader)
+{
+    const struct ctf_packet *packet = &reader->packets[reader->slot];
+    const struct ctf_before *before = &reader->stream->before;
+    if (!packet->has_discarded)
+        return;
+    if (before->is_there && before->has_discarded) {
+        uint64_t lost = difference(packet->discarded, before->discarded, reader->frame.discarded_width);
+        if (lost)
+            give_gap(reader, CTF_GAP_EVENTS, lost);
+        return;
+    }
+    bool is_first = packet->has_sequence && packet->sequence == 0;
+    if (packet->discarded && !reader->stream->is_entered_late)
+        give_gap(reader, CTF_GAP_EVENTS, is_first ? packet->discarded : 0);
+}
+
+static void give_packets_gap(struct ctf_reader *reader)
+{
+    const struct ctf_packet *packet = &reader->packets[reader->slot];
+    const struct ctf_before *before = &reader->stream->before;
+    if (!packet->has_sequence || !before->is_there || !before->has_sequence)
+        return;
+    uint64_t step = difference(packet->sequence, before->sequence, reader->frame.sequence_width);
+    if (step == 1)
+        return;
+    if (step == 0 || step >> 31) {
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.packet-order", "packet %llu of %s follows packet %llu",
+                   (unsigned long long)packet->sequence, reader->file, (unsigned long long)before->sequence);
+        return;
+    }
+    give_gap(reader, CTF_GAP_PACKETS, 0);
+    input_note(reader->in, TTR_NOTE_REMARK, packet->offset, "ctf.packets-lost", "%llu packets are missing before packet %llu of %s",
+               (unsigned long long)step - 1, (unsigned long long)packet->sequence, reader->file);
+}
+
+void ctf_give_gaps(struct ctf_reader *reader)
+{
+    give_packets_gap(reader);
+    give_events_gap(reader);
+}

@@ -1,0 +1,301 @@
+/* Opening a trace: its metadata, an input for each stream file, and the order in which they are merged.
+ *
+ * Every regular file of the folder but `metadata` is a stream file; hidden files and those of subfolders (index/) are none.  Streams of
+ * equal time are given in the order of stream class, number of the data stream, begin of the file, name of the file, as
+ * babeltrace2 does.  A file whose packets are not in order is sorted first, so that what is merged always is in order. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/ctf/ctf_attributes.h"
+#include "formats/ctf/ctf_scan.h"
+#include "model/notes.h"
+#include "model/options.h"
+
+#define METADATA_MAX (UINT64_C(256) << 20)
+#define METADATA "metadata"
+
+/* A stream file that was opened. */
+struct opened {
+    struct input *in;
+    struct ctf_summary summary;
+    uint64_t number;   /* of its data stream: as packets say, or counted in the order of names */
+    size_t place;      /* in the order of names */
+};
+
+struct opening {
+    ttr *t;
+    struct ctf_trace *trace;
+    const char *only;
+    const ttr_read_options *options;
+    char **copies;     /* of the options that are ours */
+    size_t copies_n;
+    struct notes notes; /* of parsers: there is no input yet */
+    struct opened *file;
+    size_t n, capacity;
+};
+
+/* --- Metadata --- */
+
+/* Remarks of parsers wait for the first input. */
+static void keep_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...) TTR_PRINTF(5, 6);
+
+static void keep_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...)
+{
+    struct opening *opening = own;
+    va_list values;
+    va_start(values, format);
+    notes_add(&opening->notes, severity, &(ttr_region){.offset = offset, .code = code}, format, values);
+    va_end(values);
+}
+
+static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
+{
+    keep_note(own, severity, offset, code, "%s", text);
+}
+
+/* Reads a file that need not be in the folder. */
+static ttr_status read_file(ttr *t, const char *path, struct ctf_trace *trace, ttr_error *error)
+{
+    struct window window;
+    struct source *source = source_open(&t->counted, path, NULL, error);
+    if (!source)
+        return error->status;
+    ttr_status status = source_fill(source, 0, (size_t)METADATA_MAX, &window, error);
+    if (status == TTR_OK && window.n == METADATA_MAX)
+        status = fail(error, TTR_E_LIMIT, METADATA_MAX, "%s is larger than %llu MiB, too large for metadata", path,
+                      (unsigned long long)(METADATA_MAX >> 20));
+    trace->metadata = status == TTR_OK ? alloc_zero(&t->counted, window.n + 1, 1) : NULL;
+    if (status == TTR_OK && !trace->metadata)
+        status = fail_memory(error);
+    if (status == TTR_OK) {
+        memcpy(trace->metadata, window.bytes, window.n);
+        trace->metadata_n = window.n;
+    }
+    source_close(source);
+    return status;
+}
+
+static ttr_status read_metadata(struct opening *opening, char *path, size_t size, ttr_error *error)
+{
+    struct ctf_trace *trace = opening->trace;
+    const char *other = options_get(opening->copies, opening->copies_n, "metadata");
+    if (other) {
+        (void)snprintf(path, size, "%s", other);
+        return read_file(opening->t, other, trace, error);
+    }
+    const struct folder_file *file = folder_find(trace->folder, METADATA);
+    if (!file)
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s holds no file \"%s\", which tells how the others are read",
+                    folder_path(trace->folder), METADATA);
+    folder_file_path(trace->folder, file, path, size);
+    return folder_read(trace->folder, file, METADATA_MAX, &trace->metadata, &trace->metadata_n, error);
+}
+
+static ttr_status parse_metadata(struct opening *opening, const char *path, ttr_error *error)
+{
+    struct ctf_trace *trace = opening->trace;
+    struct ctf_description *description = &trace->description;
+    struct ctf_key key = {NULL};
+    struct ctf_text text = {.file = path};
+    bool is_packetised;
+    description->note = take_note;
+    description->note_own = opening;
+    enum ctf_version version = ctf_sniff(trace->metadata, trace->metadata_n, &is_packetised);
+    ttr_status status = ctf_unpack_metadata(description, trace->metadata, trace->metadata_n, &key, &text, error);
+    if (status != TTR_OK)
+        return status;
+    description->version = version;
+    if (version == CTF_1_8)
+        status = tsdl_parse(description, &text, error);
+    else if (version == CTF_2)
+        status = ctf2_parse(description, &text, error);
+    else if (version == CTF_RFC_1_1)
+        status = rfc11_parse(description, &text, error);
+    else
+        status = fail(error, TTR_E_UNSUPPORTED, 0, "%s is no metadata of CTF 1.8, CTF 2 or the RFC of 2010", path);
+    description->note = NULL;
+    description->note_own = NULL;
+    const char *const names[] = {[CTF_1_8] = "1.8", [CTF_2] = "2", [CTF_RFC_1_1] = "RFC 1.1"};
+    (void)snprintf(trace->version, sizeof trace->version, "%s", status == TTR_OK ? names[version] : "");
+    return status;
+}
+
+/* --- Stream files --- */
+
+static bool is_stream_file(const struct opening *opening, const struct folder_file *file)
+{
+    if (strchr(file->name, '/') || strcmp(file->name, METADATA) == 0 || file->name[0] == '.')
+        return false;
+    if (opening->only && strcmp(opening->only, file->name) != 0)
+        return false;
+    bool is_copy = opening->options && opening->options->flags & TTR_READ_DEFINITIONS;
+    return file->size > 0 || is_copy;
+}
+
+static size_t count_stream_files(const struct opening *opening)
+{
+    size_t n = 0;
+    const struct folder_file *file;
+    for (size_t i = 0; (file = folder_at(opening->trace->folder, i)); i++)
+        n += is_stream_file(opening, file);
+    return n;
+}
+
+/* The file's input joins the trace. */
+static ttr_status join(struct opening *opening, struct opened *opened, const char *name, ttr_error *error)
+{
+    struct ctf_reader *reader = opened->in->own;
+    struct ctf_trace *trace = opening->trace;
+    bool is_copy = opened->in->flags & TTR_READ_DEFINITIONS;
+    reader->trace = trace;
+    reader->file = name;
+    reader->number = opened->place;
+    trace->users++;
+    if (opening->n == 0)
+        trace->thread_source = opened->in->id;
+    opened->in->version = trace->version;
+    ttr_status status = ctf_scan(reader, &opened->summary, error);
+    if (status != TTR_OK)
+        return status;
+    reader->is_in_order = opened->summary.is_in_order;
+    opened->in->base.order = reader->is_in_order || is_copy ? TTR_ORDER_TIME : TTR_ORDER_NONE;
+    opened->in->base.apart = trace->format;
+    opened->number = opened->summary.has_number ? opened->summary.number : opened->place;
+    return ctf_add_attributes(opened->in, trace, &opened->summary, opened->number) ? TTR_OK : fail_memory(error);
+}
+
+static ttr_status open_file(struct opening *opening, const struct folder_file *file, const struct source_options *how, ttr_error *error)
+{
+    char path[1024];
+    struct ctf_trace *trace = opening->trace;
+    if (!alloc_reserve(&opening->t->counted, (void **)&opening->file, &opening->capacity, opening->n + 1, sizeof *opening->file))
+        return fail_memory(error);
+    struct source *source = folder_source(trace->folder, file, how, error);
+    if (!source)
+        return error->status;
+    folder_file_path(trace->folder, file, path, sizeof path);
+    struct input *in = input_new(opening->t, source, &format_ctf, path, opening->options, error);
+    if (!in)
+        return error->status;
+    struct opened *opened = &opening->file[opening->n];
+    *opened = (struct opened){.in = in, .place = opening->n};
+    ttr_status status = join(opening, opened, file->name, error);
+    opening->n++;
+    return status;
+}
+
+static ttr_status open_files(struct opening *opening, ttr_error *error)
+{
+    const struct ctf_trace *trace = opening->trace;
+    const struct folder_file *file;
+    struct source_options how = {.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP,
+                                 .chunk = source_chunk(count_stream_files(opening))};
+    ttr_status status = TTR_OK;
+    for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
+        if (is_stream_file(opening, file))
+            status = open_file(opening, file, &how, error);
+    return status;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_files(const void *a, const void *b)
+{
+    const struct opened *x = a, *y = b;
+    uint64_t class_x = x->summary.kind ? x->summary.kind->class->id : UINT64_MAX;
+    uint64_t class_y = y->summary.kind ? y->summary.kind->class->id : UINT64_MAX;
+    if (class_x != class_y)
+        return compare_numbers(class_x, class_y);
+    if (x->number != y->number)
+        return compare_numbers(x->number, y->number);
+    if (x->summary.begin != y->summary.begin)
+        return x->summary.begin < y->summary.begin ? -1 : 1;
+    return compare_numbers(x->place, y->place);
+}
+
+/* --- All together --- */
+
+static void tell_notes(struct opening *opening)
+{
+    for (size_t i = 0; i < opening->notes.n && opening->n; i++) {
+        const ttr_note *note = &opening->notes.note[i];
+        for (uint64_t k = 0; k < note->count; k++)
+            input_note(opening->file[0].in, note->severity, note->first_offset, note->code, "%s", note->text);
+    }
+}
+
+static ttr_reader *merge(struct opening *opening, ttr_error *error)
+{
+    ttr *t = opening->t;
+    ttr_reader **list = alloc_zero(&t->counted, opening->n, sizeof(ttr_reader *));
+    if (!list) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    size_t n = opening->n;
+    tell_notes(opening);
+    if (n)
+        qsort(opening->file, n, sizeof *opening->file, compare_files);
+    for (size_t i = 0; i < n; i++)
+        list[i] = &opening->file[i].in->base;
+    opening->n = 0; /* taken over */
+    ttr_reader *reader = ttr_merge(t, list, n, error);
+    alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
+    return reader;
+}
+
+static ttr_status prepare(struct opening *opening, ttr_error *error)
+{
+    char path[1024];
+    const char *const *given = opening->options ? opening->options->format_options : NULL;
+    struct options_list list = {&opening->t->counted, given, &format_ctf, false};
+    ttr_status status = options_copy(&list, &opening->copies, &opening->copies_n, error);
+    if (status == TTR_OK)
+        status = read_metadata(opening, path, sizeof path, error);
+    if (status == TTR_OK)
+        status = parse_metadata(opening, path, error);
+    if (status == TTR_OK)
+        status = ctf_trace_ready(opening->trace, error);
+    if (status != TTR_OK)
+        return status;
+    ctf_find_quirks(opening->trace);
+    return open_files(opening, error);
+}
+
+ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error)
+{
+    ttr_error own = {0};
+    struct opening opening = {.t = t, .only = only, .options = options};
+    struct ctf_trace *trace = alloc_zero(&t->counted, 1, sizeof *trace);
+    ttr_reader *reader = NULL;
+    if (!trace) {
+        folder_close(folder);
+        (void)fail_memory(error);
+        return NULL;
+    }
+    trace->t = t;
+    trace->users = 1; /* this function, until the inputs are there */
+    trace->folder = folder;
+    trace->format = &format_ctf;
+    ctf_description_init(&trace->description, &t->counted);
+    opening.trace = trace;
+    notes_init(&opening.notes, &t->counted);
+    if (prepare(&opening, &own) == TTR_OK)
+        reader = merge(&opening, &own);
+    for (size_t i = 0; i < opening.n; i++)
+        ttr_close(&opening.file[i].in->base);
+    alloc_free(&t->counted, opening.file, opening.capacity, sizeof *opening.file);
+    options_free(&t->counted, opening.copies, opening.copies_n);
+    notes_free(&opening.notes);
+    ctf_trace_release(trace);
+    if (!reader && error) {
+        *error = own;
+        (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);
+    }
+    return reader;
+}

@@ -1,0 +1,438 @@
+/* Reading a stream file: packets one after another, their events in batches, what is between and what is wrong.
+ *
+ * The window moves only while the batch is empty (model/input.h): whoever wants it moved says STEP_HOLD when events wait.  Within a
+ * packet it moves by multiples of 4,096 bytes from the packet's begin, so that alignments stay what they are. */
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/ctf/ctf_salvage.h"
+
+#define HEAD_BYTES ((size_t)512)        /* most packet headers with their contexts are smaller */
+#define HEAD_MAX ((size_t)16 << 20)
+#define MOVE_BYTES ((size_t)64 << 10)
+#define EVENTS_BEFORE 3u                /* a definition and two gaps may stand before the events of a packet */
+
+enum step {
+    STEP_GO,
+    STEP_HOLD,    /* the window must move, and events wait */
+    STEP_END,
+    STEP_FAILED   /* reader->status */
+};
+
+static enum step failed(struct ctf_reader *reader, ttr_status status)
+{
+    reader->status = status;
+    return status == TTR_OK ? STEP_GO : STEP_FAILED;
+}
+
+/* Bytes of the window from a place on. */
+static uint64_t bytes_from(const struct ctf_reader *reader, uint64_t offset)
+{
+    const struct window *window = &reader->in->window;
+    return offset < window->offset || offset - window->offset > window->n ? 0 : window->offset + window->n - offset;
+}
+
+static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
+{
+    const struct window *window = &reader->in->window;
+    return offset >= window->offset && offset - window->offset <= window->n;
+}
+
+/* Has `need` bytes from a place on in the window, fewer at the end of the input. */
+static enum step see(struct ctf_reader *reader, uint64_t offset, uint64_t need)
+{
+    struct input *in = reader->in;
+    if (is_in_window(reader, offset) && (bytes_from(reader, offset) >= need || in->window.at_end))
+        return STEP_GO;
+    if (in->n)
+        return STEP_HOLD;
+    return failed(reader, input_fill(in, offset, (size_t)need, reader->error));
+}
+
+static const uint8_t *window_at(const struct ctf_reader *reader, uint64_t offset)
+{
+    return reader->in->window.bytes + (offset - reader->in->window.offset);
+}
+
+/* --- Definitions, for copies --- */
+
+static void give_definition(struct ctf_reader *reader, struct ctf_stream *stream, enum ctf_definition tag)
+{
+    ttr_event *event = input_event(reader->in);
+    event->kind = TTR_KIND_DEFINITION;
+    event->flags = TTR_EVENT_RAW;
+    event->tag = (uint16_t)tag;
+    event->schema = stream->schema->id;
+    event->track = stream->track;
+    event->time = reader->time == INT64_MIN ? 0 : reader->time;
+    event->offset = reader->next;
+    event->payload = reader->in->window.bytes;
+    event->part = reader->slot;
+}
+
+static enum step give_packet(struct ctf_reader *reader)
+{
+    const struct ctf_packet *packet = &reader->packets[reader->slot];
+    if (reader->in->n == reader->in->batch)
+        return STEP_HOLD;
+    reader->is_copied = false;
+    give_definition(reader, reader->stream, CTF_DEFINITION_PACKET);
+    ttr_event *event = &reader->in->events[reader->in->n - 1];
+    event->offset = packet->offset;
+    event->payload = window_at(reader, packet->offset);
+    event->payload_size = (uint32_t)(packet->size / 8);
+    event->link = reader->given;
+    return STEP_GO;
+}
+
+/* --- Between packets --- */
+
+/* The input ends. */
+static enum step at_end(struct ctf_reader *reader)
+{
+    if (!(reader->in->flags & TTR_READ_DEFINITIONS) || reader->is_told)
+        return STEP_END;
+    struct ctf_stream *stream = ctf_stream_of(reader, &(struct ctf_frame){.kind = NULL});
+    if (!stream)
+        return failed(reader, fail_memory(reader->error));
+    reader->is_told = true;
+    give_definition(reader, stream, CTF_DEFINITION_STREAM);
+    return STEP_GO;
+}
+
+/* Fewer bytes are left than a packet's header and context take. */
+static enum step meet_tail(struct ctf_reader *reader)
+{
+    struct input *in = reader->in;
+    uint64_t from = reader->next, n = bytes_from(reader, from);
+    const uint8_t *p = window_at(reader, from);
+    reader->next = from + n;
+    if (ctf_is_zero(p, (size_t)n)) {
+        input_note(in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are no packet", (unsigned long long)n, reader->file);
+        return STEP_GO;
+    }
+    return failed(reader, input_damage(in, from, n, "ctf.cut-header", reader->error,
+                                       "%s ends inside the header of a packet, with %llu bytes of it", reader->file,
+                                       (unsigned long long)n));
+}
+
+/* The packet at reader->next cannot be taken: what follows from its header is not to be trusted. */
+static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
+{
+    uint64_t from = reader->next;
+    bool is_zero;
+    if (reader->in->n)
+        return STEP_HOLD;
+    ttr_status status = ctf_search(reader, from + 1, &is_zero);
+    if (status != TTR_OK)
+        return failed(reader, status);
+    uint64_t n = reader->next - from;
+    reader->is_lost = false;
+    if (is_zero) {
+        input_note(reader->in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are no packet", (unsigned long long)n,
+                   reader->file);
+        return STEP_GO;
+    }
+    return failed(reader, input_damage(reader->in, from, n, frame->code, reader->error, "%s: %s; %llu bytes skipped", reader->file,
+                                       frame->text, (unsigned long long)n));
+}
+
+/* Keeps header and context of the packet for whoever asks for values in them. */
+static bool keep_head(struct ctf_reader *reader, struct ctf_packet *packet)
+{
+    size_t n = (size_t)((reader->frame.head + 7) / 8);
+    packet->head_at = (uint32_t)reader->heads.n;
+    packet->head_n = (uint32_t)n;
+    packet->context_bit = reader->frame.context_bit;
+    buffer_add(&reader->heads, window_at(reader, reader->next), n);
+    return !reader->heads.failed && buffer_room(&reader->heads, 0);
+}
+
+static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *packet)
+{
+    const struct ctf_frame *frame = &reader->frame;
+    if (frame->is_overfull)
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
+                   "a packet of %s claims more content than it has room for; read up to its end", reader->file);
+    if (frame->is_unfinished)
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unfinished",
+                   "a packet of %s was never finished by its tracer: its sizes are not set; read as far as events go", reader->file);
+    if (packet->has_begin && packet->has_end && packet->end < packet->begin)
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.begin-after-end", "a packet of %s ends before it begins", reader->file);
+}
+
+static enum step enter_packet(struct ctf_reader *reader)
+{
+    struct input *in = reader->in;
+    const struct ctf_frame *frame = &reader->frame;
+    bool is_clamped = false;
+    reader->stream = ctf_stream_of(reader, frame);
+    if (!reader->stream)
+        return failed(reader, fail_memory(reader->error));
+    reader->slot = reader->slots_n++;
+    struct ctf_packet *packet = &reader->packets[reader->slot];
+    *packet = frame->packet;
+    packet->offset = reader->next;
+    packet->base = window_at(reader, reader->next);
+    packet->content_end = packet->content;
+    packet->first_bit = frame->head;
+    if (!keep_head(reader, packet))
+        return failed(reader, fail_memory(reader->error));
+    reader->is_inside = true;
+    reader->is_damaged = frame->is_unfinished || frame->is_overfull;
+    reader->given = 0;
+    reader->offset = reader->next;
+    reader->bits = bits_over(packet->base, frame->head, frame->head);
+    reader->content_end = packet->content;
+    reader->ticks = packet->has_begin ? packet->begin : 0;
+    if (!reader->stream->kind->plan.has_time && packet->has_begin)
+        reader->time = ctf_time(&reader->stream->kind->timeline, packet->begin, &is_clamped);
+    if (in->flags & TTR_READ_DEFINITIONS && !reader->is_told)
+        give_definition(reader, reader->stream, CTF_DEFINITION_STREAM);
+    reader->is_told = true;
+    tell_oddities(reader, packet);
+    ctf_give_gaps(reader);
+    return STEP_GO;
+}
+
+/* Whether nothing of the packet is asked for. */
+static bool is_out_of_range(const struct ctf_reader *reader, const struct ctf_frame *frame)
+{
+    const struct ctf_packet *packet = &frame->packet;
+    bool is_clamped = false;
+    if (reader->from == INT64_MIN || !packet->has_end || packet->size == UINT64_MAX || reader->trace->quirks.event_after_packet)
+        return false;
+    return ctf_time(&frame->kind->timeline, packet->end, &is_clamped) < reader->from && !is_clamped;
+}
+
+/* Whether this packet and all behind it begin too late. */
+static bool is_behind_range(const struct ctf_reader *reader, const struct ctf_frame *frame)
+{
+    bool is_clamped = false;
+    if (reader->to == INT64_MAX || !frame->packet.has_begin || !reader->is_in_order || reader->trace->quirks.event_before_packet)
+        return false;
+    return ctf_time(&frame->kind->timeline, frame->packet.begin, &is_clamped) >= reader->to && !is_clamped;
+}
+
+/* A packet that is whole in its header and context. */
+static enum step take_packet(struct ctf_reader *reader)
+{
+    struct input *in = reader->in;
+    struct ctf_frame *frame = &reader->frame;
+    if (is_behind_range(reader, frame))
+        return STEP_END;
+    if (is_out_of_range(reader, frame)) {
+        reader->next += frame->packet.size / 8;
+        reader->is_entered_late = true;
+        return STEP_GO;
+    }
+    if (in->n + EVENTS_BEFORE > in->batch || reader->slots_n == CTF_SLOTS)
+        return STEP_HOLD;
+    if (in->flags & TTR_READ_DEFINITIONS && frame->packet.size <= CTF_COPY_MAX * 8) {
+        enum step step = see(reader, reader->next, frame->packet.size / 8);
+        if (step != STEP_GO)
+            return step;
+    }
+    return enter_packet(reader);
+}
+
+static enum step between(struct ctf_reader *reader)
+{
+    size_t need = HEAD_BYTES;
+    if (reader->is_lost)
+        return lose_packet(reader, &reader->frame);
+    for (;; need *= 4) {
+        enum step step = see(reader, reader->next, need);
+        if (step != STEP_GO)
+            return step;
+        uint64_t n = bytes_from(reader, reader->next);
+        if (n == 0)
+            return at_end(reader);
+        struct bits bits = bits_over(window_at(reader, reader->next), 0, n * 8);
+        switch (ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error)) {
+        case CTF_FRAMED:
+            return take_packet(reader);
+        case CTF_FRAME_FAILED:
+            return failed(reader, reader->error->status);
+        case CTF_FRAME_BAD:
+            return lose_packet(reader, &reader->frame);
+        case CTF_FRAME_FOREIGN:
+            return ctf_pass_foreign(reader) == TTR_OK ? STEP_GO : failed(reader, reader->error->status);
+        case CTF_FRAME_SHORT:
+            break;
+        }
+        if (reader->in->window.at_end && n < need)
+            return meet_tail(reader);
+        if (need >= HEAD_MAX) {
+            reader->frame.code = "ctf.bad-packet";
+            return lose_packet(reader, &reader->frame);
+        }
+    }
+}
+
+/* --- Inside a packet --- */
+
+static enum step leave_packet(struct ctf_reader *reader)
+{
+    struct ctf_packet *packet = &reader->packets[reader->slot];
+    struct ctf_before *before = &reader->stream->before;
+    reader->is_inside = false;
+    *before = (struct ctf_before){.is_there = true,
+                                  .has_sequence = packet->has_sequence,
+                                  .has_discarded = packet->has_discarded,
+                                  .has_end = packet->has_end,
+                                  .sequence = packet->sequence,
+                                  .discarded = packet->discarded,
+                                  .end = packet->end};
+    if (packet->size == UINT64_MAX) {
+        reader->next = reader->offset + (reader->bits.at + 7) / 8;
+        return STEP_GO;
+    }
+    reader->next = packet->offset + packet->size / 8;
+    bool is_shown = bytes_from(reader, packet->offset) >= packet->size / 8;
+    reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_damaged && is_shown && packet->size <= CTF_COPY_MAX * 8;
+    return STEP_GO;
+}
+
+/* Moves the window on within the packet, to where the next event begins. */
+static enum step move_window(struct ctf_reader *reader)
+{
+    struct input *in = reader->in;
+    if (in->n)
+        return STEP_HOLD;
+    uint64_t shift = reader->bits.at & ~(CTF_STEP_BITS - 1), had = bytes_from(reader, reader->offset + shift / 8);
+    uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
+    if (had > in->max_record) {
+        reader->run.member = NULL;
+        return ctf_lose_event(reader, "ctf.too-large", "an event is larger than the limit of a record") == TTR_OK
+                   ? leave_packet(reader) : failed(reader, reader->error->status);
+    }
+    ttr_status status = input_fill(in, reader->offset + shift / 8, (size_t)need, reader->error);
+    if (status != TTR_OK)
+        return failed(reader, status);
+    struct ctf_packet *packet = &reader->packets[reader->slot];
+    reader->offset += shift / 8;
+    reader->bits = bits_over(in->window.bytes + (reader->offset - in->window.offset), reader->bits.at - shift, 0);
+    reader->content_end -= reader->content_end == UINT64_MAX ? 0 : shift;
+    packet->base = reader->bits.base;
+    packet->base_bit += shift;
+    packet->content_end = reader->content_end;
+    return STEP_GO;
+}
+
+/* The events stopped where the content or the window ends. */
+static enum step meet_edge(struct ctf_reader *reader)
+{
+    struct input *in = reader->in;
+    uint64_t mask = (UINT64_C(1) << reader->stream->kind->plan.align) - 1, begin = (reader->bits.at + mask) & ~mask;
+    bool is_content = reader->bits.end == reader->content_end;
+    if (!is_content && !in->window.at_end)
+        return move_window(reader);
+    if (begin >= reader->bits.end && (is_content || reader->packets[reader->slot].size == UINT64_MAX)) {
+        if (!is_content)
+            reader->bits.at = reader->bits.end;
+        return leave_packet(reader);
+    }
+    ttr_status status;
+    if (is_content)
+        status = ctf_lose_event(reader, "ctf.cut-event", "an event goes on behind the content of its packet");
+    else
+        status = ctf_lose_event(reader, "ctf.cut", "the file ends inside a packet");
+    return status == TTR_OK ? leave_packet(reader) : failed(reader, status);
+}
+
+static enum step inside(struct ctf_reader *reader)
+{
+    uint64_t shown = bytes_from(reader, reader->offset) * 8;
+    ttr_status status = TTR_OK;
+    reader->bits.end = shown < reader->content_end ? shown : reader->content_end;
+    switch (ctf_run_events(reader)) {
+    case CTF_STOP_FULL:
+        return STEP_GO;
+    case CTF_STOP_FAILED:
+        return failed(reader, reader->status);
+    case CTF_STOP_EDGE:
+        return meet_edge(reader);
+    case CTF_STOP_ZERO:
+        if (!reader->frame.is_unfinished)
+            status = ctf_lose_event(reader, "ctf.empty-event", "an event takes no bits, so that there would be no end of them");
+        break;
+    case CTF_STOP_UNKNOWN:
+        status = ctf_lose_event(reader, "ctf.unknown-event", "the metadata declares no event of this id");
+        break;
+    case CTF_STOP_BAD:
+        status = ctf_lose_event(reader, "ctf.bad-event", "a length or selector cannot be");
+        break;
+    }
+    return status == TTR_OK ? leave_packet(reader) : failed(reader, status);
+}
+
+/* --- Batches --- */
+
+/* Slots and heads are those of the batch before; that of the present packet stays. */
+static void begin_batch(struct ctf_reader *reader)
+{
+    arena_reset(&reader->scratch);
+    reader->slots_n = 0;
+    if (!reader->is_inside && !reader->is_copied) {
+        buffer_clear(&reader->heads);
+        return;
+    }
+    struct ctf_packet *packet = &reader->packets[reader->slot];
+    if (packet->head_at && packet->head_n)
+        memmove(reader->heads.bytes, reader->heads.bytes + packet->head_at, packet->head_n);
+    reader->heads.n = packet->head_n;
+    packet->head_at = 0;
+    reader->packets[0] = *packet;
+    reader->slot = 0;
+    reader->slots_n = 1;
+}
+
+ttr_status ctf_next(struct input *in, ttr_error *error)
+{
+    struct ctf_reader *reader = in->own;
+    enum step step = STEP_GO;
+    reader->error = error;
+    begin_batch(reader);
+    while (step == STEP_GO && in->n < in->batch) {
+        if (reader->is_copied)
+            step = give_packet(reader);
+        else
+            step = reader->is_inside ? inside(reader) : between(reader);
+    }
+    if (step == STEP_FAILED)
+        return reader->status;
+    return in->n ? TTR_OK : TTR_END;
+}
+
+void ctf_range(struct input *in, int64_t from_ns, int64_t to_ns)
+{
+    struct ctf_reader *reader = in->own;
+    reader->from = from_ns > reader->from ? from_ns : reader->from;
+    reader->to = to_ns < reader->to ? to_ns : reader->to;
+}
+
+ttr_status ctf_open(struct input *in, ttr_error *error)
+{
+    struct ctf_reader *reader = in->own;
+    (void)error;
+    reader->in = in;
+    reader->from = INT64_MIN;
+    reader->to = INT64_MAX;
+    reader->time = INT64_MIN;
+    arena_init(&reader->arena, &in->base.t->counted);
+    arena_init(&reader->scratch, &in->base.t->counted);
+    buffer_init(&reader->heads, &in->base.t->counted);
+    return TTR_OK;
+}
+
+void ctf_close(struct input *in)
+{
+    struct ctf_reader *reader = in->own;
+    if (reader->trace)
+        ctf_drop_streams(reader);
+    arena_free(&reader->arena);
+    arena_free(&reader->scratch);
+    buffer_free(&reader->heads);
+    ctf_trace_release(reader->trace);
+}

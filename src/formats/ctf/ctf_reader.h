@@ -1,0 +1,177 @@
+/* The reader's own state and the functions between its files; what writers may know too is in ctf_read.h.
+ * Thread rule: one input, one thread; the trace is read-only once its inputs are made, but for kinds and layouts made at first use. */
+#ifndef TRACETTA_FORMATS_CTF_READER_H
+#define TRACETTA_FORMATS_CTF_READER_H
+
+#include "formats/ctf/ctf_clock.h"
+#include "formats/ctf/ctf_plan.h"
+#include "formats/ctf/ctf_read.h"
+
+#define CTF_MAGIC 0xC1FC1FC1u
+#define CTF_SLOTS 32u                     /* packets a batch may have events of */
+#define CTF_STEP_BITS UINT64_C(32768)     /* window bases keep this distance from a packet's start: all alignments hold */
+
+/* A stream class made ready. */
+struct ctf_kind {
+    const struct ctf_stream_class *class;
+    const struct layout *context, *header; /* of packets, of events; NULL = none */
+    const struct layout *context_shown;   /* the same without what only readers need */
+    struct ctf_plan plan;
+    struct ctf_timeline timeline;
+};
+
+/* A number of the common context that lies at a fixed place. */
+struct ctf_spot {
+    uint32_t at;       /* bytes from where the body begins */
+    uint8_t bytes;     /* 4 or 8; 0 = none */
+    bool is_big_endian, is_signed;
+};
+
+/* An event class as met in one stream: what is the same for all its events. */
+struct ctf_class {
+    ttr_event model;
+    const struct layout *layout;          /* of contexts and payload; NULL = none */
+    uint64_t fixed;                       /* bits of every body that begins at a byte; 0 = to be measured */
+    bool has_thread, has_imports;
+    struct ctf_spot pid, tid;
+    struct ctf_spot name;                 /* `bytes` of characters */
+    struct ctf_schema schema;
+};
+
+/* A packet's header and context taken apart. */
+struct ctf_frame {
+    struct ctf_packet packet;
+    struct ctf_kind *kind;
+    uint64_t number;                      /* of the data stream */
+    bool has_number;
+    uint64_t head;                        /* bits of header and context */
+    uint64_t context_bit;
+    unsigned discarded_width, sequence_width;
+    bool is_whole_file;                   /* no size at all */
+    bool is_unfinished;                   /* a size that a tracer writes last: the content ends where events do */
+    bool is_overfull;                     /* the content claims more than the packet */
+    const char *code;                     /* what is wrong, where it is */
+    char text[160];
+};
+
+enum ctf_framing {
+    CTF_FRAMED,
+    CTF_FRAME_SHORT,                      /* goes on behind the bytes given */
+    CTF_FRAME_BAD,                        /* nothing follows from it */
+    CTF_FRAME_FOREIGN,                    /* of another trace: its size is known */
+    CTF_FRAME_FAILED                      /* no memory, or the description cannot be compiled: the error tells */
+};
+
+/* Why the events of a packet stopped. */
+enum ctf_stop {
+    CTF_STOP_FULL,                        /* the batch is */
+    CTF_STOP_EDGE,                        /* at reader->bits.end */
+    CTF_STOP_UNKNOWN,                     /* an id that no event class has */
+    CTF_STOP_ZERO,                        /* an event without any bits */
+    CTF_STOP_BAD,                         /* a field that cannot be: reader->run tells */
+    CTF_STOP_FAILED
+};
+
+struct ctf_reader {
+    struct input *in;
+    struct ctf_trace *trace;
+    const char *file;                     /* its name below the folder */
+    const struct ctf_stream_class *section; /* RFC: the class of all its packets */
+    struct arena arena;                   /* streams and classes of events as met */
+    struct arena scratch;                 /* of fields being walked */
+    uint64_t number;                      /* of the file among the files of its trace */
+    bool is_entered_late;                 /* reading began behind the first packet */
+    struct ctf_stream **streams;
+    size_t streams_n, streams_capacity;
+    struct ctf_stream *stream;            /* of the present packet */
+    struct ctf_frame frame;               /* of the present packet */
+    struct ctf_packet packets[CTF_SLOTS];
+    uint32_t slot;                        /* the present one */
+    uint32_t slots_n;
+    struct buffer heads;
+    bool is_inside;                       /* a packet */
+    bool is_told;                         /* the stream's definition was given */
+    bool is_damaged;                      /* the present packet */
+    bool is_copied;                       /* its definition is still to be given */
+    bool is_lost;                         /* no packet begins at `next`: frame.code and text tell why */
+    bool is_in_order;                     /* packets follow each other in time */
+    uint64_t next;                        /* offset of the next packet */
+    uint64_t offset;                      /* of bits.base in the file */
+    struct bits bits;                     /* at: where the next event may begin; end: of the content or of the window */
+    uint64_t content_end;                 /* in bits from bits.base */
+    size_t need;                          /* bytes the window should hold from where it begins */
+    uint64_t ticks;
+    int64_t time;                         /* of the last event */
+    uint64_t given;                       /* events of the present packet */
+    uint64_t bad_id;                      /* of CTF_STOP_UNKNOWN */
+    struct layout_run run;
+    uint64_t last_pid, last_tid;
+    ttr_id last_thread;
+    int64_t from, to;                     /* what is asked for */
+    ttr_error *error;
+    ttr_status status;                    /* of CTF_STOP_FAILED */
+};
+
+extern const struct format format_ctf;
+
+/* --- ctf_trace.c --- */
+
+/* Makes the packet header ready, once the description is there. */
+TTR_MUST ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error);
+
+/* The stream class made ready; NULL with `error`. */
+struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error);
+
+/* --- ctf_packet.c --- */
+
+/* Takes apart the packet that begins at bits->base; bits->end is where the bytes at hand end. */
+enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section, const struct bits *bits,
+                                  struct ctf_frame *frame, ttr_error *error);
+
+/* --- ctf_class.c --- */
+
+/* The stream of a packet, added when new; NULL when memory is out. */
+struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_frame *frame);
+
+/* The event class of an id as met in the present stream.  NULL: there is none (*error untouched), or `error` tells. */
+struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error *error);
+
+/* The thread that wrote the event whose body, of a class that has threads and whole, is at `body`; 0 when memory is out. */
+ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class, const uint8_t *body);
+
+/* Fills the slots of a layout that come from outside, in the present packet; `header`: where the event's header begins. */
+void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header, struct layout_run *run);
+
+/* ttr_event.body of CTF: where the body begins, and where in its first byte the header does; bits. */
+static inline uint64_t ctf_body_bit(const ttr_event *event)
+{
+    return event->body & 0x1fffffffu;
+}
+
+static inline uint64_t ctf_header_bit(const ttr_event *event)
+{
+    return event->body >> 29;
+}
+
+/* Forgets schemas. */
+void ctf_drop_streams(struct ctf_reader *reader);
+
+/* --- ctf_events.c --- */
+enum ctf_stop ctf_run_events(struct ctf_reader *reader);
+
+/* --- ctf_read.c --- */
+ttr_status ctf_open(struct input *in, ttr_error *error);
+ttr_status ctf_next(struct input *in, ttr_error *error);
+void ctf_close(struct input *in);
+void ctf_range(struct input *in, int64_t from_ns, int64_t to_ns);
+
+/* --- ctf_open.c --- */
+ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error);
+
+/* --- ctf_quirks.c --- */
+void ctf_find_quirks(struct ctf_trace *trace);
+
+/* --- ctf_bid.c --- */
+unsigned ctf_bid(const struct peek *peek);
+
+#endif

@@ -1,0 +1,113 @@
+/* Salvage: what is left of a stream where a packet or an event in it is damaged.
+ *
+ * Packets that begin with the magic number are found again by it: a candidate counts when its header and context can be taken apart (with
+ * the uuid of the trace where packets have one).  Without a magic number nothing behind the damage can be trusted. */
+#include "formats/ctf/ctf_salvage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+
+#define SEARCH_BYTES ((size_t)64 << 10)
+#define CANDIDATE_BYTES ((size_t)4096) /* header and context of a candidate are looked for in so many bytes */
+
+bool ctf_is_zero(const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bytes[i])
+            return false;
+    return true;
+}
+
+/* Whether a packet begins at p; TTR_E_* only where that cannot be found out. */
+static ttr_status is_packet(struct ctf_reader *reader, const uint8_t *p, size_t n, bool *is_one)
+{
+    struct ctf_frame frame;
+    struct bits bits = bits_over(p, 0, (uint64_t)n * 8);
+    enum ctf_framing framing = ctf_frame_packet(reader->trace, reader->section, &bits, &frame, reader->error);
+    *is_one = framing == CTF_FRAMED;
+    return framing == CTF_FRAME_FAILED ? reader->error->status : TTR_OK;
+}
+
+/* Looks through the bytes of the window from *at on, up to where a candidate would not be whole; *at is where the search goes on. */
+static ttr_status search_window(struct ctf_reader *reader, uint64_t *at, bool *is_found)
+{
+    const struct window *window = &reader->in->window;
+    const uint8_t *begin = window->bytes + (*at - window->offset), *end = window->bytes + window->n;
+    const uint8_t *last = window->at_end || (size_t)(end - begin) < CANDIDATE_BYTES ? end : end - CANDIDATE_BYTES;
+    while (begin < last) {
+        const uint8_t *p = memmem(begin, (size_t)(end - begin), reader->trace->magic, sizeof reader->trace->magic);
+        if (!p || p >= last)
+            break;
+        ttr_status status = is_packet(reader, p, (size_t)(end - p), is_found);
+        begin = p + (*is_found ? 0 : 1);
+        if (status != TTR_OK || *is_found) {
+            *at = window->offset + (uint64_t)(begin - window->bytes);
+            return status;
+        }
+    }
+    *at = window->offset + (uint64_t)(last - window->bytes);
+    return TTR_OK;
+}
+
+ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *is_zero)
+{
+    struct input *in = reader->in;
+    const bool has_magic = reader->trace->has_magic;
+    uint64_t at = from, seen = reader->next;
+    bool is_found = false;
+    *is_zero = true;
+    for (;;) {
+        ttr_status status = input_fill(in, seen, SEARCH_BYTES, reader->error);
+        if (status != TTR_OK)
+            return status;
+        const struct window *window = &in->window;
+        uint64_t end = window->offset + window->n;
+        if (has_magic && at < end)
+            status = search_window(reader, &at, &is_found);
+        else
+            at = end;
+        uint64_t passed = is_found || at < end ? at : end;
+        *is_zero = *is_zero && ctf_is_zero(window->bytes, (size_t)(passed - window->offset));
+        if (status != TTR_OK || is_found || window->at_end || window->n == 0) {
+            reader->next = is_found ? at : end;
+            return status;
+        }
+        seen = passed;
+    }
+}
+
+ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const char *what)
+{
+    const struct ctf_packet *packet = &reader->packets[reader->slot];
+    const struct window *window = &reader->in->window;
+    uint64_t from = reader->offset + reader->bits.at / 8, end = packet->offset + packet->size / 8;
+    reader->is_damaged = true;
+    if (packet->size == UINT64_MAX && !window->at_end) {
+        reader->is_lost = true;
+        reader->frame.code = code;
+        (void)snprintf(reader->frame.text, sizeof reader->frame.text, "%s", what);
+        return TTR_OK;
+    }
+    if (packet->size == UINT64_MAX || (window->at_end && end > window->offset + window->n)) {
+        end = window->offset + window->n;
+        reader->bits.at = (end - reader->offset) * 8;
+    }
+    return input_damage(reader->in, from, end - from, code, reader->error, "%s: %s (id %llu); %llu bytes of the packet at byte %llu skipped",
+                        reader->file, what, (unsigned long long)reader->bad_id, (unsigned long long)(end - from),
+                        (unsigned long long)packet->offset);
+}
+
+ttr_status ctf_pass_foreign(struct ctf_reader *reader)
+{
+    const struct ctf_frame *frame = &reader->frame;
+    uint64_t from = reader->next, n = frame->packet.size / 8;
+    if (frame->packet.size == UINT64_MAX) { /* nothing says where it ends */
+        reader->is_lost = true;
+        return TTR_OK;
+    }
+    reader->next += n;
+    return input_damage(reader->in, from, n, frame->code, reader->error, "%s: %s; its %llu bytes are skipped", reader->file, frame->text,
+                        (unsigned long long)n);
+}

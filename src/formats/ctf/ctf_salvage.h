@@ -1,0 +1,27 @@
+/* What to do where a stream is not as it should be: search for the next packet, leave out what cannot be read, and tell.
+ * Used by ctf_read.c only; state and thread rule are the reader's. */
+#ifndef TRACETTA_FORMATS_CTF_SALVAGE_H
+#define TRACETTA_FORMATS_CTF_SALVAGE_H
+
+#include "formats/ctf/ctf_reader.h"
+
+/* Whether n bytes are all zero. */
+bool ctf_is_zero(const uint8_t *bytes, size_t n);
+
+/* Looks for a packet from `from` on and puts reader->next there, or at the end of the input.  *is_zero: all bytes from reader->next as it
+ * was up to there are zero.  The batch must be empty. */
+TTR_MUST ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *is_zero);
+
+/* The event at reader->bits.at cannot be read: tells so, with the bytes up to the end of its packet, or prepares a search for the next
+ * packet where that is unknown.  The status of strict mode. */
+TTR_MUST ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const char *what);
+
+/* Passes over a packet of another trace. */
+TTR_MUST ttr_status ctf_pass_foreign(struct ctf_reader *reader);
+
+/* --- ctf_gaps.c --- */
+
+/* Adds what the counters of the packet just entered say is missing since the one before. */
+void ctf_give_gaps(struct ctf_reader *reader);
+
+#endif

@@ -1,0 +1,98 @@
+/* The trace that the inputs of its streams share: stream classes made ready when the first of their packets is met, and its end. */
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/ctf/ctf_reader.h"
+
+void ctf_trace_release(struct ctf_trace *trace)
+{
+    if (!trace || --trace->users)
+        return;
+    const struct alloc *alloc = &trace->t->counted;
+    alloc_free(alloc, trace->kinds, trace->kinds_capacity, sizeof(struct ctf_kind *));
+    if (trace->metadata)
+        alloc_free(alloc, trace->metadata, trace->metadata_n + 1, 1);
+    ctf_description_free(&trace->description);
+    folder_close(trace->folder);
+    alloc_free(alloc, trace, 1, sizeof *trace);
+}
+
+/* Compiles one root of packets or headers: with all that is in it, or with what people want to see. */
+static const struct layout *compile_root(struct ctf_trace *trace, const struct ctf_stream_class *class, enum type_root root,
+                                         bool shows_hidden, ttr_error *error)
+{
+    struct layout_spec spec = {.t = trace->t, .arena = &trace->description.arena, .shows_hidden = shows_hidden,
+                               .shown_roles = UINT64_C(1) << CTF_ROLE_CPU};
+    const struct type *const types[] = {
+        [ROOT_PACKET_HEADER] = trace->description.packet_header,
+        [ROOT_PACKET_CONTEXT] = class ? class->packet_context : NULL,
+        [ROOT_EVENT_HEADER] = class ? class->event_header : NULL,
+    };
+    spec.root[root] = types[root];
+    for (size_t i = 0; i < (size_t)root; i++)
+        spec.outer[i] = types[i];
+    return layout_compile(&spec, error);
+}
+
+ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error)
+{
+    const struct type *header = trace->description.packet_header;
+    (void)memset(trace->magic, 0, sizeof trace->magic);
+    if (!header)
+        return TTR_OK;
+    trace->packet_header = compile_root(trace, NULL, ROOT_PACKET_HEADER, true, error);
+    if (!trace->packet_header)
+        return TTR_E_MALFORMED;
+    const struct type *first = header->members_n ? header->members[0].type : NULL;
+    trace->has_magic = first && first->role == CTF_ROLE_MAGIC && first->bits == 32;
+    if (trace->has_magic && first->is_big_endian)
+        store_u32be(trace->magic, CTF_MAGIC);
+    else if (trace->has_magic)
+        store_u32le(trace->magic, CTF_MAGIC);
+    for (uint32_t i = 0; i < header->members_n; i++)
+        trace->has_uuid |= header->members[i].type->role == CTF_ROLE_UUID;
+    trace->has_uuid &= trace->description.has_uuid;
+    return TTR_OK;
+}
+
+static struct ctf_kind *make_kind(struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
+{
+    struct ctf_kind *kind = arena_take(&trace->description.arena, sizeof *kind);
+    if (!kind) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    *kind = (struct ctf_kind){.class = class};
+    if (class->packet_context) {
+        kind->context = compile_root(trace, class, ROOT_PACKET_CONTEXT, true, error);
+        kind->context_shown = kind->context ? compile_root(trace, class, ROOT_PACKET_CONTEXT, false, error) : NULL;
+        if (!kind->context_shown)
+            return NULL;
+    }
+    if (class->event_header) {
+        kind->header = compile_root(trace, class, ROOT_EVENT_HEADER, true, error);
+        if (!kind->header)
+            return NULL;
+    }
+    ctf_timeline_init(&kind->timeline, class->clock);
+    ctf_plan_init(&kind->plan, class, kind->header);
+    return kind;
+}
+
+struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
+{
+    const struct ctf_description *description = &trace->description;
+    size_t index = 0, before = trace->kinds_capacity;
+    while (index < description->streams_n && description->streams[index] != class)
+        index++;
+    if (index >= before) {
+        if (!alloc_reserve(&trace->t->counted, (void **)&trace->kinds, &trace->kinds_capacity, index + 1, sizeof(struct ctf_kind *))) {
+            (void)fail_memory(error);
+            return NULL;
+        }
+        memset(trace->kinds + before, 0, (trace->kinds_capacity - before) * sizeof(struct ctf_kind *));
+    }
+    if (!trace->kinds[index])
+        trace->kinds[index] = make_kind(trace, class, error);
+    return trace->kinds[index];
+}
