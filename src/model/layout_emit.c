@@ -36,6 +36,7 @@ static bool emit_member(struct compiler *c, const struct type_member *member)
     c->hidden += hides;
     c->has_hidden |= hides;
     c->member = member;
+    c->field.choices = 0;
     c->field.name_id = ttr_text_add(c->spec->t, shown.p, shown.n);
     c->field.name = ttr_text_get(c->spec->t, c->field.name_id);
     if (c->field.name.n != shown.n) {
@@ -100,6 +101,7 @@ static bool emit_body(struct compiler *c, const struct type *element)
     ttr_field field = c->field;
     c->field.name = (ttr_text){"", 0};
     c->field.name_id = 0;
+    c->field.choices = 0;
     c->field.depth++;
     size_t body = c->ops_n;
     emit_label(c);
@@ -203,6 +205,7 @@ static bool emit_optional(struct compiler *c, const struct type *type)
     step->slot = slot;
     step->table = table;
     struct place without = c->place;
+    c->field.choices++;
     if (!emit(c, type->element) || !emit_mixed(c))
         return false;
     size_t skip = c->ops_n;
@@ -216,6 +219,7 @@ static bool emit_optional(struct compiler *c, const struct type *type)
         c->ops[skip].step.jump = (uint32_t)c->ops_n;
         emit_label(c);
     }
+    c->field.choices--;
     c->place = place_join(without, c->place);
     return true;
 }
@@ -224,7 +228,8 @@ static bool emit_optional(struct compiler *c, const struct type *type)
 static bool emit_options(struct compiler *c, const struct type *type, uint32_t *steps)
 {
     struct place before = c->place, after = before;
-    ttr_field field = c->field;
+    ttr_field field = c->field, outer = field;
+    field.choices++;
     size_t jumps = 0; /* the last jump; each holds the one before until all are known */
     for (uint32_t i = 0; i < type->members_n; i++) {
         steps[i] = (uint32_t)c->ops_n;
@@ -247,6 +252,7 @@ static bool emit_options(struct compiler *c, const struct type *type, uint32_t *
     }
     emit_label(c);
     c->place = after;
+    c->field = outer;
     return true;
 }
 

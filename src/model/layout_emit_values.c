@@ -433,6 +433,7 @@ bool emit_elements(struct compiler *c, const struct type *type, const struct fol
     ttr_field field = c->field;
     c->field.name = (ttr_text){"", 0};
     c->field.name_id = 0;
+    c->field.choices = 0;
     c->field.depth++;
     step = emit_moving(c, GIVE_ELEMENT);
     c->field = field;

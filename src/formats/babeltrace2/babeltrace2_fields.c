@@ -376,13 +376,20 @@ static void open_part(struct parts *parts, const struct part *part)
     parts->has_part = parts->is_open = true;
 }
 
+/* Whether a part without fields is printed.  A packet context of nothing but sizes and times, which are not shown, is not. */
+static bool is_there(const struct event_class *event_class, const struct part *part)
+{
+    const struct type *root = event_class ? event_class->root[part->root] : NULL;
+    return root && (part->group != TTR_GROUP_PACKET || root->members_n == 0);
+}
+
 /* Opens all parts up to (and with) the one of a group; those that the class has though they are empty are there too. */
 static void open_up_to(struct parts *parts, ttr_group group)
 {
     while (parts->next < PARTS) {
         const struct part *part = &order[parts->next++];
         bool is_it = part->group == group;
-        if (is_it || (parts->event_class && parts->event_class->root[part->root]))
+        if (is_it || is_there(parts->event_class, part))
             open_part(parts, part);
         if (is_it)
             return;
