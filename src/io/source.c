@@ -236,6 +236,19 @@ struct source *source_open_pull(const struct alloc *alloc, source_pull pull, voi
     return source;
 }
 
+struct source *source_open_given(const struct alloc *alloc, const char *name, ttr_error *error)
+{
+    struct source *source = source_new(alloc, name, NULL, error);
+    if (source)
+        source->ops = &source_given_ops;
+    return source;
+}
+
+bool source_give(struct source *source, const void *bytes, size_t n)
+{
+    return source_stream_append(source, bytes, n);
+}
+
 ttr_status source_fill(struct source *source, uint64_t offset, size_t need, struct window *window, ttr_error *error)
 {
     const struct window *shown = &source->shown;
@@ -252,7 +265,7 @@ ttr_status source_fill(struct source *source, uint64_t offset, size_t need, stru
 
 bool source_is_seekable(const struct source *source)
 {
-    return source->ops == &source_memory_ops || (source->feed == source->disk && source->disk->may_grow);
+    return source->ops == &source_memory_ops || (source->disk && source->feed == source->disk && source->disk->may_grow);
 }
 
 int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, size_t n, ttr_error *error)

@@ -53,6 +53,11 @@ struct source *source_open_memory(const struct alloc *alloc, const void *bytes, 
 struct source *source_open_fd(const struct alloc *alloc, int fd, const struct source_options *options, ttr_error *error);
 struct source *source_open_pull(const struct alloc *alloc, source_pull pull, void *own, const struct source_options *options, ttr_error *error);
 
+/* A source of bytes that its user gives it, as they come over a connection: the window ends (at_end) where they do, until more are given.
+ * `name` stands for it in messages.  source_give copies; what a window showed before is then gone.  False when memory is out. */
+struct source *source_open_given(const struct alloc *alloc, const char *name, ttr_error *error);
+TTR_MUST bool source_give(struct source *source, const void *bytes, size_t n);
+
 /* Moves the window to begin at `offset` (not before the present window's offset) and to hold at least `need`
  * bytes, fewer only when the input ends there (at_end is then set).  TTR_OK also with an empty window at the end, or past it.
  * A jump past the window costs nothing where the source is seekable; elsewhere what lies between is read and forgotten.

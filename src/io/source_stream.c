@@ -1,4 +1,4 @@
-/* Windows in memory: over the caller's bytes, and over a buffer refilled from a feed.
+/* Windows in memory: over the caller's bytes, over a buffer refilled from a feed, and over one that its user fills.
  *
  * The buffer keeps what the reader has not consumed, moves it to the front before a read and grows by doubling only when it is
  * full: a bogus size in a damaged file costs at most twice what the file really holds. */
@@ -139,6 +139,40 @@ static ttr_status stream_fill(struct source *source, uint64_t offset, size_t nee
     return status;
 }
 
+bool source_stream_append(struct source *source, const void *bytes, size_t n)
+{
+    size_t kept = source->in.stream.n;
+    size_t skipped = source->in.stream.passed < n ? (size_t)source->in.stream.passed : n;
+    if (kept)
+        memmove(source->in.stream.bytes, source->in.stream.bytes + source->in.stream.start, kept);
+    source->in.stream.start = 0;
+    n -= skipped;
+    if (!alloc_reserve(source->alloc, (void **)&source->in.stream.bytes, &source->in.stream.capacity, kept + n, 1))
+        return false;
+    if (n)
+        memcpy(source->in.stream.bytes + kept, (const uint8_t *)bytes + skipped, n);
+    source->in.stream.n = kept + n;
+    source->in.stream.passed -= skipped;
+    return true;
+}
+
+/* What lies between the end of what is there and a window beyond it is passed over when it comes. */
+static ttr_status given_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
+{
+    (void)need;
+    (void)error;
+    uint64_t ahead = offset - source->shown.offset;
+    size_t consumed = ahead < source->in.stream.n ? (size_t)ahead : source->in.stream.n;
+    source->in.stream.start += consumed;
+    source->in.stream.n -= consumed;
+    source->in.stream.passed += ahead - consumed;
+    source->shown = (struct window){.bytes = source->in.stream.n ? source->in.stream.bytes + source->in.stream.start : source_nothing,
+                                    .n = source->in.stream.n,
+                                    .offset = offset,
+                                    .at_end = true};
+    return TTR_OK;
+}
+
 static void stream_close(struct source *source)
 {
     alloc_free(source->alloc, source->in.stream.bytes, source->in.stream.capacity, 1);
@@ -146,3 +180,4 @@ static void stream_close(struct source *source)
 
 const struct source_ops source_memory_ops = {.fill = memory_fill, .close = memory_close};
 const struct source_ops source_stream_ops = {.fill = stream_fill, .close = stream_close};
+const struct source_ops source_given_ops = {.fill = given_fill, .close = stream_close};

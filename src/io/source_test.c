@@ -450,6 +450,63 @@ static void a_jump_past_the_end_is_an_empty_window_there(void **state)
     drop_place(&place);
 }
 
+static void given_bytes_are_shown_up_to_where_they_end(void **state)
+{
+    (void)state;
+    struct window window = {.n = 9};
+    struct source *source = source_open_given(alloc_default(), "packets", NULL);
+    assert_non_null(source);
+    assert_false(source_is_seekable(source));
+    assert_int_equal(source_fill(source, 0, 4, &window, NULL), TTR_OK);
+    assert_int_equal(window.n, 0);
+    assert_true(window.at_end);
+    assert_true(source_give(source, "abc", 3));
+    assert_true(source_give(source, "defg", 4));
+    assert_int_equal(source_fill(source, 2, 4, &window, NULL), TTR_OK);
+    support_assert_text(window.bytes, window.n, "cdefg");
+    assert_true(window.at_end);
+    assert_true(source_give(source, "hi", 2));
+    assert_int_equal(source_fill(source, 6, 1, &window, NULL), TTR_OK);
+    support_assert_text(window.bytes, window.n, "ghi");
+    assert_int_equal(window.offset, 6);
+    assert_int_equal(source_disk_used(source), 9);
+    source_close(source);
+}
+
+static void a_window_beyond_what_is_given_waits_for_the_bytes_there(void **state)
+{
+    (void)state;
+    struct window window;
+    ttr_error error;
+    struct source *source = source_open_given(alloc_default(), "packets", NULL);
+    assert_non_null(source);
+    assert_true(source_give(source, "ab", 2));
+    assert_int_equal(source_fill(source, 5, 1, &window, NULL), TTR_OK);
+    assert_int_equal(window.n, 0);
+    assert_int_equal(window.offset, 5);
+    assert_true(source_give(source, "cd", 2));
+    assert_true(source_give(source, "efg", 3));
+    assert_int_equal(source_fill(source, 5, 1, &window, NULL), TTR_OK);
+    support_assert_text(window.bytes, window.n, "fg");
+    assert_int_equal(source_fill(source, 4, 1, &window, &error), TTR_E_MISUSE);
+    assert_non_null(strstr(error.text, "packets"));
+    source_close(source);
+}
+
+static bool give_some(const struct alloc *alloc)
+{
+    struct source *source = source_open_given(alloc, "packets", NULL);
+    bool is_fine = source && source_give(source, "0123456789abcdef", 16);
+    source_close(source);
+    return is_fine;
+}
+
+static void giving_survives_failing_memory(void **state)
+{
+    (void)state;
+    support_fail_each(give_some);
+}
+
 static void a_jump_over_a_read_error_tells_it(void **state)
 {
     (void)state;
@@ -681,6 +738,9 @@ int main(void)
         cmocka_unit_test(jumps_show_the_same_bytes_from_every_kind_of_source),
         cmocka_unit_test(a_jump_past_the_end_is_an_empty_window_there),
         cmocka_unit_test(a_jump_over_a_read_error_tells_it),
+        cmocka_unit_test(given_bytes_are_shown_up_to_where_they_end),
+        cmocka_unit_test(a_window_beyond_what_is_given_waits_for_the_bytes_there),
+        cmocka_unit_test(giving_survives_failing_memory),
         cmocka_unit_test(any_place_of_a_file_or_memory_can_be_peeked_at),
         cmocka_unit_test(a_read_error_is_told_once_after_all_bytes_before_it),
         cmocka_unit_test(a_pipe_reads_as_the_whole_also_when_it_does_not_block),

@@ -2,6 +2,7 @@
  *
  *   memory   shows the caller's bytes where they lie          source_stream.c
  *   stream   a buffer refilled from a feed                    source_stream.c
+ *   given    what its user appended                           source_stream.c
  *   mapped   a sliding mapping of a regular file              source_file.c */
 #ifndef TRACETTA_IO_SOURCE_WINDOW_H
 #define TRACETTA_IO_SOURCE_WINDOW_H
@@ -40,7 +41,8 @@ struct source {
         struct {
             uint8_t *bytes;
             size_t capacity, start, n; /* shown: [start, start + n) */
-        } stream;
+            uint64_t passed; /* given: this many of the bytes to come lie before the window */
+        } stream; /* also of the kind `given` */
         struct {
             uint8_t *map; /* NULL while nothing is mapped */
             size_t n;
@@ -55,7 +57,10 @@ struct source {
 /* A place to point at while nothing can be shown. */
 extern const uint8_t source_nothing[1];
 
-extern const struct source_ops source_memory_ops, source_stream_ops, source_mapped_ops;
+extern const struct source_ops source_memory_ops, source_stream_ops, source_given_ops, source_mapped_ops;
+
+/* Appends to a source of the kind `given`; false when memory is out. */
+bool source_stream_append(struct source *source, const void *bytes, size_t n);
 
 /* True when mapping `fd`, a regular file, cannot be expected to end in SIGBUS: local, large enough to be worth it, and nobody
  * writes it. */
