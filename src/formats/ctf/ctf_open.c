@@ -104,21 +104,10 @@ static ttr_status parse_metadata(struct opening *opening, const char *path, ttr_
     description->note_own = opening;
     enum ctf_version version = ctf_sniff(trace->metadata, trace->metadata_n, &is_packetised);
     ttr_status status = ctf_unpack_metadata(description, trace->metadata, trace->metadata_n, &key, &text, error);
-    if (status != TTR_OK)
-        return status;
-    description->version = version;
-    if (version == CTF_1_8)
-        status = tsdl_parse(description, &text, error);
-    else if (version == CTF_2)
-        status = ctf2_parse(description, &text, error);
-    else if (version == CTF_RFC_1_1)
-        status = rfc11_parse(description, &text, error);
-    else
-        status = fail(error, TTR_E_UNSUPPORTED, 0, "%s is no metadata of CTF 1.8, CTF 2 or the RFC of 2010", path);
+    if (status == TTR_OK)
+        status = ctf_trace_parse(trace, version, &text, error);
     description->note = NULL;
     description->note_own = NULL;
-    const char *const names[] = {[CTF_1_8] = "1.8", [CTF_2] = "2", [CTF_RFC_1_1] = "RFC 1.1"};
-    (void)snprintf(trace->version, sizeof trace->version, "%s", status == TTR_OK ? names[version] : "");
     return status;
 }
 
@@ -149,19 +138,12 @@ static ttr_status join(struct opening *opening, struct opened *opened, const cha
     struct ctf_reader *reader = opened->in->own;
     struct ctf_trace *trace = opening->trace;
     bool is_copy = opened->in->flags & TTR_READ_DEFINITIONS;
-    reader->trace = trace;
-    reader->file = name;
-    reader->number = opened->place;
-    trace->users++;
-    if (opening->n == 0)
-        trace->thread_source = opened->in->id;
-    opened->in->version = trace->version;
+    ctf_trace_join(trace, opened->in, name, opened->place);
     ttr_status status = ctf_scan(reader, &opened->summary, error);
     if (status != TTR_OK)
         return status;
     reader->is_in_order = opened->summary.is_in_order;
     opened->in->base.order = reader->is_in_order || is_copy ? TTR_ORDER_TIME : TTR_ORDER_NONE;
-    opened->in->base.apart = trace->format;
     opened->number = opened->summary.has_number ? opened->summary.number : opened->place;
     return ctf_add_attributes(opened->in, trace, &opened->summary, opened->number) ? TTR_OK : fail_memory(error);
 }
@@ -270,20 +252,11 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
 ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error)
 {
     ttr_error own = {0};
-    struct opening opening = {.t = t, .only = only, .options = options};
-    struct ctf_trace *trace = alloc_zero(&t->counted, 1, sizeof *trace);
+    struct ctf_trace *trace = ctf_trace_new(t, folder, error); /* held by this function, until the inputs are there */
+    struct opening opening = {.t = t, .only = only, .options = options, .trace = trace};
     ttr_reader *reader = NULL;
-    if (!trace) {
-        folder_close(folder);
-        (void)fail_memory(error);
+    if (!trace)
         return NULL;
-    }
-    trace->t = t;
-    trace->users = 1; /* this function, until the inputs are there */
-    trace->folder = folder;
-    trace->format = &format_ctf;
-    ctf_description_init(&trace->description, &t->counted);
-    opening.trace = trace;
     notes_init(&opening.notes, &t->counted);
     if (prepare(&opening, &own) == TTR_OK)
         reader = merge(&opening, &own);

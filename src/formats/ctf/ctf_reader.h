@@ -116,6 +116,15 @@ extern const struct format format_ctf;
 
 /* --- ctf_trace.c --- */
 
+/* Makes a trace without metadata, held by its maker; the folder (NULL = none) is taken over, also on failure. */
+struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error);
+
+/* Reads metadata without packets into the description: all of it, or more of it later. */
+TTR_MUST ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version, const struct ctf_text *text, ttr_error *error);
+
+/* Makes an input one of the trace's: the stream file `name`, which is the number-th. */
+void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name, uint64_t number);
+
 /* Makes the packet header ready, once the description is there. */
 TTR_MUST ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error);
 

@@ -1,8 +1,55 @@
 /* The trace that the inputs of its streams share: stream classes made ready when the first of their packets is met, and its end. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/ctf_reader.h"
+
+struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
+{
+    struct ctf_trace *trace = alloc_zero(&t->counted, 1, sizeof *trace);
+    if (!trace) {
+        folder_close(folder);
+        (void)fail_memory(error);
+        return NULL;
+    }
+    trace->t = t;
+    trace->users = 1;
+    trace->folder = folder;
+    trace->format = &format_ctf;
+    ctf_description_init(&trace->description, &t->counted);
+    return trace;
+}
+
+ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version, const struct ctf_text *text, ttr_error *error)
+{
+    static const char *const names[] = {[CTF_1_8] = "1.8", [CTF_2] = "2", [CTF_RFC_1_1] = "RFC 1.1"};
+    struct ctf_description *description = &trace->description;
+    ttr_status status;
+    description->version = version;
+    if (version == CTF_1_8)
+        status = tsdl_parse(description, text, error);
+    else if (version == CTF_2)
+        status = ctf2_parse(description, text, error);
+    else if (version == CTF_RFC_1_1)
+        status = rfc11_parse(description, text, error);
+    else
+        status = fail(error, TTR_E_UNSUPPORTED, 0, "%s is no metadata of CTF 1.8, CTF 2 or the RFC of 2010", text->file);
+    (void)snprintf(trace->version, sizeof trace->version, "%s", status == TTR_OK ? names[version] : "");
+    return status;
+}
+
+void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name, uint64_t number)
+{
+    struct ctf_reader *reader = in->own;
+    reader->trace = trace;
+    reader->file = name;
+    reader->number = number;
+    trace->users++;
+    trace->thread_source = trace->thread_source ? trace->thread_source : in->id;
+    in->version = trace->version;
+    in->base.apart = trace->format;
+}
 
 void ctf_trace_release(struct ctf_trace *trace)
 {
