@@ -1,8 +1,10 @@
 /* The pull reader: a state of what may come next, and one bit a level for what is open, so that depth costs no stack.
- * A string is walked twice, to count what it decodes to and to decode it; so it is allocated once, at its size.
+ * A string that stands for itself is copied whole; another is walked twice, to count what it decodes to and to decode it, so that
+ * it is allocated once, at its size.
  * Left out: the byte order mark, which the RFC forbids writers to put. */
 #include "base/jsonread.h"
 
+#include "base/jsontext.h"
 #include "base/never.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -193,6 +195,12 @@ static ttr_status read_string(struct json_reader *reader, struct json_token *tok
     (void)cursor_skip(&reader->c, 1);
     struct cursor again = reader->c;
     struct piece piece;
+    size_t run = json_plain_run(again.p, cursor_left(&again));
+    if (run < cursor_left(&again) && again.p[run] == '"') {
+        token->n = run;
+        token->text = arena_copy(reader->arena, again.p, run);
+        return cursor_skip(&reader->c, run + 1) && token->text ? TTR_OK : fail_memory(error);
+    }
     ttr_status status = measure_string(reader, &token->n, error);
     if (status != TTR_OK)
         return status;
@@ -255,14 +263,15 @@ static ttr_status read_number(struct json_reader *reader, struct json_token *tok
     size_t n = (size_t)((const char *)reader->c.p - p);
     token->kind = is_integer ? JSON_INTEGER : JSON_REAL;
     token->is_negative = p[0] == '-';
+    if (is_integer && number_get_u64(p + token->is_negative, n - token->is_negative, &token->size)) {
+        token->real = token->is_negative ? -(double)token->size : (double)token->size;
+        return TTR_OK;
+    }
     bool is_double = number_get_double(p, n, &token->real);
     if (NEVER(!is_double))
         return unexpected(&reader->c, "a number", error);
-    token->overflows = token->real - token->real != 0;
-    if (is_integer)
-        token->overflows = !number_get_u64(p + token->is_negative, n - token->is_negative, &token->size);
-    if (is_integer && token->overflows)
-        token->size = UINT64_MAX;
+    token->overflows = is_integer || token->real - token->real != 0;
+    token->size = is_integer ? UINT64_MAX : 0;
     return TTR_OK;
 }
 

@@ -25,8 +25,7 @@ static bool is_plain(uint8_t byte)
     return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
 }
 
-/* Length of the run at p that can be copied as it is: plain ASCII and well-formed characters. */
-static size_t plain_run(const uint8_t *p, size_t n)
+size_t json_plain_run(const uint8_t *p, size_t n)
 {
     size_t at = 0;
     while (at < n) {
@@ -195,7 +194,7 @@ size_t json_escape(struct buffer *to, const void *bytes, size_t n)
     const uint8_t *p = bytes;
     size_t replaced = 0;
     while (n > 0) {
-        size_t run = plain_run(p, n);
+        size_t run = json_plain_run(p, n);
         buffer_add(to, p, run);
         p += run;
         n -= run;
