@@ -225,12 +225,17 @@ static void bytes(struct parser *parser, struct type *type, char kind)
 {
     type->kind = kind == 'B' ? TYPE_BLOB : TYPE_TEXT;
     type->align = 3;
-    if (accept(parser, '(')) {
+    bool is_counted = accept(parser, '(');
+    if (is_counted && accept(parser, ':')) {
+        type->has_inline_length = true;
+        type->length_type = parse_type(parser);
+    } else if (is_counted) {
         type->reference = reference(parser);
-        expect(parser, ')');
     } else {
         type->count = number(parser);
     }
+    if (is_counted)
+        expect(parser, ')');
     if (kind == 'W')
         type->encoding = accept(parser, '>') ? ENCODING_UTF16BE : ENCODING_UTF16LE;
 }
@@ -249,11 +254,11 @@ static void string(struct parser *parser, struct type *type, char kind)
 
 static void numeric(struct parser *parser, struct type *type, char kind)
 {
-    static const char kinds[] = "btuigfUI";
+    static const char kinds[] = "btuigfUIn";
     const char *found = strchr(kinds, kind);
     if (!found)
         fail_msg("no type at %d of \"%s\"", (int)(parser->p - parser->text), parser->text);
-    type->kind = (uint8_t)(TYPE_BITS + (found - kinds));
+    type->kind = kind == 'n' ? TYPE_NULL : (uint8_t)(TYPE_BITS + (found - kinds));
     bool is_variable = type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
     type->bits = is_variable ? 0 : (uint32_t)number(parser);
     type->align = type->bits % 8 ? 0 : 3;

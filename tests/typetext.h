@@ -1,8 +1,9 @@
 /* Types written in a line, for tests:  "id:u5 time:u27 s:{x:i16> y:f32} n:u8 data:[p.n]u16"
  *
- *   u5 i16 f64 b3 t8 g4 U I     unsigned, signed, float, bits, bool, flags of so many bits; LEB128 unsigned, signed
+ *   u5 i16 f64 b3 t8 g4 n8 U I  unsigned, signed, float, bits, bool, flags, null of so many bits; LEB128 unsigned, signed
  *   s  S16> S32                 string; of 16- or 32-bit characters, little-endian or, with >, big-endian
  *   T4 T(p.n) B4 B(p.n) W4>     text and blob of 4 bytes, or as many as p.n says; text in UTF-16 (with >: big-endian)
+ *   B(:u16) T(:u16)             the same with the length right before it
  *   {name:type ...}             structure
  *   [3]type [p.n]type [:u16]type   array, sequence, sequence with its length right before it
  *   ?p.n(1,3..5)type            optional, without ranges where there are no parentheses

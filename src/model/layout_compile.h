@@ -128,7 +128,7 @@ static inline bool place_is_at_byte(const struct place *place)
 /* Integers and their like, of `bits` bits. */
 static inline bool type_is_number(const struct type *type)
 {
-    return type->kind >= TYPE_BITS && type->kind <= TYPE_FLOAT;
+    return (type->kind >= TYPE_BITS && type->kind <= TYPE_FLOAT) || type->kind == TYPE_NULL;
 }
 
 static inline enum order type_order(const struct type *type)

@@ -28,7 +28,7 @@ static bool is_hidden(struct compiler *c, const struct type *type)
 
 static bool emit_member(struct compiler *c, const struct type_member *member)
 {
-    ttr_text shown = member->shown.n ? member->shown : member->name;
+    ttr_text shown = member->shown.p ? member->shown : member->name;
     bool hides = is_hidden(c, member->type);
     const struct type_member *outer = c->member;
     if (!compiler_enter(c, member))
@@ -291,6 +291,7 @@ static bool emit_kind(struct compiler *c, const struct type *type)
     case TYPE_UINT:
     case TYPE_INT:
     case TYPE_FLAGS:
+    case TYPE_NULL:
     case TYPE_FLOAT: return emit_number(c, type);
     case TYPE_VAR_UINT:
     case TYPE_VAR_INT: return emit_leb(c, type);

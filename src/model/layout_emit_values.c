@@ -179,8 +179,21 @@ static void prepare_number(ttr_value *value, const struct type *type)
     value->text = (ttr_text){"", 0};
 }
 
+/* Bits that mean nothing. */
+static bool give_null(struct compiler *c, const struct type *type)
+{
+    struct step *step = emit_still(c, GIVE_AS_IT_IS, type->bits);
+    if (!step)
+        return false;
+    step->type = type;
+    c->ops[c->ops_n - 1].field.value = (ttr_value){.text = {"", 0}, .type = TTR_TYPE_NULL, .hint = type->hint};
+    return true;
+}
+
 static bool give_number(struct compiler *c, const struct type *type)
 {
+    if (type->kind == TYPE_NULL)
+        return give_null(c, type);
     enum load load = load_of(type, &c->place);
     enum step_code code = code_of(type, load);
     bool has_table = code == GIVE_ENUM || code == GIVE_FLAGS;
@@ -380,9 +393,10 @@ bool emit_take(struct compiler *c, const struct fold_element *each, const struct
 bool emit_bytes(struct compiler *c, const struct type *type)
 {
     static const struct fold_element byte = {.bits = 8, .stride = 8};
-    bool is_text = type->kind == TYPE_TEXT, is_counted = type->reference.names_n > 0;
-    struct emit_count count = {.count = type->count, .is_fixed = !is_counted};
-    if (!emit_align(c, type->align) || !emit_order(c, ORDER_BYTES) || (is_counted && !emit_slot(c, type, &count.slot)))
+    bool is_text = type->kind == TYPE_TEXT, is_inline = type->has_inline_length, is_counted = is_inline || type->reference.names_n > 0;
+    struct emit_count count = {.count = type->count, .is_fixed = !is_counted, .slot = STEP_INLINE_SLOT};
+    if (!(is_inline ? emit_inline_length(c, type) : emit_align(c, type->align)) || !emit_order(c, ORDER_BYTES) ||
+        (is_counted && !is_inline && !emit_slot(c, type, &count.slot)))
         return false;
     if (!emit_gives(c))
         return emit_take(c, &byte, &count, 0);
@@ -408,7 +422,7 @@ bool emit_bytes(struct compiler *c, const struct type *type)
 
 bool emit_is_plain(const struct type *element, const struct place *place, const struct fold_element *each)
 {
-    if (!type_is_number(element) || element->kind == TYPE_BOOL || each->stride % 8 || load_of(element, place) == LOAD_BITS)
+    if (!type_is_number(element) || element->kind == TYPE_BOOL || element->kind == TYPE_NULL || each->stride % 8 || load_of(element, place) == LOAD_BITS)
         return false;
     enum step_code code = code_of(element, load_of(element, place));
     return code < GIVE_FLOAT;

@@ -60,7 +60,7 @@ static bool fold_number(const struct type *type, struct place *place, struct fol
 
 static bool fold_bytes(const struct type *type, struct place *place, struct fold *fold)
 {
-    if (type->reference.names_n || !align(fold, place, type->align) || !place_is_at_byte(place))
+    if (type->reference.names_n || type->has_inline_length || !align(fold, place, type->align) || !place_is_at_byte(place))
         return false;
     return type->count <= COMPILE_BITS / 8 && add_bits(fold, place, type->count * 8);
 }

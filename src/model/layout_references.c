@@ -191,7 +191,7 @@ static void meet_target(struct compiler *c, const struct type *type)
     if (!use)
         return;
     bool is_variable = type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
-    bool is_number = (type_is_number(type) && type->kind != TYPE_FLOAT) || is_variable;
+    bool is_number = (type_is_number(type) && type->kind != TYPE_FLOAT && type->kind != TYPE_NULL) || is_variable;
     use->is_no_number |= !is_number;
     use->is_signed |= type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
     use->is_bool |= type->kind == TYPE_BOOL;

@@ -154,6 +154,30 @@ static void text_ends_at_its_zero_and_bytes_do_not(void **state)
     table_close(&table);
 }
 
+static void bits_that_mean_nothing_are_null(void **state)
+{
+    (void)state;
+    static const struct sample samples[] = {
+        {"a:n8 b:u8 c:n3 d:u5", "ff 02 fd", "a=null b=2 c=null d=31"},
+        {"a:[:u8]n8 b:[2]n16 c:u8", "02 0102 03040506 07", "a=[2] .null .null b=[2] .null .null c=7"},
+        {"a:n16", "01", "short"},
+    };
+    EXPECT(samples);
+}
+
+static void bytes_and_text_may_have_their_length_right_before_them(void **state)
+{
+    (void)state;
+    static const struct sample samples[] = {
+        {"a:B(:u16) b:T(:u8) c:u8", "0200 0aff 03 610062 07", "a=<0aff> b='a' c=7"},
+        {"a:B(:u32>) b:u8", "00000000 07", "a=<> b=7"},
+        {"a:[:u8]B(:u8) b:u8", "02 01aa 02bbcc 07", "a=[2] .<aa> .<bbcc> b=7"},
+        {"a:B(:u16)", "0200 0a", "short"},
+        {"a:u4 b:B(:u4@1) c:u8", "21 0aff 07", "a=1 b=<0aff> c=7"},
+    };
+    EXPECT(samples);
+}
+
 static void arrays_and_sequences_give_their_elements(void **state)
 {
     (void)state;
@@ -264,6 +288,8 @@ int main(void)
         cmocka_unit_test(leb128_is_read_at_any_length),
         cmocka_unit_test(text_ends_at_its_zero_and_bytes_do_not),
         cmocka_unit_test(arrays_and_sequences_give_their_elements),
+        cmocka_unit_test(bits_that_mean_nothing_are_null),
+        cmocka_unit_test(bytes_and_text_may_have_their_length_right_before_them),
         cmocka_unit_test(optionals_and_variants_follow_their_selector),
         cmocka_unit_test(labels_are_found_and_counted),
         cmocka_unit_test(reversed_numbers_begin_with_their_other_end),

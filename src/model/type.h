@@ -41,6 +41,7 @@ enum type_kind {
     TYPE_SEQUENCE, /* as many elements as `length` says */
     TYPE_OPTIONAL, /* `element`, where the selector is true (no `ranges`) or in one of `ranges` */
     TYPE_VARIANT,  /* the option whose ranges hold the selector */
+    TYPE_NULL,     /* `bits` bits that mean nothing: given as null with the hint of the type */
     TYPE_KIND_COUNT
 };
 
@@ -85,7 +86,7 @@ struct type;
 
 struct type_member {
     ttr_text name;          /* as stored in the description */
-    ttr_text shown;         /* as people see it (a leading underscore dropped where the format asks for it) */
+    ttr_text shown;         /* as people see it (a leading underscore dropped where the format asks for it); shown.p NULL: as stored */
     const struct type *type;
     const struct type_range *ranges; /* of an option of a variant: the selector's values that choose it */
     uint32_t ranges_n;
@@ -99,7 +100,7 @@ struct type {
     bool is_big_endian;
     bool is_reversed;       /* its bits are stored in the order opposite to what the byte order means */
     bool is_selector_signed; /* OPTIONAL, VARIANT: how ranges compare */
-    bool has_inline_length; /* SEQUENCE: its length stands right before the elements, as a number of type `length_type` */
+    bool has_inline_length; /* SEQUENCE, BLOB: its length stands right before the elements, as a number of type `length_type` */
     uint8_t align;          /* log2 of bits, from the start of the packet; of structs and arrays with that of what is inside */
     uint8_t minimum_align;  /* log2: what was asked for explicitly (0 = none) */
     uint16_t role;          /* what the format does with the value, 0 = nothing; see the format */

@@ -41,7 +41,10 @@ enum ctf_role {
     /* event header */
     CTF_ROLE_EVENT_ID,
     CTF_ROLE_TIME,             /* updates the clock, wherever it stands */
-    CTF_ROLE_COUNT
+    CTF_ROLE_COUNT,
+    /* in traces that speak our dialect (ctf_dialect.h) */
+    CTF_ROLE_ATTRIBUTE = 64,   /* + enum ctf_attribute */
+    CTF_ROLE_HIDDEN = 127      /* a length that is nobody's business */
 };
 
 struct ctf_clock {
@@ -82,6 +85,7 @@ struct ctf_event_class {
     /* The reader's, made when the first such event is met. */
     struct layout *layout;
     ttr_id name_id, provider_id;
+    bool is_turned;            /* ctf_dialect_prepare was here */
 };
 
 struct ctf_stream_class {

@@ -15,8 +15,10 @@
 #ifndef TRACETTA_FORMATS_CTF_DIALECT_H
 #define TRACETTA_FORMATS_CTF_DIALECT_H
 
+#include "base/bits.h"
 #include "base/buffer.h"
 #include "formats/ctf/ctf.h"
+#include "model/context.h"
 
 #define CTF_DIALECT_TRACER "tracetta"
 #define CTF_DIALECT_VERSION 1
@@ -68,5 +70,44 @@ void ctf_name_unescape(struct buffer *to, ttr_text escaped);
 
 /* True where the environment says that the trace speaks so. */
 bool ctf_is_dialect(const struct ctf_description *description);
+
+/* --- Reading (ctf_dialect.c) --- */
+
+/* Where an attribute stands in the body of an event. */
+struct ctf_said_spot {
+    uint16_t at;       /* bytes */
+    uint8_t bytes;     /* of a number or an id; 1 for a string */
+    uint8_t attribute;
+    bool is_big_endian;
+};
+
+/* What a class says of its events, and what these say of themselves. */
+struct ctf_said {
+    uint8_t kind, level;
+    uint8_t align;     /* log2 of bits: where the root with the attributes begins */
+    uint8_t context_align;  /* the same of the common context before it */
+    uint32_t context_bits;
+    bool is_names;     /* they are no events but name threads */
+    bool failed;
+    ttr_id name, category, provider;
+    struct ctf_said_spot spot[CTF_ATTRIBUTE_COUNT];
+    uint32_t n, bytes; /* bytes: of the body that the spots need */
+};
+
+/* Replaces the types of the event classes that speak so by those they stand for; does nothing for other traces.  Before any layout is made of
+ * them, and again when classes were added. */
+TTR_MUST ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *error);
+
+/* Finds what a prepared class says. */
+TTR_MUST ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t, const struct ctf_event_class *event,
+                                      struct ctf_said *said, ttr_error *error);
+
+/* Fills in an event: thread, duration and so forth; kind, level, name, category and provider are those of the class already.  `bits` stand
+ * behind its header; bits->end: of the content.  Threads are of `source`.  False when memory is out. */
+TTR_MUST bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source, const struct bits *bits, ttr_event *event);
+
+/* Takes the names that an event of a class with is_names tells; it is filled in and its fields can be walked.  False when memory is
+ * out. */
+TTR_MUST bool ctf_dialect_take_names(ttr *t, uint16_t source, const ttr_event *event);
 
 #endif

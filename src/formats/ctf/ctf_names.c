@@ -42,11 +42,11 @@ unsigned ctf_level_of(int64_t log_level)
 
 static bool is_special(ttr_text name)
 {
-    static const char *const wrappers[] = {"koid", "number"};
+    static const char *const wrappers[] = {"koid", "number", "elements"};
     for (size_t i = 0; i < CTF_ATTRIBUTE_COUNT; i++)
         if (name.n == strlen(ctf_attribute_names[i]) && memcmp(name.p, ctf_attribute_names[i], name.n) == 0)
             return true;
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
         if (name.n == strlen(wrappers[i]) && memcmp(name.p, wrappers[i], name.n) == 0)
             return true;
     return false;

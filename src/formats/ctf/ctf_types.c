@@ -285,7 +285,8 @@ static void refer(struct ctf_types *types, struct type *type, ttr_text length)
     type->reference = (struct type_reference){.names = names, .names_n = types->path_n + 1, .root = types->root};
 }
 
-static const struct type *make_pair(struct ctf_types *types, ttr_text name);
+static const struct type *make_pair(struct ctf_types *types);
+static const struct type *make_counted(struct ctf_types *types, ttr_text name, ttr_text length);
 
 /* The elements of the array under way: all are like the first; without one nobody knows, and bytes do. */
 static const struct type *make_elements(struct ctf_types *types, uint32_t count, ttr_text name)
@@ -293,7 +294,11 @@ static const struct type *make_elements(struct ctf_types *types, uint32_t count,
     if (count == 0)
         return ctf_types_number(types, TYPE_UINT, 8, 10);
     types->path[types->path_n++] = name;
-    const struct type *type = !is_rfc(types) && is_counted(peek(types)) ? make_pair(types, (ttr_text){"", 0}) : make_value(types);
+    const struct type *type;
+    if (!is_counted(peek(types)))
+        type = make_value(types);
+    else
+        type = is_rfc(types) ? make_counted(types, (ttr_text){"", 0}, (ttr_text){"", 0}) : make_pair(types);
     types->path_n--;
     for (uint32_t i = 1; i < count; i++)
         skip_value(types);
@@ -387,10 +392,10 @@ static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name
 }
 
 /* The struct around a length and what it counts, where these stand in an array. */
-static const struct type *make_pair(struct ctf_types *types, ttr_text name)
+static const struct type *make_pair(struct ctf_types *types)
 {
     size_t begin = types->members_n;
-    add_value(types, ++types->structs, name.n ? name : (ttr_text){"data", 4}, 0, true);
+    add_value(types, ++types->structs, (ttr_text){"elements", 8}, 0, true);
     return close_struct(types, begin);
 }
 
