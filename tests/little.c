@@ -286,11 +286,20 @@ static struct sink *file_of(struct ttr_writer *out, const ttr_event *event, bool
     return has_head || sink_write(sink, LITTLE_MAGIC, LITTLE_HEAD, error) == TTR_OK ? sink : NULL;
 }
 
+/* Whether the head of its file came before it, so that a copy is whole. */
+static bool is_copied(const struct writing *writing, uint16_t source)
+{
+    for (size_t i = 0; i < writing->n; i++)
+        if (writing->file[i].source == source)
+            return true;
+    return false;
+}
+
 static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     uint8_t bytes[LITTLE_RECORD];
     ttr_field field;
-    bool is_own = output_is_own_raw(out, event);
+    bool is_own = output_is_own_raw(out, event) && (event->kind == TTR_KIND_DEFINITION || is_copied(out->own, event->source));
     if (event->kind == TTR_KIND_DEFINITION && !is_own)
         return TTR_OK;
     struct sink *sink = file_of(out, event, is_own, error);

@@ -6,7 +6,8 @@
  *
  * A record with a duration (at most 1,000) is a span, others are instants; the field "value" is its number.  A record whose value is
  * all ones is damaged.  Where a range is asked for, its first record is searched by halves and reading ends behind it.
- * The writer makes a file for each thread, called after its tid, and copies its own records to a file of the name they came from. */
+ * The writer makes a file for each thread, called after its tid, and copies its own records, where their definitions came
+ * before them, to a file of the name they came from. */
 #ifndef TRACETTA_TESTS_LITTLE_H
 #define TRACETTA_TESTS_LITTLE_H
 

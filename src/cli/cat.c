@@ -13,7 +13,7 @@ int run_cat(struct call *call)
     struct style style;
     const char *path = call->set.output ? call->set.output : "-";
     bool is_screen = strcmp(path, "-") == 0;
-    int outcome = convert_check_output(call, call->set.output);
+    int outcome = convert_check_output(call, call->set.output, "text");
     if (outcome == OUTCOME_FINE)
         outcome = style_begin(&style, call);
     if (outcome != OUTCOME_FINE)

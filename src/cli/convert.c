@@ -2,6 +2,8 @@
 #include "convert.h"
 
 #include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -13,27 +15,56 @@
 
 #define LOSSES_MAX 64u
 
-bool convert_writes(const char *format)
+static bool has_ability(const char *format, uint32_t ability)
 {
     ttr_format_info info;
     for (size_t i = 0; ttr_format_get(i, &info); i++)
         if (strcmp(info.name, format) == 0)
-            return info.abilities & TTR_FORMAT_WRITES;
+            return info.abilities & ability;
+    return false;
+}
+
+bool convert_writes(const char *format)
+{
+    return has_ability(format, TTR_FORMAT_WRITES);
+}
+
+bool convert_is_folder(const char *format)
+{
+    return has_ability(format, TTR_FORMAT_FOLDER);
+}
+
+/* Whether a name of n bytes ends with a dot and one of the words. */
+static bool ends_with_any(const char *name, size_t n, const char *words)
+{
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        size_t word_n = strcspn(at, " ");
+        if (n > word_n + 1 && name[n - word_n - 1] == '.' && strncasecmp(name + n - word_n, at, word_n) == 0)
+            return true;
+        at += word_n;
+    }
     return false;
 }
 
 const char *convert_guess(const char *path)
 {
-    static const char *const suffixes[] = {".fxt", "fxt", ".ftf", "fxt", ".heph", "heph", ".trace", "heph", ".json", "chrome",
-                                           ".pftrace", "perfetto", ".perfetto-trace", "perfetto", ".perfetto", "perfetto",
-                                           ".jsonl", "jsonl", ".ndjson", "jsonl", ".csv", "csv", ".txt", "text", NULL};
+    ttr_format_info info;
     size_t n = strlen(path);
-    for (size_t i = 0; suffixes[i]; i += 2) {
-        size_t suffix_n = strlen(suffixes[i]);
-        if (n > suffix_n && strcasecmp(path + n - suffix_n, suffixes[i]) == 0)
-            return suffixes[i + 1];
-    }
+    while (n > 1 && path[n - 1] == '/') /* a folder's name may end so */
+        n--;
+    for (size_t i = 0; ttr_format_get(i, &info); i++)
+        if (info.extensions && ends_with_any(path, n, info.extensions))
+            return info.name;
     return NULL;
+}
+
+int convert_order(struct inputs *inputs, const struct call *call, const char *format)
+{
+    ttr_error error = {0};
+    if (!has_ability(format, TTR_FORMAT_ORDERED))
+        return OUTCOME_FINE;
+    inputs->reader = ttr_sort(inputs->reader, &error);
+    return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
@@ -58,20 +89,41 @@ static bool is_in_folder(const char *folder, const struct stat *file)
     return is_it;
 }
 
-static bool is_read_from(const char *input, const struct stat *file)
+/* Whether a path leads to a place at or below a folder; both real paths. */
+static bool is_below(const char *folder, const char *path)
+{
+    size_t n = strlen(folder);
+    return strncmp(folder, path, n) == 0 && (path[n] == '\0' || path[n] == '/' || n == 1);
+}
+
+/* A folder as output, which would go as a whole: no input may be in it, nor it in an input. */
+static bool holds_input(const char *output, const char *input)
+{
+    char outer[PATH_MAX], inner[PATH_MAX];
+    return realpath(output, outer) && realpath(input, inner) && (is_below(outer, inner) || is_below(inner, outer));
+}
+
+static bool is_read_from(const char *input, const char *output, const struct stat *about_output)
 {
     struct stat about;
     int result = strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &about) : stat(input, &about);
-    return result == 0 && (S_ISDIR(about.st_mode) ? is_in_folder(input, file) : is_same_file(&about, file));
+    if (result != 0)
+        return false;
+    if (S_ISDIR(about_output->st_mode))
+        return strcmp(input, "-") != 0 && holds_input(output, input);
+    return is_same_file(&about, about_output) ||
+           (S_ISDIR(about.st_mode) && (is_in_folder(input, about_output) || holds_input(output, input)));
 }
 
-int convert_check_output(const struct call *call, const char *path)
+int convert_check_output(const struct call *call, const char *path, const char *format)
 {
     struct stat output;
-    if (!path || strcmp(path, "-") == 0 || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
+    bool may_be_folder = !format || convert_is_folder(format);
+    if (!path || strcmp(path, "-") == 0 || stat(path, &output) != 0 ||
+        !(S_ISREG(output.st_mode) || (may_be_folder && S_ISDIR(output.st_mode))))
         return OUTCOME_FINE;
     for (size_t i = 0; i < call->paths_n; i++)
-        if (is_read_from(call->path[i], &output))
+        if (is_read_from(call->path[i], path, &output))
             return talk_misuse(call->command->name, "the output \"%s\" is an input: inputs are never touched", path);
     return OUTCOME_FINE;
 }
@@ -110,12 +162,8 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
 /* A copy of one input to its own format keeps all bytes, for which the reader must give definitions too. */
 static uint32_t reading_flags(const struct call *call, const char *format)
 {
-    ttr_format_info info;
     bool may_copy = call->paths_n == 1 && !call->set.sort && call->set.offsets.n == 0;
-    for (size_t i = 0; may_copy && ttr_format_get(i, &info); i++)
-        if (strcmp(info.name, format) == 0 && info.abilities & TTR_FORMAT_READS)
-            return TTR_READ_DEFINITIONS;
-    return 0;
+    return may_copy && has_ability(format, TTR_FORMAT_READS) ? TTR_READ_DEFINITIONS : 0;
 }
 
 int run_convert(struct call *call)
@@ -130,12 +178,17 @@ int run_convert(struct call *call)
         format = convert_guess(call->set.output);
     if (!format)
         return talk_misuse("convert", "which format? \"%s\" does not tell: add --to=FORMAT", call->set.output ? call->set.output : "--dry-run");
-    int outcome = convert_check_output(call, call->set.output);
+    int outcome = convert_check_output(call, call->set.output, format);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open(&inputs, call, reading_flags(call, format));
     if (outcome != OUTCOME_FINE)
         return outcome;
     convert_explain(call, format);
+    outcome = convert_order(&inputs, call, format);
+    if (outcome != OUTCOME_FINE) {
+        inputs_close(&inputs);
+        return outcome;
+    }
     struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path};
     outcome = pump_open(&pump, format, 0);
     if (outcome == OUTCOME_FINE)

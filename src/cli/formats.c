@@ -54,6 +54,7 @@ static void put_json(void)
         json_bool(&json, "reads", info.abilities & TTR_FORMAT_READS);
         json_bool(&json, "writes", info.abilities & TTR_FORMAT_WRITES);
         json_bool(&json, "text", info.abilities & TTR_FORMAT_TEXT);
+        json_bool(&json, "folder", info.abilities & TTR_FORMAT_FOLDER);
         put_options(&json, i);
         put_losses(&json, info.name);
         json_close(&json, '}');

@@ -1,22 +1,71 @@
-/* Signals.  A handler may only touch these words, write, unlink and _exit. */
+/* Signals.  A handler may only touch these words, and call what POSIX says is safe there; directories are listed by the system call
+ * itself, since opendir may allocate. */
 #include "interrupt.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "command.h"
+
+#define LEVELS_MAX 4 /* of folders in an output that is one */
 
 static volatile sig_atomic_t came;
 static const char *volatile temporary;
 static int wake[2] = {-1, -1}; /* a pipe whose writing end the handler closes: then its reading end is ready, for every thread */
 
+/* What getdents64 fills in. */
+struct listed {
+    uint64_t inode;
+    int64_t next;
+    unsigned short size;
+    unsigned char type;
+    char name[];
+};
+
+static void remove_tree(int folder, const char *name, int levels);
+
+/* Removes what an open folder holds; nobody is filling it any more. */
+static void empty_folder(int fd, int levels)
+{
+    _Alignas(struct listed) char bytes[2048];
+    long n;
+    while ((n = syscall(SYS_getdents64, fd, bytes, sizeof bytes)) > 0)
+        for (long at = 0; at < n;) {
+            const struct listed *listed = (const struct listed *)(bytes + at);
+            at += listed->size;
+            if (strcmp(listed->name, ".") != 0 && strcmp(listed->name, "..") != 0)
+                remove_tree(fd, listed->name, levels);
+        }
+}
+
+/* Removes a file, or a folder and what is in it down to some levels. */
+static void remove_tree(int folder, const char *name, int levels)
+{
+    if (unlinkat(folder, name, 0) == 0 || levels == 0)
+        return;
+    int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    empty_folder(fd, levels - 1);
+    (void)close(fd);
+    (void)unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+static void remove_temporary(void)
+{
+    if (temporary)
+        remove_tree(AT_FDCWD, temporary, LEVELS_MAX);
+}
+
 static void on_signal(int number)
 {
     if (came) {
-        if (temporary)
-            (void)unlink(temporary);
+        remove_temporary();
         _exit(128 + number);
     }
     came = number;
@@ -28,8 +77,7 @@ static void on_cut(int number)
 {
     static const char text[] = "tracetta: an input was cut while it was read; --no-mmap reads such files\n";
     (void)number;
-    if (temporary)
-        (void)unlink(temporary);
+    remove_temporary();
     _exit(write(STDERR_FILENO, text, sizeof text - 1) < 0 ? OUTCOME_OUTPUT : OUTCOME_INPUT);
 }
 

@@ -14,7 +14,7 @@ int interrupt_came(void);
 /* A descriptor that becomes readable when a signal comes, -1 where there is none: for poll. */
 int interrupt_wait_fd(void);
 
-/* A file to remove when the command is ended at once; NULL for none.  Borrowed. */
+/* A file or folder to remove when the command is ended at once; NULL for none.  Borrowed. */
 void interrupt_remove(const char *path);
 
 #endif

@@ -104,13 +104,18 @@ int run_merge(struct call *call)
     struct shares shares = {0};
     if (!call->set.output && !call->set.dry_run)
         return talk_misuse("merge", "where to? -o OUTPUT (\"-\" is standard output), or --dry-run");
-    int outcome = convert_check_output(call, call->set.output);
+    int outcome = convert_check_output(call, call->set.output, call->set.to);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open(&inputs, call, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
     const char *format = choose_format(call, inputs.reader);
     convert_explain(call, format);
+    outcome = convert_order(&inputs, call, format);
+    if (outcome != OUTCOME_FINE) {
+        inputs_close(&inputs);
+        return outcome;
+    }
     shares.share = calloc(SOURCES_MAX, sizeof *shares.share);
     struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = call->set.dry_run ? NULL : call->set.output,
                         .see = shares.share ? see_batch : NULL, .own = &shares};

@@ -23,7 +23,7 @@ enum {
 
 static const struct option_row table[] = {
     {"json", 'j', OPTION_FLAG, GROUP_VERB, AT(json), REPORTS, NULL, NULL, "print JSON; its \"schema\" key names the version"},
-    {"output", 'o', OPTION_TEXT, GROUP_VERB, AT(output), WRITES, "FILE", "@file", "write to FILE; \"-\" is standard output"},
+    {"output", 'o', OPTION_TEXT, GROUP_VERB, AT(output), WRITES, "FILE", "@file", "write to FILE, or to a folder of that name where traces are folders; \"-\" is standard output"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_CONVERT | VERB_MERGE, "FORMAT", "@writers",
      "write this format; by default the suffix of the output tells"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_CAT, "FORMAT", "text|jsonl|csv", "print text (default), JSON Lines or CSV"},

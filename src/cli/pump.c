@@ -13,13 +13,6 @@
 
 #define LOSSES_SHOWN 10u
 
-static int64_t push_nowhere(void *own, const void *bytes, size_t n)
-{
-    (void)own;
-    (void)bytes;
-    return (int64_t)n;
-}
-
 /* Tells why the output failed.  A reader of stdout that has left is no failure, but there is no point in going on. */
 static int tell_output_error(const struct pump *pump, const ttr_error *error)
 {
@@ -44,10 +37,8 @@ int pump_open(struct pump *pump, const char *format, uint32_t flags)
     /* Lines for people lack something of most events: for cat, strict is about the input. */
     bool is_strict = pump->call->set.strict && pump->call->command->verb != VERB_CAT;
     options.flags = flags | (pump->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) | (is_strict ? TTR_WRITE_STRICT : 0);
-    if (is_fine && pump->path)
+    if (is_fine)
         pump->out = ttr_create(pump->t, pump->path, format, &options, &error);
-    else if (is_fine)
-        pump->out = ttr_create_push(pump->t, push_nowhere, NULL, format, &options, &error);
     free(format_options);
     if (!is_fine)
         return OUTCOME_MISUSE;

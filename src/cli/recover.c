@@ -23,18 +23,23 @@ struct sidecar {
     char *path, *temporary; /* NULL when none is wanted */
 };
 
-static bool is_regular_target(const char *path)
+/* A file or folder, which can be read again and have another file beside it. */
+static bool is_kept_target(const char *path)
 {
     struct stat about;
-    return strcmp(path, "-") != 0 && (stat(path, &about) != 0 || S_ISREG(about.st_mode));
+    return strcmp(path, "-") != 0 && (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
 }
 
+/* The path without slashes at its end, and a suffix. */
 static char *join(const char *path, const char *suffix)
 {
-    size_t n = strlen(path) + strlen(suffix) + 1;
-    char *joined = malloc(n);
+    size_t n = strlen(path), size;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    size = n + strlen(suffix) + 1;
+    char *joined = malloc(size);
     if (joined)
-        (void)snprintf(joined, n, "%s%s", path, suffix);
+        (void)snprintf(joined, size, "%.*s%s", (int)n, path, suffix);
     return joined;
 }
 
@@ -43,7 +48,7 @@ static int plan_sidecar(const struct call *call, struct sidecar *sidecar)
 {
     struct stat about;
     *sidecar = (struct sidecar){0};
-    if (call->set.no_sidecar || !is_regular_target(call->set.output))
+    if (call->set.no_sidecar || !is_kept_target(call->set.output))
         return OUTCOME_FINE;
     sidecar->path = join(call->set.output, ".damage.json");
     sidecar->temporary = join(call->set.output, ".damage.json.new");
@@ -57,18 +62,20 @@ static int plan_sidecar(const struct call *call, struct sidecar *sidecar)
     return OUTCOME_OUTPUT;
 }
 
-static void put_sidecar(FILE *to, ttr_reader *reader, const ttr_report *report, const char *output)
+static void put_sidecar(FILE *to, const struct call *call, ttr_reader *reader, const struct findings *found)
 {
     struct json json = {.to = to};
+    ttr_report report = {.size = sizeof report};
+    bool has_report = ttr_reader_report(reader, 0, &report);
     json_open(&json, NULL, '{');
     json_string(&json, "schema", "tracetta.damage/1");
-    json_text(&json, "input", report->path);
-    json_string(&json, "output", output);
-    json_string(&json, "format", report->format);
-    json_uint(&json, "bytes", report->bytes);
+    json_string(&json, "input", call->path[0]);
+    json_string(&json, "output", call->set.output);
+    json_string(&json, "format", has_report ? report.format : "");
+    json_uint(&json, "bytes", found->bytes);
     json_open(&json, "damage", '{');
-    json_uint(&json, "regions", report->damage_regions);
-    json_uint(&json, "bytes", report->damage_bytes);
+    json_uint(&json, "regions", found->damage_regions);
+    json_uint(&json, "bytes", found->damage_bytes);
     json_close(&json, '}');
     report_json_regions(&json, reader);
     json_close(&json, '}');
@@ -77,17 +84,17 @@ static void put_sidecar(FILE *to, ttr_reader *reader, const ttr_report *report, 
 /* Writes the list, or removes that of an earlier recovery when there is nothing to list. */
 static int write_sidecar(const struct sidecar *sidecar, const struct call *call, ttr_reader *reader)
 {
-    ttr_report report = {.size = sizeof report};
-    if (!sidecar->path || !ttr_reader_report(reader, 0, &report))
+    struct findings found = report_sum(reader);
+    if (!sidecar->path)
         return OUTCOME_FINE;
-    if (report.damage_regions == 0) {
+    if (found.damage_regions == 0) {
         (void)unlink(sidecar->path);
         return OUTCOME_FINE;
     }
     FILE *to = fopen(sidecar->temporary, "wx"); /* who knows whose it is */
     bool is_fine = to != NULL;
     if (to) {
-        put_sidecar(to, reader, &report, call->set.output);
+        put_sidecar(to, call, reader, &found);
         is_fine = !ferror(to);
         is_fine = fclose(to) == 0 && is_fine;
     }
@@ -137,12 +144,15 @@ static int copy_again(const struct call *call, uint64_t *events)
     int outcome = inputs_open_one(&inputs, call, call->set.output, TTR_READ_DEFINITIONS);
     if (outcome != OUTCOME_FINE)
         return OUTCOME_OUTPUT;
+    bool has_report = ttr_reader_report(inputs.reader, 0, &report);
+    if (has_report)
+        outcome = convert_order(&inputs, call, report.format);
     struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = call->set.output};
-    if (ttr_reader_report(inputs.reader, 0, &report))
+    if (outcome == OUTCOME_FINE && has_report)
         outcome = pump_open(&pump, report.format, TTR_WRITE_OVERWRITE);
     if (outcome == OUTCOME_FINE)
         outcome = pump_end(&pump, pump_run(&pump));
-    *events = report_sum(inputs.reader).events;
+    *events = inputs.reader ? report_sum(inputs.reader).events : 0;
     inputs_close(&inputs);
     return outcome;
 }
@@ -151,7 +161,7 @@ static int copy_again(const struct call *call, uint64_t *events)
 static int verify(const struct call *call, uint64_t events)
 {
     struct again again = {.is_whole = true};
-    int outcome = is_regular_target(call->set.output) ? read_again(call, &again) : OUTCOME_FINE;
+    int outcome = is_kept_target(call->set.output) ? read_again(call, &again) : OUTCOME_FINE;
     for (int pass = 0; pass < PASSES_MAX && outcome == OUTCOME_FINE && again.found.damage_regions; pass++) {
         talk_note(call, "%s: %s places read as damaged now that others are gone; once more", call->set.output,
                   units_count(again.found.damage_regions).s);
@@ -159,7 +169,7 @@ static int verify(const struct call *call, uint64_t events)
         if (outcome == OUTCOME_FINE)
             outcome = read_again(call, &again);
     }
-    if (outcome != OUTCOME_FINE || !is_regular_target(call->set.output))
+    if (outcome != OUTCOME_FINE || !is_kept_target(call->set.output))
         return outcome;
     if (!again.is_whole || (again.found.damage_regions == 0 && again.found.events >= events)) {
         talk_note(call, "%s: %s", call->set.output, again.is_whole ? "verified, clean" : "not verified to the end");
@@ -191,12 +201,15 @@ static int copy(const struct call *call, struct inputs *inputs, const struct sid
 {
     ttr_report report = {.size = sizeof report};
     bool has_report = ttr_reader_report(inputs->reader, 0, &report);
-    struct pump pump = {.call = call, .t = inputs->t, .in = inputs->reader, .path = call->set.output};
     if (!has_report || !convert_writes(report.format)) {
         talk_failure(call->path[0], "format %s cannot be written, so it cannot be recovered", has_report ? report.format : "");
         return OUTCOME_OUTPUT;
     }
-    int outcome = pump_open(&pump, report.format, 0);
+    int outcome = convert_order(inputs, call, report.format);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    struct pump pump = {.call = call, .t = inputs->t, .in = inputs->reader, .path = call->set.output};
+    outcome = pump_open(&pump, report.format, 0);
     if (outcome == OUTCOME_FINE)
         outcome = pump_run(&pump);
     /* What can be read before a fatal failure is just what this verb is asked for. */
@@ -210,24 +223,42 @@ static int copy(const struct call *call, struct inputs *inputs, const struct sid
     return outcome == OUTCOME_FINE || is_cut ? conclude(call, inputs, sidecar, is_cut) : outcome;
 }
 
+/* Not a directory of several traces; all files of a trace that is a folder stand right in it. */
+static bool is_one_trace(const char *path, ttr_reader *reader)
+{
+    struct stat about;
+    ttr_report report = {.size = sizeof report};
+    size_t n = strlen(path);
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
+        return true;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
+        const char *rest = report.path.n > n ? report.path.p + n + (path[n - 1] != '/') : "";
+        if (!convert_is_folder(report.format) || strncmp(report.path.p, path, n) != 0 || strchr(rest, '/'))
+            return false;
+    }
+    return true;
+}
+
 int run_recover(struct call *call)
 {
     struct inputs inputs;
     struct sidecar sidecar = {0};
-    struct stat about;
     if (!call->set.output)
         return talk_misuse("recover", "where to? -o OUTPUT");
-    if (stat(call->path[0], &about) == 0 && S_ISDIR(about.st_mode))
-        return talk_misuse("recover", "\"%s\" is a directory: recover its files one by one", call->path[0]);
-    int outcome = convert_check_output(call, call->set.output);
+    int outcome = convert_check_output(call, call->set.output, NULL);
     if (outcome == OUTCOME_FINE)
         outcome = plan_sidecar(call, &sidecar);
     if (outcome == OUTCOME_FINE)
-        outcome = convert_check_output(call, sidecar.path);
+        outcome = convert_check_output(call, sidecar.path, NULL);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open_one(&inputs, call, call->path[0], TTR_READ_DEFINITIONS);
     if (outcome == OUTCOME_FINE) {
-        outcome = copy(call, &inputs, &sidecar);
+        if (is_one_trace(call->path[0], inputs.reader))
+            outcome = copy(call, &inputs, &sidecar);
+        else
+            outcome = talk_misuse("recover", "\"%s\" is a directory of traces: recover them one by one", call->path[0]);
         inputs_close(&inputs);
     }
     free(sidecar.path);

@@ -349,8 +349,11 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
     }
     (void)snprintf(path, sizeof path, "%s/%s", folder->target ? folder->target : "", name);
     int reason = create_file(part);
-    if (reason) {
+    if (reason == EEXIST)
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s would be written twice: another file of this trace has that name", path);
+    else if (reason)
         (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s", path);
+    if (reason) {
         part_free(part); /* not part_end: a file of that name is another's */
         return NULL;
     }

@@ -307,7 +307,7 @@ static void a_second_file_of_one_name_is_refused_and_the_first_stays(void **stat
     struct folder_sink *folder = begin(false, NULL);
     put(folder, "mark", "one");
     assert_null(folder_add(folder, "mark", &error));
-    assert_int_equal(error.sys, EEXIST);
+    assert_int_equal(error.status, TTR_E_MISUSE);
     assert_non_null(strstr(error.text, in_target("mark")));
     assert_null(folder_add(folder, "mark/below", &error));
     assert_int_equal(error.sys, ENOTDIR);

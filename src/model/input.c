@@ -216,7 +216,7 @@ struct input *input_new(ttr *t, struct source *source, const struct format *form
         (void)fail_memory(error);
         return NULL;
     }
-    in->base = (ttr_reader){.t = t, .ops = &input_ops, .order = format->order};
+    in->base = (ttr_reader){.t = t, .ops = &input_ops, .order = format->order, .reports = 1};
     in->format = format;
     in->source = source;
     in->batch = INPUT_BATCH;

@@ -28,6 +28,7 @@ struct ttr_reader {
     /* The format whose definitions and raw records stay what they are when readers are merged, because its writer tells the sources
      * apart (a trace of many files); NULL = a merge gives neither. */
     const struct format *apart;
+    uint32_t reports; /* how many `report` gives; 0 = unknown: ask until it says there are no more */
     bool has_begun;   /* something was read */
     ttr_status stuck; /* TTR_OK, or what every later read gives */
     ttr_error stuck_error;

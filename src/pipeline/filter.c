@@ -264,7 +264,7 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
                                           : fail(error, TTR_E_MISUSE, NO_OFFSET, "a ttr_filter must be made by ttr_filter_init"));
         return NULL;
     }
-    filter->base = (ttr_reader){.t = t, .ops = &ops, .order = in->order, .apart = in->apart};
+    filter->base = (ttr_reader){.t = t, .ops = &ops, .order = in->order, .apart = in->apart, .reports = in->reports};
     filter->in = in;
     filter->what = *what;
     arena_init(&filter->arena, &t->counted);

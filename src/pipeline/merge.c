@@ -184,6 +184,8 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
 static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct merger *merger = (struct merger *)base;
+    if (base->reports == merger->n) /* one each */
+        return index < merger->n && ttr_reader_report(merger->in[index], 0, report);
     return report_of_readers(merger->in, merger->n, index, report);
 }
 
@@ -235,7 +237,7 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     }
     for (size_t i = 0; i < n; i++)
         list[i] = in[i];
-    merger->base = (ttr_reader){.t = t, .ops = &ops, .order = TTR_ORDER_TIME};
+    merger->base = (ttr_reader){.t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
     merger->in = list;
     merger->lane = lane;
     merger->heap = heap;

@@ -245,7 +245,7 @@ ttr_reader *pair_reader(ttr_reader *in, uint32_t max_open, ttr_error *error)
         (void)fail_memory(error);
         return NULL;
     }
-    pairer->base = (ttr_reader){.t = in->t, .ops = &ops, .order = TTR_ORDER_NONE};
+    pairer->base = (ttr_reader){.t = in->t, .ops = &ops, .order = TTR_ORDER_NONE, .reports = in->reports};
     pairer->in = in;
     pairer->last_time = INT64_MIN;
     open_init(&pairer->open, alloc, max_open);

@@ -52,10 +52,25 @@ void close_readers(ttr_reader *const *in, size_t n)
         ttr_close(in[i]);
 }
 
+uint32_t reports_of_readers(ttr_reader *const *in, size_t n)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (in[i]->reports == 0 || in[i]->reports > UINT32_MAX - sum)
+            return 0;
+        sum += in[i]->reports;
+    }
+    return sum;
+}
+
 bool report_of_readers(ttr_reader *const *in, size_t n, size_t index, ttr_report *report)
 {
     size_t before = 0;
     for (size_t i = 0; i < n; i++) {
+        if (in[i]->reports && index - before >= in[i]->reports) {
+            before += in[i]->reports;
+            continue;
+        }
         size_t own = 0;
         for (; before + own <= index && ttr_reader_report(in[i], own, report); own++)
             if (before + own == index)
@@ -265,7 +280,7 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     }
     for (size_t i = 0; i < n; i++)
         list[i] = in[i];
-    sorter->base = (ttr_reader){.t = t, .ops = &ops, .order = TTR_ORDER_TIME};
+    sorter->base = (ttr_reader){.t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
     sorter->limits = *limits;
     sorter->in = list;
     sorter->in_n = n;

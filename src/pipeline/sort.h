@@ -20,6 +20,9 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
 /* Closes readers of a list. */
 void close_readers(ttr_reader *const *in, size_t n);
 
+/* How many reports readers of a list have together; 0 = one does not know. */
+uint32_t reports_of_readers(ttr_reader *const *in, size_t n);
+
 /* Finds the index-th report of a list of readers, each of which may have several. */
 bool report_of_readers(ttr_reader *const *in, size_t n, size_t index, ttr_report *report);
 

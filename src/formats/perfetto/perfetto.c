@@ -219,7 +219,7 @@ static void perfetto_drop(struct ttr_writer *out)
 const struct format format_perfetto = {
     .name = "perfetto",
     .title = "Perfetto protobuf",
-    .extensions = "pftrace perfetto-trace",
+    .extensions = "pftrace perfetto-trace perfetto",
     .spec = "TracePacket stream of the public Perfetto schema (2026)",
     .abilities = TTR_FORMAT_WRITES,
     .losses = losses,

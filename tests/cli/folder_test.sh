@@ -1,0 +1,126 @@
+#!/bin/bash
+# Traces that are folders, on the command line: a command that has the little format of the tests too (tests/little.h).
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+
+# make FOLDER FIRST STEP N: a trace with a.bin at FIRST, FIRST+STEP, ... and b.bin half a step later.
+make()
+{
+    mkdir -p "$1"
+    printf 'little trace\n' >"$1/little.txt"
+    /usr/bin/python3 -c 'import struct, sys
+folder, (first, step, n) = sys.argv[1], map(int, sys.argv[2:])
+for name, begin in ("a", first), ("b", first + step // 2):
+    with open(f"{folder}/{name}.bin", "wb") as file:
+        file.write(b"LITTLE\0\0")
+        for i in range(n):
+            file.write(struct.pack("<QQQ", begin + i * step, 0, i))' "$@"
+}
+
+# ends NAME STATUS COMMAND...: it exits with this status.
+ends()
+{
+    local name=$1 status=$2
+    shift 2
+    run "$@"
+    [ $run_status = "$status" ]
+    verdict "$name" $? "exit status $run_status, wanted $status from: $*"
+}
+
+cd "$work" || exit 1
+make one 0 10 1000
+make session/kernel 0 10 100
+make session/ust/uid/0/64-bit 3 10 100
+
+says "a_folder_is_an_input" '"events": ?2000' "$tracetta" info --json one
+says "so_is_its_anchor" '"events": ?2000' "$tracetta" info --json one/little.txt
+says "one_of_its_files_is_read_alone" '"events": ?1000' "$tracetta" info --json one/b.bin
+says "a_session_is_all_its_traces" '"events": ?400' "$tracetta" info --json session/
+refuses "a_file_of_a_folder_on_a_pipe_is_refused" 3 'alone is no little trace' bash -c "cat one/a.bin | '$tracetta' info -"
+refuses "and_from_a_redirected_file" 3 'alone is no little trace' bash -c "'$tracetta' info - <one/a.bin"
+
+ends "the_suffix_of_a_folder_names_the_format" 0 "$tracetta" convert one -o copy.little
+cmp one/a.bin copy.little/a.bin && cmp one/b.bin copy.little/b.bin && cmp one/little.txt copy.little/little.txt
+verdict "a_copy_of_a_folder_is_the_same_bytes" $? "they differ"
+ends "also_with_a_slash_at_its_end" 0 "$tracetta" convert one -o slash.little/
+[ -f slash.little/little.txt ]
+verdict "the_folder_is_made" $? "it is not there"
+refuses "an_existing_folder_is_not_replaced" 4 "exists already; --overwrite" "$tracetta" convert one -o copy.little
+ends "it_is_when_asked" 0 "$tracetta" convert -f session/kernel -o copy.little
+says "with_what_was_asked_for" '"events": ?200' "$tracetta" info --json copy.little
+mkdir thesis && echo years >thesis/work
+refuses "a_folder_that_is_no_trace_is_never_replaced" 2 'no file "little.txt"' "$tracetta" convert -f --to=little one -o thesis
+[ "$(cat thesis/work)" = years ]
+verdict "and_stays_as_it_is" $? "it changed"
+refuses "a_folder_that_is_read_is_never_replaced" 2 "is an input" "$tracetta" convert -f --to=little one -o one
+refuses "nor_one_that_an_input_is_in" 2 "is an input" "$tracetta" convert -f --to=little session/kernel/a.bin -o session/kernel
+refuses "nor_one_in_an_input" 2 "is an input" "$tracetta" convert -f --to=little session -o session/kernel
+refuses "nor_a_file_in_an_input" 2 "is an input" "$tracetta" convert -f --to=jsonl session -o session/ust/uid/0/64-bit/a.bin
+refuses "a_folder_is_no_stream" 2 "folder of files" "$tracetta" convert --to=little one -o -
+run "$tracetta" convert --dry-run --to=little one
+[ $run_status = 0 ] && grep -q '2,\?000 events.*dry run\|dry run.*2,\?000 events' "$work/.err" && [ "$(find . -newer thesis/work -name '*.bin' | wc -l)" = 0 ]
+verdict "a_dry_run_writes_no_folder" $? "exit status $run_status"
+ends "folders_are_merged_into_a_folder" 0 "$tracetta" merge session/kernel one/a.bin -o merged.little
+says "which_has_all_events" '"events": ?1200' "$tracetta" info --json merged.little
+ends "a_part_of_a_folder_is_a_folder" 0 "$tracetta" convert --start=5000ns --end=6000ns one -o part.little
+says "with_the_part" '"events": ?200' "$tracetta" info --json part.little
+ends "lines_are_made_of_a_folder" 0 "$tracetta" cat --format=jsonl one -o lines.jsonl
+[ "$(wc -l <lines.jsonl)" = 2000 ]
+verdict "all_of_it" $? "$(wc -l <lines.jsonl) lines"
+
+# What is not in order is put in order for a format that wants it.
+/usr/bin/python3 -c 'import struct
+header = struct.pack("<Q", 0x0016547846040010)
+def event(time, thread):
+    return struct.pack("<QQQQ", 4 | 4 << 4, time, thread, thread)
+with open("disorder.fxt", "wb") as file:
+    file.write(header + event(500, 1) + event(100, 2) + event(300, 1))'
+ends "events_out_of_order_are_sorted_for_a_folder" 0 "$tracetta" convert disorder.fxt -o sorted.little
+says "and_all_are_there" '"events": ?3' "$tracetta" info --json sorted.little
+
+# recover: a damaged record among good ones.
+cp -r one broken
+printf '\377\377\377\377\377\377\377\377' | dd of=broken/b.bin bs=1 seek=$((8 + 24 * 500 + 16)) conv=notrunc status=none
+ends "damage_in_a_folder_is_found" 1 "$tracetta" check broken
+ends "a_folder_is_recovered" 1 "$tracetta" recover broken -o good.little/
+ends "and_is_clean_then" 0 "$tracetta" check good.little
+says "with_all_that_was_good" '"events": ?1999' "$tracetta" info --json good.little
+grep -q '"code": *"little.bad-value"' good.little.damage.json
+verdict "the_list_of_damage_is_beside_it" $? "$(cat good.little.damage.json)"
+refuses "several_traces_are_recovered_one_by_one" 2 "one by one" "$tracetta" recover session -o session.little
+
+# Signals: a pipe that stays open keeps the command waiting.  SIGBUS ends it at once, as a second Ctrl-C does.
+mkfifo fifo
+/usr/bin/python3 -c 'with open("disorder.fxt", "rb") as file:
+    bytes = file.read()
+with open("long.fxt", "wb") as file: # more than opening looks at
+    file.write(bytes + 20000 * bytes[8:])'
+set -m
+
+# signalled SIGNAL OUTPUT: converts what comes through the pipe until the signal comes; a folder is under way then.
+signalled()
+{
+    "$tracetta" convert --to=little -o "$2" fifo >"$work/.out" 2>"$work/.err" &
+    local command=$!
+    exec 8>fifo
+    cat long.fxt >&8
+    for ((i = 0; i < 50; i++)); do
+        [ -n "$(find . -name ".$2.*")" ] && break
+        sleep 0.1
+    done
+    underway=$(find . -name ".$2.*" -type d | wc -l)
+    sleep 0.2
+    kill -s "$1" $command
+    wait $command
+    run_status=$?
+    exec 8>&-
+}
+
+signalled INT cut.little
+[ $run_status = 130 ] && [ -f cut.little/little.txt ] && [ "$underway" = 1 ]
+verdict "ctrl_c_ends_with_130_and_a_whole_folder" $? "exit status $run_status"
+signalled BUS gone.little
+[ $run_status = 3 ] && [ ! -e gone.little ] && [ "$underway" = 1 ]
+verdict "an_end_at_once_leaves_no_folder" $? "exit status $run_status"
+[ -z "$(find . -name '.*.little.*')" ]
+verdict "no_command_left_a_temporary_folder" $? "$(find . -name '.*')"
