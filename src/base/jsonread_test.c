@@ -398,7 +398,7 @@ static void nesting_is_bounded(void **state)
         text[i] = '[';
         text[2 * JSON_READ_DEPTH_MAX - 1 - i] = ']';
     }
-    assert_int_equal(read_all(text, 2 * JSON_READ_DEPTH_MAX, UINT32_MAX, alloc_default(), &error), TTR_OK);
+    assert_int_equal(read_all(text, (size_t)2 * JSON_READ_DEPTH_MAX, UINT32_MAX, alloc_default(), &error), TTR_OK);
     memset(text, '[', sizeof text);
     assert_int_equal(read_all(text, sizeof text, UINT32_MAX, alloc_default(), &error), TTR_E_LIMIT);
     assert_int_equal(error.offset, JSON_READ_DEPTH_MAX);
