@@ -34,7 +34,7 @@ static const struct recorded recorded[] = {
     {"actf/CTF2-PMETA-1.0-be", 1, 1, NULL},
     {"actf/CTF2-PMETA-1.0-be_partial_data_nok", 0, 0, "expected control characters in a string to be escaped, found the byte 0x0a"},
     {"actf/CTF2-PMETA-1.0_bad_total_sz_nok", 0, 0, "has a content of 352 bits in 344"},
-    {"actf/CTF2-PMETA-1.0_bad_major_nok", 0, 0, "expected a preamble, found no fragment"},
+    {"actf/CTF2-PMETA-1.0_bad_major_nok", 0, 0, "expected a value, found the byte 0x00"},
     {"actf/ev_rec_hdr", 1, 2, NULL},
     {"actf/ev_rec_hdr_bad_ev_id_nok", 1, 2, NULL},
 };
