@@ -191,6 +191,8 @@ static bool check_version(struct rfc11_parser *parser, const struct trace_block 
             parser->lexer.error->status = TTR_E_UNSUPPORTED;
         return false;
     }
+    if (trace->minor.value == 0)
+        note(parser, TTR_NOTE_ODD, trace->minor.at, "ctf.version", "this is version 1.0; it is read as 1.1");
     parser->description->minor = (uint32_t)trace->minor.value;
     return true;
 }

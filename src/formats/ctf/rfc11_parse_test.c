@@ -347,6 +347,18 @@ static void clocks_and_words_are_extensions(void **state)
     end(&scene);
 }
 
+static void version_1_0_is_read_with_a_note(void **state)
+{
+    (void)state;
+    struct scene scene;
+    parse_well(&scene, "trace { major = 1; minor = 0; }");
+    assert_string_equal(scene.notes, "1 ctf.version 27\n");
+    end(&scene);
+    parse(&scene, "trace { major = 1; minor = 8; }");
+    assert_int_equal(scene.status, TTR_E_UNSUPPORTED);
+    end(&scene);
+}
+
 static void event_context_is_a_size_or_a_whole_structure(void **state)
 {
     (void)state;
@@ -670,6 +682,7 @@ int main(void)
         cmocka_unit_test(alignments_not_stated_follow_the_architecture),
         cmocka_unit_test(enumerations_hold_their_numbers),
         cmocka_unit_test(clocks_and_words_are_extensions),
+        cmocka_unit_test(version_1_0_is_read_with_a_note),
         cmocka_unit_test(event_context_is_a_size_or_a_whole_structure),
         cmocka_unit_test(only_sections_and_only_events_need_not_be_named),
         cmocka_unit_test(what_nobody_knows_is_passed_over_with_a_note),
