@@ -163,6 +163,7 @@ struct ctf_text {
     const struct ctf_piece {
         size_t at;
         uint64_t offset;
+        bool is_unpacked;      /* it was compressed or enciphered: all of it has the one offset */
     } *piece;
     size_t pieces_n;
 };

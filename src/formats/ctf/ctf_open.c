@@ -10,6 +10,8 @@
 #include "base/status.h"
 #include "formats/ctf/ctf_attributes.h"
 #include "formats/ctf/ctf_scan.h"
+#include "formats/ctf/rfc11.h"
+#include "formats/ctf/rfc11_read.h"
 #include "model/notes.h"
 #include "model/options.h"
 
@@ -97,15 +99,19 @@ static ttr_status parse_metadata(struct opening *opening, const char *path, ttr_
 {
     struct ctf_trace *trace = opening->trace;
     struct ctf_description *description = &trace->description;
-    struct ctf_key key = {NULL};
+    struct ctf_key key = {trace->has_key ? trace->key : NULL};
     struct ctf_text text = {.file = path};
     bool is_packetised;
     description->note = take_note;
     description->note_own = opening;
     enum ctf_version version = ctf_sniff(trace->metadata, trace->metadata_n, &is_packetised);
     ttr_status status = ctf_unpack_metadata(description, trace->metadata, trace->metadata_n, &key, &text, error);
+    if (status == TTR_OK && version == CTF_RFC_1_1)
+        status = rfc11_find_byte_order(trace, error);
     if (status == TTR_OK)
         status = ctf_trace_parse(trace, version, &text, error);
+    if (status == TTR_OK && version == CTF_RFC_1_1)
+        status = rfc11_find_alignment(trace, error);
     description->note = NULL;
     description->note_own = NULL;
     return status;
@@ -121,6 +127,18 @@ static bool is_stream_file(const struct opening *opening, const struct folder_fi
         return false;
     bool is_copy = opening->options && opening->options->flags & TTR_READ_DEFINITIONS;
     return file->size > 0 || is_copy;
+}
+
+/* RFC: a file of no section is told and passed over. */
+static bool has_section(struct opening *opening, const struct folder_file *file)
+{
+    const struct ctf_description *description = &opening->trace->description;
+    bool has_cpu;
+    uint32_t cpu;
+    if (description->version != CTF_RFC_1_1 || rfc11_section_of_file(description, file->name, &has_cpu, &cpu))
+        return true;
+    keep_note(opening, TTR_NOTE_ODD, 0, "ctf.no-section", "the file %s has the name of no section: it was passed over", file->name);
+    return false;
 }
 
 static size_t count_stream_files(const struct opening *opening)
@@ -139,6 +157,8 @@ static ttr_status join(struct opening *opening, struct opened *opened, const cha
     struct ctf_trace *trace = opening->trace;
     bool is_copy = opened->in->flags & TTR_READ_DEFINITIONS;
     ctf_trace_join(trace, opened->in, name, opened->place);
+    if (trace->description.version == CTF_RFC_1_1)
+        rfc11_join_section(reader);
     ttr_status status = ctf_scan(reader, &opened->summary, error);
     if (status != TTR_OK)
         return status;
@@ -176,7 +196,7 @@ static ttr_status open_files(struct opening *opening, ttr_error *error)
                                  .chunk = source_chunk(count_stream_files(opening))};
     ttr_status status = TTR_OK;
     for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
-        if (is_stream_file(opening, file))
+        if (is_stream_file(opening, file) && has_section(opening, file))
             status = open_file(opening, file, &how, error);
     return status;
 }
@@ -237,6 +257,8 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
     const char *const *given = opening->options ? opening->options->format_options : NULL;
     struct options_list list = {&opening->t->counted, given, &format_ctf, false};
     ttr_status status = options_copy(&list, &opening->copies, &opening->copies_n, error);
+    if (status == TTR_OK)
+        status = rfc11_read_options(opening->trace, opening->copies, opening->copies_n, error);
     if (status == TTR_OK)
         status = read_metadata(opening, path, sizeof path, error);
     if (status == TTR_OK)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "formats/ctf/ctf_reader.h"
+#include "formats/ctf/rfc11_read.h"
 
 /* What the roles of one root said. */
 struct roles {
@@ -181,16 +181,15 @@ static bool is_unset(bool is_there, uint64_t size, unsigned width)
     return is_there && (size == 0 || (width && size == UINT64_MAX >> (64 - width)));
 }
 
-static enum ctf_framing check_sizes(const struct ctf_trace *trace, const struct roles *roles, struct ctf_frame *frame)
+static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame *frame)
 {
     struct ctf_packet *packet = &frame->packet;
-    uint64_t unit = trace->description.version == CTF_RFC_1_1 ? 8 : 1;
     packet->size = packet->content = UINT64_MAX;
     frame->is_whole_file = !roles->has_size && !roles->has_content;
     if (frame->is_whole_file)
         return CTF_FRAMED;
-    uint64_t size = (roles->has_size ? roles->size : roles->content) * unit;
-    uint64_t content = (roles->has_content ? roles->content : roles->size) * unit;
+    uint64_t size = roles->has_size ? roles->size : roles->content;
+    uint64_t content = roles->has_content ? roles->content : roles->size;
     bool is_open = is_unset(roles->has_content, roles->content, roles->content_width) || content < frame->head;
     bool has_size = roles->has_size ? !is_unset(true, roles->size, roles->size_width) : !is_open;
     frame->is_unfinished = !has_size || is_open;
@@ -221,6 +220,8 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
     struct roles roles = {.frame = frame};
     struct bits bits = *from;
     enum ctf_framing framing = CTF_FRAMED, header;
+    if (trace->description.version == CTF_RFC_1_1)
+        return rfc11_frame_packet(trace, section, from, frame, error);
     *frame = (struct ctf_frame){.number = 0};
     if (trace->packet_header)
         framing = ended(frame, walk_root(&roles, trace->packet_header, NULL, &bits), "header");
@@ -246,6 +247,6 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
         return framing;
     frame->head = bits.at;
     settle_times(&roles, &frame->packet);
-    framing = check_sizes(trace, &roles, frame);
+    framing = check_sizes(&roles, frame);
     return framing == CTF_FRAMED ? header : framing;
 }

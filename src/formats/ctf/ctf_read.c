@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "formats/ctf/ctf_salvage.h"
+#include "formats/ctf/rfc11_read.h"
 
 #define HEAD_BYTES ((size_t)512)        /* most packet headers with their contexts are smaller */
 #define HEAD_MAX ((size_t)16 << 20)
@@ -23,6 +24,11 @@ static enum step failed(struct ctf_reader *reader, ttr_status status)
 {
     reader->status = status;
     return status == TTR_OK ? STEP_GO : STEP_FAILED;
+}
+
+static bool is_rfc(const struct ctf_reader *reader)
+{
+    return reader->trace->description.version == CTF_RFC_1_1;
 }
 
 /* Bytes of the window from a place on. */
@@ -179,6 +185,7 @@ static enum step enter_packet(struct ctf_reader *reader)
     if (!keep_head(reader, packet))
         return failed(reader, fail_memory(reader->error));
     reader->is_inside = true;
+    reader->is_unpacked = false;
     reader->is_damaged = frame->is_unfinished || frame->is_overfull;
     reader->given = 0;
     reader->offset = reader->next;
@@ -192,7 +199,7 @@ static enum step enter_packet(struct ctf_reader *reader)
     reader->is_told = true;
     tell_oddities(reader, packet);
     ctf_give_gaps(reader);
-    return STEP_GO;
+    return is_rfc(reader) ? failed(reader, rfc11_enter_packet(reader)) : STEP_GO;
 }
 
 /* Whether nothing of the packet is asked for. */
@@ -214,6 +221,19 @@ static bool is_behind_range(const struct ctf_reader *reader, const struct ctf_fr
     return ctf_time(&frame->kind->timeline, frame->packet.begin, &is_clamped) >= reader->to && !is_clamped;
 }
 
+/* What entering the packet needs in the window. */
+static enum step see_content(struct ctf_reader *reader)
+{
+    const struct ctf_frame *frame = &reader->frame;
+    bool is_copy = reader->in->flags & TTR_READ_DEFINITIONS && frame->packet.size <= CTF_COPY_MAX * 8, wants_empty_batch = false;
+    uint64_t need = is_rfc(reader) ? rfc11_bytes_to_enter(frame, &wants_empty_batch) : 0;
+    if (wants_empty_batch && reader->in->n)
+        return STEP_HOLD;
+    if (is_copy && need < frame->packet.size / 8)
+        need = frame->packet.size / 8;
+    return need ? see(reader, reader->next, need) : STEP_GO;
+}
+
 /* A packet that is whole in its header and context. */
 static enum step take_packet(struct ctf_reader *reader)
 {
@@ -228,12 +248,8 @@ static enum step take_packet(struct ctf_reader *reader)
     }
     if (in->n + EVENTS_BEFORE > in->batch || reader->slots_n == CTF_SLOTS)
         return STEP_HOLD;
-    if (in->flags & TTR_READ_DEFINITIONS && frame->packet.size <= CTF_COPY_MAX * 8) {
-        enum step step = see(reader, reader->next, frame->packet.size / 8);
-        if (step != STEP_GO)
-            return step;
-    }
-    return enter_packet(reader);
+    enum step step = see_content(reader);
+    return step == STEP_GO ? enter_packet(reader) : step;
 }
 
 static enum step between(struct ctf_reader *reader)
@@ -277,6 +293,8 @@ static enum step leave_packet(struct ctf_reader *reader)
     struct ctf_packet *packet = &reader->packets[reader->slot];
     struct ctf_before *before = &reader->stream->before;
     reader->is_inside = false;
+    if (is_rfc(reader))
+        rfc11_leave_packet(reader);
     *before = (struct ctf_before){.is_there = true,
                                   .has_sequence = packet->has_sequence,
                                   .has_discarded = packet->has_discarded,
@@ -341,9 +359,24 @@ static enum step meet_edge(struct ctf_reader *reader)
     return status == TTR_OK ? leave_packet(reader) : failed(reader, status);
 }
 
+/* An event cannot be read: where its size is stored it alone is lost, else what is left of its packet. */
+static enum step lose_event(struct ctf_reader *reader, const char *code, const char *what)
+{
+    switch (is_rfc(reader) ? rfc11_pass_event(reader, code, what) : RFC11_STAYS) {
+    case RFC11_PASSED:
+        return failed(reader, reader->status);
+    case RFC11_IS_CUT:
+        return move_window(reader);
+    case RFC11_STAYS:
+        break;
+    }
+    ttr_status status = ctf_lose_event(reader, code, what);
+    return status == TTR_OK ? leave_packet(reader) : failed(reader, status);
+}
+
 static enum step inside(struct ctf_reader *reader)
 {
-    uint64_t shown = bytes_from(reader, reader->offset) * 8;
+    uint64_t shown = reader->is_unpacked ? reader->content_end : bytes_from(reader, reader->offset) * 8;
     ttr_status status = TTR_OK;
     reader->bits.end = shown < reader->content_end ? shown : reader->content_end;
     switch (ctf_run_events(reader)) {
@@ -358,11 +391,9 @@ static enum step inside(struct ctf_reader *reader)
             status = ctf_lose_event(reader, "ctf.empty-event", "an event takes no bits, so that there would be no end of them");
         break;
     case CTF_STOP_UNKNOWN:
-        status = ctf_lose_event(reader, "ctf.unknown-event", "the metadata declares no event of this id");
-        break;
+        return lose_event(reader, "ctf.unknown-event", "the metadata declares no event of this id");
     case CTF_STOP_BAD:
-        status = ctf_lose_event(reader, "ctf.bad-event", "a length or selector cannot be");
-        break;
+        return lose_event(reader, "ctf.bad-event", "a length or selector cannot be");
     }
     return status == TTR_OK ? leave_packet(reader) : failed(reader, status);
 }
@@ -423,6 +454,7 @@ ttr_status ctf_open(struct input *in, ttr_error *error)
     arena_init(&reader->arena, &in->base.t->counted);
     arena_init(&reader->scratch, &in->base.t->counted);
     buffer_init(&reader->heads, &in->base.t->counted);
+    buffer_init(&reader->unpacked, &in->base.t->counted);
     return TTR_OK;
 }
 
@@ -434,5 +466,6 @@ void ctf_close(struct input *in)
     arena_free(&reader->arena);
     arena_free(&reader->scratch);
     buffer_free(&reader->heads);
+    buffer_free(&reader->unpacked);
     ctf_trace_release(reader->trace);
 }

@@ -59,6 +59,9 @@ struct ctf_trace {
     uint8_t magic[4];          /* as packets begin */
     bool has_magic, has_uuid;  /* packets begin with the magic; and say whose they are */
     char version[8];           /* "1.8" */
+    uint8_t key[32];           /* RFC: of enciphered packets */
+    bool has_key;
+    uint64_t unpacked_max;     /* RFC: bytes that a packet may unpack to; 0 = 1 GiB */
 };
 
 /* A data stream as far as one file has it. */

@@ -6,6 +6,7 @@
 #include "formats/ctf/ctf_clock.h"
 #include "formats/ctf/ctf_plan.h"
 #include "formats/ctf/ctf_read.h"
+#include "formats/ctf/rfc11_packet.h"
 
 #define CTF_MAGIC 0xC1FC1FC1u
 #define CTF_SLOTS 32u                     /* packets a batch may have events of */
@@ -16,6 +17,7 @@ struct ctf_kind {
     const struct ctf_stream_class *class;
     const struct layout *context, *header; /* of packets, of events; NULL = none */
     const struct layout *context_shown;   /* the same without what only readers need */
+    const struct layout *rfc_context;     /* RFC: of events, alone; NULL = not needed yet */
     struct ctf_plan plan;
     struct ctf_timeline timeline;
 };
@@ -50,6 +52,7 @@ struct ctf_frame {
     bool is_whole_file;                   /* no size at all */
     bool is_unfinished;                   /* a size that a tracer writes last: the content ends where events do */
     bool is_overfull;                     /* the content claims more than the packet */
+    struct rfc11_packet rfc;              /* RFC: the header */
     const char *code;                     /* what is wrong, where it is */
     char text[160];
 };
@@ -77,6 +80,10 @@ struct ctf_reader {
     struct ctf_trace *trace;
     const char *file;                     /* its name below the folder */
     const struct ctf_stream_class *section; /* RFC: the class of all its packets */
+    bool has_cpu;                         /* RFC: the file's name says so */
+    uint32_t cpu;
+    bool is_unpacked;                     /* RFC: the bits are those of `unpacked`, not of the window */
+    struct buffer unpacked;
     struct arena arena;                   /* streams and classes of events as met */
     struct arena scratch;                 /* of fields being walked */
     uint64_t number;                      /* of the file among the files of its trace */
@@ -113,6 +120,13 @@ struct ctf_reader {
 };
 
 extern const struct format format_ctf;
+
+/* The place in the file of a bit of the present packet; in one that was unpacked the nearest there is. */
+static inline uint64_t ctf_place(const struct ctf_reader *reader, uint64_t bit)
+{
+    uint64_t place = reader->offset + bit / 8, end = reader->offset + reader->frame.packet.size / 8;
+    return reader->is_unpacked && place > end ? end : place;
+}
 
 /* --- ctf_trace.c --- */
 

@@ -82,7 +82,7 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct window *window = &reader->in->window;
-    uint64_t from = reader->offset + reader->bits.at / 8, end = packet->offset + packet->size / 8;
+    uint64_t from = ctf_place(reader, reader->bits.at), end = packet->offset + packet->size / 8;
     reader->is_damaged = true;
     if (packet->size == UINT64_MAX && !window->at_end) {
         reader->is_lost = true;

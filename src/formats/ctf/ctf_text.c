@@ -18,7 +18,10 @@ uint64_t ctf_text_offset(const struct ctf_text *text, size_t at)
         else
             high = middle;
     }
-    return low ? text->piece[low - 1].offset + (at - text->piece[low - 1].at) : at;
+    if (!low)
+        return at;
+    const struct ctf_piece *piece = &text->piece[low - 1];
+    return piece->offset + (piece->is_unpacked ? 0 : at - piece->at);
 }
 
 static size_t line_begin(const struct ctf_text *text, size_t at)

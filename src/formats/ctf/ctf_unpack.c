@@ -161,7 +161,7 @@ static ttr_status take_packet(struct unpacking *u)
     u->description->has_byte_order = true;
     u->description->is_big_endian = header.is_big_endian;
     size_t content = header.content_bits / 8 - header.bytes, padding = (header.packet_bits - header.content_bits) / 8;
-    u->pieces[u->pieces_n++] = (struct ctf_piece){u->text_n, u->in.offset};
+    u->pieces[u->pieces_n++] = (struct ctf_piece){.at = u->text_n, .offset = u->in.offset};
     const uint8_t *from = cursor_take(&u->in, content);
     if (content)
         memcpy(u->text + u->text_n, from, content);

@@ -48,7 +48,7 @@ static void add_text(struct unpacking *u, const uint8_t *p, size_t n, uint64_t o
         while (at < n && p[at])
             at++;
         if (at > begin) {
-            struct ctf_piece piece = {.at = u->text.n, .offset = offset + begin * step};
+            struct ctf_piece piece = {.at = u->text.n, .offset = offset + begin * step, .is_unpacked = step == 0};
             buffer_add(&u->pieces, &piece, sizeof piece);
             buffer_add(&u->text, p + begin, at - begin);
         }

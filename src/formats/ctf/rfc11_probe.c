@@ -1,0 +1,224 @@
+/* What metadata of RFC v1.1 may leave open, found out by looking at stream files: byte order where the metadata is plain text, and the
+ * architecture's alignment (decision 15).
+ *
+ * Alignment: the first packet with events is decoded packed, then natural with words of 64, then of 32 bits; the first that meets known
+ * ids only and ends exactly at the content's end is it.  Of a large packet the begin must do. */
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/ctf/rfc11.h"
+#include "formats/ctf/rfc11_read.h"
+
+#define PROBE_BYTES ((size_t)4 << 20) /* of a packet, stored and unpacked */
+#define PROBE_PACKETS 64u             /* looked at for one with events in a file */
+
+/* Opens the i-th file where it may be a stream; *source is NULL where it is not. */
+static ttr_status open_stream(const struct ctf_trace *trace, size_t i, const struct folder_file **file, struct source **source, ttr_error *error)
+{
+    struct source_options options = {.chunk = 16384};
+    *source = NULL;
+    *file = folder_at(trace->folder, i);
+    if (!*file || strchr((*file)->name, '/') || strcmp((*file)->name, "metadata") == 0 || (*file)->name[0] == '.' || !(*file)->size)
+        return TTR_OK;
+    *source = folder_source(trace->folder, *file, &options, error);
+    return *source ? TTR_OK : error->status;
+}
+
+ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
+{
+    struct ctf_description *description = &trace->description;
+    const struct folder_file *file = NULL;
+    for (size_t i = 0; trace->folder && !description->has_byte_order && folder_at(trace->folder, i); i++) {
+        struct source *source;
+        struct window window = {.n = 0};
+        struct rfc11_packet packet;
+        ttr_status status = open_stream(trace, i, &file, &source, error);
+        if (status == TTR_OK && source)
+            status = source_fill(source, 0, RFC11_HEADER, &window, error);
+        if (status == TTR_OK && window.n) {
+            enum rfc11_fault fault = rfc11_read_header(window.bytes, window.n, &packet);
+            description->has_byte_order = fault != RFC11_SHORT && fault != RFC11_NO_MAGIC;
+            description->is_big_endian = description->has_byte_order && packet.is_big_endian;
+        }
+        source_close(source);
+        if (status == TTR_E_NOMEM)
+            return status;
+    }
+    return TTR_OK;
+}
+
+/* A packet to try alignments on. */
+struct sample {
+    struct ctf_trace *trace;
+    const struct ctf_stream_class *section;
+    struct source *source;
+    struct buffer unpacked;
+    const uint8_t *bytes;
+    uint64_t n;
+    bool is_whole;    /* else: only the begin of a large one */
+    bool is_found;
+};
+
+/* Takes the packet at `offset` as the sample where it has events that can be read; *size: bytes to the next, 0 = none. */
+static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *size, ttr_error *error)
+{
+    struct rfc11_packet packet;
+    struct window window;
+    *size = 0;
+    ttr_status status = source_fill(sample->source, offset, RFC11_HEADER, &window, error);
+    if (status != TTR_OK || rfc11_read_header(window.bytes, window.n, &packet) != RFC11_FINE)
+        return status;
+    *size = packet.packet_size;
+    if (packet.content_size == RFC11_HEADER)
+        return TTR_OK;
+    size_t need = packet.content_size < PROBE_BYTES ? packet.content_size : PROBE_BYTES;
+    status = source_fill(sample->source, offset, need, &window, error);
+    if (status != TTR_OK || window.n < need)
+        return status;
+    struct rfc11_unpacking how = {.key = {sample->trace->has_key ? sample->trace->key : NULL}, .max = PROBE_BYTES};
+    sample->is_whole = need == packet.content_size;
+    packet.content_size = (uint32_t)need;
+    enum rfc11_content result = rfc11_unpack(&packet, window.bytes, &how, &sample->unpacked);
+    if (result == RFC11_NO_MEMORY)
+        return fail_memory(error);
+    sample->is_found = result == RFC11_PLAIN || result == RFC11_UNPACKED || result == RFC11_TOO_LARGE;
+    sample->is_whole &= result != RFC11_TOO_LARGE;
+    sample->bytes = result == RFC11_PLAIN ? window.bytes : sample->unpacked.bytes;
+    sample->n = result == RFC11_PLAIN ? need : sample->unpacked.n;
+    sample->is_found &= sample->n > RFC11_HEADER;
+    return TTR_OK;
+}
+
+static ttr_status find_sample(struct sample *sample, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    const struct folder_file *file = NULL;
+    for (size_t i = 0; status == TTR_OK && folder_at(sample->trace->folder, i); i++) {
+        uint64_t offset = 0, size = 1;
+        uint32_t cpu;
+        bool has_cpu;
+        status = open_stream(sample->trace, i, &file, &sample->source, error);
+        if (!sample->source)
+            continue;
+        sample->section = rfc11_section_of_file(&sample->trace->description, file->name, &has_cpu, &cpu);
+        for (unsigned k = 0; k < PROBE_PACKETS && sample->section && size && !sample->is_found && status == TTR_OK; k++, offset += size)
+            status = take_sample(sample, offset, &size, error);
+        if (sample->is_found)
+            return TTR_OK;
+        source_close(sample->source);
+        sample->source = NULL;
+    }
+    return status;
+}
+
+/* Layouts for one alignment. */
+struct trial {
+    const struct sample *sample;
+    struct arena arena;
+    const struct layout **layouts;     /* of the section's events, by their place */
+    struct ctf_plan plan;
+};
+
+static const struct layout *compile(struct trial *trial, const struct ctf_event_class *event, ttr_error *error)
+{
+    const struct sample *sample = trial->sample;
+    struct layout_spec spec = {.t = sample->trace->t, .arena = &trial->arena};
+    if (event) {
+        spec.root[ROOT_COMMON_CONTEXT] = sample->section->event_context;
+        spec.root[ROOT_PAYLOAD] = event->payload;
+        spec.outer[ROOT_EVENT_HEADER] = sample->section->event_header;
+    } else {
+        spec.root[ROOT_EVENT_HEADER] = sample->section->event_header;
+    }
+    return layout_compile(&spec, error);
+}
+
+/* Moves behind the event at bits->at. */
+static enum layout_end pass_event(struct trial *trial, struct bits *bits, ttr_error *error)
+{
+    const struct ctf_stream_class *section = trial->sample->section;
+    struct ctf_header header = {.ticks = 0};
+    struct layout_run run = {.value = 0};
+    ctf_read_header(&trial->plan, bits, run.slots, &header);
+    if (header.end != LAYOUT_FINE)
+        return header.end;
+    const uint32_t *index = pairmap_get(&section->events_by_id, header.id, 0);
+    if (!index)
+        return LAYOUT_NO_OPTION;
+    const struct ctf_event_class *event = section->events[*index];
+    if (!event->payload && !section->event_context)
+        return LAYOUT_FINE;
+    if (!trial->layouts[*index])
+        trial->layouts[*index] = compile(trial, event, error);
+    if (!trial->layouts[*index])
+        return LAYOUT_NO_OPTION;
+    run.bits = *bits;
+    enum layout_end end = layout_measure(trial->layouts[*index], &run);
+    bits->at = run.bits.at;
+    return end;
+}
+
+static bool fits(struct trial *trial, ttr_error *error)
+{
+    const struct sample *sample = trial->sample;
+    struct bits bits = bits_over(sample->bytes, RFC11_HEADER * 8, sample->n * 8);
+    enum layout_end end = LAYOUT_FINE;
+    while (end == LAYOUT_FINE && bits_left(&bits) >= 8)
+        end = pass_event(trial, &bits, error);
+    return end == LAYOUT_FINE || (end == LAYOUT_SHORT && !sample->is_whole);
+}
+
+/* Decodes the sample with an alignment. */
+static ttr_status try_alignment(const struct sample *sample, enum ctf_alignment alignment, bool *is_it, ttr_error *error)
+{
+    struct trial trial = {.sample = sample};
+    const struct alloc *alloc = sample->trace->description.alloc;
+    size_t n = sample->section->events_n;
+    rfc11_set_alignment(&sample->trace->description, alignment);
+    arena_init(&trial.arena, alloc);
+    trial.layouts = alloc_zero(alloc, n, sizeof(const struct layout *));
+    error->status = TTR_OK;
+    const struct layout *header = trial.layouts ? compile(&trial, NULL, error) : NULL;
+    if (header) {
+        ctf_plan_init(&trial.plan, sample->section, header);
+        *is_it = fits(&trial, error);
+    }
+    ttr_status status = trial.layouts && error->status != TTR_E_NOMEM ? TTR_OK : fail_memory(error);
+    alloc_free(alloc, trial.layouts, n, sizeof(const struct layout *));
+    arena_free(&trial.arena);
+    return status;
+}
+
+static void tell(const struct ctf_description *description, bool is_found)
+{
+    static const char *const texts[] = {
+        [CTF_ALIGN_UNKNOWN] = "the metadata records no alignment; read as packed",
+        [CTF_ALIGN_PACKED] = "the metadata records no alignment; by its first events the trace is packed",
+        [CTF_ALIGN_NATURAL_64] = "the metadata records no alignment; by its first events it is natural with words of 64 bits",
+        [CTF_ALIGN_NATURAL_32] = "the metadata records no alignment; by its first events it is natural with words of 32 bits",
+    };
+    if (description->note)
+        description->note(description->note_own, is_found ? TTR_NOTE_REMARK : TTR_NOTE_ODD, 0, "ctf.alignment",
+                          texts[is_found ? description->alignment : CTF_ALIGN_UNKNOWN]);
+}
+
+ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error)
+{
+    static const enum ctf_alignment order[] = {CTF_ALIGN_PACKED, CTF_ALIGN_NATURAL_64, CTF_ALIGN_NATURAL_32};
+    struct sample sample = {.trace = trace};
+    ttr_error own = {.status = TTR_OK};
+    bool is_it = false;
+    if (trace->description.alignment != CTF_ALIGN_UNKNOWN || !trace->folder)
+        return TTR_OK;
+    buffer_init(&sample.unpacked, trace->description.alloc);
+    ttr_status status = find_sample(&sample, &own);
+    for (size_t i = 0; i < sizeof order / sizeof *order && status == TTR_OK && sample.is_found && !is_it; i++)
+        status = try_alignment(&sample, order[i], &is_it, &own);
+    if (!is_it)
+        rfc11_set_alignment(&trace->description, CTF_ALIGN_PACKED);
+    if (sample.is_found)
+        tell(&trace->description, is_it);
+    source_close(sample.source);
+    buffer_free(&sample.unpacked);
+    return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
+}

@@ -1,0 +1,259 @@
+/* Packets of RFC v1.1 for the reader of streams (docs/ctf-rfc-v1.1.md; decisions 7 to 9, 25 to 27, 30). */
+#include "formats/ctf/rfc11_read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/status.h"
+#include "formats/ctf/rfc11.h"
+#include "model/options.h"
+
+ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, size_t n, ttr_error *error)
+{
+    const char *file = options_get(options, n, "key"), *variable = options_get(options, n, "key-env");
+    const char *most = options_get(options, n, "unpacked-max");
+    ttr_status status = TTR_OK;
+    if (file)
+        status = rfc11_read_key_file(file, trace->key, error);
+    else if (variable)
+        status = rfc11_read_key_variable(variable, trace->key, error);
+    trace->has_key = (file || variable) && status == TTR_OK;
+    if (status == TTR_OK && most && (!number_get_u64(most, strlen(most), &trace->unpacked_max) || trace->unpacked_max < RFC11_HEADER))
+        status = fail(error, TTR_E_MISUSE, NO_OFFSET, "option unpacked-max=%s of ctf: expected a number of bytes from %u", most, RFC11_HEADER);
+    return status;
+}
+
+void rfc11_join_section(struct ctf_reader *reader)
+{
+    reader->section = rfc11_section_of_file(&reader->trace->description, reader->file, &reader->has_cpu, &reader->cpu);
+}
+
+/* --- Headers --- */
+
+static enum ctf_framing refuse(struct ctf_frame *frame, enum ctf_framing framing, const char *code, const char *text)
+{
+    frame->code = code;
+    (void)snprintf(frame->text, sizeof frame->text, "%s", text);
+    return framing;
+}
+
+static void take_header(const struct rfc11_packet *rfc, struct ctf_frame *frame)
+{
+    frame->packet.size = (uint64_t)rfc->packet_size * 8;
+    frame->packet.content = (uint64_t)rfc->content_size * 8;
+    frame->packet.begin = rfc->timestamp_begin;
+    frame->packet.end = rfc->timestamp_end;
+    frame->packet.sequence = rfc->section_packet_count;
+    frame->packet.discarded = rfc->events_discarded;
+    frame->packet.has_begin = frame->packet.has_end = frame->packet.has_sequence = frame->packet.has_discarded = true;
+    frame->sequence_width = rfc->section_packet_count_bits && rfc->section_packet_count_bits < 32 ? rfc->section_packet_count_bits : 32;
+    frame->discarded_width = 32;
+    frame->head = frame->context_bit = RFC11_HEADER * 8;
+}
+
+enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section, const struct bits *bits,
+                                    struct ctf_frame *frame, ttr_error *error)
+{
+    const struct ctf_description *description = &trace->description;
+    struct rfc11_packet *rfc = &frame->rfc;
+    size_t n = (size_t)(bits->end / 8);
+    *frame = (struct ctf_frame){.number = 0};
+    enum rfc11_fault fault = rfc11_read_header(bits->base, n, rfc);
+    if (fault == RFC11_SHORT && n >= 4 && load_u32le(bits->base) != RFC11_MAGIC && load_u32be(bits->base) != RFC11_MAGIC)
+        fault = RFC11_NO_MAGIC;
+    if (fault == RFC11_SHORT)
+        return CTF_FRAME_SHORT;
+    if (fault != RFC11_FINE)
+        return refuse(frame, CTF_FRAME_BAD, fault == RFC11_NO_MAGIC ? "ctf.bad-magic" : "ctf.bad-size", rfc11_fault_text(fault));
+    take_header(rfc, frame);
+    if (rfc->is_big_endian != description->is_big_endian)
+        return refuse(frame, CTF_FRAME_FOREIGN, "ctf.byte-order", "the packet is not in the byte order of the metadata's");
+    if (description->has_session_id && rfc->session_id != description->session_id)
+        return refuse(frame, CTF_FRAME_FOREIGN, "ctf.session-id", "the packet has another session_id than the metadata's");
+    if (!section)
+        return refuse(frame, CTF_FRAME_BAD, "ctf.no-section", "the file belongs to no section of the metadata");
+    frame->kind = ctf_kind_of(trace, section, error);
+    return frame->kind ? CTF_FRAMED : CTF_FRAME_FAILED;
+}
+
+/* --- Contents --- */
+
+static bool is_transformed(const struct rfc11_packet *rfc)
+{
+    return rfc->compression_scheme != RFC11_COMPRESSION_NONE || rfc->encryption_scheme != RFC11_ENCRYPTION_NONE;
+}
+
+uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch)
+{
+    const struct rfc11_packet *rfc = &frame->rfc;
+    *wants_empty_batch = is_transformed(rfc);
+    return is_transformed(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE ? rfc->content_size : RFC11_HEADER;
+}
+
+/* Bytes of the content at hand, and where they begin. */
+struct content {
+    const uint8_t *packet;
+    uint64_t offset;       /* of the content in the file */
+    size_t n;
+    bool is_cut;           /* the file ends inside it */
+};
+
+static struct content content_of(const struct ctf_reader *reader)
+{
+    const struct ctf_packet *packet = &reader->packets[reader->slot];
+    const struct window *window = &reader->in->window;
+    uint64_t left = window->offset + window->n - packet->offset, whole = reader->frame.rfc.content_size;
+    struct content content = {.packet = packet->base, .offset = packet->offset + RFC11_HEADER, .is_cut = left < whole};
+    content.n = (size_t)((content.is_cut ? left : whole) - RFC11_HEADER);
+    return content;
+}
+
+static ttr_status check_checksum(struct ctf_reader *reader, const struct content *content)
+{
+    const struct rfc11_packet *rfc = &reader->frame.rfc;
+    uint32_t checksum;
+    if (rfc->checksum_scheme == RFC11_CHECKSUM_NONE) {
+        if (rfc->checksum)
+            input_note(reader->in, TTR_NOTE_ODD, content->offset - RFC11_HEADER, "ctf.checksum-without-scheme",
+                       "a packet of %s has a checksum, but no scheme for it", reader->file);
+        return TTR_OK;
+    }
+    if (content->is_cut)
+        return TTR_OK;
+    if (!rfc11_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n, &checksum)) {
+        input_note(reader->in, TTR_NOTE_ODD, content->offset - RFC11_HEADER, "ctf.unknown-checksum",
+                   "a packet of %s has checksum scheme %u; RFC v1.1 defines 0 to 3, so nothing was checked", reader->file,
+                   rfc->checksum_scheme);
+        return TTR_OK;
+    }
+    if (checksum == rfc->checksum)
+        return TTR_OK;
+    reader->is_damaged = true;
+    return input_damage(reader->in, content->offset, content->n, "ctf.checksum", reader->error,
+                        "%s: the content of the packet at byte %llu has the checksum 0x%08x, its header says 0x%08x; it is read all the same",
+                        reader->file, (unsigned long long)(content->offset - RFC11_HEADER), checksum, rfc->checksum);
+}
+
+/* The events of the packet are not to be had. */
+static void enter_without_events(struct ctf_reader *reader)
+{
+    struct ctf_packet *packet = &reader->packets[reader->slot];
+    reader->content_end = packet->content_end = packet->content = reader->bits.at;
+}
+
+/* The packet's bits are those in the buffer. */
+static void enter_unpacked(struct ctf_reader *reader)
+{
+    struct ctf_packet *packet = &reader->packets[reader->slot];
+    packet->base = reader->unpacked.bytes;
+    packet->content_end = reader->content_end = (uint64_t)reader->unpacked.n * 8;
+    reader->bits.base = packet->base;
+    reader->is_unpacked = true;
+}
+
+static ttr_status lose_content(struct ctf_reader *reader, const struct content *content, const char *code, const char *why)
+{
+    reader->is_damaged = true;
+    return input_damage(reader->in, content->offset, content->n, code, reader->error, "%s: the content of the packet at byte %llu: %s",
+                        reader->file, (unsigned long long)(content->offset - RFC11_HEADER), why);
+}
+
+static ttr_status unpack(struct ctf_reader *reader, const struct content *content)
+{
+    const struct ctf_trace *trace = reader->trace;
+    struct rfc11_packet rfc = reader->frame.rfc;
+    struct rfc11_unpacking how = {.key = {trace->has_key ? trace->key : NULL}, .max = trace->unpacked_max};
+    rfc.content_size = (uint32_t)(content->n + RFC11_HEADER);
+    enum rfc11_content result = rfc11_unpack(&rfc, content->packet, &how, &reader->unpacked);
+    if (result == RFC11_UNPACKED || result == RFC11_DAMAGED || result == RFC11_TOO_LARGE)
+        enter_unpacked(reader);
+    else
+        enter_without_events(reader);
+    if (how.unused)
+        input_note(reader->in, TTR_NOTE_ODD, content->offset, "ctf.behind-compressed",
+                   "%llu bytes stand behind the compressed content of a packet of %s", (unsigned long long)how.unused, reader->file);
+    switch (result) {
+    case RFC11_PLAIN:
+    case RFC11_UNPACKED: return TTR_OK;
+    case RFC11_NO_KEY:
+        input_note(reader->in, TTR_NOTE_ODD, content->offset, "ctf.no-key",
+                   "packets of %s are enciphered and passed over: give their key with key=FILE or key-env=NAME", reader->file);
+        return TTR_OK;
+    case RFC11_UNKNOWN:
+        return lose_content(reader, content, "ctf.unknown-scheme", "its compression or cypher is none that RFC v1.1 defines");
+    case RFC11_DAMAGED: return lose_content(reader, content, "ctf.unpack", how.reason);
+    case RFC11_TOO_LARGE: return lose_content(reader, content, "ctf.unpacked-max", "it unpacks to more than unpacked-max bytes");
+    case RFC11_NO_MEMORY: break;
+    }
+    return fail_memory(reader->error);
+}
+
+ttr_status rfc11_enter_packet(struct ctf_reader *reader)
+{
+    struct ctf_packet *packet = &reader->packets[reader->slot];
+    struct content content = content_of(reader);
+    packet->has_cpu = reader->has_cpu;
+    packet->cpu = reader->cpu;
+    ttr_status status = check_checksum(reader, &content);
+    return status == TTR_OK && is_transformed(&reader->frame.rfc) ? unpack(reader, &content) : status;
+}
+
+void rfc11_leave_packet(const struct ctf_reader *reader)
+{
+    const struct ctf_packet *packet = &reader->packets[reader->slot];
+    if (reader->given && reader->ticks > packet->end)
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event", "an event of %s is later than its packet's timestamp_end",
+                   reader->file);
+}
+
+/* --- Events that cannot be read --- */
+
+/* Compiles the context of all events alone. */
+static const struct layout *compile_context(struct ctf_trace *trace, struct ctf_kind *kind, ttr_error *error)
+{
+    struct layout_spec spec = {.t = trace->t, .arena = &trace->description.arena, .shows_hidden = true,
+                               .root = {[ROOT_COMMON_CONTEXT] = kind->class->event_context}};
+    if (!kind->rfc_context)
+        kind->rfc_context = layout_compile(&spec, error);
+    return kind->rfc_context;
+}
+
+/* Where the payload ends of the event whose context begins at run->bits; 0 when it cannot be said. */
+static uint64_t payload_end(const struct layout *context, struct layout_run *run)
+{
+    static const ttr_text name = {"payload_size", 12};
+    const struct type_reference reference = {.names = &name, .names_n = 1, .root = ROOT_COMMON_CONTEXT};
+    struct layout_run begin = *run;
+    uint64_t size;
+    if (layout_measure(context, run) != LAYOUT_FINE || !layout_evaluate(context, &begin, &reference, &size))
+        return 0;
+    uint64_t first = (run->bits.at + 7) & ~UINT64_C(7);
+    return size > (UINT64_MAX - first) / 8 ? 0 : first + size * 8;
+}
+
+enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, const char *what)
+{
+    struct ctf_kind *kind = ctf_kind_of(reader->trace, reader->section, reader->error);
+    struct ctf_header header = {.ticks = reader->ticks};
+    struct bits bits = reader->bits;
+    bool is_content = bits.end == reader->content_end;
+    if (!kind || !kind->class->rfc_has_event_size)
+        return RFC11_STAYS;
+    const struct layout *context = compile_context(reader->trace, kind, reader->error);
+    if (!context)
+        return RFC11_STAYS;
+    ctf_read_header(&kind->plan, &bits, reader->run.slots, &header);
+    struct layout_run run = {.bits = bits};
+    uint64_t end = header.end == LAYOUT_FINE ? payload_end(context, &run) : 0;
+    if (end == 0 || end > bits.end)
+        return is_content || reader->in->window.at_end ? RFC11_STAYS : RFC11_IS_CUT;
+    uint64_t mask = (UINT64_C(1) << kind->plan.align) - 1;
+    uint64_t from = ctf_place(reader, (reader->bits.at + mask) & ~mask), behind = ctf_place(reader, end);
+    reader->is_damaged = true;
+    reader->bits.at = end;
+    reader->ticks = header.ticks;
+    reader->status = input_damage(reader->in, from, behind - from, code, reader->error, "%s: %s (id %llu); passed over by its payload_size",
+                                  reader->file, what, (unsigned long long)header.id);
+    return RFC11_PASSED;
+}

@@ -1,0 +1,45 @@
+/* What reading a trace of RFC v1.1 needs beyond what all dialects share: its packet header, files that belong to sections, contents that
+ * are checked and unpacked, an alignment that may have to be found out, events that are passed over by their size.
+ * State and thread rule are the reader's. */
+#ifndef TRACETTA_FORMATS_CTF_RFC11_READ_H
+#define TRACETTA_FORMATS_CTF_RFC11_READ_H
+
+#include "formats/ctf/ctf_reader.h"
+
+/* Fills trace->key and limits from the options key, key-env and unpacked-max. */
+TTR_MUST ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, size_t n, ttr_error *error);
+
+/* Before plain-text metadata is parsed: the byte order of the first stream file that begins with a packet. */
+TTR_MUST ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error);
+
+/* After the metadata was parsed: where it records no alignment, the one by which the first packet with events can be decoded (decision 15);
+ * told by description->note. */
+TTR_MUST ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error);
+
+/* Finds the section of the reader's file by its name, with the cpu. */
+void rfc11_join_section(struct ctf_reader *reader);
+
+/* ctf_frame_packet of this dialect. */
+enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section, const struct bits *bits,
+                                    struct ctf_frame *frame, ttr_error *error);
+
+/* Bytes of the packet that must be in the window when it is entered, and whether the batch must be empty then. */
+uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch);
+
+/* The packet was entered: checks and unpacks its content; reader->bits and content_end are those of the unpacked one, without events where
+ * it cannot be had. */
+TTR_MUST ttr_status rfc11_enter_packet(struct ctf_reader *reader);
+
+/* The packet is left: its last event must not be later than it says. */
+void rfc11_leave_packet(const struct ctf_reader *reader);
+
+enum rfc11_pass {
+    RFC11_PASSED,  /* reader->bits stand behind the event, reader->status tells */
+    RFC11_IS_CUT,  /* the window ends before the event may */
+    RFC11_STAYS    /* no size says where the event ends */
+};
+
+/* Passes over the event at reader->bits, which cannot be read, by its payload_size. */
+enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, const char *what);
+
+#endif
