@@ -89,6 +89,15 @@ static void add_number(struct buffer *to, const ttr_value *value)
         add_format(to, "%" PRIu64 "%s%u", value->v.u, letter, value->bits);
 }
 
+/* The first name of a number or of bits that have names. */
+static void add_label(struct buffer *to, const ttr_value *value)
+{
+    if ((value->hint != TTR_HINT_ENUM && value->hint != TTR_HINT_FLAGS) || value->count == 0)
+        return;
+    buffer_add_byte(to, ':');
+    add_text(to, value->text);
+}
+
 static void add_float(struct buffer *to, double x)
 {
     char text[40];
@@ -117,7 +126,7 @@ static void add_scalar(struct buffer *to, const ttr_value *value)
     case TTR_TYPE_NULL: add_format(to, "null"); break;
     case TTR_TYPE_BOOL: add_format(to, "%s", value->v.u ? "true" : "false"); break;
     case TTR_TYPE_UINT:
-    case TTR_TYPE_INT: add_number(to, value); break;
+    case TTR_TYPE_INT: add_number(to, value); add_label(to, value); break;
     case TTR_TYPE_FLOAT: add_float(to, value->v.f); break;
     case TTR_TYPE_TEXT: add_quoted(to, value->text); break;
     default: add_bytes(to, value);
