@@ -17,6 +17,8 @@ struct field_ops {
     bool (*next)(ttr_fields *fields, ttr_field *field);  /* all parts of *field are zeroed before */
     /* As begin, for the group PACKET or HEADER; NULL: the format has neither. */
     void (*begin_group)(ttr_fields *fields, ttr_group group);
+    /* A number that all events of one packet share and no others of their source, from 1; NULL, 0: there are no packets. */
+    uint64_t (*packet)(const void *own, const ttr_event *event);
     /* The i-th name of the enumerated value just given; NULL: value->text is the only one there is. */
     bool (*label)(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
 };

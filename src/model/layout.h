@@ -115,6 +115,8 @@ struct layout_schema {
     /* The same for the fields of the event's packet or header; gives their layout, NULL where there are none.  May be NULL. */
     const struct layout *(*place_group)(const struct layout_schema *schema, const ttr_event *event, ttr_group group,
                                         struct layout_run *run);
+    /* The number of the event's packet, from 1; 0: none.  May be NULL. */
+    uint64_t (*packet)(const struct layout_schema *schema, const ttr_event *event);
 };
 
 extern const struct field_ops layout_field_ops;

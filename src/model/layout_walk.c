@@ -422,7 +422,14 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
     return found != NULL;
 }
 
+static uint64_t layout_packet(const void *own, const ttr_event *event)
+{
+    const struct layout_schema *schema = own;
+    return schema->packet ? schema->packet(schema, event) : 0;
+}
+
 const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .next = layout_fields_next,
                                            .begin_group = layout_fields_begin_group,
+                                           .packet = layout_packet,
                                            .label = layout_fields_label};

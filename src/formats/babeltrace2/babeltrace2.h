@@ -13,9 +13,34 @@ struct babeltrace2_names {
     bool payload, context, scope, header;
 };
 
-/* Appends ": { ... }, { ... }" without the colon: all parts of an event. */
+#define BABELTRACE2_NAMES 512u
+#define BABELTRACE2_NAME_MAX 26u
+#define BABELTRACE2_PACKETS 64u
+
+/* ", NAME = " of short names, found by their ids. */
+struct babeltrace2_name {
+    ttr_id id;
+    uint8_t n;
+    char text[BABELTRACE2_NAME_MAX + 5];
+};
+
+/* The part of the packet that an input's last event was in. */
+struct babeltrace2_packet {
+    uint64_t number; /* 0 = none kept */
+    uint16_t source;
+    uint32_t n;
+    char text[64];
+};
+
+/* What was made before and may come again; zeroed at first. */
+struct babeltrace2_cache {
+    struct babeltrace2_name name[BABELTRACE2_NAMES];
+    struct babeltrace2_packet packet[BABELTRACE2_PACKETS];
+};
+
+/* Appends "{ ... }, { ... }" and the line's end: all parts of an event. */
 void babeltrace2_add_parts(struct buffer *to, const ttr *t, const ttr_event *event, const struct babeltrace2_names *names,
-                           bool with_color);
+                           struct babeltrace2_cache *cache, bool with_color);
 
 #define COLOR_OFF "\033[0m"
 #define COLOR_VALUE "\033[1m"

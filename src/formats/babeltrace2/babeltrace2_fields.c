@@ -1,5 +1,6 @@
 /* Fields.  A value that was chosen by an optional or a variant stands in braces of its own, as do structs; what has to be closed behind
  * a value is kept by level.
+ * Text is written straight into the buffer's room: whoever is about to write asks for all of it (room_for) and then only moves `at`.
  * Left out: nesting below 64 levels is flattened. */
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "model/type.h"
 
 #define DEPTH_MAX 64u
+#define ROOM_MIN ((size_t)4096)
+#define VALUE_ROOM 192u /* of any value without text, with the braces around it */
 
 struct level {
     bool is_array;
@@ -19,71 +22,130 @@ struct level {
 
 struct walk {
     struct buffer *to;
+    char *at, *end; /* room of the buffer, not in its count yet */
+    struct babeltrace2_cache *cache;
     const ttr_fields *fields;
     bool with_names, with_color;
     unsigned depth; /* level[0 .. depth] are open */
     struct level level[DEPTH_MAX + 1];
 };
 
-static void color(const struct walk *walk, const char *code)
+static void begin_room(struct walk *walk, size_t n)
+{
+    if (n < ROOM_MIN)
+        n = ROOM_MIN;
+    walk->at = walk->end = (char *)buffer_room(walk->to, n);
+    if (walk->at)
+        walk->end = walk->at + n;
+}
+
+static void end_room(struct walk *walk)
+{
+    if (walk->at)
+        buffer_filled(walk->to, (size_t)(walk->at - (char *)(walk->to->bytes + walk->to->n)));
+    walk->at = walk->end = NULL;
+}
+
+/* Makes room for n bytes; false when that cannot be. */
+static inline bool room_for(struct walk *walk, size_t n)
+{
+    if ((size_t)(walk->end - walk->at) >= n)
+        return true;
+    end_room(walk);
+    begin_room(walk, n);
+    return (size_t)(walk->end - walk->at) >= n;
+}
+
+static inline void color(struct walk *walk, const char *code)
 {
     if (walk->with_color)
-        buffer_add_text(walk->to, code);
+        walk->at = put_text(walk->at, code);
 }
 
-/* The length of the run that needs no backslash. */
-static size_t plain_run(const uint8_t *p, size_t n)
+/* Bytes that stand for themselves between quotes. */
+static inline bool is_plain(uint8_t byte)
 {
-    size_t at = 0;
-    while (at < n && p[at] >= 0x20 && p[at] != 0x7f && p[at] != '\\' && p[at] != '\'' && p[at] != '"' && p[at] != '?')
-        at++;
-    return at;
+    static const bool special[256] = {[0] = true,    [1] = true,    [2] = true,    [3] = true,    [4] = true,    [5] = true,    [6] = true,
+                                      [7] = true,    [8] = true,    [9] = true,    [10] = true,   [11] = true,   [12] = true,   [13] = true,
+                                      [14] = true,   [15] = true,   [16] = true,   [17] = true,   [18] = true,   [19] = true,   [20] = true,
+                                      [21] = true,   [22] = true,   [23] = true,   [24] = true,   [25] = true,   [26] = true,   [27] = true,
+                                      [28] = true,   [29] = true,   [30] = true,   [31] = true,   [0x7f] = true, ['\\'] = true, ['\''] = true,
+                                      ['"'] = true,  ['?'] = true};
+    return !special[byte];
 }
 
-static void add_special(struct buffer *to, uint8_t byte)
+/* Sets the top bit of each byte of eight that is 0. */
+static inline uint64_t zeros_of(uint64_t x)
+{
+    return (x - UINT64_C(0x0101010101010101)) & ~x;
+}
+
+/* True where none of eight bytes is special; may say so of some that are not. */
+static inline bool are_plain(uint64_t x)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    uint64_t found = (x - each * 0x20) & ~x; /* below a blank */
+    found |= zeros_of(x ^ each * '\\') | zeros_of(x ^ each * '\'') | zeros_of(x ^ each * '"') | zeros_of(x ^ each * '?') |
+             zeros_of(x ^ each * 0x7f);
+    return (found & each * 0x80) == 0;
+}
+
+static char *put_special(char *at, uint8_t byte)
 {
     static const char letters[256] = {['\\'] = '\\', ['\''] = '\'', ['"'] = '"', ['?'] = '?',  ['\a'] = 'a', ['\b'] = 'b',
                                       [0x1b] = 'e',  ['\f'] = 'f',  ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['\v'] = 'v'};
-    if (letters[byte])
-        buffer_add(to, (const char[2]){'\\', letters[byte]}, 2);
-    else
-        buffer_add(to, (const char[4]){'\\', 'x', "0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]}, 4);
+    *at++ = '\\';
+    if (letters[byte]) {
+        *at++ = letters[byte];
+        return at;
+    }
+    *at++ = 'x';
+    *at++ = "0123456789abcdef"[byte >> 4];
+    *at++ = "0123456789abcdef"[byte & 15];
+    return at;
 }
 
 /* A text in quotes, up to its first zero. */
-static void add_quoted(struct buffer *to, ttr_text text)
+static void add_quoted(struct walk *walk, ttr_text text)
 {
-    const uint8_t *p = (const uint8_t *)text.p;
-    size_t n = strnlen(text.p, text.n);
-    buffer_add_byte(to, '"');
-    while (n > 0) {
-        size_t run = plain_run(p, n);
-        buffer_add(to, p, run);
-        if (run < n)
-            add_special(to, p[run++]);
-        p += run;
-        n -= run;
+    const uint8_t *p = (const uint8_t *)text.p, *end = p + text.n;
+    if (!room_for(walk, 4 * text.n + 2))
+        return;
+    char *at = walk->at;
+    *at++ = '"';
+    while (p < end) {
+        uint64_t eight;
+        if (end - p >= 8 && (memcpy(&eight, p, 8), are_plain(eight))) {
+            memcpy(at, &eight, 8);
+            p += 8;
+            at += 8;
+            continue;
+        }
+        for (unsigned i = 0; i < 8 && p < end; i++, p++) {
+            if (*p == 0)
+                end = p;
+            else if (is_plain(*p))
+                *at++ = (char)*p;
+            else
+                at = put_special(at, *p);
+        }
     }
-    buffer_add_byte(to, '"');
+    *at++ = '"';
+    walk->at = at;
 }
 
-/* Digits of a number in base 2, 8 or 16: one a character, the highest first. */
-static void add_digits(struct buffer *to, uint64_t x, unsigned shift, unsigned n)
+/* Digits of a number in base 2, 8 or 16, the highest first. */
+static char *put_digits(char *at, uint64_t x, unsigned shift, unsigned n)
 {
-    char *at = (char *)buffer_room(to, 64);
-    if (!at)
-        return;
     for (unsigned i = 0; i < n; i++)
         at[i] = "0123456789ABCDEF"[x >> shift * (n - 1 - i) & ((1u << shift) - 1)];
-    buffer_filled(to, n);
+    return at + n;
 }
 
 static unsigned digits_of(uint64_t x, unsigned shift)
 {
-    unsigned n = 1;
-    while (n < 64 / shift + (64 % shift != 0) && x >> shift * n)
-        n++;
-    return n;
+    unsigned bits = 64 - (unsigned)__builtin_clzll(x | 1);
+    return (bits + shift - 1) / shift;
 }
 
 /* The lowest `bits` of a number, rounded up to whole digits of `per` bits. */
@@ -93,31 +155,25 @@ static uint64_t masked(uint64_t x, unsigned bits, unsigned per)
     return bits < 64 && rounded < 64 ? x & ((UINT64_C(1) << rounded) - 1) : x;
 }
 
-static void add_integer(struct buffer *to, const ttr_value *value)
+static char *put_based(char *at, const ttr_value *value)
 {
     unsigned bits = value->bits && value->bits <= 64 ? value->bits : 64;
     uint64_t x = value->v.u;
-    char *at;
-    switch (value->base) {
-    case 2:
-        buffer_add(to, "0b", 2);
-        add_digits(to, x, 1, bits);
-        return;
-    case 8:
+    if (value->base == 2)
+        return put_digits(put_text(at, "0b"), x, 1, bits);
+    if (value->base == 8) {
         x = value->type == TTR_TYPE_INT ? masked(x, bits, 3) : x;
-        buffer_add_byte(to, '0');
-        add_digits(to, x, 3, digits_of(x, 3));
-        return;
-    case 16:
-        x = masked(x, bits, 4);
-        buffer_add(to, "0x", 2);
-        add_digits(to, x, 4, digits_of(x, 4));
-        return;
-    default:
-        at = (char *)buffer_room(to, NUMBER_MAX);
-        if (at)
-            buffer_filled(to, value->type == TTR_TYPE_INT ? number_put_i64(at, value->v.s) : number_put_u64(at, x));
+        return put_digits(put_text(at, "0"), x, 3, digits_of(x, 3));
     }
+    x = masked(x, bits, 4);
+    return put_digits(put_text(at, "0x"), x, 4, digits_of(x, 4));
+}
+
+static inline char *put_integer(char *at, const ttr_value *value)
+{
+    if (value->base == 2 || value->base == 8 || value->base == 16)
+        return put_based(at, value);
+    return value->type == TTR_TYPE_INT ? put_i64(at, value->v.s) : put_u64(at, value->v.u);
 }
 
 /* Six digits the way of %g for the numbers that are plain there, where rounding is beyond doubt: the scaled number is off by less than a
@@ -156,56 +212,54 @@ static size_t put_plain_float(char *to, double x)
     return (size_t)(at + decimals - to);
 }
 
-static void add_float(struct buffer *to, double x)
+static char *put_float(char *at, double x)
 {
-    char *at = (char *)buffer_room(to, NUMBER_MAX);
-    if (!at)
-        return;
     size_t n = put_plain_float(at, x);
-    if (n == 0)
-        n = (size_t)snprintf(at, NUMBER_MAX, "%g", x);
-    buffer_filled(to, n);
+    return at + (n ? n : (size_t)snprintf(at, NUMBER_MAX, "%g", x));
 }
 
+/* Names of a value, with commas between them. */
 static void add_labels(struct walk *walk, const ttr_value *value)
 {
-    ttr_text label;
-    if (value->count > 1)
-        buffer_add(walk->to, "{ ", 2);
-    for (uint32_t i = 0; i < value->count && ttr_fields_label(walk->fields, value, i, &label); i++) {
-        if (i > 0)
-            buffer_add(walk->to, ", ", 2);
+    for (uint32_t i = 0; i < value->count; i++) {
+        ttr_text label = {"", 0};
+        (void)ttr_fields_label(walk->fields, value, i, &label);
+        if (!room_for(walk, VALUE_ROOM))
+            return;
+        walk->at = put_text(walk->at, i ? ", " : "");
         color(walk, COLOR_VALUE);
-        add_quoted(walk->to, label);
+        add_quoted(walk, label);
+        if (!room_for(walk, VALUE_ROOM))
+            return;
         color(walk, COLOR_OFF);
     }
-    if (value->count > 1)
-        buffer_add(walk->to, " }", 2);
 }
 
 static void add_enum(struct walk *walk, const ttr_value *value)
 {
-    buffer_add(walk->to, "( ", 2);
+    walk->at = put_text(walk->at, value->count > 1 ? "( { " : "( ");
     if (value->count > 0) {
         add_labels(walk, value);
     } else {
         color(walk, COLOR_UNKNOWN);
-        buffer_add_text(walk->to, "<unknown>");
+        walk->at = put_text(walk->at, "<unknown>");
         color(walk, COLOR_OFF);
     }
-    buffer_add_text(walk->to, " : container = ");
+    if (!room_for(walk, VALUE_ROOM))
+        return;
+    walk->at = put_text(walk->at, value->count > 1 ? " } : container = " : " : container = ");
     color(walk, COLOR_VALUE);
-    add_integer(walk->to, value);
+    walk->at = put_integer(walk->at, value);
     color(walk, COLOR_OFF);
-    buffer_add(walk->to, " )", 2);
+    walk->at = put_text(walk->at, " )");
 }
 
 /* Bytes: "{ 59 6f }". */
 static void add_bytes(struct walk *walk, ttr_text bytes)
 {
-    char *at = (char *)buffer_room(walk->to, 3 * bytes.n + 4), *begin = at;
-    if (!at)
+    if (!room_for(walk, 3 * bytes.n + 3))
         return;
+    char *at = walk->at;
     *at++ = '{';
     for (size_t i = 0; i < bytes.n; i++) {
         uint8_t byte = (uint8_t)bytes.p[i];
@@ -213,116 +267,135 @@ static void add_bytes(struct walk *walk, ttr_text bytes)
         *at++ = "0123456789abcdef"[byte >> 4];
         *at++ = "0123456789abcdef"[byte & 15];
     }
-    at = put_text(at, " }");
-    buffer_filled(walk->to, (size_t)(at - begin));
+    walk->at = put_text(at, " }");
 }
 
 /* A bit map: 0xA2 { "a", "b" }. */
 static void add_flags(struct walk *walk, const ttr_value *value)
 {
     color(walk, COLOR_VALUE);
-    buffer_add(walk->to, "0x", 2);
-    add_digits(walk->to, value->v.u, 4, digits_of(value->v.u, 4));
+    walk->at = put_digits(put_text(walk->at, "0x"), value->v.u, 4, digits_of(value->v.u, 4));
     color(walk, COLOR_OFF);
-    buffer_add(walk->to, " {", 2);
-    for (uint32_t i = 0; i < value->count; i++) {
-        ttr_text label = {"", 0};
-        (void)ttr_fields_label(walk->fields, value, i, &label);
-        buffer_add(walk->to, i ? ", " : " ", i ? 2 : 1);
-        add_quoted(walk->to, label);
-    }
-    buffer_add(walk->to, " }", 2);
+    walk->at = put_text(walk->at, value->count ? " { " : " {");
+    add_labels(walk, value);
+    if (room_for(walk, 2))
+        walk->at = put_text(walk->at, " }");
 }
 
-/* A value that opens no level. */
+/* A text or a number; what it is has the colour of values. */
+static void add_colored(struct walk *walk, const ttr_value *value)
+{
+    color(walk, COLOR_VALUE);
+    switch (value->type) {
+    case TTR_TYPE_BOOL: walk->at = put_text(walk->at, value->v.u ? "true" : "false"); break;
+    case TTR_TYPE_FLOAT: walk->at = put_float(walk->at, value->v.f); break;
+    case TTR_TYPE_TEXT:
+        if (value->hint != TTR_HINT_NUMBER)
+            add_quoted(walk, value->text);
+        else if (room_for(walk, value->text.n))
+            walk->at = put_piece(walk->at, value->text);
+        break;
+    default: walk->at = put_integer(walk->at, value);
+    }
+    if (walk->with_color && room_for(walk, 8))
+        color(walk, COLOR_OFF);
+}
+
+/* A value that opens no level.  There is room for VALUE_ROOM. */
 static void add_scalar(struct walk *walk, const ttr_value *value)
 {
-    struct buffer *to = walk->to;
-    if (value->hint == TTR_HINT_ENUM && (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT)) {
+    bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
+    if (is_integer && value->hint == TTR_HINT_ENUM)
         add_enum(walk, value);
-        return;
-    }
-    if (value->hint == TTR_HINT_FLAGS && value->type == TTR_TYPE_UINT) {
+    else if (value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_FLAGS)
         add_flags(walk, value);
-        return;
-    }
-    if (value->type == TTR_TYPE_BYTES) {
+    else if (value->type == TTR_TYPE_BYTES)
         add_bytes(walk, value->text);
-        return;
-    }
-    if (value->type == TTR_TYPE_NULL) {
-        buffer_add_text(to, "<none>");
-        return;
-    }
-    color(walk, COLOR_VALUE);
-    if (value->type == TTR_TYPE_BOOL)
-        buffer_add_text(to, value->v.u ? "true" : "false");
-    else if (value->type == TTR_TYPE_FLOAT)
-        add_float(to, value->v.f);
-    else if (value->type == TTR_TYPE_TEXT && value->hint == TTR_HINT_NUMBER)
-        buffer_add(to, value->text.p, value->text.n);
-    else if (value->type == TTR_TYPE_TEXT)
-        add_quoted(to, value->text);
+    else if (value->type == TTR_TYPE_NULL)
+        walk->at = put_text(walk->at, "<none>");
     else
-        add_integer(to, value);
-    color(walk, COLOR_OFF);
+        add_colored(walk, value);
 }
 
 static void close_choices(struct walk *walk, unsigned choices)
 {
+    if (!room_for(walk, 2 * (size_t)choices))
+        return;
     while (choices-- > 0)
-        buffer_add(walk->to, " }", 2);
+        walk->at = put_text(walk->at, " }");
 }
 
 static void close_level(struct walk *walk)
 {
     const struct level *level = &walk->level[walk->depth--];
-    buffer_add(walk->to, level->is_array ? " ]" : " }", 2);
+    if (room_for(walk, 2))
+        walk->at = put_text(walk->at, level->is_array ? " ]" : " }");
     close_choices(walk, level->choices);
 }
 
 static void open_level(struct walk *walk, bool is_array, uint8_t choices)
 {
-    buffer_add_byte(walk->to, is_array ? '[' : '{');
+    *walk->at++ = is_array ? '[' : '{';
     walk->level[++walk->depth] = (struct level){.is_array = is_array, .choices = choices};
 }
 
-static void add_name(struct walk *walk, const ttr_field *field)
+/* ", NAME = " as it was made for this name before; copied whole, of which only its length counts. */
+static char *put_known_name(struct walk *walk, const ttr_field *field, char *at)
+{
+    struct babeltrace2_name *known = &walk->cache->name[field->name_id % BABELTRACE2_NAMES];
+    if (known->id != field->name_id) {
+        known->id = field->name_id;
+        known->n = (uint8_t)(put_text(put_piece(put_text(known->text, ", "), field->name), " = ") - known->text);
+    }
+    memcpy(at, known->text, sizeof known->text);
+    return at + known->n;
+}
+
+/* The comma and the name of a field; then there is room for VALUE_ROOM. */
+static bool add_name(struct walk *walk, const ttr_field *field)
 {
     struct level *level = &walk->level[walk->depth];
     uint64_t index = level->printed++;
-    char *at = (char *)buffer_room(walk->to, field->name.n + NUMBER_MAX + 32);
-    if (!at)
-        return;
-    char *begin = at;
+    if (!room_for(walk, field->name.n + 2 * VALUE_ROOM))
+        return false;
+    char *at = walk->at;
+    bool is_named = walk->with_names && !level->is_array;
+    if (is_named && index && field->name_id && !walk->with_color && field->name.n <= BABELTRACE2_NAME_MAX) {
+        walk->at = put_known_name(walk, field, at);
+        return true;
+    }
     at = put_text(at, index ? ", " : " ");
     if (walk->with_names && level->is_array) {
         at = put_text(put_u64(put_text(at, "["), index), "] = ");
-    } else if (walk->with_names) {
+    } else if (is_named) {
         at = put_text(at, walk->with_color ? COLOR_FIELD : "");
         at = put_piece(at, field->name);
         at = put_text(at, walk->with_color ? COLOR_OFF " = " : " = ");
     }
-    buffer_filled(walk->to, (size_t)(at - begin));
+    walk->at = at;
+    return true;
 }
 
-/* One field; `depth` 0 is the part itself. */
 static void add_field(struct walk *walk, const ttr_field *field)
 {
     while (walk->depth > field->depth)
         close_level(walk);
-    add_name(walk, field);
+    if (!add_name(walk, field))
+        return;
     bool is_absent = field->value.hint == TTR_HINT_ABSENT;
     unsigned choices = field->choices - (is_absent && field->choices > 0 ? 1u : 0u);
+    if (choices && !room_for(walk, 2 * (size_t)choices + VALUE_ROOM))
+        return;
     for (unsigned i = 0; i < choices; i++)
-        buffer_add(walk->to, "{ ", 2);
+        walk->at = put_text(walk->at, "{ ");
     bool is_open = field->value.type == TTR_TYPE_STRUCT || field->value.type == TTR_TYPE_ARRAY;
     if (is_open && walk->depth < DEPTH_MAX) {
         open_level(walk, field->value.type == TTR_TYPE_ARRAY, (uint8_t)choices);
         return;
     }
     add_scalar(walk, &field->value);
-    close_choices(walk, choices);
+    if (choices)
+        close_choices(walk, choices);
 }
 
 /* Parts in order, with whether the one before has been closed. */
@@ -352,8 +425,8 @@ static void close_part(struct parts *parts)
     struct walk *walk = &parts->walk;
     while (parts->is_open && walk->depth > 0)
         close_level(walk);
-    if (parts->is_open)
-        buffer_add(walk->to, " }", 2);
+    if (parts->is_open && room_for(walk, 2))
+        walk->at = put_text(walk->at, " }");
     parts->is_open = false;
 }
 
@@ -361,18 +434,19 @@ static void open_part(struct parts *parts, const struct part *part)
 {
     struct walk *walk = &parts->walk;
     close_part(parts);
-    if (parts->has_part)
-        buffer_add(walk->to, ", ", 2);
-    if (parts->names->scope) {
-        color(walk, COLOR_SCOPE);
-        buffer_add_text(walk->to, part->scope);
-        color(walk, COLOR_OFF);
-        buffer_add_text(walk->to, " = ");
-    }
-    buffer_add_byte(walk->to, '{');
     walk->with_names = part->group == TTR_GROUP_PAYLOAD ? parts->names->payload : parts->names->context;
     walk->depth = 0;
     walk->level[0] = (struct level){0};
+    if (!room_for(walk, VALUE_ROOM))
+        return;
+    walk->at = put_text(walk->at, parts->has_part ? ", " : "");
+    if (parts->names->scope) {
+        color(walk, COLOR_SCOPE);
+        walk->at = put_text(walk->at, part->scope);
+        color(walk, COLOR_OFF);
+        walk->at = put_text(walk->at, " = ");
+    }
+    *walk->at++ = '{';
     parts->has_part = parts->is_open = true;
 }
 
@@ -407,24 +481,61 @@ static void walk_fields(struct parts *parts, ttr_fields *fields)
     }
 }
 
+/* The part of the packet is the same for all its events: it is kept until another packet of that input comes. */
+static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *event)
+{
+    ttr_fields fields;
+    struct walk *walk = &parts->walk;
+    const struct schema *schema = context_schema(t, event->schema);
+    uint64_t number = schema->ops->packet ? schema->ops->packet(schema->own, event) : 0;
+    struct babeltrace2_packet *kept = &walk->cache->packet[event->source % BABELTRACE2_PACKETS];
+    if (number && kept->number == number && kept->source == event->source && room_for(walk, sizeof kept->text)) {
+        memcpy(walk->at, kept->text, sizeof kept->text);
+        walk->at += kept->n;
+        parts->has_part = kept->n > 0;
+        parts->next = parts->has_part ? 1 : 0;
+        return;
+    }
+    end_room(walk);
+    begin_room(walk, 0);
+    size_t begin = walk->to->n;
+    ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
+    walk_fields(parts, &fields);
+    close_part(parts);
+    end_room(walk);
+    size_t n = walk->to->n - begin;
+    kept->number = 0;
+    if (n <= sizeof kept->text && !walk->to->failed) {
+        if (n)
+            memcpy(kept->text, walk->to->bytes + begin, n);
+        kept->number = number;
+        kept->source = event->source;
+        kept->n = (uint32_t)n;
+    }
+    begin_room(walk, 0);
+}
+
 void babeltrace2_add_parts(struct buffer *to, const ttr *t, const ttr_event *event, const struct babeltrace2_names *names,
-                           bool with_color)
+                           struct babeltrace2_cache *cache, bool with_color)
 {
     ttr_fields fields;
     struct parts parts;
     parts.walk.to = to;
+    parts.walk.cache = cache;
     parts.walk.with_color = with_color;
     parts.walk.depth = 0;
     parts.names = names;
     parts.event_class = context_schema(t, event->schema)->event_class;
     parts.has_part = parts.is_open = false;
     parts.next = 0;
-    if (parts.event_class && parts.event_class->root[ROOT_PACKET_CONTEXT]) {
-        ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
-        walk_fields(&parts, &fields);
-    }
+    begin_room(&parts.walk, 0);
+    if (parts.event_class && parts.event_class->root[ROOT_PACKET_CONTEXT])
+        add_packet_part(&parts, t, event);
     ttr_fields_begin(t, event, &fields);
     walk_fields(&parts, &fields);
     open_up_to(&parts, TTR_GROUP_HEADER); /* no part has it: all that are left */
     close_part(&parts);
+    if (room_for(&parts.walk, 1))
+        *parts.walk.at++ = '\n';
+    end_room(&parts.walk);
 }

@@ -37,6 +37,7 @@ struct babeltrace2 {
     struct buffer head; /* of an event that has no class */
     enum time_style style;
     struct babeltrace2_names names;
+    struct babeltrace2_cache cache;
     unsigned shown;
     bool is_gmt, with_date, with_delta, with_color, has_last;
     int64_t last_time, second;
@@ -389,8 +390,7 @@ static bool write_event(struct ttr_writer *out, const ttr_event *event)
         at = put_times(at, own, event);
     at = put_piece(at, head);
     buffer_filled(&out->buffer, (size_t)(at - begin));
-    babeltrace2_add_parts(&out->buffer, out->t, event, &own->names, own->with_color);
-    buffer_add_byte(&out->buffer, '\n');
+    babeltrace2_add_parts(&out->buffer, out->t, event, &own->names, &own->cache, own->with_color);
     out->events++;
     return true;
 }

@@ -104,6 +104,13 @@ static const struct layout *place_group(const struct layout_schema *base, const 
     return layout;
 }
 
+/* Packets are told apart by where they stand in their file. */
+static uint64_t packet_number(const struct layout_schema *base, const ttr_event *event)
+{
+    const struct ctf_schema *schema = (const struct ctf_schema *)base;
+    return event->part < CTF_SLOTS ? schema->reader->packets[event->part].offset + 1 : 0;
+}
+
 /* --- Threads --- */
 
 static uint64_t load_spot(const struct ctf_spot *spot, const uint8_t *body)
@@ -263,7 +270,8 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
     }
     *class = (struct ctf_class){.layout = event->layout};
     class->schema = (struct ctf_schema){.base = {.layout = event->layout, .scratch = &reader->scratch, .place = place_body,
-                                                 .place_group = place_group},
+                                                 .place_group = place_group,
+                                                 .packet = packet_number},
                                         .stream = stream, .event = event, .reader = reader};
     if (!add_schema(reader, &class->schema, about)) {
         (void)fail_memory(error);
