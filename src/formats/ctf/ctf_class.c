@@ -79,12 +79,18 @@ static struct view view_of(const struct ctf_schema *schema, const ttr_event *eve
 /* Where the body of an event stands. */
 static void place_body(const struct layout_schema *base, const ttr_event *event, struct layout_run *run)
 {
-    uint64_t from;
-    struct view view = view_of((const struct ctf_schema *)base, event, &from);
-    run->bits = view.header;
+    const struct ctf_schema *schema = (const struct ctf_schema *)base;
+    const struct ctf_packet *packet = &schema->reader->packets[event->part < CTF_SLOTS ? event->part : 0];
+    uint64_t from = (uint64_t)(event->payload - packet->base) * 8, end = from + (uint64_t)event->payload_size * 8;
+    uint32_t imports;
+    run->bits.base = packet->base;
     run->bits.at = from + ctf_body_bit(event);
-    if (base->layout)
-        fill_imports(&view, base->layout, run);
+    run->bits.end = end < packet->content_end ? end : packet->content_end;
+    run->bits.failed = false;
+    if (!base->layout || (layout_imports(base->layout, &imports), imports == 0))
+        return;
+    struct view view = view_of(schema, event, &from);
+    fill_imports(&view, base->layout, run);
 }
 
 /* Where the context of its packet stands, or its own header. */
