@@ -1,8 +1,4 @@
-/* Merging on one time line: a heap of the inputs by their next events.
- *
- * An input that has just given an event often has the next one too (what runs on a CPU comes in bursts), so that is looked at first;
- * else its place is let sink to the bottom along the earlier children and risen from there, which for hundreds of inputs in turn is
- * half the comparisons of sinking while it is later.
+/* Merging on one time line: a calendar (calendar.h) knows which input has the next event.
  *
  * Views are copied (a batch has one array), payloads are not: an input is read again only when the batch that points to its payloads
  * was used up, so a batch ends where any input's own does.  Raw records lose that name, and definitions are left out: two inputs have
@@ -10,31 +6,26 @@
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
+#include "pipeline/calendar.h"
 #include "pipeline/order.h"
 #include "pipeline/sort.h"
 
 #define BATCH 256u
 
-/* Events that the inputs hold together, about 1 MiB: the more inputs there are, the fewer each. */
-#define EVENTS_AT_HAND 8192u
+/* Events that the inputs hold together, 2 MiB: the more inputs there are, the fewer each. */
+#define EVENTS_AT_HAND 16384u
 
 struct lane {
     ttr_batch batch;
     uint32_t at; /* next event of the batch */
 };
 
-/* Where an input stands: the time of its next event, and ties by its place in the list. */
-struct head {
-    uint64_t rank;
-    uint64_t lane;
-};
-
 struct merger {
     ttr_reader base;
     ttr_reader **in;
     struct lane *lane;
-    struct head *heap; /* of inputs that have an event, earliest first */
-    size_t n, heap_n;
+    size_t n;
+    struct calendar calendar;
     size_t dry;        /* the input to be read before anything else; at first one after the other, n = none */
     bool is_filled;    /* all were read once */
     ttr_event out[BATCH];
@@ -47,58 +38,15 @@ static void merger_close(ttr_reader *base)
     struct merger *merger = (struct merger *)base;
     const struct alloc *alloc = &base->t->counted;
     close_readers(merger->in, merger->n);
-    alloc_free(alloc, merger->heap, merger->n, sizeof *merger->heap);
+    calendar_free(&merger->calendar);
     alloc_free(alloc, merger->lane, merger->n, sizeof *merger->lane);
     alloc_free(alloc, merger->in, merger->n, sizeof(ttr_reader *));
     alloc_free(alloc, merger, 1, sizeof *merger);
 }
 
-static inline bool is_before(const struct head *a, const struct head *b)
+static inline uint64_t rank_of(const struct lane *lane)
 {
-    return a->rank < b->rank || (a->rank == b->rank && a->lane < b->lane);
-}
-
-/* Lets a head rise from a hole to its place. */
-static void rise(struct head *heap, size_t hole, struct head head)
-{
-    while (hole > 0 && is_before(&head, &heap[(hole - 1) / 2])) {
-        heap[hole] = heap[(hole - 1) / 2];
-        hole = (hole - 1) / 2;
-    }
-    heap[hole] = head;
-}
-
-/* Fills the hole at the top: the earlier child moves up, level by level, and the head rises from the bottom. */
-static void fill_top(struct head *heap, size_t n, struct head head)
-{
-    size_t hole = 0;
-    for (size_t child = 1; child + 1 < n; child = 2 * hole + 1) {
-        child += is_before(&heap[child + 1], &heap[child]);
-        heap[hole] = heap[child];
-        hole = child;
-    }
-    if (2 * hole + 1 < n) {
-        heap[hole] = heap[2 * hole + 1];
-        hole = 2 * hole + 1;
-    }
-    rise(heap, hole, head);
-}
-
-/* The head at the top has changed. */
-static inline void settle_top(struct merger *merger, struct head head)
-{
-    struct head *heap = merger->heap;
-    size_t n = merger->heap_n;
-    if ((n < 2 || is_before(&head, &heap[1])) && (n < 3 || is_before(&head, &heap[2])))
-        heap[0] = head;
-    else
-        fill_top(heap, n, head);
-}
-
-static inline struct head head_of(const struct merger *merger, size_t lane)
-{
-    const struct lane *at = &merger->lane[lane];
-    return (struct head){order_time(ttr_batch_at(&at->batch, at->at)->time), lane};
+    return order_time(ttr_batch_at(&lane->batch, lane->at)->time);
 }
 
 /* Reads the input that is dry; true in *has_more where it is not at its end.  One that fails has ended; the failure is told when all the
@@ -123,12 +71,13 @@ static ttr_status refill(struct merger *merger)
     while (!merger->is_filled) {
         if (merger->dry == merger->n) {
             merger->is_filled = true;
+            calendar_begin(&merger->calendar);
             return TTR_OK;
         }
         if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
             return TTR_AGAIN;
         if (has_more)
-            rise(merger->heap, merger->heap_n++, head_of(merger, merger->dry));
+            calendar_add(&merger->calendar, merger->dry, rank_of(&merger->lane[merger->dry]));
         merger->dry++;
     }
     if (merger->dry == merger->n)
@@ -136,9 +85,9 @@ static ttr_status refill(struct merger *merger)
     if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
         return TTR_AGAIN;
     if (has_more)
-        settle_top(merger, head_of(merger, merger->dry));
-    else if (--merger->heap_n > 0)
-        fill_top(merger->heap, merger->heap_n, merger->heap[merger->heap_n]);
+        calendar_move_top(&merger->calendar, rank_of(&merger->lane[merger->dry]));
+    else
+        calendar_drop_top(&merger->calendar);
     merger->dry = merger->n;
     return TTR_OK;
 }
@@ -148,18 +97,19 @@ static uint32_t give(struct merger *merger)
 {
     bool is_mixed = !merger->base.apart;
     uint32_t n = 0;
-    while (n < BATCH && merger->heap_n > 0 && merger->dry == merger->n) {
-        size_t number = (size_t)merger->heap[0].lane;
-        struct lane *lane = &merger->lane[number];
+    while (n < BATCH && calendar_has_top(&merger->calendar)) {
+        size_t top = calendar_top(&merger->calendar);
+        struct lane *lane = &merger->lane[top];
         const ttr_event *event = ttr_batch_at(&lane->batch, lane->at++);
         merger->out[n] = *event;
         if (is_mixed)
             merger->out[n].flags &= (uint8_t)~TTR_EVENT_RAW;
         n += !is_mixed || event->kind != TTR_KIND_DEFINITION;
-        if (lane->at == lane->batch.n)
-            merger->dry = number;
-        else
-            settle_top(merger, head_of(merger, number));
+        if (lane->at == lane->batch.n) {
+            merger->dry = top;
+            break;
+        }
+        calendar_move_top(&merger->calendar, rank_of(lane));
     }
     return n;
 }
@@ -173,7 +123,7 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
         if (status != TTR_OK)
             return status;
         n = give(merger);
-    } while (n == 0 && merger->heap_n > 0);
+    } while (n == 0 && calendar_has_top(&merger->calendar));
     *batch = (ttr_batch){.event = merger->out, .n = n};
     if (n > 0)
         return TTR_OK;
@@ -225,10 +175,10 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *));
     struct lane *lane = alloc_zero(&t->counted, n, sizeof *lane);
-    struct head *heap = alloc_zero(&t->counted, n, sizeof *heap);
-    if (!merger || !list || !lane || !heap) {
+    if (!merger || !list || !lane || !calendar_init(&merger->calendar, &t->counted, n)) {
         close_readers(in, n);
-        alloc_free(&t->counted, heap, n, sizeof *heap);
+        if (merger)
+            calendar_free(&merger->calendar);
         alloc_free(&t->counted, lane, n, sizeof *lane);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
         alloc_free(&t->counted, merger, 1, sizeof *merger);
@@ -240,7 +190,6 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     merger->base = (ttr_reader){.t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
     merger->in = list;
     merger->lane = lane;
-    merger->heap = heap;
     merger->n = n;
     merger->ending = TTR_END;
     merger->base.apart = apart_of(in, n);
