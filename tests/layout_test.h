@@ -18,6 +18,7 @@ struct table {
     struct arena arena, scratch;
     ttr_error error;
     const struct layout *layout;
+    const char *text; /* of the type, for messages; may be NULL */
 };
 
 static inline void table_open(struct table *table)
@@ -26,6 +27,7 @@ static inline void table_open(struct table *table)
     arena_init(&table->arena, &table->t->counted);
     arena_init(&table->scratch, &table->t->counted);
     table->layout = NULL;
+    table->text = NULL;
 }
 
 static inline void table_close(struct table *table)
@@ -48,39 +50,47 @@ static inline bool table_compile(struct table *table, const struct layout_spec *
 static inline void table_payload(struct table *table, const char *text)
 {
     struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&table->arena, text)};
+    table->text = text;
     if (!table_compile(table, &spec))
         fail_msg("%s: %s", text, table->error.text);
 }
 
-static inline void put(char *to, size_t room, const char *format, ...)
+/* A text that grows until it is full. */
+struct text {
+    char p[100000];
+    size_t n;
+};
+
+static inline void put(struct text *to, const char *format, ...)
 {
     va_list list;
-    size_t n = strlen(to);
+    size_t room = sizeof to->p - to->n;
     va_start(list, format);
-    (void)vsnprintf(to + n, room - n, format, list);
+    int n = vsnprintf(to->p + to->n, room, format, list);
     va_end(list);
+    to->n += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
-static inline void put_value(char *to, size_t room, const ttr_value *value)
+static inline void put_value(struct text *to, const ttr_value *value)
 {
     switch (value->type) {
-    case TTR_TYPE_NULL: put(to, room, value->hint == TTR_HINT_ABSENT ? "absent" : "null"); break;
-    case TTR_TYPE_BOOL: put(to, room, value->v.u ? "true" : "false"); break;
-    case TTR_TYPE_UINT: put(to, room, "%llu", (unsigned long long)value->v.u); break;
-    case TTR_TYPE_INT: put(to, room, "%lld", (long long)value->v.s); break;
-    case TTR_TYPE_FLOAT: put(to, room, "%.17g", value->v.f); break;
-    case TTR_TYPE_TEXT: put(to, room, value->hint == TTR_HINT_NUMBER ? "#%.*s" : "'%.*s'", (int)value->text.n, value->text.p); break;
+    case TTR_TYPE_NULL: put(to, value->hint == TTR_HINT_ABSENT ? "absent" : "null"); break;
+    case TTR_TYPE_BOOL: put(to, value->v.u ? "true" : "false"); break;
+    case TTR_TYPE_UINT: put(to, "%llu", (unsigned long long)value->v.u); break;
+    case TTR_TYPE_INT: put(to, "%lld", (long long)value->v.s); break;
+    case TTR_TYPE_FLOAT: put(to, "%.17g", value->v.f); break;
+    case TTR_TYPE_TEXT: put(to, value->hint == TTR_HINT_NUMBER ? "#%.*s" : "'%.*s'", (int)value->text.n, value->text.p); break;
     case TTR_TYPE_BYTES:
-        put(to, room, "<");
+        put(to, "<");
         for (size_t i = 0; i < value->text.n; i++)
-            put(to, room, "%02x", (uint8_t)value->text.p[i]);
-        put(to, room, ">");
+            put(to, "%02x", (uint8_t)value->text.p[i]);
+        put(to, ">");
         break;
-    case TTR_TYPE_ARRAY: put(to, room, "[%u]", value->count); break;
-    default: put(to, room, "{%u}", value->count); break;
+    case TTR_TYPE_ARRAY: put(to, "[%u]", value->count); break;
+    default: put(to, "{%u}", value->count); break;
     }
     if (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS)
-        put(to, room, "(%.*s/%u)", (int)value->text.n, value->text.p, value->count);
+        put(to, "(%.*s/%u)", (int)value->text.n, value->text.p, value->count);
 }
 
 static inline const char *end_text(enum layout_end end)
@@ -90,31 +100,32 @@ static inline const char *end_text(enum layout_end end)
 }
 
 /* A record as text: "a=1 s={2} .x=1 .y=2", a dot for each level, and how it ended when that was not well. */
-static inline enum layout_end table_dump(struct table *table, const struct layout_run *run, char *to, size_t room)
+static inline enum layout_end table_dump(struct table *table, const struct layout_run *run, struct text *to)
 {
     struct layout_walk walk;
     ttr_field field;
     const struct type *type;
     layout_walk_begin(&walk, table->layout, &run->bits, &table->scratch);
     memcpy(walk.run.slots, run->slots, sizeof walk.run.slots);
-    to[0] = 0;
+    to->n = 0;
+    to->p[0] = 0;
     while (layout_walk_next(&walk, &field, &type)) {
-        put(to, room, "%s", to[0] ? " " : "");
+        put(to, "%s", to->n ? " " : "");
         for (unsigned i = 0; i < field.depth; i++)
-            put(to, room, ".");
-        put(to, room, "%.*s%s", (int)field.name.n, field.name.p, field.name.n ? "=" : "");
-        put_value(to, room, &field.value);
+            put(to, ".");
+        put(to, "%.*s%s", (int)field.name.n, field.name.p, field.name.n ? "=" : "");
+        put_value(to, &field.value);
         if (!type)
-            put(to, room, "?");
+            put(to, "?");
     }
-    put(to, room, "%s%s", to[0] && walk.end ? " " : "", end_text(walk.end));
+    put(to, "%s%s", to->n && walk.end ? " " : "", end_text(walk.end));
     assert_false(layout_walk_next(&walk, &field, &type));
     struct layout_run measured = *run;
     enum layout_end end = layout_measure(table->layout, &measured);
     if ((end == LAYOUT_FINE) != (walk.end == LAYOUT_FINE))
-        fail_msg("walk ends %s, measure %s: %s", end_text(walk.end), end_text(end), to);
+        fail_msg("%s\n  walk ends %s, measure %s: %s", table->text, end_text(walk.end), end_text(end), to->p);
     if (end == LAYOUT_FINE && measured.bits.at != walk.run.bits.at)
-        fail_msg("walk ends at %llu, measure at %llu: %s", (unsigned long long)walk.run.bits.at, (unsigned long long)measured.bits.at, to);
+        fail_msg("walk ends at %llu, measure at %llu: %s", (unsigned long long)walk.run.bits.at, (unsigned long long)measured.bits.at, to->p);
     return walk.end;
 }
 
@@ -123,14 +134,14 @@ static inline enum layout_end table_dump(struct table *table, const struct layou
 static inline void table_expect(struct table *table, uint64_t at, const char *hex, uint64_t end, const char *wanted)
 {
     uint8_t bytes[512];
-    char text[4096];
+    struct text text;
     size_t n = support_hex(bytes, sizeof bytes, hex);
     uint8_t *copy = malloc(n ? n : 1);
     memcpy(copy, bytes, n);
     struct layout_run run = {.bits = bits_over(copy, at, n * 8)};
-    (void)table_dump(table, &run, text, sizeof text);
-    if (strcmp(text, wanted) != 0)
-        fail_msg("\n  got    %s\n  wanted %s", text, wanted);
+    (void)table_dump(table, &run, &text);
+    if (strcmp(text.p, wanted) != 0)
+        fail_msg("\n  got    %s\n  wanted %s", text.p, wanted);
     if (end != UINT64_MAX) {
         assert_int_equal(layout_measure(table->layout, &run), LAYOUT_FINE);
         assert_int_equal(run.bits.at, end);

@@ -196,6 +196,7 @@ static void optional(struct parser *parser, struct type *type)
         type->ranges_n = ranges(parser, &type->ranges);
         expect(parser, ')');
     }
+    expect(parser, ':');
     type->element = parse_type(parser);
 }
 

@@ -143,7 +143,9 @@ static bool emit_elements_of(struct compiler *c, const struct type *type, const 
     struct fold_element each;
     struct place first = align ? (struct place){.known = (uint8_t)align, .order = c->place.order} : c->place;
     bool is_fixed = !compiler_leads_inside(c) && compile_fold_element(c, type->element, &first, &each) && each.stride < UINT64_C(1) << 31;
-    if (!is_fixed)
+    /* Where the elements may be none, the byte order of the bits before may live on. */
+    bool is_one_order = place_is_at_byte(&c->place) || c->place.order == first.order;
+    if (!is_fixed || !is_one_order)
         return emit_loop(c, type, count);
     if (!emit_gives(c)) {
         bool is_good = emit_take(c, &each, count, align);

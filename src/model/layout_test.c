@@ -218,12 +218,12 @@ static void optionals_and_variants_follow_their_selector(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
-        {"f:t8 o:?p.f{x:u8 y:u8} b:u8", "01 0203 04", "f=true o={2} .x=2 .y=3 b=4"},
-        {"f:t8 o:?p.f{x:u8 y:u8} b:u8", "00 04", "f=false o=absent b=4"},
-        {"f:u8 o:?p.f(1,3..5)u16 b:u8", "04 0203 05", "f=4 o=770 b=5"},
-        {"f:u8 o:?p.f(1,3..5)u16 b:u8", "02 05", "f=2 o=absent b=5"},
-        {"f:i8 o:?p.f(-2..-1)u8 b:u8", "ff 01 05", "f=-1 o=1 b=5"},
-        {"f:i8 o:?p.f(-2..-1)u8 b:u8", "fd 05", "f=-3 o=absent b=5"},
+        {"f:t8 o:?p.f:{x:u8 y:u8} b:u8", "01 0203 04", "f=true o={2} .x=2 .y=3 b=4"},
+        {"f:t8 o:?p.f:{x:u8 y:u8} b:u8", "00 04", "f=false o=absent b=4"},
+        {"f:u8 o:?p.f(1,3..5):u16 b:u8", "04 0203 05", "f=4 o=770 b=5"},
+        {"f:u8 o:?p.f(1,3..5):u16 b:u8", "02 05", "f=2 o=absent b=5"},
+        {"f:i8 o:?p.f(-2..-1):u8 b:u8", "ff 01 05", "f=-1 o=1 b=5"},
+        {"f:i8 o:?p.f(-2..-1):u8 b:u8", "fd 05", "f=-3 o=absent b=5"},
         {"f:u8 v:|p.f(a=0..1:u16,b=2:s,c=3:{x:u8}) b:u8", "01 0200 05", "f=1 v=2 b=5"},
         {"f:u8 v:|p.f(a=0..1:u16,b=2:s,c=3:{x:u8}) b:u8", "02 6100 05", "f=2 v='a' b=5"},
         {"f:u8 v:|p.f(a=0..1:u16,b=2:s,c=3:{x:u8}) b:u8", "03 04 05", "f=3 v={1} .x=4 b=5"},
@@ -241,7 +241,7 @@ static void optionals_and_variants_follow_their_selector(void **state)
     table_open(&table);
     table_payload(&table, "f:u8 v:|p.f(a=0..1:u16,b=2:s) b:u8");
     table_expect(&table, 0, "03 04 05", UINT64_MAX, "f=3 no option");
-    table_payload(&table, "f:t8 o:?p.f{n:u8} d:T(p.o.n)");
+    table_payload(&table, "f:t8 o:?p.f:{n:u8} d:T(p.o.n)");
     table_expect(&table, 0, "01 01 61", 24, "f=true o={1} .n=1 d='a'");
     table_expect(&table, 0, "00 01 61", UINT64_MAX, "f=false o=absent absent");
     table_payload(&table, "k:u8 a:[p.k]u8 d:T(p.a)");
