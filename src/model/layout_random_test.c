@@ -78,7 +78,7 @@ static void slow_know(struct slow *slow, uint64_t value)
 {
     if (slow->known_n == VALUES)
         fail_msg("too many values for the slow reader");
-    strcpy(slow->known[slow->known_n].path, slow->path);
+    memcpy(slow->known[slow->known_n].path, slow->path, sizeof slow->path);
     slow->known[slow->known_n++].value = value;
 }
 
@@ -321,7 +321,7 @@ static void make_number(struct maker *maker, bool is_small)
     if (!is_float && any(maker, 8) == 0)
         ADD(is_signed ? "=A=-3..2,B=0,C=4..100;" : any(maker, 2) ? "=A=1..3,B=5;" : "=A=0..3,B=2..9;");
     if (!is_signed && !is_float && bits <= 4 && maker->numbers_n < 64)
-        strcpy(maker->numbers[maker->numbers_n++], maker->path);
+        memcpy(maker->numbers[maker->numbers_n++], maker->path, sizeof maker->path);
 }
 
 static void make_array(struct maker *maker, unsigned depth)
