@@ -1,5 +1,6 @@
 /* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.path" of the trace, which all its inputs
- * share; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are of. */
+ * share; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are of, as the report shows it and as the trace says:
+ * "clock.frequency", "clock.offset_s", "clock.offset" (cycles). */
 #include "formats/ctf/ctf_attributes.h"
 
 #include <stdio.h>
@@ -15,6 +16,11 @@ static bool add_text(struct input *in, const char *name, const char *p, size_t n
 static bool add_number(struct input *in, const char *name, uint64_t value)
 {
     return context_add_attribute(in->base.t, in->id, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
+}
+
+static bool add_signed(struct input *in, const char *name, int64_t value)
+{
+    return context_add_attribute(in->base.t, in->id, name, &(ttr_value){.type = TTR_TYPE_INT, .v.s = value});
 }
 
 static void write_uuid(const uint8_t uuid[16], char text[UUID_TEXT + 1])
@@ -67,11 +73,14 @@ static bool add_clock(struct input *in, const struct ctf_kind *kind)
     uint32_t name = intern_add(&t->strings, text.p ? text.p : "", text.n);
     if (name == UINT32_MAX)
         return false;
+    if (!add_number(in, "clock.frequency", clock->frequency) || !add_signed(in, "clock.offset_s", clock->offset_s) ||
+        !add_signed(in, "clock.offset", clock->offset_cycles))
+        return false;
     ttr_clock report = ctf_clock_report(&kind->timeline, ttr_text_get(t, name).p);
     return input_add_clock(in, &report) != SIZE_MAX;
 }
 
-bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const struct ctf_summary *summary, uint64_t number)
+bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const struct ctf_lane *lane, uint64_t number)
 {
     ttr *t = in->base.t;
     ttr_text path = ttr_text_get(t, t->sources[in->id].path);
@@ -81,5 +90,5 @@ bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const s
         context_share_attributes(t, in->id, trace->thread_source);
     if (!add_text(in, "stream.name", path.p, path.n) || !add_number(in, "stream.id", number))
         return false;
-    return !summary->kind || (add_number(in, "stream.class", summary->kind->class->id) && add_clock(in, summary->kind));
+    return !lane->kind || (add_number(in, "stream.class", lane->kind->class->id) && add_clock(in, lane->kind));
 }

@@ -5,6 +5,6 @@
 #include "formats/ctf/ctf_scan.h"
 
 /* Tells them of an input that has joined its trace; false when memory is out. */
-TTR_MUST bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const struct ctf_summary *summary, uint64_t number);
+TTR_MUST bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const struct ctf_lane *lane, uint64_t number);
 
 #endif

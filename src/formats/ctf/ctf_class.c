@@ -236,6 +236,17 @@ static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event,
     return true;
 }
 
+/* The packet context where it has members for people: others are not shown as a part of events, not even as an empty one. */
+static const struct type *shown_context(const struct type *context)
+{
+    for (uint32_t i = 0; context && i < context->members_n; i++) {
+        unsigned role = context->members[i].type->role;
+        if (role == CTF_ROLE_NONE || role == CTF_ROLE_CPU)
+            return context;
+    }
+    return NULL;
+}
+
 static const struct event_class *describe(struct ctf_reader *reader, const struct ctf_event_class *event)
 {
     struct event_class *about = arena_take(&reader->arena, sizeof *about);
@@ -246,8 +257,8 @@ static const struct event_class *describe(struct ctf_reader *reader, const struc
         .name = event->name.p ? event->name : (ttr_text){"", 0},
         .id = event->id,
         .stream_id = stream->id,
-        .root = {reader->trace->description.packet_header, stream->packet_context, stream->event_header, stream->event_context,
-                 event->context, event->payload},
+        .root = {reader->trace->description.packet_header, shown_context(stream->packet_context), stream->event_header,
+                 stream->event_context, event->context, event->payload},
         .has_log_level = event->has_log_level,
         .has_clock = stream->clock != NULL,
         .log_level = event->log_level,

@@ -2,7 +2,7 @@
  *
  * Every regular file of the folder but `metadata` is a stream file; hidden files and those of subfolders (index/) are none.  Streams of
  * equal time are given in the order of stream class, number of the data stream, begin of the file, name of the file, as
- * babeltrace2 does.  A file whose packets are not in order is sorted first, so that what is merged always is in order. */
+ * babeltrace2 does.  What is not in order within a file is dealt into lanes that are (ctf_scan.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,12 @@
 #define METADATA_MAX (UINT64_C(256) << 20)
 #define METADATA "metadata"
 
-/* A stream file that was opened. */
+/* A lane of a stream file that was opened. */
 struct opened {
     struct input *in;
-    struct ctf_summary summary;
+    struct ctf_lane lane;
     uint64_t number;   /* of its data stream: as packets say, or counted in the order of names */
-    size_t place;      /* in the order of names */
+    size_t place;      /* of the file in the order of names */
 };
 
 struct opening {
@@ -34,8 +34,9 @@ struct opening {
     char **copies;     /* of the options that are ours */
     size_t copies_n;
     struct notes notes; /* of parsers: there is no input yet */
+    struct source_options how;
     struct opened *file;
-    size_t n, capacity;
+    size_t n, capacity, files;
 };
 
 /* --- Metadata --- */
@@ -150,41 +151,63 @@ static size_t count_stream_files(const struct opening *opening)
     return n;
 }
 
-/* The file's input joins the trace. */
-static ttr_status join(struct opening *opening, struct opened *opened, const char *name, ttr_error *error)
-{
-    struct ctf_reader *reader = opened->in->own;
-    struct ctf_trace *trace = opening->trace;
-    bool is_copy = opened->in->flags & TTR_READ_DEFINITIONS;
-    ctf_trace_join(trace, opened->in, name, opened->place);
-    if (trace->description.version == CTF_RFC_1_1)
-        rfc11_join_section(reader);
-    ttr_status status = ctf_scan(reader, &opened->summary, error);
-    if (status != TTR_OK)
-        return status;
-    reader->is_in_order = opened->summary.is_in_order;
-    opened->in->base.order = reader->is_in_order || is_copy ? TTR_ORDER_TIME : TTR_ORDER_NONE;
-    opened->number = opened->summary.has_number ? opened->summary.number : opened->place;
-    return ctf_add_attributes(opened->in, trace, &opened->summary, opened->number) ? TTR_OK : fail_memory(error);
-}
-
-static ttr_status open_file(struct opening *opening, const struct folder_file *file, const struct source_options *how, ttr_error *error)
+static struct input *make_input(struct opening *opening, const struct folder_file *file, ttr_error *error)
 {
     char path[1024];
     struct ctf_trace *trace = opening->trace;
-    if (!alloc_reserve(&opening->t->counted, (void **)&opening->file, &opening->capacity, opening->n + 1, sizeof *opening->file))
-        return fail_memory(error);
-    struct source *source = folder_source(trace->folder, file, how, error);
+    struct source *source = folder_source(trace->folder, file, &opening->how, error);
     if (!source)
-        return error->status;
+        return NULL;
     folder_file_path(trace->folder, file, path, sizeof path);
     struct input *in = input_new(opening->t, source, &format_ctf, path, opening->options, error);
     if (!in)
+        return NULL;
+    ctf_trace_join(trace, in, file->name, opening->files);
+    if (trace->description.version == CTF_RFC_1_1)
+        rfc11_join_section(in->own);
+    return in;
+}
+
+/* An input takes its lane. */
+static ttr_status take_lane(struct opening *opening, struct input *in, struct ctf_lanes *lanes, uint32_t i, ttr_error *error)
+{
+    struct ctf_reader *reader = in->own;
+    bool is_copy = in->flags & TTR_READ_DEFINITIONS;
+    if (!alloc_reserve(&opening->t->counted, (void **)&opening->file, &opening->capacity, opening->n + 1, sizeof *opening->file)) {
+        ttr_close(&in->base);
+        return fail_memory(error);
+    }
+    struct opened *opened = &opening->file[opening->n++];
+    *opened = (struct opened){.in = in, .lane = lanes->lane[i], .place = opening->files};
+    opened->number = opened->lane.has_number ? opened->lane.number : opened->place;
+    lanes->users++;
+    reader->lanes = lanes;
+    reader->lane = i;
+    reader->takes_all = is_copy;
+    reader->is_in_order = opened->lane.is_in_order && !is_copy;
+    in->base.order = reader->is_in_order || is_copy ? TTR_ORDER_TIME : TTR_ORDER_NONE;
+    return ctf_add_attributes(in, opening->trace, &opened->lane, opened->number) ? TTR_OK : fail_memory(error);
+}
+
+/* Opens a file: an input for each of its lanes, but for copies, which want packets in the order of the file. */
+static ttr_status open_file(struct opening *opening, const struct folder_file *file, ttr_error *error)
+{
+    struct input *in = make_input(opening, file, error);
+    if (!in)
         return error->status;
-    struct opened *opened = &opening->file[opening->n];
-    *opened = (struct opened){.in = in, .place = opening->n};
-    ttr_status status = join(opening, opened, file->name, error);
-    opening->n++;
+    struct ctf_lanes *lanes = ctf_scan(in->own, error);
+    if (!lanes) {
+        ttr_close(&in->base);
+        return error->status;
+    }
+    uint32_t n = in->flags & TTR_READ_DEFINITIONS ? 1 : lanes->n;
+    ttr_status status = take_lane(opening, in, lanes, 0, error);
+    for (uint32_t i = 1; i < n && status == TTR_OK; i++) {
+        in = make_input(opening, file, error);
+        status = in ? take_lane(opening, in, lanes, i, error) : error->status;
+    }
+    ctf_lanes_release(lanes);
+    opening->files++;
     return status;
 }
 
@@ -192,12 +215,12 @@ static ttr_status open_files(struct opening *opening, ttr_error *error)
 {
     const struct ctf_trace *trace = opening->trace;
     const struct folder_file *file;
-    struct source_options how = {.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP,
-                                 .chunk = source_chunk(count_stream_files(opening))};
     ttr_status status = TTR_OK;
+    opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
+    opening->how.chunk = source_chunk(count_stream_files(opening));
     for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
         if (is_stream_file(opening, file) && has_section(opening, file))
-            status = open_file(opening, file, &how, error);
+            status = open_file(opening, file, error);
     return status;
 }
 
@@ -209,14 +232,14 @@ static int compare_numbers(uint64_t a, uint64_t b)
 static int compare_files(const void *a, const void *b)
 {
     const struct opened *x = a, *y = b;
-    uint64_t class_x = x->summary.kind ? x->summary.kind->class->id : UINT64_MAX;
-    uint64_t class_y = y->summary.kind ? y->summary.kind->class->id : UINT64_MAX;
+    uint64_t class_x = x->lane.kind ? x->lane.kind->class->id : UINT64_MAX;
+    uint64_t class_y = y->lane.kind ? y->lane.kind->class->id : UINT64_MAX;
     if (class_x != class_y)
         return compare_numbers(class_x, class_y);
     if (x->number != y->number)
         return compare_numbers(x->number, y->number);
-    if (x->summary.begin != y->summary.begin)
-        return x->summary.begin < y->summary.begin ? -1 : 1;
+    if (x->lane.begin != y->lane.begin)
+        return x->lane.begin < y->lane.begin ? -1 : 1;
     return compare_numbers(x->place, y->place);
 }
 

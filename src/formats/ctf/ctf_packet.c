@@ -159,11 +159,13 @@ static enum ctf_framing check_header(const struct ctf_trace *trace, const struct
     if (roles->has_magic && roles->magic != CTF_MAGIC)
         return bad(roles->frame, "ctf.bad-magic", "the packet begins with 0x%llx, expected the magic number 0x%x",
                    (unsigned long long)roles->magic, CTF_MAGIC);
-    if (roles->uuid_n == 16 && trace->description.has_uuid && memcmp(roles->uuid, trace->description.uuid, 16) != 0) {
-        (void)bad(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
-        return CTF_FRAME_FOREIGN;
-    }
-    return CTF_FRAMED;
+    if (roles->uuid_n < 16 || !trace->description.has_uuid || memcmp(roles->uuid, trace->description.uuid, 16) == 0)
+        return CTF_FRAMED;
+    roles->frame->is_foreign = true;
+    if (trace->description.version == CTF_1_8)
+        return CTF_FRAMED; /* written by tracers that make a uuid anew for each session; babeltrace2 reads them */
+    (void)bad(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
+    return CTF_FRAME_FOREIGN;
 }
 
 /* The stream class of a packet: the one it names, the only one, the one with id 0. */

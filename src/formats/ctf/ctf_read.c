@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "formats/ctf/ctf_salvage.h"
+#include "formats/ctf/ctf_scan.h"
 #include "formats/ctf/rfc11_read.h"
 
 #define HEAD_BYTES ((size_t)512)        /* most packet headers with their contexts are smaller */
@@ -134,6 +135,8 @@ static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *
         return failed(reader, status);
     uint64_t n = reader->next - from;
     reader->is_lost = false;
+    if (reader->lane) /* the first lane's input tells */
+        return STEP_GO;
     if (is_zero) {
         input_note(reader->in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are no packet", (unsigned long long)n,
                    reader->file);
@@ -157,6 +160,10 @@ static bool keep_head(struct ctf_reader *reader, struct ctf_packet *packet)
 static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_frame *frame = &reader->frame;
+    reader->is_foreign |= frame->is_foreign;
+    if (frame->is_foreign)
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.other-trace", "a packet of %s has the uuid of another trace",
+                   reader->file);
     if (frame->is_overfull)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
                    "a packet of %s claims more content than it has room for; read up to its end", reader->file);
@@ -167,11 +174,21 @@ static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *pa
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.begin-after-end", "a packet of %s ends before it begins", reader->file);
 }
 
+/* The time of events that have none: when their packet begins, else when the one before it ended. */
+static int64_t time_without_clock(const struct ctf_reader *reader, const struct ctf_packet *packet)
+{
+    const struct ctf_timeline *line = &reader->stream->kind->timeline;
+    const struct ctf_before *before = &reader->stream->before;
+    bool is_clamped = false;
+    if (packet->has_begin)
+        return ctf_time(line, packet->begin, &is_clamped);
+    return before->is_there && before->has_end ? ctf_time(line, before->end, &is_clamped) : reader->time;
+}
+
 static enum step enter_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     const struct ctf_frame *frame = &reader->frame;
-    bool is_clamped = false;
     reader->stream = ctf_stream_of(reader, frame);
     if (!reader->stream)
         return failed(reader, fail_memory(reader->error));
@@ -192,8 +209,8 @@ static enum step enter_packet(struct ctf_reader *reader)
     reader->bits = bits_over(packet->base, frame->head, frame->head);
     reader->content_end = packet->content;
     reader->ticks = packet->has_begin ? packet->begin : 0;
-    if (!reader->stream->kind->plan.has_time && packet->has_begin)
-        reader->time = ctf_time(&reader->stream->kind->timeline, packet->begin, &is_clamped);
+    if (!reader->stream->kind->plan.has_time)
+        reader->time = time_without_clock(reader, packet);
     if (in->flags & TTR_READ_DEFINITIONS && !reader->is_told)
         give_definition(reader, reader->stream, CTF_DEFINITION_STREAM);
     reader->is_told = true;
@@ -234,18 +251,46 @@ static enum step see_content(struct ctf_reader *reader)
     return need ? see(reader, reader->next, need) : STEP_GO;
 }
 
+/* Counters go on behind a packet. */
+static void settle_before(struct ctf_stream *stream, const struct ctf_packet *packet)
+{
+    stream->before = (struct ctf_before){.is_there = true,
+                                         .has_sequence = packet->has_sequence,
+                                         .has_discarded = packet->has_discarded,
+                                         .has_end = packet->has_end,
+                                         .sequence = packet->sequence,
+                                         .discarded = packet->discarded,
+                                         .end = packet->end};
+}
+
+/* Passes over a packet that nobody asks for here. */
+static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
+{
+    const struct ctf_lane *mine = reader->lanes ? &reader->lanes->lane[reader->lane] : NULL;
+    const struct ctf_frame *frame = &reader->frame;
+    if (is_mine || (mine && mine->kind == frame->kind && mine->has_number == frame->has_number && mine->number == frame->number)) {
+        struct ctf_stream *stream = ctf_stream_of(reader, frame);
+        if (!stream)
+            return failed(reader, fail_memory(reader->error));
+        settle_before(stream, &frame->packet);
+    }
+    if (frame->packet.size == UINT64_MAX)
+        return STEP_END;
+    reader->next += frame->packet.size / 8;
+    reader->packet_i++;
+    return STEP_GO;
+}
+
 /* A packet that is whole in its header and context. */
 static enum step take_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
-    if (is_behind_range(reader, frame))
+    bool is_mine = reader->takes_all || !reader->lanes || ctf_lane_of(reader->lanes, reader->packet_i) == reader->lane;
+    if (is_mine && is_behind_range(reader, frame))
         return STEP_END;
-    if (is_out_of_range(reader, frame)) {
-        reader->next += frame->packet.size / 8;
-        reader->is_entered_late = true;
-        return STEP_GO;
-    }
+    if (!is_mine || is_out_of_range(reader, frame))
+        return pass_packet(reader, is_mine);
     if (in->n + EVENTS_BEFORE > in->batch || reader->slots_n == CTF_SLOTS)
         return STEP_HOLD;
     enum step step = see_content(reader);
@@ -291,17 +336,11 @@ static enum step between(struct ctf_reader *reader)
 static enum step leave_packet(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
-    struct ctf_before *before = &reader->stream->before;
     reader->is_inside = false;
     if (is_rfc(reader))
         rfc11_leave_packet(reader);
-    *before = (struct ctf_before){.is_there = true,
-                                  .has_sequence = packet->has_sequence,
-                                  .has_discarded = packet->has_discarded,
-                                  .has_end = packet->has_end,
-                                  .sequence = packet->sequence,
-                                  .discarded = packet->discarded,
-                                  .end = packet->end};
+    reader->packet_i++;
+    settle_before(reader->stream, packet);
     if (packet->size == UINT64_MAX) {
         reader->next = reader->offset + (reader->bits.at + 7) / 8;
         return STEP_GO;
@@ -467,5 +506,6 @@ void ctf_close(struct input *in)
     arena_free(&reader->scratch);
     buffer_free(&reader->heads);
     buffer_free(&reader->unpacked);
+    ctf_lanes_release(reader->lanes);
     ctf_trace_release(reader->trace);
 }

@@ -53,6 +53,7 @@ struct ctf_frame {
     bool is_unfinished;                   /* a size that a tracer writes last: the content ends where events do */
     bool is_overfull;                     /* the content claims more than the packet */
     struct rfc11_packet rfc;              /* RFC: the header */
+    bool is_foreign;                      /* the uuid is that of another trace */
     const char *code;                     /* what is wrong, where it is */
     char text[160];
 };
@@ -75,6 +76,8 @@ enum ctf_stop {
     CTF_STOP_FAILED
 };
 
+struct ctf_lanes;
+
 struct ctf_reader {
     struct input *in;
     struct ctf_trace *trace;
@@ -87,6 +90,10 @@ struct ctf_reader {
     struct arena arena;                   /* streams and classes of events as met */
     struct arena scratch;                 /* of fields being walked */
     uint64_t number;                      /* of the file among the files of its trace */
+    struct ctf_lanes *lanes;              /* of the file; may be NULL */
+    uint32_t lane;                        /* that is read here */
+    bool takes_all;                       /* all lanes, in the order of the file */
+    uint64_t packet_i;                    /* of the packet at `next` */
     bool is_entered_late;                 /* reading began behind the first packet */
     struct ctf_stream **streams;
     size_t streams_n, streams_capacity;
@@ -102,6 +109,7 @@ struct ctf_reader {
     bool is_copied;                       /* its definition is still to be given */
     bool is_lost;                         /* no packet begins at `next`: frame.code and text tell why */
     bool is_in_order;                     /* packets follow each other in time */
+    bool is_foreign;                      /* packets that were taken had the uuid of another trace */
     uint64_t next;                        /* offset of the next packet */
     uint64_t offset;                      /* of bits.base in the file */
     struct bits bits;                     /* at: where the next event may begin; end: of the content or of the window */

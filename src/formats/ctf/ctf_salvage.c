@@ -26,7 +26,7 @@ static ttr_status is_packet(struct ctf_reader *reader, const uint8_t *p, size_t 
     struct ctf_frame frame;
     struct bits bits = bits_over(p, 0, (uint64_t)n * 8);
     enum ctf_framing framing = ctf_frame_packet(reader->trace, reader->section, &bits, &frame, reader->error);
-    *is_one = framing == CTF_FRAMED;
+    *is_one = framing == CTF_FRAMED && (!frame.is_foreign || reader->is_foreign);
     return framing == CTF_FRAME_FAILED ? reader->error->status : TTR_OK;
 }
 
@@ -108,6 +108,8 @@ ttr_status ctf_pass_foreign(struct ctf_reader *reader)
         return TTR_OK;
     }
     reader->next += n;
+    if (reader->lane) /* the first lane's input tells */
+        return TTR_OK;
     return input_damage(reader->in, from, n, frame->code, reader->error, "%s: %s; its %llu bytes are skipped", reader->file, frame->text,
                         (unsigned long long)n);
 }

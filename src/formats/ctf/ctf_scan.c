@@ -1,8 +1,4 @@
-/* A look ahead over a stream file before its first event is read: which streams its packets belong to and whether they follow each other
- * in time.  Only headers are touched.
- *
- * What this finds decides how inputs are merged, so that merged events are in order: a file whose packets are in order is merged as it
- * comes, any other is sorted. */
+/* A look ahead over a stream file before its first event is read.  Only headers are touched. */
 #include "formats/ctf/ctf_scan.h"
 
 #include <string.h>
@@ -14,19 +10,24 @@
 
 struct scan {
     struct ctf_reader *reader;
-    struct ctf_summary *summary;
+    struct ctf_lanes *lanes;
     uint8_t *bytes;
     size_t room;
     uint64_t at;
-    bool has_end;
-    int64_t end;     /* of the packets so far */
 };
+
+void ctf_lanes_release(struct ctf_lanes *lanes)
+{
+    if (!lanes || --lanes->users)
+        return;
+    alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
+    alloc_free(lanes->alloc, lanes, 1, sizeof *lanes);
+}
 
 /* Takes apart the packet at scan->at; CTF_FRAME_SHORT at the end of the file. */
 static enum ctf_framing look(struct scan *scan, struct ctf_frame *frame, ttr_error *error)
 {
     struct ctf_reader *reader = scan->reader;
-    const struct alloc *alloc = &reader->trace->t->counted;
     for (;;) {
         int64_t n = source_peek_at(reader->in->source, scan->at, scan->bytes, scan->room, error);
         if (n < 0)
@@ -35,7 +36,7 @@ static enum ctf_framing look(struct scan *scan, struct ctf_frame *frame, ttr_err
         enum ctf_framing framing = n ? ctf_frame_packet(reader->trace, reader->section, &bits, frame, error) : CTF_FRAME_SHORT;
         if (framing != CTF_FRAME_SHORT || (size_t)n < scan->room || scan->room >= PEEK_MAX)
             return framing;
-        uint8_t *larger = alloc_resize(alloc, scan->bytes, scan->room, scan->room * 4, 1);
+        uint8_t *larger = alloc_resize(scan->lanes->alloc, scan->bytes, scan->room, scan->room * 4, 1);
         if (!larger) {
             (void)fail_memory(error);
             return CTF_FRAME_FAILED;
@@ -45,36 +46,81 @@ static enum ctf_framing look(struct scan *scan, struct ctf_frame *frame, ttr_err
     }
 }
 
-static void take_times(struct scan *scan, const struct ctf_frame *frame)
+/* When a packet begins and ends; false where it does not say. */
+static bool times_of(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
 {
-    struct ctf_summary *summary = scan->summary;
     const struct ctf_packet *packet = &frame->packet;
     const struct ctf_timeline *line = &frame->kind->timeline;
     bool is_clamped = false;
     if (!packet->has_begin)
-        return;
-    int64_t begin = ctf_time(line, packet->begin, &is_clamped);
-    int64_t end = packet->has_end && packet->end >= packet->begin ? ctf_time(line, packet->end, &is_clamped) : begin;
-    if (scan->has_end && begin < scan->end)
-        summary->is_in_order = false;
-    if (!scan->has_end || end > scan->end)
-        scan->end = end;
-    if (!summary->has_begin)
-        summary->begin = begin;
-    summary->has_begin = scan->has_end = true;
+        return false;
+    *begin = *end = ctf_time(line, packet->begin, &is_clamped);
+    if (packet->has_end && packet->end > packet->begin)
+        *end = ctf_time(line, packet->end, &is_clamped);
+    return true;
 }
 
-static void take_packet(struct scan *scan, const struct ctf_frame *frame)
+static bool is_of(const struct ctf_lane *lane, const struct ctf_frame *frame)
 {
-    struct ctf_summary *summary = scan->summary;
-    if (summary->packets++ == 0) {
-        summary->kind = frame->kind;
-        summary->number = frame->number;
-        summary->has_number = frame->has_number;
-    } else if (summary->kind != frame->kind || summary->number != frame->number) {
-        summary->is_mixed = true;
+    return lane->kind == frame->kind && lane->has_number == frame->has_number && lane->number == frame->number;
+}
+
+/* The lane that a packet goes into: the first of its stream that ends before it begins, else a new one, else any of its stream. */
+static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, bool has_begin, int64_t begin)
+{
+    uint32_t any = CTF_LANES;
+    if (frame->packet.size == UINT64_MAX) /* whoever reads it searches for what follows it */
+        return 0;
+    for (uint32_t i = 0; i < lanes->n; i++) {
+        const struct ctf_lane *lane = &lanes->lane[i];
+        if (!is_of(lane, frame))
+            continue;
+        if (!has_begin || !lane->has_begin || lane->end <= begin)
+            return i;
+        any = any == CTF_LANES ? i : any;
     }
-    take_times(scan, frame);
+    if (lanes->n < CTF_LANES) {
+        lanes->lane[lanes->n] = (struct ctf_lane){.kind = frame->kind, .number = frame->number, .has_number = frame->has_number,
+                                                  .is_in_order = true};
+        return lanes->n++;
+    }
+    any = any == CTF_LANES ? CTF_LANES - 1 : any;
+    lanes->lane[any].is_in_order = false;
+    return any;
+}
+
+/* Writes down the lane of a packet, once there is more than one. */
+static bool record(struct ctf_lanes *lanes, uint32_t lane)
+{
+    size_t before = lanes->of_capacity;
+    if (lane == 0 && !lanes->of)
+        return true;
+    if (!alloc_reserve(lanes->alloc, (void **)&lanes->of, &lanes->of_capacity, (size_t)lanes->packets + 1, 1))
+        return false;
+    if (before == 0)
+        memset(lanes->of, 0, (size_t)lanes->packets);
+    lanes->of[lanes->packets] = (uint8_t)lane;
+    return true;
+}
+
+static bool deal(struct ctf_lanes *lanes, const struct ctf_frame *frame)
+{
+    int64_t begin = 0, end = 0;
+    bool has_begin = times_of(frame, &begin, &end);
+    struct ctf_lane *first = &lanes->lane[0];
+    if (lanes->packets == 0)
+        *first = (struct ctf_lane){.kind = frame->kind, .number = frame->number, .has_number = frame->has_number, .is_in_order = true};
+    uint32_t chosen = choose(lanes, frame, has_begin, begin);
+    if (!record(lanes, chosen))
+        return false;
+    struct ctf_lane *lane = &lanes->lane[chosen];
+    if (has_begin && !lane->has_begin)
+        lane->begin = begin;
+    if (has_begin && (!lane->has_begin || end > lane->end))
+        lane->end = end;
+    lane->has_begin |= has_begin;
+    lanes->packets++;
+    return true;
 }
 
 static ttr_status hop(struct scan *scan, ttr_error *error)
@@ -83,7 +129,8 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
         struct ctf_frame frame;
         switch (look(scan, &frame, error)) {
         case CTF_FRAMED:
-            take_packet(scan, &frame);
+            if (!deal(scan->lanes, &frame))
+                return fail_memory(error);
             break;
         case CTF_FRAME_FOREIGN:
             break;
@@ -98,21 +145,25 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
     }
 }
 
-ttr_status ctf_scan(struct ctf_reader *reader, struct ctf_summary *summary, ttr_error *error)
+struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
-    struct scan scan = {.reader = reader, .summary = summary, .room = PEEK_FIRST};
-    *summary = (struct ctf_summary){.is_in_order = true};
-    if (!source_is_seekable(reader->in->source)) {
-        summary->is_in_order = false;
-        return TTR_OK;
+    struct ctf_lanes *lanes = alloc_zero(alloc, 1, sizeof *lanes);
+    if (!lanes) {
+        (void)fail_memory(error);
+        return NULL;
     }
-    scan.bytes = alloc_zero(alloc, scan.room, 1);
-    if (!scan.bytes)
-        return fail_memory(error);
-    ttr_status status = hop(&scan, error);
-    alloc_free(alloc, scan.bytes, scan.room, 1);
-    if (summary->is_mixed)
-        summary->is_in_order = false;
-    return status;
+    *lanes = (struct ctf_lanes){.alloc = alloc, .users = 1, .n = 1, .lane = {{.is_in_order = true}}};
+    if (!source_is_seekable(reader->in->source)) {
+        lanes->lane[0].is_in_order = false;
+        return lanes;
+    }
+    struct scan scan = {.reader = reader, .lanes = lanes, .room = PEEK_FIRST, .bytes = alloc_zero(alloc, PEEK_FIRST, 1)};
+    ttr_status status = scan.bytes ? hop(&scan, error) : fail_memory(error);
+    if (scan.bytes)
+        alloc_free(alloc, scan.bytes, scan.room, 1);
+    if (status == TTR_OK)
+        return lanes;
+    ctf_lanes_release(lanes);
+    return NULL;
 }
