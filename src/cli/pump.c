@@ -77,6 +77,9 @@ static enum stop move(struct pump *pump, struct progress *progress, ttr_error *e
         ttr_status status = ttr_read(pump->in, &batch, error);
         if (status == TTR_END)
             return STOP_END;
+        /* A live trace pauses: whoever looks on sees what there is. */
+        if (status == TTR_AGAIN && ttr_flush(pump->out, error) != TTR_OK)
+            return STOP_OUTPUT;
         if (status == TTR_AGAIN)
             continue;
         if (status != TTR_OK)

@@ -75,6 +75,36 @@ static bool take_options(const ttr_read_options *options, struct source_options 
     return !options || knows_size(options->size, sizeof *options, "ttr_read_options", error);
 }
 
+/* Whether a word is one of a list of them. */
+static bool is_among(const char *list, const char *word, size_t n)
+{
+    for (const char *at = list; *at; at += strcspn(at, " "), at += *at == ' ')
+        if (strncmp(at, word, n) == 0 && (at[n] == ' ' || !at[n]))
+            return true;
+    return false;
+}
+
+/* The format whose traces have URLs of this scheme; NULL where the path is no such URL. */
+static const struct format *format_of_url(const char *path)
+{
+    size_t n = strcspn(path, ":");
+    if (n == 0 || strncmp(path + n, "://", 3) != 0)
+        return NULL;
+    for (size_t i = 0; format_at(i); i++)
+        if (format_at(i)->schemes && is_among(format_at(i)->schemes, path, n))
+            return format_at(i);
+    return NULL;
+}
+
+/* The format of the URL, unless the user asked for another one. */
+static ttr_reader *open_url(ttr *t, const char *url, const struct format *format, const ttr_read_options *options, ttr_error *error)
+{
+    if (!options || !options->from || strcmp(options->from, format->name) == 0)
+        return format->open_url(t, url, options, error);
+    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s is read as %s, not as %s", url, format->name, options->from);
+    return NULL;
+}
+
 ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error)
 {
     struct source_options how;
@@ -83,6 +113,9 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
     bool is_one = false;
     if (!take_options(options, &how, error))
         return NULL;
+    const struct format *of_url = format_of_url(path);
+    if (of_url)
+        return open_url(t, path, of_url, options, error);
     bool is_there = strcmp(path, "-") != 0 && *path && stat(path, &about) == 0;
     if (is_there && S_ISDIR(about.st_mode)) {
         if (folder_format(t, path, options ? options->from : NULL, &format, error) != TTR_OK)

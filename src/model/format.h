@@ -40,6 +40,11 @@ struct format {
     const char *anchor;
     ttr_reader *(*open_folder)(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error);
 
+    /* Traces that come over a network: the schemes of their URLs ("net net4", a path that begins with one and "://" is such a URL), and who
+     * opens one.  NULL = none. */
+    const char *schemes;
+    ttr_reader *(*open_url)(ttr *t, const char *url, const ttr_read_options *options, ttr_error *error);
+
     /* Writing.  writes_folder: the target is a folder, which has a file `anchor` in the end; out->folder is there instead of out->sink.
      * create makes state only: the first bytes go out with the first batch or finish. */
     const ttr_loss *losses;                       /* what it may lose, count 0 */

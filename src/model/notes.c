@@ -76,3 +76,38 @@ void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *whe
     if (severity == TTR_NOTE_DAMAGE)
         add_region(notes, where);
 }
+
+/* Finds or adds the finding of a code; NULL where there is no room. */
+static ttr_note *find_or_add(struct notes *notes, const char *code, const char *format, ...) TTR_PRINTF(3, 4);
+
+static ttr_note *find_or_add(struct notes *notes, const char *code, const char *format, ...)
+{
+    ttr_note *note = find(notes, code);
+    va_list values;
+    if (note)
+        return note;
+    va_start(values, format);
+    note = add(notes, code, format, values);
+    va_end(values);
+    return note;
+}
+
+void notes_join(struct notes *notes, const struct notes *from)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        const ttr_note *other = &from->note[i];
+        ttr_note *note = find_or_add(notes, other->code, "%s", other->text);
+        if (!note)
+            continue;
+        note->severity = other->severity;
+        note->first_offset = note->count ? note->first_offset : other->first_offset;
+        note->count += other->count;
+        note->bytes += other->bytes;
+    }
+    for (size_t i = 0; i < from->regions_n && notes->regions_n < NOTES_REGIONS_MAX; i++)
+        if (alloc_reserve(notes->alloc, (void **)&notes->region, &notes->regions_capacity, notes->regions_n + 1, sizeof *notes->region))
+            notes->region[notes->regions_n++] = from->region[i];
+    notes->damage_regions += from->damage_regions;
+    notes->damage_bytes += from->damage_bytes;
+    notes->damage_end = UINT64_MAX;
+}

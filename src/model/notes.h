@@ -28,4 +28,7 @@ void notes_free(struct notes *notes);
 /* Counts a finding; the text is formatted for the first of its code only.  Without memory the counts still hold. */
 void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *where, const char *format, va_list values);
 
+/* Adds all that another reader found, which is about to go: texts are copied, codes stay as they are. */
+void notes_join(struct notes *notes, const struct notes *from);
+
 #endif
