@@ -69,7 +69,7 @@ void ctf_import(struct ctf_reader *reader, const struct layout *layout, const st
 static struct view view_of(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from)
 {
     const struct ctf_reader *reader = schema->reader;
-    const struct ctf_packet *packet = &reader->packets[event->part < CTF_SLOTS ? event->part : 0];
+    const struct ctf_packet *packet = &reader->packets[event->part % CTF_SLOTS];
     *from = (uint64_t)(event->payload - packet->base) * 8;
     uint64_t end = *from + (uint64_t)event->payload_size * 8;
     struct bits header = bits_over(packet->base, *from + ctf_header_bit(event), end < packet->content_end ? end : packet->content_end);
@@ -80,14 +80,10 @@ static struct view view_of(const struct ctf_schema *schema, const ttr_event *eve
 static void place_body(const struct layout_schema *base, const ttr_event *event, struct layout_run *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
-    const struct ctf_packet *packet = &schema->reader->packets[event->part < CTF_SLOTS ? event->part : 0];
+    const struct ctf_packet *packet = &schema->reader->packets[event->part % CTF_SLOTS];
     uint64_t from = (uint64_t)(event->payload - packet->base) * 8, end = from + (uint64_t)event->payload_size * 8;
-    uint32_t imports;
-    run->bits.base = packet->base;
-    run->bits.at = from + ctf_body_bit(event);
-    run->bits.end = end < packet->content_end ? end : packet->content_end;
-    run->bits.failed = false;
-    if (!base->layout || (layout_imports(base->layout, &imports), imports == 0))
+    run->bits = bits_over(packet->base, from + ctf_body_bit(event), end < packet->content_end ? end : packet->content_end);
+    if (!schema->has_imports)
         return;
     struct view view = view_of(schema, event, &from);
     fill_imports(&view, base->layout, run);
@@ -297,7 +293,7 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
     if (class->layout) {
         uint32_t imports;
         (void)layout_imports(class->layout, &imports);
-        class->has_imports = imports > 0;
+        class->has_imports = class->schema.has_imports = imports > 0;
         class->fixed = layout_fixed_bits(class->layout);
         find_threads(class);
     }

@@ -12,8 +12,6 @@
 struct loop {
     struct ctf_reader *reader;
     const struct ctf_plan *plan;
-    const struct ctf_timeline *timeline;
-    const struct ctf_packet *packet;
     const uint8_t *base;
     uint64_t at, end;        /* bits from base */
     uint64_t header_at, body_at;
@@ -51,19 +49,17 @@ static enum ctf_stop read_header_slowly(struct loop *loop)
 }
 
 /* Reads the header at loop->at; CTF_STOP_FULL where it is read. */
-static inline enum ctf_stop read_header(struct loop *loop)
+static enum ctf_stop read_header(struct loop *loop)
 {
     const struct ctf_plan *plan = loop->plan;
-    const struct ctf_loads *loads = &plan->loads;
     uint64_t mask = (UINT64_C(1) << plan->align) - 1;
     loop->header_at = (loop->at + mask) & ~mask;
-    if (UNLIKELY(loop->header_at >= loop->end))
+    if (loop->header_at >= loop->end)
         return CTF_STOP_EDGE;
-    if (UNLIKELY(plan->kind != CTF_PLAN_LOADS || (loop->end - loop->header_at) >> 3 < loads->room))
+    if (plan->kind != CTF_PLAN_LOADS || (loop->end - loop->header_at) >> 3 < plan->loads.room ||
+        !ctf_load_header(plan, loop->base + (loop->header_at >> 3), &loop->header))
         return read_header_slowly(loop);
-    if (UNLIKELY(!ctf_load_header(plan, loop->base + (loop->header_at >> 3), &loop->header)))
-        return read_header_slowly(loop);
-    loop->body_at = loop->header_at + loads->bits;
+    loop->body_at = loop->header_at + plan->loads.bits;
     return CTF_STOP_FULL;
 }
 
@@ -86,7 +82,7 @@ static enum ctf_stop measure(struct loop *loop)
 }
 
 /* Finds the class and moves behind the body; CTF_STOP_FULL where it is whole. */
-static inline enum ctf_stop pass_body(struct loop *loop)
+static enum ctf_stop pass_body(struct loop *loop)
 {
     struct ctf_stream *stream = loop->reader->stream;
     struct ctf_class *class = loop->header.id < stream->by_id_n ? stream->by_id[loop->header.id] : NULL;
@@ -134,35 +130,41 @@ static void note_backward(struct ctf_reader *reader, const ttr_event *event)
                (unsigned long long)reader->time - (unsigned long long)event->time);
 }
 
-/* Adds the view of the event between loop->header_at and loop->at. */
-static inline void give(struct loop *loop)
+/* What views have in common while a packet is read. */
+struct views {
+    const struct ctf_timeline *timeline;
+    const uint8_t *base;
+    uint64_t offset;         /* of base in the file */
+    uint32_t part, cpu;
+    uint8_t cpu_flag;
+    bool has_time;
+};
+
+/* Fills the view of an event whose header begins at bit `header_at`, its body at `body_at`, and that ends at `end`. */
+static inline void fill_view(ttr_event *event, const struct views *views, const struct ctf_class *class, uint64_t header_at,
+                             uint64_t body_at, uint64_t end)
 {
-    struct ctf_reader *reader = loop->reader;
-    struct input *in = reader->in;
-    ttr_event *event = &in->events[in->n++];
-    const struct ctf_packet *packet = loop->packet;
-    const struct ctf_class *class = loop->class;
-    uint64_t first = loop->header_at >> 3, from = loop->header_at & 7;
-    bool is_clamped = false;
+    uint64_t first = header_at >> 3;
     copy_event(event, &class->model);
-    event->ticks = loop->header.ticks;
-    event->payload = loop->base + first;
-    event->payload_size = (uint32_t)(((loop->at + 7) >> 3) - first);
-    event->body = (uint32_t)(from << 29 | ((loop->body_at - (first << 3)) & 0x1fffffffu));
-    event->offset = reader->offset + first;
-    event->part = reader->slot;
-    if (packet->has_cpu) {
-        event->cpu = packet->cpu;
-        event->flags |= TTR_EVENT_HAS_CPU;
-    }
-    if (class->has_thread && !(loop->body_at & 7))
-        event->thread = ctf_find_thread(reader, class, loop->base + (loop->body_at >> 3));
-    if (UNLIKELY(!loop->plan->has_time)) {
+    event->payload = views->base + first;
+    event->payload_size = (uint32_t)(((end + 7) >> 3) - first);
+    event->body = (uint32_t)((header_at & 7) << 29 | ((body_at - (first << 3)) & 0x1fffffffu));
+    event->offset = views->offset + first;
+    event->part = views->part;
+    event->cpu = views->cpu;
+    event->flags |= views->cpu_flag;
+}
+
+/* The view's time; what is odd about it is told. */
+static inline void set_time(struct ctf_reader *reader, ttr_event *event, const struct views *views)
+{
+    bool is_clamped = false;
+    if (UNLIKELY(!views->has_time)) {
         event->time = reader->time == INT64_MIN ? 0 : reader->time;
         event->flags |= TTR_EVENT_NO_TIME;
         return;
     }
-    event->time = ctf_time(loop->timeline, loop->header.ticks, &is_clamped);
+    event->time = ctf_time(views->timeline, event->ticks, &is_clamped);
     if (UNLIKELY(is_clamped))
         event->flags |= TTR_EVENT_CLAMPED;
     if (UNLIKELY(event->time < reader->time))
@@ -170,31 +172,97 @@ static inline void give(struct loop *loop)
     reader->time = event->time;
 }
 
+/* The usual events, as many as come in a row: two loads for the header, a class met before, a body that needs nothing from outside.  Stops at
+ * whatever is not so, at its begin.  All that the loop needs is copied first: what is stored through pointers could be anything. */
+static __attribute__((noinline)) void run_usual(struct loop *loop, const struct views *shared)
+{
+    struct ctf_reader *reader = loop->reader;
+    struct input *in = reader->in;
+    struct layout_run *run = &reader->run;
+    const struct views views = *shared;
+    const struct ctf_plan plan = {.is_big_endian = loop->plan->is_big_endian, .only_id = loop->plan->only_id, .escape = loop->plan->escape,
+                                  .loads = loop->plan->loads};
+    struct ctf_class *const *by_id = reader->stream->by_id;
+    const uint64_t ids = reader->stream->by_id_n, mask = (UINT64_C(1) << loop->plan->align) - 1, end = loop->end;
+    const uint64_t room = (uint64_t)plan.loads.room * 8, last = end < room ? 0 : end - room;
+    struct ctf_header header = {.ticks = loop->header.ticks};
+    ttr_event *event = in->events + in->n, *const stop = in->events + in->batch;
+    uint64_t at = loop->at, ticks = header.ticks;
+    run->bits = bits_over(views.base, 0, end);
+    for (; event < stop && end >= room; event++) {
+        uint64_t header_at = (at + mask) & ~mask, body_at = header_at + plan.loads.bits, next;
+        if (header_at > last || !ctf_load_header(&plan, views.base + (header_at >> 3), &header))
+            break;
+        const struct ctf_class *class = header.id < ids ? by_id[header.id] : NULL;
+        if (UNLIKELY(!class || class->has_imports))
+            break;
+        next = body_at + class->fixed;
+        if (class->fixed == 0 || (body_at & 7)) {
+            run->bits.at = body_at;
+            if (class->layout && layout_measure(class->layout, run) != LAYOUT_FINE)
+                break;
+            next = class->layout ? run->bits.at : body_at;
+        }
+        if (next > end || next < body_at)
+            break;
+        fill_view(event, &views, class, header_at, body_at, next);
+        event->ticks = header.ticks;
+        if (class->has_thread && !(body_at & 7))
+            event->thread = ctf_find_thread(reader, class, views.base + (body_at >> 3));
+        set_time(reader, event, &views);
+        ticks = header.ticks;
+        at = next;
+    }
+    in->n = (uint32_t)(event - in->events);
+    loop->at = at;
+    loop->header.ticks = ticks;
+}
+
+/* One event of any kind. */
+static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const struct views *views)
+{
+    struct ctf_reader *reader = loop->reader;
+    struct input *in = reader->in;
+    uint64_t ticks = loop->header.ticks, at = loop->at;
+    if (reader->frame.is_unfinished && is_in_zeros(loop))
+        return CTF_STOP_ZERO;
+    enum ctf_stop stop = read_header(loop);
+    if (stop == CTF_STOP_FULL)
+        stop = pass_body(loop);
+    if (stop == CTF_STOP_FULL && loop->at == at)
+        stop = CTF_STOP_ZERO;
+    if (stop != CTF_STOP_FULL) {
+        loop->header.ticks = ticks;
+        loop->at = at;
+        return stop;
+    }
+    ttr_event *event = &in->events[in->n++];
+    fill_view(event, views, loop->class, loop->header_at, loop->body_at, loop->at);
+    event->ticks = loop->header.ticks;
+    if (loop->class->has_thread && !(loop->body_at & 7))
+        event->thread = ctf_find_thread(reader, loop->class, loop->base + (loop->body_at >> 3));
+    set_time(reader, event, views);
+    return CTF_STOP_FULL;
+}
+
 enum ctf_stop ctf_run_events(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     const struct ctf_kind *kind = reader->stream->kind;
-    struct loop loop = {.reader = reader, .plan = &kind->plan, .timeline = &kind->timeline, .packet = &reader->packets[reader->slot],
-                        .base = reader->bits.base, .at = reader->bits.at, .end = reader->bits.end, .header.ticks = reader->ticks};
+    const struct ctf_packet *packet = &reader->packets[reader->slot];
+    struct loop loop = {.reader = reader, .plan = &kind->plan, .base = reader->bits.base, .at = reader->bits.at, .end = reader->bits.end,
+                        .header.ticks = reader->ticks};
+    const struct views views = {.timeline = &kind->timeline, .base = loop.base, .offset = reader->offset, .part = reader->slot,
+                                .cpu = packet->has_cpu ? packet->cpu : 0, .cpu_flag = packet->has_cpu ? TTR_EVENT_HAS_CPU : 0,
+                                .has_time = kind->plan.has_time};
+    bool has_usual = kind->plan.kind == CTF_PLAN_LOADS && kind->plan.loads.bits > 0 && !reader->frame.is_unfinished;
     enum ctf_stop stop = CTF_STOP_FULL;
     uint32_t before = in->n;
-    while (in->n < in->batch) {
-        uint64_t ticks = loop.header.ticks, at = loop.at;
-        if (UNLIKELY(reader->frame.is_unfinished) && is_in_zeros(&loop)) {
-            stop = CTF_STOP_ZERO;
-            break;
-        }
-        stop = read_header(&loop);
-        if (stop == CTF_STOP_FULL)
-            stop = pass_body(&loop);
-        if (stop == CTF_STOP_FULL && UNLIKELY(loop.at == at))
-            stop = CTF_STOP_ZERO;
-        if (UNLIKELY(stop != CTF_STOP_FULL)) {
-            loop.header.ticks = ticks;
-            loop.at = at;
-            break;
-        }
-        give(&loop);
+    while (in->n < in->batch && stop == CTF_STOP_FULL) {
+        if (has_usual)
+            run_usual(&loop, &views);
+        if (in->n < in->batch)
+            stop = run_one(&loop, &views);
     }
     reader->bits.at = loop.at;
     reader->ticks = loop.header.ticks;

@@ -91,6 +91,7 @@ struct ctf_schema {
     struct ctf_stream *stream;
     const struct ctf_event_class *event; /* NULL in the schema of definitions */
     ttr_id id;
+    bool has_imports;          /* its fields need values of the packet or the header */
     const struct ctf_reader *reader;
 };
 
