@@ -23,6 +23,7 @@ struct trace {
     char file_name[FILES_MAX][64];
     ttr_file files[FILES_MAX];
     size_t n, anchor;
+    unsigned rounds;
 };
 
 /* A way of reading, and what came of it. */
@@ -151,6 +152,40 @@ static void check_cuts(const struct trace *trace)
     dump_free(&whole.dump);
 }
 
+/* One to four bytes become others: a bit turned, all ones, zero, or anything. */
+static void change(uint8_t *bytes, size_t n, uint64_t *seed)
+{
+    for (uint64_t k = support_random(seed) % 4 + 1; k > 0; k--) {
+        uint64_t word = support_random(seed);
+        uint8_t *byte = &bytes[word % n];
+        const uint8_t others[] = {(uint8_t)(*byte ^ (1u << (word >> 32) % 8)), 0xff, 0, (uint8_t)(word >> 40)};
+        *byte = others[(word >> 56) % 4];
+    }
+}
+
+static void check_changed(const struct trace *trace)
+{
+    static const ttr_options options = {.size = sizeof options, .max_memory = 64 << 20};
+    uint64_t seed = 7;
+    for (unsigned i = 0; i < trace->rounds; i++) {
+        struct trace changed = *trace;
+        struct way way = {.options = &options, .flags = i % 2 ? TTR_READ_DEFINITIONS : 0};
+        size_t file = support_random(&seed) % trace->n, n = trace->files[file].n;
+        uint8_t *bytes = alloc_zero(alloc_default(), n + 1, 1);
+        assert_non_null(bytes);
+        if (n) {
+            memcpy(bytes, trace->files[file].bytes, n);
+            change(bytes, n, &seed);
+        }
+        changed.files[file].bytes = bytes;
+        read_trace(&changed, &way);
+        if (way.dump.status == TTR_OK || way.dump.status == TTR_AGAIN || way.dump.status == TTR_E_MISUSE)
+            fail_msg("%s changed: reading ends with %s", trace->path, ttr_status_text(way.dump.status));
+        dump_free(&way.dump);
+        alloc_free(alloc_default(), bytes, n + 1, 1);
+    }
+}
+
 static void check_memory(const struct trace *trace)
 {
     for (size_t at = 1;; at++) {
@@ -215,12 +250,13 @@ static void load(struct trace *trace, const char *anchor)
 struct run {
     const char *folder, *prefix, *format, *anchor;
     void (*check)(const struct trace *trace);
+    unsigned rounds;
 };
 
 static void run_one(const struct run *run, const char *root, const char *name)
 {
     char path[PATH_ROOM];
-    struct trace trace = {.path = path, .name = name, .format = run->format};
+    struct trace trace = {.path = path, .name = name, .format = run->format, .rounds = run->rounds};
     (void)snprintf(path, sizeof path, "%s/%s/%s", root, run->folder, name);
     load(&trace, run->anchor);
     run->check(&trace);
@@ -253,20 +289,25 @@ static void each(const struct run *run)
 
 void vectors_files_read_as_written(const char *folder, const char *prefix, const char *format, const char *anchor)
 {
-    each(&(struct run){folder, prefix, format, anchor, check_written});
+    each(&(struct run){folder, prefix, format, anchor, check_written, 0});
 }
 
 void vectors_files_read_when_cut(const char *folder, const char *prefix, const char *format, const char *anchor)
 {
-    each(&(struct run){folder, prefix, format, anchor, check_cuts});
+    each(&(struct run){folder, prefix, format, anchor, check_cuts, 0});
+}
+
+void vectors_files_read_when_changed(const char *folder, const char *prefix, const char *format, const char *anchor, unsigned rounds)
+{
+    each(&(struct run){folder, prefix, format, anchor, check_changed, rounds});
 }
 
 void vectors_files_read_without_memory(const char *folder, const char *prefix, const char *format, const char *anchor)
 {
-    each(&(struct run){folder, prefix, format, anchor, check_memory});
+    each(&(struct run){folder, prefix, format, anchor, check_memory, 0});
 }
 
 void vectors_files_refused_when_strict(const char *folder, const char *prefix, const char *format, const char *anchor)
 {
-    each(&(struct run){folder, prefix, format, anchor, check_strict});
+    each(&(struct run){folder, prefix, format, anchor, check_strict, 0});
 }

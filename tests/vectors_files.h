@@ -12,6 +12,9 @@ void vectors_files_read_as_written(const char *folder, const char *prefix, const
  * events, unless the folder's name ends with "-whole": then the end of a trace changes what its begin means. */
 void vectors_files_read_when_cut(const char *folder, const char *prefix, const char *format, const char *anchor);
 
+/* With some bytes of one file changed, `rounds` times for each trace, reading ends within bounds and without a crash. */
+void vectors_files_read_when_changed(const char *folder, const char *prefix, const char *format, const char *anchor, unsigned rounds);
+
 /* With the 1st, 2nd, ... allocation failing, reading ends with TTR_E_NOMEM or goes well; nothing leaks. */
 void vectors_files_read_without_memory(const char *folder, const char *prefix, const char *format, const char *anchor);
 

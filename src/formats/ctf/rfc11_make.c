@@ -161,11 +161,11 @@ static bool state_align(struct rfc11_parser *parser, struct rfc11_type *made, co
         return true;
     if (d->kind == RFC11_STRING_KIND && d->align < 8)
         return rfc11_refuse(&parser->lexer, at, "a string begins at a byte: expected align = 8 or more");
-    made->type.minimum_align = rfc11_log2(d->align);
-    if (made->rule != RULE_COMPOUND) {
-        made->rule = RULE_FIXED;
-        made->type.align = made->type.minimum_align;
-    }
+    bool is_basic = made->rule == RULE_BASIC;
+    made->type.minimum_align = is_basic ? 0 : rfc11_log2(d->align);
+    if (made->rule != RULE_COMPOUND)
+        made->type.align = rfc11_log2(d->align);
+    made->rule = is_basic ? RULE_FIXED : made->rule;
     return true;
 }
 
@@ -185,7 +185,7 @@ struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_dec
                                                              : make_list(parser, d, at);
     if (!made || !state_align(parser, made, d, at))
         return NULL;
-    made->type.name = d->name;
+    made->type.name = d->is_abstract ? (ttr_text){"", 0} : d->name; /* `string` as it is has no name of its own */
     d->made = made;
     return made;
 }

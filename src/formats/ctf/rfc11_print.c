@@ -304,6 +304,8 @@ static bool put_trace(struct printer *p)
             return refuse(p, no_field, "second clock");
         clock = clock ? clock : d->streams[i]->clock;
     }
+    if (!clock && d->clocks_n)
+        clock = d->clocks[0];
     (void)put(p, "trace {\n    major = 1;\n    minor = 1;\n    alignment = %s;\n", is_natural ? "natural" : "packed");
     if (is_natural)
         (void)put(p, "    word_size = %u;\n", d->alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64);

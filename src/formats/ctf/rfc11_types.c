@@ -92,8 +92,8 @@ struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t k
 static uint8_t default_align(enum ctf_alignment alignment, uint32_t bits)
 {
     uint32_t word = alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64;
-    if (bits % 8 != 0)
-        return 0;
+    if (bits % 8 != 0 || bits == 0)
+        return 0; /* 0: a type left half made, where memory is out */
     if (alignment != CTF_ALIGN_NATURAL_64 && alignment != CTF_ALIGN_NATURAL_32)
         return 3;
     if ((bits & (bits - 1)) != 0)

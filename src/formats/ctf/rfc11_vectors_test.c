@@ -17,6 +17,12 @@ static void prefixes_do_no_harm_and_give_the_first_events(void **state)
     vectors_files_read_when_cut(FOLDER, "rfc11-", "ctf", "metadata");
 }
 
+static void changed_bytes_do_no_harm(void **state)
+{
+    (void)state;
+    vectors_files_read_when_changed(FOLDER, "rfc11-", "ctf", "metadata", 200);
+}
+
 static void strict_mode_refuses_damage(void **state)
 {
     (void)state;
@@ -34,6 +40,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_give_what_the_document_says),
         cmocka_unit_test(prefixes_do_no_harm_and_give_the_first_events),
+        cmocka_unit_test(changed_bytes_do_no_harm),
         cmocka_unit_test(strict_mode_refuses_damage),
         cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
     };
