@@ -280,7 +280,8 @@ static void prepare_text(struct compiler *c, const struct type *type, uint8_t va
     value->hint = type->hint;
     value->text = (ttr_text){"", 0};
     c->ops[c->ops_n - 1].step.type = type;
-    c->ops[c->ops_n - 1].step.load = type->encoding;
+    if (type->encoding >= ENCODING_UTF16LE)
+        c->ops[c->ops_n - 1].step.load = type->encoding;
 }
 
 static bool is_wide(const struct type *type)
@@ -327,16 +328,47 @@ void emit_label(struct compiler *c)
     c->label = c->ops_n;
 }
 
-/* A length saved just before and used at once need not be two steps. */
-static struct step *grow_save(struct compiler *c, uint8_t slot)
+/* The step just before where it saves a length of whole bytes to a slot; what needs it at once can do that itself. */
+static struct step *last_save(struct compiler *c, uint8_t slot)
 {
     struct step *last = c->ops_n > 0 ? &c->ops[c->ops_n - 1].step : NULL;
-    bool may_grow = last && c->program == PROGRAM_MEASURE && c->label != c->ops_n && c->pending == 0;
-    if (!may_grow || last->code != STEP_SAVE || last->slot != slot || last->load == LOAD_BITS || last->flags & STEP_MAY_LACK)
+    if (!last || c->label == c->ops_n || c->pending || last->code != STEP_SAVE || last->slot != slot)
         return NULL;
-    last->code = STEP_COUNTED;
-    last->jump = last->width;
+    return last->load == LOAD_BITS || last->flags & STEP_MAY_LACK ? NULL : last;
+}
+
+/* Saving and passing over in one. */
+static struct step *grow_save(struct compiler *c, uint8_t slot)
+{
+    struct step *last = c->program == PROGRAM_MEASURE ? last_save(c, slot) : NULL;
+    if (last) {
+        last->code = STEP_COUNTED;
+        last->jump = last->width;
+    }
     return last;
+}
+
+/* A step that gives what has a length; where that was just saved, this step does it instead. */
+static struct step *emit_counted(struct compiler *c, enum step_code code, uint8_t slot, bool is_fixed)
+{
+    const struct step *last = is_fixed || code == GIVE_TEXT_WIDE_TAKEN ? NULL : last_save(c, slot);
+    struct step save = {0};
+    if (last) {
+        save = *last;
+        c->pending = save.advance;
+        c->ops_n--;
+    }
+    struct step *step = emit_moving(c, code);
+    if (!step)
+        return NULL;
+    step->slot = slot;
+    step->flags |= is_fixed ? STEP_FIXED : 0;
+    if (last) {
+        step->flags |= STEP_LOADS;
+        step->load = save.load;
+        step->jump = save.width;
+    }
+    return step;
 }
 
 /* What is known behind elements that may be none, from where the first would begin. */
@@ -405,7 +437,7 @@ bool emit_bytes(struct compiler *c, const struct type *type)
     bool is_wide_text = is_text && is_wide(type);
     struct step *step = NULL;
     if (is_counted) {
-        step = emit_moving(c, is_wide_text ? GIVE_TEXT_WIDE_TAKEN : is_text ? GIVE_TEXT_TAKEN : GIVE_BLOB_TAKEN);
+        step = emit_counted(c, is_wide_text ? GIVE_TEXT_WIDE_TAKEN : is_text ? GIVE_TEXT_TAKEN : GIVE_BLOB_TAKEN, count.slot, false);
         place_behind(&c->place, &byte, 0);
     } else {
         step = emit_still(c, is_wide_text ? GIVE_TEXT_WIDE : is_text ? GIVE_TEXT : GIVE_BLOB, type->count * 8);
@@ -413,7 +445,6 @@ bool emit_bytes(struct compiler *c, const struct type *type)
     if (!step)
         return false;
     step->count = type->count;
-    step->slot = count.slot;
     prepare_text(c, type, is_text ? TTR_TYPE_TEXT : TTR_TYPE_BYTES);
     return is_counted || emit_pass(c, type->count * 8);
 }
@@ -428,44 +459,52 @@ bool emit_is_plain(const struct type *element, const struct place *place, const 
     return code < GIVE_FLOAT;
 }
 
-bool emit_elements(struct compiler *c, const struct type *type, const struct fold_element *each, const struct emit_count *count,
-                   unsigned align)
+static bool give_elements(struct compiler *c, const struct type *type, const struct fold_element *each, const struct emit_count *count,
+                          unsigned align)
 {
-    struct step *step = emit_moving(c, GIVE_ELEMENTS);
+    struct step *step = emit_counted(c, GIVE_ELEMENTS, count->slot, count->is_fixed);
     if (!step)
         return false;
     ttr_value *value = &c->ops[c->ops_n - 1].field.value;
     *value = (ttr_value){.text = {"", 0}, .type = TTR_TYPE_ARRAY};
     step->type = type;
-    step->flags |= count->is_fixed ? STEP_FIXED : 0;
     step->count = count->count;
-    step->slot = count->slot;
     step->amount = each->stride;
     step->width = (uint32_t)(each->stride - each->bits);
     step->align = (uint8_t)align;
-    struct step array = *step;
+    return true;
+}
+
+/* One of the two steps that give the elements. */
+static bool give_element(struct compiler *c, const struct type *element, const struct fold_element *each, uint32_t is_second)
+{
+    struct place at_byte = {.known = 3};
+    enum step_code code = code_of(element, load_of(element, &at_byte));
+    struct step *step = emit_moving(c, (enum step_code)(code - GIVE_NUMBER + GIVE_ELEMENT));
+    if (!step)
+        return false;
+    set_load(step, element, &at_byte);
+    prepare_number(&c->ops[c->ops_n - 1].field.value, element);
+    step->amount = each->stride;
+    step->width = (uint32_t)(each->stride - each->bits);
+    step->jump = is_second;
+    return true;
+}
+
+bool emit_elements(struct compiler *c, const struct type *type, const struct fold_element *each, const struct emit_count *count,
+                   unsigned align)
+{
     ttr_field field = c->field;
+    bool is_good = give_elements(c, type, each, count, align);
     c->field.name = (ttr_text){"", 0};
     c->field.name_id = 0;
     c->field.choices = 0;
     c->field.depth++;
-    step = emit_moving(c, GIVE_ELEMENT);
+    is_good = is_good && give_element(c, type->element, each, 0) && give_element(c, type->element, each, 1);
     c->field = field;
-    if (!step)
-        return false;
-    struct place at_byte = {.known = 3};
-    set_load(step, type->element, &at_byte);
-    prepare_number(&c->ops[c->ops_n - 1].field.value, type->element);
-    step->flags |= type->element->kind == TYPE_FLOAT && type->element->bits == 32 ? STEP_SINGLE : 0;
-    step->amount = each->stride;
-    step = emit_moving(c, GIVE_ELEMENT_BACK);
-    if (!step)
-        return false;
-    step->type = type;
-    step->width = array.width;
     if (count->is_fixed && !align)
         place_pass(&c->place, count->count ? (count->count - 1) * each->stride + each->bits : 0);
     else
         place_behind(&c->place, each, align);
-    return true;
+    return is_good;
 }

@@ -182,7 +182,7 @@ static enum layout_end short_of(struct layout_run *run, const struct step *step,
     return LAYOUT_SHORT;
 }
 
-enum layout_end layout_measure(const struct layout *layout, struct layout_run *run)
+static __attribute__((noinline)) enum layout_end measure(const struct layout *layout, struct layout_run *run)
 {
     const struct step *step = layout->measure;
     const uint8_t *base = run->bits.base;
@@ -209,7 +209,7 @@ enum layout_end layout_measure(const struct layout *layout, struct layout_run *r
                 return short_of(run, step, at);
             at = ((uint64_t)(zero - base) + 1) << 3;
         } else if (step->code == STEP_COUNTED) {
-            uint64_t count = step_load(step, base, at - step->jump, end);
+            uint64_t count = load_plain((enum load)step->load, base + ((at - step->jump) >> 3));
             run->slots[step->slot] = count;
             run->bits.at = at;
             if (UNLIKELY(take(step, run, count, &why) == STEP_STOPS))
@@ -224,4 +224,13 @@ enum layout_end layout_measure(const struct layout *layout, struct layout_run *r
             at = run->bits.at;
         }
     }
+}
+
+enum layout_end layout_measure(const struct layout *layout, struct layout_run *run)
+{
+    uint64_t at = aligned(run->bits.at, layout->start_mask), end = run->bits.end, bits = layout->measure->advance;
+    if (layout->measure->code != STEP_END || at > end || bits > end - at)
+        return measure(layout, run);
+    run->bits.at = at + bits;
+    return LAYOUT_FINE;
 }

@@ -57,9 +57,10 @@ enum step_code {
     /* Others: move. */
     GIVE_STRING8, GIVE_STRING_WIDE, /* the latter in characters of `width` bytes */
     GIVE_TEXT_TAKEN, GIVE_TEXT_WIDE_TAKEN, GIVE_BLOB_TAKEN, /* as many bytes as `slot` says */
-    GIVE_ELEMENTS, /* an array of numbers, each given by the next step */
-    GIVE_ELEMENT,
-    GIVE_ELEMENT_BACK,
+    GIVE_ELEMENTS, /* an array of numbers that the next two steps give */
+    GIVE_ELEMENT,  /* + enum load, or as behind GIVE_NUMBER; the second one, whose `jump` is 1, gives all but the first */
+    GIVE_ELEMENT_F32LE = GIVE_ELEMENT + LOAD_COUNT,
+    GIVE_ELEMENT_F32BE,
     GIVE_NOTHING   /* the walk is over */
 };
 
@@ -77,7 +78,7 @@ enum order {
 #define STEP_REVERSED 4u /* LOAD_BITS */
 #define STEP_BIG 8u      /* LOAD_BITS */
 #define STEP_MAY_LACK 16u /* SAVE: the slot holds something from now on */
-#define STEP_SINGLE 32u  /* GIVE_ELEMENT: a float of 32 bits */
+#define STEP_LOADS 32u   /* GIVE_..._TAKEN, GIVE_ELEMENTS: first the number of `load` `jump` bits before goes into the slot */
 #define STEP_INLINE_SLOT LAYOUT_SLOTS /* lengths right before what they count */
 
 struct step {
@@ -149,11 +150,10 @@ struct layout {
     const struct type *root[ROOT_COUNT];
 };
 
-/* The number of a step at a place where its bits are known to be. */
-static inline uint64_t step_load(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end)
+/* A number of whole bytes at a byte. */
+static inline uint64_t load_plain(enum load load, const uint8_t *p)
 {
-    const uint8_t *p = base + (at >> 3);
-    switch (step->load) {
+    switch (load) {
     case LOAD_U8: return *p;
     case LOAD_U16LE: return load_u16le(p);
     case LOAD_U32LE: return load_u32le(p);
@@ -166,13 +166,17 @@ static inline uint64_t step_load(const struct step *step, const uint8_t *base, u
     case LOAD_S32LE: return (uint64_t)(int32_t)load_u32le(p);
     case LOAD_S16BE: return (uint64_t)(int16_t)load_u16be(p);
     case LOAD_S32BE: return (uint64_t)(int32_t)load_u32be(p);
-    default: break;
+    default: return 0;
     }
-    struct bits bits = bits_over(base, at, end);
-    uint64_t x = step->flags & STEP_BIG ? bits_be(&bits, step->width) : bits_le(&bits, step->width);
-    if (step->flags & STEP_REVERSED)
-        x = bits_reverse(x, step->width);
-    return step->flags & STEP_SIGNED ? (uint64_t)bits_sign(x, step->width) : x;
+}
+
+/* The number of a step, read bit by bit; its bits are known to be there. */
+uint64_t step_load_bits(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end);
+
+/* The number of a step at a place where its bits are known to be. */
+static inline uint64_t step_load(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end)
+{
+    return step->load == LOAD_BITS ? step_load_bits(step, base, at, end) : load_plain((enum load)step->load, base + (at >> 3));
 }
 
 /* The first zero byte, or NULL. */

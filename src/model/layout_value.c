@@ -10,6 +10,15 @@
 #define LIMB_DIGITS 9u
 #define LIMB_BASE 1000000000u
 
+uint64_t step_load_bits(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end)
+{
+    struct bits bits = bits_over(base, at, end);
+    uint64_t x = step->flags & STEP_BIG ? bits_be(&bits, step->width) : bits_le(&bits, step->width);
+    if (step->flags & STEP_REVERSED)
+        x = bits_reverse(x, step->width);
+    return step->flags & STEP_SIGNED ? (uint64_t)bits_sign(x, step->width) : x;
+}
+
 /* --- Labels --- */
 
 void value_enum(const struct value_place *place, ttr_value *value)

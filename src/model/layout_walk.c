@@ -4,6 +4,8 @@
  * the walk on, the same that measuring runs.  Every value is checked against the end of the record before it is touched. */
 #include "model/layout_program.h"
 
+/* Kept out of the way of what nearly all fields are, which then need no stack. */
+#define APART __attribute__((noinline))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -22,7 +24,7 @@ static inline void copy_field(ttr_field *to, const ttr_field *from)
     part[0] = source[0], part[1] = source[1], part[2] = source[2], part[3] = source[3];
 }
 
-static bool stop(struct layout_walk *walk, const struct op *op, enum layout_end why)
+static APART bool stop(struct layout_walk *walk, const struct op *op, enum layout_end why)
 {
     walk->run.member = op->step.member;
     walk->end = why;
@@ -68,20 +70,17 @@ static void set_text(ttr_value *value, const uint8_t *p, size_t n)
     value->text = (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
 }
 
-/* Text or bytes of a size. */
-static inline void set_bytes(const struct value_place *place, unsigned code, size_t n, ttr_value *value)
+static APART bool give_text(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
-    const uint8_t *p = place->base + (place->at >> 3);
-    if (code == GIVE_TEXT || code == GIVE_TEXT_TAKEN)
-        set_text(value, p, n);
-    else if (code == GIVE_TEXT_WIDE || code == GIVE_TEXT_WIDE_TAKEN)
-        value_wide_text(place, n, value);
-    else
-        value->text = (ttr_text){(const char *)p, n};
+    copy_field(field, &op->field);
+    const uint8_t *p = walk->run.bits.base + ((walk->run.bits.at + op->step.advance) >> 3);
+    set_text(&field->value, p, (size_t)op->step.count);
+    walk->op = op;
+    return true;
 }
 
 /* Fields that stand still and take more than a load; their bits are there. */
-static bool give_still(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_still(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
     const struct step *step = &op->step;
     struct value_place place = place_at(walk, op, step->advance);
@@ -92,23 +91,17 @@ static bool give_still(struct layout_walk *walk, const struct op *op, ttr_field 
     case GIVE_FLOAT: value_float(&place, value); break;
     case GIVE_BOOL: value_bool(&place, value); break;
     case GIVE_WIDE: value_wide(&place, value); break;
-    case GIVE_ENUM:
-        value->v.u = step_load(step, place.base, place.at, place.end);
-        value_enum(&place, value);
-        break;
     case GIVE_FLAGS:
         value->v.u = step_load(step, place.base, place.at, place.end);
         value_flags(&place, value);
         break;
-    case GIVE_TEXT:
-    case GIVE_TEXT_WIDE:
-    case GIVE_BLOB: set_bytes(&place, step->code, (size_t)step->count, value); break;
-    default: break; /* it is as it is */
+    case GIVE_TEXT_WIDE: value_wide_text(&place, (size_t)step->count, value); break;
+    default: value->text = (ttr_text){(const char *)place.base + (place.at >> 3), (size_t)step->count}; break; /* a blob */
     }
     return true;
 }
 
-static bool give_leb(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_leb(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
     struct value_place place = place_at(walk, op, op->step.advance);
     const uint8_t *end = place.base + (place.end >> 3), *p = place.base + (place.at >> 3);
@@ -121,7 +114,17 @@ static bool give_leb(struct layout_walk *walk, const struct op *op, ttr_field *f
     return true;
 }
 
-static bool give_array(struct layout_walk *walk, const struct op *op, ttr_field *field)
+/* How many elements or bytes a moving step gives. */
+static inline uint64_t take_count(struct layout_walk *walk, const struct step *step)
+{
+    if (step->flags & STEP_LOADS) {
+        const uint8_t *p = walk->run.bits.base + ((walk->run.bits.at - step->jump) >> 3);
+        walk->run.slots[step->slot] = load_plain((enum load)step->load, p);
+    }
+    return step_count(step, &walk->run);
+}
+
+static APART bool give_array(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
     uint64_t count = step_count(&op->step, &walk->run);
     if (count > UINT32_MAX) {
@@ -143,8 +146,25 @@ static inline bool advance(struct layout_walk *walk, const struct op *op)
     return true;
 }
 
-static bool give_string(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_string8(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
+    if (!advance(walk, op))
+        return false;
+    const uint8_t *base = walk->run.bits.base, *p = base + (walk->run.bits.at >> 3);
+    const uint8_t *zero = find_zero(p, base + (walk->run.bits.end >> 3));
+    if (UNLIKELY(!zero))
+        return stop(walk, op, LAYOUT_SHORT);
+    walk->run.bits.at = ((uint64_t)(zero - base) + 1) << 3;
+    copy_field(field, &op->field);
+    field->value.text = (ttr_text){(const char *)p, (size_t)(zero - p)};
+    walk->op = op;
+    return true;
+}
+
+static APART bool give_string_wide(struct layout_walk *walk, const struct op *op, ttr_field *field)
+{
+    if (!advance(walk, op))
+        return false;
     struct value_place place = place_at(walk, op, 0);
     const uint8_t *p = place.base + (place.at >> 3), *end = place.base + (place.end >> 3);
     unsigned unit = op->step.width;
@@ -153,103 +173,111 @@ static bool give_string(struct layout_walk *walk, const struct op *op, ttr_field
         return stop(walk, op, LAYOUT_SHORT);
     walk->run.bits.at += ((uint64_t)n + unit) << 3;
     copy_field(field, &op->field);
-    if (unit == 1)
-        field->value.text = (ttr_text){(const char *)p, n};
-    else
-        value_wide_text(&place, n, &field->value);
+    value_wide_text(&place, n, &field->value);
     walk->op = op;
     return true;
 }
 
-static bool give_taken(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_taken(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
-    uint64_t count = step_count(&op->step, &walk->run);
+    if (!advance(walk, op))
+        return false;
+    uint64_t count = take_count(walk, &op->step);
     if (UNLIKELY(count > left(walk) >> 3)) {
         walk->run.value = count;
         return stop(walk, op, count > UINT32_MAX ? LAYOUT_HUGE : LAYOUT_SHORT);
     }
     struct value_place place = place_at(walk, op, 0);
+    const uint8_t *p = place.base + (place.at >> 3);
     copy_field(field, &op->field);
-    set_bytes(&place, op->step.code, (size_t)count, &field->value);
+    if (op->step.code == GIVE_TEXT_TAKEN)
+        set_text(&field->value, p, (size_t)count);
+    else if (op->step.code == GIVE_TEXT_WIDE_TAKEN)
+        value_wide_text(&place, (size_t)count, &field->value);
+    else
+        field->value.text = (ttr_text){(const char *)p, (size_t)count};
     walk->run.bits.at += count << 3;
     walk->op = op;
     return true;
 }
 
-/* The array itself; when it is empty the walk goes on behind the two steps of its elements. */
-static bool give_elements(struct layout_walk *walk, const struct op *op, ttr_field *field)
+/* The array itself. */
+static APART bool give_elements(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
     const struct step *step = &op->step;
+    if (!advance(walk, op))
+        return false;
+    (void)take_count(walk, step);
     if (!give_array(walk, op, field))
         return false;
     uint64_t count = field->value.count, mask = (UINT64_C(1) << step->align) - 1;
-    if (count == 0) {
-        walk->op = op + 2;
+    walk->loops.left[walk->loops.depth++] = count;
+    if (count == 0)
         return true;
-    }
     uint64_t at = (walk->run.bits.at + mask) & ~mask;
     if (at > walk->run.bits.end || count * step->amount - step->width > walk->run.bits.end - at)
         return stop(walk, op, LAYOUT_SHORT);
     walk->run.bits.at = at;
-    walk->loops.left[walk->loops.depth++] = count;
     return true;
 }
 
-static inline bool give_element(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static bool give_behind(struct layout_walk *walk, const struct op *op, ttr_field *field);
+
+/* An element, whose bits are known to be there, or what follows the last. */
+static inline bool give_element(struct layout_walk *walk, const struct op *op, ttr_field *field, enum load load, bool is_single)
 {
     const struct step *step = &op->step;
-    uint64_t at = walk->run.bits.at;
-    walk->loops.left[walk->loops.depth - 1]--;
+    uint64_t *elements_left = &walk->loops.left[walk->loops.depth - 1], at = walk->run.bits.at;
+    if (UNLIKELY(*elements_left == 0)) {
+        walk->loops.depth--;
+        walk->run.bits.at -= step->jump ? step->width : 0;
+        return give_behind(walk, op + 2 - step->jump, field);
+    }
+    --*elements_left;
     walk->run.bits.at = at + step->amount;
-    uint64_t number = step_load(step, walk->run.bits.base, at, walk->run.bits.end);
-    return give(walk, op, field, step->flags & STEP_SINGLE ? bits_of_double(single((uint32_t)number)) : number);
+    uint64_t number = load_plain(load, walk->run.bits.base + (at >> 3));
+    return give(walk, op - step->jump, field, is_single ? bits_of_double(single((uint32_t)number)) : number);
+}
+
+static APART bool give_enum(struct layout_walk *walk, const struct op *op, ttr_field *field)
+{
+    struct value_place place = place_at(walk, op, op->step.advance);
+    copy_field(field, &op->field);
+    field->value.v.u = step_load(&op->step, place.base, place.at, place.end);
+    value_enum(&place, &field->value);
+    walk->op = op;
+    return true;
 }
 
 /* Ends the walk well. */
-static bool finish(struct layout_walk *walk)
+static APART bool finish(struct layout_walk *walk, const struct op *op)
 {
+    if (!advance(walk, op))
+        return false;
     walk->end = LAYOUT_FINE;
     walk->op = over;
     return false;
 }
 
-/* Behind an element: NULL when it was not the last, else the step to go on at. */
-static inline const struct op *behind_element(struct layout_walk *walk, const struct op *op)
+/* Runs silent steps from one on; gives the next that is none, NULL where the walk ends. */
+static inline const struct op *skip_silent(struct layout_walk *walk, const struct op *op)
 {
-    if (walk->loops.left[walk->loops.depth - 1] > 0)
-        return NULL;
-    walk->loops.depth--;
-    walk->run.bits.at -= op->step.width;
-    return op + 1;
+    while (op->step.code < GIVE_NUMBER) {
+        enum layout_end why;
+        if (op->step.code == STEP_END ? !finish(walk, op) : !advance(walk, op))
+            return NULL;
+        uint32_t next = layout_silent(&op->step, &walk->run, &walk->loops, &why);
+        if (next == STEP_STOPS) {
+            walk->end = why;
+            walk->op = over;
+            return NULL;
+        }
+        op = next ? walk->program + next : op + 1;
+    }
+    return op;
 }
 
-/* Steps that move, but for elements: gives a field (true, and *op is NULL), or goes on at *op, or stops. */
-static bool move(struct layout_walk *walk, const struct op **op, ttr_field *field)
-{
-    const struct op *here = *op;
-    *op = NULL;
-    if (!advance(walk, here))
-        return false;
-    switch (here->step.code) {
-    case STEP_END: return finish(walk);
-    case GIVE_STRING8:
-    case GIVE_STRING_WIDE: return give_string(walk, here, field);
-    case GIVE_TEXT_TAKEN:
-    case GIVE_TEXT_WIDE_TAKEN:
-    case GIVE_BLOB_TAKEN: return give_taken(walk, here, field);
-    case GIVE_ELEMENTS: return give_elements(walk, here, field);
-    default: break;
-    }
-    enum layout_end why;
-    uint32_t next = layout_silent(&here->step, &walk->run, &walk->loops, &why);
-    if (next == STEP_STOPS) {
-        walk->end = why;
-        walk->op = over;
-        return false;
-    }
-    *op = next ? walk->program + next : here + 1;
-    return false;
-}
+static bool give_other(struct layout_walk *walk, const struct op *op, ttr_field *field);
 
 #define LOAD_AT(load) give(walk, op, field, load(base + ((at + op->step.advance) >> 3)))
 #define LOAD_SIGNED_AT(type, load) give(walk, op, field, (uint64_t)(type)load(base + ((at + op->step.advance) >> 3)))
@@ -259,57 +287,84 @@ static inline uint8_t load_u8(const uint8_t *p)
     return *p;
 }
 
+/* Gives the field of a step. */
 /* long: one case per load */
-static bool next(struct layout_walk *walk, ttr_field *field)
+static inline bool give_step(struct layout_walk *walk, const struct op *op, ttr_field *field)
+{
+    const uint8_t *base = walk->run.bits.base;
+    uint64_t at = walk->run.bits.at;
+    if (UNLIKELY(op->step.amount > walk->run.bits.end - at) && op->step.code < GIVE_STRING8)
+        return stop(walk, op, LAYOUT_SHORT);
+    switch (op->step.code) {
+    case GIVE_NUMBER + LOAD_U8: return LOAD_AT(load_u8);
+    case GIVE_NUMBER + LOAD_U16LE: return LOAD_AT(load_u16le);
+    case GIVE_NUMBER + LOAD_U32LE: return LOAD_AT(load_u32le);
+    case GIVE_NUMBER + LOAD_U64LE: return LOAD_AT(load_u64le);
+    case GIVE_NUMBER + LOAD_U16BE: return LOAD_AT(load_u16be);
+    case GIVE_NUMBER + LOAD_U32BE: return LOAD_AT(load_u32be);
+    case GIVE_NUMBER + LOAD_U64BE: return LOAD_AT(load_u64be);
+    case GIVE_NUMBER + LOAD_S8: return LOAD_SIGNED_AT(int8_t, load_u8);
+    case GIVE_NUMBER + LOAD_S16LE: return LOAD_SIGNED_AT(int16_t, load_u16le);
+    case GIVE_NUMBER + LOAD_S32LE: return LOAD_SIGNED_AT(int32_t, load_u32le);
+    case GIVE_NUMBER + LOAD_S16BE: return LOAD_SIGNED_AT(int16_t, load_u16be);
+    case GIVE_NUMBER + LOAD_S32BE: return LOAD_SIGNED_AT(int32_t, load_u32be);
+    case GIVE_F32LE: return give_float(walk, op, field, load_u32le(base + ((at + op->step.advance) >> 3)));
+    case GIVE_F32BE: return give_float(walk, op, field, load_u32be(base + ((at + op->step.advance) >> 3)));
+    case GIVE_AS_IT_IS: return give(walk, op, field, 0);
+    case GIVE_TEXT: return give_text(walk, op, field);
+    case GIVE_STRING8: return give_string8(walk, op, field);
+    case GIVE_ENUM: return give_enum(walk, op, field);
+    case GIVE_ELEMENT + LOAD_U8: return give_element(walk, op, field, LOAD_U8, false);
+    case GIVE_ELEMENT + LOAD_U16LE: return give_element(walk, op, field, LOAD_U16LE, false);
+    case GIVE_ELEMENT + LOAD_U32LE: return give_element(walk, op, field, LOAD_U32LE, false);
+    case GIVE_ELEMENT + LOAD_U64LE: return give_element(walk, op, field, LOAD_U64LE, false);
+    case GIVE_ELEMENT + LOAD_U16BE: return give_element(walk, op, field, LOAD_U16BE, false);
+    case GIVE_ELEMENT + LOAD_U32BE: return give_element(walk, op, field, LOAD_U32BE, false);
+    case GIVE_ELEMENT + LOAD_U64BE: return give_element(walk, op, field, LOAD_U64BE, false);
+    case GIVE_ELEMENT + LOAD_S8: return give_element(walk, op, field, LOAD_S8, false);
+    case GIVE_ELEMENT + LOAD_S16LE: return give_element(walk, op, field, LOAD_S16LE, false);
+    case GIVE_ELEMENT + LOAD_S32LE: return give_element(walk, op, field, LOAD_S32LE, false);
+    case GIVE_ELEMENT + LOAD_S16BE: return give_element(walk, op, field, LOAD_S16BE, false);
+    case GIVE_ELEMENT + LOAD_S32BE: return give_element(walk, op, field, LOAD_S32BE, false);
+    case GIVE_ELEMENT_F32LE: return give_element(walk, op, field, LOAD_U32LE, true);
+    case GIVE_ELEMENT_F32BE: return give_element(walk, op, field, LOAD_U32BE, true);
+    default: return give_other(walk, op, field);
+    }
+}
+
+/* What is not so frequent. */
+static APART bool give_other(struct layout_walk *walk, const struct op *op, ttr_field *field)
+{
+    switch (op->step.code) {
+    case GIVE_NUMBER + LOAD_BITS: {
+        const struct bits *bits = &walk->run.bits;
+        return give(walk, op, field, step_load(&op->step, bits->base, bits->at + op->step.advance, bits->end));
+    }
+    case GIVE_ARRAY: return give_array(walk, op, field);
+    case GIVE_LEB: return give_leb(walk, op, field);
+    case GIVE_STRING_WIDE: return give_string_wide(walk, op, field);
+    case GIVE_TEXT_TAKEN:
+    case GIVE_TEXT_WIDE_TAKEN:
+    case GIVE_BLOB_TAKEN: return give_taken(walk, op, field);
+    case GIVE_ELEMENTS: return give_elements(walk, op, field);
+    case GIVE_NOTHING: return false;
+    default: return give_still(walk, op, field);
+    }
+}
+
+/* Gives the next field that comes behind silent steps. */
+static APART bool give_behind(struct layout_walk *walk, const struct op *op, ttr_field *field)
+{
+    op = skip_silent(walk, op);
+    return op && give_step(walk, op, field);
+}
+
+static inline bool next(struct layout_walk *walk, ttr_field *field)
 {
     const struct op *op = walk->op + 1;
-    const uint8_t *base = walk->run.bits.base;
-    while (op) {
-        uint64_t at = walk->run.bits.at;
-        if (UNLIKELY(op->step.amount > walk->run.bits.end - at) && op->step.code < GIVE_STRING8 && op->step.code >= GIVE_NUMBER)
-            return stop(walk, op, LAYOUT_SHORT);
-        switch (op->step.code) {
-        case GIVE_NUMBER + LOAD_U8: return LOAD_AT(load_u8);
-        case GIVE_NUMBER + LOAD_U16LE: return LOAD_AT(load_u16le);
-        case GIVE_NUMBER + LOAD_U32LE: return LOAD_AT(load_u32le);
-        case GIVE_NUMBER + LOAD_U64LE: return LOAD_AT(load_u64le);
-        case GIVE_NUMBER + LOAD_U16BE: return LOAD_AT(load_u16be);
-        case GIVE_NUMBER + LOAD_U32BE: return LOAD_AT(load_u32be);
-        case GIVE_NUMBER + LOAD_U64BE: return LOAD_AT(load_u64be);
-        case GIVE_NUMBER + LOAD_S8: return LOAD_SIGNED_AT(int8_t, load_u8);
-        case GIVE_NUMBER + LOAD_S16LE: return LOAD_SIGNED_AT(int16_t, load_u16le);
-        case GIVE_NUMBER + LOAD_S32LE: return LOAD_SIGNED_AT(int32_t, load_u32le);
-        case GIVE_NUMBER + LOAD_S16BE: return LOAD_SIGNED_AT(int16_t, load_u16be);
-        case GIVE_NUMBER + LOAD_S32BE: return LOAD_SIGNED_AT(int32_t, load_u32be);
-        case GIVE_NUMBER + LOAD_BITS:
-            return give(walk, op, field, step_load(&op->step, base, at + op->step.advance, walk->run.bits.end));
-        case GIVE_F32LE: return give_float(walk, op, field, load_u32le(base + ((at + op->step.advance) >> 3)));
-        case GIVE_F32BE: return give_float(walk, op, field, load_u32be(base + ((at + op->step.advance) >> 3)));
-        case GIVE_FLOAT:
-        case GIVE_BOOL:
-        case GIVE_ENUM:
-        case GIVE_FLAGS:
-        case GIVE_WIDE:
-        case GIVE_TEXT:
-        case GIVE_TEXT_WIDE:
-        case GIVE_BLOB:
-        case GIVE_AS_IT_IS: return give_still(walk, op, field);
-        case GIVE_ARRAY: return give_array(walk, op, field);
-        case GIVE_LEB: return give_leb(walk, op, field);
-        case GIVE_ELEMENT: return give_element(walk, op, field);
-        case GIVE_ELEMENT_BACK: {
-            const struct op *behind = behind_element(walk, op);
-            op = behind ? behind : op - 1;
-            break;
-        }
-        case GIVE_NOTHING: return false;
-        default:
-            if (move(walk, &op, field))
-                return true;
-            break;
-        }
-    }
-    return false;
+    if (op->step.code == STEP_END)
+        return finish(walk, op);
+    return op->step.code < GIVE_NUMBER ? give_behind(walk, op, field) : give_step(walk, op, field);
 }
 
 /* Makes a walk stand before the first step; run.bits and imports are there. */
@@ -321,8 +376,6 @@ static inline void begin(struct layout_walk *walk, const struct layout *layout, 
     walk->run.absent = layout->absent;
     walk->run.spins = 0;
     walk->run.order = ORDER_ANY;
-    walk->run.member = NULL;
-    walk->run.value = 0;
     walk->loops.depth = 0;
     walk->end = at > bits->end ? LAYOUT_SHORT : LAYOUT_FINE;
     walk->op = at > bits->end ? over : program;
@@ -332,6 +385,8 @@ static inline void begin(struct layout_walk *walk, const struct layout *layout, 
 void layout_walk_begin(struct layout_walk *walk, const struct layout *layout, const struct bits *bits, struct arena *scratch)
 {
     walk->run.bits = *bits;
+    walk->run.member = NULL;
+    walk->run.value = 0;
     walk->scratch = scratch;
     begin(walk, layout, layout->walk);
 }
