@@ -139,6 +139,14 @@ typedef struct ttr_clock {
     uint64_t anchor_ticks;  /* this tick ... */
     int64_t anchor_ns;      /* ... is this Unix time */
     int64_t offset_ns;      /* added on request */
+    /* As the trace itself describes it, where it does; else zero. */
+    bool is_described;
+    bool has_uuid, has_precision;
+    uint8_t uuid[16];
+    uint64_t precision;     /* ticks */
+    int64_t offset_s;       /* its zero is so many seconds, */
+    int64_t offset_ticks;   /* and ticks, behind its origin */
+    ttr_text description;
 } ttr_clock;
 
 typedef struct ttr_report {
@@ -153,17 +161,105 @@ typedef struct ttr_report {
     uint64_t events;          /* given so far, without definitions and gaps */
     uint64_t lost;            /* events the trace itself says are missing */
     uint64_t gaps;            /* places where events are missing, counted or not */
+    uint64_t packets;         /* read so far, where the format has such */
     uint64_t damage_regions;  /* exact, also where `regions` is cut */
     uint64_t damage_bytes;
     const ttr_note *notes;    size_t notes_n;
     const ttr_region *regions; size_t regions_n;  /* the first 1,000 */
     const ttr_clock *clocks;  size_t clocks_n;
     ttr_order order;
+    uint16_t source;          /* the input, for ttr_source_attribute */
+    uint16_t trace;           /* the first input of the same trace, itself where it is alone */
+    ttr_text trace_path;      /* of the trace: its folder, or the path */
+    bool shares_file;         /* an input before it reads the same file: the bytes count there */
+    bool has_times;           /* it gave events, which come in order of time: */
+    int64_t first_ns, last_ns; /* the first and the last so far */
 } ttr_report;
 
 /* Fills a report of what the reader saw so far; all pointers are borrowed until the next call on the reader.  For a wrapping
  * reader with one input it is the report of that input; a merge has as many as inputs: index them from 0. False past the end. */
 TTR_API bool ttr_reader_report(ttr_reader *reader, size_t index, ttr_report *report);
+
+/* --- What a trace says of its events beforehand --- */
+
+/* A class of events as the trace describes it.  Borrowed from the reader until it is closed. */
+typedef struct ttr_class {
+    size_t size;              /* sizeof(ttr_class), set by the caller */
+    ttr_text name;            /* "" = none */
+    uint64_t id;              /* among the classes of its stream class */
+    uint64_t stream;          /* id of that */
+    ttr_text stream_name;     /* "" = none */
+    ttr_text emf_uri;         /* "" = none */
+    int64_t log_level;        /* as the format counts, where has_log_level */
+    bool has_log_level;
+    uint8_t level;            /* ttr_level */
+    uint64_t events;          /* of this class the input gave so far */
+    const void *own[6];       /* the library's */
+} ttr_class;
+
+/* Gives the i-th class of events that the trace described beforehand which the input of the index-th report belongs to.  False past the
+ * end, and where the format describes nothing.  All inputs of a trace give the same classes, in the same order; `events` is each one's. */
+TTR_API bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *about);
+
+/* Whether a declared field is a choice. */
+typedef enum ttr_choice {
+    TTR_CHOICE_NONE = 0,
+    TTR_CHOICE_OPTIONAL = 1, /* what follows, one level deeper, is there or not */
+    TTR_CHOICE_VARIANT = 2   /* one of those that follow, one level deeper, is there */
+} ttr_choice;
+
+/* A field as a class declares it; what is in a struct, array, optional or variant follows it one level deeper. */
+typedef struct ttr_declaration {
+    ttr_text name;            /* "" = an element */
+    uint16_t depth;
+    uint8_t group;            /* ttr_group */
+    uint8_t type;             /* ttr_type of its values; of a choice TTR_TYPE_NULL */
+    uint8_t choice;           /* ttr_choice */
+    uint8_t hint;             /* ttr_hint */
+    uint8_t base;             /* the trace wants the number shown in base 2, 8, 10 or 16; 0 = no wish */
+    bool is_big_endian;
+    bool is_technical;        /* for readers (sizes, times, ids): not among the fields that events give */
+    bool has_count;           /* ARRAY, TEXT, BYTES: all have `count` elements or bytes */
+    bool has_inline_length;   /* their number stands right before them */
+    uint32_t bits;            /* width of a number, or of a character; 0 = it varies */
+    uint32_t align;           /* bits */
+    uint64_t count;
+    const ttr_text *reference; /* where the number of elements, or what makes the choice, is found: names from `reference_group` down */
+    uint32_t reference_n;      /* 0 = nowhere */
+    uint8_t reference_group;   /* ttr_group */
+} ttr_declaration;
+
+/* A walk over the declared fields of a class; opaque, on the caller's stack. */
+typedef struct ttr_declarations {
+    const void *own[6];
+    uint64_t state[128];
+} ttr_declarations;
+
+/* Most fields of one class that a walk gives: a few lines of a trace may declare more than anybody could read. */
+#define TTR_DECLARATIONS_MAX 65536u
+
+/* Begins a walk over the fields of a class, group by group: TTR_GROUP_PACKET, HEADER, COMMON, CONTEXT, PAYLOAD. */
+TTR_API void ttr_declarations_begin(const ttr_class *about, ttr_declarations *walk);
+
+/* Gives the next; false at the end. */
+TTR_API bool ttr_declarations_next(ttr_declarations *walk, ttr_declaration *declaration);
+
+/* Values with a name: all of a number from low to high (two's complement where the number is an INT); of hint FLAGS: bits, by index. */
+typedef struct ttr_label {
+    ttr_text name;
+    uint64_t low, high;
+} ttr_label;
+
+/* Gives the next named range of the number that ttr_declarations_next gave just now (hint ENUM or FLAGS); false at the end. */
+TTR_API bool ttr_declarations_label(ttr_declarations *walk, ttr_label *label);
+
+/* Gives the next range of the selector's values for which the field just given is there: of an optional, or of what stands right in a
+ * variant (then under its name).  False at the end; none at all = the selector is true. */
+TTR_API bool ttr_declarations_selector(ttr_declarations *walk, ttr_label *label);
+
+/* Gives what the trace of the index-th report says of itself, in a language of its format ("ctf2", "ctf1.8", "ctf1.1"), borrowed until the
+ * next call or the close.  TTR_E_UNSUPPORTED where the language cannot say it, TTR_E_MISUSE where there is no such language. */
+TTR_API TTR_MUST ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *language, ttr_text *text, ttr_error *error);
 
 /* --- Formats --- */
 

@@ -40,6 +40,8 @@ struct type;
 struct event_class {
     ttr_text name;            /* "" = none */
     uint64_t id, stream_id;   /* of the class, and of its stream class */
+    ttr_text stream_name;     /* of that, "" = none */
+    uint8_t level;            /* ttr_level */
     const struct type *root[6]; /* enum type_root: which parts its events have, and what is in them; NULL = absent */
     bool has_log_level, has_clock;
     int64_t log_level;        /* as the format counts */

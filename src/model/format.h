@@ -5,8 +5,10 @@
 #include <tracetta/read.h>
 #include <tracetta/write.h>
 
-struct input;
+struct buffer;
+struct event_class;
 struct folder;
+struct input;
 
 /* What a bidder sees: the first bytes of the (uncompressed) input, followed by at least 64 zero bytes that do not count. */
 struct peek {
@@ -44,6 +46,11 @@ struct format {
      * opens one.  NULL = none. */
     const char *schemes;
     ttr_reader *(*open_url)(ttr *t, const char *url, const ttr_read_options *options, ttr_error *error);
+
+    /* What the trace describes beforehand; NULL = nothing.  describe: its i-th class of events, false past the end; `events` = how many of
+     * it this input gave so far.  print: all of it in a language, appended to `to`. */
+    bool (*describe)(struct input *in, size_t i, struct event_class *about, uint64_t *events);
+    ttr_status (*print)(struct input *in, const char *language, struct buffer *to, ttr_error *error);
 
     /* Writing.  writes_folder: the target is a folder, which has a file `anchor` in the end; out->folder is there instead of out->sink.
      * create makes state only: the first bytes go out with the first batch or finish. */

@@ -86,6 +86,29 @@ static void count(struct input *in)
     }
 }
 
+static bool has_time(const ttr_event *event)
+{
+    return event->kind != TTR_KIND_GAP && event->kind != TTR_KIND_DEFINITION && !(event->flags & TTR_EVENT_NO_TIME);
+}
+
+/* When the first and the last event were, where that is to be seen without looking at all of them. */
+static void note_times(struct input *in)
+{
+    uint32_t first = 0, last = in->n;
+    if (in->base.order != TTR_ORDER_TIME)
+        return;
+    while (!in->has_times && first < in->n && !has_time(&in->events[first]))
+        first++;
+    if (!in->has_times && first < in->n) {
+        in->has_times = true;
+        in->first = in->events[first].time;
+    }
+    while (last > 0 && !has_time(&in->events[last - 1]))
+        last--;
+    if (last > 0)
+        in->last = in->events[last - 1].time;
+}
+
 static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
 {
     struct input *in = (struct input *)reader;
@@ -106,13 +129,14 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
         in->position = UINT64_MAX;
         return status;
     }
+    if (in->time_offset)
+        shift_times(in);
     in->position = in->events[in->n - 1].offset;
+    note_times(in);
     if (status != TTR_OK) {
         in->pending = status;
         in->pending_error = *error;
     }
-    if (in->time_offset)
-        shift_times(in);
     count(in);
     *batch = (ttr_batch){.event = in->events, .n = in->n};
     return TTR_OK;
@@ -127,10 +151,24 @@ static void input_close(ttr_reader *reader)
     source_close(in->source);
     notes_free(&in->notes);
     options_free(alloc, in->format_options, in->format_options_n);
+    buffer_free(&in->description);
     alloc_free(alloc, in->clocks, in->clocks_capacity, sizeof *in->clocks);
     alloc_free(alloc, in->events, in->batch, sizeof *in->events);
     alloc_free(alloc, in->own, 1, in->format->reader_size);
     alloc_free(alloc, in, 1, sizeof *in);
+}
+
+/* The trace that the input is a part of. */
+static void report_trace(const struct input *in, ttr_report *report)
+{
+    const ttr *t = in->base.t;
+    ttr_attribute attribute;
+    report->source = in->id;
+    report->trace = t->sources[in->id].shares ? t->sources[in->id].shares : in->id;
+    report->trace_path = report->path;
+    for (size_t i = 0; ttr_source_attribute(t, report->trace, i, &attribute); i++)
+        if (attribute.name.n == strlen("trace.path") && memcmp(attribute.name.p, "trace.path", attribute.name.n) == 0)
+            report->trace_path = attribute.value.text;
 }
 
 static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
@@ -145,12 +183,19 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     report->bytes = in->window.offset + in->window.n;
     report->disk_size = source_disk_size(in->source);
     report->disk_used = source_disk_used(in->source);
+    report->shares_file = in->shares_file;
+    if (in->shares_file)
+        report->bytes = report->disk_size = report->disk_used = 0;
     /* A mapped file is in the window as a whole from the start; the events tell how far it was read. */
     if (!*report->compression && in->position < report->disk_used)
         report->disk_used = in->position;
     report->events = in->events_total;
     report->lost = in->lost;
     report->gaps = in->gaps;
+    report->packets = in->packets;
+    report->has_times = in->has_times;
+    report->first_ns = in->first;
+    report->last_ns = in->last;
     report->damage_regions = in->notes.damage_regions;
     report->damage_bytes = in->notes.damage_bytes;
     report->notes = in->notes.note;
@@ -160,7 +205,13 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     report->clocks = in->clocks;
     report->clocks_n = in->clocks_n;
     report->order = reader->order;
+    report_trace(in, report);
     return true;
+}
+
+static struct input *input_self(ttr_reader *reader, size_t index)
+{
+    return index == 0 ? (struct input *)reader : NULL;
 }
 
 static struct notes *input_notes(ttr_reader *reader)
@@ -189,7 +240,7 @@ static void input_crowd(ttr_reader *reader, uint32_t batch)
 }
 
 static const struct reader_ops input_ops = {.next = input_next, .close = input_close, .range = input_range,
-                                            .crowd = input_crowd, .report = input_report, .notes = input_notes};
+                                            .crowd = input_crowd, .report = input_report, .input = input_self, .notes = input_notes};
 
 static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options, ttr_error *error)
 {
@@ -222,6 +273,7 @@ struct input *input_new(ttr *t, struct source *source, const struct format *form
     in->batch = INPUT_BATCH;
     in->max_record = UINT32_MAX;
     notes_init(&in->notes, &t->counted);
+    buffer_init(&in->description, &t->counted);
     ttr_status status = set_up(in, path, options, error);
     if (status == TTR_OK)
         status = format->open(in, error);

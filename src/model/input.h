@@ -6,6 +6,7 @@
 #ifndef TRACETTA_MODEL_INPUT_H
 #define TRACETTA_MODEL_INPUT_H
 
+#include "base/buffer.h"
 #include "io/source.h"
 #include "model/context.h"
 #include "model/format.h"
@@ -30,12 +31,17 @@ struct input {
     uint64_t max_record;
     int64_t time_offset;
     uint64_t events_total, lost, gaps;
+    uint64_t packets;          /* read so far; the format counts them */
+    bool shares_file;          /* an input before it reads the same file, whose bytes count there */
+    bool has_times;
+    int64_t first, last;       /* of an ordered input: times of the first and last event given */
     uint64_t position;         /* of the last event given, UINT64_MAX behind the last: for progress */
     ttr_status pending;        /* failure met behind the events of the batch just given */
     ttr_error pending_error;
     const char *version;       /* for the report; static, or NULL */
     ttr_clock *clocks;         /* for the report; the format fills them with input_add_clock */
     size_t clocks_n, clocks_capacity;
+    struct buffer description; /* of ttr_reader_metadata */
     char **format_options;     /* copies, NULL at the end */
     size_t format_options_n;
 };

@@ -35,6 +35,11 @@ void reader_crowd(ttr_reader *reader, uint32_t batch)
         reader->ops->crowd(reader, batch);
 }
 
+struct input *reader_input(ttr_reader *reader, size_t index)
+{
+    return reader->ops->input ? reader->ops->input(reader, index) : NULL;
+}
+
 struct notes *reader_notes(ttr_reader *reader)
 {
     return reader->ops->notes ? reader->ops->notes(reader) : NULL;

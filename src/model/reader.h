@@ -5,6 +5,7 @@
 #include <tracetta/read.h>
 
 struct format;
+struct input;
 struct notes;
 
 struct reader_ops {
@@ -17,6 +18,8 @@ struct reader_ops {
      * NULL = batches stay as they are. */
     void (*crowd)(struct ttr_reader *reader, uint32_t batch);
     bool (*report)(struct ttr_reader *reader, size_t index, ttr_report *report);
+    /* The input that the index-th report is of; NULL past the end.  NULL: those have none. */
+    struct input *(*input)(struct ttr_reader *reader, size_t index);
     /* Where remarks about the whole trace are kept; NULL = nowhere. */
     struct notes *(*notes)(struct ttr_reader *reader);
 };
@@ -39,6 +42,9 @@ void reader_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns);
 
 /* Tells a reader, and those it wraps, that batches of so many events will do; without effect once it was read. */
 void reader_crowd(ttr_reader *reader, uint32_t batch);
+
+/* See reader_ops.input. */
+struct input *reader_input(ttr_reader *reader, size_t index);
 
 /* See reader_ops.notes; may be NULL. */
 struct notes *reader_notes(ttr_reader *reader);

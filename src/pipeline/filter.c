@@ -202,6 +202,11 @@ static bool filter_report(ttr_reader *base, size_t index, ttr_report *report)
     return ttr_reader_report(((struct filter *)base)->in, index, report);
 }
 
+static struct input *filter_input(ttr_reader *base, size_t index)
+{
+    return reader_input(((struct filter *)base)->in, index);
+}
+
 static void filter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     reader_range(((struct filter *)base)->in, from_ns, to_ns);
@@ -253,7 +258,8 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
 ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = filter_next, .close = filter_close, .range = filter_range,
-                                          .crowd = filter_crowd, .report = filter_report, .notes = filter_notes};
+                                          .crowd = filter_crowd, .report = filter_report, .input = filter_input,
+                                          .notes = filter_notes};
     if (!in)
         return NULL;
     ttr *t = in->t;

@@ -139,6 +139,14 @@ static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
     return report_of_readers(merger->in, merger->n, index, report);
 }
 
+static struct input *merger_input(ttr_reader *base, size_t index)
+{
+    const struct merger *merger = (struct merger *)base;
+    if (base->reports == merger->n)
+        return index < merger->n ? reader_input(merger->in[index], 0) : NULL;
+    return input_of_readers(merger->in, merger->n, index);
+}
+
 static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     struct merger *merger = (struct merger *)base;
@@ -171,7 +179,8 @@ static const struct format *apart_of(ttr_reader *const *in, size_t n)
 static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = merger_next, .close = merger_close, .range = merger_range,
-                                          .crowd = merger_crowd, .report = merger_report, .notes = merger_notes};
+                                          .crowd = merger_crowd, .report = merger_report, .input = merger_input,
+                                          .notes = merger_notes};
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *));
     struct lane *lane = alloc_zero(&t->counted, n, sizeof *lane);

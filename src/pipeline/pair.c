@@ -235,9 +235,15 @@ static bool pairer_report(ttr_reader *base, size_t index, ttr_report *report)
     return true;
 }
 
+static struct input *pairer_input(ttr_reader *base, size_t index)
+{
+    return reader_input(((struct pairer *)base)->in, index);
+}
+
 ttr_reader *pair_reader(ttr_reader *in, uint32_t max_open, ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = pairer_next, .close = pairer_close, .report = pairer_report};
+    static const struct reader_ops ops = {.next = pairer_next, .close = pairer_close, .report = pairer_report,
+                                          .input = pairer_input};
     const struct alloc *alloc = &in->t->counted;
     struct pairer *pairer = alloc_zero(alloc, 1, sizeof *pairer);
     if (!pairer) {

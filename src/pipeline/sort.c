@@ -63,21 +63,32 @@ uint32_t reports_of_readers(ttr_reader *const *in, size_t n)
     return sum;
 }
 
+/* The reader that has the report; *index becomes that within it. */
+static ttr_reader *reader_of_report(ttr_reader *const *in, size_t n, size_t *index)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; i < n; i++) {
+        size_t own = in[i]->reports;
+        if (own == 0)
+            while (own <= *index && ttr_reader_report(in[i], own, &report))
+                own++;
+        if (*index < own)
+            return in[i];
+        *index -= own;
+    }
+    return NULL;
+}
+
 bool report_of_readers(ttr_reader *const *in, size_t n, size_t index, ttr_report *report)
 {
-    size_t before = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (in[i]->reports && index - before >= in[i]->reports) {
-            before += in[i]->reports;
-            continue;
-        }
-        size_t own = 0;
-        for (; before + own <= index && ttr_reader_report(in[i], own, report); own++)
-            if (before + own == index)
-                return true;
-        before += own;
-    }
-    return false;
+    ttr_reader *reader = reader_of_report(in, n, &index);
+    return reader && ttr_reader_report(reader, index, report);
+}
+
+struct input *input_of_readers(ttr_reader *const *in, size_t n, size_t index)
+{
+    ttr_reader *reader = reader_of_report(in, n, &index);
+    return reader ? reader_input(reader, index) : NULL;
 }
 
 static void release_held(struct sorter *sorter)
@@ -252,6 +263,12 @@ static bool sorter_report(ttr_reader *base, size_t index, ttr_report *report)
     return report_of_readers(sorter->in, sorter->in_n, index, report);
 }
 
+static struct input *sorter_input(ttr_reader *base, size_t index)
+{
+    const struct sorter *sorter = (struct sorter *)base;
+    return input_of_readers(sorter->in, sorter->in_n, index);
+}
+
 static void sorter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     struct sorter *sorter = (struct sorter *)base;
@@ -268,7 +285,8 @@ static struct notes *sorter_notes(ttr_reader *base)
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits, ttr_error *error)
 {
     static const struct reader_ops ops = {
-        .next = sorter_next, .close = sorter_close, .range = sorter_range, .report = sorter_report, .notes = sorter_notes};
+        .next = sorter_next, .close = sorter_close, .range = sorter_range, .report = sorter_report,
+        .input = sorter_input, .notes = sorter_notes};
     struct sorter *sorter = alloc_zero(&t->counted, 1, sizeof *sorter);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *));
     if (!sorter || !list) {

@@ -26,4 +26,7 @@ uint32_t reports_of_readers(ttr_reader *const *in, size_t n);
 /* Finds the index-th report of a list of readers, each of which may have several. */
 bool report_of_readers(ttr_reader *const *in, size_t n, size_t index, ttr_report *report);
 
+/* The input that this report is of; NULL past the end. */
+struct input *input_of_readers(ttr_reader *const *in, size_t n, size_t index);
+
 #endif

@@ -28,6 +28,8 @@ const struct format format_ctf = {
     .open_folder = ctf_open_folder,
     .schemes = "net net4 net6",
     .open_url = ctf_open_live,
+    .describe = ctf_describe,
+    .print = ctf_print,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

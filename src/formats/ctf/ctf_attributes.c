@@ -63,21 +63,24 @@ static bool add_trace(struct input *in, const struct ctf_trace *trace)
     return is_fine;
 }
 
-static bool add_clock(struct input *in, const struct ctf_kind *kind)
+/* As the report shows it. */
+static bool report_clock(struct input *in, const struct ctf_clock *clock)
 {
     ttr *t = in->base.t;
-    const struct ctf_clock *clock = kind->class->clock;
-    if (!clock)
-        return true;
+    struct ctf_timeline line;
     ttr_text text = clock->name.n ? clock->name : clock->id;
     uint32_t name = intern_add(&t->strings, text.p ? text.p : "", text.n);
     if (name == UINT32_MAX)
         return false;
-    if (!add_number(in, "clock.frequency", clock->frequency) || !add_signed(in, "clock.offset_s", clock->offset_s) ||
-        !add_signed(in, "clock.offset", clock->offset_cycles))
-        return false;
-    ttr_clock report = ctf_clock_report(&kind->timeline, ttr_text_get(t, name).p);
+    ctf_timeline_init(&line, clock);
+    ttr_clock report = ctf_clock_report(&line, clock, ttr_text_get(t, name).p);
     return input_add_clock(in, &report) != SIZE_MAX;
+}
+
+static bool add_clock(struct input *in, const struct ctf_clock *clock)
+{
+    return !clock || (add_number(in, "clock.frequency", clock->frequency) && add_signed(in, "clock.offset_s", clock->offset_s) &&
+                      add_signed(in, "clock.offset", clock->offset_cycles) && report_clock(in, clock));
 }
 
 bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const struct ctf_lane *lane, uint64_t number)
@@ -90,5 +93,14 @@ bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const s
         context_share_attributes(t, in->id, trace->thread_source);
     if (!add_text(in, "stream.name", path.p, path.n) || !add_number(in, "stream.id", number))
         return false;
-    return !lane->kind || (add_number(in, "stream.class", lane->kind->class->id) && add_clock(in, lane->kind));
+    return !lane->kind || (add_number(in, "stream.class", lane->kind->class->id) && add_clock(in, lane->kind->class->clock));
+}
+
+bool ctf_add_attributes_alone(struct input *in, const struct ctf_trace *trace)
+{
+    const struct ctf_description *description = &trace->description;
+    bool is_fine = add_trace(in, trace);
+    for (size_t i = 0; i < description->clocks_n && is_fine; i++)
+        is_fine = report_clock(in, description->clocks[i]);
+    return is_fine;
 }

@@ -7,4 +7,7 @@
 /* Tells them of an input that has joined its trace; false when memory is out. */
 TTR_MUST bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const struct ctf_lane *lane, uint64_t number);
 
+/* The same of the input that stands for a trace without stream files. */
+TTR_MUST bool ctf_add_attributes_alone(struct input *in, const struct ctf_trace *trace);
+
 #endif

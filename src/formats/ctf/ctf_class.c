@@ -243,23 +243,29 @@ static const struct type *shown_context(const struct type *context)
     return NULL;
 }
 
-static const struct event_class *describe(struct ctf_reader *reader, const struct ctf_event_class *event)
+void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_class *event, struct event_class *about)
 {
-    struct event_class *about = arena_take(&reader->arena, sizeof *about);
-    if (!about)
-        return NULL;
     const struct ctf_stream_class *stream = event->stream;
     *about = (struct event_class){
         .name = event->name.p ? event->name : (ttr_text){"", 0},
         .id = event->id,
         .stream_id = stream->id,
-        .root = {reader->trace->description.packet_header, shown_context(stream->packet_context), stream->event_header,
-                 stream->event_context, event->context, event->payload},
+        .stream_name = stream->name.p ? stream->name : (ttr_text){"", 0},
+        .level = level_of(event),
+        .root = {trace->description.packet_header, shown_context(stream->packet_context), stream->event_header, stream->event_context,
+                 event->context, event->payload},
         .has_log_level = event->has_log_level,
         .has_clock = stream->clock != NULL,
         .log_level = event->log_level,
         .emf_uri = event->emf_uri.p ? event->emf_uri : (ttr_text){"", 0},
     };
+}
+
+static const struct event_class *describe(struct ctf_reader *reader, const struct ctf_event_class *event)
+{
+    struct event_class *about = arena_take(&reader->arena, sizeof *about);
+    if (about)
+        ctf_describe_class(reader->trace, event, about);
     return about;
 }
 

@@ -70,15 +70,24 @@ uint64_t ctf_ticks_at(const struct ctf_timeline *line, int64_t time)
     return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
-ttr_clock ctf_clock_report(const struct ctf_timeline *line, const char *name)
+ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clock *clock, const char *name)
 {
     bool is_clamped = false;
-    return (ttr_clock){
+    ttr_clock report = {
         .name = name,
         .provider = {"", 0},
         .frequency = line->math.frequency,
         .is_anchored = line->is_anchored,
         .anchor_ticks = 0,
         .anchor_ns = ctf_time(line, 0, &is_clamped),
+        .is_described = true,
+        .has_uuid = clock->has_uuid,
+        .has_precision = clock->has_precision,
+        .precision = clock->precision,
+        .offset_s = clock->offset_s,
+        .offset_ticks = clock->offset_cycles,
+        .description = clock->description.p ? clock->description : (ttr_text){"", 0},
     };
+    memcpy(report.uuid, clock->uuid, sizeof report.uuid);
+    return report;
 }

@@ -49,7 +49,7 @@ static inline uint64_t ctf_clock_update(uint64_t ticks, uint64_t low, unsigned w
     return next < ticks && width < 64 ? next + mask + 1 : next;
 }
 
-/* As the report shows it; `name` is borrowed. */
-ttr_clock ctf_clock_report(const struct ctf_timeline *line, const char *name);
+/* As the report shows a clock; all is borrowed. */
+ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clock *clock, const char *name);
 
 #endif

@@ -159,10 +159,12 @@ static void clocks_since_1970_are_anchored(void **state)
     (void)state;
     assert_true(line_of(1000000000, 1500000000, 0).is_anchored);
     assert_false(line_of(1000000000, 86400, 0).is_anchored);
-    struct ctf_clock clock = {.frequency = 1000, .is_unix = true};
+    struct ctf_clock clock = {.frequency = 1000, .is_unix = true, .has_precision = true, .precision = 7, .has_uuid = true, .uuid = {1, 2}};
     struct ctf_timeline line;
     ctf_timeline_init(&line, &clock);
-    ttr_clock report = ctf_clock_report(&line, "monotonic");
+    ttr_clock report = ctf_clock_report(&line, &clock, "monotonic");
+    assert_true(report.is_described && report.has_precision && report.precision == 7 && report.has_uuid && report.uuid[1] == 2);
+    assert_int_equal(report.description.n, 0);
     assert_true(report.is_anchored);
     assert_int_equal(report.frequency, 1000);
     assert_int_equal(report.anchor_ns, 0);

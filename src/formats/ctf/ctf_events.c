@@ -141,7 +141,7 @@ struct views {
 };
 
 /* Fills the view of an event whose header begins at bit `header_at`, its body at `body_at`, and that ends at `end`. */
-static inline void fill_view(ttr_event *event, const struct views *views, const struct ctf_class *class, uint64_t header_at,
+static inline void fill_view(ttr_event *event, const struct views *views, struct ctf_class *class, uint64_t header_at,
                              uint64_t body_at, uint64_t end)
 {
     uint64_t first = header_at >> 3;
@@ -153,6 +153,7 @@ static inline void fill_view(ttr_event *event, const struct views *views, const 
     event->part = views->part;
     event->cpu = views->cpu;
     event->flags |= views->cpu_flag;
+    class->given++;
 }
 
 /* The view's time; what is odd about it is told. */
@@ -193,7 +194,7 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
         uint64_t header_at = (at + mask) & ~mask, body_at = header_at + plan.loads.bits, next;
         if (header_at > last || !ctf_load_header(&plan, views.base + (header_at >> 3), &header))
             break;
-        const struct ctf_class *class = header.id < ids ? by_id[header.id] : NULL;
+        struct ctf_class *class = header.id < ids ? by_id[header.id] : NULL;
         if (UNLIKELY(!class || class->has_imports))
             break;
         next = body_at + class->fixed;

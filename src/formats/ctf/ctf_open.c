@@ -184,6 +184,7 @@ static ttr_status take_lane(struct opening *opening, struct input *in, struct ct
     reader->lanes = lanes;
     reader->lane = i;
     reader->takes_all = is_copy;
+    in->shares_file = i > 0;
     reader->is_in_order = opened->lane.is_in_order && !is_copy;
     in->base.order = reader->is_in_order || is_copy ? TTR_ORDER_TIME : TTR_ORDER_NONE;
     return ctf_add_attributes(in, opening->trace, &opened->lane, opened->number) ? TTR_OK : fail_memory(error);
@@ -222,6 +223,25 @@ static ttr_status open_files(struct opening *opening, ttr_error *error)
         if (is_stream_file(opening, file) && has_section(opening, file))
             status = open_file(opening, file, error);
     return status;
+}
+
+/* A trace without stream files has one input all the same, without events, which knows what its metadata says. */
+static ttr_status open_nothing(struct opening *opening, const char *path, ttr_error *error)
+{
+    struct source *source = source_open_memory(&opening->t->counted, "", 0, NULL, error);
+    if (!source)
+        return error->status;
+    struct input *in = input_new(opening->t, source, &format_ctf, path, opening->options, error);
+    if (!in)
+        return error->status;
+    ctf_trace_join(opening->trace, in, METADATA, 0);
+    if (!alloc_reserve(&opening->t->counted, (void **)&opening->file, &opening->capacity, 1, sizeof *opening->file)) {
+        ttr_close(&in->base);
+        return fail_memory(error);
+    }
+    opening->file[opening->n++] = (struct opened){.in = in};
+    ((struct ctf_reader *)in->own)->is_nothing = true;
+    return ctf_add_attributes_alone(in, opening->trace) ? TTR_OK : fail_memory(error);
 }
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -291,7 +311,8 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
     if (status != TTR_OK)
         return status;
     ctf_find_quirks(opening->trace);
-    return open_files(opening, error);
+    status = open_files(opening, error);
+    return status == TTR_OK && opening->n == 0 ? open_nothing(opening, path, error) : status;
 }
 
 ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error)

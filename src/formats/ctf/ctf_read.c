@@ -201,6 +201,7 @@ static enum step enter_packet(struct ctf_reader *reader)
     packet->first_bit = frame->head;
     if (!keep_head(reader, packet))
         return failed(reader, fail_memory(reader->error));
+    in->packets++;
     reader->is_inside = true;
     reader->is_unpacked = false;
     reader->is_damaged = frame->is_unfinished || frame->is_overfull;
@@ -462,6 +463,8 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
 {
     struct ctf_reader *reader = in->own;
     enum step step = STEP_GO;
+    if (reader->is_nothing)
+        return TTR_END;
     reader->error = error;
     begin_batch(reader);
     while (step == STEP_GO && in->n < in->batch) {

@@ -34,6 +34,7 @@ struct ctf_class {
     ttr_event model;
     const struct layout *layout;          /* of contexts and payload; NULL = none */
     uint64_t fixed;                       /* bits of every body that begins at a byte; 0 = to be measured */
+    uint64_t given;                       /* events */
     bool has_thread, has_imports;
     struct ctf_spot pid, tid;
     struct ctf_spot name;                 /* `bytes` of characters */
@@ -90,6 +91,7 @@ struct ctf_reader {
     struct arena arena;                   /* streams and classes of events as met */
     struct arena scratch;                 /* of fields being walked */
     uint64_t number;                      /* of the file among the files of its trace */
+    bool is_nothing;                      /* the trace has no stream files: there are no events */
     struct ctf_lanes *lanes;              /* of the file; may be NULL */
     uint32_t lane;                        /* that is read here */
     bool takes_all;                       /* all lanes, in the order of the file */
@@ -167,6 +169,9 @@ struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_fra
 /* The event class of an id as met in the present stream.  NULL: there is none (*error untouched), or `error` tells. */
 struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error *error);
 
+/* What is known beforehand of an event class. */
+void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_class *event, struct event_class *about);
+
 /* The thread that wrote the event whose body, of a class that has threads and whole, is at `body`; 0 when memory is out. */
 ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class, const uint8_t *body);
 
@@ -198,6 +203,12 @@ void ctf_range(struct input *in, int64_t from_ns, int64_t to_ns);
 
 /* --- ctf_open.c --- */
 ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error);
+
+/* --- ctf_show.c --- */
+
+/* For struct format: see there. */
+bool ctf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
+ttr_status ctf_print(struct input *in, const char *language, struct buffer *to, ttr_error *error);
 
 /* --- ctf_quirks.c --- */
 void ctf_find_quirks(struct ctf_trace *trace);

@@ -1,0 +1,215 @@
+/* What a trace declares of its events: classes, and a walk over their fields from types.
+ * Left out: headers of packets, which nobody sees as fields. */
+#include <string.h>
+
+#include "base/status.h"
+#include "model/input.h"
+#include "model/type.h"
+
+#define DEPTH_MAX 48u /* more than descriptions keep to (type.h) */
+
+/* What ttr_declarations.state holds. */
+struct walk {
+    uint32_t root;            /* the next, in the order below */
+    uint32_t depth, given;
+    uint8_t group;
+    const struct type *number; /* whose labels are asked for; NULL = none */
+    uint32_t label, label_range;
+    const struct type_range *selector; /* of the field just given */
+    uint32_t selector_n, selector_at;
+    ttr_text selector_name;
+    struct frame {
+        const struct type *type;
+        uint32_t at;          /* of what is in it */
+    } frame[DEPTH_MAX];
+};
+
+_Static_assert(sizeof(struct walk) <= sizeof(((ttr_declarations *)0)->state), "a walk fits");
+_Static_assert(sizeof(((ttr_class *)0)->own) == sizeof(((struct event_class *)0)->root), "all roots");
+
+bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *about)
+{
+    size_t size = about->size;
+    struct input *in = size >= sizeof *about ? reader_input(reader, index) : NULL;
+    struct event_class class = {.id = 0};
+    uint64_t events = 0;
+    if (!in || !in->format->describe || !in->format->describe(in, i, &class, &events))
+        return false;
+    *about = (ttr_class){.size = size, .name = class.name, .id = class.id, .stream = class.stream_id, .stream_name = class.stream_name,
+                         .emf_uri = class.emf_uri, .log_level = class.log_level, .has_log_level = class.has_log_level,
+                         .level = class.level, .events = events};
+    for (size_t k = 0; k < ROOT_COUNT; k++)
+        about->own[k] = class.root[k];
+    return true;
+}
+
+ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *language, ttr_text *text, ttr_error *error)
+{
+    struct input *in = reader_input(reader, index);
+    *text = (ttr_text){"", 0};
+    if (!in || !in->format->print)
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "this trace holds no description that could be printed");
+    buffer_clear(&in->description);
+    ttr_status status = in->format->print(in, language, &in->description, error);
+    if (status == TTR_OK && in->description.failed)
+        status = fail_memory(error);
+    if (status == TTR_OK && in->description.n)
+        *text = (ttr_text){(const char *)in->description.bytes, in->description.n};
+    return status;
+}
+
+void ttr_declarations_begin(const ttr_class *about, ttr_declarations *walk)
+{
+    *walk = (ttr_declarations){.own = {NULL}};
+    for (size_t i = 0; i < ROOT_COUNT; i++)
+        walk->own[i] = about->own[i];
+}
+
+static uint8_t value_type_of(const struct type *type)
+{
+    static const uint8_t types[TYPE_KIND_COUNT] = {
+        [TYPE_BITS] = TTR_TYPE_UINT, [TYPE_BOOL] = TTR_TYPE_BOOL, [TYPE_UINT] = TTR_TYPE_UINT, [TYPE_INT] = TTR_TYPE_INT,
+        [TYPE_FLAGS] = TTR_TYPE_UINT, [TYPE_FLOAT] = TTR_TYPE_FLOAT, [TYPE_VAR_UINT] = TTR_TYPE_UINT, [TYPE_VAR_INT] = TTR_TYPE_INT,
+        [TYPE_STRING] = TTR_TYPE_TEXT, [TYPE_TEXT] = TTR_TYPE_TEXT, [TYPE_BLOB] = TTR_TYPE_BYTES, [TYPE_STRUCT] = TTR_TYPE_STRUCT,
+        [TYPE_ARRAY] = TTR_TYPE_ARRAY, [TYPE_SEQUENCE] = TTR_TYPE_ARRAY,
+    };
+    return types[type->kind < TYPE_KIND_COUNT ? type->kind : TYPE_NONE];
+}
+
+static uint8_t hint_of(const struct type *type)
+{
+    if (type->kind == TYPE_FLAGS)
+        return TTR_HINT_FLAGS;
+    return type->labels && type->kind != TYPE_BITS ? TTR_HINT_ENUM : type->hint;
+}
+
+static uint8_t group_of(enum type_root root)
+{
+    static const uint8_t groups[ROOT_COUNT] = {TTR_GROUP_PACKET, TTR_GROUP_PACKET,  TTR_GROUP_HEADER,
+                                               TTR_GROUP_COMMON, TTR_GROUP_CONTEXT, TTR_GROUP_PAYLOAD};
+    return groups[root];
+}
+
+static void describe(const struct walk *walk, const struct type_member *member, const struct type *type, ttr_declaration *declaration)
+{
+    static const ttr_text nameless = {"", 0};
+    bool has_length = type->kind == TYPE_ARRAY || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
+    bool has_reference = type->reference.names_n > 0;
+    *declaration = (ttr_declaration){
+        .name = !member ? nameless : member->shown.p ? member->shown : member->name,
+        .depth = (uint16_t)(walk->depth - 1),
+        .group = walk->group,
+        .type = value_type_of(type),
+        .choice = type->kind == TYPE_OPTIONAL ? TTR_CHOICE_OPTIONAL : type->kind == TYPE_VARIANT ? TTR_CHOICE_VARIANT : TTR_CHOICE_NONE,
+        .hint = hint_of(type),
+        .base = type->base,
+        .is_big_endian = type->is_big_endian,
+        .is_technical = type->role != 0,
+        .has_count = has_length && !has_reference && !type->has_inline_length,
+        .has_inline_length = type->has_inline_length,
+        .bits = type->bits,
+        .align = UINT32_C(1) << (type->align < 31 ? type->align : 31),
+        .count = has_length && !has_reference ? type->count : 0,
+        .reference = type->reference.names,
+        .reference_n = type->reference.names_n,
+        .reference_group = has_reference ? group_of(type->reference.root) : 0,
+    };
+    if (!declaration->name.p)
+        declaration->name = nameless;
+}
+
+/* What is in the type at the end of the way, one after another; NULL behind the last. */
+static const struct type *next_inside(struct frame *frame, const struct type_member **member)
+{
+    const struct type *type = frame->type;
+    *member = NULL;
+    if (type->kind == TYPE_STRUCT || type->kind == TYPE_VARIANT) {
+        if (frame->at == type->members_n)
+            return NULL;
+        *member = &type->members[frame->at++];
+        return (*member)->type;
+    }
+    return frame->at++ == 0 ? type->element : NULL;
+}
+
+static bool holds_others(const struct type *type)
+{
+    return type->kind == TYPE_STRUCT || type->kind == TYPE_VARIANT || type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE ||
+           type->kind == TYPE_OPTIONAL;
+}
+
+/* Begins the next root that is there. */
+static bool enter_root(ttr_declarations *declarations, struct walk *walk)
+{
+    for (uint32_t root = walk->root ? walk->root : ROOT_PACKET_CONTEXT; root < ROOT_COUNT; root++) {
+        const struct type *type = declarations->own[root];
+        if (!type)
+            continue;
+        walk->root = root + 1;
+        walk->group = group_of((enum type_root)root);
+        walk->depth = 1;
+        walk->frame[0] = (struct frame){.type = type};
+        return true;
+    }
+    walk->root = ROOT_COUNT;
+    return false;
+}
+
+static void note_ranges(struct walk *walk, const struct type *around, const struct type_member *member, const struct type *type)
+{
+    bool is_option = member && around->kind == TYPE_VARIANT;
+    walk->number = type->labels && (hint_of(type) == TTR_HINT_ENUM || hint_of(type) == TTR_HINT_FLAGS) ? type : NULL;
+    walk->label = walk->label_range = walk->selector_at = 0;
+    walk->selector = is_option ? member->ranges : type->kind == TYPE_OPTIONAL ? type->ranges : NULL;
+    walk->selector_n = is_option ? member->ranges_n : type->kind == TYPE_OPTIONAL ? type->ranges_n : 0;
+    walk->selector_name = is_option ? member->name : (ttr_text){"", 0};
+}
+
+bool ttr_declarations_next(ttr_declarations *declarations, ttr_declaration *declaration)
+{
+    struct walk *walk = (struct walk *)(void *)declarations->state;
+    const struct type_member *member;
+    while (walk->given < TTR_DECLARATIONS_MAX) {
+        if (walk->depth == 0 && !enter_root(declarations, walk))
+            return false;
+        struct frame *frame = &walk->frame[walk->depth - 1];
+        const struct type *type = next_inside(frame, &member);
+        if (!type) {
+            walk->depth--;
+            continue;
+        }
+        describe(walk, member, type, declaration);
+        note_ranges(walk, frame->type, member, type);
+        if (holds_others(type) && walk->depth < DEPTH_MAX)
+            walk->frame[walk->depth++] = (struct frame){.type = type};
+        walk->given++;
+        return true;
+    }
+    return false;
+}
+
+bool ttr_declarations_label(ttr_declarations *declarations, ttr_label *label)
+{
+    struct walk *walk = (struct walk *)(void *)declarations->state;
+    const struct type_labels *labels = walk->number ? walk->number->labels : NULL;
+    while (labels && walk->label < labels->n && walk->label_range == labels->label[walk->label].ranges_n) {
+        walk->label++;
+        walk->label_range = 0;
+    }
+    if (!labels || walk->label == labels->n)
+        return false;
+    const struct type_label *at = &labels->label[walk->label];
+    const struct type_range *range = &at->ranges[walk->label_range++];
+    *label = (ttr_label){at->name, range->low, range->high};
+    return true;
+}
+
+bool ttr_declarations_selector(ttr_declarations *declarations, ttr_label *label)
+{
+    struct walk *walk = (struct walk *)(void *)declarations->state;
+    if (walk->selector_at == walk->selector_n)
+        return false;
+    const struct type_range *range = &walk->selector[walk->selector_at++];
+    *label = (ttr_label){walk->selector_name, range->low, range->high};
+    return true;
+}
