@@ -361,6 +361,8 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
                                   .number = frame->has_number ? frame->number : reader->number, .has_number = frame->has_number,
                                   .schema = schema, .is_entered_late = reader->is_entered_late};
     *schema = (struct ctf_schema){.base = {.place = place_body}, .stream = stream, .reader = reader};
+    if (reader->streams_n == 0)
+        stream->before = reader->initial;
     stream->track = context_add_track(t, &(ttr_track){.number = stream->number, .name = name, .source = reader->in->id});
     return stream->track && add_schema(reader, schema, NULL) ? stream : NULL;
 }

@@ -72,6 +72,17 @@ static void give_packets_gap(struct ctf_reader *reader)
                (unsigned long long)step - 1, (unsigned long long)packet->sequence, reader->file);
 }
 
+void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packet)
+{
+    *before = (struct ctf_before){.is_there = true,
+                                  .has_sequence = packet->has_sequence,
+                                  .has_discarded = packet->has_discarded,
+                                  .has_end = packet->has_end,
+                                  .sequence = packet->sequence,
+                                  .discarded = packet->discarded,
+                                  .end = packet->end};
+}
+
 void ctf_give_gaps(struct ctf_reader *reader)
 {
     give_packets_gap(reader);

@@ -274,6 +274,19 @@ static void tell_notes(struct opening *opening)
     }
 }
 
+/* A data stream that goes on in another file: its counters do. */
+static void link_files(struct opening *opening)
+{
+    for (size_t i = 1; i < opening->n; i++) {
+        const struct opened *before = &opening->file[i - 1];
+        const struct opened *here = &opening->file[i];
+        struct ctf_reader *reader = here->in->own;
+        if (before->lane.kind == here->lane.kind && before->lane.has_number && here->lane.has_number &&
+            before->lane.number == here->lane.number && before->place != here->place && before->lane.end <= here->lane.begin)
+            reader->initial = before->lane.last;
+    }
+}
+
 static ttr_reader *merge(struct opening *opening, ttr_error *error)
 {
     ttr *t = opening->t;
@@ -286,6 +299,7 @@ static ttr_reader *merge(struct opening *opening, ttr_error *error)
     tell_notes(opening);
     if (n)
         qsort(opening->file, n, sizeof *opening->file, compare_files);
+    link_files(opening);
     for (size_t i = 0; i < n; i++)
         list[i] = &opening->file[i].in->base;
     opening->n = 0; /* taken over */

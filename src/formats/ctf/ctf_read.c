@@ -252,18 +252,6 @@ static enum step see_content(struct ctf_reader *reader)
     return need ? see(reader, reader->next, need) : STEP_GO;
 }
 
-/* Counters go on behind a packet. */
-static void settle_before(struct ctf_stream *stream, const struct ctf_packet *packet)
-{
-    stream->before = (struct ctf_before){.is_there = true,
-                                         .has_sequence = packet->has_sequence,
-                                         .has_discarded = packet->has_discarded,
-                                         .has_end = packet->has_end,
-                                         .sequence = packet->sequence,
-                                         .discarded = packet->discarded,
-                                         .end = packet->end};
-}
-
 /* Passes over a packet that nobody asks for here. */
 static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
 {
@@ -273,7 +261,7 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
         struct ctf_stream *stream = ctf_stream_of(reader, frame);
         if (!stream)
             return failed(reader, fail_memory(reader->error));
-        settle_before(stream, &frame->packet);
+        ctf_settle_before(&stream->before, &frame->packet);
     }
     if (frame->packet.size == UINT64_MAX)
         return STEP_END;
@@ -341,7 +329,7 @@ static enum step leave_packet(struct ctf_reader *reader)
     if (is_rfc(reader))
         rfc11_leave_packet(reader);
     reader->packet_i++;
-    settle_before(reader->stream, packet);
+    ctf_settle_before(&reader->stream->before, packet);
     if (packet->size == UINT64_MAX) {
         reader->next = reader->offset + (reader->bits.at + 7) / 8;
         return STEP_GO;
@@ -459,6 +447,17 @@ static void begin_batch(struct ctf_reader *reader)
     reader->slots_n = 1;
 }
 
+/* Enters the file where the range begins, or shortly before. */
+static void jump_to_range(struct ctf_reader *reader)
+{
+    const struct ctf_mark *mark = reader->lanes ? ctf_find_mark(reader->lanes, reader->from) : NULL;
+    if (!mark)
+        return;
+    reader->next = mark->offset;
+    reader->packet_i = mark->packet;
+    reader->is_entered_late = true;
+}
+
 ttr_status ctf_next(struct input *in, ttr_error *error)
 {
     struct ctf_reader *reader = in->own;
@@ -467,6 +466,8 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
         return TTR_END;
     reader->error = error;
     begin_batch(reader);
+    if (reader->from != INT64_MIN && reader->next == 0 && !reader->is_inside)
+        jump_to_range(reader);
     while (step == STEP_GO && in->n < in->batch) {
         if (reader->is_copied)
             step = give_packet(reader);

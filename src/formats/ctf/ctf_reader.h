@@ -96,6 +96,7 @@ struct ctf_reader {
     uint32_t lane;                        /* that is read here */
     bool takes_all;                       /* all lanes, in the order of the file */
     uint64_t packet_i;                    /* of the packet at `next` */
+    struct ctf_before initial;            /* counters of the stream's packets in another file before this */
     bool is_entered_late;                 /* reading began behind the first packet */
     struct ctf_stream **streams;
     size_t streams_n, streams_capacity;
@@ -191,6 +192,11 @@ static inline uint64_t ctf_header_bit(const ttr_event *event)
 
 /* Forgets schemas. */
 void ctf_drop_streams(struct ctf_reader *reader);
+
+/* --- ctf_gaps.c --- */
+
+/* Counters go on behind a packet. */
+void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packet);
 
 /* --- ctf_events.c --- */
 enum ctf_stop ctf_run_events(struct ctf_reader *reader);

@@ -1,9 +1,11 @@
-/* A look ahead over a stream file before its first event is read.  Only headers are touched. */
+/* A look ahead over a stream file before its first event is read.  Only headers are touched, or only the index where the file has one:
+ * that must list packets without holes up to the end of the file, and the first, the last and one in the middle must be as it says. */
 #include "formats/ctf/ctf_scan.h"
 
 #include <string.h>
 
 #include "base/status.h"
+#include "formats/ctf/ctf_index.h"
 
 #define PEEK_FIRST ((size_t)512)
 #define PEEK_MAX ((size_t)1 << 20)
@@ -14,6 +16,7 @@ struct scan {
     uint8_t *bytes;
     size_t room;
     uint64_t at;
+    bool is_late;        /* events may be later than their packet's end */
 };
 
 void ctf_lanes_release(struct ctf_lanes *lanes)
@@ -21,30 +24,44 @@ void ctf_lanes_release(struct ctf_lanes *lanes)
     if (!lanes || --lanes->users)
         return;
     alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
+    alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
     alloc_free(lanes->alloc, lanes, 1, sizeof *lanes);
 }
 
-/* Takes apart the packet at scan->at; CTF_FRAME_SHORT at the end of the file. */
-static enum ctf_framing look(struct scan *scan, struct ctf_frame *frame, ttr_error *error)
+/* --- Marks --- */
+
+static bool add_mark(struct scan *scan, int64_t begin)
 {
-    struct ctf_reader *reader = scan->reader;
-    for (;;) {
-        int64_t n = source_peek_at(reader->in->source, scan->at, scan->bytes, scan->room, error);
-        if (n < 0)
-            return CTF_FRAME_FAILED;
-        struct bits bits = bits_over(scan->bytes, 0, (uint64_t)n * 8);
-        enum ctf_framing framing = n ? ctf_frame_packet(reader->trace, reader->section, &bits, frame, error) : CTF_FRAME_SHORT;
-        if (framing != CTF_FRAME_SHORT || (size_t)n < scan->room || scan->room >= PEEK_MAX)
-            return framing;
-        uint8_t *larger = alloc_resize(scan->lanes->alloc, scan->bytes, scan->room, scan->room * 4, 1);
-        if (!larger) {
-            (void)fail_memory(error);
-            return CTF_FRAME_FAILED;
-        }
-        scan->bytes = larger;
-        scan->room *= 4;
+    struct ctf_lanes *lanes = scan->lanes;
+    if (lanes->packets % lanes->stride)
+        return true;
+    if (lanes->marks_n == CTF_MARKS) {
+        for (size_t i = 0; i < CTF_MARKS / 2; i++)
+            lanes->mark[i] = lanes->mark[2 * i];
+        lanes->marks_n = CTF_MARKS / 2;
+        lanes->stride *= 2;
     }
+    if (!alloc_reserve(lanes->alloc, (void **)&lanes->mark, &lanes->marks_capacity, lanes->marks_n + 1, sizeof *lanes->mark))
+        return false;
+    int64_t before = scan->is_late && begin > lanes->end ? begin : lanes->end;
+    lanes->mark[lanes->marks_n++] = (struct ctf_mark){.offset = scan->at, .packet = lanes->packets, .before = before};
+    return true;
 }
+
+const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from)
+{
+    size_t low = 0, high = lanes->has_times ? lanes->marks_n : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lanes->mark[middle].before < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 1 ? &lanes->mark[low - 2] : NULL;
+}
+
+/* --- Dealing packets into lanes --- */
 
 /* When a packet begins and ends; false where it does not say. */
 static bool times_of(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
@@ -103,33 +120,68 @@ static bool record(struct ctf_lanes *lanes, uint32_t lane)
     return true;
 }
 
-static bool deal(struct ctf_lanes *lanes, const struct ctf_frame *frame)
+static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bool has_begin, const int64_t times[2])
 {
-    int64_t begin = 0, end = 0;
-    bool has_begin = times_of(frame, &begin, &end);
-    struct ctf_lane *first = &lanes->lane[0];
+    if (has_begin && !lane->has_begin)
+        lane->begin = times[0];
+    if (has_begin && (!lane->has_begin || times[1] > lane->end))
+        lane->end = times[1];
+    lane->has_begin |= has_begin;
+    ctf_settle_before(&lane->last, &frame->packet);
+}
+
+/* Takes the packet at scan->at. */
+static bool deal(struct scan *scan, const struct ctf_frame *frame)
+{
+    struct ctf_lanes *lanes = scan->lanes;
+    int64_t times[2] = {0, 0};
+    bool has_begin = times_of(frame, &times[0], &times[1]);
     if (lanes->packets == 0)
-        *first = (struct ctf_lane){.kind = frame->kind, .number = frame->number, .has_number = frame->has_number, .is_in_order = true};
-    uint32_t chosen = choose(lanes, frame, has_begin, begin);
+        lanes->lane[0] = (struct ctf_lane){.kind = frame->kind, .number = frame->number, .has_number = frame->has_number,
+                                           .is_in_order = true};
+    if (!add_mark(scan, times[0]))
+        return false;
+    lanes->has_times &= has_begin && frame->packet.has_end;
+    lanes->end = lanes->packets == 0 || times[1] > lanes->end ? times[1] : lanes->end;
+    uint32_t chosen = choose(lanes, frame, has_begin, times[0]);
     if (!record(lanes, chosen))
         return false;
-    struct ctf_lane *lane = &lanes->lane[chosen];
-    if (has_begin && !lane->has_begin)
-        lane->begin = begin;
-    if (has_begin && (!lane->has_begin || end > lane->end))
-        lane->end = end;
-    lane->has_begin |= has_begin;
+    settle_lane(&lanes->lane[chosen], frame, has_begin, times);
     lanes->packets++;
     return true;
+}
+
+/* --- By the headers --- */
+
+/* Takes apart the packet at an offset; CTF_FRAME_SHORT at the end of the file. */
+static enum ctf_framing look(struct scan *scan, uint64_t offset, struct ctf_frame *frame, ttr_error *error)
+{
+    struct ctf_reader *reader = scan->reader;
+    for (;;) {
+        int64_t n = source_peek_at(reader->in->source, offset, scan->bytes, scan->room, error);
+        if (n < 0)
+            return CTF_FRAME_FAILED;
+        struct bits bits = bits_over(scan->bytes, 0, (uint64_t)n * 8);
+        enum ctf_framing framing = n ? ctf_frame_packet(reader->trace, reader->section, &bits, frame, error) : CTF_FRAME_SHORT;
+        if (framing != CTF_FRAME_SHORT || (size_t)n < scan->room || scan->room >= PEEK_MAX)
+            return framing;
+        uint8_t *larger = alloc_resize(scan->lanes->alloc, scan->bytes, scan->room, scan->room * 4, 1);
+        if (!larger) {
+            (void)fail_memory(error);
+            return CTF_FRAME_FAILED;
+        }
+        scan->bytes = larger;
+        scan->room *= 4;
+    }
 }
 
 static ttr_status hop(struct scan *scan, ttr_error *error)
 {
     for (;;) {
         struct ctf_frame frame;
-        switch (look(scan, &frame, error)) {
+        switch (look(scan, scan->at, &frame, error)) {
         case CTF_FRAMED:
-            if (!deal(scan->lanes, &frame))
+            if (!deal(scan, &frame))
                 return fail_memory(error);
             break;
         case CTF_FRAME_FOREIGN:
@@ -145,6 +197,82 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
     }
 }
 
+/* --- By the index --- */
+
+/* Whether a packet is as the index says. */
+static bool fits(const struct ctf_frame *frame, const struct ctf_index_entry *entry, bool has_instance)
+{
+    const struct ctf_packet *packet = &frame->packet;
+    return packet->size == entry->size && packet->content == entry->content && packet->has_begin && packet->begin == entry->begin &&
+           (packet->has_end ? packet->end == entry->end : entry->end == 0) && packet->has_discarded &&
+           packet->discarded == entry->discarded && frame->kind->class->id == entry->stream_id && !frame->is_foreign &&
+           (!has_instance || !packet->has_sequence || packet->sequence == entry->sequence) &&
+           (!has_instance || !frame->has_number || frame->number == entry->instance);
+}
+
+/* Makes of an entry what its packet's header would have been; `like`: the header of another packet. */
+static bool imagine(struct scan *scan, const struct ctf_index_entry *entry, const struct ctf_frame *like, struct ctf_frame *frame)
+{
+    const struct ctf_stream_class *class = ctf_find_stream(&scan->reader->trace->description, entry->stream_id);
+    ttr_error error;
+    *frame = *like;
+    frame->kind = class ? ctf_kind_of(scan->reader->trace, class, &error) : NULL;
+    frame->packet.size = entry->size;
+    frame->packet.content = entry->content;
+    frame->packet.begin = entry->begin;
+    frame->packet.end = entry->end;
+    frame->packet.has_end = entry->end != 0 || entry->begin == 0;
+    frame->packet.discarded = entry->discarded;
+    frame->packet.sequence = entry->sequence;
+    frame->number = entry->instance;
+    return frame->kind != NULL;
+}
+
+/* Takes all entries; false where they do not fit: nothing was taken then. */
+static bool follow_index(struct scan *scan, struct ctf_index *index)
+{
+    struct ctf_frame like = {.kind = NULL}, frame;
+    struct ctf_index_entry entry;
+    ttr_error error;
+    while (ctf_index_next(index, &entry)) {
+        bool is_checked = index->at == 1 || index->at == index->n / 2 || index->at == index->n;
+        if (entry.offset != scan->at || entry.size == 0 || entry.size % 8 || entry.content > entry.size)
+            return false;
+        if (is_checked && (look(scan, scan->at, &like, &error) != CTF_FRAMED || !fits(&like, &entry, index->has_instance)))
+            return false;
+        if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)
+            return false;
+        if (!imagine(scan, &entry, &like, &frame) || !deal(scan, &frame))
+            return false;
+        scan->at += entry.size / 8;
+    }
+    return index->at == index->n && scan->at == source_disk_size(scan->reader->in->source);
+}
+
+static void reset(struct scan *scan)
+{
+    struct ctf_lanes *lanes = scan->lanes;
+    alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
+    alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
+    *lanes = (struct ctf_lanes){.alloc = lanes->alloc, .users = 1, .n = 1, .lane = {{.is_in_order = true}}, .stride = 1, .has_times = true};
+    scan->at = 0;
+}
+
+static bool scan_by_index(struct scan *scan)
+{
+    struct ctf_reader *reader = scan->reader;
+    struct ctf_index index;
+    bool is_odd;
+    bool is_there = ctf_index_open(&index, reader->trace, reader->file, &is_odd);
+    scan->lanes->is_indexed = is_there && follow_index(scan, &index);
+    if (is_odd || (is_there && !scan->lanes->is_indexed))
+        input_note(reader->in, TTR_NOTE_REMARK, 0, "ctf.bad-index", "the index of %s does not fit its packets: it is not used", reader->file);
+    ctf_index_close(&index);
+    if (is_there && !scan->lanes->is_indexed)
+        reset(scan);
+    return scan->lanes->is_indexed;
+}
+
 struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
@@ -153,13 +281,17 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
         (void)fail_memory(error);
         return NULL;
     }
-    *lanes = (struct ctf_lanes){.alloc = alloc, .users = 1, .n = 1, .lane = {{.is_in_order = true}}};
+    lanes->alloc = alloc;
+    struct scan scan = {.reader = reader, .lanes = lanes, .room = PEEK_FIRST, .is_late = reader->trace->quirks.event_after_packet};
+    reset(&scan);
     if (!source_is_seekable(reader->in->source)) {
-        lanes->lane[0].is_in_order = false;
+        lanes->lane[0].is_in_order = lanes->has_times = false;
         return lanes;
     }
-    struct scan scan = {.reader = reader, .lanes = lanes, .room = PEEK_FIRST, .bytes = alloc_zero(alloc, PEEK_FIRST, 1)};
-    ttr_status status = scan.bytes ? hop(&scan, error) : fail_memory(error);
+    scan.bytes = alloc_zero(alloc, PEEK_FIRST, 1);
+    ttr_status status = scan.bytes ? TTR_OK : fail_memory(error);
+    if (status == TTR_OK && !scan_by_index(&scan))
+        status = hop(&scan, error);
     if (scan.bytes)
         alloc_free(alloc, scan.bytes, scan.room, 1);
     if (status == TTR_OK)

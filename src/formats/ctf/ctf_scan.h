@@ -1,4 +1,4 @@
-/* What is known of a stream file before its first event is read: its packets, dealt into lanes.
+/* What is known of a stream file before its first event is read: its packets, dealt into lanes, and marks to enter it in the middle.
  *
  * A lane is what one input reads: packets of one data stream that follow each other in time.  Nearly all files are one lane.  Where tracers
  * put packets of several streams into one file, or packets that overlap in time, each lane gets an input of its own over the
@@ -10,6 +10,7 @@
 #include "formats/ctf/ctf_reader.h"
 
 #define CTF_LANES 16u
+#define CTF_MARKS 4096u          /* of a file; where there are more packets, every second, fourth, ... has one */
 
 struct ctf_lane {
     const struct ctf_kind *kind; /* NULL = no packet could be taken apart */
@@ -17,6 +18,13 @@ struct ctf_lane {
     bool has_number, has_begin;
     int64_t begin, end;          /* of all its packets, where packets have times */
     bool is_in_order;            /* no packet begins before the one before it ends */
+    struct ctf_before last;      /* counters behind its last packet */
+};
+
+/* A packet to enter the file at. */
+struct ctf_mark {
+    uint64_t offset, packet;
+    int64_t before;              /* all packets before it have only events before or at this time */
 };
 
 struct ctf_lanes {
@@ -27,10 +35,16 @@ struct ctf_lanes {
     uint64_t packets;            /* looked at: up to the first that cannot be taken apart */
     uint8_t *of;                 /* the lane of each packet, NULL = all are of the first */
     size_t of_capacity;
+    struct ctf_mark *mark;       /* ascending */
+    size_t marks_n, marks_capacity;
+    uint64_t stride;             /* packets between marks */
+    int64_t end;                 /* the latest of all packets so far */
+    bool has_times;              /* every packet says when it begins and ends */
+    bool is_indexed;             /* found by an index file that fits */
 };
 
-/* Looks at the headers of all packets.  A file that cannot be looked at ahead (compressed) is one lane that is not in order.
- * NULL with `error` when that fails. */
+/* Looks at the headers of all packets, or at the file's index where it fits.  A file that cannot be looked at ahead (compressed) is one lane
+ * that is not in order.  NULL with `error` when that fails. */
 struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error);
 
 /* The lane of the i-th packet. */
@@ -38,6 +52,9 @@ static inline uint32_t ctf_lane_of(const struct ctf_lanes *lanes, uint64_t i)
 {
     return lanes->of && i < lanes->packets ? lanes->of[i] : 0;
 }
+
+/* The last mark but one that all events from a time on are behind, so that counters are known there; NULL = begin at the beginning. */
+const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from);
 
 /* Lets go of them; NULL is fine. */
 void ctf_lanes_release(struct ctf_lanes *lanes);
