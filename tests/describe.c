@@ -278,3 +278,28 @@ void describe_ctf(struct buffer *to, const struct ctf_description *description)
     for (size_t i = 0; i < description->streams_n; i++)
         put_stream(to, description->streams[i]);
 }
+
+static void forget_names(const struct type *type)
+{
+    if (!type)
+        return;
+    ((struct type *)(uintptr_t)type)->name = (ttr_text){"", 0};
+    for (uint32_t i = 0; i < type->members_n; i++)
+        forget_names(type->members[i].type);
+    forget_names(type->element);
+}
+
+void describe_forget_names(struct ctf_description *description)
+{
+    forget_names(description->packet_header);
+    for (size_t i = 0; i < description->streams_n; i++) {
+        const struct ctf_stream_class *stream = description->streams[i];
+        forget_names(stream->packet_context);
+        forget_names(stream->event_header);
+        forget_names(stream->event_context);
+        for (size_t k = 0; k < stream->events_n; k++) {
+            forget_names(stream->events[k]->context);
+            forget_names(stream->events[k]->payload);
+        }
+    }
+}

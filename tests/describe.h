@@ -23,4 +23,7 @@
 void describe_type(struct buffer *to, const struct type *type);
 void describe_ctf(struct buffer *to, const struct ctf_description *description);
 
+/* Takes away the names of types: not every printer writes them. */
+void describe_forget_names(struct ctf_description *description);
+
 #endif

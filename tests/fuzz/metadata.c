@@ -1,10 +1,15 @@
 /* Fuzzes the languages of CTF metadata: what is taken can be printed in its own language, says the same when read again, and is then
- * printed the same.  PARSE and PRINT are those of the language.  Memory is limited, whatever the text asks for. */
+ * printed the same.  PARSE and PRINT are those of the language.  Memory is limited, whatever the text asks for: MEMORY_TIMES tells how
+ * much more a language may take that writes out what it has names for; FORGETS_NAMES that it does. */
 #include <stdio.h>
 
 #include "describe.h"
 #include "formats/ctf/ctf.h"
 #include "fuzz.h"
+
+#ifndef MEMORY_TIMES
+#define MEMORY_TIMES 1u
+#endif
 
 static ttr_status parse(struct ctf_description *description, const struct alloc *alloc, const uint8_t *bytes, size_t n)
 {
@@ -16,6 +21,9 @@ static ttr_status parse(struct ctf_description *description, const struct alloc 
         fuzz_stop("a failure without its error");
     if (status != TTR_OK && error.offset != UINT64_MAX && error.offset > n)
         fuzz_stop("an error behind the end of the text");
+#ifdef FORGETS_NAMES
+    describe_forget_names(description);
+#endif
     return status;
 }
 
@@ -81,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     buffer_free(&text);
     if (heap.blocks || heap.bytes)
         fuzz_stop("memory was not given back");
-    if (heap.peak > FUZZ_MEMORY_BASE + FUZZ_MEMORY_PER_BYTE * n)
+    if (heap.peak > MEMORY_TIMES * (FUZZ_MEMORY_BASE + FUZZ_MEMORY_PER_BYTE * n))
         fuzz_stop("metadata takes too much memory");
     return 0;
 }

@@ -41,8 +41,6 @@ static bool is_blank(uint8_t byte)
 static enum ctf_version sniff_text(const uint8_t *bytes, size_t n)
 {
     static const char *const rfc_words[] = {"/*", "//", "trace", "type ", "type\n", "type{", "abstract_type", "section", "event"};
-    if (begins_with(bytes, n, "/* CTF 1.1"))
-        return CTF_RFC_1_1;
     if (begins_with(bytes, n, "/* CTF"))
         return CTF_1_8;
     size_t at = 0;

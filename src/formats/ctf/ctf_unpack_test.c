@@ -51,7 +51,7 @@ static void languages_are_told_by_their_first_bytes(void **state)
     static const struct {
         const char *text;
         enum ctf_version version;
-    } texts[] = {{"/* CTF 1.8 */", CTF_1_8}, {"/* CTF 1.1 */", CTF_RFC_1_1}, {"\x1e{", CTF_2}, {"  {\"type\"", CTF_2},
+    } texts[] = {{"/* CTF 1.8 */", CTF_1_8}, {"/* CTF 1.1 */", CTF_1_8}, {"\x1e{", CTF_2}, {"  {\"type\"", CTF_2},
                  {"trace { major = 1;", CTF_RFC_1_1}, {"/* any */", CTF_RFC_1_1}, {"type x { }", CTF_RFC_1_1}, {"hello", CTF_UNKNOWN},
                  {"", CTF_UNKNOWN}};
     bool is_packetised;

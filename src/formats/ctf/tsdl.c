@@ -7,8 +7,8 @@
 #include "base/status.h"
 #include "formats/ctf/tsdl_types.h"
 
-#define MEMORY_PER_BYTE 96u        /* of the tree and of the description, for each byte of text */
-#define MEMORY_FREE (4u << 20)     /* and this much for any */
+#define MEMORY_PER_BYTE 64u        /* of the tree and of the description, for each byte of text */
+#define MEMORY_FREE (1u << 20)     /* and this much for any */
 #define TEXT_MAX ((size_t)1 << 30)
 
 /* "/ * CTF 1.8" opens a text of metadata; other versions are not ours (7.1). */

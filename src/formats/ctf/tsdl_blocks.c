@@ -193,6 +193,20 @@ static bool resolve_clock_attribute(struct tsdl_resolver *resolver, const struct
     }
 }
 
+/* Negative cycles become fewer seconds, where that fits: CTF 2 and older Babeltrace take none. */
+static void borrow_seconds(struct ctf_clock *clock)
+{
+    if (clock->offset_cycles >= 0)
+        return;
+    uint64_t missing = 0 - (uint64_t)clock->offset_cycles, frequency = clock->frequency;
+    uint64_t seconds = missing / frequency + (missing % frequency != 0), rest = (frequency - missing % frequency) % frequency;
+    int64_t left;
+    if (seconds > INT64_MAX || rest > INT64_MAX || __builtin_sub_overflow(clock->offset_s, (int64_t)seconds, &left))
+        return;
+    clock->offset_s = left;
+    clock->offset_cycles = (int64_t)rest;
+}
+
 static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
 {
     struct ctf_description *description = resolver->description;
@@ -210,12 +224,12 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
     }
     if (clock->name.n == 0)
         return tsdl_fail(resolver->reading, block->at, "a clock has a name");
-    for (size_t i = 0; i + 1 < description->clocks_n; i++)
-        if (description->clocks[i]->id.n == clock->name.n && memcmp(description->clocks[i]->id.p, clock->name.p, clock->name.n) == 0)
-            return tsdl_fail(resolver->reading, block->at, "a second clock '%.*s'", (int)clock->name.n, clock->name.p);
+    if (tsdl_names_find(&resolver->state->clocks, 0, clock->name))
+        return tsdl_fail(resolver->reading, block->at, "a second clock '%.*s'", (int)clock->name.n, clock->name.p);
     clock->id = clock->name;
+    borrow_seconds(clock);
     clock->is_unix = clock->is_absolute || clock->offset_s || clock->offset_cycles;
-    return true;
+    return tsdl_names_add(&resolver->state->clocks, &description->arena, 0, clock->name, clock) || tsdl_fail_memory(resolver->reading);
 }
 
 /* An entry of the environment: a number or a string under any name. */
@@ -264,6 +278,25 @@ static bool place_stream(struct tsdl_resolver *resolver, struct ctf_stream_class
     return place_assigned(resolver, &assigned[STREAM_EVENT_CONTEXT], place, &stream->event_context);
 }
 
+/* Streams are found by the bytes of their id. */
+static struct ctf_stream_class *find_stream(const struct tsdl_resolver *resolver, uint64_t id)
+{
+    const void *found = tsdl_names_find(&resolver->state->streams, 0, (ttr_text){(const char *)&id, sizeof id});
+    return (struct ctf_stream_class *)(uintptr_t)found;
+}
+
+static struct ctf_stream_class *add_stream(struct tsdl_resolver *resolver, uint64_t id)
+{
+    struct ctf_stream_class *stream = ctf_add_stream(resolver->description);
+    if (stream)
+        stream->id = id;
+    if (stream && tsdl_names_add(&resolver->state->streams, &resolver->description->arena, 0,
+                                 (ttr_text){(const char *)&stream->id, sizeof stream->id}, stream))
+        return stream;
+    (void)tsdl_fail_memory(resolver->reading);
+    return NULL;
+}
+
 static bool resolve_stream(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
 {
     struct tsdl_scope scope = begin_scope(resolver);
@@ -283,12 +316,14 @@ static bool resolve_stream(struct tsdl_resolver *resolver, const struct tsdl_sta
     resolver->scope = scope.outer;
     if (!is_fine)
         return false;
-    if (ctf_find_stream(resolver->description, id))
+    const struct ctf_description *description = resolver->description;
+    if (find_stream(resolver, id))
         return tsdl_fail(resolver->reading, block->at, "a second stream with id %llu", (unsigned long long)id);
-    struct ctf_stream_class *stream = ctf_add_stream(resolver->description);
+    if (description->streams_n == 1 && !tsdl_has_role(description->packet_header, CTF_ROLE_STREAM_CLASS_ID))
+        return tsdl_fail(resolver->reading, block->at, "a second stream, but no stream_id in the packet header to tell them apart");
+    struct ctf_stream_class *stream = add_stream(resolver, id);
     if (!stream)
-        return tsdl_fail_memory(resolver->reading);
-    stream->id = id;
+        return false;
     stream->offset = ctf_text_offset(resolver->reading->text, block->at);
     return place_stream(resolver, stream, assigned);
 }
@@ -341,12 +376,9 @@ static struct ctf_stream_class *stream_of(struct tsdl_resolver *resolver, size_t
 {
     struct ctf_description *description = resolver->description;
     bool has_id = values->seen >> EVENT_STREAM_ID & 1;
-    struct ctf_stream_class *stream = has_id ? ctf_find_stream(description, values->stream_id) : NULL;
+    struct ctf_stream_class *stream = has_id ? find_stream(resolver, values->stream_id) : NULL;
     if (description->streams_n == 0) {
-        if (!(stream = ctf_add_stream(description)))
-            (void)tsdl_fail_memory(resolver->reading);
-        else
-            stream->id = values->stream_id;
+        stream = add_stream(resolver, values->stream_id);
     } else if (has_id && !stream) {
         (void)tsdl_fail(resolver->reading, at, "no stream has the id %llu", (unsigned long long)values->stream_id);
     } else if (!has_id && description->streams_n > 1) {
@@ -366,6 +398,9 @@ static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct ev
         return tsdl_fail(resolver->reading, at, "this event needs an id: stream %llu has other events", (unsigned long long)stream->id);
     if (ctf_find_event(stream, values->id))
         return tsdl_fail(resolver->reading, at, "a second event with id %llu in stream %llu", (unsigned long long)values->id,
+                         (unsigned long long)stream->id);
+    if (stream->events_n == 1 && !tsdl_has_role(stream->event_header, CTF_ROLE_EVENT_ID))
+        return tsdl_fail(resolver->reading, at, "a second event in stream %llu, but no id in the event header to tell them apart",
                          (unsigned long long)stream->id);
     struct ctf_event_class *event = ctf_add_event(resolver->description, stream, values->id);
     if (!event)
@@ -397,32 +432,6 @@ static bool resolve_event(struct tsdl_resolver *resolver, const struct tsdl_stat
     return is_fine && add_event(resolver, block->at, &values);
 }
 
-/* True where a type or something in it has a role. */
-static bool has_role(const struct type *type, enum ctf_role role)
-{
-    if (!type || type->role == role)
-        return type != NULL;
-    for (uint32_t i = 0; i < type->members_n; i++)
-        if (has_role(type->members[i].type, role))
-            return true;
-    return false;
-}
-
-/* What tells streams and events apart must be there when there are several. */
-static bool check_ids(struct tsdl_resolver *resolver)
-{
-    const struct ctf_description *description = resolver->description;
-    if (description->streams_n > 1 && !has_role(description->packet_header, CTF_ROLE_STREAM_CLASS_ID))
-        return tsdl_fail(resolver->reading, 0, "%zu streams, but no stream_id in the packet header to tell them apart", description->streams_n);
-    for (size_t i = 0; i < description->streams_n; i++) {
-        const struct ctf_stream_class *stream = description->streams[i];
-        if (stream->events_n > 1 && !has_role(stream->event_header, CTF_ROLE_EVENT_ID))
-            return tsdl_fail(resolver->reading, 0, "%zu events in stream %llu, but no id in the event header to tell them apart",
-                             stream->events_n, (unsigned long long)stream->id);
-    }
-    return true;
-}
-
 static bool resolve_blocks(struct tsdl_resolver *resolver, const struct tsdl_statement *first, enum tsdl_keyword keyword,
                            bool (*resolve)(struct tsdl_resolver *, const struct tsdl_statement *))
 {
@@ -440,6 +449,5 @@ bool tsdl_resolve_text(struct tsdl_resolver *resolver, const struct tsdl_stateme
         if (statement->kind != TSDL_BLOCK && !tsdl_resolve_declaration(resolver, statement))
             return false;
     return resolve_blocks(resolver, first, TSDL_TRACE, resolve_trace) && resolve_blocks(resolver, first, TSDL_ENV, resolve_environment) &&
-           resolve_blocks(resolver, first, TSDL_STREAM, resolve_stream) && resolve_blocks(resolver, first, TSDL_EVENT, resolve_event) &&
-           check_ids(resolver);
+           resolve_blocks(resolver, first, TSDL_STREAM, resolve_stream) && resolve_blocks(resolver, first, TSDL_EVENT, resolve_event);
 }

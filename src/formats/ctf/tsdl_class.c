@@ -64,16 +64,13 @@ static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_state
 /* map = clock.NAME.value */
 static bool get_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, const struct ctf_clock **clock)
 {
-    const struct ctf_description *description = resolver->description;
     ttr_text path = word_of(attribute);
     if (path.n < 13 || memcmp(path.p, "clock.", 6) != 0 || memcmp(path.p + path.n - 6, ".value", 6) != 0) {
         tsdl_note(resolver, attribute->at, "ctf.unknown-map", "a number is mapped to clock.NAME.value; this map is passed over");
         return true;
     }
     ttr_text name = {path.p + 6, path.n - 12};
-    for (size_t i = 0; i < description->clocks_n && !*clock; i++)
-        if (description->clocks[i]->id.n == name.n && memcmp(description->clocks[i]->id.p, name.p, name.n) == 0)
-            *clock = description->clocks[i];
+    *clock = tsdl_names_find(&resolver->state->clocks, 0, name);
     return *clock || tsdl_fail(resolver->reading, attribute->value->at, "there is no clock called '%.*s'", (int)name.n, name.p);
 }
 
@@ -183,7 +180,7 @@ static struct tsdl_type *make_integer(struct tsdl_resolver *resolver, const stru
     type->type.align = values.seen >> CLASS_ALIGN & 1 ? values.align : values.bits % 8 ? 0 : 3;
     type->type.is_big_endian = values.is_big_endian;
     type->type.base = values.base;
-    type->type.encoding = values.encoding;
+    type->encoding = values.encoding;
     if (values.clock && (values.is_signed || values.bits > 64)) {
         tsdl_note(resolver, specifier->at, "ctf.wrong-map", "a clock's value is an unsigned number of at most 64 bits; this map is passed over");
     } else if (values.clock) {

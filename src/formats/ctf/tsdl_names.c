@@ -1,4 +1,4 @@
-/* Tables of the resolver: names of types by scope, members by name.  Both are hashed, so that metadata with very many of them costs
+/* Tables of the resolver: names in scopes, members and labels by name.  Both are hashed, so that metadata with very many of them costs
  * no more for each. */
 #include <string.h>
 
@@ -23,9 +23,9 @@ static struct tsdl_name *find_slot(const struct tsdl_names *names, uint32_t scop
     }
 }
 
-const struct tsdl_type *tsdl_names_find(const struct tsdl_names *names, uint32_t scope, ttr_text name)
+const void *tsdl_names_find(const struct tsdl_names *names, uint32_t scope, ttr_text name)
 {
-    return names->slots_n ? find_slot(names, scope, name)->type : NULL;
+    return names->slots_n ? find_slot(names, scope, name)->what : NULL;
 }
 
 static bool grow(struct tsdl_names *names, struct arena *arena)
@@ -44,13 +44,13 @@ static bool grow(struct tsdl_names *names, struct arena *arena)
     return true;
 }
 
-bool tsdl_names_add(struct tsdl_names *names, struct arena *arena, uint32_t scope, ttr_text name, const struct tsdl_type *type)
+bool tsdl_names_add(struct tsdl_names *names, struct arena *arena, uint32_t scope, ttr_text name, const void *what)
 {
     if (2 * (names->used + 1) > names->slots_n && !grow(names, arena))
         return false;
     struct tsdl_name *slot = find_slot(names, scope, name);
     names->used += !slot->name.p;
-    *slot = (struct tsdl_name){.name = name, .scope = scope, .type = type};
+    *slot = (struct tsdl_name){.name = name, .scope = scope, .what = what};
     return true;
 }
 

@@ -188,7 +188,7 @@ static bool parse_words(struct parser *p, struct tsdl_specifier *specifier)
     while (is_basic_word(p) || (p->token.kind == TSDL_TOKEN_NAME && !has_type)) {
         has_type |= p->token.keyword != TSDL_CONST;
         if (words_n == WORDS_MAX)
-            return unexpected(p, "fewer words in a type name");
+            return unexpected(p, "a type name of fewer words");
         size += p->token.text.n + 1;
         words[words_n++] = p->token.text;
         if (!next(p))
@@ -431,32 +431,17 @@ static bool parse_declarators(struct parser *p, struct tsdl_statement *statement
 /* The name that an alias gives: that of a type of C, with stars. */
 static bool parse_alias_name(struct parser *p, struct tsdl_statement *statement)
 {
-    static const char *const prefixes[] = {
-        [TSDL_CLASS_STRUCT] = "struct ", [TSDL_CLASS_VARIANT] = "variant ", [TSDL_CLASS_ENUM] = "enum "};
     size_t at = p->token.at;
-    const struct tsdl_specifier *specifier = parse_specifier(p);
-    struct tsdl_declarator *declarator = specifier ? parse_declarator(p, false) : NULL;
+    const struct tsdl_specifier *alias = parse_specifier(p);
+    struct tsdl_declarator *declarator = alias ? parse_declarator(p, false) : NULL;
     if (!declarator)
         return false;
     if (declarator->name.n || declarator->dimension)
         return tsdl_fail(p->reading, declarator->at, "expected ';': the name of a type ends here");
-    bool has_prefix = specifier->class == TSDL_CLASS_STRUCT || specifier->class == TSDL_CLASS_VARIANT ||
-                      specifier->class == TSDL_CLASS_ENUM;
-    if (specifier->has_body || specifier->tag || specifier->align || (specifier->class != TSDL_CLASS_NAMED && !has_prefix))
+    if (alias->name.n == 0 || alias->has_body || alias->tag || alias->align)
         return tsdl_fail(p->reading, at, "an alias names a type such as 'uint32_t', 'unsigned long' or 'void *'");
-    statement->name = specifier->name;
-    if (!has_prefix && !declarator->pointers)
-        return true;
-    const char *prefix = has_prefix ? prefixes[specifier->class] : "";
-    size_t prefix_n = strlen(prefix), n = prefix_n + specifier->name.n;
-    char *to = tsdl_tree_take(p->reading, n + 1 + declarator->pointers);
-    if (!to)
-        return false;
-    memcpy(to, prefix, prefix_n);
-    memcpy(to + prefix_n, specifier->name.p, specifier->name.n);
-    to[n] = ' ';
-    memset(to + n + 1, '*', declarator->pointers);
-    statement->name = (ttr_text){to, declarator->pointers ? n + 1 + declarator->pointers : n};
+    statement->alias = alias;
+    statement->alias_pointers = declarator->pointers;
     return true;
 }
 

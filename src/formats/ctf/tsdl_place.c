@@ -5,6 +5,7 @@
  * fields say what they are (5.1, 5.2, 6.1), and timestamps that name no clock take the only one there is (8). */
 #include <string.h>
 
+#include "base/status.h"
 #include "formats/ctf/tsdl_types.h"
 
 #define PATH_MAX_NAMES (TYPE_DEPTH_MAX + 2u)
@@ -30,10 +31,8 @@ struct placing {
     const struct ctf_clock *clock; /* that a timestamp without a clock took */
 };
 
-/* The labels that choose an option: the one of its name, and where no option has theirs, those that differ from it by one leading
- * underscore.  Gives their count, at most 3. */
-static uint32_t labels_of(const struct tsdl_type *variant, const struct tsdl_type *tag, ttr_text name, char *escaped,
-                          const struct type_label **labels)
+uint32_t tsdl_labels_of(const struct tsdl_type *variant, const struct tsdl_type *tag, ttr_text name, char *escaped,
+                        const struct type_label *labels[3])
 {
     uint32_t n = 0;
     ttr_text bare = {name.p + 1, name.n - 1}, longer = {escaped + 1, name.n + 1};
@@ -61,7 +60,7 @@ static bool check_tag(struct tsdl_resolver *resolver, const struct tsdl_type *ta
     for (uint32_t i = 0; i < variant->type.members_n; i++) {
         ttr_text name = variant->type.members[i].name;
         char *escaped = tsdl_tree_take(resolver->reading, name.n + 2);
-        if (!escaped || labels_of(variant, tag, name, escaped, labels))
+        if (!escaped || tsdl_labels_of(variant, tag, name, escaped, labels))
             return escaped != NULL;
     }
     return tsdl_fail(resolver->reading, at, "no label of this tag names an option of the variant");
@@ -92,12 +91,10 @@ static ttr_text next_name(ttr_text *path)
 const struct tsdl_type *tsdl_follow(const struct tsdl_type *from, ttr_text path, ttr_text *names, uint32_t *names_n)
 {
     while (path.n) {
-        ttr_text name = next_name(&path);
-        bool is_structure = from->type.kind == TYPE_STRUCT;
-        int64_t i = is_structure || from->type.kind == TYPE_VARIANT ? tsdl_find_member(from, name) : -1;
+        int64_t i = from->type.kind == TYPE_STRUCT ? tsdl_find_member(from, next_name(&path)) : -1;
         if (i < 0 || (names && *names_n == PATH_MAX_NAMES))
             return NULL;
-        if (is_structure && names)
+        if (names)
             names[(*names_n)++] = from->type.members[i].name;
         from = tsdl_type_of(from->type.members[i].type);
     }
@@ -172,18 +169,24 @@ static const struct type *root_of(const struct placing *p, enum type_root root)
     }
 }
 
-/* Is what a path from our own root means decoded before we are?  Along the way that leads to us every step is ours; the first that is
- * not must be earlier. */
-static bool is_decoded(const struct placing *p, ttr_text path)
+/* What a path from our own root means, if it is decoded before we are: along the way that leads to us every step is ours, options
+ * too; the first that is not must be earlier. */
+static const struct tsdl_type *follow_own(const struct placing *p, ttr_text path, ttr_text *names, uint32_t *names_n)
 {
     for (uint32_t i = 0; i < p->frames_n && path.n; i++) {
-        int64_t member = tsdl_find_member(p->frames[i].type, next_name(&path));
-        if (member < 0 || (uint64_t)member > p->frames[i].member)
-            return false;
-        if ((uint64_t)member < p->frames[i].member)
-            return p->frames[i].type->type.kind == TYPE_STRUCT;
+        const struct frame *frame = &p->frames[i];
+        ttr_text rest = path;
+        int64_t member = tsdl_find_member(frame->type, next_name(&rest));
+        if (member < 0 || (uint64_t)member > frame->member)
+            return NULL;
+        if ((uint64_t)member < frame->member) {
+            memcpy(names, p->names, frame->names_n * sizeof *names);
+            *names_n = frame->names_n;
+            return tsdl_follow(frame->type, path, names, names_n);
+        }
+        path = rest;
     }
-    return false;
+    return NULL;
 }
 
 static const struct tsdl_type *follow_absolute(struct placing *p, const struct tsdl_type *user, size_t which, ttr_text *names,
@@ -191,13 +194,12 @@ static const struct tsdl_type *follow_absolute(struct placing *p, const struct t
 {
     ttr_text path = user->reference.path;
     size_t prefix_n = strlen(root_prefixes[which].prefix);
-    enum type_root root = root_prefixes[which].root;
     path.p += prefix_n;
     path.n -= prefix_n;
-    bool is_own = root == p->place->root;
-    const struct type *from = is_own ? &p->frames[0].type->type : root_of(p, root);
-    *names_n = 0;
-    const struct tsdl_type *target = from && (!is_own || is_decoded(p, path)) ? tsdl_follow(tsdl_type_of(from), path, names, names_n) : NULL;
+    const struct type *from = root_of(p, root_prefixes[which].root);
+    const struct tsdl_type *target = root_prefixes[which].root == p->place->root ? follow_own(p, path, names, names_n)
+                                     : from ? tsdl_follow(tsdl_type_of(from), path, names, names_n)
+                                            : NULL;
     if (!target)
         (void)fail_reference(p, user, "is no field before this one");
     return target;
@@ -232,7 +234,7 @@ static bool choose_option(struct placing *p, const struct tsdl_type *variant, co
                           char *escaped)
 {
     const struct type_label *labels[3];
-    uint32_t labels_n = labels_of(variant, tag, option->name, escaped, labels), n = 0;
+    uint32_t labels_n = tsdl_labels_of(variant, tag, option->name, escaped, labels), n = 0;
     for (uint32_t i = 0; i < labels_n; i++)
         n += labels[i]->ranges_n;
     option->ranges_n = n;
@@ -282,49 +284,6 @@ static bool take_clock(struct placing *p, struct tsdl_type *type)
     return true;
 }
 
-/* What a name means, by root. */
-struct meaning {
-    char name[20];
-    uint8_t root, role;
-};
-
-static const struct meaning meanings[] = {
-    {"magic", ROOT_PACKET_HEADER, CTF_ROLE_MAGIC},
-    {"uuid", ROOT_PACKET_HEADER, CTF_ROLE_UUID},
-    {"stream_id", ROOT_PACKET_HEADER, CTF_ROLE_STREAM_CLASS_ID},
-    {"stream_instance_id", ROOT_PACKET_HEADER, CTF_ROLE_STREAM_ID},
-    {"packet_size", ROOT_PACKET_CONTEXT, CTF_ROLE_PACKET_SIZE},
-    {"content_size", ROOT_PACKET_CONTEXT, CTF_ROLE_CONTENT_SIZE},
-    {"timestamp_begin", ROOT_PACKET_CONTEXT, CTF_ROLE_TIME_BEGIN},
-    {"timestamp_end", ROOT_PACKET_CONTEXT, CTF_ROLE_TIME_END},
-    {"events_discarded", ROOT_PACKET_CONTEXT, CTF_ROLE_DISCARDED},
-    {"packet_seq_num", ROOT_PACKET_CONTEXT, CTF_ROLE_SEQUENCE},
-    {"cpu_id", ROOT_PACKET_CONTEXT, CTF_ROLE_CPU},
-    {"id", ROOT_EVENT_HEADER, CTF_ROLE_EVENT_ID},
-    {"timestamp", ROOT_EVENT_HEADER, CTF_ROLE_TIME},
-};
-
-static bool ends_with(ttr_text text, const char *suffix)
-{
-    size_t n = strlen(suffix);
-    return text.n >= n && memcmp(text.p + text.n - n, suffix, n) == 0;
-}
-
-/* The role of a member by its name; event headers have them at any depth, the others only at the top. */
-static enum ctf_role role_of(const struct placing *p, const struct type_member *member)
-{
-    ttr_text name = member->shown;
-    enum type_root root = p->place->root;
-    if (p->arrays || (root != ROOT_EVENT_HEADER && p->frames_n != 1))
-        return CTF_ROLE_NONE;
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
-        if (meanings[i].root == root && name.n == strlen(meanings[i].name) && memcmp(name.p, meanings[i].name, name.n) == 0)
-            return meanings[i].role;
-    if (root == ROOT_PACKET_CONTEXT && member->type->clock) /* clocks of packets by suffix (8) */
-        return ends_with(name, "_begin") ? CTF_ROLE_TIME_BEGIN : ends_with(name, "_end") ? CTF_ROLE_TIME_END : CTF_ROLE_NONE;
-    return CTF_ROLE_NONE;
-}
-
 /* Checks that a member can play the role of its name, and gives it. */
 static bool give_role(struct placing *p, const struct type_member *member, enum ctf_role role)
 {
@@ -366,7 +325,8 @@ static bool place_members(struct placing *p, const struct tsdl_type *from, struc
         p->names_n = frame->names_n;
         if (!members[i].type)
             return false;
-        enum ctf_role role = p->marks_roles && is_structure ? role_of(p, &members[i]) : CTF_ROLE_NONE;
+        bool is_top = p->frames_n == 1, is_marked = p->marks_roles && is_structure && p->arrays == 0;
+        enum ctf_role role = is_marked ? tsdl_role_of(p->place->root, is_top, &members[i]) : CTF_ROLE_NONE;
         if (role && !give_role(p, &members[i], role))
             return false;
     }
@@ -422,8 +382,14 @@ bool tsdl_place_root(struct tsdl_resolver *resolver, const struct tsdl_place *pl
     struct placing p = {.resolver = resolver, .place = place};
     if (from->type.kind != TYPE_STRUCT)
         return tsdl_fail(resolver->reading, place->at, "expected a structure");
-    if (from->fields > TSDL_FIELDS_MAX)
-        return tsdl_fail(resolver->reading, place->at, "more than %u fields in one event", TSDL_FIELDS_MAX);
+    uint64_t most = TSDL_FIELDS_FREE + TSDL_FIELDS_PER_BYTE * resolver->state->text_n;
+    resolver->state->fields_n += from->fields;
+    if (from->fields > TSDL_FIELDS_MAX || resolver->state->fields_n > most) {
+        resolver->reading->status = fail(resolver->reading->error, TTR_E_LIMIT, ctf_text_offset(resolver->reading->text, place->at),
+                                         "%s: %u fields in one structure, %llu in all: too many for so little text",
+                                         resolver->reading->text->file, from->fields, (unsigned long long)resolver->state->fields_n);
+        return false;
+    }
     p.marks_roles = place->root <= ROOT_EVENT_HEADER;
     const struct type *type = place_type(&p, from);
     if (!type)

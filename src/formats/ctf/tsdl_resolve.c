@@ -35,7 +35,7 @@ static const struct tsdl_type *find_type(const struct tsdl_resolver *resolver, t
 {
     const struct tsdl_type *type = NULL;
     for (const struct tsdl_scope *scope = resolver->scope; scope && !type; scope = scope->outer)
-        type = tsdl_names_find(&resolver->state->names, scope->id, key);
+        type = tsdl_names_find(&resolver->state->types, scope->id, key);
     return type;
 }
 
@@ -61,6 +61,10 @@ static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
 static const struct tsdl_type *find_named(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, uint32_t pointers)
 {
     ttr_text key, plain;
+    if (specifier->name.n == 0) {
+        (void)tsdl_fail(resolver->reading, specifier->at, "a pointer is to a type with a name");
+        return NULL;
+    }
     if (!key_of(resolver, specifier, pointers, &key))
         return NULL;
     const struct tsdl_type *type = find_type(resolver, key);
@@ -80,13 +84,13 @@ static bool declare(struct tsdl_resolver *resolver, size_t at, ttr_text key, con
 {
     struct tsdl_state *state = resolver->state;
     ttr_text name;
-    if (tsdl_names_find(&state->names, resolver->scope->id, key))
+    if (tsdl_names_find(&state->types, resolver->scope->id, key))
         return tsdl_fail(resolver->reading, at, "the type '%.*s' is declared twice in one scope", key.n < 80 ? (int)key.n : 80, key.p);
     if (!tsdl_copy_text(resolver, key, &name))
         return false;
     if (!type->type.name.n)
         tsdl_type_of(&type->type)->type.name = name;
-    return tsdl_names_add(&state->names, &resolver->description->arena, resolver->scope->id, name, type) ||
+    return tsdl_names_add(&state->types, &resolver->description->arena, resolver->scope->id, name, type) ||
            tsdl_fail_memory(resolver->reading);
 }
 
@@ -146,17 +150,18 @@ static bool refer(struct tsdl_resolver *resolver, struct tsdl_type *user, const 
 }
 
 /* True for what is shown as a text when there are several of it. */
-static bool is_character(const struct type *type)
+static bool is_character(const struct tsdl_type *element)
 {
-    return (type->kind == TYPE_UINT || type->kind == TYPE_INT) && !type->labels && type->bits == 8 && type->align == 3 &&
-           (type->encoding == ENCODING_UTF8 || type->encoding == ENCODING_ASCII);
+    const struct type *type = &element->type;
+    return (type->kind == TYPE_UINT || type->kind == TYPE_INT) && !type->labels && type->bits == 8 && type->align == 3 && !type->unit &&
+           (element->encoding == ENCODING_UTF8 || element->encoding == ENCODING_ASCII);
 }
 
 /* An array or sequence of `element`. */
 static const struct tsdl_type *make_array(struct tsdl_resolver *resolver, const struct tsdl_type *element,
                                           const struct tsdl_value *length)
 {
-    bool is_fixed = length->kind == TSDL_VALUE_NUMBER, is_text = is_character(&element->type);
+    bool is_fixed = length->kind == TSDL_VALUE_NUMBER, is_text = is_character(element);
     if (is_fixed && length->is_negative && length->number) {
         (void)tsdl_fail(resolver->reading, length->at, "an array has no negative length");
         return NULL;
@@ -166,7 +171,7 @@ static const struct tsdl_type *make_array(struct tsdl_resolver *resolver, const 
         return NULL;
     type->type.align = element->type.align;
     if (is_text) {
-        type->type.encoding = element->type.encoding;
+        type->type.encoding = element->encoding;
         type->type.bits = 8;
     } else {
         type->type.element = &element->type;
@@ -444,7 +449,9 @@ bool tsdl_resolve_declaration(struct tsdl_resolver *resolver, const struct tsdl_
         return false;
     for (const struct tsdl_declarator *declarator = statement->declarator; declarator; declarator = declarator->next) {
         type = resolve_declarator(resolver, statement->specifier, base, declarator);
-        ttr_text name = statement->kind == TSDL_ALIAS ? statement->name : declarator->name;
+        ttr_text name = declarator->name;
+        if (statement->kind == TSDL_ALIAS && !key_of(resolver, statement->alias, statement->alias_pointers, &name))
+            return false;
         if (!type || !declare(resolver, statement->at, name, type))
             return false;
     }

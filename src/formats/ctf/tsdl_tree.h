@@ -156,14 +156,16 @@ enum tsdl_statement_kind {
 struct tsdl_statement {
     const struct tsdl_statement *next;
     uint8_t kind, keyword;
+    uint32_t alias_pointers;
     size_t at;
-    ttr_text name;                            /* ASSIGN: "packet.header"; ALIAS: "struct page *" */
+    ttr_text name;                            /* ASSIGN: "packet.header" */
     union {
         const struct tsdl_value *value;       /* ASSIGN */
         const struct tsdl_specifier *specifier;
         const struct tsdl_statement *body;    /* BLOCK */
     };
     const struct tsdl_declarator *declarator; /* FIELDS, TYPES, ALIAS */
+    const struct tsdl_specifier *alias;       /* ALIAS: the name it gives, and behind it so many stars */
 };
 
 /* Makes the tree of a whole text: its first declaration, NULL where there is none. */

@@ -9,7 +9,10 @@
 
 #include "formats/ctf/tsdl_tree.h"
 
-#define TSDL_FIELDS_MAX (1u << 18) /* fields of one root, every use of a structure counted */
+/* Fields, every use of a structure counted: of one root, and of all by the length of the text. */
+#define TSDL_FIELDS_MAX (1u << 18)
+#define TSDL_FIELDS_FREE (1u << 14)
+#define TSDL_FIELDS_PER_BYTE 8u
 
 struct tsdl_type;
 
@@ -30,33 +33,36 @@ struct tsdl_type {
     const struct ctf_clock *other_clock; /* another one inside */
     uint32_t fields;                /* how many types it is made of, every use counted; saturates */
     uint8_t depth;                  /* levels of nesting inside */
+    uint8_t encoding;               /* of an integer: what several of it are a text in; ENCODING_NONE: numbers they are */
     bool has_references;            /* it or something inside */
     uint32_t *index;                /* of many members or labels: by hash of the name, place + 1 */
     uint32_t index_n;               /* a power of two, or 0 */
 };
 
-/* Names of types, by scope: what typedef, typealias, and names of structures, variants and enumerations declare. */
+/* What is called by a name, in each of many scopes: types by what typedef, typealias, and names of structures, variants and enumerations
+ * declare; clocks; streams, whose name is the bytes of their id. */
 struct tsdl_names {
     struct tsdl_name {
         ttr_text name; /* "uint8_t", "unsigned long", "struct page *"; p NULL = free */
         uint32_t scope;
-        const struct tsdl_type *type;
+        const void *what;
     } *slot;
     size_t slots_n, used;
 };
 
-/* Gives the type that a scope itself calls so, or NULL. */
-const struct tsdl_type *tsdl_names_find(const struct tsdl_names *names, uint32_t scope, ttr_text name);
+/* Gives what a scope itself calls so, or NULL. */
+const void *tsdl_names_find(const struct tsdl_names *names, uint32_t scope, ttr_text name);
 
 /* Adds a name, which the caller keeps; false when memory is out. */
-TTR_MUST bool tsdl_names_add(struct tsdl_names *names, struct arena *arena, uint32_t scope, ttr_text name, const struct tsdl_type *type);
+TTR_MUST bool tsdl_names_add(struct tsdl_names *names, struct arena *arena, uint32_t scope, ttr_text name, const void *what);
 
 /* What stays between calls of tsdl_parse (description->parser). */
 struct tsdl_state {
-    struct tsdl_names names;
+    struct tsdl_names types, clocks, streams;
     uint32_t scopes_n;     /* given out; scope 0 is the root */
     uint32_t readings_n;
     uint64_t text_n;       /* bytes read so far */
+    uint64_t fields_n;     /* put in place so far */
     bool has_trace;
 };
 
@@ -144,8 +150,22 @@ struct tsdl_place {
 TTR_MUST bool tsdl_place_root(struct tsdl_resolver *resolver, const struct tsdl_place *place, const struct tsdl_type *from,
                               const struct type **root);
 
-/* Finds what a path "a.b.c" from a structure on means, or NULL; `*names_n` grows by the names to be said (those of options are
- * not), at `names` unless NULL. */
+/* The role of a member by its name: event headers have them at any depth, packet headers and contexts at the top, arrays nowhere. */
+enum ctf_role tsdl_role_of(enum type_root root, bool is_top, const struct type_member *member);
+
+/* True where a type or something in it, arrays aside, has a role; NULL has none. */
+bool tsdl_has_role(const struct type *type, enum ctf_role role);
+
+/* The name that gives a role in a root, or NULL. */
+const char *tsdl_role_name(enum type_root root, enum ctf_role role);
+
+/* The labels that choose an option of that name: the one of its name, and where no option has theirs, those that differ from it by one
+ * leading underscore.  Gives their count.  `escaped` has room for the name and two bytes. */
+uint32_t tsdl_labels_of(const struct tsdl_type *variant, const struct tsdl_type *tag, ttr_text name, char *escaped,
+                        const struct type_label *labels[3]);
+
+/* Finds what a path "a.b.c" from a structure on means, through structures only; NULL when nothing.  The names go behind the `*names_n`
+ * that are at `names`, unless that is NULL. */
 const struct tsdl_type *tsdl_follow(const struct tsdl_type *from, ttr_text path, ttr_text *names, uint32_t *names_n);
 
 /* Fails unless a type can be a length (or a tag, of a variant). */

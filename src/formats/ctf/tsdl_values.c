@@ -125,7 +125,8 @@ bool tsdl_get_uuid(struct tsdl_resolver *resolver, const struct tsdl_statement *
         }
         int digit = hex_digit(value->text.p[i]);
         is_fine = digit >= 0;
-        uuid[n / 2] = (uint8_t)(n % 2 ? uuid[n / 2] | digit : digit << 4);
+        if (is_fine)
+            uuid[n / 2] = (uint8_t)(n % 2 ? uuid[n / 2] | digit : digit << 4);
         n++;
     }
     return is_fine || fail_value(resolver, attribute, "a UUID such as \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\"");
