@@ -26,7 +26,7 @@ static void descriptions_that_cannot_work_are_refused_with_the_field_and_the_rea
         {"a:u0", "payload.a: a number of no bits"},
         {"a:[:i8]u8", "payload.a: the length of a sequence must be an unsigned number of at most 64 bits"},
         {"a:[:u65]u8", "payload.a: the length of a sequence must be an unsigned number of at most 64 bits"},
-        {"a:u8@65536", "payload.a: an alignment of 2^16 bits is more than the 2^15 there may be"},
+        {"a:u8@65536", "payload: an alignment of 2^16 bits is more than the 2^15 there may be"},
         {"a:T1152921504606846976 b:u8", "payload.a: it is larger than 2^60 bits"},
         {"a:[4294967295][4294967295]u8 b:[4294967295][4294967295]u8", ""},
         {"a:[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1]s", "payload.a: arrays nest deeper than 16 levels"},
