@@ -136,17 +136,21 @@ int64_t socket_send(struct socket *socket, const void *bytes, size_t n, ttr_erro
 int64_t socket_receive(struct socket *socket, void *to, size_t n, ttr_error *error)
 {
     ssize_t got;
+    int reason;
     do
         got = recv(socket->fd, to, n, 0);
     while (got < 0 && errno == EINTR);
+    /* Who sends several small answers waits with the second until the first is acknowledged; the system would do that only 40 ms later. */
+    reason = errno;
+    (void)setsockopt(socket->fd, IPPROTO_TCP, TCP_QUICKACK, &(int){1}, sizeof(int));
     if (got > 0)
         return got;
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+    if (got < 0 && (reason == EAGAIN || reason == EWOULDBLOCK))
         return 0;
     if (got == 0)
         (void)fail(error, TTR_E_IO, NO_OFFSET, "the other side has closed the connection");
     else
-        (void)fail_sys(error, errno, NO_OFFSET, "the connection is lost");
+        (void)fail_sys(error, reason, NO_OFFSET, "the connection is lost");
     return -1;
 }
 

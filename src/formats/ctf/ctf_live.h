@@ -6,6 +6,8 @@
  * neither events nor beacons for the patience set is silent (its tracer has stopped) and holds nobody back any more; what it brings
  * later is given all the same and counted as late where it is.
  *
+ * Packets are taken from the daemon as soon as it has them, which may forget those of streams that are over: they wait here.
+ *
  * A call never waits longer than about LIVE_SLICE_MS without an event: TTR_AGAIN then.
  * Thread rule: one thread at a time. */
 #ifndef TRACETTA_FORMATS_CTF_LIVE_H
@@ -16,6 +18,7 @@
 
 #define LIVE_SLICE_MS 100u
 #define LIVE_BATCH 256u
+#define LIVE_AHEAD_BYTES (UINT64_C(16) << 20) /* packets taken before their time has come; each lane may have one in any case */
 #define LIVE_RECONNECT_MS 30000u
 
 /* A trace of the session. */
@@ -27,12 +30,20 @@ struct live_source {
     bool is_lost;              /* they never can */
 };
 
+/* A packet that waits for its input to be through with those before it. */
+struct live_waiting {
+    struct buffer bytes;
+    struct live_index index;
+};
+
 /* A stream of the session. */
 struct live_lane {
     struct live_stream *stream;
     struct live_source *source;
     struct input *in;          /* NULL before its first packet */
     uint64_t fed;              /* bytes given to it */
+    struct live_waiting *waiting; /* a ring: the first one is at waiting_first */
+    size_t waiting_first, waiting_n, waiting_capacity;
     ttr_batch batch;
     uint32_t at;               /* next event of the batch */
     bool has_horizon;
@@ -79,6 +90,7 @@ struct live_reader {
     bool has_failed;
     ttr_error failure;         /* told when all at hand is given */
     uint64_t events, lost, gaps, bytes; /* of inputs that are gone */
+    uint64_t waiting_bytes;    /* of packets, in all lanes */
     uint64_t reconnections_told, refused_told;
 };
 

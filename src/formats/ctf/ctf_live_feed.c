@@ -197,6 +197,16 @@ static ttr_status add_lane(struct live_reader *live, struct live_stream *stream,
     return TTR_OK;
 }
 
+/* The first packet that waits is done with. */
+static void drop_waiting(struct live_reader *live, struct live_lane *lane)
+{
+    struct live_waiting *first = &lane->waiting[lane->waiting_first];
+    live->waiting_bytes -= first->bytes.n;
+    buffer_free(&first->bytes);
+    lane->waiting_first = (lane->waiting_first + 1) % lane->waiting_capacity;
+    lane->waiting_n--;
+}
+
 void live_end_lane(struct live_reader *live, struct live_lane *lane)
 {
     size_t i = lane_index(live, lane);
@@ -208,6 +218,9 @@ void live_end_lane(struct live_reader *live, struct live_lane *lane)
         notes_join(&live->notes, &lane->in->notes);
         ttr_close(&lane->in->base);
     }
+    while (lane->waiting_n)
+        drop_waiting(live, lane);
+    alloc_free(&live->base.t->counted, lane->waiting, lane->waiting_capacity, sizeof *lane->waiting);
     lane->stream->own = NULL;
     lane->stream->is_done = true;
     live->lanes_n--;
@@ -266,11 +279,44 @@ static ttr_status open_input(struct live_reader *live, struct live_lane *lane, c
     return ctf_add_attributes(lane->in, lane->source->ctf, &about, lane->number) ? TTR_OK : fail_memory(error);
 }
 
+/* The ring has no room: twice the room, with the first packet in front. */
+static bool grow_waiting(struct live_reader *live, struct live_lane *lane)
+{
+    const struct alloc *alloc = &live->base.t->counted;
+    size_t capacity = lane->waiting_capacity ? lane->waiting_capacity * 2 : 2;
+    struct live_waiting *larger = alloc_zero(alloc, capacity, sizeof *larger);
+    if (!larger)
+        return false;
+    for (size_t i = 0; i < lane->waiting_n; i++)
+        larger[i] = lane->waiting[(lane->waiting_first + i) % lane->waiting_capacity];
+    alloc_free(alloc, lane->waiting, lane->waiting_capacity, sizeof *lane->waiting);
+    lane->waiting = larger;
+    lane->waiting_first = 0;
+    lane->waiting_capacity = capacity;
+    return true;
+}
+
+/* Takes the packet that has come from the client, where there is room for it. */
+static ttr_status take_packet(struct live_reader *live, struct live_lane *lane, ttr_error *error)
+{
+    struct live_stream *stream = lane->stream;
+    if (!stream->is_whole || (lane->waiting_n && live->waiting_bytes + stream->packet.n > LIVE_AHEAD_BYTES))
+        return TTR_OK;
+    if (lane->waiting_n == lane->waiting_capacity && !grow_waiting(live, lane))
+        return fail_memory(error);
+    struct live_waiting *last = &lane->waiting[(lane->waiting_first + lane->waiting_n++) % lane->waiting_capacity];
+    *last = (struct live_waiting){stream->packet, stream->index};
+    live->waiting_bytes += last->bytes.n;
+    buffer_init(&stream->packet, &live->base.t->counted);
+    live_client_took(stream);
+    return TTR_OK;
+}
+
 /* A packet that cannot be given to the input. */
 static ttr_status refuse_packet(struct live_reader *live, struct live_lane *lane, const char *why, ttr_error *error)
 {
-    uint64_t n = lane->stream->packet.n;
-    live_client_took(lane->stream);
+    uint64_t n = lane->waiting[lane->waiting_first].bytes.n;
+    drop_waiting(live, lane);
     if (is_strict(live))
         return fail(error, TTR_E_MALFORMED, lane->fed, "%s: a packet of %s: %s", live->path, lane->stream->name, why);
     live_note(live, TTR_NOTE_DAMAGE, "live.bad-packet", "a packet of %s, %llu bytes, was passed over: %s", lane->stream->name,
@@ -291,8 +337,8 @@ static const char *find_fault(const struct ctf_frame *frame, enum ctf_framing fr
 
 static ttr_status give_packet(struct live_reader *live, struct live_lane *lane, ttr_error *error)
 {
-    struct live_stream *stream = lane->stream;
-    const struct buffer *packet = &stream->packet;
+    const struct live_waiting *first = &lane->waiting[lane->waiting_first];
+    const struct buffer *packet = &first->bytes;
     struct bits bits = bits_over(packet->bytes, 0, packet->n * 8);
     struct ctf_frame frame;
     int64_t time;
@@ -317,9 +363,9 @@ static ttr_status give_packet(struct live_reader *live, struct live_lane *lane, 
     lane->fed += packet->n;
     lane->quiet_ms = 0;
     if (framing == CTF_FRAMED &&
-        find_time(live, lane, frame.kind->class->id, frame.packet.has_end ? frame.packet.end : stream->index.end, &time))
+        find_time(live, lane, frame.kind->class->id, frame.packet.has_end ? frame.packet.end : first->index.end, &time))
         raise_horizon(lane, time);
-    live_client_took(stream);
+    drop_waiting(live, lane);
     return TTR_OK;
 }
 
@@ -367,7 +413,7 @@ static void look_at_idle(struct live_reader *live, struct live_lane *lane)
 static bool end_idle(struct live_reader *live, struct live_lane *lane)
 {
     const struct live_stream *stream = lane->stream;
-    if (!stream->is_over || stream->is_whole)
+    if (!stream->is_over || stream->is_whole || lane->waiting_n)
         return false;
     if (stream->is_gone && !lane->is_ending) {
         lane->is_ending = true;
@@ -385,7 +431,7 @@ static ttr_status fill_lane(struct live_reader *live, struct live_lane *lane, tt
         ttr_status status = lane->is_ending ? TTR_OK : read_batch(lane, error);
         if (status != TTR_OK || (lane->batch.n && !lane->is_ending))
             return status;
-        if (!lane->stream->is_whole)
+        if (lane->waiting_n == 0)
             break;
         if (source->is_lost)
             status = refuse_packet(live, lane, "there is no metadata to read it by", error);
@@ -408,6 +454,8 @@ ttr_status live_feed(struct live_reader *live, ttr_error *error)
     for (size_t i = 0; status == TTR_OK && i < client->streams_n; i++)
         if (!client->streams[i]->own && !client->streams[i]->is_done)
             status = add_lane(live, client->streams[i], error);
+    for (size_t i = 0; status == TTR_OK && i < live->lanes_n; i++)
+        status = take_packet(live, live->lanes[i], error);
     for (size_t i = live->lanes_n; status == TTR_OK && i-- > 0;)
         if (live->lanes[i]->at == live->lanes[i]->batch.n)
             status = fill_lane(live, live->lanes[i], error);

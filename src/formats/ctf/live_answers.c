@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "formats/ctf/live_client.h"
 
+#define STREAMS_MS 20u /* between questions for streams where there are none: those of short programs are gone soon */
 #define IDLE_MS 1000u /* between questions whether a trace without streams is closed */
 
 /* An answer that cannot be one. */
@@ -198,7 +199,7 @@ static void end_streams(struct live_client *client)
         if (client->sessions[i].is_asked)
             return;
     client->wants_streams = false;
-    client->ask_streams_at = client->now + client->poll_ms;
+    client->ask_streams_at = client->now + (client->poll_ms < STREAMS_MS ? client->poll_ms : STREAMS_MS);
     for (size_t i = 0; i < client->streams_n; i++) {
         struct live_stream *stream = client->streams[i];
         stream->is_gone |= !stream->is_listed && !stream->is_over;
