@@ -1,5 +1,6 @@
 /* info: what is in a trace. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "inputs.h"
 #include "progress.h"
@@ -57,6 +58,32 @@ static void print_head(const struct subject *subject)
     (void)putchar('\n');
 }
 
+/* What a live trace says of a session that it is, or lists; false past the last one. */
+static bool next_session(const struct subject *subject, uint16_t *source, size_t *i, ttr_text *session)
+{
+    static const char name[] = "live.session";
+    ttr_source about;
+    ttr_attribute attribute;
+    for (; ttr_source_get(subject->inputs.t, *source, &about); ++*source, *i = 0)
+        while (ttr_source_attribute(subject->inputs.t, *source, (*i)++, &attribute))
+            if (attribute.name.n == sizeof name - 1 && memcmp(attribute.name.p, name, sizeof name - 1) == 0) {
+                *session = attribute.value.text;
+                return true;
+            }
+    return false;
+}
+
+static void print_sessions(const struct subject *subject)
+{
+    ttr_text session;
+    uint16_t source = 1;
+    for (size_t i = 0; next_session(subject, &source, &i, &session);) {
+        (void)fputs("session   ", stdout);
+        term_text(session);
+        (void)putchar('\n');
+    }
+}
+
 static void print_times(const struct subject *subject)
 {
     const ttr_summary *summary = &subject->summary;
@@ -105,6 +132,7 @@ static void print_text(const struct subject *subject)
 {
     const ttr_summary *summary = &subject->summary;
     print_head(subject);
+    print_sessions(subject);
     print_clocks(subject);
     print_times(subject);
     (void)printf("threads   %s", units_count(summary->threads).s);
@@ -118,6 +146,21 @@ static void print_text(const struct subject *subject)
     if (summary->backward)
         (void)printf("backward  %s events are earlier than the one before them\n", units_count(summary->backward).s);
     print_findings(subject);
+}
+
+/* Only where there are any: live traces. */
+static void put_sessions(struct json *json, const struct subject *subject)
+{
+    ttr_text session;
+    uint16_t source = 1;
+    size_t i = 0;
+    if (!next_session(subject, &source, &i, &session))
+        return;
+    json_open(json, "sessions", '[');
+    do
+        json_text(json, NULL, session);
+    while (next_session(subject, &source, &i, &session));
+    json_close(json, ']');
 }
 
 static void put_json(struct json *json, const struct subject *subject)
@@ -149,6 +192,7 @@ static void put_json(struct json *json, const struct subject *subject)
         if (summary->kinds[kind])
             json_uint(json, ttr_kind_text(kind), summary->kinds[kind]);
     json_close(json, '}');
+    put_sessions(json, subject);
     report_json_clocks(json, subject->inputs.reader);
     report_json_notes(json, subject->inputs.reader);
     json_close(json, '}');

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "interrupt.h"
 #include "progress.h"
 #include "stream.h"
 #include "talk.h"
@@ -25,6 +26,8 @@ static bool reads_strictly(const struct call *call)
 int inputs_failed(const struct call *call, const char *path, const ttr_error *error)
 {
     bool is_damage = error->status == TTR_E_MALFORMED || error->status == TTR_E_TRUNCATED;
+    if (error->status == TTR_AGAIN) /* called off by the user, who knows */
+        return OUTCOME_NO;
     talk_error(call, path, error);
     if (is_damage && reads_strictly(call))
         return OUTCOME_NO;
@@ -90,6 +93,12 @@ static ttr_reader *open_stream(struct inputs *inputs, const char *path, const tt
     return ttr_open_pull(inputs->t, stream_pull, stream, strcmp(path, "-") == 0 ? "standard input" : path, options, error);
 }
 
+static bool is_wanted(void *own)
+{
+    (void)own;
+    return !interrupt_came();
+}
+
 static ttr_reader *open_path(struct inputs *inputs, const struct call *call, const char *path, ttr_read_options *options,
                              int *outcome)
 {
@@ -102,8 +111,11 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
     options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0);
     options->max_record = call->set.max_record;
     options->format_options = format_options;
+    /* Opening what is far away may take long. */
+    ttr_watch(inputs->t, is_wanted, NULL);
     if (is_fine)
         reader = stream_is_one(path) ? open_stream(inputs, path, options, &error) : ttr_open(inputs->t, path, options, &error);
+    ttr_watch(inputs->t, NULL, NULL);
     if (is_fine && !reader)
         *outcome = inputs_failed(call, path, &error);
     else if (!is_fine)

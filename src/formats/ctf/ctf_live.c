@@ -223,20 +223,6 @@ static struct notes *live_notes(ttr_reader *base)
 static const struct reader_ops live_ops = {.next = live_next, .close = live_close, .range = live_range, .report = live_report,
                                            .notes = live_notes};
 
-static bool add_text(struct live_reader *live, const char *name, const char *text)
-{
-    ttr_value value = {.type = TTR_TYPE_TEXT, .text = {text, strlen(text)}};
-    return context_add_attribute(live->base.t, live->id, name, &value);
-}
-
-static bool add_attributes(struct live_reader *live)
-{
-    ttr_value timer = {.type = TTR_TYPE_UINT, .v.u = live->client.timer_us};
-    return add_text(live, "live.daemon", live->tcp.url.daemon) && add_text(live, "live.host", live->tcp.url.host) &&
-           add_text(live, "live.session", live->tcp.url.session) &&
-           context_add_attribute(live->base.t, live->id, "live.timer_us", &timer);
-}
-
 static ttr_status set_up(struct live_reader *live, const char *path, const struct live_how *how, ttr_error *error)
 {
     ttr *t = live->base.t;
@@ -249,10 +235,10 @@ static ttr_status set_up(struct live_reader *live, const char *path, const struc
     ttr_status status = live_await_client(&live->client, t, error);
     if (status != TTR_OK)
         return status;
-    unsigned period = live->client.timer_us / 1000;
+    unsigned period = live->client.session.timer_us / 1000;
     unsigned usual = period > PATIENCE_MS / 4 ? period < UINT32_MAX / 4 ? 4 * period : UINT32_MAX : PATIENCE_MS;
     live->patience_ms = how->patience_ms ? how->patience_ms : usual;
-    return add_attributes(live) ? TTR_OK : fail_memory(error);
+    return live_add_session(t, live->id, path, &live->client.session) ? TTR_OK : fail_memory(error);
 }
 
 static ttr_reader *open_session(ttr *t, const char *path, const struct live_url *url, const struct live_how *how,

@@ -126,6 +126,9 @@ TTR_MUST ttr_status live_await_client(struct live_client *client, const ttr *t, 
 
 /* --- live_list.c --- */
 
+/* Tells of a session as an attribute of a source: "live.session", in babeltrace2's words.  False when memory is out. */
+TTR_MUST bool live_add_session(ttr *t, uint16_t source, const char *url, const struct live_session *session);
+
 /* A reader whose events are the sessions of a daemon. */
 ttr_reader *live_open_list(ttr *t, const struct live_url *url, const struct live_how *how, ttr_error *error);
 

@@ -56,7 +56,8 @@ static ttr_status meet_session(struct live_client *client, const struct live_ses
                        sizeof *client->sessions))
         return fail_memory(error);
     client->sessions[client->sessions_n++] = (struct live_attached){.id = session->id};
-    client->timer_us = session->timer_us;
+    client->session = *session;
+    client->session.host = client->session.name = (ttr_text){"", 0};
     unsigned half = session->timer_us / 2000;
     if (half < client->poll_ms)
         client->poll_ms = half > 10 ? half : 10;

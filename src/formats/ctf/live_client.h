@@ -131,7 +131,7 @@ struct live_client {
     uint64_t ask_streams_at;
     uint64_t away_since, dial_at;
     unsigned dial_after_ms;        /* at first poll_ms; it doubles */
-    uint32_t timer_us;
+    struct live_session session;   /* the one attached to, without its names */
     uint64_t now;                  /* of this step, ms */
     uint64_t bytes;                /* received over all connections */
     uint64_t reconnections, packets_refused;

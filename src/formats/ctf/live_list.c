@@ -1,6 +1,7 @@
 /* The sessions of a relay daemon as a trace: one event each, all of them at the time of asking.
  *
  *   object   name = the session's URL, link = its id; fields host, session, timer_us, streams, viewers, format */
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -26,6 +27,15 @@ static void put_text(ttr_builder *builder, const char *name, ttr_text text)
     ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)}, .value = {.type = TTR_TYPE_TEXT, .text = text}});
 }
 
+bool live_add_session(ttr *t, uint16_t source, const char *url, const struct live_session *session)
+{
+    char text[4 * LIVE_URL_PART];
+    int n = snprintf(text, sizeof text, "%s (timer = %u, %u stream(s), %u client(s) connected)", url, session->timer_us, session->streams,
+                     session->viewers);
+    ttr_value value = {.type = TTR_TYPE_TEXT, .text = {text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1}};
+    return context_add_attribute(t, source, "live.session", &value);
+}
+
 /* The fields stay in a buffer of ours: until all have come, payload tells only where they begin. */
 static bool keep_event(struct listing *listing, const ttr_event *made)
 {
@@ -43,6 +53,8 @@ static bool take_session(void *own, const struct live_session *session)
     char url[3 * LIVE_URL_PART];
     ttr_batch batch;
     live_url_of_session(&listing->tcp.url, session->host, session->name, url, sizeof url);
+    if (!live_add_session(listing->base.t, listing->id, url, session))
+        return false;
     ttr_event_begin(builder, TTR_KIND_OBJECT, listing->time, NULL, url);
     put_text(builder, "host", session->host);
     put_text(builder, "session", session->name);

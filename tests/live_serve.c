@@ -1,0 +1,27 @@
+/* Serves the session of two streams (tests/live_scene.h) until its standard input ends, for tests of the command.
+ * usage: live_serve [stay|mute|cut].  Prints the session's URL.  stay: the session does not end.  mute: never answers.  cut: closes the first
+ * connection in the middle of a packet. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "live_scene.h"
+
+int main(int argc, char **argv)
+{
+    static struct scene_pair pair;
+    char byte;
+    scene_make_pair(&pair);
+    const char *how = argc > 1 ? argv[1] : "";
+    pair.streams[0].stays = pair.streams[1].stays = strcmp(how, "stay") == 0;
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].stall_at = strcmp(how, "mute") == 0;
+    scene.relay.fault[0].cut_at = strcmp(how, "cut") == 0 ? 15000 : 0;
+    relay_start(&scene.relay, scene.url, sizeof scene.url);
+    (void)printf("%s\n", scene.url);
+    (void)fflush(stdout);
+    while (read(STDIN_FILENO, &byte, 1) > 0)
+        continue;
+    relay_stop(&scene.relay);
+    return 0;
+}
