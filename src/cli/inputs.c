@@ -130,11 +130,16 @@ static int out_of_memory(const struct call *call)
     return OUTCOME_INPUT;
 }
 
+static bool start_jobs(const struct inputs *inputs, const struct call *call)
+{
+    return call->set.jobs <= 1 || ttr_jobs(inputs->t, call->set.jobs < 65 ? (unsigned)call->set.jobs : 65);
+}
+
 int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path, uint32_t flags)
 {
     int outcome = OUTCOME_FINE;
     *inputs = (struct inputs){.t = ttr_new(NULL), .flags = flags, .stream = calloc(1, sizeof *inputs->stream)};
-    if (!inputs->t || !inputs->stream) {
+    if (!inputs->t || !inputs->stream || !start_jobs(inputs, call)) {
         inputs_close(inputs);
         return out_of_memory(call);
     }
@@ -388,7 +393,7 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
     ttr_error error = {0};
     *inputs = (struct inputs){.flags = flags, .t = ttr_new(NULL), .offset = calloc(call->paths_n + 1, sizeof *inputs->offset),
                               .stream = calloc(call->paths_n + 1, sizeof *inputs->stream)};
-    int outcome = inputs->t && inputs->offset && inputs->stream ? check_stdin_once(call) : out_of_memory(call);
+    int outcome = inputs->t && inputs->offset && inputs->stream && start_jobs(inputs, call) ? check_stdin_once(call) : out_of_memory(call);
     if (outcome == OUTCOME_FINE && !take_offsets(inputs, call))
         outcome = OUTCOME_MISUSE;
     if (outcome == OUTCOME_FINE && set->align && strcmp(set->align, "begin") == 0)

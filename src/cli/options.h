@@ -23,7 +23,7 @@ struct settings {
     struct words format_options, offsets;
     struct words names, not_names, categories, providers, threads, processes, kinds;
     struct moment start, end;
-    uint64_t max_record, limit, depth;
+    uint64_t max_record, limit, depth, jobs;
     int64_t min_duration;
     bool help, quiet, verbose, no_pager, json;
     bool clock_seconds, clock_cycles, clock_date, clock_gmt, no_delta;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "model/ahead.h"
 #include "model/packed.h"
 
 /* The caller's allocator with the memory limit in front: what would pass the limit fails like any other allocation. */
@@ -76,9 +77,17 @@ void ttr_free(ttr *t)
     alloc_free(&t->counted, t->tracks, t->tracks_capacity, sizeof *t->tracks);
     alloc_free(&t->counted, t->threads, t->threads_capacity, sizeof *t->threads);
     alloc_free(&t->counted, t->processes, t->processes_capacity, sizeof *t->processes);
+    ahead_free(t->ahead);
     intern_free(&t->strings);
     struct alloc alloc = t->alloc;
     alloc_free(&alloc, t, 1, sizeof *t);
+}
+
+bool ttr_jobs(ttr *t, unsigned jobs)
+{
+    ahead_free(t->ahead);
+    t->ahead = jobs > 1 ? ahead_new(&t->alloc, jobs - 1) : NULL;
+    return jobs <= 1 || t->ahead;
 }
 
 void ttr_watch(ttr *t, ttr_progress progress, void *own)

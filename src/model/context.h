@@ -85,6 +85,7 @@ struct ttr {
     struct alloc alloc;          /* the caller's, or the default */
     struct alloc counted;        /* what the library allocates with: counts against max_memory */
     uint64_t memory, max_memory;
+    struct ahead *ahead;         /* see ttr_jobs; NULL = nothing is done ahead */
     ttr_progress progress;       /* see ttr_watch; may be NULL */
     void *progress_own;
     struct intern strings;

@@ -31,6 +31,10 @@ struct format {
     ttr_status (*open)(struct input *in, ttr_error *error);
     /* Adds up to in->batch events (at least one) with input_event, or gives TTR_END or an error. */
     ttr_status (*next)(struct input *in, ttr_error *error);
+    /* Optional: decodes up to `room` further events that need no more than what is at hand: window, tables and classes as they are.  Called
+     * on another thread while the batch before is in use, so it may touch neither the context nor notes nor memory of the seam; it
+     * stops where it would have to (0 = at once), and `next` goes on from there. */
+    uint32_t (*ahead)(struct input *in, ttr_event *events, uint32_t room);
     void (*close)(struct input *in);              /* also after a failed open */
     /* Optional: events outside of [from_ns, to_ns) (before the user's offset) need not be given, but spans that reach in must.  Before
      * the first `next`; maybe more than once, and then each of the ranges holds. */

@@ -109,6 +109,40 @@ static void note_times(struct input *in)
         in->last = in->events[last - 1].time;
 }
 
+static void decode_ahead(void *own)
+{
+    struct input *in = own;
+    in->spare_n = in->format->ahead(in, in->spare, in->batch);
+}
+
+/* Lets the next batch be decoded while this one is in use. */
+static void look_ahead(struct input *in)
+{
+    ttr *t = in->base.t;
+    if (!t->ahead || !in->format->ahead || in->flags & TTR_READ_DEFINITIONS || in->pending != TTR_OK)
+        return;
+    if (!in->spare)
+        in->spare = alloc_zero(&t->counted, in->batch, sizeof *in->spare);
+    if (!in->spare) /* then not */
+        return;
+    in->task.run = decode_ahead;
+    in->task.own = in;
+    ahead_post(t->ahead, &in->task);
+}
+
+/* Takes what was decoded ahead as the batch; false when there is nothing. */
+static bool take_ahead(struct input *in)
+{
+    if (!in->spare || !ahead_take(in->base.t->ahead, &in->task) || in->spare_n == 0)
+        return false;
+    ttr_event *events = in->events;
+    in->events = in->spare;
+    in->spare = events;
+    in->n = in->spare_n;
+    in->spare_n = 0;
+    return true;
+}
+
 static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
 {
     struct input *in = (struct input *)reader;
@@ -122,7 +156,7 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
         in->events = alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
     if (!in->events)
         return fail_memory(error);
-    ttr_status status = in->format->next(in, error);
+    ttr_status status = take_ahead(in) ? TTR_OK : in->format->next(in, error);
     if (status != TTR_OK)
         (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
     if (status != TTR_OK && in->n == 0) {
@@ -138,6 +172,7 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
         in->pending_error = *error;
     }
     count(in);
+    look_ahead(in);
     *batch = (ttr_batch){.event = in->events, .n = in->n};
     return TTR_OK;
 }
@@ -146,6 +181,8 @@ static void input_close(ttr_reader *reader)
 {
     struct input *in = (struct input *)reader;
     const struct alloc *alloc = &in->base.t->counted;
+    if (in->spare)
+        (void)ahead_take(in->base.t->ahead, &in->task);
     if (in->own)
         in->format->close(in);
     source_close(in->source);
@@ -154,6 +191,7 @@ static void input_close(ttr_reader *reader)
     buffer_free(&in->description);
     alloc_free(alloc, in->clocks, in->clocks_capacity, sizeof *in->clocks);
     alloc_free(alloc, in->events, in->batch, sizeof *in->events);
+    alloc_free(alloc, in->spare, in->batch, sizeof *in->spare);
     alloc_free(alloc, in->own, 1, in->format->reader_size);
     alloc_free(alloc, in, 1, sizeof *in);
 }

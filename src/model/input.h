@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "io/source.h"
+#include "model/ahead.h"
 #include "model/context.h"
 #include "model/format.h"
 #include "model/notes.h"
@@ -26,6 +27,9 @@ struct input {
     ttr_event *events;         /* room for `batch` of them; NULL before the first `next` */
     uint32_t batch;            /* most events of a batch; does not change once reading has begun */
     uint32_t n;                /* in the batch so far */
+    struct ahead_task task;    /* decoding into `spare` while `events` are in use */
+    ttr_event *spare;          /* room for as many; NULL: nothing is done ahead */
+    uint32_t spare_n;          /* events in it */
     uint16_t id;               /* ttr_event.source */
     uint32_t flags;            /* TTR_READ_* */
     uint64_t max_record;

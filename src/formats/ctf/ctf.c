@@ -22,6 +22,7 @@ const struct format format_ctf = {
     .reader_size = sizeof(struct ctf_reader),
     .open = ctf_open,
     .next = ctf_next,
+    .ahead = ctf_ahead,
     .close = ctf_close,
     .range = ctf_range,
     .anchor = "metadata",

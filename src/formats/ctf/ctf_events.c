@@ -1,7 +1,8 @@
 /* The loop over the events of a packet, as far as the window holds them: header, class, end of the body, view.
  *
  * Nothing here moves the window or decides about damage: the loop stops and says why (enum ctf_stop), ctf_read.c goes on from there.
- * The context is touched only where a class or a thread is met for the first time. */
+ * The context is touched only where a class or a thread is met for the first time; decoding ahead, which is for usual events only, stops
+ * there. */
 #include "base/status.h"
 #include "formats/ctf/ctf_reader.h"
 
@@ -11,6 +12,9 @@
 /* What the loop keeps at hand. */
 struct loop {
     struct ctf_reader *reader;
+    ttr_event *events;       /* to fill: n so far, room for more */
+    uint32_t n, room;
+    bool is_ahead;           /* on another thread: see struct format */
     const struct ctf_plan *plan;
     const uint8_t *base;
     uint64_t at, end;        /* bits from base */
@@ -173,12 +177,21 @@ static inline void set_time(struct ctf_reader *reader, ttr_event *event, const s
     reader->time = event->time;
 }
 
+/* Whether decoding ahead may give an event: where it neither needs the context nor has something to tell. */
+static bool can_give_ahead(const struct ctf_reader *reader, const struct ctf_class *class, const struct views *views, uint64_t body_at,
+                           uint64_t ticks)
+{
+    bool is_clamped = false;
+    if (class->has_thread && !(body_at & 7) && !ctf_is_last_thread(reader, class, views->base + (body_at >> 3)))
+        return false;
+    return !views->has_time || ctf_time(views->timeline, ticks, &is_clamped) >= reader->time;
+}
+
 /* The usual events, as many as come in a row: two loads for the header, a class met before, a body that needs nothing from outside.  Stops at
  * whatever is not so, at its begin.  All that the loop needs is copied first: what is stored through pointers could be anything. */
 static __attribute__((noinline)) void run_usual(struct loop *loop, const struct views *shared)
 {
     struct ctf_reader *reader = loop->reader;
-    struct input *in = reader->in;
     struct layout_run *run = &reader->run;
     const struct views views = *shared;
     const struct ctf_plan plan = {.is_big_endian = loop->plan->is_big_endian, .only_id = loop->plan->only_id, .escape = loop->plan->escape,
@@ -187,7 +200,8 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
     const uint64_t ids = reader->stream->by_id_n, mask = (UINT64_C(1) << loop->plan->align) - 1, end = loop->end;
     const uint64_t room = (uint64_t)plan.loads.room * 8, last = end < room ? 0 : end - room;
     struct ctf_header header = {.ticks = loop->header.ticks};
-    ttr_event *event = in->events + in->n, *const stop = in->events + in->batch;
+    ttr_event *event = loop->events + loop->n, *const stop = loop->events + loop->room;
+    const bool is_ahead = loop->is_ahead;
     uint64_t at = loop->at, ticks = header.ticks;
     run->bits = bits_over(views.base, 0, end);
     for (; event < stop && end >= room; event++) {
@@ -206,6 +220,8 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
         }
         if (next > end || next < body_at)
             break;
+        if (UNLIKELY(is_ahead) && !can_give_ahead(reader, class, &views, body_at, header.ticks))
+            break;
         fill_view(event, &views, class, header_at, body_at, next);
         event->ticks = header.ticks;
         if (class->has_thread && !(body_at & 7))
@@ -214,7 +230,7 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
         ticks = header.ticks;
         at = next;
     }
-    in->n = (uint32_t)(event - in->events);
+    loop->n = (uint32_t)(event - loop->events);
     loop->at = at;
     loop->header.ticks = ticks;
 }
@@ -223,7 +239,6 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
 static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const struct views *views)
 {
     struct ctf_reader *reader = loop->reader;
-    struct input *in = reader->in;
     uint64_t ticks = loop->header.ticks, at = loop->at;
     if (reader->frame.is_unfinished && is_in_zeros(loop))
         return CTF_STOP_ZERO;
@@ -237,7 +252,7 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const 
         loop->at = at;
         return stop;
     }
-    ttr_event *event = &in->events[in->n++];
+    ttr_event *event = &loop->events[loop->n++];
     fill_view(event, views, loop->class, loop->header_at, loop->body_at, loop->at);
     event->ticks = loop->header.ticks;
     if (loop->class->has_thread && !(loop->body_at & 7))
@@ -246,28 +261,63 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const 
     return CTF_STOP_FULL;
 }
 
+static struct loop loop_of(struct ctf_reader *reader, ttr_event *events, uint32_t n, uint32_t room)
+{
+    return (struct loop){.reader = reader, .events = events, .n = n, .room = room, .plan = &reader->stream->kind->plan,
+                         .base = reader->bits.base, .at = reader->bits.at, .end = reader->bits.end, .header.ticks = reader->ticks};
+}
+
+static struct views views_of(const struct ctf_reader *reader)
+{
+    const struct ctf_packet *packet = &reader->packets[reader->slot];
+    const struct ctf_kind *kind = reader->stream->kind;
+    return (struct views){.timeline = &kind->timeline, .base = reader->bits.base, .offset = reader->offset, .part = reader->slot,
+                          .cpu = packet->has_cpu ? packet->cpu : 0, .cpu_flag = packet->has_cpu ? TTR_EVENT_HAS_CPU : 0,
+                          .has_time = kind->plan.has_time};
+}
+
+static bool has_usual_events(const struct ctf_reader *reader)
+{
+    const struct ctf_plan *plan = &reader->stream->kind->plan;
+    return plan->kind == CTF_PLAN_LOADS && plan->loads.bits > 0 && !reader->frame.is_unfinished;
+}
+
+/* Leaves the reader where the loop stopped. */
+static void leave(struct ctf_reader *reader, const struct loop *loop, uint32_t before)
+{
+    reader->bits.at = loop->at;
+    reader->ticks = loop->header.ticks;
+    reader->bad_id = loop->header.id;
+    reader->given += loop->n - before;
+}
+
 enum ctf_stop ctf_run_events(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
-    const struct ctf_kind *kind = reader->stream->kind;
-    const struct ctf_packet *packet = &reader->packets[reader->slot];
-    struct loop loop = {.reader = reader, .plan = &kind->plan, .base = reader->bits.base, .at = reader->bits.at, .end = reader->bits.end,
-                        .header.ticks = reader->ticks};
-    const struct views views = {.timeline = &kind->timeline, .base = loop.base, .offset = reader->offset, .part = reader->slot,
-                                .cpu = packet->has_cpu ? packet->cpu : 0, .cpu_flag = packet->has_cpu ? TTR_EVENT_HAS_CPU : 0,
-                                .has_time = kind->plan.has_time};
-    bool has_usual = kind->plan.kind == CTF_PLAN_LOADS && kind->plan.loads.bits > 0 && !reader->frame.is_unfinished;
+    struct loop loop = loop_of(reader, in->events, in->n, in->batch);
+    const struct views views = views_of(reader);
+    bool has_usual = has_usual_events(reader);
     enum ctf_stop stop = CTF_STOP_FULL;
-    uint32_t before = in->n;
-    while (in->n < in->batch && stop == CTF_STOP_FULL) {
+    while (loop.n < loop.room && stop == CTF_STOP_FULL) {
         if (has_usual)
             run_usual(&loop, &views);
-        if (in->n < in->batch)
+        if (loop.n < loop.room)
             stop = run_one(&loop, &views);
     }
-    reader->bits.at = loop.at;
-    reader->ticks = loop.header.ticks;
-    reader->bad_id = loop.header.id;
-    reader->given += in->n - before;
+    leave(reader, &loop, in->n);
+    in->n = loop.n;
     return stop;
+}
+
+uint32_t ctf_ahead(struct input *in, ttr_event *events, uint32_t room)
+{
+    struct ctf_reader *reader = in->own;
+    if (!reader->is_inside || !has_usual_events(reader) || reader->bits.end <= reader->bits.at)
+        return 0;
+    struct loop loop = loop_of(reader, events, 0, room);
+    const struct views views = views_of(reader);
+    loop.is_ahead = true;
+    run_usual(&loop, &views);
+    leave(reader, &loop, 0);
+    return loop.n;
 }

@@ -176,6 +176,9 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
 /* The thread that wrote the event whose body, of a class that has threads and whole, is at `body`; 0 when memory is out. */
 ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class, const uint8_t *body);
 
+/* Whether it is that of the event before, which costs no look into the context. */
+bool ctf_is_last_thread(const struct ctf_reader *reader, const struct ctf_class *class, const uint8_t *body);
+
 /* Fills the slots of a layout that come from outside, in the present packet; `header`: where the event's header begins. */
 void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header, struct layout_run *run);
 
@@ -200,6 +203,7 @@ void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packe
 
 /* --- ctf_events.c --- */
 enum ctf_stop ctf_run_events(struct ctf_reader *reader);
+uint32_t ctf_ahead(struct input *in, ttr_event *events, uint32_t room);
 
 /* --- ctf_read.c --- */
 ttr_status ctf_open(struct input *in, ttr_error *error);
