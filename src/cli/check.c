@@ -4,6 +4,7 @@
 #include "inputs.h"
 #include "progress.h"
 #include "report.h"
+#include "traces.h"
 
 #define REGIONS_SHOWN 20u
 
@@ -44,17 +45,31 @@ static uint64_t good_bytes(const struct findings *sum)
     return sum->bytes > sum->damage_bytes ? sum->bytes - sum->damage_bytes : 0;
 }
 
-static void print_regions(const struct call *call, const ttr_report *report)
+/* The damage in one file, at most `most` places; gives how many were shown. */
+static size_t print_regions(const ttr_report *report, bool has_path, size_t most)
 {
-    size_t shown = call->set.verbose || report->regions_n <= REGIONS_SHOWN ? report->regions_n : REGIONS_SHOWN;
+    size_t shown = report->regions_n < most ? report->regions_n : most;
+    if (has_path && shown)
+        (void)printf("  %.*s\n", (int)report->path.n, report->path.p);
     for (size_t i = 0; i < shown; i++) {
         const ttr_region *region = &report->regions[i];
         (void)printf("  bytes %" PRIu64 " to %" PRIu64 " (%s): %s\n", region->offset, region->offset + region->bytes,
                      units_size(region->bytes).s, region->code);
     }
-    if (shown < report->damage_regions)
-        (void)printf("  and %" PRIu64 " more%s\n", report->damage_regions - shown,
-                     shown < report->regions_n ? " (--verbose lists more)" : "");
+    return shown;
+}
+
+static void print_damage(const struct call *call, ttr_reader *reader, const struct trace *trace)
+{
+    ttr_report report = {.size = sizeof report};
+    size_t most = call->set.verbose ? SIZE_MAX : REGIONS_SHOWN, shown = 0;
+    uint64_t kept = 0;
+    for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++) {
+        shown += print_regions(&report, trace->n > 1, most - shown);
+        kept += report.regions_n;
+    }
+    if (shown < trace->sum.damage_regions)
+        (void)printf("  and %" PRIu64 " more%s\n", trace->sum.damage_regions - shown, shown < kept ? " (--verbose lists more)" : "");
 }
 
 static void print_verdict(const struct call *call, const struct verdict *verdict, const ttr_report *first)
@@ -66,7 +81,7 @@ static void print_verdict(const struct call *call, const struct verdict *verdict
     (void)printf("%s: %s%s%s (%s%s%s, %s events, %s", verdict->path, term_ink(&call->term, is_whole ? INK_GREEN : INK_RED), word,
                  term_ink(&call->term, INK_PLAIN), first->format, *first->version ? " " : "", first->version,
                  units_count(sum->events).s, units_size(sum->bytes).s);
-    (void)printf(sum->inputs > 1 ? ", %zu files)\n" : ")\n", sum->inputs);
+    (void)printf(sum->files > 1 ? ", %zu files)\n" : ")\n", sum->files);
     if (sum->damage_regions)
         (void)printf("  %s damaged place%s, %s; good: %" PRIu64 " of %" PRIu64 " bytes (%.4f %%)\n",
                      units_count(sum->damage_regions).s, sum->damage_regions == 1 ? "" : "s",
@@ -74,10 +89,12 @@ static void print_verdict(const struct call *call, const struct verdict *verdict
                      100.0 * (double)good_bytes(sum) / (double)(sum->bytes ? sum->bytes : 1));
 }
 
-static bool has_news(const ttr_report *report, ttr_severity from)
+static bool has_news(ttr_reader *reader, const struct trace *trace, ttr_severity from)
 {
-    for (size_t i = 0; i < report->notes_n; i++)
-        if (report->notes[i].severity >= from)
+    struct trace_note note[TRACE_NOTES];
+    size_t n = traces_notes(reader, trace, note);
+    for (size_t i = 0; i < n; i++)
+        if (note[i].note.severity >= from)
             return true;
     return false;
 }
@@ -85,22 +102,23 @@ static bool has_news(const ttr_report *report, ttr_severity from)
 static void print_text(const struct call *call, const struct verdict *verdict)
 {
     const struct findings *sum = &verdict->sum;
-    ttr_report report = {.size = sizeof report};
+    struct trace trace = {0};
+    bool has_many = traces_count(verdict->reader) > 1;
     ttr_severity from = call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
-    for (size_t i = 0; ttr_reader_report(verdict->reader, i, &report); i++) {
-        if (i == 0)
-            print_verdict(call, verdict, &report);
-        if (sum->inputs > 1 && has_news(&report, from))
-            (void)printf("  %.*s\n", (int)report.path.n, report.path.p);
-        print_regions(call, &report);
-        report_print_notes(call, &report, from);
+    while (traces_next(verdict->reader, &trace)) {
+        if (trace.first == 0)
+            print_verdict(call, verdict, &trace.report);
+        if (has_many && has_news(verdict->reader, &trace, from))
+            (void)printf("  %.*s\n", (int)trace.report.trace_path.n, trace.report.trace_path.p);
+        print_damage(call, verdict->reader, &trace);
+        report_print_notes(call, verdict->reader, &trace, from);
     }
     if (sum->lost || sum->gaps)
         (void)printf("  the trace says that %s events are missing, in %s places\n", units_count(sum->lost).s,
                      units_count(sum->gaps).s);
     if (verdict->error.status != TTR_OK)
         (void)printf("  reading ended early: %s\n", verdict->error.text);
-    if (sum->damage_regions && sum->inputs == 1 && verdict->outcome == OUTCOME_NO)
+    if (sum->damage_regions && !has_many && verdict->outcome == OUTCOME_NO)
         (void)printf("  \"tracetta recover %s -o OUTPUT\" keeps what is good\n", verdict->path);
 }
 

@@ -5,7 +5,9 @@
 
 static const char *const info_examples[] = {
     "tracetta trace.fxt", "what is in a trace",
-    "tracetta info --json *.fxt | jq '.inputs[].events'", "the same for programs", NULL};
+    "tracetta info --json *.fxt | jq '.inputs[].events'", "the same for programs",
+    "tracetta info --classes trace", "the fields of every class of events",
+    "tracetta info --metadata=ctf2 trace", "the description of a CTF trace as CTF 2 metadata", NULL};
 
 static const char *const cat_examples[] = {
     "tracetta cat trace.fxt", "one line an event, through the pager",
@@ -44,8 +46,10 @@ static const char *const formats_examples[] = {
 
 static const struct command commands[] = {
     {"info", VERB_INFO, "FILE...", 1, SIZE_MAX, "say what is in a trace",
-     "Prints format, clocks, time span, numbers of events by kind, threads, losses and damage. "
-     "\"tracetta FILE\" is short for this.",
+     "Prints format, clocks, time span, numbers of events by kind, threads, losses and damage; of a trace that describes its events also their "
+     "classes with how many there are of each, and what it says of itself. Several traces in one folder get a section each; --verbose also "
+     "lists their streams. \"tracetta FILE\" is short for this.",
+     
      info_examples, run_info},
     {"cat", VERB_CAT, "FILE...", 1, SIZE_MAX, "print events, one line each",
      "Prints events as text, JSON Lines or CSV, in the order of the file, or by time with --sort. Several files are merged by time.",

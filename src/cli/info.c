@@ -2,22 +2,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "inputs.h"
+#include "classes.h"
+#include "info.h"
 #include "progress.h"
-#include "report.h"
 #include "talk.h"
 
 #define THREADS_SHOWN 40u
-
-/* One input, read to its end. */
-struct subject {
-    const struct call *call;
-    const char *path;
-    struct inputs inputs;
-    ttr_summary summary;
-    struct findings findings;
-    ttr_report report; /* of the first file */
-};
 
 static void print_kinds(const struct subject *subject)
 {
@@ -28,38 +18,62 @@ static void print_kinds(const struct subject *subject)
                          units_count(subject->summary.kinds[kind]).s);
 }
 
-static void print_clocks(const struct subject *subject)
+static void print_clock(const ttr_clock *clock, int indent)
 {
-    const ttr_report *report = &subject->report;
-    for (size_t i = 0; i < report->clocks_n; i++) {
-        const ttr_clock *clock = &report->clocks[i];
-        (void)printf("clock     %s%s", clock->name ? clock->name : "", clock->provider.n ? " of " : "");
-        term_text(clock->provider);
-        (void)printf(", %s ticks/s", units_count(clock->frequency).s);
-        if (clock->is_anchored)
-            (void)printf(", tick %" PRIu64 " = %s", clock->anchor_ticks, units_time(clock->anchor_ns, true).s);
-        else
-            (void)fputs(", no anchor: times count from its own zero", stdout);
-        (void)putchar('\n');
+    (void)printf("%*sclock     %s%s", indent, "", clock->name ? clock->name : "", clock->provider.n ? " of " : "");
+    term_text(clock->provider);
+    (void)printf(", %s ticks/s", units_count(clock->frequency).s);
+    if (clock->is_anchored)
+        (void)printf(", tick %" PRIu64 " = %s", clock->anchor_ticks, units_time(clock->anchor_ns, true).s);
+    else
+        (void)fputs(", no anchor: times count from its own zero", stdout);
+    if (clock->has_precision && clock->precision)
+        (void)printf(", precise to %s ticks", units_count(clock->precision).s);
+    if (clock->description.n) {
+        (void)fputs(", \"", stdout);
+        term_text(clock->description);
+        (void)putchar('"');
     }
+    if (clock->has_uuid)
+        (void)printf(", uuid %s", units_uuid(clock->uuid).s);
+    (void)putchar('\n');
+}
+
+static void print_clocks(const struct subject *subject, const struct trace *trace, int indent)
+{
+    ttr_clock clock[TRACE_CLOCKS];
+    size_t n = traces_clocks(subject->inputs.reader, trace, clock);
+    for (size_t i = 0; i < n; i++)
+        print_clock(&clock[i], indent);
+}
+
+static void print_format(const struct trace *trace)
+{
+    const ttr_report *report = &trace->report;
+    (void)printf("%s%s%s", report->format, *report->version ? " " : "", report->version);
+    if (trace->packets)
+        (void)printf(", %s packet%s in %zu stream%s", units_count(trace->packets).s, trace->packets == 1 ? "" : "s", trace->n,
+                     trace->n == 1 ? "" : "s");
 }
 
 static void print_head(const struct subject *subject)
 {
     const struct terminal *term = &subject->call->term;
-    const ttr_report *report = &subject->report;
+    const ttr_report *report = &subject->first.report;
     (void)printf("%s%s%s\n", term_ink(term, INK_BOLD), subject->path, term_ink(term, INK_PLAIN));
-    (void)printf("format    %s%s%s", report->format, *report->version ? " " : "", report->version);
-    if (subject->findings.inputs > 1)
-        (void)printf(" (and %zu more files)", subject->findings.inputs - 1);
+    (void)fputs("format    ", stdout);
+    print_format(&subject->first);
+    if (subject->traces > 1)
+        (void)printf(" (and %zu more trace%s)", subject->traces - 1, subject->traces == 2 ? "" : "s");
     (void)printf("\nsize      %s", units_size(subject->findings.bytes).s);
     if (*report->compression)
         (void)printf(" (%s: %s)", report->compression, units_size(subject->findings.disk_size).s);
+    if (subject->findings.files > 1)
+        (void)printf(" in %zu files", subject->findings.files);
     (void)putchar('\n');
 }
 
-/* What a live trace says of a session that it is, or lists; false past the last one. */
-static bool next_session(const struct subject *subject, uint16_t *source, size_t *i, ttr_text *session)
+bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i, ttr_text *session)
 {
     static const char name[] = "live.session";
     ttr_source about;
@@ -77,7 +91,7 @@ static void print_sessions(const struct subject *subject)
 {
     ttr_text session;
     uint16_t source = 1;
-    for (size_t i = 0; next_session(subject, &source, &i, &session);) {
+    for (size_t i = 0; info_next_session(subject, &source, &i, &session);) {
         (void)fputs("session   ", stdout);
         term_text(session);
         (void)putchar('\n');
@@ -113,27 +127,158 @@ static void print_threads(const ttr *t)
         (void)printf("  and %" PRIu32 " more\n", n - THREADS_SHOWN);
 }
 
+static void print_lost(const struct subject *subject, const struct findings *findings, int indent)
+{
+    if (findings->lost || findings->gaps)
+        (void)printf("%*s%slost      %s events in %s places, by the trace's own account%s\n", indent, "",
+                     term_ink(&subject->call->term, INK_YELLOW), units_count(findings->lost).s, units_count(findings->gaps).s,
+                     term_ink(&subject->call->term, INK_PLAIN));
+}
+
 static void print_findings(const struct subject *subject)
 {
     const struct terminal *term = &subject->call->term;
     const struct findings *findings = &subject->findings;
-    if (findings->lost || findings->gaps)
-        (void)printf("%slost      %s events in %s places, by the trace's own account%s\n", term_ink(term, INK_YELLOW),
-                     units_count(findings->lost).s, units_count(findings->gaps).s, term_ink(term, INK_PLAIN));
+    bool is_verbose = subject->call->set.verbose;
+    struct trace trace = {0};
+    print_lost(subject, findings, 0);
     if (findings->damage_regions)
         (void)printf("%sdamage    %s place%s, %s%s\n", term_ink(term, INK_RED), units_count(findings->damage_regions).s,
                      findings->damage_regions == 1 ? "" : "s", units_size(findings->damage_bytes).s, term_ink(term, INK_PLAIN));
-    if (subject->report.notes_n && (subject->call->set.verbose || findings->damage_regions || findings->odd))
+    if (findings->notes && (is_verbose || findings->damage_regions || findings->odd))
         (void)puts("notes");
-    report_print_notes(subject->call, &subject->report, subject->call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD);
+    while (traces_next(subject->inputs.reader, &trace))
+        report_print_notes(subject->call, subject->inputs.reader, &trace, is_verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD);
+}
+
+/* --- What a trace says of itself --- */
+
+static void print_value(const ttr_value *value)
+{
+    if (value->type == TTR_TYPE_TEXT) {
+        (void)putchar('"');
+        term_text(value->text);
+        (void)putchar('"');
+    } else if (value->type == TTR_TYPE_INT) {
+        (void)printf("%" PRId64, value->v.s);
+    } else {
+        (void)printf("%" PRIu64, value->v.u);
+    }
+}
+
+/* "trace.name" and the like are not the environment's. */
+bool info_is_own(ttr_text name)
+{
+    static const char *const own[] = {"trace.", "stream.", "clock.", "live."};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (name.n > strlen(own[i]) && memcmp(name.p, own[i], strlen(own[i])) == 0)
+            return true;
+    return false;
+}
+
+static void print_environment(const struct subject *subject, const struct trace *trace, int indent)
+{
+    ttr_attribute attribute;
+    size_t n = 0;
+    for (size_t i = 0; ttr_source_attribute(subject->inputs.t, trace->source, i, &attribute); i++) {
+        if (info_is_own(attribute.name))
+            continue;
+        (void)printf("%*s%-10s", indent, "", n++ ? "" : "env");
+        term_text(attribute.name);
+        (void)fputs(" = ", stdout);
+        print_value(&attribute.value);
+        (void)putchar('\n');
+    }
+}
+
+static void print_stream_time(const ttr_report *report, bool is_unix)
+{
+    if (report->has_times)
+        (void)printf(", %s to %s", units_time(report->first_ns, is_unix).s, units_time(report->last_ns, is_unix).s);
+}
+
+static void print_stream(const struct subject *subject, const ttr_report *report, int indent)
+{
+    const ttr *t = subject->inputs.t;
+    ttr_value value;
+    ttr_text path = report->path;
+    size_t n = report->trace_path.n;
+    if (path.n > n && memcmp(path.p, report->trace_path.p, n) == 0 && path.p[n] == '/')
+        path = (ttr_text){path.p + n + 1, path.n - n - 1};
+    (void)printf("%*s  ", indent, "");
+    term_text(path);
+    if (traces_attribute(t, report->source, "stream.class", &value))
+        (void)printf(", class %" PRIu64, value.v.u);
+    if (traces_attribute(t, report->source, "stream.id", &value))
+        (void)printf(", id %" PRIu64, value.v.u);
+    (void)printf(": %s event%s", units_count(report->events).s, report->events == 1 ? "" : "s");
+    if (report->packets)
+        (void)printf(" in %s packet%s", units_count(report->packets).s, report->packets == 1 ? "" : "s");
+    print_stream_time(report, subject->findings.is_anchored);
+    if (report->lost || report->gaps)
+        (void)printf(", %s lost in %s places", units_count(report->lost).s, units_count(report->gaps).s);
+    if (report->damage_regions)
+        (void)printf(", %s damaged", units_size(report->damage_bytes).s);
+    (void)putchar('\n');
+}
+
+static void print_streams(const struct subject *subject, const struct trace *trace, int indent)
+{
+    ttr_report report = {.size = sizeof report};
+    if (!subject->call->set.verbose || (trace->n == 1 && subject->traces == 1 && !trace->packets))
+        return;
+    (void)printf("%*sstreams   %zu\n", indent, "", trace->n);
+    for (size_t i = 0; i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
+        print_stream(subject, &report, indent);
+}
+
+static void print_identity(const struct subject *subject, const struct trace *trace, int indent)
+{
+    ttr_value name = {.text = {"", 0}}, uuid = {.text = {"", 0}};
+    bool has_name = traces_attribute(subject->inputs.t, trace->source, "trace.name", &name);
+    bool has_uuid = traces_attribute(subject->inputs.t, trace->source, "trace.uuid", &uuid);
+    if (!has_name && !has_uuid)
+        return;
+    (void)printf("%*strace     ", indent, "");
+    term_text(name.text);
+    (void)fputs(has_name && has_uuid ? ", " : "", stdout);
+    (void)printf(has_uuid ? "uuid %.*s\n" : "\n", (int)uuid.text.n, uuid.text.p);
+}
+
+static void print_description(const struct subject *subject, const struct trace *trace, int indent)
+{
+    print_identity(subject, trace, indent);
+    print_clocks(subject, trace, indent);
+    print_environment(subject, trace, indent);
+    print_streams(subject, trace, indent);
+    if (subject->call->set.classes)
+        classes_print_fields(subject->call, subject->inputs.reader, trace, indent);
+    else
+        classes_print(subject->call, subject->inputs.reader, trace, indent);
+}
+
+/* One of several. */
+static void print_section(const struct subject *subject, const struct trace *trace)
+{
+    const struct terminal *term = &subject->call->term;
+    (void)printf("\n%s", term_ink(term, INK_BOLD));
+    term_text(trace->report.trace_path);
+    (void)printf("%s\n  format    ", term_ink(term, INK_PLAIN));
+    print_format(trace);
+    (void)printf("\n  events    %s\n", units_count(trace->sum.events).s);
+    if (trace->has_times)
+        (void)printf("  begin     %s\n  end       %s\n", units_time(trace->begin_ns, trace->sum.is_anchored).s,
+                     units_time(trace->end_ns, trace->sum.is_anchored).s);
+    print_lost(subject, &trace->sum, 2);
+    print_description(subject, trace, 2);
 }
 
 static void print_text(const struct subject *subject)
 {
     const ttr_summary *summary = &subject->summary;
+    struct trace trace = {0};
     print_head(subject);
     print_sessions(subject);
-    print_clocks(subject);
     print_times(subject);
     (void)printf("threads   %s", units_count(summary->threads).s);
     (void)printf(" of %s processes\n", units_count(summary->processes).s);
@@ -146,77 +291,60 @@ static void print_text(const struct subject *subject)
     if (summary->backward)
         (void)printf("backward  %s events are earlier than the one before them\n", units_count(summary->backward).s);
     print_findings(subject);
+    if (subject->traces == 1)
+        print_description(subject, &subject->first, 0);
+    while (subject->traces > 1 && traces_next(subject->inputs.reader, &trace))
+        print_section(subject, &trace);
 }
 
-/* Only where there are any: live traces. */
-static void put_sessions(struct json *json, const struct subject *subject)
+/* --- Reading --- */
+
+/* Prints the metadata of the one trace that was opened, in the language asked for. */
+static int print_metadata(const struct call *call, const char *path, ttr_reader *reader)
 {
-    ttr_text session;
-    uint16_t source = 1;
-    size_t i = 0;
-    if (!next_session(subject, &source, &i, &session))
-        return;
-    json_open(json, "sessions", '[');
-    do
-        json_text(json, NULL, session);
-    while (next_session(subject, &source, &i, &session));
-    json_close(json, ']');
+    struct trace trace = {0};
+    ttr_text text;
+    ttr_error error = {0};
+    if (traces_count(reader) > 1)
+        return talk_misuse("info", "--metadata is for one trace: \"%s\" holds %zu", path, traces_count(reader));
+    (void)traces_next(reader, &trace);
+    if (ttr_reader_metadata(reader, trace.first, call->set.metadata, &text, &error) != TTR_OK)
+        return inputs_failed(call, path, &error);
+    (void)fwrite(text.p, 1, text.n, stdout);
+    return OUTCOME_FINE;
 }
 
-static void put_json(struct json *json, const struct subject *subject)
+static int read_all(struct subject *subject)
 {
-    const ttr_summary *summary = &subject->summary;
-    bool is_top = json->depth == 0;
-    json_open(json, NULL, '{');
-    if (is_top)
-        json_string(json, "schema", "tracetta.info/1");
-    json_string(json, "path", subject->path);
-    json_string(json, "format", subject->report.format);
-    json_string(json, "version", subject->report.version);
-    json_string(json, "compression", subject->report.compression);
-    json_uint(json, "bytes", subject->findings.bytes);
-    json_uint(json, "disk_bytes", subject->findings.disk_size);
-    json_uint(json, "events", summary->events);
-    report_json_damage(json, &subject->findings);
-    json_int(json, "begin_ns", summary->begin_ns);
-    json_int(json, "end_ns", summary->end_ns);
-    json_uint(json, "duration_ns", (uint64_t)summary->end_ns - (uint64_t)summary->begin_ns);
-    json_bool(json, "unix_time", subject->findings.is_anchored);
-    json_uint(json, "backward", summary->backward);
-    json_uint(json, "threads", summary->threads);
-    json_uint(json, "processes", summary->processes);
-    json_uint(json, "names", summary->names);
-    json_uint(json, "providers", summary->providers);
-    json_open(json, "kinds", '{');
-    for (unsigned kind = TTR_KIND_INSTANT; kind < TTR_KIND_DEFINITION; kind++)
-        if (summary->kinds[kind])
-            json_uint(json, ttr_kind_text(kind), summary->kinds[kind]);
-    json_close(json, '}');
-    put_sessions(json, subject);
-    report_json_clocks(json, subject->inputs.reader);
-    report_json_notes(json, subject->inputs.reader);
-    json_close(json, '}');
-}
-
-/* Reads a file and prints it; a failure half-way is told after what was found. */
-static int inform(const struct call *call, const char *path, struct json *json)
-{
-    struct subject subject = {.call = call, .path = path, .report = {.size = sizeof subject.report}};
     struct progress progress;
     ttr_error error = {0};
+    const struct call *call = subject->call;
+    ttr_reader *reader = subject->inputs.reader;
+    progress_begin(&progress, call, subject->inputs.t, reader, "info");
+    ttr_status status = ttr_summarise(subject->inputs.t, reader, &subject->summary, progress_step, &progress, &error);
+    progress_end(&progress);
+    subject->findings = report_sum(reader);
+    subject->traces = traces_count(reader);
+    (void)traces_next(reader, &subject->first);
+    return status == TTR_OK || status == TTR_END || status == TTR_AGAIN ? OUTCOME_FINE : inputs_failed(call, subject->path, &error);
+}
+
+/* Reads a trace and prints what is in it; a failure half-way is told after what was found. */
+static int inform(const struct call *call, const char *path, struct json *json)
+{
+    struct subject subject = {.call = call, .path = path};
     int outcome = inputs_open_one(&subject.inputs, call, path, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    progress_begin(&progress, call, subject.inputs.t, subject.inputs.reader, "info");
-    ttr_status status = ttr_summarise(subject.inputs.t, subject.inputs.reader, &subject.summary, progress_step, &progress, &error);
-    progress_end(&progress);
-    subject.findings = report_sum(subject.inputs.reader);
-    if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN)
-        outcome = inputs_failed(call, path, &error);
-    bool is_useful = outcome == OUTCOME_FINE || subject.summary.events > 0;
-    if (is_useful && ttr_reader_report(subject.inputs.reader, 0, &subject.report)) {
+    if (call->set.metadata) {
+        outcome = print_metadata(call, path, subject.inputs.reader);
+        inputs_close(&subject.inputs);
+        return outcome;
+    }
+    outcome = read_all(&subject);
+    if ((outcome == OUTCOME_FINE || subject.summary.events > 0) && subject.traces) {
         if (json)
-            put_json(json, &subject);
+            info_json(json, &subject);
         else
             print_text(&subject);
         report_warn(call, subject.inputs.reader);
@@ -245,6 +373,8 @@ int run_info(struct call *call)
 {
     struct json json = {.to = stdout};
     int worst = OUTCOME_FINE;
+    if (call->set.metadata && (call->paths_n > 1 || call->set.json || call->set.classes))
+        return talk_misuse("info", "--metadata prints one trace's, alone: leave out --json, --classes and other files");
     if (call->set.json && call->paths_n == 1)
         return inform(call, call->path[0], &json);
     if (call->set.json)

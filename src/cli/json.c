@@ -74,9 +74,8 @@ void json_close(struct json *json, char bracket)
         (void)fputc('\n', json->to);
 }
 
-void json_text(struct json *json, const char *key, ttr_text value)
+static void put_quoted(struct json *json, ttr_text value)
 {
-    put_place(json, key);
     (void)fputc('"', json->to);
     const unsigned char *p = (const unsigned char *)value.p;
     for (size_t i = 0; i < value.n;) {
@@ -85,6 +84,12 @@ void json_text(struct json *json, const char *key, ttr_text value)
         i += length ? length : 1;
     }
     (void)fputc('"', json->to);
+}
+
+void json_text(struct json *json, const char *key, ttr_text value)
+{
+    put_place(json, key);
+    put_quoted(json, value);
 }
 
 void json_string(struct json *json, const char *key, const char *value)
@@ -114,4 +119,18 @@ void json_float(struct json *json, const char *key, double value)
 {
     put_place(json, key);
     (void)fprintf(json->to, "%.6g", value);
+}
+
+void json_member(struct json *json, ttr_text key, const ttr_value *value)
+{
+    put_place(json, NULL);
+    put_quoted(json, key);
+    (void)fputs(": ", json->to);
+    switch (value->type) {
+    case TTR_TYPE_BOOL: (void)fputs(value->v.u ? "true" : "false", json->to); return;
+    case TTR_TYPE_UINT: (void)fprintf(json->to, "%" PRIu64, value->v.u); return;
+    case TTR_TYPE_INT: (void)fprintf(json->to, "%" PRId64, value->v.s); return;
+    case TTR_TYPE_TEXT: put_quoted(json, value->text); return;
+    default: (void)fputs("null", json->to);
+    }
 }

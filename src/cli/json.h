@@ -29,6 +29,9 @@ void json_uint(struct json *json, const char *key, uint64_t value);
 void json_int(struct json *json, const char *key, int64_t value);
 void json_bool(struct json *json, const char *key, bool value);
 
+/* A member under a name of any bytes: a number, text or boolean; else null. */
+void json_member(struct json *json, ttr_text key, const ttr_value *value);
+
 /* A number with six digits behind the point at most. */
 void json_float(struct json *json, const char *key, double value);
 

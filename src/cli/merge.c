@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "report.h"
 #include "talk.h"
+#include "traces.h"
 
 #define SOURCES_MAX 65536u
 
@@ -41,7 +42,7 @@ static void print_input(const ttr_report *report, const struct share *share)
     const ttr_clock *clock = report->clocks_n ? &report->clocks[0] : NULL;
     bool is_unix = clock && clock->is_anchored;
     int64_t shift = clock ? clock->offset_ns : 0;
-    (void)fprintf(stderr, "%.*s\n", (int)report->path.n, report->path.p);
+    (void)fprintf(stderr, "%.*s\n", (int)report->trace_path.n, report->trace_path.p);
     (void)fprintf(stderr, "    clock   %s", clock && clock->name && *clock->name ? clock->name : "of its own");
     if (clock)
         (void)fprintf(stderr, ", %s ticks/s", units_count(clock->frequency).s);
@@ -60,25 +61,38 @@ static void print_input(const ttr_report *report, const struct share *share)
         (void)fputs("    events  none\n", stderr);
 }
 
-/* The i-th report is of the i-th source; source 0 is what was built by hand. */
+static void add_share(struct share *sum, const struct share *share)
+{
+    if (share->events == 0)
+        return;
+    sum->first_ns = sum->events == 0 || share->first_ns < sum->first_ns ? share->first_ns : sum->first_ns;
+    sum->last_ns = sum->events == 0 || share->last_ns > sum->last_ns ? share->last_ns : sum->last_ns;
+    sum->events += share->events;
+}
+
 static void explain_places(const struct call *call, ttr_reader *reader, const struct shares *shares)
 {
     ttr_report report = {.size = sizeof report};
+    struct trace trace = {0};
     if (call->set.quiet)
         return;
-    for (size_t i = 0; ttr_reader_report(reader, i, &report) && i + 1 < SOURCES_MAX; i++)
-        print_input(&report, &shares->share[i + 1]);
+    while (traces_next(reader, &trace)) {
+        struct share sum = {0};
+        for (size_t i = 0; i < trace.n && ttr_reader_report(reader, trace.first + i, &report); i++)
+            add_share(&sum, &shares->share[report.source]);
+        print_input(&trace.report, &sum);
+    }
 }
 
 /* Traces with and without a clock that knows the time of day cannot be compared. */
 static void warn_of_mixture(const struct call *call, ttr_reader *reader)
 {
     size_t anchored = 0, n = 0;
-    ttr_report report = {.size = sizeof report};
+    struct trace trace = {0};
     if (call->set.align && strcmp(call->set.align, "clock") != 0)
         return;
-    for (; ttr_reader_report(reader, n, &report); n++)
-        anchored += report.clocks_n && report.clocks[0].is_anchored;
+    for (; traces_next(reader, &trace); n++)
+        anchored += trace.report.clocks_n && trace.report.clocks[0].is_anchored;
     if (anchored > 0 && anchored < n)
         talk_note(call, "warning: %zu of %zu inputs have no anchored clock, so their place among the others is a guess: "
                   "--align=begin puts begins together, --offset moves one", n - anchored, n);

@@ -23,6 +23,10 @@ enum {
 
 static const struct option_row table[] = {
     {"json", 'j', OPTION_FLAG, GROUP_VERB, AT(json), REPORTS, NULL, NULL, "print JSON; its \"schema\" key names the version"},
+    {"classes", 0, OPTION_FLAG, GROUP_VERB, AT(classes), VERB_INFO, NULL, NULL,
+     "show the classes of events that the trace describes, with their fields"},
+    {"metadata", 0, OPTION_TEXT, GROUP_VERB, AT(metadata), VERB_INFO, "LANGUAGE", "ctf2|ctf1.8|ctf1.1",
+     "print what the trace says of its events in this language, and nothing else"},
     {"output", 'o', OPTION_TEXT, GROUP_VERB, AT(output), WRITES, "FILE", "@file", "write to FILE, or to a folder of that name where traces are folders; \"-\" is standard output"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_CONVERT | VERB_MERGE, "FORMAT", "@writers",
      "write this format; by default the suffix of the output tells"},

@@ -19,6 +19,7 @@ struct words {
 /* Everything any option may set; 0, NULL and false where not given. */
 struct settings {
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
+    const char *metadata;
     const char *style, *shown_names, *shown_fields;
     struct words format_options, offsets;
     struct words names, not_names, categories, providers, threads, processes, kinds;
@@ -28,7 +29,7 @@ struct settings {
     bool help, quiet, verbose, no_pager, json;
     bool clock_seconds, clock_cycles, clock_date, clock_gmt, no_delta;
     int64_t clock_offset;
-    bool strict, no_mmap, invert, sort, overwrite, explain, dry_run, aggregate, no_sidecar;
+    bool classes, strict, no_mmap, invert, sort, overwrite, explain, dry_run, aggregate, no_sidecar;
 };
 
 enum option_type {

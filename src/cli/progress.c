@@ -30,7 +30,7 @@ static struct position find_position(ttr_reader *reader)
     bool is_known = true;
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
-        is_known = is_known && report.disk_size > 0;
+        is_known = is_known && (report.disk_size > 0 || report.shares_file);
         sum.used += report.disk_used;
         sum.size += report.disk_size;
         sum.events += report.events;

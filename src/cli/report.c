@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "talk.h"
+#include "traces.h"
 
 static bool has_anchor(const ttr_report *report)
 {
@@ -15,48 +16,63 @@ static bool has_anchor(const ttr_report *report)
     return false;
 }
 
+void findings_begin(struct findings *sum)
+{
+    *sum = (struct findings){.is_anchored = true};
+}
+
+void findings_add(struct findings *sum, const ttr_report *report)
+{
+    sum->inputs++;
+    sum->files += !report->shares_file;
+    sum->bytes += report->bytes;
+    sum->disk_size += report->disk_size;
+    sum->events += report->events;
+    sum->lost += report->lost;
+    sum->gaps += report->gaps;
+    sum->damage_regions += report->damage_regions;
+    sum->damage_bytes += report->damage_bytes;
+    sum->is_anchored = sum->is_anchored && has_anchor(report);
+    sum->notes += report->notes_n;
+    for (size_t k = 0; k < report->notes_n; k++)
+        sum->odd += report->notes[k].severity == TTR_NOTE_ODD ? report->notes[k].count : 0;
+}
+
 struct findings report_sum(ttr_reader *reader)
 {
-    struct findings sum = {.is_anchored = true};
+    struct findings sum;
     ttr_report report = {.size = sizeof report};
-    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
-        sum.inputs++;
-        sum.bytes += report.bytes;
-        sum.disk_size += report.disk_size;
-        sum.events += report.events;
-        sum.lost += report.lost;
-        sum.gaps += report.gaps;
-        sum.damage_regions += report.damage_regions;
-        sum.damage_bytes += report.damage_bytes;
-        sum.is_anchored = sum.is_anchored && has_anchor(&report);
-        for (size_t k = 0; k < report.notes_n; k++)
-            sum.odd += report.notes[k].severity == TTR_NOTE_ODD ? report.notes[k].count : 0;
-    }
+    findings_begin(&sum);
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        findings_add(&sum, &report);
     return sum;
 }
 
-static void warn_one(const struct call *call, const ttr_report *report)
+static void warn_one(const struct call *call, const struct trace *trace)
 {
-    char text[160] = "";
+    const struct findings *sum = &trace->sum;
+    char text[160] = "", where[40] = " by its own account";
     int n = 0;
-    if (report->damage_regions)
-        n = snprintf(text, sizeof text, "%s damaged place%s skipped (%s)", units_count(report->damage_regions).s,
-                     report->damage_regions == 1 ? "" : "s", units_size(report->damage_bytes).s);
-    if (report->lost)
-        (void)snprintf(text + n, sizeof text - (size_t)n, "%s%s events missing by its own account", n ? ", " : "",
-                       units_count(report->lost).s);
-    else if (report->gaps)
-        (void)snprintf(text + n, sizeof text - (size_t)n, "%sevents missing by its own account", n ? ", " : "");
+    if (sum->inputs > 1)
+        (void)snprintf(where, sizeof where, " in %zu stream%s", trace->lossy, trace->lossy == 1 ? "" : "s");
+    if (sum->damage_regions)
+        n = snprintf(text, sizeof text, "%s damaged place%s skipped (%s)", units_count(sum->damage_regions).s,
+                     sum->damage_regions == 1 ? "" : "s", units_size(sum->damage_bytes).s);
+    if (sum->lost)
+        (void)snprintf(text + n, sizeof text - (size_t)n, "%s%s event%s missing%s", n ? ", " : "", units_count(sum->lost).s,
+                       sum->lost == 1 ? "" : "s", where);
+    else if (sum->gaps)
+        (void)snprintf(text + n, sizeof text - (size_t)n, "%sevents missing%s", n ? ", " : "", where);
     if (text[0])
-        talk_note(call, "%.*s: warning: %s%s", (int)report->path.n, report->path.p, text,
-                  report->damage_regions ? "; \"tracetta check\" lists, \"tracetta recover\" repairs" : "");
+        talk_note(call, "%.*s: warning: %s%s", (int)trace->report.trace_path.n, trace->report.trace_path.p, text,
+                  sum->damage_regions ? "; \"tracetta check\" lists, \"tracetta recover\" repairs" : "");
 }
 
 void report_warn(const struct call *call, ttr_reader *reader)
 {
-    ttr_report report = {.size = sizeof report};
-    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
-        warn_one(call, &report);
+    struct trace trace = {0};
+    while (traces_next(reader, &trace))
+        warn_one(call, &trace);
 }
 
 void report_json_damage(struct json *json, const struct findings *findings)
@@ -67,6 +83,19 @@ void report_json_damage(struct json *json, const struct findings *findings)
     json_uint(json, "regions", findings->damage_regions);
     json_uint(json, "bytes", findings->damage_bytes);
     json_close(json, '}');
+}
+
+/* What the trace itself says of a clock. */
+static void put_description(struct json *json, const ttr_clock *clock)
+{
+    json_int(json, "offset_s", clock->offset_s);
+    json_int(json, "offset_ticks", clock->offset_ticks);
+    if (clock->has_precision)
+        json_uint(json, "precision", clock->precision);
+    if (clock->has_uuid)
+        json_string(json, "uuid", units_uuid(clock->uuid).s);
+    if (clock->description.n)
+        json_text(json, "description", clock->description);
 }
 
 static void put_clock(struct json *json, const ttr_clock *clock)
@@ -81,16 +110,32 @@ static void put_clock(struct json *json, const ttr_clock *clock)
         json_int(json, "anchor_ns", clock->anchor_ns);
     }
     json_int(json, "offset_ns", clock->offset_ns);
+    if (clock->is_described)
+        put_description(json, clock);
     json_close(json, '}');
+}
+
+static void put_clocks(struct json *json, ttr_reader *reader, const struct trace *trace)
+{
+    ttr_clock clock[TRACE_CLOCKS];
+    size_t n = traces_clocks(reader, trace, clock);
+    for (size_t i = 0; i < n; i++)
+        put_clock(json, &clock[i]);
+}
+
+void report_json_trace_clocks(struct json *json, ttr_reader *reader, const struct trace *trace)
+{
+    json_open(json, "clocks", '[');
+    put_clocks(json, reader, trace);
+    json_close(json, ']');
 }
 
 void report_json_clocks(struct json *json, ttr_reader *reader)
 {
-    ttr_report report = {.size = sizeof report};
+    struct trace trace = {0};
     json_open(json, "clocks", '[');
-    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
-        for (size_t k = 0; k < report.clocks_n; k++)
-            put_clock(json, &report.clocks[k]);
+    while (traces_next(reader, &trace))
+        put_clocks(json, reader, &trace);
     json_close(json, ']');
 }
 
@@ -99,8 +144,9 @@ static const char *severity_name(ttr_severity severity)
     return severity == TTR_NOTE_DAMAGE ? "damage" : severity == TTR_NOTE_ODD ? "odd" : "remark";
 }
 
-static void put_note(struct json *json, const ttr_note *note)
+static void put_note(struct json *json, const struct trace_note *found, bool has_many)
 {
+    const ttr_note *note = &found->note;
     json_open(json, NULL, '{');
     json_string(json, "code", note->code);
     json_string(json, "severity", severity_name(note->severity));
@@ -108,16 +154,25 @@ static void put_note(struct json *json, const ttr_note *note)
     json_uint(json, "count", note->count);
     json_uint(json, "bytes", note->bytes);
     json_uint(json, "first_offset", note->first_offset);
+    if (has_many) {
+        json_text(json, "path", found->path);
+        json_uint(json, "streams", found->streams);
+    }
     json_close(json, '}');
 }
 
 void report_json_notes(struct json *json, ttr_reader *reader)
 {
+    struct trace trace = {0};
+    struct trace_note note[TRACE_NOTES];
     ttr_report report = {.size = sizeof report};
+    bool has_many = ttr_reader_report(reader, 1, &report);
     json_open(json, "notes", '[');
-    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
-        for (size_t k = 0; k < report.notes_n; k++)
-            put_note(json, &report.notes[k]);
+    while (traces_next(reader, &trace)) {
+        size_t n = traces_notes(reader, &trace, note);
+        for (size_t i = 0; i < n; i++)
+            put_note(json, &note[i], has_many);
+    }
     json_close(json, ']');
 }
 
@@ -144,15 +199,19 @@ void report_json_regions(struct json *json, ttr_reader *reader)
     json_close(json, ']');
 }
 
-void report_print_notes(const struct call *call, const ttr_report *report, ttr_severity from)
+void report_print_notes(const struct call *call, ttr_reader *reader, const struct trace *trace, ttr_severity from)
 {
     static const enum ink inks[] = {INK_DIM, INK_YELLOW, INK_RED};
-    for (size_t i = 0; i < report->notes_n; i++) {
-        const ttr_note *note = &report->notes[i];
+    struct trace_note found[TRACE_NOTES];
+    size_t n = traces_notes(reader, trace, found);
+    for (size_t i = 0; i < n; i++) {
+        const ttr_note *note = &found[i].note;
         if (note->severity < from)
             continue;
-        (void)printf("  %s%s%s %s x%s, first at byte %" PRIu64 ": %s\n", term_ink(&call->term, inks[note->severity]),
-                     severity_name(note->severity), term_ink(&call->term, INK_PLAIN), note->code,
-                     units_count(note->count).s, note->first_offset, note->text);
+        (void)printf("  %s%s%s %s x%s", term_ink(&call->term, inks[note->severity]), severity_name(note->severity),
+                     term_ink(&call->term, INK_PLAIN), note->code, units_count(note->count).s);
+        if (trace->n > 1)
+            (void)printf(" in %zu stream%s", found[i].streams, found[i].streams == 1 ? "" : "s");
+        (void)printf(", first at byte %" PRIu64 ": %s\n", note->first_offset, note->text);
     }
 }

@@ -7,31 +7,37 @@
 #include "json.h"
 
 struct call;
+struct trace;
 
-/* Sums over all inputs of a reader. */
+/* Sums over inputs. */
 struct findings {
     uint64_t bytes, disk_size, events, lost, gaps, damage_regions, damage_bytes;
-    size_t inputs;
+    size_t inputs, files, notes;
     uint64_t odd;     /* records that break a rule */
     bool is_anchored; /* every input has a clock that knows the Unix time */
 };
 
+void findings_begin(struct findings *sum);
+void findings_add(struct findings *sum, const ttr_report *report);
+
+/* Over all inputs of a reader. */
 struct findings report_sum(ttr_reader *reader);
 
-/* Says in one line for each input whether bytes were skipped or events are missing; nothing for clean ones and with --quiet. */
+/* Says in one line for each trace whether bytes were skipped or events are missing; nothing for clean ones and with --quiet. */
 void report_warn(const struct call *call, ttr_reader *reader);
 
 /* "damage": {...}, "lost": n */
 void report_json_damage(struct json *json, const struct findings *findings);
 
-/* "clocks": [...] and "notes": [...] of all inputs of a reader. */
+/* "clocks": [...] and "notes": [...] of all inputs of a reader, those of one trace put together.  One trace's alone. */
 void report_json_clocks(struct json *json, ttr_reader *reader);
 void report_json_notes(struct json *json, ttr_reader *reader);
+void report_json_trace_clocks(struct json *json, ttr_reader *reader, const struct trace *trace);
 
 /* "regions": [...] of all inputs (with their path where there are several); the bytes between them are good. */
 void report_json_regions(struct json *json, ttr_reader *reader);
 
-/* Prints the notes of a report for people, `from` the mildest severity shown. */
-void report_print_notes(const struct call *call, const ttr_report *report, ttr_severity from);
+/* Prints the notes of a trace for people, `from` the mildest severity shown. */
+void report_print_notes(const struct call *call, ttr_reader *reader, const struct trace *trace, ttr_severity from);
 
 #endif

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "talk.h"
+#include "traces.h"
 
 #define NS_PER_S INT64_C(1000000000)
 
@@ -72,17 +73,6 @@ void style_end(struct style *style)
 
 /* --- Gaps --- */
 
-static bool find_attribute(const struct style *style, uint16_t source, const char *name, ttr_value *value)
-{
-    ttr_attribute attribute;
-    for (size_t i = 0; ttr_source_attribute(style->t, source, i, &attribute); i++)
-        if (strlen(name) == attribute.name.n && memcmp(attribute.name.p, name, attribute.name.n) == 0) {
-            *value = attribute.value;
-            return true;
-        }
-    return false;
-}
-
 static void print_time(const struct style *style, int64_t time)
 {
     const struct settings *set = &style->call->set;
@@ -102,7 +92,7 @@ static void print_time(const struct style *style, int64_t time)
 static void print_text(const struct style *style, uint16_t source, const char *name, const char *otherwise)
 {
     ttr_value value = {.text = {otherwise, strlen(otherwise)}};
-    (void)find_attribute(style, source, name, &value);
+    (void)traces_attribute(style->t, source, name, &value);
     (void)fprintf(stderr, "%.*s", (int)value.text.n, value.text.p);
 }
 
@@ -112,15 +102,15 @@ static void print_place(const struct style *style, uint16_t source)
     (void)fputs(" in trace \"", stderr);
     print_text(style, source, "trace.name", "(unknown)");
     (void)fputs("\" ", stderr);
-    if (find_attribute(style, source, "trace.uuid", &value))
+    if (traces_attribute(style->t, source, "trace.uuid", &value))
         (void)fprintf(stderr, "(UUID: %.*s)", (int)value.text.n, value.text.p);
     else
         (void)fputs("(no UUID)", stderr);
     (void)fputs(" within stream \"", stderr);
     print_text(style, source, "stream.name", "(unknown)");
     (void)fputs("\" (stream class ID: ", stderr);
-    (void)fprintf(stderr, "%" PRIu64, find_attribute(style, source, "stream.class", &value) ? value.v.u : 0);
-    if (find_attribute(style, source, "stream.id", &value))
+    (void)fprintf(stderr, "%" PRIu64, traces_attribute(style->t, source, "stream.class", &value) ? value.v.u : 0);
+    if (traces_attribute(style->t, source, "stream.id", &value))
         (void)fprintf(stderr, ", stream ID: %" PRIu64 ").\n", value.v.u);
     else
         (void)fputs(", no stream ID).\n", stderr);

@@ -310,3 +310,12 @@ struct unit_text units_time(int64_t ns, bool is_unix)
                    is_negative ? -rest : rest);
     return text;
 }
+
+struct unit_text units_uuid(const uint8_t uuid[16])
+{
+    struct unit_text text;
+    int n = 0;
+    for (size_t i = 0; i < 16; i++)
+        n += snprintf(text.s + n, sizeof text.s - (size_t)n, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    return text;
+}

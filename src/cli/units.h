@@ -47,4 +47,7 @@ struct unit_text units_duration(uint64_t ns);
 /* "2026-11-21T01:32:51.123456789Z" for times since the Unix epoch, else "12.345678901 s". */
 struct unit_text units_time(int64_t ns, bool is_unix);
 
+/* "11223344-5566-7788-99aa-bbccddeeff00" of 16 bytes. */
+struct unit_text units_uuid(const uint8_t uuid[16]);
+
 #endif

@@ -1,0 +1,103 @@
+/* Traces of several streams, put together from the reports of these. */
+#include "traces.h"
+
+#include <string.h>
+
+static void add_times(struct trace *trace, const ttr_report *report)
+{
+    if (!report->has_times)
+        return;
+    trace->begin_ns = !trace->has_times || report->first_ns < trace->begin_ns ? report->first_ns : trace->begin_ns;
+    trace->end_ns = !trace->has_times || report->last_ns > trace->end_ns ? report->last_ns : trace->end_ns;
+    trace->has_times = true;
+}
+
+bool traces_next(ttr_reader *reader, struct trace *trace)
+{
+    ttr_report report = {.size = sizeof report};
+    size_t first = trace->first + trace->n;
+    *trace = (struct trace){.first = first, .report.size = sizeof report};
+    if (!ttr_reader_report(reader, first, &report))
+        return false;
+    trace->report = report;
+    trace->source = report.trace;
+    findings_begin(&trace->sum);
+    do {
+        trace->n++;
+        trace->packets += report.packets;
+        trace->lossy += report.lost || report.gaps;
+        findings_add(&trace->sum, &report);
+        add_times(trace, &report);
+    } while (ttr_reader_report(reader, first + trace->n, &report) && report.trace == trace->source);
+    return true;
+}
+
+size_t traces_count(ttr_reader *reader)
+{
+    struct trace trace = {0};
+    size_t n = 0;
+    while (traces_next(reader, &trace))
+        n++;
+    return n;
+}
+
+bool traces_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value)
+{
+    ttr_attribute attribute;
+    for (size_t i = 0; ttr_source_attribute(t, source, i, &attribute); i++)
+        if (strlen(name) == attribute.name.n && memcmp(attribute.name.p, name, attribute.name.n) == 0) {
+            *value = attribute.value;
+            return true;
+        }
+    return false;
+}
+
+static void add_note(ttr_note *sum, const ttr_note *note)
+{
+    sum->count += note->count;
+    sum->bytes += note->bytes;
+}
+
+size_t traces_notes(ttr_reader *reader, const struct trace *trace, struct trace_note note[TRACE_NOTES])
+{
+    ttr_report report = {.size = sizeof report};
+    size_t n = 0;
+    for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
+        for (size_t k = 0; k < report.notes_n; k++) {
+            const ttr_note *found = &report.notes[k];
+            size_t at = 0;
+            while (at < n && strcmp(note[at].note.code, found->code) != 0)
+                at++;
+            if (at == TRACE_NOTES)
+                continue;
+            if (at == n)
+                note[n++] = (struct trace_note){.note = *found, .path = report.path};
+            else
+                add_note(&note[at].note, found);
+            note[at].streams++;
+        }
+    return n;
+}
+
+static bool is_same_clock(const ttr_clock *a, const ttr_clock *b)
+{
+    return strcmp(a->name ? a->name : "", b->name ? b->name : "") == 0 && a->frequency == b->frequency && a->is_anchored == b->is_anchored &&
+           a->anchor_ticks == b->anchor_ticks && a->anchor_ns == b->anchor_ns && a->offset_ns == b->offset_ns &&
+           a->provider.n == b->provider.n &&
+           (a->provider.n == 0 || memcmp(a->provider.p, b->provider.p, a->provider.n) == 0);
+}
+
+size_t traces_clocks(ttr_reader *reader, const struct trace *trace, ttr_clock clock[TRACE_CLOCKS])
+{
+    ttr_report report = {.size = sizeof report};
+    size_t n = 0;
+    for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
+        for (size_t k = 0; k < report.clocks_n; k++) {
+            size_t at = 0;
+            while (at < n && !is_same_clock(&clock[at], &report.clocks[k]))
+                at++;
+            if (at == n && n < TRACE_CLOCKS)
+                clock[n++] = report.clocks[k];
+        }
+    return n;
+}

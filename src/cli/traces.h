@@ -1,0 +1,49 @@
+/* The traces that a reader has: a trace of many files is one of them, whatever the number of its streams.
+ *
+ * Ownership: everything shown belongs to the reader, as in a ttr_report. */
+#ifndef TRACETTA_CLI_TRACES_H
+#define TRACETTA_CLI_TRACES_H
+
+#include <tracetta/tracetta.h>
+
+#include "report.h"
+
+/* A trace: neighbours among the reports of a reader. */
+struct trace {
+    size_t first, n;       /* reports */
+    uint16_t source;       /* whose attributes are those of the whole trace */
+    struct findings sum;
+    uint64_t packets;
+    size_t lossy;          /* streams in which events are missing */
+    bool has_times;
+    int64_t begin_ns, end_ns;
+    ttr_report report;     /* of its first stream */
+};
+
+/* Moves on to the next trace; a zeroed one moves to the first.  False past the last. */
+bool traces_next(ttr_reader *reader, struct trace *trace);
+
+/* How many there are. */
+size_t traces_count(ttr_reader *reader);
+
+/* Finds what an input says of itself ("trace.name"). */
+bool traces_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value);
+
+/* A kind of finding in any of the streams of a trace. */
+struct trace_note {
+    ttr_note note;         /* counts and bytes together; the text and offset are those of the first stream that has it */
+    ttr_text path;         /* of that */
+    size_t streams;        /* that have it */
+};
+
+#define TRACE_NOTES 64
+
+/* Collects the findings of a trace in order of their first; gives how many kinds there are, no more than TRACE_NOTES. */
+size_t traces_notes(ttr_reader *reader, const struct trace *trace, struct trace_note note[TRACE_NOTES]);
+
+#define TRACE_CLOCKS 32
+
+/* Collects the clocks of a trace that differ; gives how many, no more than TRACE_CLOCKS. */
+size_t traces_clocks(ttr_reader *reader, const struct trace *trace, ttr_clock clock[TRACE_CLOCKS]);
+
+#endif

@@ -1,0 +1,138 @@
+#!/bin/bash
+# What traces say of themselves, on the command line: info, warnings that are one a trace, metadata in other languages.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+cd "$work" || exit 1
+
+# make FOLDER: a trace of two streams with a clock, an environment, contexts, an enumeration, a variant, and 3 + 4 lost events.
+make()
+{
+    mkdir -p "$1"
+    cat >"$1/metadata" <<'TSDL'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; signed = false; } := u8;
+typealias integer { size = 8; align = 8; signed = false; map = clock.beat.value; } := time8;
+trace { major = 1; minor = 8; byte_order = le; uuid = "11223344-5566-7788-99aa-bbccddeeff00"; };
+env { hostname = "here"; tracer_major = 7; };
+clock { name = beat; freq = 1000; offset_s = 1700000000; precision = 9; description = "The beat"; uuid = "00112233-4455-6677-8899-aabbccddeeff"; };
+stream {
+    packet.context := struct { u8 content_size; u8 packet_size; u8 events_discarded; u8 cpu_id; };
+    event.header := struct { u8 id; time8 timestamp; };
+    event.context := struct { u8 vpid; };
+};
+event {
+    name = "p:one"; id = 1; loglevel = 4;
+    context := struct { u8 nice; };
+    fields := struct { enum : u8 { OFF = 0, ON = 1 ... 3 } state; u8 n; u8 data[n]; variant <state> { string OFF; u8 ON; } what; };
+};
+event { name = "p:two"; id = 2; };
+event { name = "p:never"; id = 3; };
+TSDL
+    # Packets: sizes in bits; header and contexts; p:one (ON: 9), p:two; then one that lost 3 or 4.
+    printf '\160\160\0\1''\1\12\5\24\1\0\11''\2\13\5''\70\70\3\1''\2\30\5' >"$1/a"
+    printf '\70\70\0\2''\2\17\5''\70\70\4\2''\2\37\5' >"$1/b"
+}
+
+# json NAME EXPRESSION COMMAND...: it exits with 0 and prints JSON of which a Python expression over `it` holds.
+json()
+{
+    local name=$1 expression=$2
+    shift 2
+    run "$@"
+    [ $run_status = 0 ] && /usr/bin/python3 -c 'import json, sys
+it = json.load(open(sys.argv[1]))
+sys.exit(not eval(sys.argv[2]))' "$work/.out" "$expression" 2>>"$work/.err"
+    verdict "$name" $? "exit status $run_status, wanted $expression from: $*"
+}
+
+# lines NAME COMMAND...: its stdout holds all the lines of stdin in this order, others between them.
+lines()
+{
+    local name=$1
+    shift
+    cat >"$work/wanted"
+    run "$@"
+    [ $run_status = 0 ] && /usr/bin/python3 -c 'import sys
+found = iter(open(sys.argv[1]).read().splitlines())
+for line in open(sys.argv[2]).read().splitlines():
+    if line not in found:
+        sys.exit("not there, or not in this place: " + line)' "$work/.out" "$work/wanted" 2>>"$work/.err"
+    verdict "$name" $? "exit status $run_status from: $*"
+}
+
+make session/one
+lines "a_trace_of_many_files_is_one_trace" "$tracetta" info session/one <<'TEXT'
+format    ctf 1.8, 4 packets in 2 streams
+events    5
+lost      7 events in 2 places, by the trace's own account
+trace     here, uuid 11223344-5566-7788-99aa-bbccddeeff00
+clock     beat, 1,000 ticks/s, tick 0 = 2023-11-14T22:13:20.000000000Z, precise to 9 ticks, "The beat", uuid 00112233-4455-6677-8899-aabbccddeeff
+env       hostname = "here"
+          tracer_major = 7
+classes   3, 2 with events (--classes shows their fields)
+               4  p:two
+               1  p:one
+TEXT
+[ "$(grep -c 'missing' "$work/.err")" = 1 ] && grep -q 'one: warning: 7 events missing in 2 streams$' "$work/.err"
+verdict "what_is_missing_is_told_once_a_trace" $? "see stderr"
+lines "verbose_lists_streams_and_all_classes" "$tracetta" info -v session/one <<'TEXT'
+streams   2
+  a, class 0, id 0: 3 events in 2 packets, 2023-11-14T22:13:20.010000000Z to 2023-11-14T22:13:20.024000000Z, 3 lost in 1 places
+  b, class 0, id 1: 2 events in 2 packets, 2023-11-14T22:13:20.015000000Z to 2023-11-14T22:13:20.031000000Z, 4 lost in 1 places
+classes   3, 2 with events
+               4  p:two  id 2, stream class 0
+               1  p:one  id 1, stream class 0, log level 4
+               0  p:never  id 3, stream class 0
+TEXT
+lines "classes_are_shown_with_their_fields" "$tracetta" info --classes session/one <<'TEXT'
+stream class 0
+  packet   content_size: u8
+           cpu_id: u8
+  header   id: u8
+           timestamp: u8
+  common   vpid: u8
+p:one  id 1, log level 4, 1 event
+  context  nice: u8
+  payload  state: u8 enum {OFF = 0, ON = 1..3}
+           n: u8
+           data: [n] u8
+           what: one of these, by state
+             OFF (0): string
+             ON (1..3): u8
+p:two  id 2, 4 events
+TEXT
+json "json_has_the_trace_as_a_whole" "len(it['traces']) == 1 and it['traces'][0]['environment'] == {'hostname': 'here', 'tracer_major': 7} \
+and [s['lost'] for s in it['traces'][0]['streams']] == [3, 4] and it['traces'][0]['lost'] == 7 and it['traces'][0]['packets'] == 4 \
+and it['traces'][0]['end_ns'] == 1700000000031000000 and len(it['clocks']) == 1 and it['clocks'][0]['precision'] == 9 \
+and [(c['name'], c['events']) for c in it['traces'][0]['classes']] == [('p:one', 1), ('p:two', 4), ('p:never', 0)] \
+and 'fields' not in it['traces'][0]['classes'][0]" "$tracetta" info --json session/one
+json "and_the_fields_when_asked" "[f['name'] for f in it['traces'][0]['classes'][0]['fields'] if f['group'] == 'payload'] == ['state', 'n', 'data', '', 'what', 'OFF', 'ON'] \
+and it['traces'][0]['classes'][0]['fields'][-7]['labels'] == [{'name': 'OFF', 'low': 0, 'high': 0}, {'name': 'ON', 'low': 1, 'high': 3}] \
+and it['traces'][0]['classes'][0]['fields'][-5]['length'] == {'group': 'payload', 'path': ['n']} \
+and it['traces'][0]['classes'][0]['fields'][-1]['when'] == [{'low': 1, 'high': 3}]" "$tracetta" info --json --classes session/one
+
+make session/two/deep
+lines "several_traces_get_a_section_each" "$tracetta" info session <<TEXT
+format    ctf 1.8, 4 packets in 2 streams (and 1 more trace)
+events    10
+session/one
+  events    5
+  begin     2023-11-14T22:13:20.010000000Z
+  end       2023-11-14T22:13:20.031000000Z
+  lost      7 events in 2 places, by the trace's own account
+  classes   3, 2 with events (--classes shows their fields)
+session/two/deep
+  events    5
+TEXT
+json "and_an_object_each" "[t['events'] for t in it['traces']] == [5, 5] and it['events'] == 10" "$tracetta" info --json session
+json "metadata_in_another_language_is_for_programs" "it['type'] == 'preamble' and it['version'] == 2" \
+    bash -c "'$tracetta' info --metadata=ctf2 session/one | head -n 1 | tr -d '\036'"
+refuses "metadata_is_of_one_trace" 2 "for one trace: \"session\" holds 2" "$tracetta" info --metadata=ctf2 session
+refuses "and_alone" 2 "leave out --json" "$tracetta" info --json --metadata=ctf2 session/one
+refuses "a_language_that_cannot_say_it_is_told" 3 "session/one: RFC v1.1 has no" "$tracetta" info --metadata=ctf1.1 session/one
+
+# Damage: in one stream of one trace.
+printf '\377\377' | dd of=session/one/b bs=1 seek=4 conv=notrunc status=none
+run "$tracetta" check session/one
+[ $run_status = 1 ] && grep -q '2 files' "$work/.out" && grep -qE '^  damage ctf\.[a-z-]+ x1 in 1 stream, first at byte' "$work/.out" && grep -q 'session/one/b$' "$work/.out"
+verdict "check_puts_the_streams_of_a_trace_together" $? "exit status $run_status"
