@@ -133,6 +133,9 @@ static void metadata_is_printed_in_another_language(void **state)
     const size_t n = text.n;
     assert_int_equal(ttr_reader_metadata(scene.reader, 1, "ctf2", &text, &scene.error), TTR_OK);
     assert_int_equal(text.n, n);
+    assert_int_equal(ttr_reader_metadata(scene.reader, 0, "ctf1.8", &text, &scene.error), TTR_OK);
+    assert_memory_equal(text.p, "/* CTF 1.8 */", 13);
+    assert_int_equal(ttr_reader_metadata(scene.reader, 0, "ctf1.1", &text, &scene.error), TTR_E_UNSUPPORTED);
     assert_int_equal(ttr_reader_metadata(scene.reader, 0, "latin", &text, &scene.error), TTR_E_MISUSE);
     assert_int_equal(text.n, 0);
     tear_down(&scene);
