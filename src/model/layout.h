@@ -19,6 +19,7 @@
 #define LAYOUT_SLOTS 24u
 #define LAYOUT_DEPTH 16u       /* arrays and sequences inside one another */
 #define LAYOUT_SPINS 65536u    /* elements of a record that take no bits: more are nobody's data */
+#define LAYOUT_LABELS 256u     /* names of one value that are told; more are not counted */
 
 struct layout;
 struct op;

@@ -7,19 +7,29 @@
 #include "base/cursor.h"
 
 #define HEAD 16u
+#define MORE 8u
+#define HAS_MORE 0x80u /* in the type */
 
 struct packed_head {
     uint8_t type, hint, bits, depth;
     uint32_t name_id, count, text_id;
 };
 
+/* What only few fields have. */
+struct packed_more {
+    uint8_t group, base, choices, zero;
+    uint32_t labels; /* ids that follow */
+};
+
 /* The walk keeps a cursor and the strings in fields->state. */
 struct packed_walk {
     struct cursor at;
     const struct intern *strings;
+    const uint8_t *labels; /* of the field given last; as many as its count */
 };
 _Static_assert(sizeof(struct packed_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 _Static_assert(sizeof(struct packed_head) == HEAD, "head is 16 bytes");
+_Static_assert(sizeof(struct packed_more) == MORE, "the rest is 8 bytes");
 
 static bool is_counted_bytes(uint8_t type)
 {
@@ -36,6 +46,37 @@ static void packed_begin(ttr_fields *fields)
     memcpy(fields->state, &walk, sizeof walk);
 }
 
+static size_t labels_size(uint32_t labels)
+{
+    return (labels * (size_t)4 + 7) / 8 * 8;
+}
+
+static ttr_text label_at(const struct packed_walk *walk, uint32_t i)
+{
+    uint32_t id;
+    memcpy(&id, walk->labels + 4 * (size_t)i, sizeof id);
+    struct intern_text text = intern_get(walk->strings, id);
+    return (ttr_text){text.p, text.n};
+}
+
+static bool take_more(struct packed_walk *walk, ttr_field *field)
+{
+    const uint8_t *bytes = cursor_take(&walk->at, MORE);
+    struct packed_more more;
+    if (!bytes)
+        return false;
+    memcpy(&more, bytes, sizeof more);
+    walk->labels = cursor_take(&walk->at, labels_size(more.labels));
+    if (!walk->labels)
+        return false;
+    field->group = more.group;
+    field->choices = more.choices;
+    field->value.base = more.base;
+    if (more.labels)
+        field->value.text = label_at(walk, 0);
+    return true;
+}
+
 static bool packed_next(ttr_fields *fields, ttr_field *field)
 {
     struct packed_walk *walk = (struct packed_walk *)fields->state;
@@ -46,11 +87,13 @@ static bool packed_next(ttr_fields *fields, ttr_field *field)
     memcpy(&head, bytes, sizeof head);
     struct intern_text name = intern_get(walk->strings, head.name_id);
     *field = (ttr_field){.name = {name.p, name.n}, .name_id = head.name_id, .depth = head.depth};
-    field->value.type = head.type;
+    field->value.type = head.type & (uint8_t)~HAS_MORE;
     field->value.hint = head.hint;
     field->value.bits = head.bits;
     field->value.text_id = head.text_id;
-    if (is_counted_bytes(head.type)) {
+    if (head.type & HAS_MORE && !take_more(walk, field))
+        return false;
+    if (is_counted_bytes(field->value.type)) {
         const uint8_t *text = cursor_take(&walk->at, head.count);
         if (!text || !cursor_skip(&walk->at, (8 - head.count % 8) % 8))
             return false;
@@ -65,28 +108,71 @@ static bool packed_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
-const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next};
+static bool packed_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
+{
+    const struct packed_walk *walk = (const struct packed_walk *)fields->state;
+    if (i >= value->count || !walk->labels)
+        return false;
+    *label = label_at(walk, i);
+    return true;
+}
 
-void packed_add(ttr *t, struct buffer *to, const ttr_field *field)
+const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .label = packed_label};
+
+static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
+{
+    ttr_id id = intern_add(&t->strings, text.p, text.n);
+    to->failed |= id == UINT32_MAX;
+    return id;
+}
+
+static bool has_labels(const ttr_value *value)
+{
+    return (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
+}
+
+/* Group, base and names of a value.  Without the walk that gave it only the first name is known. */
+static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
-    bool counted = is_counted_bytes(value->type);
-    ttr_id name_id = field->name_id;
-    if (!name_id && field->name.n) {
-        name_id = intern_add(&t->strings, field->name.p, field->name.n);
-        to->failed |= name_id == UINT32_MAX;
+    struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices};
+    more.labels = !has_labels(value) ? 0 : fields ? value->count : 1;
+    buffer_add(to, &more, sizeof more);
+    for (uint32_t i = 0; i < more.labels && !to->failed; i++) {
+        ttr_text label = value->text;
+        if (fields && !ttr_fields_label(fields, value, i, &label))
+            label = (ttr_text){"", 0};
+        ttr_id id = add_id(t, to, label);
+        buffer_add(to, &id, sizeof id);
     }
+    buffer_add_zeros(to, labels_size(more.labels) - more.labels * (size_t)4);
+}
+
+static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
+{
+    const ttr_value *value = &field->value;
+    bool counted = is_counted_bytes(value->type), labelled = has_labels(value);
+    bool has_more = field->group || value->base || field->choices || labelled;
+    ttr_id name_id = field->name_id || !field->name.n ? field->name_id : add_id(t, to, field->name);
     to->failed |= counted && value->text.n > UINT32_MAX - 8;
-    struct packed_head head = {.type = value->type, .hint = value->hint, .bits = value->bits, .name_id = name_id,
-                               .depth = (uint8_t)(field->depth < 255 ? field->depth : 255), .text_id = value->text_id};
-    head.count = counted ? (uint32_t)value->text.n : value->count;
+    struct packed_head head = {.type = (uint8_t)(value->type | (has_more ? HAS_MORE : 0)), .hint = value->hint, .bits = value->bits,
+                               .name_id = name_id, .depth = (uint8_t)(field->depth < 255 ? field->depth : 255),
+                               .text_id = value->text_id};
+    head.count = counted ? (uint32_t)value->text.n : labelled && !fields ? 1 : value->count;
     buffer_add(to, &head, sizeof head);
+    if (has_more)
+        add_more(t, to, field, fields);
     if (counted) {
         buffer_add(to, value->text.p, value->text.n);
         buffer_add_zeros(to, (8 - value->text.n % 8) % 8);
     } else {
         buffer_add(to, &value->v, 8);
     }
+}
+
+void packed_add(ttr *t, struct buffer *to, const ttr_field *field)
+{
+    add(t, to, field, NULL);
 }
 
 size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy)
@@ -102,7 +188,7 @@ size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event 
     copy->body = (uint32_t)(to->n - at);
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field))
-        packed_add(t, to, &field);
+        add(t, to, &field, &fields);
     to->failed |= to->n - at > UINT32_MAX;
     copy->payload = NULL;
     copy->payload_size = (uint32_t)(to->n - at);

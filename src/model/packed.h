@@ -1,6 +1,8 @@
 /* The library's own encoding of fields: what builders make, and what events become when they must outlive their batch (sorting).
  * Every field is a 16-byte head [type u8 | hint u8 | bits u8 | depth u8 | name id u32 | count or length u32 | text id u32]
- * followed by 8 bytes of value (scalars) or its bytes (TEXT, BYTES; padded to 8).  Memory only, host byte order. */
+ * followed by 8 bytes of value (scalars) or its bytes (TEXT, BYTES; padded to 8).  Between them stands, where bit 7 of the type is
+ * set, [group u8 | base u8 | choices u8 | 0 | names u32] and the ids of a labelled value's names, 4 bytes each, padded to 8.
+ * Memory only, host byte order. */
 #ifndef TRACETTA_MODEL_PACKED_H
 #define TRACETTA_MODEL_PACKED_H
 
@@ -9,7 +11,7 @@
 
 extern const struct field_ops packed_field_ops;
 
-/* Appends a field; its name is interned.  The buffer's failed flag tells of memory. */
+/* Appends a field; its name is interned, and of the names of an enumerated value the first.  The buffer's failed flag tells of memory. */
 void packed_add(ttr *t, struct buffer *to, const ttr_field *field);
 
 /* Appends an event that is to outlive its batch: first the 16 bytes of `activity` and `related` where they are not NULL, then all

@@ -118,6 +118,129 @@ static void cut_payload_ends_the_walk_at_every_length(void **state)
     ttr_free(t);
 }
 
+/* Fields as a described format gives them: two names for one value, a base, groups, an absent optional. */
+struct given {
+    unsigned at;
+};
+
+static void given_begin(ttr_fields *fields)
+{
+    ((struct given *)fields->state)->at = 0;
+}
+
+static bool given_next(ttr_fields *fields, ttr_field *field)
+{
+    static const ttr_field given[] = {
+        {.name = {"color", 5}, .group = TTR_GROUP_COMMON,
+         .value = {.v = {.u = 3}, .text = {"RED", 3}, .count = 3, .type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .bits = 8, .base = 16}},
+        {.name = {"none", 4}, .choices = 2, .value = {.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}},
+        {.name = {"wide", 4}, .group = TTR_GROUP_CONTEXT,
+         .value = {.text = {"18446744073709551616", 20}, .type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}},
+        {.name = {"flags", 5}, .value = {.v = {.u = 8}, .type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS}},
+    };
+    struct given *walk = (struct given *)fields->state;
+    if (walk->at == sizeof given / sizeof given[0])
+        return false;
+    *field = given[walk->at++];
+    return true;
+}
+
+static bool given_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
+{
+    static const ttr_text labels[] = {{"RED", 3}, {"GREEN", 5}, {"", 0}};
+    (void)fields;
+    (void)value;
+    *label = labels[i];
+    return true;
+}
+
+static const struct field_ops given_ops = {.begin = given_begin, .next = given_next, .label = given_label};
+
+static void expect_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, const char *wanted)
+{
+    ttr_text label;
+    assert_true(ttr_fields_label(fields, value, i, &label));
+    support_assert_text(label.p, label.n, wanted);
+}
+
+static void check_given(ttr *t, const ttr_event *event, uint32_t labels)
+{
+    ttr_fields fields;
+    ttr_field field;
+    ttr_text label;
+    ttr_fields_begin(t, event, &fields);
+    assert_true(ttr_fields_next(&fields, &field));
+    assert_int_equal(field.group, TTR_GROUP_COMMON);
+    assert_int_equal(field.value.v.u, 3);
+    assert_int_equal(field.value.bits, 8);
+    assert_int_equal(field.value.base, 16);
+    assert_int_equal(field.value.count, labels);
+    support_assert_text(field.value.text.p, field.value.text.n, "RED");
+    expect_label(&fields, &field.value, 0, "RED");
+    for (uint32_t i = 1; i < labels; i++)
+        expect_label(&fields, &field.value, i, i == 1 ? "GREEN" : "");
+    assert_false(ttr_fields_label(&fields, &field.value, labels, &label));
+    assert_true(ttr_fields_next(&fields, &field));
+    assert_true(field.value.type == TTR_TYPE_NULL && field.value.hint == TTR_HINT_ABSENT && field.choices == 2 && field.group == 0);
+    assert_true(ttr_fields_next(&fields, &field));
+    assert_true(field.value.hint == TTR_HINT_NUMBER && field.group == TTR_GROUP_CONTEXT);
+    support_assert_text(field.value.text.p, field.value.text.n, "18446744073709551616");
+    assert_true(ttr_fields_next(&fields, &field));
+    assert_true(field.value.hint == TTR_HINT_FLAGS && field.value.count == 0 && field.value.v.u == 8);
+    assert_false(ttr_fields_label(&fields, &field.value, 0, &label));
+    assert_false(ttr_fields_next(&fields, &field));
+}
+
+static void copies_keep_groups_bases_and_every_name_of_a_value(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    const struct schema schema = {.ops = &given_ops};
+    ttr_event event = {.schema = context_add_schema(t, &schema)}, copy;
+    struct buffer buffer, again;
+    buffer_init(&buffer, &t->counted);
+    buffer_init(&again, &t->counted);
+    size_t at = packed_copy(t, &buffer, &event, &copy);
+    packed_settle(&copy, buffer.bytes + at);
+    check_given(t, &event, 3);
+    check_given(t, &copy, 3);
+    /* A copy of the copy, cut anywhere. */
+    ttr_event second;
+    at = packed_copy(t, &again, &copy, &second);
+    packed_settle(&second, again.bytes + at);
+    check_given(t, &second, 3);
+    for (uint32_t whole = second.payload_size; second.payload_size > 0;) {
+        ttr_fields fields;
+        ttr_field field;
+        int n = 0;
+        second.payload_size--;
+        for (ttr_fields_begin(t, &second, &fields); ttr_fields_next(&fields, &field);)
+            n++;
+        assert_in_range(n, 0, second.payload_size < whole ? 3 : 4);
+    }
+    buffer_free(&buffer);
+    buffer_free(&again);
+    ttr_free(t);
+}
+
+static void fields_put_by_hand_have_the_one_name_they_come_with(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    ttr_batch batch;
+    ttr_fields fields = {.ops = NULL};
+    ttr_field field;
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "");
+    given_begin(&fields);
+    while (given_next(&fields, &field))
+        ttr_put_field(builder, &field);
+    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    check_given(t, ttr_batch_at(&batch, 0), 1);
+    ttr_builder_free(builder);
+    ttr_free(t);
+}
+
 static void event_of_a_source_that_is_none_has_no_thread(void **state)
 {
     (void)state;
@@ -163,6 +286,8 @@ int main(void)
         cmocka_unit_test(built_event_gives_back_every_field),
         cmocka_unit_test(copy_is_independent_of_the_event_it_was_made_from),
         cmocka_unit_test(cut_payload_ends_the_walk_at_every_length),
+        cmocka_unit_test(copies_keep_groups_bases_and_every_name_of_a_value),
+        cmocka_unit_test(fields_put_by_hand_have_the_one_name_they_come_with),
         cmocka_unit_test(event_of_a_source_that_is_none_has_no_thread),
         cmocka_unit_test(every_failing_allocation_is_told),
     };
