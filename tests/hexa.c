@@ -445,8 +445,6 @@ static bool run_header(struct assembler *a, const char *end)
         text = &a->out->title;
     else if (is_word(key, key_n, "status"))
         text = &a->out->status;
-    else if (is_word(key, key_n, "beside"))
-        text = &a->out->beside;
     if (text) {
         free(*text);
         *text = copy(value, value_n);
@@ -458,7 +456,7 @@ static bool run_header(struct assembler *a, const char *end)
     }
     bool is_offset = is_word(key, key_n, "offset");
     if (!is_offset && !is_word(key, key_n, "damage"))
-        return refuse(a, "'#: %.*s' is not one of id, title, status, offset, damage, beside", (int)key_n, key);
+        return refuse(a, "'#: %.*s' is not one of id, title, status, offset, damage", (int)key_n, key);
     a->p = value;
     return take_number(a, is_offset ? &a->out->offset : &a->out->damage);
 }
@@ -503,7 +501,7 @@ static const char *split_expect(struct hexa *out, const char *text)
 
 bool hexa_parse(const char *text, size_t n, struct hexa *out, char *message, size_t message_size)
 {
-    *out = (struct hexa){.title = copy("", 0), .status = copy("", 0), .beside = copy("", 0), .offset = HEXA_NO_OFFSET};
+    *out = (struct hexa){.title = copy("", 0), .status = copy("", 0), .offset = HEXA_NO_OFFSET};
     char *own = copy(text, n);
     struct assembler a = {.text = own, .out = out, .message = message, .message_size = message_size};
     a.end = split_expect(out, own);
@@ -555,7 +553,6 @@ void hexa_free(struct hexa *hexa)
     free(hexa->bytes);
     free(hexa->title);
     free(hexa->status);
-    free(hexa->beside);
     free(hexa->expect);
     *hexa = (struct hexa){.offset = HEXA_NO_OFFSET};
 }

@@ -151,7 +151,7 @@ static void slips_are_refused_with_their_line(void **state)
     assert_refused("@", "line 1: a label needs a name");
     assert_refused("pad 0", "line 1: pad 0");
     assert_refused("zeros 99999999999", "line 1: more than 67108864 bytes");
-    assert_refused("#: color red", "line 1: '#: color' is not one of id, title, status, offset, damage, beside");
+    assert_refused("#: color red", "line 1: '#: color' is not one of id, title, status, offset, damage");
 }
 
 static void broken_strings_repeats_and_fields_are_refused(void **state)

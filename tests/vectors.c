@@ -14,33 +14,17 @@
 #define CUTS_DENSE ((size_t)512) /* long vectors are cut at every byte near their ends only, ... */
 #define CUTS_STRIDE ((size_t)61) /* ... and so often in between */
 
-/* A file that stands beside the vector's bytes; "" = none. */
-struct beside {
-    char name[40];
-    uint8_t *bytes;
-    size_t n;
-};
-
 /* A way of reading bytes. */
 struct way {
     const char *format;
     const uint8_t *bytes;
     size_t n;
-    const struct beside *beside;
     size_t piece;         /* 0: at once, from memory */
     uint32_t flags;
     const ttr_options *options;
     uint64_t damage_regions, damage_bytes, first_damage, damage_end; /* out */
     bool is_read;         /* out: it was opened */
     bool is_raw;          /* threads stay numbers */
-};
-
-/* The vector being looked at. */
-struct vector {
-    const char *path;
-    const char *format;
-    struct hexa hexa;
-    struct beside beside;
 };
 
 struct pieces {
@@ -64,10 +48,6 @@ static ttr_reader *open_way(ttr *t, struct way *way, struct pieces *pieces, ttr_
 {
     ttr_read_options options = {.size = sizeof options, .from = way->format, .flags = way->flags};
     *pieces = (struct pieces){way->bytes, way->n, 0, way->piece};
-    if (way->beside && way->beside->name[0]) {
-        const ttr_file files[] = {{way->beside->name, way->beside->bytes, way->beside->n}, {"stream", way->bytes, way->n}};
-        return ttr_open_files(t, "vector", files, 2, &options, error);
-    }
     if (way->piece)
         return ttr_open_pull(t, pull, pieces, "vector", &options, error);
     return ttr_open_memory(t, way->bytes, way->n, "vector", &options, error);
@@ -129,11 +109,9 @@ static const char *text_of(struct dump *dump)
     return (const char *)dump->text.bytes;
 }
 
-static void check_written(const struct vector *vector)
+static void check_written(const char *path, const struct hexa *hexa, const char *format)
 {
-    const struct hexa *hexa = &vector->hexa;
-    const char *path = vector->path;
-    struct way way = {.format = vector->format, .beside = &vector->beside, .bytes = hexa->bytes, .n = hexa->n};
+    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n};
     struct dump dump;
     read_way(&way, &dump);
     if (!way.is_read)
@@ -150,11 +128,9 @@ static void check_written(const struct vector *vector)
     dump_free(&dump);
 }
 
-static void check_strict(const struct vector *vector)
+static void check_strict(const char *path, const struct hexa *hexa, const char *format)
 {
-    const struct hexa *hexa = &vector->hexa;
-    const char *path = vector->path;
-    struct way way = {.format = vector->format, .beside = &vector->beside, .bytes = hexa->bytes, .n = hexa->n};
+    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n};
     struct dump dump, strict;
     read_way(&way, &dump);
     way.flags = TTR_READ_STRICT;
@@ -170,11 +146,9 @@ static void check_strict(const struct vector *vector)
     dump_free(&strict);
 }
 
-static void check_bytes(const struct vector *vector)
+static void check_bytes(const char *path, const struct hexa *hexa, const char *format)
 {
-    const struct hexa *hexa = &vector->hexa;
-    const char *path = vector->path;
-    struct way way = {.format = vector->format, .beside = &vector->beside, .bytes = hexa->bytes, .n = hexa->n, .flags = TTR_READ_DEFINITIONS};
+    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .flags = TTR_READ_DEFINITIONS};
     struct dump dump;
     read_way(&way, &dump);
     if (way.damage_regions == 0 && dump.status == TTR_END) {
@@ -186,11 +160,9 @@ static void check_bytes(const struct vector *vector)
     dump_free(&dump);
 }
 
-static void check_cuts(const struct vector *vector)
+static void check_cuts(const char *path, const struct hexa *hexa, const char *format)
 {
-    const struct hexa *hexa = &vector->hexa;
-    const char *path = vector->path;
-    struct way whole_way = {.format = vector->format, .beside = &vector->beside, .bytes = hexa->bytes, .n = hexa->n, .is_raw = true};
+    struct way whole_way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .is_raw = true};
     struct dump whole;
     read_way(&whole_way, &whole);
     for (size_t n = 0; n < hexa->n; n += n < CUTS_DENSE || hexa->n - n < CUTS_DENSE ? 1 : CUTS_STRIDE) {
@@ -198,7 +170,7 @@ static void check_cuts(const struct vector *vector)
         uint8_t *bytes = alloc_zero(alloc_default(), n + 1, 1);
         assert_non_null(bytes);
         memcpy(bytes + 1, hexa->bytes, n);
-        struct way way = {.format = vector->format, .beside = &vector->beside, .bytes = bytes + 1, .n = n, .is_raw = true};
+        struct way way = {.format = format, .bytes = bytes + 1, .n = n, .is_raw = true};
         struct dump dump;
         read_way(&way, &dump);
         if (dump.status > TTR_AGAIN && dump.error.offset != UINT64_MAX && dump.error.offset > n)
@@ -216,13 +188,11 @@ static void check_cuts(const struct vector *vector)
     dump_free(&whole);
 }
 
-static void check_pieces(const struct vector *vector)
+static void check_pieces(const char *path, const struct hexa *hexa, const char *format)
 {
-    const struct hexa *hexa = &vector->hexa;
-    const char *path = vector->path;
     static const size_t pieces[] = {1, 3, 7, 8, 13, 64, 1000, 4096};
     for (uint32_t flags = 0; flags <= TTR_READ_DEFINITIONS; flags += TTR_READ_DEFINITIONS) {
-        struct way whole_way = {.format = vector->format, .beside = &vector->beside, .bytes = hexa->bytes, .n = hexa->n, .is_raw = true, .flags = flags};
+        struct way whole_way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .is_raw = true, .flags = flags};
         struct dump whole;
         read_way(&whole_way, &whole);
         for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
@@ -240,16 +210,14 @@ static void check_pieces(const struct vector *vector)
     }
 }
 
-static void check_memory(const struct vector *vector)
+static void check_memory(const char *path, const struct hexa *hexa, const char *format)
 {
-    const struct hexa *hexa = &vector->hexa;
-    const char *path = vector->path;
     ttr_status status = TTR_E_NOMEM;
     for (size_t at = 1;; at++) {
         struct support_heap heap;
         support_heap_init(&heap, at);
         ttr_options options = {.size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
-        struct way way = {.format = vector->format, .beside = &vector->beside, .bytes = hexa->bytes, .n = hexa->n, .flags = TTR_READ_DEFINITIONS, .options = &options};
+        struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .flags = TTR_READ_DEFINITIONS, .options = &options};
         struct dump dump;
         read_way(&way, &dump);
         status = dump.status;
@@ -263,33 +231,11 @@ static void check_memory(const struct vector *vector)
     }
 }
 
-/* Loads the file that the vector wants beside it, "NAME=FILE". */
-static void load_beside(struct vector *vector, const char *path)
-{
-    const char *wish = vector->hexa.beside, *equals = strchr(wish, '='), *slash = strrchr(path, '/');
-    char file_path[PATH_ROOM];
-    vector->beside = (struct beside){.name = ""};
-    if (!equals)
-        return;
-    (void)snprintf(vector->beside.name, sizeof vector->beside.name, "%.*s", (int)(equals - wish), wish);
-    (void)snprintf(file_path, sizeof file_path, "%.*s/%s", (int)(slash - path), path, equals + 1);
-    FILE *file = fopen(file_path, "rb");
-    if (!file)
-        fail_msg("%s wants %s, which is not there", path, file_path);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    vector->beside.n = (size_t)ftell(file);
-    vector->beside.bytes = alloc_zero(alloc_default(), vector->beside.n, 1);
-    rewind(file);
-    assert_int_equal(fread(vector->beside.bytes, 1, vector->beside.n, file), vector->beside.n);
-    (void)fclose(file);
-}
-
 /* Runs a check over each vector of a folder. */
-static void each(const char *folder, const char *format, void (*check)(const struct vector *vector))
+static void each(const char *folder, const char *format, void (*check)(const char *path, const struct hexa *hexa, const char *format))
 {
     const char *root = getenv("TTR_SOURCE_ROOT"), *only = getenv("TTR_VECTOR");
     char path[PATH_ROOM];
-    struct vector vector = {.path = path, .format = format};
     size_t n = 0;
     (void)snprintf(path, sizeof path, "%s/%s", root ? root : ".", folder);
     DIR *directory = opendir(path);
@@ -297,6 +243,7 @@ static void each(const char *folder, const char *format, void (*check)(const str
         fail_msg("no folder %s", path);
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
         const char *end = strrchr(entry->d_name, '.');
+        struct hexa hexa;
         char message[200];
         if (!end || strcmp(end, ".hexa") != 0)
             continue;
@@ -304,12 +251,10 @@ static void each(const char *folder, const char *format, void (*check)(const str
         if (only && strncmp(entry->d_name, only, strlen(only)) != 0)
             continue;
         (void)snprintf(path, sizeof path, "%s/%s/%s", root ? root : ".", folder, entry->d_name);
-        if (!hexa_load(path, &vector.hexa, message, sizeof message))
+        if (!hexa_load(path, &hexa, message, sizeof message))
             fail_msg("%s: %s", path, message);
-        load_beside(&vector, path);
-        check(&vector);
-        hexa_free(&vector.hexa);
-        alloc_free(alloc_default(), vector.beside.bytes, vector.beside.n, 1);
+        check(path, &hexa, format);
+        hexa_free(&hexa);
     }
     (void)closedir(directory);
     if (n == 0)

@@ -236,6 +236,8 @@ static void load(struct trace *trace, const char *anchor)
         if (!hexa_load(path, &trace->hexa[trace->n], message, sizeof message))
             fail_msg("%s: %s", path, message);
         (void)snprintf(trace->file_name[trace->n], sizeof trace->file_name[0], "%.*s", (int)(length - 5), entry->d_name);
+        for (char *plus = trace->file_name[trace->n]; (plus = strchr(plus, '+')) != NULL;)
+            *plus = '/';
         trace->files[trace->n] = (ttr_file){trace->file_name[trace->n], trace->hexa[trace->n].bytes, trace->hexa[trace->n].n};
         if (strcmp(trace->file_name[trace->n], anchor) == 0)
             trace->anchor = trace->n;

@@ -1,4 +1,5 @@
-/* Golden vectors of formats whose traces are many files: each folder NAME of vectors holds a FILE.hexa for each file of the trace.
+/* Golden vectors of formats whose traces are many files: each folder NAME of vectors holds a FILE.hexa for each file of the trace; a plus
+ * in its name stands for a slash.
  * The one of the format's anchor ("metadata.hexa") also has title, ids, status, offset and damage of the whole, and behind its --- the dump.
  * To be called from cmocka tests, as vectors.h.  The reader is given the format option key-env=TTR_VECTOR_KEY, whose value is
  * 000102...1f in hexadecimal, unless the folder's name ends with "-without-key" (or the format has no such option). */

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "formats/ctf/ctf_reader.h"
 
-#define ZEROS_ENOUGH 4096u /* bytes */
+#define ZEROS_LEAST 4u /* bytes */
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* What the loop keeps at hand. */
@@ -116,12 +116,12 @@ static enum ctf_stop pass_body(struct loop *loop)
     return CTF_STOP_FULL;
 }
 
-/* Whether nothing but zeros follows, as far as can be seen: what a tracer did not come to fill. */
+/* Whether the header to come is all zeros, and so is what a tracer did not come to fill. */
 static bool is_in_zeros(const struct loop *loop)
 {
-    uint64_t first = loop->at >> 3, n = (loop->end >> 3) - first;
-    n = n < ZEROS_ENOUGH ? n : ZEROS_ENOUGH;
-    for (uint64_t i = 0; i < n; i++)
+    uint64_t first = (loop->at + 7) >> 3, left = loop->end >> 3, n = loop->plan->kind == CTF_PLAN_LOADS ? loop->plan->loads.bits >> 3 : 0;
+    n = n < ZEROS_LEAST ? ZEROS_LEAST : n;
+    for (uint64_t i = 0; i < n && first + i < left; i++)
         if (loop->base[first + i])
             return false;
     return true;

@@ -82,7 +82,7 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct window *window = &reader->in->window;
-    uint64_t from = ctf_place(reader, reader->bits.at), end = packet->offset + packet->size / 8;
+    uint64_t from = ctf_place(reader, reader->bits.at), end = packet->offset + (packet->content + 7) / 8;
     reader->is_damaged = true;
     if (packet->size == UINT64_MAX && !window->at_end) {
         reader->is_lost = true;
@@ -94,7 +94,7 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
         end = window->offset + window->n;
         reader->bits.at = (end - reader->offset) * 8;
     }
-    return input_damage(reader->in, from, end - from, code, reader->error, "%s: %s (id %llu); %llu bytes of the packet at byte %llu skipped",
+    return input_damage(reader->in, from, end - from, code, reader->error, "%s: %s (id %llu); %llu bytes of the packet at byte %llu are skipped",
                         reader->file, what, (unsigned long long)reader->bad_id, (unsigned long long)(end - from),
                         (unsigned long long)packet->offset);
 }

@@ -1,0 +1,48 @@
+/* Golden vectors of streams: whole traces of CTF 1.8 and 2, written byte by byte from their specifications.  A folder stream-bad-* breaks
+ * a rule. */
+#include "support.h"
+#include "vectors_files.h"
+
+#define FOLDER "src/formats/ctf/vectors"
+
+static void vectors_give_what_the_specification_says(void **state)
+{
+    (void)state;
+    vectors_files_read_as_written(FOLDER, "stream-", "ctf", "metadata");
+}
+
+static void prefixes_do_no_harm_and_give_the_first_events(void **state)
+{
+    (void)state;
+    vectors_files_read_when_cut(FOLDER, "stream-", "ctf", "metadata");
+}
+
+static void changed_bytes_do_no_harm(void **state)
+{
+    (void)state;
+    vectors_files_read_when_changed(FOLDER, "stream-", "ctf", "metadata", 200);
+}
+
+static void strict_mode_refuses_damage(void **state)
+{
+    (void)state;
+    vectors_files_refused_when_strict(FOLDER, "stream-", "ctf", "metadata");
+}
+
+static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
+{
+    (void)state;
+    vectors_files_read_without_memory(FOLDER, "stream-", "ctf", "metadata");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vectors_give_what_the_specification_says),
+        cmocka_unit_test(prefixes_do_no_harm_and_give_the_first_events),
+        cmocka_unit_test(changed_bytes_do_no_harm),
+        cmocka_unit_test(strict_mode_refuses_damage),
+        cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
