@@ -248,32 +248,33 @@ static bool put_trace(struct tsdl_printer *p)
     return true;
 }
 
-/* Words with points between, which may be keywords. */
-static bool is_path(ttr_text name)
+/* The name of an entry: words with points between, which may be keywords.  What cannot stand there becomes an underscore, but for a
+ * name that was read. */
+static void put_entry_name(struct tsdl_printer *p, ttr_text name)
 {
     bool begins = true;
     for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i], lower = (char)(c | 0x20);
-        bool is_letter = (lower >= 'a' && lower <= 'z') || c == '_', is_digit = c >= '0' && c <= '9';
-        if (begins ? !is_letter : !is_letter && !is_digit && c != '.')
-            return false;
-        begins = c == '.';
+        char c = name.p[i];
+        bool is_fine = p->description->version == CTF_1_8 || is_word_character(c) || (c == '.' && !begins && i + 1 < name.n);
+        if (begins && c >= '0' && c <= '9')
+            tsdl_put(p, "_");
+        tsdl_put_text(p, is_fine ? (ttr_text){name.p + i, 1} : (ttr_text){"_", 1});
+        begins = is_fine && c == '.';
     }
-    return !begins;
+    if (name.n == 0)
+        tsdl_put(p, "_");
 }
 
-static bool put_environment(struct tsdl_printer *p)
+static void put_environment(struct tsdl_printer *p)
 {
     const struct ctf_description *description = p->description;
     if (description->environment_n == 0)
-        return true;
+        return;
     begin_block(p, "env");
     for (size_t i = 0; i < description->environment_n; i++) {
         const struct ctf_environment *entry = &description->environment[i];
-        if (!is_path(entry->name))
-            return tsdl_refuse(p, "entries of the environment whose name is no identifier");
         tsdl_put_line(p);
-        tsdl_put_text(p, entry->name);
+        put_entry_name(p, entry->name);
         tsdl_put(p, " = ");
         if (entry->is_number)
             tsdl_put(p, "%s%" PRIu64, entry->number < 0 ? "-" : "", entry->number < 0 ? 0 - (uint64_t)entry->number : (uint64_t)entry->number);
@@ -282,7 +283,6 @@ static bool put_environment(struct tsdl_printer *p)
         tsdl_put(p, ";");
     }
     end_block(p);
-    return true;
 }
 
 static void put_clock(struct tsdl_printer *p, const struct ctf_clock *clock)
@@ -374,8 +374,9 @@ static bool put_streams(struct tsdl_printer *p)
 static bool put_all(struct tsdl_printer *p)
 {
     tsdl_put(p, "/* CTF 1.8 */\n");
-    if (!put_trace(p) || !put_environment(p))
+    if (!put_trace(p))
         return false;
+    put_environment(p);
     for (size_t i = 0; i < p->description->clocks_n; i++)
         put_clock(p, p->description->clocks[i]);
     return put_streams(p);

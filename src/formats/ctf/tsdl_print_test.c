@@ -298,6 +298,20 @@ static void fields_with_a_role_get_the_name_that_means_it(void **state)
     ctf2_case_free(&c);
 }
 
+static void entries_of_the_environment_get_names_of_words(void **state)
+{
+    (void)state;
+    struct ctf2_case c;
+    struct buffer printed;
+    ctf2_case_parse(&c, alloc_default(), "^{'type':'preamble','version':2}\n^{'type':'trace-class','environment':{'a b':1,'c.d':'x','7.8':2,'.':3,'':4}}\n");
+    assert_int_equal(c.status, TTR_OK);
+    print(&c.description, &printed);
+    if (!strstr((const char *)printed.bytes, "\nenv {\n\ta_b = 1;\n\tc.d = \"x\";\n\t_7._8 = 2;\n\t_ = 3;\n\t_ = 4;\n};\n"))
+        fail_msg("%s", (const char *)printed.bytes);
+    buffer_free(&printed);
+    ctf2_case_free(&c);
+}
+
 static void the_packets_of_the_rfc_have_no_words_here(void **state)
 {
     (void)state;
@@ -344,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_selector_without_labels_becomes_an_enumeration),
         cmocka_unit_test(what_tsdl_cannot_say_is_refused_with_its_place),
         cmocka_unit_test(fields_with_a_role_get_the_name_that_means_it),
+        cmocka_unit_test(entries_of_the_environment_get_names_of_words),
         cmocka_unit_test(the_packets_of_the_rfc_have_no_words_here),
         cmocka_unit_test(failing_memory_is_told_and_nothing_is_printed),
     };
