@@ -177,9 +177,7 @@ static ttr_status unpack(struct ctf_reader *reader, const struct content *conten
     case RFC11_PLAIN:
     case RFC11_UNPACKED: return TTR_OK;
     case RFC11_NO_KEY:
-        input_note(reader->in, TTR_NOTE_ODD, content->offset, "ctf.no-key",
-                   "packets of %s are enciphered and passed over: give their key with key=FILE or key-env=NAME", reader->file);
-        return TTR_OK;
+        return lose_content(reader, content, "ctf.no-key", "it is enciphered: give its key with key=FILE or key-env=NAME");
     case RFC11_UNKNOWN:
         return lose_content(reader, content, "ctf.unknown-scheme", "its compression or cypher is none that RFC v1.1 defines");
     case RFC11_DAMAGED: return lose_content(reader, content, "ctf.unpack", how.reason);
