@@ -119,6 +119,41 @@ static void check_written(const struct trace *trace)
     dump_free(&way.dump);
 }
 
+/* Appends the payloads of all definitions. */
+static void add_definitions(ttr_reader *reader, struct buffer *to)
+{
+    ttr_batch batch;
+    ttr_error error;
+    ttr_status status;
+    while ((status = ttr_read(reader, &batch, &error)) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++)
+            if (ttr_batch_at(&batch, i)->kind == TTR_KIND_DEFINITION)
+                buffer_add(to, ttr_batch_at(&batch, i)->payload, ttr_batch_at(&batch, i)->payload_size);
+    if (status != TTR_END)
+        fail_msg("definitions: %s", error.text);
+}
+
+static void check_bytes(const struct trace *trace)
+{
+    const struct hexa *hexa = &trace->hexa[trace->anchor];
+    const char *const format_options[] = {"key-env=" KEY_VARIABLE, NULL};
+    ttr_read_options options = {.size = sizeof options, .from = trace->format, .flags = TTR_READ_DEFINITIONS, .format_options = format_options};
+    if (trace->n != 2 || hexa->damage || hexa->status[0])
+        return;
+    struct buffer bytes;
+    const ttr_file *stream = &trace->files[!trace->anchor];
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = ttr_open_files(t, "vector", trace->files, trace->n, &options, NULL);
+    assert_non_null(reader);
+    buffer_init(&bytes, alloc_default());
+    add_definitions(reader, &bytes);
+    if (bytes.n != stream->n || (bytes.n && memcmp(bytes.bytes, stream->bytes, bytes.n) != 0))
+        fail_msg("%s: definitions have %zu bytes together, the stream %zu", trace->path, bytes.n, stream->n);
+    buffer_free(&bytes);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
 /* A prefix of one of the files, in a block of its own, so that a sanitizer sees reads behind the cut. */
 static void check_cut(const struct trace *whole, struct trace *cut, size_t file, size_t n, const struct way *whole_way)
 {
@@ -292,6 +327,11 @@ static void each(const struct run *run)
 void vectors_files_read_as_written(const char *folder, const char *prefix, const char *format, const char *anchor)
 {
     each(&(struct run){folder, prefix, format, anchor, check_written, 0});
+}
+
+void vectors_files_give_every_byte(const char *folder, const char *prefix, const char *format, const char *anchor)
+{
+    each(&(struct run){folder, prefix, format, anchor, check_bytes, 0});
 }
 
 void vectors_files_read_when_cut(const char *folder, const char *prefix, const char *format, const char *anchor)

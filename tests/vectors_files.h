@@ -9,6 +9,9 @@
 /* The dump, the damage and the end are those of the anchor.  Runs the folders whose names begin with `prefix`. */
 void vectors_files_read_as_written(const char *folder, const char *prefix, const char *format, const char *anchor);
 
+/* With TTR_READ_DEFINITIONS the definitions together are the bytes of the stream, where there is one file beside the anchor and no damage. */
+void vectors_files_give_every_byte(const char *folder, const char *prefix, const char *format, const char *anchor);
+
 /* Every prefix of every file reads without a crash; the prefixes of the file of a trace that has one stream give its first
  * events, unless the folder's name ends with "-whole": then the end of a trace changes what its begin means. */
 void vectors_files_read_when_cut(const char *folder, const char *prefix, const char *format, const char *anchor);

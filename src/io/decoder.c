@@ -155,7 +155,7 @@ static bool bzip2_begin(void *state)
 static enum decode_result bzip2_step(void *state, struct decode_io *io)
 {
     bz_stream *bz = state;
-    bz->next_in = (char *)io->in;
+    memcpy(&bz->next_in, &io->in, sizeof bz->next_in); /* not const, but never written to */
     bz->avail_in = (unsigned)io->in_n;
     bz->next_out = (char *)io->out;
     bz->avail_out = (unsigned)io->out_n;

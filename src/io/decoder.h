@@ -20,7 +20,7 @@ enum decode_result {
 
 /* One step's input and room; a step moves the pointers over what it used. */
 struct decode_io {
-    uint8_t *in;
+    const uint8_t *in;
     size_t in_n;
     uint8_t *out;
     size_t out_n;

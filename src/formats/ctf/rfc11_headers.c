@@ -42,6 +42,7 @@ static struct rfc11_type *make_fixed(struct ctf_description *description, const 
     struct rfc11_type *made = rfc11_add_type(description, TYPE_STRUCT, RULE_FIXED);
     if (made) {
         made->type.align = 3;
+        made->members = members;
         made->type.members = members;
         made->type.members_n = n + more;
     }
@@ -87,12 +88,10 @@ static struct rfc11_type *make_extended(struct ctf_description *description, con
     return made;
 }
 
-/* Lets a member follow on those of make_fixed. */
+/* Fills in the last member, for which make_fixed left room. */
 static void set_last_member(struct rfc11_type *made, const char *name, const struct rfc11_type *type)
 {
-    /* The members were made writable, a few lines up. */
-    struct type_member *members = (struct type_member *)(uintptr_t)made->type.members;
-    members[made->type.members_n - 1] = (struct type_member){.name = text_of(name), .shown = text_of(name), .type = &type->type};
+    made->members[made->type.members_n - 1] = (struct type_member){.name = text_of(name), .shown = text_of(name), .type = &type->type};
 }
 
 static struct rfc11_type *make_header_1(struct ctf_description *description)
@@ -129,23 +128,31 @@ static struct rfc11_type *make_header_2(struct ctf_description *description)
     return header;
 }
 
+/* What event_size = true puts behind the header: an ordinary field of 16 bits, aligned as any. */
+static struct rfc11_type *make_size_context(struct ctf_description *description)
+{
+    struct rfc11_type *number = rfc11_add_type(description, TYPE_UINT, RULE_BASIC);
+    struct rfc11_type *context = make_fixed(description, NULL, 0, 1);
+    if (!number || !context)
+        return NULL;
+    number->type.bits = number->natural = 16;
+    number->type.is_big_endian = description->is_big_endian;
+    context->rule = RULE_COMPOUND;
+    set_last_member(context, "payload_size", number);
+    return context;
+}
+
 bool rfc11_make_event_header(struct ctf_description *description, struct ctf_stream_class *stream)
 {
-    static const struct fixed_field size[] = {{"payload_size", 16, CTF_ROLE_NONE}};
     struct rfc11_type *header = stream->rfc_header == 1 ? make_header_1(description) : make_header_2(description);
     if (!header)
         return false;
     stream->event_header = &header->type;
     stream->clock = rfc11_state_of(description)->clock;
     if (stream->rfc_has_event_size && !stream->event_context) {
-        struct rfc11_type *context = make_fixed(description, size, 1, 0);
+        struct rfc11_type *context = make_size_context(description);
         if (!context)
             return false;
-        /* The one fixed type that is an ordinary field: uint16_t, aligned as any. */
-        struct rfc11_type *number = (struct rfc11_type *)(uintptr_t)context->type.members[0].type;
-        context->rule = RULE_COMPOUND;
-        number->rule = RULE_BASIC;
-        number->natural = 16;
         stream->event_context = &context->type;
     }
     rfc11_align_new(description);

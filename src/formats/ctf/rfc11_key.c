@@ -34,7 +34,7 @@ bool rfc11_parse_key(const uint8_t *bytes, size_t n, uint8_t key[RFC11_KEY])
         n--;
     for (; n > 0 && is_blank(*bytes); n--)
         bytes++;
-    if (n != 2 * RFC11_KEY)
+    if (n != (size_t)2 * RFC11_KEY)
         return false;
     for (size_t i = 0; i < RFC11_KEY; i++) {
         unsigned high = digit_of(bytes[2 * i]), low = digit_of(bytes[2 * i + 1]);

@@ -1,4 +1,5 @@
 /* Storing packets of RFC v1.1: compression, cypher, checksum and padding, in this order (RFC 5). */
+#define ZLIB_CONST
 #include <bzlib.h>
 #include <errno.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static ttr_status fail_size(ttr_error *error, uint64_t n)
 /* One gzip member without name and time, so that equal contents are equal bytes. */
 static ttr_status add_gzip(const uint8_t *content, size_t n, struct buffer *to, ttr_error *error)
 {
-    z_stream z = {.next_in = (Bytef *)(uintptr_t)content, .avail_in = (uInt)n};
+    z_stream z = {.next_in = content, .avail_in = (uInt)n};
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
         return fail_memory(error);
     size_t most = deflateBound(&z, (uLong)n);
@@ -41,7 +42,9 @@ static ttr_status add_bzip2(const uint8_t *content, size_t n, struct buffer *to,
         return fail_size(error, most);
     uint8_t *room = buffer_room(to, most);
     unsigned got = (unsigned)most;
-    if (!room || BZ2_bzBuffToBuffCompress((char *)room, &got, (char *)(uintptr_t)content, (unsigned)n, BZIP2_BLOCK, 0, 0) != BZ_OK)
+    char *from;
+    memcpy(&from, &content, sizeof from); /* not const, but never written to */
+    if (!room || BZ2_bzBuffToBuffCompress((char *)room, &got, from, (unsigned)n, BZIP2_BLOCK, 0, 0) != BZ_OK)
         return fail_memory(error);
     buffer_filled(to, got);
     return TTR_OK;

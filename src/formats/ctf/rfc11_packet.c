@@ -146,7 +146,7 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
         return RFC11_NO_MEMORY;
     while (true) {
         size_t before = io->in_n, step = max - to->n < STEP ? (size_t)(max - to->n) : STEP;
-        uint8_t spare, *room = buffer_room(to, step);
+        uint8_t spare = 0, *room = buffer_room(to, step);
         if (!room)
             return RFC11_NO_MEMORY;
         /* At the limit a single byte more shows whether the member ends here. */
@@ -183,8 +183,7 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
     void *state = alloc_zero(to->alloc, 1, decoder->state_size);
     if (!state)
         return RFC11_NO_MEMORY;
-    /* Decoders never write to their input; the field is not const because bzip2's is not. */
-    struct decode_io io = {.in = (uint8_t *)(uintptr_t)bytes, .in_n = n, .reason = "the compressed data are damaged"};
+    struct decode_io io = {.in = bytes, .in_n = n, .reason = "the compressed data are damaged"};
     enum rfc11_content result = inflate_member(decoder, state, &io, how->max, to);
     decoder->end(state);
     alloc_free(to->alloc, state, 1, decoder->state_size);

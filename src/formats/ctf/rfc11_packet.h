@@ -16,6 +16,7 @@
 
 #define RFC11_MAGIC 0xC1FC1FC1u
 #define RFC11_HEADER 48u
+#define RFC11_HEADER_BITS UINT64_C(384)
 #define RFC11_KEY 32u              /* AES-256 */
 #define RFC11_IV 16u               /* the first bytes of an enciphered content */
 #define RFC11_UNPACKED_MAX (UINT64_C(1) << 30) /* of a packet, unless the caller says otherwise */

@@ -161,7 +161,7 @@ static enum layout_end pass_event(struct trial *trial, struct bits *bits, ttr_er
 static bool fits(struct trial *trial, ttr_error *error)
 {
     const struct sample *sample = trial->sample;
-    struct bits bits = bits_over(sample->bytes, RFC11_HEADER * 8, sample->n * 8);
+    struct bits bits = bits_over(sample->bytes, RFC11_HEADER_BITS, sample->n * 8);
     enum layout_end end = LAYOUT_FINE;
     while (end == LAYOUT_FINE && bits_left(&bits) >= 8)
         end = pass_event(trial, &bits, error);

@@ -49,7 +49,7 @@ static void take_header(const struct rfc11_packet *rfc, struct ctf_frame *frame)
     frame->packet.has_begin = frame->packet.has_end = frame->packet.has_sequence = frame->packet.has_discarded = true;
     frame->sequence_width = rfc->section_packet_count_bits && rfc->section_packet_count_bits < 32 ? rfc->section_packet_count_bits : 32;
     frame->discarded_width = 32;
-    frame->head = frame->context_bit = RFC11_HEADER * 8;
+    frame->head = frame->context_bit = RFC11_HEADER_BITS;
 }
 
 enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section, const struct bits *bits,

@@ -19,6 +19,7 @@ enum rfc11_rule {
 struct rfc11_type {
     struct type type;          /* first: a const struct type * of the description points here */
     struct rfc11_type *next;   /* in the order they were made: what is inside comes first */
+    struct type_member *members; /* of fixed structs, while they are made */
     uint8_t rule;
     uint8_t depth;             /* levels inside, its own counted */
     bool is_empty;             /* never takes a bit */

@@ -11,6 +11,12 @@ static void vectors_give_what_the_document_says(void **state)
     vectors_files_read_as_written(FOLDER, "rfc11-", "ctf", "metadata");
 }
 
+static void definitions_are_every_byte(void **state)
+{
+    (void)state;
+    vectors_files_give_every_byte(FOLDER, "rfc11-", "ctf", "metadata");
+}
+
 static void prefixes_do_no_harm_and_give_the_first_events(void **state)
 {
     (void)state;
@@ -39,6 +45,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_give_what_the_document_says),
+        cmocka_unit_test(definitions_are_every_byte),
         cmocka_unit_test(prefixes_do_no_harm_and_give_the_first_events),
         cmocka_unit_test(changed_bytes_do_no_harm),
         cmocka_unit_test(strict_mode_refuses_damage),
