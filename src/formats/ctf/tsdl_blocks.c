@@ -297,35 +297,48 @@ static struct ctf_stream_class *add_stream(struct tsdl_resolver *resolver, uint6
     return NULL;
 }
 
-static bool resolve_stream(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
+/* What a stream block says, before its class is made. */
+struct stream_values {
+    uint64_t id;
+    struct assigned assigned[4];
+};
+
+static bool resolve_stream_attribute(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, unsigned which,
+                                     struct stream_values *values)
+{
+    return which == STREAM_ID ? tsdl_get_unsigned(resolver, attribute, &values->id) : assign(resolver, attribute, &values->assigned[which]);
+}
+
+static bool get_stream_values(struct tsdl_resolver *resolver, const struct tsdl_statement *block, struct stream_values *values)
 {
     struct tsdl_scope scope = begin_scope(resolver);
-    struct assigned assigned[4] = {0};
     uint32_t seen = 0;
     unsigned which;
-    uint64_t id = 0;
     bool is_fine = true;
     resolver->scope = &scope;
-    for (const struct tsdl_statement *statement = block->body; is_fine && statement; statement = statement->next) {
-        if (is_declaration(resolver, statement, &is_fine))
-            continue;
-        is_fine = tsdl_get_attribute(resolver, statement, stream_attributes, &seen, &which);
-        if (is_fine && stream_attributes[which])
-            is_fine = which == STREAM_ID ? tsdl_get_unsigned(resolver, statement, &id) : assign(resolver, statement, &assigned[which]);
-    }
+    for (const struct tsdl_statement *statement = block->body; is_fine && statement; statement = statement->next)
+        if (!is_declaration(resolver, statement, &is_fine))
+            is_fine = tsdl_get_attribute(resolver, statement, stream_attributes, &seen, &which) &&
+                      (!stream_attributes[which] || resolve_stream_attribute(resolver, statement, which, values));
     resolver->scope = scope.outer;
-    if (!is_fine)
-        return false;
+    return is_fine;
+}
+
+static bool resolve_stream(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
+{
     const struct ctf_description *description = resolver->description;
-    if (find_stream(resolver, id))
-        return tsdl_fail(resolver->reading, block->at, "a second stream with id %llu", (unsigned long long)id);
+    struct stream_values values = {0};
+    if (!get_stream_values(resolver, block, &values))
+        return false;
+    if (find_stream(resolver, values.id))
+        return tsdl_fail(resolver->reading, block->at, "a second stream with id %llu", (unsigned long long)values.id);
     if (description->streams_n == 1 && !tsdl_has_role(description->packet_header, CTF_ROLE_STREAM_CLASS_ID))
         return tsdl_fail(resolver->reading, block->at, "a second stream, but no stream_id in the packet header to tell them apart");
-    struct ctf_stream_class *stream = add_stream(resolver, id);
+    struct ctf_stream_class *stream = add_stream(resolver, values.id);
     if (!stream)
         return false;
     stream->offset = ctf_text_offset(resolver->reading->text, block->at);
-    return place_stream(resolver, stream, assigned);
+    return place_stream(resolver, stream, values.assigned);
 }
 
 static const char *const event_attributes[] = {"name", "id", "stream_id", "loglevel", "model.emf.uri", "context", "fields", NULL};
