@@ -50,6 +50,7 @@ struct ctf_trace {
     struct ctf_description description;
     uint8_t *metadata;         /* the metadata file as stored, for copies */
     size_t metadata_n;
+    bool rounds_times;         /* option time=double */
     const struct format *format;
     struct ctf_kind **kinds;   /* of description.streams, made ready when first met; NULL before */
     size_t kinds_capacity;
