@@ -10,7 +10,7 @@
 #define LINE_TEXT 256
 #define LINE_NUMBERS (10 * NUMBER_MAX)
 
-enum csv_loss { CSV_NUL = FIELD_JSON_LOSSES, CSV_OUTGOING, CSV_TAG, CSV_DETAIL, CSV_LOSSES };
+enum csv_loss { CSV_NUL = FIELD_JSON_LOSSES, CSV_OUTGOING, CSV_TAG, CSV_DETAIL, CSV_CONTEXT, CSV_LOSSES };
 
 static const ttr_loss losses[CSV_LOSSES] = {
     FIELD_JSON_LOSS_ROWS,
@@ -21,6 +21,7 @@ static const ttr_loss losses[CSV_LOSSES] = {
                  .kind = TTR_LOSS_DROPPED},
     [CSV_DETAIL] = {.code = "event.detail", .what = "keywords, opcodes and activity ids", .rule = "are left out",
                     .kind = TTR_LOSS_DROPPED},
+    [CSV_CONTEXT] = {.code = "field.context", .what = "fields of an event's context", .rule = "stand among its other fields"},
 };
 
 static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source,flags,"
@@ -242,6 +243,8 @@ static void write_fields(struct ttr_writer *out, const ttr_event *event)
     field_json_fields(&own->fields, event);
     buffer_add_byte(&own->scratch, '}');
     field_json_tell(&own->fields, out, event->offset);
+    for (; own->fields.contexts > 0; own->fields.contexts--)
+        output_lost(out, CSV_CONTEXT, event->offset);
     if (own->scratch.n == 2)
         buffer_add_text(&out->buffer, "{}");
     else

@@ -217,7 +217,11 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     gather(out, event, &strings);
     write_head(out, event, &strings);
     field_json_begin(&own->fields);
-    field_json_fields(&own->fields, event);
+    if (field_json_part(&own->fields, event, false)) {
+        buffer_add_text(&out->buffer, "},\"context\":{");
+        field_json_begin(&own->fields);
+        (void)field_json_part(&own->fields, event, true);
+    }
     buffer_add(&out->buffer, "}}\n", 3);
     field_json_tell(&own->fields, out, event->offset);
     out->events++;
