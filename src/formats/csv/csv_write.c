@@ -112,13 +112,6 @@ static ttr_text look_up(struct ttr_writer *out, ttr_id id, uint64_t offset)
     return piece->text;
 }
 
-/* The path is told only where there are several inputs; source 0 is the caller and has none. */
-static ttr_id path_of(const ttr *t, const ttr_event *event)
-{
-    ttr_source source;
-    return t->sources_n > 2 && ttr_source_get(t, event->source, &source) ? source.path : 0;
-}
-
 static void gather(struct ttr_writer *out, const ttr_event *event, struct names *names)
 {
     uint64_t offset = event->offset;
@@ -129,7 +122,7 @@ static void gather(struct ttr_writer *out, const ttr_event *event, struct names 
     names->name = look_up(out, event->name, offset);
     names->process = look_up(out, names->known.process_name, offset);
     names->thread = look_up(out, names->known.thread_name, offset);
-    names->source = look_up(out, path_of(out->t, event), offset);
+    names->source = look_up(out, context_told_path(out->t, event->source), offset);
 }
 
 static char *put_comma_piece(char *at, ttr_text piece)
@@ -204,7 +197,7 @@ static void write_head(struct ttr_writer *out, const ttr_event *event, const str
     at = put_comma_u64(at, names->known.pid_known, names->known.pid);
     at = put_comma_u64(at, names->known.tid_known, names->known.tid);
     at = put_comma_u64(at, event->flags & TTR_EVENT_HAS_CPU, event->cpu);
-    at = put_comma_u64(at, event->kind == TTR_KIND_SPAN, event->duration);
+    at = put_comma_u64(at, event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration), event->duration);
     at = put_comma_u64(at, has_id(event->kind), event->link);
     at = put_level(at, event);
     at = put_comma_piece(at, names->process);

@@ -26,12 +26,6 @@ enum ctf_definition {
     CTF_DEFINITION_PACKET = 2
 };
 
-/* ttr_event.tag of gaps. */
-enum ctf_gap {
-    CTF_GAP_EVENTS = 0,  /* `link` events were discarded, 0 = unknown how many */
-    CTF_GAP_PACKETS = 1  /* packets are missing; link 0 */
-};
-
 #define CTF_COPY_MAX (UINT64_C(256) << 20)
 
 /* What is known to be wrong with what a tracer wrote (ctf_quirks.c). */

@@ -94,6 +94,23 @@ static void tracks_are_told_and_inputs_where_there_are_several(void **state)
                        "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"track\":5,\"source\":\"b\\\"\"," RARE ",\"fields\":{}}\n");
 }
 
+static void gaps_tell_how_long_and_how_many(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_GAP, 5, "", "");
+    ttr_event_edit(w.builder)->link = 7;
+    ttr_event_edit(w.builder)->duration = 1500;
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_GAP, 5, "", "");
+    ttr_event_edit(w.builder)->tag = TTR_GAP_PACKETS;
+    ttr_event_edit(w.builder)->sequence = 3;
+    writing_end(&w);
+#define GAP "{\"time_ns\":5,\"kind\":\"gap\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":"
+    writing_expect(&w, GAP "1500,\"id\":7,\"fields\":{}}\n" GAP "null,\"id\":0,\"packets\":3,\"fields\":{}}\n");
+}
+
 static void definitions_are_not_printed(void **state)
 {
     struct writing w;
@@ -165,6 +182,7 @@ int main(void)
         cmocka_unit_test(ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them),
         cmocka_unit_test(fields_of_contexts_stand_apart),
         cmocka_unit_test(tracks_are_told_and_inputs_where_there_are_several),
+        cmocka_unit_test(gaps_tell_how_long_and_how_many),
         cmocka_unit_test(definitions_are_not_printed),
         cmocka_unit_test(losses_are_counted_exactly),
         cmocka_unit_test(strict_writing_refuses_a_loss),

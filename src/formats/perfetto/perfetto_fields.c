@@ -346,16 +346,9 @@ static void add_id16(struct perfetto *p, enum attribute_key key, const uint8_t *
     protobuf_end(p->to, mark);
 }
 
-/* The input is told only where there are several; source 0 is the caller and has none. */
-static ttr_id path_of(const ttr *t, const ttr_event *event)
-{
-    ttr_source source;
-    return t->sources_n > 2 && ttr_source_get(t, event->source, &source) ? source.path : 0;
-}
-
 void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const struct lane *lane)
 {
-    ttr_id path = path_of(p->out->t, event);
+    ttr_id path = context_told_path(p->out->t, event->source);
     if (event->provider && (!lane->has_provider || lane->provider != event->provider))
         add_string(p, KEY_PROVIDER, event->provider);
     if (path)
@@ -379,7 +372,7 @@ unsigned perfetto_count_attributes(const struct perfetto *p, const ttr_event *ev
 {
     unsigned flags = event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME);
     bool has[] = {event->level != 0, event->keyword != 0, flags != 0, event->activity != NULL, event->related != NULL,
-                  path_of(p->out->t, event) != 0};
+                  context_told_path(p->out->t, event->source) != 0};
     unsigned n = 0;
     for (size_t i = 0; i < sizeof has; i++)
         n += has[i];

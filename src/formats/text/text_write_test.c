@@ -181,8 +181,18 @@ static void attributes_of_kinds_are_shown(void **state)
     ttr_on_thread(w.builder, 3, 4);
     ttr_event_edit(w.builder)->tag = TTR_THREAD_DYING;
     writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_GAP, 0, "", "");
+    ttr_event_edit(w.builder)->link = 7;
+    ttr_event_edit(w.builder)->duration = 1500;
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_GAP, 0, "", "");
+    ttr_event_edit(w.builder)->tag = TTR_GAP_PACKETS;
+    ttr_event_edit(w.builder)->sequence = 3;
+    writing_end(&w);
     writing_expect(&w, "[no time] (+0.000000000) - f async_end -/- id=0xffffffffffffffff level=fatal partial no_time\n"
-                       "[0] (+0.000000000) - - switch 3/4 from=1/2 state=dying\n");
+                       "[0] (+0.000000000) - - switch 3/4 from=1/2 state=dying\n"
+                       "[0] (+0.000000000) - - gap -/- dur=0.000001500 lost=7\n"
+                       "[0] (+0.000000000) - - gap -/- packets=3\n");
 }
 
 static void colours_are_used_when_asked_for(void **state)
