@@ -99,8 +99,7 @@ void bitput_store_be(struct bitput *put, uint64_t at, uint64_t x, unsigned width
 void bitput_cut(struct bitput *put, uint64_t at)
 {
     assert(at <= put->at);
-    assert((at & 7) == 0);
     put->at = at;
     if (!put->to->failed)
-        put->to->n = put->start + (size_t)(at >> 3);
+        put->to->n = put->start + (size_t)((at + 7) >> 3);
 }

@@ -42,7 +42,7 @@ void bitput_bytes(struct bitput *put, const void *bytes, size_t n);
 void bitput_store_le(struct bitput *put, uint64_t at, uint64_t x, unsigned width);
 void bitput_store_be(struct bitput *put, uint64_t at, uint64_t x, unsigned width);
 
-/* Takes back what was put behind a place. */
+/* Takes back what was put behind a place; inside a byte only where nothing but zeros of an alignment followed in it. */
 void bitput_cut(struct bitput *put, uint64_t at);
 
 #endif

@@ -1,15 +1,32 @@
-/* CTF as a format: the RFC of 2010 (v1.1), CTF 1.8, CTF 2.  The reader's parts are in ctf_reader.h. */
+/* CTF as a format: the RFC of 2010 (v1.1), CTF 1.8, CTF 2.  The reader's parts are in ctf_reader.h, the writer's in ctf_write.h. */
 #include "formats/ctf/ctf_live.h"
+#include "formats/ctf/ctf_write.h"
+
+#define FOR_11 "for 1.1: "
 
 static const ttr_option_info options[] = {
     {"metadata", "FILE", "read this metadata instead of the trace's own", false},
-    {"time", "exact|double", "double: nanoseconds computed as babeltrace2 does, some of which are off by one", false},
-    {"key", "FILE", "1.1: file with the key of enciphered packets: 32 bytes, or 64 hexadecimal digits", false},
-    {"key-env", "NAME", "1.1: environment variable with that key: 64 hexadecimal digits", false},
-    {"unpacked-max", "BYTES", "1.1: how large a compressed packet may get (default 1 GiB)", false},
+    {"key", "FILE", FOR_11 "file with the key of enciphered packets: 32 bytes, or 64 hexadecimal digits", false},
+    {"key-env", "NAME", FOR_11 "environment variable with that key: 64 hexadecimal digits", false},
+    {"unpacked-max", "BYTES", FOR_11 "how large a compressed packet may get (default 1 GiB)", false},
     {"live-start", "begin|now", "live traces: from the begin of what the relay daemon has (the default), or from now on", false},
     {"live-reconnect", "SECONDS", "live traces: how long to try to get a lost connection back (30); 0 = not at all", false},
     {"live-patience", "SECONDS", "live traces: how long a silent stream holds others back (4 periods of the live timer, at least 2)", false},
+    {"version", "1.8|2|1.1", "what to write: CTF 1.8, CTF 2 or the RFC of 2010; without it that of the source, else 1.8", true},
+    {"byte-order", "le|be", "byte order of all numbers", true},
+    {"packet-size", "BYTES", "packets end when they are as large (default 256 KiB); one event may make a packet larger", true},
+    {"index", "yes|no", "write LTTng's index files, index/NAME.idx (default: yes; 1.1 has none)", true},
+    {"packetized-metadata", "yes|no", "put the metadata in packets too (1.8 and 2; default: no)", true},
+    {"header", "1|2", FOR_11 "event headers of type 1 (few event ids, 32 bits) or 2 (many, 48 bits; default)", true},
+    {"alignment", "packed|natural", FOR_11 "where numbers may begin (default: packed)", true},
+    {"checksum", "none|md5|sha1|crc32", FOR_11 "of each packet", true},
+    {"compression", "none|gzip|bzip2", FOR_11 "of each packet", true},
+    {"cypher", "none|aes", FOR_11 "of each packet; needs a key", true},
+    {"key", "FILE", "file with the key: 32 bytes, or 64 hexadecimal digits", true},
+    {"key-env", "NAME", "environment variable with the key: 64 hexadecimal digits", true},
+    {"packet-align", "BYTES", FOR_11 "packets are padded to a multiple of so many bytes (default 4096)", true},
+    {"event-size", "yes|no", FOR_11 "store the size of each event, which helps to read damaged packets (default: no)", true},
+    {"text-metadata", "yes|no", FOR_11 "metadata as bare text, not in packets (default: no)", true},
 };
 
 const struct format format_ctf = {
@@ -17,7 +34,7 @@ const struct format format_ctf = {
     .title = "Common Trace Format",
     .extensions = "",
     .spec = "CTF 1.8.3, CTF 2.0, RFC v1.1 of 2010",
-    .abilities = TTR_FORMAT_READS,
+    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES,
     .order = TTR_ORDER_TIME,
     .bid = ctf_bid,
     .reader_size = sizeof(struct ctf_reader),
@@ -32,6 +49,15 @@ const struct format format_ctf = {
     .open_url = ctf_open_live,
     .describe = ctf_describe,
     .print = ctf_print,
+    .losses = ctf_losses,
+    .losses_n = CTF_LOSSES,
+    .writes_folder = true,
+    .wants_order = true,
+    .writer_size = sizeof(struct ctf_writer),
+    .create = ctf_create,
+    .write = ctf_write,
+    .finish = ctf_finish,
+    .drop = ctf_drop,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

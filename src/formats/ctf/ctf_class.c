@@ -113,6 +113,22 @@ static uint64_t packet_number(const struct layout_schema *base, const ttr_event 
     return event->part < CTF_SLOTS ? schema->reader->packets[event->part].offset + 1 : 0;
 }
 
+void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from, uint64_t *to)
+{
+    const struct ctf_packet *packet = &schema->reader->packets[event->part];
+    uint64_t first = packet->base_bit + (uint64_t)(event->payload - packet->base) * 8;
+    struct layout_run run;
+    *from = first + ctf_header_bit(event);
+    *to = first + (uint64_t)event->payload_size * 8;
+    if (schema->stream->kind->plan.align >= 3)
+        return; /* the next begins at a byte: what is left of the last one is nothing */
+    place_body(&schema->base, event, &run);
+    if (!schema->base.layout)
+        *to = first + ctf_body_bit(event);
+    else if (layout_measure(schema->base.layout, &run) == LAYOUT_FINE)
+        *to = packet->base_bit + run.bits.at;
+}
+
 /* --- Threads --- */
 
 static uint64_t load_spot(const struct ctf_spot *spot, const uint8_t *body)
@@ -282,6 +298,29 @@ static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema, con
     return schema->id != 0;
 }
 
+/* A class of our own dialect says more than others. */
+static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class *event, struct ctf_class *class, ttr_error *error)
+{
+    const struct ctf_trace *trace = reader->trace;
+    struct ctf_said *said = trace->is_dialect ? arena_take(&reader->arena, sizeof *said) : NULL;
+    if (!trace->is_dialect)
+        return true;
+    if (!said) {
+        (void)fail_memory(error);
+        return false;
+    }
+    if (ctf_dialect_class(&trace->description, trace->t, event, said, error) != TTR_OK)
+        return false;
+    class->said = said;
+    class->has_thread = false;
+    class->model.kind = said->kind;
+    class->model.level = said->level;
+    class->model.name = said->name;
+    class->model.category = said->category;
+    class->model.provider = said->provider;
+    return true;
+}
+
 static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_class *event, ttr_error *error)
 {
     struct ctf_stream *stream = reader->stream;
@@ -319,6 +358,9 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
         .level = level_of(event),
         .flags = reader->in->flags & TTR_READ_DEFINITIONS ? TTR_EVENT_RAW : 0,
     };
+    if (!take_dialect(reader, event, class, error))
+        return NULL;
+    class->is_usual = !class->has_imports && !class->said;
     return class;
 }
 

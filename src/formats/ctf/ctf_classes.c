@@ -105,17 +105,31 @@ static const struct type *event_header(struct ctf_trace_out *trace)
 
 /* --- Traces --- */
 
-/* Times are counted from 0 where that can be, so that ticks are nanoseconds of the model; else from the second before the first event. */
-static bool make_clock(struct ctf_trace_out *trace, int64_t time)
+/* The time of tick 0: so that ticks stay what they are in the source, where they are nanoseconds; else 0, or the second before the first
+ * event where that is negative.  The RFC can say where its zero is only for clocks of Unix time. */
+static int64_t base_of(const ttr_event *first, enum ctf_version version)
+{
+    bool has_ticks = first->source && !(first->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) && first->time >= 0;
+    if (version == CTF_RFC_1_1 && !time_is_unix(first->time))
+        return 0;
+    if (has_ticks && first->ticks <= (uint64_t)first->time)
+        return first->time - (int64_t)first->ticks;
+    if (first->time >= 0)
+        return 0;
+    return (first->time / NS_PER_SECOND - (first->time % NS_PER_SECOND != 0 && first->time > INT64_MIN + NS_PER_SECOND)) * NS_PER_SECOND;
+}
+
+static bool make_clock(struct ctf_trace_out *trace, const ttr_event *first)
 {
     trace->clock = ctf_add_clock(&trace->description);
     if (!trace->clock)
         return false;
-    trace->clock->id = trace->clock->name = text("clock");
+    trace->clock->id = trace->clock->name = text("time");
     trace->clock->description = text("Nanoseconds");
-    trace->clock->is_unix = trace->clock->is_absolute = time_is_unix(time);
-    if (time < 0)
-        trace->clock->offset_s = time / NS_PER_SECOND - (time % NS_PER_SECOND != 0);
+    trace->has_unix_time = time_is_unix(first->time);
+    trace->base = base_of(first, trace->description.version);
+    trace->clock->offset_s = trace->base / NS_PER_SECOND;
+    trace->clock->offset_cycles = trace->base % NS_PER_SECOND;
     return true;
 }
 
@@ -134,7 +148,8 @@ static bool make_environment(struct ctf_trace_out *trace)
            add_environment(trace, "tracetta_dialect", NULL, CTF_DIALECT_VERSION);
 }
 
-bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version, int64_t time)
+bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
+                     const ttr_event *first)
 {
     struct ctf_description *description = &trace->description;
     *trace = (struct ctf_trace_out){.options = options, .is_dialect = true};
@@ -147,7 +162,7 @@ bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_optio
     description->name = description->ns = description->uid = description->attributes = text("");
     ctf_types_init(&trace->types, t, description);
     trace->types.is_natural = version == CTF_RFC_1_1 && options->rfc_is_natural;
-    if (!make_clock(trace, time) || !make_environment(trace))
+    if (!make_clock(trace, first) || !make_environment(trace))
         return false;
     if (version == CTF_RFC_1_1)
         return rfc11_make_packet_header(description);
@@ -217,7 +232,9 @@ static const struct ctf_event_class *add_class(struct ctf_trace_out *trace, stru
     if (!class)
         return NULL;
     buffer_clear(&types->name);
-    if (trace->is_dialect)
+    if (key->is_unnamed)
+        buffer_add_text(&types->name, CTF_DIALECT_UNNAMED);
+    if (trace->is_dialect && !key->is_unnamed)
         ctf_label_escape(&types->name, key->name);
     else
         buffer_add(&types->name, key->name.p, key->name.n);

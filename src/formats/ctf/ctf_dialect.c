@@ -263,6 +263,22 @@ static const struct type *turn_root(struct turning *turning, const struct type *
     return known ? known : remember(turning, type, 1u + has_attributes, turn_members(turning, type, has_attributes));
 }
 
+/* Sizes of events are for reading damaged packets. */
+static void hide_event_size(struct turning *turning, struct ctf_stream_class *stream)
+{
+    const struct type *context = stream->event_context;
+    if (!stream->rfc_has_event_size || !context || context->members_n != 1 || context->members[0].type->role)
+        return;
+    struct type *copy = copy_of(turning, context);
+    struct type_member *member = take(turning, sizeof *member);
+    if (!copy || !member)
+        return;
+    *member = context->members[0];
+    member->type = hide(turning, member->type, CTF_ROLE_HIDDEN);
+    copy->members = member;
+    stream->event_context = copy;
+}
+
 ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *error)
 {
     struct turning turning = {.description = description};
@@ -270,7 +286,8 @@ ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *e
     if (!ctf_is_dialect(description))
         return TTR_OK;
     pairmap_init(&turning.done, description->alloc);
-    for (size_t i = 0; i < description->streams_n; i++)
+    for (size_t i = 0; i < description->streams_n; i++) {
+        hide_event_size(&turning, description->streams[i]);
         for (size_t k = 0; k < description->streams[i]->events_n; k++) {
             struct ctf_event_class *event = description->streams[i]->events[k];
             if (event->is_turned)
@@ -279,6 +296,7 @@ ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *e
             event->payload = turn_root(&turning, event->payload, is_rfc);
             event->is_turned = true;
         }
+    }
     pairmap_free(&turning.done);
     alloc_free(description->alloc, turning.type, turning.capacity, sizeof *turning.type);
     return turning.failed ? fail_memory(error) : TTR_OK;
@@ -352,7 +370,9 @@ ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t, 
     const struct type *type = description->version == CTF_RFC_1_1 ? event->payload : event->context;
     uint64_t bit = 0;
     *said = (struct ctf_said){.kind = TTR_KIND_INSTANT, .level = (uint8_t)(event->has_log_level ? ctf_level_of(event->log_level) : 0)};
-    said->name = label_id(description, t, event->name, &said->failed);
+    size_t unnamed_n = strlen(CTF_DIALECT_UNNAMED);
+    bool is_unnamed = event->name.n >= unnamed_n && memcmp(event->name.p, CTF_DIALECT_UNNAMED, unnamed_n) == 0;
+    said->name = is_unnamed ? 0 : label_id(description, t, event->name, &said->failed);
     said->align = type ? type->align : 0;
     bool is_fixed = pass_context(event->stream->event_context, said);
     for (uint32_t i = 0; type && i < type->members_n; i++) {

@@ -9,6 +9,7 @@
  *   - a number in base 16 is a pointer; one in a struct of a single member "koid" is a koid; a string in one of "number" is a number; an
  *     enumeration of 8 bits with the single label "null" or "absent" is null or an optional field that is not there, one with the two labels
  *     "false" and "true" a boolean; a sequence of bytes in base 16 is bytes; a number that is the length of what follows is no field;
+ *   - a class whose name begins with "tracetta:" has events without a name, unless they tell it as an attribute;
  *   - an event of the class "tracetta:names" is none: it names a process and a thread (kind CTF_KIND_NAMES).
  * Everything else is as in any CTF trace.  docs/ctf-dialect.md says the same for people.
  * Thread rule: tables and pure functions. */
@@ -23,6 +24,7 @@
 #define CTF_DIALECT_TRACER "tracetta"
 #define CTF_DIALECT_VERSION 1
 #define CTF_DIALECT_NAMES "tracetta:names" /* the class of events that name threads */
+#define CTF_DIALECT_UNNAMED "tracetta:"    /* begins the names of classes whose events have none, or tell it themselves */
 #define CTF_KIND_NAMES 255u                /* their kind */
 
 /* Attributes in the order they stand. */
@@ -62,7 +64,7 @@ unsigned ctf_level_of(int64_t log_level);
  * times-th time; from 2 on "_xn2" and so forth follows. */
 void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, unsigned times);
 
-/* The same for labels and names of classes, of which none is special. */
+/* The same for labels, and for names of classes: those that begin like CTF_DIALECT_UNNAMED are escaped. */
 void ctf_label_escape(struct buffer *to, ttr_text text);
 
 /* Appends what an escaped name or label stands for. */

@@ -169,7 +169,7 @@ static void begin(struct said *s, enum ctf_version version, bool is_big, bool is
     s->out = (struct ttr_writer){.t = s->t, .ledger = s->ledger};
     s->options = (struct ctf_options){.is_big_endian = is_big, .rfc_header = 2, .rfc_is_natural = is_natural};
     buffer_init(&s->items.text, &s->t->counted);
-    assert_true(ctf_trace_begin(&s->trace, s->t, &s->options, version, 0));
+    assert_true(ctf_trace_begin(&s->trace, s->t, &s->options, version, &(ttr_event){.time = 0}));
     s->kind = ctf_trace_add_kind(&s->trace, (ttr_text){"events", 6}, false, NULL);
     assert_non_null(s->kind);
 }
@@ -201,7 +201,7 @@ static void check_event(struct said *s, struct buffer *expected)
     const struct ctf_items_for what = {.out = &s->out, .version = version, .is_dialect = true};
     ctf_items_collect(&s->items, &what, event);
     bool has_level = event->level && event->level <= TTR_LEVEL_FATAL;
-    const struct ctf_class_key key = {.name = ttr_text_get(s->t, event->name), .identity = event->name + ((uint64_t)event->level << 32),
+    const struct ctf_class_key key = {.name = ttr_text_get(s->t, event->name), .is_unnamed = !event->name, .identity = event->name + ((uint64_t)event->level << 32),
                                       .has_log_level = has_level, .log_level = has_level ? ctf_log_levels[event->level] : 0};
     const struct ctf_event_class *class = ctf_trace_class(&s->trace, s->kind, &s->items, &key);
     assert_non_null(class);
@@ -408,7 +408,7 @@ static void names_of_threads_are_told_by_events_of_their_own(void **state)
     ctf_items_add_text(&s.items, "process", (ttr_text){"proc", 4});
     ctf_items_add_text(&s.items, "thread", (ttr_text){"thr", 3});
     ctf_items_end(&s.items, &what, 0);
-    const struct ctf_class_key key = {.name = {CTF_DIALECT_NAMES, sizeof CTF_DIALECT_NAMES - 1}};
+    const struct ctf_class_key key = {.name = {"names", 5}, .is_unnamed = true};
     assert_non_null(ctf_trace_class(&s.trace, s.kind, &s.items, &key));
     struct ctf_event_class *class = s.kind->class->events[0];
     buffer_init(&body, alloc_default());

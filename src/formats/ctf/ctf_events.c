@@ -209,7 +209,7 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
         if (header_at > last || !ctf_load_header(&plan, views.base + (header_at >> 3), &header))
             break;
         struct ctf_class *class = header.id < ids ? by_id[header.id] : NULL;
-        if (UNLIKELY(!class || class->has_imports))
+        if (UNLIKELY(!class || !class->is_usual))
             break;
         next = body_at + class->fixed;
         if (class->fixed == 0 || (body_at & 7)) {
@@ -235,6 +235,26 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
     loop->header.ticks = ticks;
 }
 
+/* Fills in what an event says of itself in our dialect; one that only names a thread is no event. */
+static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
+{
+    struct ctf_reader *reader = loop->reader;
+    const struct ctf_trace *trace = reader->trace;
+    const struct ctf_said *said = loop->class->said;
+    struct bits bits = bits_over(loop->base, loop->body_at, loop->at);
+    bool is_fine = ctf_dialect_fill(said, trace->t, trace->thread_source, &bits, event);
+    if (is_fine && said->is_names) {
+        is_fine = ctf_dialect_take_names(trace->t, trace->thread_source, event);
+        event->kind = TTR_KIND_DEFINITION;
+        event->tag = CTF_DEFINITION_EVENT;
+        loop->n -= !(reader->in->flags & TTR_READ_DEFINITIONS);
+    }
+    if (is_fine)
+        return CTF_STOP_FULL;
+    reader->status = fail_memory(reader->error);
+    return CTF_STOP_FAILED;
+}
+
 /* One event of any kind. */
 static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const struct views *views)
 {
@@ -258,7 +278,7 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const 
     if (loop->class->has_thread && !(loop->body_at & 7))
         event->thread = ctf_find_thread(reader, loop->class, loop->base + (loop->body_at >> 3));
     set_time(reader, event, views);
-    return CTF_STOP_FULL;
+    return loop->class->said ? take_said(loop, event) : CTF_STOP_FULL;
 }
 
 static struct loop loop_of(struct ctf_reader *reader, ttr_event *events, uint32_t n, uint32_t room)

@@ -2,13 +2,13 @@
 #include "base/status.h"
 #include "formats/ctf/ctf_write.h"
 
-struct sink *ctf_add_file(const struct ctf_trace_out *trace, struct ttr_writer *out, const char *before, const char *name, const char *behind,
+struct sink *ctf_add_file(const char *folder, struct ttr_writer *out, const char *before, const char *name, const char *behind,
                           ttr_error *error)
 {
     struct buffer path;
     struct sink *sink = NULL;
     buffer_init(&path, &out->t->counted);
-    buffer_add_text(&path, trace->folder ? trace->folder : "");
+    buffer_add_text(&path, folder ? folder : "");
     buffer_add_text(&path, before);
     buffer_add_text(&path, name);
     buffer_add(&path, behind, strlen(behind) + 1);

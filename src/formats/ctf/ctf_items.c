@@ -380,6 +380,7 @@ static void finish(const struct forming *f)
 
 void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text)
 {
+    items->attributes_n = items->attributes_n ? items->attributes_n : items->n;
     ttr_field *field = add(items, items->text.alloc);
     if (!field)
         return;
@@ -406,7 +407,7 @@ void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc)
 void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset)
 {
     const struct forming f = {.items = items, .what = what, .offset = offset};
-    for (size_t i = items->context_n; i < items->n; i++)
+    for (size_t i = items->attributes_n; i < items->n; i++)
         form(&f, &items->field[i].value);
     finish(&f);
 }

@@ -17,4 +17,8 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
     [CTF_LOST_FLOAT] = {.code = "field.float", .what = "floats, in version 1.1", .rule = "become texts of their shortest decimals"},
     [CTF_LOST_SIZE] = {.code = "event.size", .what = "sizes of events over 65535 bytes, in version 1.1 with event-size=yes",
                        .rule = "are stored as 65535"},
+    [CTF_LOST_WRAP] = {.code = "time.wrap", .what = "times behind a hole left by events that are not copied, in packets that do not tell when they begin",
+                       .rule = "are too early by a multiple of what their field holds"},
+    [CTF_LOST_MOVED] = {.code = "event.moved", .what = "events that cannot be put where others were taken out", .rule = "are left out",
+                        .kind = TTR_LOSS_DROPPED},
 };

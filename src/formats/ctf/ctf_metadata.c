@@ -10,7 +10,7 @@
 #define HEAD_2 44u
 #define PACKET_CONTENT 4000u /* bytes of text a packet */
 
-static ttr_status print(const struct ctf_description *description, struct buffer *to, ttr_error *error)
+ttr_status ctf_print_metadata(const struct ctf_description *description, struct buffer *to, ttr_error *error)
 {
     switch (description->version) {
     case CTF_RFC_1_1: return rfc11_print(description, to, error);
@@ -20,9 +20,8 @@ static ttr_status print(const struct ctf_description *description, struct buffer
 }
 
 /* One packet of CTF 1.8 or 2. */
-static void put_packet(const struct ctf_description *description, const uint8_t *text, size_t n, struct buffer *to)
+static void put_packet(const struct ctf_description *description, bool is_2, const uint8_t *text, size_t n, struct buffer *to)
 {
-    bool is_2 = description->version == CTF_2;
     unsigned head = is_2 ? HEAD_2 : HEAD_18;
     struct bitput put = bitput_begin(to);
     void (*number)(struct bitput *, uint64_t, unsigned) = description->is_big_endian ? bitput_be : bitput_le;
@@ -42,11 +41,11 @@ static void put_packet(const struct ctf_description *description, const uint8_t 
 }
 
 /* The RFC: one packet, its content the text as one string. */
-static ttr_status put_rfc_packet(const struct ctf_trace_out *trace, struct buffer *text, struct buffer *to, ttr_error *error)
+static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, struct buffer *text, struct buffer *to, ttr_error *error)
 {
-    struct rfc11_packing packing = trace->options->packing;
-    struct rfc11_packet packet = {.session_id = trace->description.session_id, .section_packet_count_bits = 32,
-                                  .is_big_endian = trace->description.is_big_endian};
+    struct rfc11_packing packing = metadata->options->packing;
+    struct rfc11_packet packet = {.session_id = metadata->description->session_id, .section_packet_count_bits = 32,
+                                  .is_big_endian = metadata->description->is_big_endian};
     ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
     buffer_add_byte(text, 0);
     if (text->failed)
@@ -54,25 +53,24 @@ static ttr_status put_rfc_packet(const struct ctf_trace_out *trace, struct buffe
     return status == TTR_OK ? rfc11_pack(&packet, text->bytes, text->n, &packing, to, error) : status;
 }
 
-ttr_status ctf_write_metadata(struct ctf_trace_out *trace, struct ttr_writer *out, ttr_error *error)
+ttr_status ctf_write_text(const struct ctf_metadata *metadata, struct buffer *text, struct ttr_writer *out, ttr_error *error)
 {
-    const struct ctf_options *options = trace->options;
-    struct buffer text, packets, *file = &text;
-    buffer_init(&text, &out->t->counted);
+    struct buffer packets, *file = text;
+    ttr_status status = TTR_OK;
+    enum ctf_version version = metadata->version;
     buffer_init(&packets, &out->t->counted);
-    ttr_status status = print(&trace->description, &text, error);
-    if (status == TTR_OK && trace->description.version == CTF_RFC_1_1 && !options->is_text_metadata) {
-        status = put_rfc_packet(trace, &text, &packets, error);
+    if (version == CTF_RFC_1_1 && !metadata->options->is_text_metadata) {
+        status = put_rfc_packet(metadata, text, &packets, error);
         file = &packets;
-    } else if (status == TTR_OK && options->is_packetised && trace->description.version != CTF_RFC_1_1) {
-        for (size_t at = 0; at < text.n; at += PACKET_CONTENT)
-            put_packet(&trace->description, text.bytes + at, text.n - at < PACKET_CONTENT ? text.n - at : PACKET_CONTENT, &packets);
-        packets.failed |= text.failed;
+    } else if (version != CTF_RFC_1_1 && metadata->options->is_packetised) {
+        for (size_t at = 0; at < text->n; at += PACKET_CONTENT)
+            put_packet(metadata->description, version == CTF_2, text->bytes + at,
+                       text->n - at < PACKET_CONTENT ? text->n - at : PACKET_CONTENT, &packets);
+        packets.failed |= text->failed;
         file = &packets;
     }
     if (status == TTR_OK)
-        status = ctf_write_file(ctf_add_file(trace, out, "", "metadata", "", error), file, error);
-    buffer_free(&text);
+        status = ctf_write_file(ctf_add_file(metadata->folder, out, "", "metadata", "", error), file, error);
     buffer_free(&packets);
     return status;
 }

@@ -66,7 +66,7 @@ static bool is_word_character(uint8_t c)
 
 static void escape(struct buffer *to, ttr_text text, bool is_identifier, bool hides_first)
 {
-    const uint8_t *p = (const uint8_t *)text.p, *end = p + text.n;
+    const uint8_t *p = (const uint8_t *)(text.n ? text.p : ""), *end = p + text.n;
     for (const uint8_t *at = p; at < end;) {
         size_t n = is_word_character(*at) ? 1 : is_identifier || *at == 0 ? 0 : utf8_character(at, (size_t)(end - at));
         bool is_escape = *at == '_' && at + 1 < end && at[1] == 'x';
@@ -92,7 +92,8 @@ void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, unsig
 
 void ctf_label_escape(struct buffer *to, ttr_text text)
 {
-    escape(to, text, false, false);
+    size_t n = strlen(CTF_DIALECT_UNNAMED);
+    escape(to, text, false, text.n >= n && memcmp(text.p, CTF_DIALECT_UNNAMED, n) == 0);
 }
 
 static int digit_of(char c)
@@ -113,7 +114,7 @@ static bool is_times(const char *p, const char *end)
 
 void ctf_name_unescape(struct buffer *to, ttr_text escaped)
 {
-    const char *p = escaped.p, *end = p + escaped.n;
+    const char *p = escaped.n ? escaped.p : "", *end = p + escaped.n;
     while (p < end) {
         bool is_escape = *p == '_' && end - p >= 3 && p[1] == 'x';
         int high = is_escape && end - p >= 4 ? digit_of(p[2]) : -1, low = high >= 0 ? digit_of(p[3]) : -1;

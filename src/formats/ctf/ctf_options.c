@@ -8,33 +8,10 @@
 #define ALIGN_DEFAULT 4096u /* RFC v1.1, 5: "aligned on page size" */
 #define ALIGN_MOST (1u << 20)
 
-#define MORE_FOR_11 "for 1.1: "
-
-const ttr_option_info ctf_write_options[] = {
-    {"version", "1.8|2|1.1", "what to write: CTF 1.8, CTF 2 or the RFC of 2010; without it that of the source, else 1.8", true},
-    {"byte-order", "le|be", "byte order of all numbers", true},
-    {"packet-size", "BYTES", "packets end when they are as large (default 256 KiB); one event may make a packet larger", true},
-    {"index", "yes|no", "write LTTng's index files, index/NAME.idx (default: yes; 1.1 has none)", true},
-    {"packetized-metadata", "yes|no", "put the metadata in packets too (1.8 and 2; default: no)", true},
-    {"header", "1|2", MORE_FOR_11 "event headers of type 1 (few event ids, 32 bits) or 2 (many, 48 bits; default)", true},
-    {"alignment", "packed|natural", MORE_FOR_11 "where numbers may begin (default: packed)", true},
-    {"checksum", "none|md5|sha1|crc32", MORE_FOR_11 "of each packet", true},
-    {"compression", "none|gzip|bzip2", MORE_FOR_11 "of each packet", true},
-    {"cypher", "none|aes", MORE_FOR_11 "of each packet; needs a key", true},
-    {"key", "FILE", "file with the key: 32 bytes, or 64 hexadecimal digits", true},
-    {"key-env", "NAME", "environment variable with the key: 64 hexadecimal digits", true},
-    {"packet-align", "BYTES", MORE_FOR_11 "packets are padded to a multiple of so many bytes (default 4096)", true},
-    {"event-size", "yes|no", MORE_FOR_11 "store the size of each event, which helps to read damaged packets (default: no)", true},
-    {"text-metadata", "yes|no", MORE_FOR_11 "metadata as bare text, not in packets (default: no)", true},
-};
-const size_t ctf_write_options_n = sizeof ctf_write_options / sizeof *ctf_write_options;
-
-static ttr_status refuse(const char *key, const char *value, ttr_error *error)
+/* The words of a choice, for the message. */
+static ttr_status refuse(const char *key, const char *value, const char *words, ttr_error *error)
 {
-    for (size_t i = 0; i < ctf_write_options_n; i++)
-        if (strcmp(ctf_write_options[i].key, key) == 0)
-            return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s", key, value, ctf_write_options[i].values);
-    return TTR_E_MISUSE;
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s", key, value, words);
 }
 
 /* The place of the value among words separated by '|'; `*chosen` stays where the option was not given. */
@@ -54,7 +31,7 @@ static ttr_status choose(const struct ttr_writer *out, const char *key, const ch
         }
         word = end ? end + 1 : NULL;
     }
-    return refuse(key, value, error);
+    return refuse(key, value, words, error);
 }
 
 static ttr_status number(const struct ttr_writer *out, const char *key, uint64_t most, uint64_t *number, ttr_error *error)
@@ -134,6 +111,10 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
     if (status != TTR_OK)
         return status;
     take_choices(choice, options);
+    static const char *const changing[] = {"header", "alignment", "checksum", "compression", "cypher", "packet-align", "event-size", "packet-size",
+                                           "text-metadata"};
+    for (size_t i = 0; i < sizeof changing / sizeof *changing; i++)
+        options->changes_rfc |= output_option(out, changing[i]) != NULL;
     options->packing.align = (uint32_t)align;
     return read_key(out, options, error);
 }

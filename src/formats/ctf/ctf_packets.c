@@ -128,7 +128,7 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
     if (stream->packet.failed)
         return fail_memory(error);
     if (!stream->sink)
-        stream->sink = ctf_add_file(stream->trace, out, "", stream->name, "", error);
+        stream->sink = ctf_add_file(stream->trace->folder, out, "", stream->name, "", error);
     if (!stream->sink)
         return error ? error->status : TTR_E_IO;
     if (!stream->trace->description.has_uuid)
@@ -155,6 +155,7 @@ static void put_header(struct ctf_stream_out *stream, uint64_t id, uint64_t tick
 {
     struct bitput *put = &stream->put;
     void (*number)(struct bitput *, uint64_t, unsigned) = stream->trace->description.is_big_endian ? bitput_be : bitput_le;
+    bitput_align(put, 3);
     if (id < ID_EXTENDED && ticks - stream->last <= UINT32_MAX) {
         number(put, id, 16);
         number(put, ticks, 32);
@@ -269,7 +270,7 @@ static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *
     for (size_t i = 0; i < 4; i++)
         bitput_be(&put, head[i], 32);
     buffer_add(&file, stream->index.bytes, stream->index.n);
-    struct sink *sink = ctf_add_file(stream->trace, out, "index/", stream->name, ".idx", error);
+    struct sink *sink = ctf_add_file(stream->trace->folder, out, "index/", stream->name, ".idx", error);
     file.failed |= stream->index.failed;
     ttr_status status = ctf_write_file(sink, &file, error);
     buffer_free(&file);

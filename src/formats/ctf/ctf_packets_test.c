@@ -37,7 +37,7 @@ static void begin(struct made *m, enum ctf_version version, bool is_big, bool ha
     m->options.packing.align = 1;
     buffer_init(&m->items.text, &m->out.t->counted);
     m->builder = ttr_builder_new(m->out.t);
-    assert_true(ctf_trace_begin(&m->trace, m->out.t, &m->options, version, 0));
+    assert_true(ctf_trace_begin(&m->trace, m->out.t, &m->options, version, &(ttr_event){.time = 0}));
     m->trace.streams_n = 1;
     m->stream = (struct ctf_stream_out){.trace = &m->trace, .has_cpu = has_cpu, .cpu = 3};
     m->stream.kind = ctf_trace_add_kind(&m->trace, (ttr_text){"events", 6}, has_cpu, NULL);
@@ -204,7 +204,7 @@ static void the_rfc_big_endian_with_headers_of_type_1_and_natural_alignment(void
     ctf_trace_end(&m.trace, &m.out.t->counted);
     m.options.rfc_header = 1;
     m.options.rfc_is_natural = true;
-    assert_true(ctf_trace_begin(&m.trace, m.out.t, &m.options, CTF_RFC_1_1, 0));
+    assert_true(ctf_trace_begin(&m.trace, m.out.t, &m.options, CTF_RFC_1_1, &(ttr_event){.time = 0}));
     m.trace.streams_n = 1;
     m.stream.kind = ctf_trace_add_kind(&m.trace, (ttr_text){"events", 6}, false, NULL);
     put_two(&m);

@@ -87,7 +87,7 @@ static enum step give_packet(struct ctf_reader *reader)
     ttr_event *event = &reader->in->events[reader->in->n - 1];
     event->offset = packet->offset;
     event->payload = window_at(reader, packet->offset);
-    event->payload_size = (uint32_t)(packet->size / 8);
+    event->payload_size = (uint32_t)(reader->next - packet->offset);
     event->link = reader->given;
     return STEP_GO;
 }
@@ -330,13 +330,10 @@ static enum step leave_packet(struct ctf_reader *reader)
         rfc11_leave_packet(reader);
     reader->packet_i++;
     ctf_settle_before(&reader->stream->before, packet);
-    if (packet->size == UINT64_MAX) {
-        reader->next = reader->offset + (reader->bits.at + 7) / 8;
-        return STEP_GO;
-    }
-    reader->next = packet->offset + packet->size / 8;
-    bool is_shown = bytes_from(reader, packet->offset) >= packet->size / 8;
-    reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_damaged && is_shown && packet->size <= CTF_COPY_MAX * 8;
+    reader->next = packet->size == UINT64_MAX ? reader->offset + (reader->bits.at + 7) / 8 : packet->offset + packet->size / 8;
+    uint64_t n = reader->next - packet->offset;
+    bool is_shown = bytes_from(reader, packet->offset) >= n;
+    reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_damaged && is_shown && n <= CTF_COPY_MAX;
     return STEP_GO;
 }
 
@@ -462,18 +459,21 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
 {
     struct ctf_reader *reader = in->own;
     enum step step = STEP_GO;
-    if (reader->is_nothing)
+    if (reader->is_nothing && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
     reader->error = error;
-    begin_batch(reader);
-    if (reader->from != INT64_MIN && reader->next == 0 && !reader->is_inside)
-        jump_to_range(reader);
-    while (step == STEP_GO && in->n < in->batch) {
-        if (reader->is_copied)
-            step = give_packet(reader);
-        else
-            step = reader->is_inside ? inside(reader) : between(reader);
-    }
+    /* Packets may hold nothing to give; the batch has room for so many of them. */
+    do {
+        begin_batch(reader);
+        if (reader->from != INT64_MIN && reader->next == 0 && !reader->is_inside)
+            jump_to_range(reader);
+        for (step = STEP_GO; step == STEP_GO && in->n < in->batch;) {
+            if (reader->is_copied)
+                step = give_packet(reader);
+            else
+                step = reader->is_inside ? inside(reader) : between(reader);
+        }
+    } while (step == STEP_HOLD && in->n == 0);
     if (step == STEP_FAILED)
         return reader->status;
     return in->n ? TTR_OK : TTR_END;

@@ -23,7 +23,14 @@
 /* ttr_event.tag of definitions. */
 enum ctf_definition {
     CTF_DEFINITION_STREAM = 1,
-    CTF_DEFINITION_PACKET = 2
+    CTF_DEFINITION_PACKET = 2,
+    CTF_DEFINITION_EVENT = 3   /* an event that is none but belongs to the others; counts as one of its packet */
+};
+
+/* ttr_event.tag of gaps. */
+enum ctf_gap {
+    CTF_GAP_EVENTS = 0,  /* `link` events were discarded, 0 = unknown how many */
+    CTF_GAP_PACKETS = 1  /* packets are missing; link 0 */
 };
 
 #define CTF_COPY_MAX (UINT64_C(256) << 20)
@@ -44,7 +51,6 @@ struct ctf_trace {
     struct ctf_description description;
     uint8_t *metadata;         /* the metadata file as stored, for copies */
     size_t metadata_n;
-    bool rounds_times;         /* option time=double */
     const struct format *format;
     struct ctf_kind **kinds;   /* of description.streams, made ready when first met; NULL before */
     size_t kinds_capacity;
@@ -53,6 +59,7 @@ struct ctf_trace {
     uint16_t thread_source;    /* threads of all its streams are those of one source */
     uint8_t magic[4];          /* as packets begin */
     bool has_magic, has_uuid;  /* packets begin with the magic; and say whose they are */
+    bool is_dialect;           /* it speaks as our own writer does (ctf_dialect.h) */
     char version[8];           /* "1.8" */
     uint8_t key[32];           /* RFC: of enciphered packets */
     bool has_key;

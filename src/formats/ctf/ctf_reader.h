@@ -4,6 +4,7 @@
 #define TRACETTA_FORMATS_CTF_READER_H
 
 #include "formats/ctf/ctf_clock.h"
+#include "formats/ctf/ctf_dialect.h"
 #include "formats/ctf/ctf_plan.h"
 #include "formats/ctf/ctf_read.h"
 #include "formats/ctf/rfc11_packet.h"
@@ -36,8 +37,10 @@ struct ctf_class {
     uint64_t fixed;                       /* bits of every body that begins at a byte; 0 = to be measured */
     uint64_t given;                       /* events */
     bool has_thread, has_imports;
+    bool is_usual;                        /* its events need nothing but their bytes */
     struct ctf_spot pid, tid;
     struct ctf_spot name;                 /* `bytes` of characters */
+    const struct ctf_said *said;          /* in our own dialect: what its events say of themselves; else NULL */
     struct ctf_schema schema;
 };
 
@@ -181,6 +184,9 @@ bool ctf_is_last_thread(const struct ctf_reader *reader, const struct ctf_class 
 
 /* Fills the slots of a layout that come from outside, in the present packet; `header`: where the event's header begins. */
 void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header, struct layout_run *run);
+
+/* Where an event begins and ends in its packet; bits.  Up to a whole byte where the next one begins at one anyway. */
+void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from, uint64_t *to);
 
 /* ttr_event.body of CTF: where the body begins, and where in its first byte the header does; bits. */
 static inline uint64_t ctf_body_bit(const ttr_event *event)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "formats/ctf/ctf_dialect.h"
 #include "formats/ctf/ctf_reader.h"
 
 struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
@@ -35,6 +36,9 @@ ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version, co
         status = rfc11_parse(description, text, error);
     else
         status = fail(error, TTR_E_UNSUPPORTED, 0, "%s is no metadata of CTF 1.8, CTF 2 or the RFC of 2010", text->file);
+    if (status == TTR_OK)
+        status = ctf_dialect_prepare(description, error);
+    trace->is_dialect = status == TTR_OK && ctf_is_dialect(description);
     (void)snprintf(trace->version, sizeof trace->version, "%s", status == TTR_OK ? names[version] : "");
     return status;
 }
@@ -122,8 +126,6 @@ static struct ctf_kind *make_kind(struct ctf_trace *trace, const struct ctf_stre
             return NULL;
     }
     ctf_timeline_init(&kind->timeline, class->clock);
-    if (trace->rounds_times)
-        ctf_timeline_round(&kind->timeline, class->clock);
     ctf_plan_init(&kind->plan, class, kind->header);
     return kind;
 }

@@ -115,11 +115,27 @@ static uint64_t key_of(enum type_kind kind, unsigned a, unsigned b)
     return hash_pair(UINT64_C(0x74797065) << 32 | kind, (uint64_t)a << 32 | b);
 }
 
+/* "uint64_t", "uint8_hex_t", "float32_t": languages with names for types then say them once. */
+static void name_number(struct ctf_types *types, struct type *type)
+{
+    static const char *const names[TYPE_KIND_COUNT] = {[TYPE_UINT] = "uint", [TYPE_INT] = "int", [TYPE_FLOAT] = "float", [TYPE_BOOL] = "bool"};
+    char digits[NUMBER_MAX];
+    buffer_clear(&types->name);
+    buffer_add_text(&types->name, names[type->kind]);
+    buffer_add(&types->name, digits, number_put_u64(digits, type->bits));
+    buffer_add_text(&types->name, type->base == 16 ? "_hex_t" : type->base == 8 ? "_oct_t" : type->base == 2 ? "_bin_t" : "_t");
+    types->failed |= types->name.failed;
+    type->name = keep(types, types->name.bytes, types->name.n);
+}
+
 const struct type *ctf_types_number(struct ctf_types *types, uint8_t kind, unsigned bits, unsigned base)
 {
-    uint64_t key = key_of(kind, bits, base);
+    uint64_t key = key_of(kind, bits, base ? base : 10);
     const struct type *known = find(types, key);
-    return known ? known : remember(types, key, make_number(types, kind, bits, base));
+    struct type *type = known ? NULL : make_number(types, kind, bits, base);
+    if (type)
+        name_number(types, type);
+    return known ? known : remember(types, key, type);
 }
 
 struct type *ctf_types_special(struct ctf_types *types, unsigned bits, uint16_t role)
@@ -137,8 +153,10 @@ static const struct type *string(struct ctf_types *types)
     if (known)
         return known;
     struct type *type = new_type(types, TYPE_STRING);
-    if (type)
+    if (type) {
         type->bits = 8;
+        type->name = (ttr_text){"text_t", 6};
+    }
     return remember(types, key, type);
 }
 

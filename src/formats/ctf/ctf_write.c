@@ -1,295 +1,137 @@
-/* Writing CTF: RFC v1.1, CTF 1.8 and CTF 2, from events of any kind.
- *
- * Each source of events becomes a trace of its own.  Its events go to one stream file for each cpu, and one for those without: times
- * do not go back in a file, for who feeds this writer puts events in order before.  What CTF has no place for is written by the
- * rules of ctf_dialect.h.  Metadata come last, when all classes are known. */
-#include "formats/ctf/ctf_write.h"
-
-#include "base/hash.h"
-#include "base/number.h"
+/* Writing CTF: RFC v1.1, CTF 1.8 and CTF 2.  Traces of CTF are copied where that can be (ctf_copy.h), everything else is encoded
+ * (ctf_encode.c).  Traces of several sources come into folders of their own. */
 #include "base/status.h"
-
-/* Streams of their own for so many cpus; events of others tell theirs. */
-#define CPUS_MAX 64u
-
-/* Beyond so many classes a name no longer makes one: it is written with the event. */
-#define CLASSES_MAX 100000u
-
-#define UNNAMED "tracetta:event"
-
-struct writer {
-    struct ctf_options options;
-    struct ctf_trace_out **traces;
-    size_t traces_n, traces_capacity;
-    struct ctf_stream_out **streams;
-    size_t streams_n, streams_capacity;
-    struct pairmap trace_of;   /* (source, 0) to the index of its trace */
-    struct pairmap stream_of;  /* (trace, cpu + 1, or 0 for none) to the index of a stream */
-    struct ctf_items items;
-    /* events at the same time: the last in the order of files */
-    int64_t now;
-    const struct ctf_stream_out *latest;
-};
-
-/* --- Traces and streams --- */
-
-static struct ctf_trace_out *add_trace(struct ttr_writer *out, const ttr_event *event)
-{
-    struct writer *w = out->own;
-    const struct alloc *alloc = &out->t->counted;
-    enum ctf_version version = w->options.version ? w->options.version : CTF_1_8;
-    if (!alloc_reserve(alloc, (void **)&w->traces, &w->traces_capacity, w->traces_n + 1, sizeof *w->traces))
-        return NULL;
-    struct ctf_trace_out *trace = alloc_zero(alloc, 1, sizeof *trace);
-    if (!trace)
-        return NULL;
-    w->traces[w->traces_n++] = trace;
-    bool is_made = ctf_trace_begin(trace, out->t, &w->options, version, event->time);
-    return is_made && pairmap_put(&w->trace_of, event->source, 0, (uint32_t)(w->traces_n - 1)) ? trace : NULL;
-}
-
-static struct ctf_trace_out *trace_of(struct ttr_writer *out, const ttr_event *event)
-{
-    struct writer *w = out->own;
-    const uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
-    return index ? w->traces[*index] : add_trace(out, event);
-}
-
-/* The stream class of events with or without a cpu, made when new. */
-static struct ctf_kind_out *kind_of(struct ctf_trace_out *trace, bool has_cpu)
-{
-    for (size_t i = 0; i < trace->kinds_n; i++)
-        if (trace->kinds[i]->has_cpu == has_cpu)
-            return trace->kinds[i];
-    return ctf_trace_add_kind(trace, (ttr_text){has_cpu ? "cpu" : "events", has_cpu ? 3 : 6}, has_cpu, NULL);
-}
-
-static struct ctf_stream_out *add_stream(struct ttr_writer *out, struct ctf_trace_out *trace, bool has_cpu, uint32_t cpu)
-{
-    struct writer *w = out->own;
-    const struct alloc *alloc = &out->t->counted;
-    struct ctf_kind_out *kind = kind_of(trace, has_cpu);
-    if (!kind || !alloc_reserve(alloc, (void **)&w->streams, &w->streams_capacity, w->streams_n + 1, sizeof *w->streams))
-        return NULL;
-    struct ctf_stream_out *stream = alloc_zero(alloc, 1, sizeof *stream);
-    if (!stream)
-        return NULL;
-    w->streams[w->streams_n++] = stream;
-    *stream = (struct ctf_stream_out){.trace = trace, .kind = kind, .has_cpu = has_cpu, .cpu = cpu, .number = trace->streams_n++};
-    buffer_init(&stream->packet, alloc);
-    buffer_init(&stream->index, alloc);
-    stream->name_size = sizeof "events" + NUMBER_MAX;
-    stream->name = alloc_zero(alloc, stream->name_size, 1);
-    if (!stream->name)
-        return NULL;
-    memcpy(stream->name, has_cpu ? "cpu_" : "events", has_cpu ? 4 : 6);
-    if (has_cpu)
-        (void)number_put_u64(stream->name + 4, cpu);
-    return stream;
-}
-
-static struct ctf_stream_out *stream_of(struct ttr_writer *out, struct ctf_trace_out *trace, const ttr_event *event)
-{
-    struct writer *w = out->own;
-    uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
-    uint64_t place = index ? *index : 0, cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu + UINT64_C(1) : 0;
-    index = pairmap_get(&w->stream_of, place, cpu);
-    if (!index && trace->streams_n > CPUS_MAX) {
-        cpu = 0;
-        index = pairmap_get(&w->stream_of, place, 0);
-    }
-    if (index)
-        return w->streams[*index];
-    struct ctf_stream_out *stream = add_stream(out, trace, cpu != 0, (uint32_t)(cpu - 1));
-    return stream && pairmap_put(&w->stream_of, place, cpu, (uint32_t)(w->streams_n - 1)) ? stream : NULL;
-}
-
-/* --- Names of threads --- */
-
-/* The place of an id in a growing table, 0 where it is new; NULL when memory is out. */
-static ttr_id *told_at(ttr_id **table, size_t *n, const struct alloc *alloc, uint32_t id)
-{
-    size_t before = *n;
-    if (id >= before && !alloc_reserve(alloc, (void **)table, n, (size_t)id + 1, sizeof **table))
-        return NULL;
-    memset(*table + before, 0, (*n - before) * sizeof **table);
-    return &(*table)[id];
-}
-
-/* Writes what the names of a thread have become since they were written last. */
-static ttr_status tell_names(struct ttr_writer *out, struct ctf_stream_out *stream, ttr_id id, uint64_t ticks, ttr_error *error)
-{
-    struct writer *w = out->own;
-    struct ctf_trace_out *trace = stream->trace;
-    const struct alloc *alloc = &out->t->counted;
-    const struct ctf_items_for what = {.out = out, .version = trace->description.version, .is_dialect = true};
-    ttr_thread thread;
-    if (!ttr_thread_get(out->t, id, &thread))
-        return TTR_OK;
-    ttr_id *told = told_at(&trace->told.thread, &trace->told.threads_n, alloc, id);
-    ttr_id *process = told_at(&trace->told.process, &trace->told.processes_n, alloc, out->t->threads[id].process);
-    if (!told || !process)
-        return fail_memory(error);
-    bool has_thread = thread.thread_name && *told != thread.thread_name + 1, has_process = thread.process_name && *process != thread.process_name + 1;
-    *told = thread.thread_name + 1;
-    if (!has_thread && !has_process)
-        return TTR_OK;
-    *process = thread.process_name + 1;
-    ctf_items_begin(&w->items);
-    ctf_items_add_constant(&w->items, CTF_ATTRIBUTE_KIND, CTF_KIND_NAMES, (ttr_text){"names", 5});
-    ctf_items_add_thread(&w->items, &thread, CTF_ATTRIBUTE_PID);
-    w->items.context_n = what.version == CTF_RFC_1_1 ? 0 : w->items.n;
-    if (has_process)
-        ctf_items_add_text(&w->items, "process", ttr_text_get(out->t, thread.process_name));
-    if (has_thread)
-        ctf_items_add_text(&w->items, "thread", ttr_text_get(out->t, thread.thread_name));
-    ctf_items_end(&w->items, &what, 0);
-    const struct ctf_class_key key = {.name = {CTF_DIALECT_NAMES, sizeof CTF_DIALECT_NAMES - 1}, .identity = UINT64_MAX};
-    const struct ctf_event_class *class = w->items.failed ? NULL : ctf_trace_class(trace, stream->kind, &w->items, &key);
-    return class ? ctf_stream_put(stream, out, class, &w->items, ticks, error) : fail_memory(error);
-}
-
-/* --- Events --- */
-
-/* Ticks in the stream, which do not go back. */
-static uint64_t ticks_of(struct ttr_writer *out, struct ctf_stream_out *stream, const ttr_event *event)
-{
-    uint64_t base = (uint64_t)(stream->trace->clock->offset_s * INT64_C(1000000000));
-    uint64_t ticks = (uint64_t)event->time - base;
-    bool is_before = event->time < (int64_t)base;
-    if (is_before || ticks < stream->last) {
-        ticks = stream->last;
-        output_lost(out, CTF_LOST_BACKWARD, event->offset);
-    }
-    if (event->source && event->ticks != ticks && !(event->flags & TTR_EVENT_NO_TIME))
-        output_lost(out, CTF_LOST_TICKS, event->offset);
-    return ticks;
-}
-
-/* Files are read in the order of their names where times are equal. */
-static void watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream, const ttr_event *event)
-{
-    struct writer *w = out->own;
-    if (w->latest && event->time == w->now && w->latest->trace == stream->trace && w->latest != stream &&
-        strcmp(stream->name, w->latest->name) < 0) {
-        output_lost(out, CTF_LOST_ORDER, event->offset);
-        return;
-    }
-    w->now = event->time;
-    w->latest = stream;
-}
-
-static const struct ctf_event_class *class_of(struct ttr_writer *out, struct ctf_stream_out *stream, const ttr_event *event)
-{
-    struct writer *w = out->own;
-    bool is_level = event->level > 0 && event->level <= TTR_LEVEL_FATAL;
-    struct ctf_class_key key = {.name = ttr_text_get(out->t, event->name),
-                                .identity = hash_pair(event->name, is_level ? event->level : 0),
-                                .has_log_level = is_level,
-                                .log_level = is_level ? ctf_log_levels[event->level] : 0};
-    const struct ctf_event_class *known = w->items.failed ? NULL : ctf_trace_find_class(stream->kind, &w->items, &key);
-    if (known)
-        return known;
-    if (stream->kind->class->events_n >= CLASSES_MAX) {
-        ctf_items_add_name(&w->items, key.name, stream->trace->description.version == CTF_RFC_1_1);
-        key.name = (ttr_text){UNNAMED, sizeof UNNAMED - 1};
-        key.identity = hash_pair(UINT32_MAX, is_level ? event->level : 0);
-    }
-    return w->items.failed ? NULL : ctf_trace_class(stream->trace, stream->kind, &w->items, &key);
-}
-
-static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
-{
-    struct writer *w = out->own;
-    struct ctf_trace_out *trace = trace_of(out, event);
-    struct ctf_stream_out *stream = trace ? stream_of(out, trace, event) : NULL;
-    if (!stream)
-        return fail_memory(error);
-    uint64_t ticks = ticks_of(out, stream, event);
-    watch_order(out, stream, event);
-    bool is_new = event->thread && (event->thread >= trace->told.threads_n || !trace->told.thread[event->thread]);
-    ttr_status status = is_new ? tell_names(out, stream, event->thread, ticks, error) : TTR_OK;
-    if (status != TTR_OK)
-        return status;
-    const struct ctf_items_for what = {.out = out, .version = trace->description.version, .is_dialect = true, .has_cpu = stream->has_cpu};
-    ctf_items_collect(&w->items, &what, event);
-    const struct ctf_event_class *class = class_of(out, stream, event);
-    if (!class)
-        return fail_memory(error);
-    if (event->kind == TTR_KIND_GAP)
-        stream->discarded += event->link;
-    out->events++;
-    return ctf_stream_put(stream, out, class, &w->items, ticks, error);
-}
-
-/* --- What the format offers --- */
+#include "formats/ctf/ctf_copy.h"
 
 ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct writer *w = out->own;
+    struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
     pairmap_init(&w->trace_of, alloc);
     pairmap_init(&w->stream_of, alloc);
+    pairmap_init(&w->copy_of, alloc);
     buffer_init(&w->items.text, alloc);
     return ctf_options_read(out, &w->options, error);
 }
 
-ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+/* --- Copies --- */
+
+static struct ctf_trace_copy *trace_copy_of(struct ttr_writer *out, struct ctf_trace *source, ttr_error *error)
 {
-    ttr_status status = TTR_OK;
-    for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++) {
-        const ttr_event *event = ttr_batch_at(batch, i);
-        if (event->kind != TTR_KIND_DEFINITION)
-            status = write_event(out, event, error);
+    struct ctf_writer *w = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    for (size_t i = 0; i < w->trace_copies_n; i++)
+        if (w->trace_copies[i]->source == source)
+            return w->trace_copies[i];
+    if (!alloc_reserve(alloc, (void **)&w->trace_copies, &w->trace_copies_capacity, w->trace_copies_n + 1, sizeof *w->trace_copies)) {
+        (void)fail_memory(error);
+        return NULL;
     }
+    struct ctf_trace_copy *copy = alloc_zero(alloc, 1, sizeof *copy);
+    if (!copy) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    w->trace_copies[w->trace_copies_n++] = copy;
+    return ctf_copy_trace_begin(copy, source, &w->options, out, "", error) == TTR_OK ? copy : NULL;
+}
+
+/* A stream file tells that it comes, with all that is in it. */
+static ttr_status begin_copy(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    struct ctf_writer *w = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
+    if (pairmap_get(&w->copy_of, event->source, 0))
+        return TTR_OK;
+    struct ctf_trace_copy *trace = trace_copy_of(out, schema->stream->trace, error);
+    if (!trace)
+        return error ? error->status : TTR_E_NOMEM;
+    struct ctf_file_copy *file = alloc_reserve(alloc, (void **)&w->copies, &w->copies_capacity, w->copies_n + 1, sizeof *w->copies)
+                                     ? alloc_zero(alloc, 1, sizeof *file) : NULL;
+    if (!file)
+        return fail_memory(error);
+    w->copies[w->copies_n++] = file;
+    ttr_status status = ctf_copy_begin(file, trace, out, schema->stream, error);
+    if (status == TTR_OK && !pairmap_put(&w->copy_of, event->source, 0, (uint32_t)(w->copies_n - 1)))
+        status = fail_memory(error);
     return status;
 }
 
-/* Names that became known after the last event of their thread. */
-static ttr_status tell_last_names(struct ttr_writer *out, ttr_error *error)
+/* The file that events of a source are copied into; NULL where they are encoded. */
+static struct ctf_file_copy *copy_of(struct ctf_writer *w, const ttr_event *event)
 {
-    struct writer *w = out->own;
+    if (w->copies_n == 0)
+        return NULL;
+    if (w->last_copy && w->last_source == event->source)
+        return w->last_copy;
+    const uint32_t *index = pairmap_get(&w->copy_of, event->source, 0);
+    struct ctf_file_copy *file = index && !w->copies[*index]->trace->is_refused ? w->copies[*index] : NULL;
+    w->last_copy = file;
+    w->last_source = event->source;
+    return file;
+}
+
+static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    struct ctf_writer *w = out->own;
+    bool is_own = output_is_own_raw(out, event);
+    if (is_own && event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM)
+        return begin_copy(out, event, error);
+    struct ctf_file_copy *file = copy_of(w, event);
+    if (file && (is_own || event->kind == TTR_KIND_GAP)) {
+        if (!file->is_dirty) {
+            file->is_dirty = true;
+            file->next_dirty = w->dirty;
+            w->dirty = file;
+        }
+        return ctf_copy_event(file, out, event, error);
+    }
+    return event->kind == TTR_KIND_DEFINITION ? TTR_OK : ctf_encode_event(out, event, error);
+}
+
+ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
+    struct ctf_writer *w = out->own;
     ttr_status status = TTR_OK;
-    for (size_t i = 0; i < w->streams_n; i++) {
-        struct ctf_stream_out *stream = w->streams[i];
-        const struct ctf_names_told *told = &stream->trace->told;
-        for (size_t id = 1; id < told->threads_n && status == TTR_OK; id++)
-            if (told->thread[id])
-                status = tell_names(out, stream, (ttr_id)id, stream->last, error);
+    for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++)
+        status = write_event(out, ttr_batch_at(batch, i), error);
+    for (; w->dirty; w->dirty = w->dirty->next_dirty) {
+        w->dirty->is_dirty = false;
+        if (status == TTR_OK)
+            status = ctf_copy_save(w->dirty, error);
     }
     return status;
 }
 
 ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct writer *w = out->own;
-    ttr_status status = tell_last_names(out, error);
-    for (size_t i = 0; i < w->streams_n && status == TTR_OK; i++)
-        status = ctf_stream_finish(w->streams[i], out, error);
-    if (status == TTR_OK && w->traces_n == 0 && !add_trace(out, &(ttr_event){.kind = TTR_KIND_NONE}))
-        status = fail_memory(error);
-    for (size_t i = 0; i < w->traces_n && status == TTR_OK; i++)
-        status = ctf_write_metadata(w->traces[i], out, error);
-    return status;
+    struct ctf_writer *w = out->own;
+    ttr_status status = TTR_OK;
+    bool is_copied = false;
+    for (size_t i = 0; i < w->copies_n && status == TTR_OK; i++)
+        status = ctf_copy_finish(w->copies[i], out, error);
+    for (size_t i = 0; i < w->trace_copies_n; i++)
+        is_copied |= !w->trace_copies[i]->is_refused;
+    return status == TTR_OK ? ctf_encode_finish(out, !is_copied, error) : status;
 }
 
 void ctf_drop(struct ttr_writer *out)
 {
-    struct writer *w = out->own;
+    struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
     if (!w->trace_of.alloc)
         return;
-    for (size_t i = 0; i < w->streams_n; i++) {
-        ctf_stream_free(w->streams[i], alloc);
-        alloc_free(alloc, w->streams[i], 1, sizeof *w->streams[i]);
+    for (size_t i = 0; i < w->copies_n; i++) {
+        ctf_copy_free(w->copies[i], alloc);
+        alloc_free(alloc, w->copies[i], 1, sizeof *w->copies[i]);
     }
-    for (size_t i = 0; i < w->traces_n; i++) {
-        ctf_trace_end(w->traces[i], alloc);
-        alloc_free(alloc, w->traces[i], 1, sizeof *w->traces[i]);
+    for (size_t i = 0; i < w->trace_copies_n; i++) {
+        ctf_copy_trace_free(w->trace_copies[i], alloc);
+        alloc_free(alloc, w->trace_copies[i], 1, sizeof *w->trace_copies[i]);
     }
-    alloc_free(alloc, w->streams, w->streams_capacity, sizeof *w->streams);
-    alloc_free(alloc, w->traces, w->traces_capacity, sizeof *w->traces);
-    pairmap_free(&w->trace_of);
-    pairmap_free(&w->stream_of);
-    ctf_items_free(&w->items, alloc);
+    alloc_free(alloc, w->copies, w->copies_capacity, sizeof *w->copies);
+    alloc_free(alloc, w->trace_copies, w->trace_copies_capacity, sizeof *w->trace_copies);
+    pairmap_free(&w->copy_of);
+    ctf_encode_free(w, alloc);
 }

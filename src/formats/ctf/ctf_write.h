@@ -1,6 +1,8 @@
 /* The parts of the CTF writer: what they share, and what each of them offers.
  *
- *   ctf_write.c        the loop over events, traces and streams of the output, metadata
+ *   ctf_write.c        the loop over events
+ *   ctf_encode.c       events encoded: traces and streams of the output
+ *   ctf_copy.h         traces of CTF copied
  *   ctf_options.c      options
  *   ctf_items.c        an event taken apart: attributes and fields in the order they are written, and their shape
  *   ctf_types.c        types for a shape
@@ -37,6 +39,8 @@ enum ctf_loss {
     CTF_LOST_HINT,
     CTF_LOST_FLOAT,
     CTF_LOST_SIZE,
+    CTF_LOST_WRAP,
+    CTF_LOST_MOVED,
     CTF_LOSSES
 };
 
@@ -52,15 +56,13 @@ struct ctf_options {
     uint64_t packet_size;       /* bytes: packets end when they are as large */
     uint8_t rfc_header;         /* 1 or 2 */
     bool rfc_is_natural, rfc_has_event_size;
+    bool changes_rfc;           /* one of those for 1.1 was given */
     struct rfc11_packing packing;
     uint8_t key[RFC11_KEY];
 };
 
 /* Reads the options of the output; TTR_E_MISUSE says what is wrong with one. */
 TTR_MUST ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *options, ttr_error *error);
-
-extern const ttr_option_info ctf_write_options[];
-extern const size_t ctf_write_options_n;
 
 /* --- ctf_items.c --- */
 
@@ -169,8 +171,10 @@ struct ctf_trace_out {
     const struct ctf_options *options;
     struct ctf_description description;
     struct ctf_types types;
-    bool is_dialect, has_uuid, has_begun;
+    bool is_dialect;
+    bool has_unix_time;        /* an event's time is one since 1970 */
     struct ctf_clock *clock;
+    int64_t base;              /* the time of its tick 0 */
     struct ctf_kind_out **kinds;
     size_t kinds_n, kinds_capacity;
     size_t streams_n;          /* files */
@@ -179,9 +183,9 @@ struct ctf_trace_out {
     size_t folder_size;
 };
 
-/* Begins a trace whose first event is at this time, for events of any kind; false when memory is out. */
+/* Begins a trace for events of any kind, of which this is the first; false when memory is out. */
 TTR_MUST bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
-                              int64_t time);
+                              const ttr_event *first);
 void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
 
 /* Adds a stream class; `common` may be NULL.  NULL when memory is out. */
@@ -190,6 +194,7 @@ struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, ttr_text na
 /* What tells event classes apart, beside their shape. */
 struct ctf_class_key {
     ttr_text name;
+    bool is_unnamed;           /* its events have none: `name` is what the class is called instead */
     uint64_t identity;         /* a hash of everything that is not in the items */
     int64_t log_level;
     bool has_log_level;
@@ -236,8 +241,8 @@ void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc);
 
 /* --- ctf_files.c --- */
 
-/* Makes a file in the trace's folder; NULL with `error` when that fails. */
-struct sink *ctf_add_file(const struct ctf_trace_out *trace, struct ttr_writer *out, const char *before, const char *name, const char *behind,
+/* Makes a file of these three names in a row, in a folder ("" or "NAME/"); NULL with `error` when that fails. */
+struct sink *ctf_add_file(const char *folder, struct ttr_writer *out, const char *before, const char *name, const char *behind,
                           ttr_error *error);
 
 /* Writes a whole file. */
@@ -245,10 +250,54 @@ TTR_MUST ttr_status ctf_write_file(struct sink *sink, const struct buffer *bytes
 
 /* --- ctf_metadata.c --- */
 
-/* Prints the description of a trace and writes it to its metadata file. */
-TTR_MUST ttr_status ctf_write_metadata(struct ctf_trace_out *trace, struct ttr_writer *out, ttr_error *error);
+/* Prints a description in the language of its version. */
+TTR_MUST ttr_status ctf_print_metadata(const struct ctf_description *description, struct buffer *to, ttr_error *error);
+
+/* Metadata as a file. */
+struct ctf_metadata {
+    const struct ctf_description *description; /* its UUID, byte order and session */
+    enum ctf_version version;                  /* of the text */
+    const struct ctf_options *options;
+    const char *folder;                        /* "" or "NAME/" */
+};
+
+/* Writes metadata text, in packets where the options say so.  The text may grow. */
+TTR_MUST ttr_status ctf_write_text(const struct ctf_metadata *metadata, struct buffer *text, struct ttr_writer *out, ttr_error *error);
 
 /* --- ctf_write.c --- */
+
+struct ctf_trace_copy;
+struct ctf_file_copy;
+
+struct ctf_writer {
+    struct ctf_options options;
+    struct ctf_trace_out **traces;
+    size_t traces_n, traces_capacity;
+    struct ctf_stream_out **streams;
+    size_t streams_n, streams_capacity;
+    struct pairmap trace_of;   /* (source, 0) to the index of its trace */
+    struct pairmap stream_of;  /* (trace, cpu + 1, or 0 for none) to the index of a stream */
+    struct ctf_items items;
+    /* events at the same time: the last in the order of files */
+    int64_t now;
+    const struct ctf_stream_out *latest;
+    /* copies (ctf_copy.h) */
+    struct ctf_trace_copy **trace_copies;
+    size_t trace_copies_n, trace_copies_capacity;
+    struct ctf_file_copy **copies;
+    size_t copies_n, copies_capacity;
+    struct pairmap copy_of;    /* (source, 0) to the index of its file */
+    struct ctf_file_copy *dirty, *last_copy;
+    uint16_t last_source;
+};
+
+/* --- ctf_encode.c --- */
+TTR_MUST ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error);
+
+/* Ends all streams and traces; needs_trace: there must be one, though it be empty. */
+TTR_MUST ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error *error);
+void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc);
+
 ttr_status ctf_create(struct ttr_writer *out, ttr_error *error);
 ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
 ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error);

@@ -1,0 +1,299 @@
+/* Copying: what is kept of each packet, and when it is written. */
+#include "formats/ctf/ctf_copy.h"
+
+#include "base/status.h"
+
+#define IMAGE_STEP UINT64_C(4096)  /* bytes: all alignments hold from a multiple of it on */
+#define IMAGE_MOST ((size_t)32 << 20) /* of a packet that is too large to have a definition */
+
+#define INDEX_MAGIC 0xC1F1DCC1u
+#define INDEX_ENTRY 72u
+#define INDEX_MOST (UINT64_C(1) << 30)
+
+/* --- Traces --- */
+
+/* Whether nothing asks for other bytes than the source has. */
+static bool may_copy(const struct ctf_trace *trace, const struct ctf_options *options)
+{
+    const struct ctf_description *description = &trace->description;
+    enum ctf_version from = description->version, to = options->version ? options->version : from;
+    bool is_rfc = from == CTF_RFC_1_1;
+    if (options->has_order && options->is_big_endian != description->is_big_endian)
+        return false;
+    return from == to ? !is_rfc || !options->changes_rfc : !is_rfc && to != CTF_RFC_1_1;
+}
+
+static ttr_status print_as(const struct ctf_trace *trace, enum ctf_version version, struct buffer *text, ttr_error *error)
+{
+    /* Printers only read; the copy says which language it is to be. */
+    struct ctf_description description = trace->description;
+    description.version = version;
+    description.minor = version == CTF_1_8 ? 8 : 0;
+    return ctf_print_metadata(&description, text, error);
+}
+
+ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *trace, const struct ctf_options *options,
+                                struct ttr_writer *out, const char *folder, ttr_error *error)
+{
+    const struct alloc *alloc = &out->t->counted;
+    struct buffer text;
+    enum ctf_version version = options->version ? options->version : trace->description.version;
+    *copy = (struct ctf_trace_copy){.source = trace, .options = options, .folder_size = strlen(folder) + 1};
+    trace->users++;
+    pairmap_init(&copy->aligns, alloc);
+    pairmap_init(&copy->moved, alloc);
+    places_init(&copy->places, alloc);
+    copy->folder = alloc_zero(alloc, copy->folder_size, 1);
+    if (!copy->folder)
+        return fail_memory(error);
+    memcpy(copy->folder, folder, copy->folder_size);
+    copy->is_refused = !may_copy(trace, options);
+    if (copy->is_refused)
+        return TTR_OK;
+    buffer_init(&text, alloc);
+    ttr_status status = TTR_OK;
+    bool is_same = version == trace->description.version && !options->is_packetised;
+    if (is_same)
+        buffer_add(&text, trace->metadata, trace->metadata_n);
+    else
+        status = print_as(trace, version, &text, error);
+    copy->is_refused = status == TTR_E_UNSUPPORTED;
+    if (status == TTR_OK)
+        status = is_same ? ctf_write_file(ctf_add_file(copy->folder, out, "", "metadata", "", error), &text, error)
+                         : ctf_write_text(&(struct ctf_metadata){&trace->description, version, options, copy->folder}, &text, out, error);
+    buffer_free(&text);
+    return status == TTR_E_UNSUPPORTED ? TTR_OK : status;
+}
+
+void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
+{
+    if (!copy->source)
+        return;
+    pairmap_free(&copy->aligns);
+    pairmap_free(&copy->moved);
+    places_free(&copy->places);
+    alloc_free(alloc, copy->shift, copy->shifts_capacity, sizeof *copy->shift);
+    alloc_free(alloc, copy->folder, copy->folder_size, 1);
+    ctf_trace_release(copy->source);
+    copy->source = NULL;
+}
+
+/* --- Files --- */
+
+/* The index of the source, which is copied when nothing changes. */
+static ttr_status read_index(struct ctf_file_copy *file, const struct alloc *alloc, ttr_error *error)
+{
+    struct folder *folder = file->trace->source->folder;
+    struct buffer name;
+    if (!folder || file->trace->options->has_no_index)
+        return TTR_OK;
+    buffer_init(&name, alloc);
+    buffer_add_text(&name, "index/");
+    buffer_add_text(&name, file->name);
+    buffer_add(&name, ".idx", 5);
+    if (name.failed) {
+        buffer_free(&name);
+        return fail_memory(error);
+    }
+    const struct folder_file *found = folder_find(folder, (const char *)name.bytes);
+    buffer_free(&name);
+    return found ? folder_read(folder, found, INDEX_MOST, &file->old_index, &file->old_index_n, error) : TTR_OK;
+}
+
+ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *trace, struct ttr_writer *out,
+                          const struct ctf_stream *stream, ttr_error *error)
+{
+    const struct alloc *alloc = &out->t->counted;
+    *file = (struct ctf_file_copy){.trace = trace, .name_size = strlen(stream->file) + 1};
+    buffer_init(&file->index, alloc);
+    buffer_init(&file->packet.head, alloc);
+    buffer_init(&file->packet.image, alloc);
+    if (trace->is_refused)
+        return TTR_OK;
+    file->name = alloc_zero(alloc, file->name_size, 1);
+    if (!file->name)
+        return fail_memory(error);
+    memcpy(file->name, stream->file, file->name_size);
+    if (strcmp(file->name, "metadata") == 0)
+        return TTR_OK; /* it stands for a trace without streams */
+    file->sink = ctf_add_file(trace->folder, out, "", file->name, "", error);
+    if (!file->sink)
+        return error ? error->status : TTR_E_IO;
+    return read_index(file, alloc, error);
+}
+
+void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc)
+{
+    sink_abandon(file->sink);
+    buffer_free(&file->index);
+    buffer_free(&file->packet.head);
+    buffer_free(&file->packet.image);
+    alloc_free(alloc, file->packet.kept, file->packet.kept_capacity, sizeof *file->packet.kept);
+    alloc_free(alloc, file->name, file->name_size, 1);
+    if (file->old_index)
+        alloc_free(alloc, file->old_index, file->old_index_n + 1, 1);
+}
+
+/* --- Packets --- */
+
+ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error)
+{
+    struct ctf_copied *packet = &file->packet;
+    uint64_t n = (uint64_t)(packet->to - packet->from), at = packet->from_at;
+    if (!packet->from)
+        return TTR_OK;
+    if (packet->image.n == 0)
+        packet->image_at = at & ~(IMAGE_STEP - 1);
+    uint64_t end = packet->image_at + packet->image.n, skip = end > at ? end - at : 0;
+    if (at > end)
+        buffer_add_zeros(&packet->image, (size_t)(at - end));
+    if (skip < n)
+        buffer_add(&packet->image, packet->from + skip, (size_t)(n - skip));
+    packet->from = packet->to = NULL;
+    return packet->image.failed ? fail_memory(error) : TTR_OK;
+}
+
+static void begin_packet(struct ctf_file_copy *file, const struct ctf_stream *stream, const struct ctf_reader *reader,
+                         const struct ctf_packet *about)
+{
+    struct ctf_copied *packet = &file->packet;
+    packet->is_open = true;
+    packet->about = *about;
+    packet->kind = stream->kind;
+    packet->number = stream->number;
+    packet->kept_n = 0;
+    packet->from = packet->to = NULL;
+    buffer_clear(&packet->image);
+    buffer_clear(&packet->head);
+    buffer_add(&packet->head, reader->heads.bytes + about->head_at, about->head_n);
+}
+
+/* A packet whose definition never came. */
+static ttr_status end_without_definition(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    if (!file->packet.is_open)
+        return TTR_OK;
+    ttr_status status = ctf_copy_save(file, error);
+    if (status == TTR_OK)
+        status = ctf_rebuild(file, out, error);
+    file->packet.is_open = false;
+    return status;
+}
+
+static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event, const struct ctf_schema *schema,
+                       ttr_error *error)
+{
+    struct ctf_copied *packet = &file->packet;
+    const struct ctf_packet *about = &schema->reader->packets[event->part];
+    uint64_t at = about->base_bit / 8 + (uint64_t)(event->payload - about->base);
+    bool is_next = packet->from && event->payload >= packet->to - 1 && at - packet->from_at == (uint64_t)(event->payload - packet->from);
+    if (packet->from && !is_next) {
+        ttr_status status = ctf_copy_save(file, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    if (!packet->from) {
+        packet->from = event->payload;
+        packet->from_at = at;
+    }
+    packet->to = event->payload + event->payload_size;
+    if (!alloc_reserve(&out->t->counted, (void **)&packet->kept, &packet->kept_capacity, packet->kept_n + 1, sizeof *packet->kept))
+        return fail_memory(error);
+    struct ctf_kept *kept = &packet->kept[packet->kept_n++];
+    kept->ticks = event->ticks;
+    kept->event = schema->event;
+    ctf_event_bits(schema, event, &kept->at, &kept->end);
+    return TTR_OK;
+}
+
+static void add_index(struct ctf_file_copy *file, const struct ctf_packet *about, uint64_t class_id, uint64_t number)
+{
+    struct bitput put = bitput_begin(&file->index);
+    const uint64_t numbers[] = {file->offset, about->size, about->content, about->begin, about->end, about->discarded, class_id, number,
+                                about->sequence - (uint64_t)*ctf_shift_of(file)};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        bitput_be(&put, numbers[i], 64);
+}
+
+static ttr_status take_packet(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event, const struct ctf_schema *schema,
+                              ttr_error *error)
+{
+    struct ctf_copied *packet = &file->packet;
+    const struct ctf_packet *about = &schema->reader->packets[event->part];
+    ttr_status status = TTR_OK;
+    if (packet->is_open && packet->about.offset != about->offset)
+        status = end_without_definition(file, out, error);
+    if (status != TTR_OK)
+        return status;
+    if (!packet->is_open)
+        begin_packet(file, schema->stream, schema->reader, about);
+    packet->is_open = false;
+    packet->about = *about;
+    if (packet->head.failed || !ctf_shift_of(file))
+        return fail_memory(error);
+    if (packet->kept_n != event->link) {
+        status = ctf_copy_save(file, error);
+        return status == TTR_OK ? ctf_rebuild(file, out, error) : status;
+    }
+    add_index(file, about, schema->stream->kind->class->id, schema->stream->number);
+    return ctf_write_packet(file, out, event->payload, event->payload_size, error);
+}
+
+ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
+    struct ctf_copied *packet = &file->packet;
+    ttr_status status = TTR_OK;
+    if (event->kind == TTR_KIND_GAP || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
+        return TTR_OK; /* packets say so themselves */
+    if (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
+        return take_packet(file, out, event, schema, error);
+    const struct ctf_packet *about = &schema->reader->packets[event->part];
+    bool is_large = packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->image.n > IMAGE_MOST;
+    if (packet->is_open && (packet->about.offset != about->offset || is_large))
+        status = end_without_definition(file, out, error);
+    if (status == TTR_OK && !packet->is_open)
+        begin_packet(file, schema->stream, schema->reader, about);
+    if (packet->head.failed)
+        return fail_memory(error);
+    return status == TTR_OK ? keep(file, out, event, schema, error) : status;
+}
+
+/* --- Ends --- */
+
+static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    const struct ctf_options *options = file->trace->options;
+    struct buffer bytes;
+    bool is_wanted = options->has_index || (file->old_index && !options->has_no_index);
+    if (!is_wanted || (!file->old_index && file->index.n == 0))
+        return TTR_OK;
+    buffer_init(&bytes, &out->t->counted);
+    if (file->old_index && !file->is_changed) {
+        buffer_add(&bytes, file->old_index, file->old_index_n);
+    } else {
+        struct bitput put = bitput_begin(&bytes);
+        const uint32_t head[] = {INDEX_MAGIC, 1, 1, INDEX_ENTRY};
+        for (size_t i = 0; i < 4; i++)
+            bitput_be(&put, head[i], 32);
+        buffer_add(&bytes, file->index.bytes, file->index.n);
+    }
+    bytes.failed |= file->index.failed;
+    ttr_status status = ctf_write_file(ctf_add_file(file->trace->folder, out, "index/", file->name, ".idx", error), &bytes, error);
+    buffer_free(&bytes);
+    return status;
+}
+
+ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    if (file->trace->is_refused)
+        return TTR_OK;
+    ttr_status status = end_without_definition(file, out, error);
+    if (status != TTR_OK)
+        return status;
+    if (!file->sink)
+        return TTR_OK;
+    status = sink_finish(file->sink, error);
+    file->sink = NULL;
+    return status == TTR_OK ? write_index(file, out, error) : status;
+}

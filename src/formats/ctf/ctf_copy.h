@@ -1,0 +1,100 @@
+/* Copying CTF to CTF: packets whose events all arrive are written as they are; those that lost some are made anew of what is left.
+ *
+ * A stream file is copied when its definition was given (TTR_READ_DEFINITIONS) and the target says events by the same bits: the same
+ * version, or CTF 1.8 and 2, where the description of one can be printed in the other language.  Metadata go out first, then each packet
+ * behind its last event.  A packet without a definition (damaged, or too large) is made anew of its events.
+ * Made anew: the same header and context with new sizes, times and number; each event with its own bits, at a place where its alignments
+ * hold, or moved value by value (model/places.h).
+ * Ownership: a copied trace holds the trace of the reader, which may be closed before the writer ends. */
+#ifndef TRACETTA_FORMATS_CTF_COPY_H
+#define TRACETTA_FORMATS_CTF_COPY_H
+
+#include "formats/ctf/ctf_reader.h"
+#include "formats/ctf/ctf_write.h"
+#include "model/places.h"
+
+/* A trace that is copied. */
+struct ctf_trace_copy {
+    struct ctf_trace *source;
+    const struct ctf_options *options;
+    char *folder;              /* "", or "NAME/" */
+    size_t folder_size;
+    bool is_refused;           /* its events must be encoded anew */
+    struct pairmap aligns;     /* type to log2 of the largest alignment inside */
+    struct pairmap moved;      /* (stream class, stream) to the index in `shift` */
+    int64_t *shift;            /* what packet numbers are less than in the source */
+    size_t shifts_n, shifts_capacity;
+    struct places places;
+};
+
+/* An event that stays, in bits from the begin of its packet. */
+struct ctf_kept {
+    uint64_t at, end, ticks;
+    const struct ctf_event_class *event;
+};
+
+/* A packet whose events come. */
+struct ctf_copied {
+    bool is_open;
+    struct ctf_packet about;   /* numbers only: its pointers are the reader's */
+    const struct ctf_kind *kind;
+    uint64_t number;           /* of its stream */
+    struct buffer head;        /* header and context */
+    struct buffer image;       /* the packet from `image_at` on, as far as events stay */
+    uint64_t image_at;         /* bytes, a multiple of 4,096 */
+    struct ctf_kept *kept;
+    size_t kept_n, kept_capacity;
+    const uint8_t *from, *to;  /* events of the present batch that are not in the image yet */
+    uint64_t from_at;          /* where `from` is in the packet; bytes */
+};
+
+/* A stream file that is copied. */
+struct ctf_file_copy {
+    struct ctf_trace_copy *trace;
+    char *name;
+    size_t name_size;
+    struct sink *sink;
+    struct ctf_copied packet;
+    uint64_t offset;           /* bytes written */
+    bool is_changed;           /* not all packets are as they were */
+    bool is_dirty;             /* has events that are not in the image yet */
+    struct ctf_file_copy *next_dirty;
+    struct buffer index;       /* entries of what was written */
+    uint8_t *old_index;        /* the file as it was; NULL = there was none */
+    size_t old_index_n;
+};
+
+/* --- ctf_copy.c --- */
+
+/* Begins a file by its definition.  The trace becomes refused where it cannot be copied; nothing is written then. */
+TTR_MUST ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *trace, struct ttr_writer *out,
+                                   const struct ctf_stream *stream, ttr_error *error);
+
+/* Takes an event of the file, or the definition of a packet. */
+TTR_MUST ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event, ttr_error *error);
+
+/* Keeps what the batch that is over has of packets that are not. */
+TTR_MUST ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error);
+
+/* Ends the file. */
+TTR_MUST ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error);
+
+void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
+
+/* Makes a trace to copy into a folder ("" or "NAME/"): writes its metadata. */
+TTR_MUST ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *trace, const struct ctf_options *options,
+                                         struct ttr_writer *out, const char *folder, ttr_error *error);
+void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc);
+
+/* --- ctf_rebuild.c --- */
+
+/* Writes the packet with the events that stay; nothing where there are none. */
+TTR_MUST ttr_status ctf_rebuild(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error);
+
+/* Writes a packet as it is, but for its number where others before it are gone. */
+TTR_MUST ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out, const uint8_t *bytes, size_t n, ttr_error *error);
+
+/* What the numbers of the packet's stream are less than in the source. */
+int64_t *ctf_shift_of(struct ctf_file_copy *file);
+
+#endif

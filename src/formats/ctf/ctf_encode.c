@@ -1,0 +1,277 @@
+/* Encoding events of any kind, each source of them as a trace of its own.
+ *
+ * Its events go to one stream file for each cpu, and one for those without: times do not go back in a file, for who feeds this writer puts
+ * events in order before.  What CTF has no place for is written by the rules of ctf_dialect.h.  Metadata come last, when all classes are
+ * known. */
+#include "base/hash.h"
+#include "base/number.h"
+#include "base/status.h"
+#include "encodings/timeline.h"
+#include "formats/ctf/ctf_write.h"
+
+/* Streams of their own for so many cpus; events of others tell theirs. */
+#define CPUS_MAX 64u
+
+/* Beyond so many classes a name no longer makes one: it is written with the event. */
+#define CLASSES_MAX 100000u
+
+/* --- Traces and streams --- */
+
+static struct ctf_trace_out *add_trace(struct ttr_writer *out, const ttr_event *event)
+{
+    struct ctf_writer *w = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    enum ctf_version version = w->options.version ? w->options.version : CTF_1_8;
+    if (!alloc_reserve(alloc, (void **)&w->traces, &w->traces_capacity, w->traces_n + 1, sizeof *w->traces))
+        return NULL;
+    struct ctf_trace_out *trace = alloc_zero(alloc, 1, sizeof *trace);
+    if (!trace)
+        return NULL;
+    w->traces[w->traces_n++] = trace;
+    bool is_made = ctf_trace_begin(trace, out->t, &w->options, version, event);
+    return is_made && pairmap_put(&w->trace_of, event->source, 0, (uint32_t)(w->traces_n - 1)) ? trace : NULL;
+}
+
+static struct ctf_trace_out *trace_of(struct ttr_writer *out, const ttr_event *event)
+{
+    struct ctf_writer *w = out->own;
+    const uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
+    return index ? w->traces[*index] : add_trace(out, event);
+}
+
+/* The stream class of events with or without a cpu, made when new. */
+static struct ctf_kind_out *kind_of(struct ctf_trace_out *trace, bool has_cpu)
+{
+    for (size_t i = 0; i < trace->kinds_n; i++)
+        if (trace->kinds[i]->has_cpu == has_cpu)
+            return trace->kinds[i];
+    return ctf_trace_add_kind(trace, (ttr_text){has_cpu ? "cpu" : "events", has_cpu ? 3 : 6}, has_cpu, NULL);
+}
+
+static struct ctf_stream_out *add_stream(struct ttr_writer *out, struct ctf_trace_out *trace, bool has_cpu, uint32_t cpu)
+{
+    struct ctf_writer *w = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    struct ctf_kind_out *kind = kind_of(trace, has_cpu);
+    if (!kind || !alloc_reserve(alloc, (void **)&w->streams, &w->streams_capacity, w->streams_n + 1, sizeof *w->streams))
+        return NULL;
+    struct ctf_stream_out *stream = alloc_zero(alloc, 1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    w->streams[w->streams_n++] = stream;
+    *stream = (struct ctf_stream_out){.trace = trace, .kind = kind, .has_cpu = has_cpu, .cpu = cpu, .number = trace->streams_n++};
+    buffer_init(&stream->packet, alloc);
+    buffer_init(&stream->index, alloc);
+    stream->name_size = sizeof "events" + NUMBER_MAX;
+    stream->name = alloc_zero(alloc, stream->name_size, 1);
+    if (!stream->name)
+        return NULL;
+    memcpy(stream->name, has_cpu ? "cpu_" : "events", has_cpu ? 4 : 6);
+    if (has_cpu)
+        (void)number_put_u64(stream->name + 4, cpu);
+    return stream;
+}
+
+static struct ctf_stream_out *stream_of(struct ttr_writer *out, struct ctf_trace_out *trace, const ttr_event *event)
+{
+    struct ctf_writer *w = out->own;
+    uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
+    uint64_t place = index ? *index : 0, cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu + UINT64_C(1) : 0;
+    index = pairmap_get(&w->stream_of, place, cpu);
+    if (!index && trace->streams_n > CPUS_MAX) {
+        cpu = 0;
+        index = pairmap_get(&w->stream_of, place, 0);
+    }
+    if (index)
+        return w->streams[*index];
+    struct ctf_stream_out *stream = add_stream(out, trace, cpu != 0, (uint32_t)(cpu - 1));
+    return stream && pairmap_put(&w->stream_of, place, cpu, (uint32_t)(w->streams_n - 1)) ? stream : NULL;
+}
+
+/* --- Names of threads --- */
+
+/* The place of an id in a growing table, 0 where it is new; NULL when memory is out. */
+static ttr_id *told_at(ttr_id **table, size_t *n, const struct alloc *alloc, uint32_t id)
+{
+    size_t before = *n;
+    if (id >= before && !alloc_reserve(alloc, (void **)table, n, (size_t)id + 1, sizeof **table))
+        return NULL;
+    memset(*table + before, 0, (*n - before) * sizeof **table);
+    return &(*table)[id];
+}
+
+/* Writes what the names of a thread have become since they were written last. */
+static ttr_status tell_names(struct ttr_writer *out, struct ctf_stream_out *stream, ttr_id id, uint64_t ticks, ttr_error *error)
+{
+    struct ctf_writer *w = out->own;
+    struct ctf_trace_out *trace = stream->trace;
+    const struct alloc *alloc = &out->t->counted;
+    const struct ctf_items_for what = {.out = out, .version = trace->description.version, .is_dialect = true};
+    ttr_thread thread;
+    if (!ttr_thread_get(out->t, id, &thread))
+        return TTR_OK;
+    ttr_id *told = told_at(&trace->told.thread, &trace->told.threads_n, alloc, id);
+    ttr_id *process = told_at(&trace->told.process, &trace->told.processes_n, alloc, out->t->threads[id].process);
+    if (!told || !process)
+        return fail_memory(error);
+    bool has_thread = thread.thread_name && *told != thread.thread_name + 1, has_process = thread.process_name && *process != thread.process_name + 1;
+    *told = thread.thread_name + 1;
+    if (!has_thread && !has_process)
+        return TTR_OK;
+    *process = thread.process_name + 1;
+    ctf_items_begin(&w->items);
+    ctf_items_add_constant(&w->items, CTF_ATTRIBUTE_KIND, CTF_KIND_NAMES, (ttr_text){"names", 5});
+    ctf_items_add_thread(&w->items, &thread, CTF_ATTRIBUTE_PID);
+    w->items.context_n = what.version == CTF_RFC_1_1 ? 0 : w->items.n;
+    if (has_process)
+        ctf_items_add_text(&w->items, "process", ttr_text_get(out->t, thread.process_name));
+    if (has_thread)
+        ctf_items_add_text(&w->items, "thread", ttr_text_get(out->t, thread.thread_name));
+    ctf_items_end(&w->items, &what, 0);
+    const struct ctf_class_key key = {.name = {"names", 5}, .is_unnamed = true, .identity = UINT64_MAX};
+    const struct ctf_event_class *class = w->items.failed ? NULL : ctf_trace_class(trace, stream->kind, &w->items, &key);
+    return class ? ctf_stream_put(stream, out, class, &w->items, ticks, error) : fail_memory(error);
+}
+
+/* --- Events --- */
+
+/* Ticks in the stream, which do not go back. */
+static uint64_t ticks_of(struct ttr_writer *out, struct ctf_stream_out *stream, const ttr_event *event)
+{
+    uint64_t ticks = (uint64_t)event->time - (uint64_t)stream->trace->base;
+    stream->trace->has_unix_time |= time_is_unix(event->time);
+    if (event->time < stream->trace->base || ticks < stream->last) {
+        ticks = stream->last;
+        output_lost(out, CTF_LOST_BACKWARD, event->offset);
+    }
+    if (event->source && event->ticks != ticks && !(event->flags & TTR_EVENT_NO_TIME))
+        output_lost(out, CTF_LOST_TICKS, event->offset);
+    return ticks;
+}
+
+/* Where times are equal, streams are read in the order of their classes and numbers; those of the RFC have none and go by their names. */
+static bool is_read_before(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
+{
+    if (a->kind != b->kind)
+        return a->kind->class->id < b->kind->class->id;
+    return a->trace->description.version == CTF_RFC_1_1 ? strcmp(a->name, b->name) < 0 : a->number < b->number;
+}
+
+static void watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream, const ttr_event *event)
+{
+    struct ctf_writer *w = out->own;
+    bool is_same_time = w->latest && event->time == w->now && w->latest->trace == stream->trace;
+    if (is_same_time && is_read_before(stream, w->latest)) {
+        output_lost(out, CTF_LOST_ORDER, event->offset);
+        return;
+    }
+    w->now = event->time;
+    w->latest = stream;
+}
+
+static const struct ctf_event_class *class_of(struct ttr_writer *out, struct ctf_stream_out *stream, const ttr_event *event)
+{
+    struct ctf_writer *w = out->own;
+    bool is_level = event->level > 0 && event->level <= TTR_LEVEL_FATAL;
+    const char *kind = ttr_kind_text(event->kind);
+    struct ctf_class_key key = {.name = event->name ? ttr_text_get(out->t, event->name) : (ttr_text){kind, strlen(kind)},
+                                .is_unnamed = !event->name,
+                                .identity = hash_pair(event->name, is_level ? event->level : 0),
+                                .has_log_level = is_level,
+                                .log_level = is_level ? ctf_log_levels[event->level] : 0};
+    const struct ctf_event_class *known = w->items.failed ? NULL : ctf_trace_find_class(stream->kind, &w->items, &key);
+    if (known)
+        return known;
+    if (stream->kind->class->events_n >= CLASSES_MAX) {
+        ctf_items_add_name(&w->items, ttr_text_get(out->t, event->name), stream->trace->description.version == CTF_RFC_1_1);
+        key.name = (ttr_text){"event", 5};
+        key.is_unnamed = true;
+        key.identity = hash_pair(UINT32_MAX, is_level ? event->level : 0);
+    }
+    return w->items.failed ? NULL : ctf_trace_class(stream->trace, stream->kind, &w->items, &key);
+}
+
+ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    struct ctf_writer *w = out->own;
+    struct ctf_trace_out *trace = trace_of(out, event);
+    struct ctf_stream_out *stream = trace ? stream_of(out, trace, event) : NULL;
+    if (!stream)
+        return fail_memory(error);
+    uint64_t ticks = ticks_of(out, stream, event);
+    watch_order(out, stream, event);
+    bool is_new = event->thread && (event->thread >= trace->told.threads_n || !trace->told.thread[event->thread]);
+    ttr_status status = is_new ? tell_names(out, stream, event->thread, ticks, error) : TTR_OK;
+    if (status != TTR_OK)
+        return status;
+    const struct ctf_items_for what = {.out = out, .version = trace->description.version, .is_dialect = true, .has_cpu = stream->has_cpu};
+    ctf_items_collect(&w->items, &what, event);
+    const struct ctf_event_class *class = class_of(out, stream, event);
+    if (!class)
+        return fail_memory(error);
+    if (event->kind == TTR_KIND_GAP)
+        stream->discarded += event->link;
+    out->events++;
+    return ctf_stream_put(stream, out, class, &w->items, ticks, error);
+}
+
+/* --- Ends --- */
+
+/* Names that became known after the last event of their thread. */
+static ttr_status tell_last_names(struct ttr_writer *out, ttr_error *error)
+{
+    struct ctf_writer *w = out->own;
+    ttr_status status = TTR_OK;
+    for (size_t i = 0; i < w->streams_n; i++) {
+        struct ctf_stream_out *stream = w->streams[i];
+        const struct ctf_names_told *told = &stream->trace->told;
+        for (size_t id = 1; id < told->threads_n && status == TTR_OK; id++)
+            if (told->thread[id])
+                status = tell_names(out, stream, (ttr_id)id, stream->last, error);
+    }
+    return status;
+}
+
+static ttr_status write_metadata(const struct ctf_trace_out *trace, struct ttr_writer *out, ttr_error *error)
+{
+    struct buffer text;
+    buffer_init(&text, &out->t->counted);
+    ttr_status status = ctf_print_metadata(&trace->description, &text, error);
+    if (status == TTR_OK)
+        status = ctf_write_text(&(struct ctf_metadata){&trace->description, trace->description.version, trace->options, trace->folder}, &text, out, error);
+    buffer_free(&text);
+    return status;
+}
+
+ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error *error)
+{
+    struct ctf_writer *w = out->own;
+    ttr_status status = tell_last_names(out, error);
+    for (size_t i = 0; i < w->streams_n && status == TTR_OK; i++)
+        status = ctf_stream_finish(w->streams[i], out, error);
+    if (status == TTR_OK && needs_trace && w->traces_n == 0 && !add_trace(out, &(ttr_event){.kind = TTR_KIND_NONE}))
+        status = fail_memory(error);
+    for (size_t i = 0; i < w->traces_n && status == TTR_OK; i++) {
+        struct ctf_trace_out *trace = w->traces[i];
+        trace->clock->is_unix = trace->clock->is_absolute = trace->has_unix_time;
+        status = write_metadata(trace, out, error);
+    }
+    return status;
+}
+
+void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc)
+{
+    for (size_t i = 0; i < w->streams_n; i++) {
+        ctf_stream_free(w->streams[i], alloc);
+        alloc_free(alloc, w->streams[i], 1, sizeof *w->streams[i]);
+    }
+    for (size_t i = 0; i < w->traces_n; i++) {
+        ctf_trace_end(w->traces[i], alloc);
+        alloc_free(alloc, w->traces[i], 1, sizeof *w->traces[i]);
+    }
+    alloc_free(alloc, w->streams, w->streams_capacity, sizeof *w->streams);
+    alloc_free(alloc, w->traces, w->traces_capacity, sizeof *w->traces);
+    pairmap_free(&w->trace_of);
+    pairmap_free(&w->stream_of);
+    ctf_items_free(&w->items, alloc);
+}
