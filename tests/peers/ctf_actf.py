@@ -44,6 +44,18 @@ def scalar(word):
     return word
 
 
+class Digits(str):
+    """The bytes of a blob, or an optional number of two digits: both look so."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        return str(other) == str(self)
+
+    def __ne__(self, other):
+        return str(other) != str(self)
+
+
 class Line:
     """A printed event, and a place in it."""
 
@@ -157,7 +169,7 @@ class Babeltrace(Line):
         """A structure, the bytes of a blob, or an optional that is there."""
         blob = self.match(BLOB)
         if blob:
-            return blob.group(1).replace(" ", "")
+            return Digits(blob.group(1).replace(" ", ""))
         if self.takes(" }"):
             return []
         if MEMBER.match(self.text, self.at):
@@ -192,6 +204,8 @@ class Babeltrace(Line):
         if self.takes("<none>"):
             return None
         value = self.word()
+        if self.takes(" { }"):
+            return value
         if self.takes(" { "):
             labels = self.labels(", ")
             self.needs(" }")

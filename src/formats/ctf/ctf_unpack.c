@@ -194,7 +194,7 @@ ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_
     if (version == CTF_RFC_1_1 && is_packetised)
         return rfc11_unpack_metadata(description, bytes, n, key, text, error);
     if (version == CTF_UNKNOWN && is_packetised)
-        return fail(error, n < HEADER_BYTES ? TTR_E_TRUNCATED : TTR_E_UNSUPPORTED, 0, "%s: expected metadata packets of CTF 1.8 or 2",
+        return fail(error, n < HEADER_BYTES ? TTR_E_TRUNCATED : TTR_E_UNSUPPORTED, 0, "%s: offset 0: expected metadata packets of CTF 1.8 or 2",
                     u.file);
     if (is_packetised) {
         u.major = version == CTF_2 ? 2 : 1;

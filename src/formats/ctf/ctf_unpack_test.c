@@ -122,7 +122,7 @@ static void wrong_packets_are_refused_with_their_place(void **state)
     refuse(HEADER_LE "4001000038010000" TAIL "616263", TTR_E_MALFORMED, "has a content of 320 bits in 312");
     refuse(HEADER_LE "4101000048010000" TAIL "61626300", TTR_E_MALFORMED, "has a content of 321 bits");
     refuse(HEADER_LE "4001000040010000" "0100000108" "616263", TTR_E_UNSUPPORTED, "compressed, encrypted or checked (schemes 1, 0, 0)");
-    refuse(HEADER_LE "4001000040010000" "0000000300" "616263", TTR_E_UNSUPPORTED, "expected metadata packets of CTF 1.8 or 2");
+    refuse(HEADER_LE "4001000040010000" "0000000300" "616263", TTR_E_UNSUPPORTED, "offset 0: expected metadata packets of CTF 1.8 or 2");
     refuse(HEADER_LE "4001000040010000" TAIL "616263" "571dd175" UUID "00000000" "4001000040010000" "0000000208" "616263",
            TTR_E_MALFORMED, "is of version 2.8, not 1");
     refuse(HEADER_LE "2801000028010000" TAIL HEADER_BE "0000012800000128" TAIL, TTR_E_MALFORMED, "another byte order");
