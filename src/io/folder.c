@@ -31,6 +31,7 @@ struct folder {
     size_t n, capacity;
     struct descriptors *pool; /* of all sources, which may outlive the folder */
     bool is_memory;
+    size_t chunk; /* of windows at most; 0 = as asked */
 };
 
 void folder_close(struct folder *folder)
@@ -224,14 +225,21 @@ void folder_file_path(const struct folder *folder, const struct folder_file *fil
     (void)snprintf(to, size, "%s%s%s", folder->path, n && folder->path[n - 1] == '/' ? "" : "/", file->name);
 }
 
+void folder_limit_windows(struct folder *folder, size_t chunk)
+{
+    folder->chunk = chunk;
+}
+
 struct source *folder_source(struct folder *folder, const struct folder_file *file, const struct source_options *options,
                              ttr_error *error)
 {
     const struct entry *entry = (const struct entry *)(const void *)file; /* its first member */
     struct source_options how = options ? *options : (struct source_options){.shared = NULL};
     char path[PATH_MAX];
+    if (folder->chunk && (!how.chunk || how.chunk > folder->chunk))
+        how.chunk = folder->chunk;
     if (folder->is_memory)
-        return source_open_memory(folder->alloc, entry->bytes, (size_t)file->size, options, error);
+        return source_open_memory(folder->alloc, entry->bytes, (size_t)file->size, &how, error);
     how.shared = folder->pool;
     folder_file_path(folder, file, path, sizeof path);
     return source_open(folder->alloc, path, &how, error);

@@ -41,6 +41,9 @@ void folder_file_path(const struct folder *folder, const struct folder_file *fil
 struct source *folder_source(struct folder *folder, const struct folder_file *file, const struct source_options *options,
                              ttr_error *error);
 
+/* Windows of the folder's sources show no more than `chunk` bytes (rounded by the kind of source) where records let them; 0 = as asked. */
+void folder_limit_windows(struct folder *folder, size_t chunk);
+
 /* Reads a whole small file (at most `limit` bytes, else TTR_E_LIMIT) into memory of the seam: *bytes is alloc_free'd by the caller with *n + 1. */
 TTR_MUST ttr_status folder_read(struct folder *folder, const struct folder_file *file, uint64_t limit, uint8_t **bytes, size_t *n,
                                 ttr_error *error);

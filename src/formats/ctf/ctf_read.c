@@ -9,9 +9,9 @@
 #include "formats/ctf/ctf_scan.h"
 #include "formats/ctf/rfc11_read.h"
 
-#define HEAD_BYTES ((size_t)512)        /* most packet headers with their contexts are smaller */
+#define HEAD_BYTES ((size_t)128)        /* most packet headers with their contexts are smaller */
 #define HEAD_MAX ((size_t)16 << 20)
-#define MOVE_BYTES ((size_t)64 << 10)
+#define MOVE_BYTES ((size_t)4096)
 #define EVENTS_BEFORE 3u                /* a definition and two gaps may stand before the events of a packet */
 
 enum step {

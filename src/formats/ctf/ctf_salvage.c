@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-#define SEARCH_BYTES ((size_t)64 << 10)
+#define SEARCH_BYTES ((size_t)16 << 10)
 #define CANDIDATE_BYTES ((size_t)4096) /* header and context of a candidate are looked for in so many bytes */
 
 bool ctf_is_zero(const uint8_t *bytes, size_t n)
