@@ -10,14 +10,8 @@
 TTR_MUST struct step *emit_moving(struct compiler *c, enum step_code code);
 TTR_MUST struct step *emit_still(struct compiler *c, enum step_code code, uint64_t bits);
 
-/* Passes over bits of a fixed field. */
-TTR_MUST bool emit_pass(struct compiler *c, uint64_t bits);
-
 /* Makes the next field begin at a multiple of 1 << log2. */
 TTR_MUST bool emit_align(struct compiler *c, unsigned log2);
-
-/* Makes sure that a field of a byte order (or of whole bytes) may begin here. */
-TTR_MUST bool emit_order(struct compiler *c, enum order order);
 
 /* Writes the byte order down for steps that are reached on several ways. */
 TTR_MUST bool emit_mixed(struct compiler *c);

@@ -34,7 +34,8 @@ struct step *emit_moving(struct compiler *c, enum step_code code)
     return step;
 }
 
-bool emit_pass(struct compiler *c, uint64_t bits)
+/* Passes over bits of a fixed field. */
+static bool emit_pass(struct compiler *c, uint64_t bits)
 {
     if (bits > COMPILE_BITS - c->pending)
         return compiler_refuse(c, "with it the record is larger than 2^60 bits");
@@ -70,7 +71,8 @@ bool emit_mixed(struct compiler *c)
     return true;
 }
 
-bool emit_order(struct compiler *c, enum order order)
+/* Makes sure that a field of a byte order (or of whole bytes) may begin here. */
+static bool emit_order(struct compiler *c, enum order order)
 {
     bool is_first = c->place.order == ORDER_START && order != ORDER_BYTES;
     bool is_safe = place_is_at_byte(&c->place) || c->place.order == order || is_first;

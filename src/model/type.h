@@ -30,7 +30,7 @@ enum type_kind {
     TYPE_UINT,     /* `bits` bits; with labels: an enumeration */
     TYPE_INT,
     TYPE_FLAGS,    /* `bits` bits; labels name bits by their index */
-    TYPE_FLOAT,    /* IEEE 754 of 16, 32, 64 or 128 bits; wider ones are given as bytes */
+    TYPE_FLOAT,    /* IEEE 754 of 16, 32, 64 or 128 bits, the latter as the nearest double; wider ones are given as bytes */
     TYPE_VAR_UINT, /* LEB128 */
     TYPE_VAR_INT,
     TYPE_STRING,   /* characters up to a zero of `unit` bits of the encoding */
