@@ -20,6 +20,7 @@
 #define LAYOUT_DEPTH 16u       /* arrays and sequences inside one another */
 #define LAYOUT_SPINS 65536u    /* elements of a record that take no bits: more are nobody's data */
 #define LAYOUT_LABELS 256u     /* names of one value that are told; more are not counted */
+#define LAYOUT_LABELS_SEEN 1024u /* labels of a type, from the first, among which second names and flags are looked for */
 
 struct layout;
 struct op;

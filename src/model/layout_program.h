@@ -103,7 +103,7 @@ struct op {
     struct step step;
 };
 
-/* Values to something: entries that do not overlap are sorted and searched by halves, others tried in order. */
+/* Values to something: entries in ascending order that do not overlap, searched by halves. */
 struct lookup_entry {
     uint64_t low, high; /* the sign bit turned where signed, so that they compare as unsigned numbers */
     uint32_t index;     /* of the label, or the step to go on at */
@@ -112,7 +112,7 @@ struct lookup_entry {
 struct lookup {
     uint64_t turn;
     uint32_t n;
-    bool is_sorted;
+    bool has_overlaps; /* some values have several indices; the entries tell the least */
     struct lookup_entry entry[];
 };
 
@@ -122,12 +122,6 @@ struct lookup {
 static inline uint32_t lookup_find(const struct lookup *lookup, uint64_t value)
 {
     uint64_t x = value ^ lookup->turn;
-    if (!lookup->is_sorted) {
-        for (uint32_t i = 0; i < lookup->n; i++)
-            if (x >= lookup->entry[i].low && x <= lookup->entry[i].high)
-                return lookup->entry[i].index;
-        return LOOKUP_NONE;
-    }
     uint32_t from = 0, n = lookup->n;
     while (n > 1) {
         uint32_t half = n / 2;

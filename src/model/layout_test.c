@@ -225,6 +225,8 @@ static void optionals_and_variants_follow_their_selector(void **state)
         {"f:i8 o:?p.f(-2..-1):u8 b:u8", "ff 01 05", "f=-1 o=1 b=5"},
         {"f:i8 o:?p.f(-2..-1):u8 b:u8", "fd 05", "f=-3 o=absent b=5"},
         {"f:u8 v:|p.f(a=0..1:u16,b=2:s,c=3:{x:u8}) b:u8", "01 0200 05", "f=1 v=2 b=5"},
+        {"f:u8 v:|p.f(a=3..4:u16,b=0..9:s,c=2:{x:u8}) b:u8", "02 6100 05", "f=2 v='a' b=5"},
+        {"f:u8 v:|p.f(a=3..4:u16,b=0..9:s,c=2:{x:u8}) b:u8", "04 0200 05", "f=4 v=2 b=5"},
         {"f:u8 v:|p.f(a=0..1:u16,b=2:s,c=3:{x:u8}) b:u8", "02 6100 05", "f=2 v='a' b=5"},
         {"f:u8 v:|p.f(a=0..1:u16,b=2:s,c=3:{x:u8}) b:u8", "03 04 05", "f=3 v={1} .x=4 b=5"},
         /* The usual header: a compact one with 27 bits of time, or an extended one. */
@@ -257,6 +259,9 @@ static void labels_are_found_and_counted(void **state)
         {"a:u8=RED=0,GREEN=1,MANY=2..9;", "05", "a=5(MANY/1)"},
         {"a:u8=RED=0,GREEN=1,MANY=2..9;", "0a", "a=10(/0)"},
         {"a:u8=A=1..5,B=3,C=5..6; b:u8=A=1..5,B=3,C=5..6;", "03 06", "a=3(A/2) b=6(C/1)"},
+        {"a:[6]u8=A=0..255,B=10..20,C=5..15,D=15;", "00 05 0a 0f 10 15", "a=[6] .0(A/1) .5(A/2) .10(A/3) .15(A/4) .16(A/2) .21(A/1)"},
+        {"a:[5]u8=C=5..15,B=10..20,A=0..7,E=9,E2=9;", "04 06 09 0c 14", "a=[5] .4(A/1) .6(C/2) .9(C/3) .12(C/2) .20(B/1)"},
+        {"a:u64=A=0..18446744073709551615,B=18446744073709551615;", "ffffffffffffffff", "a=18446744073709551615(A/2)"},
         {"a:i8=LOW=-5..-1,ZERO=0,HIGH=1..127;", "ff", "a=-1(LOW/1)"},
         {"a:u3=X=6; b:u5", "fe", "a=6(X/1) b=31"},
         {"a:g8=A=0,B=1..2,C=7;", "85", "a=133(A/3)"},

@@ -32,7 +32,8 @@ void value_enum(const struct value_place *place, ttr_value *value)
         return;
     value->text = labels->label[index].name;
     value->count = 1;
-    for (uint32_t i = index + 1; !lookup->is_sorted && i < labels->n && value->count < LAYOUT_LABELS; i++) {
+    uint32_t n = labels->n < LAYOUT_LABELS_SEEN ? labels->n : LAYOUT_LABELS_SEEN;
+    for (uint32_t i = index + 1; lookup->has_overlaps && i < n && value->count < LAYOUT_LABELS; i++) {
         const struct type_label *label = &labels->label[i];
         value->count += type_in_ranges(label->ranges, label->ranges_n, labels->is_signed, number);
     }
@@ -42,7 +43,8 @@ void value_flags(const struct value_place *place, ttr_value *value)
 {
     const struct type_labels *labels = place->step->type->labels;
     const uint64_t *masks = place->step->table;
-    for (uint32_t i = 0; i < labels->n && value->count < LAYOUT_LABELS; i++) {
+    uint32_t n = labels->n < LAYOUT_LABELS_SEEN ? labels->n : LAYOUT_LABELS_SEEN;
+    for (uint32_t i = 0; i < n && value->count < LAYOUT_LABELS; i++) {
         if (!(masks[i] & value->v.u))
             continue;
         if (value->count++ == 0)

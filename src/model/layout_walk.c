@@ -470,6 +470,10 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
     const struct type *type = walk->op->step.type;
     if (!type || !type->labels)
         return false;
+    if (i == 0) {
+        *label = value->text;
+        return true;
+    }
     bool is_flags = type->kind == TYPE_FLAGS;
     const struct type_label *found = is_flags ? type_flag_of(type->labels, value->v.u, i) : type_label_of(type->labels, value->v.u, i);
     if (found)
