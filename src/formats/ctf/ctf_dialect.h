@@ -59,10 +59,10 @@ extern const uint8_t ctf_log_levels[7];
 unsigned ctf_level_of(int64_t log_level);
 
 /* Appends a field's name in a form that any description can hold.  "_x" and two digits stand for a byte; also for the underscore of an
- * "_x" that was there, and for the first byte of a name that means something here.  An empty name is "_x_".  `is_identifier`: all but
+ * "_x" that was there, and for the first byte of a name that means something where it stands (`is_in_context`).  An empty name is "_x_".  `is_identifier`: all but
  * letters, digits and underscores is escaped; else only what is no UTF-8, and zeros.  `times`: the name stands in its struct for the
  * times-th time; from 2 on "_xn2" and so forth follows. */
-void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, unsigned times);
+void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, bool is_in_context, unsigned times);
 
 /* The same for labels, and for names of classes: those that begin like CTF_DIALECT_UNNAMED are escaped. */
 void ctf_label_escape(struct buffer *to, ttr_text text);

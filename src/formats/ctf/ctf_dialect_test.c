@@ -18,7 +18,7 @@ static void check_name(const char *bytes, size_t n, bool is_identifier, unsigned
     struct buffer escaped, plain;
     buffer_init(&escaped, alloc_default());
     buffer_init(&plain, alloc_default());
-    ctf_name_escape(&escaped, (ttr_text){bytes, n}, is_identifier, times);
+    ctf_name_escape(&escaped, (ttr_text){bytes, n}, is_identifier, times > 1, times);
     for (size_t i = 0; i < escaped.n && is_identifier; i++)
         assert_non_null(memchr("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", escaped.bytes[i], 63));
     assert_true(escaped.n > 0);
@@ -62,13 +62,24 @@ static void names_are_escaped_as_little_as_can_be(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct buffer to;
         buffer_init(&to, alloc_default());
-        ctf_name_escape(&to, (ttr_text){rows[i].name, strlen(rows[i].name)}, true, rows[i].times);
+        ctf_name_escape(&to, (ttr_text){rows[i].name, strlen(rows[i].name)}, true, true, rows[i].times);
         support_assert_text(to.bytes, to.n, rows[i].identifier);
         buffer_clear(&to);
-        ctf_name_escape(&to, (ttr_text){rows[i].name, strlen(rows[i].name)}, false, rows[i].times);
+        ctf_name_escape(&to, (ttr_text){rows[i].name, strlen(rows[i].name)}, false, true, rows[i].times);
         support_assert_text(to.bytes, to.n, rows[i].text);
         buffer_free(&to);
     }
+}
+
+static void names_of_attributes_are_free_outside_of_contexts(void **state)
+{
+    (void)state;
+    struct buffer to;
+    buffer_init(&to, alloc_default());
+    ctf_name_escape(&to, (ttr_text){"name", 4}, true, false, 1);
+    ctf_name_escape(&to, (ttr_text){"koid", 4}, true, false, 1);
+    support_assert_text(to.bytes, to.n, "name_x6boid");
+    buffer_free(&to);
 }
 
 static void levels_are_log_levels_and_come_back(void **state)
@@ -458,6 +469,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_name_can_be_escaped_and_comes_back),
         cmocka_unit_test(names_are_escaped_as_little_as_can_be),
+        cmocka_unit_test(names_of_attributes_are_free_outside_of_contexts),
         cmocka_unit_test(levels_are_log_levels_and_come_back),
         cmocka_unit_test(events_with_everything_come_back_without_loss),
         cmocka_unit_test(floats_keep_their_bits_but_in_the_rfc),

@@ -40,10 +40,11 @@ unsigned ctf_level_of(int64_t log_level)
     return TTR_LEVEL_NONE;
 }
 
-static bool is_special(ttr_text name)
+/* Whether a name means something here: attributes do among those of contexts, wrappers everywhere. */
+static bool is_special(ttr_text name, bool is_in_context)
 {
     static const char *const wrappers[] = {"koid", "number", "elements"};
-    for (size_t i = 0; i < CTF_ATTRIBUTE_COUNT; i++)
+    for (size_t i = 0; is_in_context && i < CTF_ATTRIBUTE_COUNT; i++)
         if (name.n == strlen(ctf_attribute_names[i]) && memcmp(name.p, ctf_attribute_names[i], name.n) == 0)
             return true;
     for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
@@ -78,12 +79,12 @@ static void escape(struct buffer *to, ttr_text text, bool is_identifier, bool hi
     }
 }
 
-void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, unsigned times)
+void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, bool is_in_context, unsigned times)
 {
     char digits[NUMBER_MAX];
     if (name.n == 0)
         buffer_add_text(to, "_x_");
-    escape(to, name, is_identifier, is_special(name));
+    escape(to, name, is_identifier, is_special(name, is_in_context));
     if (times < 2)
         return;
     buffer_add_text(to, "_xn");

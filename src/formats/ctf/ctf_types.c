@@ -230,6 +230,12 @@ static const struct type *nothing(struct ctf_types *types, bool is_absent)
 
 /* --- Names --- */
 
+/* Whether attributes stand among the fields under way: in contexts, of which the RFC has none for a single class. */
+static bool has_attributes(const struct ctf_types *types)
+{
+    return types->root != ROOT_PAYLOAD || is_rfc(types);
+}
+
 /* An identifier of TSDL has an underscore before it, as LTTng's have, so that it can be no keyword; people see it without. */
 static void name_member(struct ctf_types *types, struct type_member *member, ttr_text name, unsigned times, bool is_fixed)
 {
@@ -240,7 +246,7 @@ static void name_member(struct ctf_types *types, struct type_member *member, ttr
     if (is_fixed)
         buffer_add(&types->name, name.p, name.n);
     else
-        ctf_name_escape(&types->name, name, types->description->version != CTF_2, times);
+        ctf_name_escape(&types->name, name, types->description->version != CTF_2, has_attributes(types), times);
     types->failed |= types->name.failed;
     member->name = keep(types, types->name.bytes, types->name.n);
     member->shown = is_tsdl && member->name.n ? (ttr_text){member->name.p + 1, member->name.n - 1} : member->name;
