@@ -388,7 +388,9 @@ static void serve(struct talk *talk)
             talk->is_over = true;
         }
         answer(talk, (unsigned)number(head + 8, 4), request);
-        flush(talk);
+        struct pollfd more = {.fd = talk->fd, .events = POLLIN};
+        if (!talk->fault->pause_ms || poll(&more, 1, talk->fault->pause_ms) <= 0)
+            flush(talk);
     }
 }
 

@@ -52,6 +52,7 @@ struct relay_fault {
     unsigned attach_status;  /* not 0: answer to ATTACH */
     bool hides_session;      /* lists none */
     size_t piece;            /* at most so many bytes of a packet in an answer; 0 = any */
+    int pause_ms;            /* answers when no question has come for so long */
     size_t drip;             /* sends in writes of so many bytes; 0 = any */
     unsigned packet_status;  /* not 0: answer to the first PACKET */
     unsigned packet_flags;

@@ -1,6 +1,6 @@
 /* Serves the session of two streams (tests/live_scene.h) until its standard input ends, for tests of the command.
- * usage: live_serve [stay|mute|cut].  Prints the session's URL.  stay: the session does not end.  mute: never answers.  cut: closes the first
- * connection in the middle of a packet. */
+ * usage: live_serve [stay|mute|cut|lazy|lazy-cut].  Prints the session's URL.  stay: the session does not end.  mute: never answers.  cut: closes the
+ * first connection in the middle of a packet.  lazy: answers several questions at once, which records conversations for fuzz/live.c. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +16,8 @@ int main(int argc, char **argv)
     pair.streams[0].stays = pair.streams[1].stays = strcmp(how, "stay") == 0;
     struct scene scene = scene_of_pair(&pair);
     scene.relay.fault[0].stall_at = strcmp(how, "mute") == 0;
-    scene.relay.fault[0].cut_at = strcmp(how, "cut") == 0 ? 15000 : 0;
+    scene.relay.fault[0].cut_at = strstr(how, "cut") ? 15000 : 0;
+    scene.relay.fault[0].pause_ms = scene.relay.fault[1].pause_ms = strstr(how, "lazy") ? 20 : 0;
     relay_start(&scene.relay, scene.url, sizeof scene.url);
     (void)printf("%s\n", scene.url);
     (void)fflush(stdout);

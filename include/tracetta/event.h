@@ -78,7 +78,8 @@ typedef enum ttr_kind {
     TTR_KIND_LOG = 15,         /* a message: field "message" */
     TTR_KIND_BLOB = 16,        /* bytes: field "data"; `tag` is the format's own type of it */
     TTR_KIND_OBJECT = 17,      /* says that object `link` is called `name`; `tag` is a ttr_object */
-    TTR_KIND_GAP = 18,         /* events are missing here: `link` is how many, 0 = unknown */
+    TTR_KIND_GAP = 18,         /* events are missing from `time` on, for `duration` (0 = somewhere here): `link` is how many, 0 = unknown;
+                                * `tag` is a ttr_gap */
     TTR_KIND_DEFINITION = 19,  /* raw bytes that carry no event (tables, headers); only with TTR_READ_DEFINITIONS */
     TTR_KIND_COUNT = 20
 } ttr_kind;
@@ -95,6 +96,12 @@ typedef enum ttr_object {
     TTR_OBJECT_MODULE = 4,  /* a loaded binary: fields "build_id", ... */
     TTR_OBJECT_MAPPING = 5  /* a mapping of a module: fields "start", "size", ... */
 } ttr_object;
+
+/* What is missing at a TTR_KIND_GAP. */
+typedef enum ttr_gap {
+    TTR_GAP_EVENTS = 0,  /* single events */
+    TTR_GAP_PACKETS = 1  /* packets with all their events: `sequence` is how many packets, 0 = unknown */
+} ttr_gap;
 
 /* State of the outgoing thread of a TTR_KIND_SWITCH (in `tag`). */
 typedef enum ttr_thread_state {
@@ -129,7 +136,7 @@ typedef enum ttr_level {
 typedef struct ttr_event {
     int64_t time;           /* ns; since the Unix epoch where the clock is anchored, else since the trace's own zero */
     uint64_t ticks;         /* the time as stored, in ticks of the event's clock */
-    uint64_t duration;      /* ns, spans only */
+    uint64_t duration;      /* ns, spans and gaps only */
     uint64_t link;          /* id of async, flow, counter, object; see the kinds */
     const uint8_t *payload; /* the record (TTR_EVENT_RAW) or its fields */
     uint32_t payload_size;  /* bytes */

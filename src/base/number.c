@@ -230,3 +230,14 @@ bool number_get_i64(const char *p, size_t n, int64_t *x)
     *x = is_negative ? (int64_t)(0 - size) : (int64_t)size;
     return true;
 }
+
+bool number_is_integer(const char *p, size_t n)
+{
+    size_t sign = n > 0 && p[0] == '-';
+    if (n == sign || (p[sign] == '0' && n > sign + 1))
+        return false;
+    for (size_t i = sign; i < n; i++)
+        if (p[i] < '0' || p[i] > '9')
+            return false;
+    return true;
+}

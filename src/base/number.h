@@ -29,6 +29,9 @@ size_t number_put_iso(char *to, int64_t unix_ns);
 bool number_get_u64(const char *p, size_t n, uint64_t *x);
 bool number_get_i64(const char *p, size_t n, int64_t *x);
 
+/* True where the whole text is an integer of any size as JSON writes it: "-170", no "+", no leading zeros. */
+bool number_is_integer(const char *p, size_t n);
+
 /* Whole text [p, p+n) as a double, correctly rounded whatever the locale: "-1.5", "3", "1e-7"; digits on both sides of a point.
  * False when it is not one; a number too large is an infinity. */
 bool number_get_double(const char *p, size_t n, double *x);

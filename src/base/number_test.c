@@ -173,9 +173,21 @@ static void a_locale_with_a_comma_changes_nothing(void **state)
     (void)setlocale(LC_NUMERIC, "C");
 }
 
+static void integers_of_any_size_are_told_from_other_text(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"0", "-0", "7", "-12", "340282366920938463463374607431768211456"};
+    static const char *const bad[] = {"", "-", "+1", "007", "-01", "1 ", " 1", "1.0", "0x1", "1e3", "--1", "1-"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(number_is_integer(good[i], strlen(good[i])));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(number_is_integer(bad[i], strlen(bad[i])));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers_of_any_size_are_told_from_other_text),
         cmocka_unit_test(integers_are_written_like_printf_and_read_back),
         cmocka_unit_test(what_is_no_integer_is_refused),
         cmocka_unit_test(signs_and_hexadecimal_are_read),

@@ -13,7 +13,8 @@ static const char *const cat_examples[] = {
     "tracetta cat trace.fxt", "one line an event, through the pager",
     "tracetta cat --format=jsonl --kind=counter trace.fxt | jq .fields", "counters as JSON Lines",
     "tracetta cat --start=+2s --end=+2.5s --thread='worker*' trace.fxt", "half a second of some threads",
-    "tracetta cat one.fxt two.trace", "two traces on one time line", NULL};
+    "tracetta cat one.fxt two.trace", "two traces on one time line",
+    "tracetta cat net://relay/host/HOST/SESSION", "a live session of LTTng, as it is recorded", NULL};
 
 static const char *const convert_examples[] = {
     "tracetta convert trace.fxt -o trace.pftrace", "for ui.perfetto.dev",

@@ -100,7 +100,8 @@ static void put_overview_page(FILE *to)
                   ttr_version());
     (void)fputs(".SH SYNOPSIS\n\\fBtracetta\\fR \\fIFILE\\fR...\n.br\n\\fBtracetta\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] \\fIFILE\\fR...\n"
                 ".SH DESCRIPTION\nReads traces of several formats, told by their content, from files (compressed or not), pipes and\n"
-                "standard input (\"\\-\"). Data goes to standard output, everything else to standard error. Damaged input is read as far\n"
+                "standard input (\"\\-\"), and live sessions of LTTng from its relay daemon, as they are recorded\n"
+                "(net://HOST[:PORT]/host/HOSTNAME/SESSION; net://HOST lists them). Data goes to standard output, everything else to standard error. Damaged input is read as far\n"
                 "as its format allows, with one line of warning; \\fB\\-\\-strict\\fR makes it an error.\n.SH COMMANDS\n", to);
     for (size_t i = 0; command_at(i); i++) {
         (void)fprintf(to, ".TP\n\\fBtracetta\\-%s\\fR(1)\n", command_at(i)->name);

@@ -12,15 +12,15 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-static bool add_text(struct style *style, const char *key, const char *value)
+static bool add_text(struct style *style, const char *format, const char *key, const char *value)
 {
-    size_t size = strlen(key) + strlen(value) + 16;
+    size_t size = strlen(format) + strlen(key) + strlen(value) + 3;
     char *text = malloc(size);
     if (!text || style->texts_n == STYLE_TEXTS) {
         free(text);
         return false;
     }
-    (void)snprintf(text, size, "babeltrace2.%s=%s", key, value);
+    (void)snprintf(text, size, "%s.%s=%s", format, key, value);
     style->text[style->texts_n++] = text;
     return words_add(&style->call->set.format_options, text);
 }
@@ -28,19 +28,19 @@ static bool add_text(struct style *style, const char *key, const char *value)
 static bool add_options(struct style *style)
 {
     const struct settings *set = &style->call->set;
-    bool is_fine = true;
+    bool is_fine = add_text(style, "ctf", "time", "double");
     if (set->shown_names)
-        is_fine = is_fine && add_text(style, "names", set->shown_names);
+        is_fine = is_fine && add_text(style, "babeltrace2", "names", set->shown_names);
     if (set->shown_fields)
-        is_fine = is_fine && add_text(style, "fields", set->shown_fields);
+        is_fine = is_fine && add_text(style, "babeltrace2", "fields", set->shown_fields);
     if (set->clock_seconds || set->clock_cycles)
-        is_fine = is_fine && add_text(style, "time", set->clock_cycles ? "cycles" : "seconds");
+        is_fine = is_fine && add_text(style, "babeltrace2", "time", set->clock_cycles ? "cycles" : "seconds");
     if (set->clock_date)
-        is_fine = is_fine && add_text(style, "date", "yes");
+        is_fine = is_fine && add_text(style, "babeltrace2", "date", "yes");
     if (set->clock_gmt)
-        is_fine = is_fine && add_text(style, "gmt", "yes");
+        is_fine = is_fine && add_text(style, "babeltrace2", "gmt", "yes");
     if (set->no_delta)
-        is_fine = is_fine && add_text(style, "delta", "no");
+        is_fine = is_fine && add_text(style, "babeltrace2", "delta", "no");
     return is_fine;
 }
 

@@ -172,6 +172,18 @@ static void add_bytes(struct field_json *json, ttr_text bytes)
     buffer_filled(json->to, bytes.n * 2 + 4);
 }
 
+static void add_text(struct field_json *json, ttr_text text)
+{
+    buffer_add_byte(json->to, '"');
+    add_escaped(json, text.p, text.n);
+    buffer_add_byte(json->to, '"');
+}
+
+static bool is_number(const ttr_value *value)
+{
+    return value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
+}
+
 static bool is_container(const ttr_value *value)
 {
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
@@ -294,13 +306,57 @@ void field_json_value(struct field_json *json, const ttr_value *value)
     case TTR_TYPE_TEXT: break;
     default: buffer_add_text(json->to, "null"); return;
     }
-    if (value->text_id) {
+    if (value->text_id)
         add_known_text(json, value->text_id);
-        return;
+    else if (value->hint == TTR_HINT_NUMBER && number_is_integer(value->text.p, value->text.n))
+        buffer_add(json->to, value->text.p, value->text.n);
+    else
+        add_text(json, value->text);
+}
+
+/* A value with names; the number stays a number. */
+static void add_labelled(struct field_json *json, const ttr_fields *fields, const ttr_value *value)
+{
+    bool is_list = value->hint == TTR_HINT_FLAGS || value->count > 1;
+    buffer_add_text(json->to, "{\"value\":");
+    add_number(json, value);
+    if (value->hint == TTR_HINT_ENUM && value->count > 0) {
+        buffer_add_text(json->to, ",\"label\":");
+        add_text(json, value->text);
     }
-    buffer_add_byte(json->to, '"');
-    add_escaped(json, value->text.p, value->text.n);
-    buffer_add_byte(json->to, '"');
+    if (is_list)
+        buffer_add_text(json->to, ",\"labels\":[");
+    for (uint32_t i = 0; is_list && i < value->count; i++) {
+        ttr_text label;
+        if (!ttr_fields_label(fields, value, i, &label))
+            break;
+        if (i)
+            buffer_add_byte(json->to, ',');
+        add_text(json, label);
+    }
+    buffer_add_text(json->to, is_list ? "]}" : "}");
+}
+
+static void add_field(struct field_json *json, const ttr_fields *fields, const ttr_field *field)
+{
+    const ttr_value *value = &field->value;
+    while (json->depth > field->depth)
+        close_level(json);
+    if (json->objects[json->depth])
+        field_json_field_name(json, field);
+    else
+        add_comma(json);
+    if (is_container(value))
+        open_level(json, value);
+    else if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && is_number(value))
+        add_labelled(json, fields, value);
+    else
+        field_json_value(json, value);
+}
+
+static bool is_context(const ttr_field *field)
+{
+    return field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT;
 }
 
 void field_json_fields(struct field_json *json, const ttr_event *event)
@@ -309,19 +365,28 @@ void field_json_fields(struct field_json *json, const ttr_event *event)
     ttr_field field;
     ttr_fields_begin(json->t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
-        while (json->depth > field.depth)
-            close_level(json);
-        if (json->objects[json->depth])
-            field_json_field_name(json, &field);
-        else
-            add_comma(json);
-        if (is_container(&field.value))
-            open_level(json, &field.value);
-        else
-            field_json_value(json, &field.value);
+        json->contexts += field.depth == 0 && is_context(&field);
+        add_field(json, &fields, &field);
     }
     while (json->depth > 0)
         close_level(json);
+}
+
+bool field_json_part(struct field_json *json, const ttr_event *event, bool wants_context)
+{
+    ttr_fields fields;
+    ttr_field field;
+    bool has_others = false;
+    ttr_fields_begin(json->t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        bool is_wanted = is_context(&field) == wants_context;
+        has_others |= !is_wanted;
+        if (is_wanted)
+            add_field(json, &fields, &field);
+    }
+    while (json->depth > 0)
+        close_level(json);
+    return has_others;
 }
 
 void field_json_tell(struct field_json *json, struct ttr_writer *out, uint64_t offset)

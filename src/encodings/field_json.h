@@ -3,6 +3,8 @@
  *   null null | bool true, false | uint, int exact integers | float shortest decimal, not finite: "NaN", "Infinity", "-Infinity"
  *   text string, bytes that are no UTF-8: U+FFFD | bytes "0x" and hexadecimal digits | array [...] | struct {...}
  *   a thread (hint): its tid | a name used again in one object: "name#2", "name#3"
+ *   an enumerated value {"value":1,"label":"A"}, with "labels":["A","B"] where it has several names, without any where it has none;
+ *   flags {"value":5,"labels":["A","C"]} | an integer of more than 64 bits (hint): its digits
  *
  * What JSON cannot tell apart afterwards is counted, see enum field_json_loss.  Text is appended to a buffer that must not be
  * drained between field_json_begin and the end of the object: names are compared there.
@@ -42,6 +44,7 @@ struct field_json {
     uint64_t bytes_cut;
     bool hex_pointers;  /* write pointers as strings, "0x7f00", and count them in `pointers` */
     uint64_t pointers;
+    uint64_t contexts;  /* fields of an event's context that field_json_fields put among the others */
     uint64_t objects[FIELD_JSON_DEPTH + 1]; /* generation of the open object at each level, 0 = array */
     uint64_t losses[FIELD_JSON_LOSSES];
     uint64_t lost_any;
@@ -62,6 +65,9 @@ void field_json_value(struct field_json *json, const ttr_value *value);
 
 /* Appends all fields of an event as members. */
 void field_json_fields(struct field_json *json, const ttr_event *event);
+
+/* Appends those of the event's context (groups COMMON and CONTEXT), or the others; true where the other part has fields too. */
+bool field_json_part(struct field_json *json, const ttr_event *event, bool wants_context);
 
 /* Counts what was lost since the last call in the ledger of a writer. */
 void field_json_tell(struct field_json *json, struct ttr_writer *out, uint64_t offset);

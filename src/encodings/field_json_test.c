@@ -49,6 +49,30 @@ static void values_of_every_type_have_their_form(void **state)
                       "\"t\":\"\\\"\\\\\\n\\u001f\xef\xbf\xbdz\",\"y\":\"0x00ab\",\"who\":9}");
 }
 
+static void put_named(struct writing *w, const char *name, ttr_value value, const char *label)
+{
+    value.text = (ttr_text){label, strlen(label)};
+    ttr_put_field(w->builder, &(ttr_field){.name = {name, strlen(name)}, .value = value});
+}
+
+static void numbers_with_names_stay_numbers_beside_them(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    writing_begin(&w, TTR_KIND_INSTANT, 0, "");
+    put_named(&w, "e", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .v.u = 3}, "R\"");
+    put_named(&w, "s", (ttr_value){.type = TTR_TYPE_INT, .hint = TTR_HINT_ENUM, .v.s = -3}, "");
+    put_named(&w, "f", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 1, .v.u = 4}, "A");
+    put_named(&w, "g", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .v.u = 8}, "");
+    put_named(&w, "n", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}, "-18446744073709551616");
+    put_named(&w, "m", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}, "007");
+    put_named(&w, "o", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}, "-");
+    put_named(&w, "z", (ttr_value){.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}, "");
+    expect_fields(&w, "{\"e\":{\"value\":3,\"label\":\"R\\\"\"},\"s\":{\"value\":-3},\"f\":{\"value\":4,\"labels\":[\"A\"]},"
+                      "\"g\":{\"value\":8,\"labels\":[]},\"n\":-18446744073709551616,\"m\":\"007\",\"o\":\"-\",\"z\":null}");
+}
+
 static void nesting_follows_the_depth_of_fields(void **state)
 {
     struct writing w;
@@ -102,6 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_of_every_type_have_their_form),
+        cmocka_unit_test(numbers_with_names_stay_numbers_beside_them),
         cmocka_unit_test(nesting_follows_the_depth_of_fields),
         cmocka_unit_test(names_used_again_are_numbered_per_object),
         cmocka_unit_test(many_equal_names_cost_linear_time),

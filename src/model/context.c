@@ -105,7 +105,8 @@ uint16_t context_add_source(ttr *t, const char *path, const char *format)
     if (path_id == UINT32_MAX)
         return UINT16_MAX;
     struct source_entry *entry = &t->sources[t->sources_n];
-    *entry = (struct source_entry){.path = path_id, .format = format};
+    *entry = (struct source_entry){.path = path_id, .trace_path = path_id, .format = format};
+    t->traces_n += t->sources_n > 0; /* the first is the caller */
     pairmap_init(&entry->processes, &t->counted);
     pairmap_init(&entry->threads, &t->counted);
     pairmap_init(&entry->threads_by_tid, &t->counted);
@@ -299,8 +300,21 @@ bool context_add_attribute(ttr *t, uint16_t source, const char *name, const ttr_
 
 void context_share_attributes(ttr *t, uint16_t source, uint16_t from)
 {
-    if (source != from)
-        t->sources[source].shares = from;
+    struct source_entry *entry = &t->sources[source];
+    if (source == from)
+        return;
+    t->traces_n -= !entry->shares;
+    entry->shares = from;
+    entry->trace_path = t->sources[from].trace_path;
+}
+
+bool context_name_trace(ttr *t, uint16_t source, const char *path)
+{
+    uint32_t id = intern_add(&t->strings, path, strlen(path));
+    if (id == UINT32_MAX)
+        return false;
+    t->sources[source].trace_path = id;
+    return true;
 }
 
 bool ttr_source_attribute(const ttr *t, uint16_t id, size_t i, ttr_attribute *attribute)

@@ -71,6 +71,7 @@ struct thread {
 
 struct source_entry {
     ttr_id path;
+    ttr_id trace_path;           /* of the trace that it is a part of */
     const char *format;
     struct pairmap processes;    /* (pid, 0) to process index */
     struct pairmap threads;      /* (pid, tid) to thread id */
@@ -99,6 +100,7 @@ struct ttr {
     size_t schemas_n, schemas_capacity;
     struct source_entry *sources; /* [0] is the caller: events built by hand */
     size_t sources_n, sources_capacity;
+    size_t traces_n;              /* of sources, those of one trace counted once */
 };
 
 #define SCHEMA_PACKED 1u
@@ -112,9 +114,14 @@ static inline bool context_goes_on(const ttr *t)
 /* Adds an input; UINT16_MAX when memory or numbers are out. */
 TTR_MUST uint16_t context_add_source(ttr *t, const char *path, const char *format);
 
-/* Adds an attribute (texts are copied); false when memory is out.  context_share_attributes: those of `from` are the source's too. */
+/* Adds an attribute (texts are copied); false when memory is out. */
 TTR_MUST bool context_add_attribute(ttr *t, uint16_t source, const char *name, const ttr_value *value);
+
+/* Makes a source part of the same trace as another one: attributes of `from` are its too.  At most once, and `from` is no part itself. */
 void context_share_attributes(ttr *t, uint16_t source, uint16_t from);
+
+/* Names the trace of a source, before others become parts of it; false when memory is out. */
+TTR_MUST bool context_name_trace(ttr *t, uint16_t source, const char *path);
 
 /* Gives the thread of a process, added when new; 0 when memory is out. */
 TTR_MUST ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t tid);
@@ -138,6 +145,12 @@ TTR_MUST ttr_id context_add_track(ttr *t, const ttr_track *track);
 /* Adds a schema; 0 = out of memory.  context_drop_schema makes its events have no fields (its reader is gone). */
 TTR_MUST ttr_id context_add_schema(ttr *t, const struct schema *schema);
 void context_drop_schema(ttr *t, ttr_id schema);
+
+/* The path to be told with events of a source: of its trace where there are several, else 0. */
+static inline ttr_id context_told_path(const ttr *t, uint16_t source)
+{
+    return t->traces_n > 1 && source < t->sources_n ? t->sources[source].trace_path : 0;
+}
 
 static inline const struct schema *context_schema(const ttr *t, ttr_id id)
 {

@@ -128,6 +128,26 @@ static void attributes_of_a_source_come_before_those_it_shares(void **state)
     ttr_free(t);
 }
 
+static void the_path_told_with_events_is_that_of_their_trace(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    uint16_t first = context_add_source(t, "folder/a", "x");
+    assert_int_equal(context_told_path(t, first), 0);
+    assert_true(context_name_trace(t, first, "folder"));
+    uint16_t second = context_add_source(t, "folder/b", "x");
+    context_share_attributes(t, second, first);
+    assert_int_equal(context_told_path(t, first), 0);
+    assert_int_equal(context_told_path(t, second), 0);
+    uint16_t other = context_add_source(t, "other", "x");
+    assert_string_equal(ttr_text_get(t, context_told_path(t, first)).p, "folder");
+    assert_string_equal(ttr_text_get(t, context_told_path(t, second)).p, "folder");
+    assert_string_equal(ttr_text_get(t, context_told_path(t, other)).p, "other");
+    assert_int_equal(ttr_text_get(t, context_told_path(t, 0)).n, 0);
+    assert_int_equal(context_told_path(t, 77), 0);
+    ttr_free(t);
+}
+
 static void process_entry_is_no_thread_of_any_tid(void **state)
 {
     (void)state;
@@ -194,6 +214,7 @@ int main(void)
         cmocka_unit_test(names_reach_threads_seen_before_and_after),
         cmocka_unit_test(tracks_and_sources_are_listed_by_id),
         cmocka_unit_test(attributes_of_a_source_come_before_those_it_shares),
+        cmocka_unit_test(the_path_told_with_events_is_that_of_their_trace),
         cmocka_unit_test(process_entry_is_no_thread_of_any_tid),
         cmocka_unit_test(memory_limit_stops_growth_without_breaking),
         cmocka_unit_test(every_failing_allocation_is_survived),

@@ -16,7 +16,7 @@ trace { major = 1; minor = 8; byte_order = le; uuid = "11223344-5566-7788-99aa-b
 env { hostname = "here"; tracer_major = 7; };
 clock { name = beat; freq = 1000; offset_s = 1700000000; precision = 9; description = "The beat"; uuid = "00112233-4455-6677-8899-aabbccddeeff"; };
 stream {
-    packet.context := struct { u8 content_size; u8 packet_size; u8 events_discarded; u8 cpu_id; };
+    packet.context := struct { u8 content_size; u8 packet_size; u8 events_discarded; u8 cpu_id; time8 timestamp_begin; time8 timestamp_end; };
     event.header := struct { u8 id; time8 timestamp; };
     event.context := struct { u8 vpid; };
 };
@@ -28,9 +28,9 @@ event {
 event { name = "p:two"; id = 2; };
 event { name = "p:never"; id = 3; };
 TSDL
-    # Packets: sizes in bits; header and contexts; p:one (ON: 9), p:two; then one that lost 3 or 4.
-    printf '\160\160\0\1''\1\12\5\24\1\0\11''\2\13\5''\70\70\3\1''\2\30\5' >"$1/a"
-    printf '\70\70\0\2''\2\17\5''\70\70\4\2''\2\37\5' >"$1/b"
+    # Packets: sizes in bits, lost events, cpu, begin and end; then events, p:one (ON: 9) and p:two.  Each second packet tells of losses.
+    printf '\200\200\0\1\12\14''\1\12\5\24\1\0\11''\2\13\5''\110\110\3\1\27\31''\2\30\5' >"$1/a"
+    printf '\110\110\0\2\16\20''\2\17\5''\110\110\4\2\36\40''\2\37\5' >"$1/b"
 }
 
 # json NAME EXPRESSION COMMAND...: it exits with 0 and prints JSON of which a Python expression over `it` holds.
@@ -87,7 +87,7 @@ TEXT
 lines "classes_are_shown_with_their_fields" "$tracetta" info --classes session/one <<'TEXT'
 stream class 0
   packet   content_size: u8
-           cpu_id: u8
+           timestamp_end: u8
   header   id: u8
            timestamp: u8
   common   vpid: u8
@@ -131,8 +131,16 @@ refuses "metadata_is_of_one_trace" 2 "for one trace: \"session\" holds 2" "$trac
 refuses "and_alone" 2 "leave out --json" "$tracetta" info --json --metadata=ctf2 session/one
 refuses "a_language_that_cannot_say_it_is_told" 3 "session/one: RFC v1.1 has no" "$tracetta" info --metadata=ctf1.1 session/one
 
+# Lines: the folder of a trace stands for its files, and only where there are several.
+run "$tracetta" cat session/one
+[ $run_status = 0 ] && ! grep -q 'source=' "$work/.out" && grep -q ' gap .* dur=0.013000000 lost=3$' "$work/.out"
+verdict "lines_of_one_trace_do_not_say_where_they_are_from" $? "exit status $run_status"
+says "those_of_several_name_the_folder" ' p:two .* source=session/two/deep( |$)' "$tracetta" cat session
+says "also_for_programs" '"source":"session/one",' "$tracetta" cat --format=jsonl session
+says "gaps_have_a_duration_and_a_count" '"kind":"gap",.*"dur_ns":16000000,"id":4,' "$tracetta" cat --format=jsonl session
+
 # Damage: in one stream of one trace.
-printf '\377\377' | dd of=session/one/b bs=1 seek=4 conv=notrunc status=none
+printf '\377\377' | dd of=session/one/b bs=1 seek=6 conv=notrunc status=none
 run "$tracetta" check session/one
 [ $run_status = 1 ] && grep -q '2 files' "$work/.out" && grep -qE '^  damage ctf\.[a-z-]+ x1 in 1 stream, first at byte' "$work/.out" && grep -q 'session/one/b$' "$work/.out"
 verdict "check_puts_the_streams_of_a_trace_together" $? "exit status $run_status"

@@ -14,6 +14,7 @@
 /* Indices into the loss table; those of fields come first. */
 enum chrome_loss {
     CHROME_POINTER = FIELD_JSON_LOSSES,
+    CHROME_CONTEXT,
     CHROME_PROVIDER,
     CHROME_DETAIL,
     CHROME_NO_THREAD,

@@ -45,6 +45,7 @@ static const struct shape shapes[TTR_KIND_COUNT] = {
 static const ttr_loss losses[CHROME_LOSSES] = {
     FIELD_JSON_LOSS_ROWS,
     [CHROME_POINTER] = {.code = "field.pointer", .what = "pointers", .rule = "become strings of hexadecimal digits"},
+    [CHROME_CONTEXT] = {.code = "field.context", .what = "fields of an event's context", .rule = "stand among its other fields"},
     [CHROME_PROVIDER] = {.code = "event.provider", .what = "providers unlike the first event's", .rule = "are left out: one is told for the whole file", .kind = TTR_LOSS_DROPPED},
     [CHROME_DETAIL] = {.code = "event.detail", .what = "keywords, opcodes and activity ids", .rule = "are left out",
                        .kind = TTR_LOSS_DROPPED},
@@ -237,6 +238,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     field_json_tell(&own->fields, out, event->offset);
     for (; own->fields.pointers > 0; own->fields.pointers--)
         output_lost(out, CHROME_POINTER, event->offset);
+    for (; own->fields.contexts > 0; own->fields.contexts--)
+        output_lost(out, CHROME_CONTEXT, event->offset);
     out->events++;
 }
 

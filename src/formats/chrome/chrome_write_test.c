@@ -337,9 +337,25 @@ static void failures_of_memory_and_disk_are_told(void **state)
     writing_fails_cleanly("chrome");
 }
 
+static void fields_of_contexts_stand_among_the_others(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
+    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_put_uint(w.builder, "b", 2);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "field.context"), 1);
+    writing_finish(&w);
+    assert_non_null(strstr(w.text, "{\"a\":1,\"b\":2}"));
+    writing_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_of_contexts_stand_among_the_others),
         cmocka_unit_test(no_events_are_a_document_too),
         cmocka_unit_test(times_are_exact_microseconds_from_the_first_whole_second),
         cmocka_unit_test(events_without_a_time_do_not_choose_the_base),

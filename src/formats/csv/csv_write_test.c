@@ -33,6 +33,21 @@ static void an_event_fills_its_columns(void **state)
         "-1,gap,,,\" x\",,,,,0,,,,,,,{}\n");
 }
 
+static void fields_of_contexts_stand_among_the_others(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "csv", 0, NULL);
+    writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
+    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_put_uint(w.builder, "b", 2);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "field.context"), 1);
+    writing_finish(&w);
+    assert_non_null(strstr(w.text, "{\"\"a\"\":1,\"\"b\"\":2}"));
+    writing_close(&w);
+}
+
 static void losses_are_counted_exactly(void **state)
 {
     struct writing w;
@@ -122,6 +137,7 @@ static void failures_of_memory_and_disk_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_of_contexts_stand_among_the_others),
         cmocka_unit_test(no_events_leave_the_header),
         cmocka_unit_test(an_event_fills_its_columns),
         cmocka_unit_test(losses_are_counted_exactly),

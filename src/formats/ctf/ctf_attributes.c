@@ -58,8 +58,9 @@ static bool add_trace(struct input *in, const struct ctf_trace *trace)
         write_uuid(description->uuid, uuid);
         is_fine = is_fine && add_text(in, "trace.uuid", uuid, UUID_TEXT);
     }
-    if (trace->folder)
-        is_fine = is_fine && add_text(in, "trace.path", folder_path(trace->folder), strlen(folder_path(trace->folder)));
+    const char *path = trace->folder ? folder_path(trace->folder) : NULL;
+    if (path)
+        is_fine = is_fine && add_text(in, "trace.path", path, strlen(path)) && context_name_trace(in->base.t, in->id, path);
     return is_fine;
 }
 

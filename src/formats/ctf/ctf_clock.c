@@ -42,10 +42,31 @@ void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock)
     line->is_anchored = is_unix(clock, line->seconds);
 }
 
+static uint64_t rounded_ns(uint64_t frequency, uint64_t ticks)
+{
+    double ns = 1e9 * (double)ticks / (double)frequency;
+    return ns >= (double)UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+}
+
+void ctf_timeline_round(struct ctf_timeline *line, const struct ctf_clock *clock)
+{
+    if (!clock || line->math.frequency == (uint64_t)NS_PER_SECOND)
+        return;
+    line->is_rounded = true;
+    line->has_base = false;
+}
+
+/* Offset and ticks are rounded each on its own. */
+static int128 rounded_time(const struct ctf_timeline *line, uint64_t ticks)
+{
+    uint64_t frequency = line->math.frequency;
+    return (int128)line->seconds * NS_PER_SECOND + (int128)rounded_ns(frequency, line->cycles) + (int128)rounded_ns(frequency, ticks);
+}
+
 int64_t ctf_time_exact(const struct ctf_timeline *line, uint64_t ticks, bool *clamped)
 {
     uint128 ns = ((uint128)ticks + line->cycles) * (uint128)NS_PER_SECOND / line->math.frequency;
-    int128 time = (int128)line->seconds * NS_PER_SECOND + (int128)ns;
+    int128 time = line->is_rounded ? rounded_time(line, ticks) : (int128)line->seconds * NS_PER_SECOND + (int128)ns;
     if (time >= INT64_MIN && time <= INT64_MAX)
         return (int64_t)time;
     *clamped = true;

@@ -15,12 +15,17 @@ struct ctf_timeline {
     uint64_t shift;       /* cycles, or 0 where base has them in it */
     bool has_base;
     bool is_anchored;     /* nanoseconds are those of Unix time */
+    bool is_rounded;      /* as babeltrace2 computes: see ctf_timeline_round */
 };
 
 /* NULL: no clock, ticks are nanoseconds since an origin of the trace's own. */
 void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock);
 
-/* The exact way, whatever the numbers; saturated, `*clamped` is set (never cleared) then. */
+/* From now on ticks become nanoseconds through doubles, as in babeltrace2: where the frequency is no 10^9, some are off by one or more.
+ * For who wants the same numbers. */
+void ctf_timeline_round(struct ctf_timeline *line, const struct ctf_clock *clock);
+
+/* The exact way (or the rounded one), whatever the numbers; saturated, `*clamped` is set (never cleared) then. */
 int64_t ctf_time_exact(const struct ctf_timeline *line, uint64_t ticks, bool *clamped);
 
 /* Nanoseconds of a tick. */

@@ -30,6 +30,20 @@ static void nanosecond_clocks_only_add_their_offset(void **state)
     assert_int_equal(time_of(&line, 3), 1500000000000000010);
 }
 
+static void rounded_times_are_what_doubles_make_of_them(void **state)
+{
+    (void)state;
+    struct ctf_clock clock = {.frequency = 3293832152, .offset_cycles = 2965446622};
+    struct ctf_timeline line = line_of(clock.frequency, 0, clock.offset_cycles);
+    assert_int_equal(time_of(&line, 895308947585980), 271814674129333);
+    ctf_timeline_round(&line, &clock);
+    assert_int_equal(time_of(&line, 895308947585980), 271814674129332);
+    clock.frequency = 1000000000; /* where nothing is to be divided, nothing is rounded */
+    line = line_of(clock.frequency, 0, 5);
+    ctf_timeline_round(&line, &clock);
+    assert_int_equal(time_of(&line, INT64_MAX - 7), INT64_MAX - 2);
+}
+
 static void ticks_and_cycles_are_floored_together(void **state)
 {
     (void)state;
@@ -183,6 +197,7 @@ int main(void)
         cmocka_unit_test(a_clock_that_is_not_there_counts_nanoseconds),
         cmocka_unit_test(random_clocks_agree_with_plain_division),
         cmocka_unit_test(the_tick_of_a_time_is_the_least_that_is_not_before_it),
+        cmocka_unit_test(rounded_times_are_what_doubles_make_of_them),
         cmocka_unit_test(fields_of_few_bits_wrap_at_most_once),
         cmocka_unit_test(clocks_since_1970_are_anchored),
     };

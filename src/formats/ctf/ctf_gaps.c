@@ -10,14 +10,14 @@ static uint64_t difference(uint64_t now, uint64_t before, unsigned width)
     return (now - before) & (UINT64_MAX >> (64 - (width ? width : 64)));
 }
 
-static void give_gap(struct ctf_reader *reader, enum ctf_gap tag, uint64_t count)
+static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_before *before = &reader->stream->before;
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
     bool is_clamped = false, is_rfc = reader->trace->description.version == CTF_RFC_1_1;
     int64_t begin = packet->has_begin ? ctf_time(line, packet->begin, &is_clamped) : reader->time;
-    int64_t end = packet->has_end && !is_rfc && tag == CTF_GAP_EVENTS ? ctf_time(line, packet->end, &is_clamped) : begin;
+    int64_t end = packet->has_end && !is_rfc && tag == TTR_GAP_EVENTS ? ctf_time(line, packet->end, &is_clamped) : begin;
     int64_t from = before->has_end ? ctf_time(line, before->end, &is_clamped) : begin;
     /* Events of this packet may not be earlier than the gap before them. */
     from = from < begin ? from : begin;
@@ -25,7 +25,9 @@ static void give_gap(struct ctf_reader *reader, enum ctf_gap tag, uint64_t count
     ttr_event *event = input_event(reader->in);
     event->kind = TTR_KIND_GAP;
     event->tag = (uint16_t)tag;
-    event->link = count;
+    event->link = tag == TTR_GAP_EVENTS ? count : 0;
+    if (tag == TTR_GAP_PACKETS)
+        event->sequence = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
     event->time = from == INT64_MIN ? 0 : from;
     event->duration = end > from ? (uint64_t)end - (uint64_t)from : 0;
     event->track = reader->stream->track;
@@ -45,12 +47,12 @@ static void give_events_gap(struct ctf_reader *reader)
     if (before->is_there && before->has_discarded) {
         uint64_t lost = difference(packet->discarded, before->discarded, reader->frame.discarded_width);
         if (lost)
-            give_gap(reader, CTF_GAP_EVENTS, lost);
+            give_gap(reader, TTR_GAP_EVENTS, lost);
         return;
     }
     bool is_first = packet->has_sequence && packet->sequence == 0;
     if (packet->discarded && !reader->stream->is_entered_late)
-        give_gap(reader, CTF_GAP_EVENTS, is_first ? packet->discarded : 0);
+        give_gap(reader, TTR_GAP_EVENTS, is_first ? packet->discarded : 0);
 }
 
 static void give_packets_gap(struct ctf_reader *reader)
@@ -67,7 +69,7 @@ static void give_packets_gap(struct ctf_reader *reader)
                    (unsigned long long)packet->sequence, reader->file, (unsigned long long)before->sequence);
         return;
     }
-    give_gap(reader, CTF_GAP_PACKETS, 0);
+    give_gap(reader, TTR_GAP_PACKETS, step - 1);
     input_note(reader->in, TTR_NOTE_REMARK, packet->offset, "ctf.packets-lost", "%llu packets are missing before packet %llu of %s",
                (unsigned long long)step - 1, (unsigned long long)packet->sequence, reader->file);
 }

@@ -13,6 +13,8 @@
 #ifndef TRACETTA_FORMATS_CTF_LIVE_H
 #define TRACETTA_FORMATS_CTF_LIVE_H
 
+#include <limits.h>
+
 #include "formats/ctf/live_client.h"
 #include "formats/ctf/live_metadata.h"
 
@@ -20,6 +22,7 @@
 #define LIVE_BATCH 256u
 #define LIVE_AHEAD_BYTES (UINT64_C(16) << 20) /* packets taken before their time has come; each lane may have one in any case */
 #define LIVE_RECONNECT_MS 30000u
+#define LIVE_NO_POLL UINT_MAX  /* poll_ms: ask again at once */
 
 /* A trace of the session. */
 struct live_source {

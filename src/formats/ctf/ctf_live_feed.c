@@ -385,7 +385,7 @@ static ttr_status read_batch(struct live_lane *lane, ttr_error *error)
 /* A stream that is gone leaves a gap behind its last event. */
 static void give_gap(struct live_reader *live, struct live_lane *lane)
 {
-    lane->gap = (ttr_event){.kind = TTR_KIND_GAP, .tag = CTF_GAP_PACKETS, .source = lane->in ? lane->in->id : live->id,
+    lane->gap = (ttr_event){.kind = TTR_KIND_GAP, .tag = TTR_GAP_PACKETS, .source = lane->in ? lane->in->id : live->id,
                             .time = lane->has_horizon ? lane->horizon : live->told == INT64_MIN ? 0 : live->told};
     lane->batch = (ttr_batch){.event = &lane->gap, .n = 1};
     lane->at = 0;

@@ -308,12 +308,23 @@ static ttr_reader *merge(struct opening *opening, ttr_error *error)
     return reader;
 }
 
+static ttr_status read_time_option(struct opening *opening, ttr_error *error)
+{
+    const char *value = options_get(opening->copies, opening->copies_n, "time");
+    opening->trace->rounds_times = value && strcmp(value, "double") == 0;
+    if (!value || opening->trace->rounds_times || strcmp(value, "exact") == 0)
+        return TTR_OK;
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "time=%s: expected exact or double", value);
+}
+
 static ttr_status prepare(struct opening *opening, ttr_error *error)
 {
     char path[1024];
     const char *const *given = opening->options ? opening->options->format_options : NULL;
     struct options_list list = {&opening->t->counted, given, &format_ctf, false};
     ttr_status status = options_copy(&list, &opening->copies, &opening->copies_n, error);
+    if (status == TTR_OK)
+        status = read_time_option(opening, error);
     if (status == TTR_OK)
         status = rfc11_read_options(opening->trace, opening->copies, opening->copies_n, error);
     if (status == TTR_OK)

@@ -27,12 +27,6 @@ enum ctf_definition {
     CTF_DEFINITION_EVENT = 3   /* an event that is none but belongs to the others; counts as one of its packet */
 };
 
-/* ttr_event.tag of gaps. */
-enum ctf_gap {
-    CTF_GAP_EVENTS = 0,  /* `link` events were discarded, 0 = unknown how many */
-    CTF_GAP_PACKETS = 1  /* packets are missing; link 0 */
-};
-
 #define CTF_COPY_MAX (UINT64_C(256) << 20)
 
 /* What is known to be wrong with what a tracer wrote (ctf_quirks.c). */
@@ -51,6 +45,7 @@ struct ctf_trace {
     struct ctf_description description;
     uint8_t *metadata;         /* the metadata file as stored, for copies */
     size_t metadata_n;
+    bool rounds_times;         /* option time=double */
     const struct format *format;
     struct ctf_kind **kinds;   /* of description.streams, made ready when first met; NULL before */
     size_t kinds_capacity;

@@ -126,6 +126,8 @@ static struct ctf_kind *make_kind(struct ctf_trace *trace, const struct ctf_stre
             return NULL;
     }
     ctf_timeline_init(&kind->timeline, class->clock);
+    if (trace->rounds_times)
+        ctf_timeline_round(&kind->timeline, class->clock);
     ctf_plan_init(&kind->plan, class, kind->header);
     return kind;
 }

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "formats/ctf/live_client.h"
 
+#define POLL_LEAST_MS 10u
 #define STREAMS_MS 20u /* between questions for streams where there are none: those of short programs are gone soon */
 #define IDLE_MS 1000u /* between questions whether a trace without streams is closed */
 
@@ -58,9 +59,8 @@ static ttr_status meet_session(struct live_client *client, const struct live_ses
     client->sessions[client->sessions_n++] = (struct live_attached){.id = session->id};
     client->session = *session;
     client->session.host = client->session.name = (ttr_text){"", 0};
-    unsigned half = session->timer_us / 2000;
-    if (half < client->poll_ms)
-        client->poll_ms = half > 10 ? half : 10;
+    unsigned half = session->timer_us / 2000 > POLL_LEAST_MS ? session->timer_us / 2000 : POLL_LEAST_MS;
+    client->poll_ms = half < client->poll_ms ? half : client->poll_ms;
     return TTR_OK;
 }
 

@@ -321,11 +321,13 @@ static ttr_status converse(struct live_client *client, ttr_error *error)
         ask_for_metadata(client);
         ask_for_packets(client);
     }
-    ttr_status moved = live_link_move(&client->link, client->calls_n > 0, error);
-    if (moved != TTR_OK && moved != TTR_AGAIN)
-        return moved;
+    ttr_error lost = {0};
+    ttr_status moved = live_link_move(&client->link, client->calls_n > 0, &lost);
     ttr_status taken = live_take_answers(client, error);
-    return taken == TTR_AGAIN ? moved : taken;
+    if (taken != TTR_AGAIN || moved == TTR_OK || moved == TTR_AGAIN)
+        return taken == TTR_AGAIN ? moved : taken;
+    *error = lost; /* what came before it has been taken */
+    return moved;
 }
 
 ttr_status live_client_step(struct live_client *client, ttr_error *error)

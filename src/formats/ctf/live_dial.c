@@ -30,7 +30,7 @@ void live_begin_client(struct live_client *client, struct live_tcp *tcp, const s
         .seek = how->seek ? how->seek : LIVE_SEEK_BEGIN,
         .reconnect_ms = how->reconnect_ms,
         .limit_ms = how->limit_ms ? how->limit_ms : ANSWER_MS,
-        .poll_ms = how->poll_ms ? how->poll_ms : POLL_MS,
+        .poll_ms = how->poll_ms == LIVE_NO_POLL ? 0 : how->poll_ms ? how->poll_ms : POLL_MS,
     };
     live_client_init(client, &tcp->t->counted, &tcp->url, &options);
 }

@@ -22,8 +22,10 @@ static uint64_t integer_type(const ttr_value *value)
     return is_signed ? FXT_ARG_INT64 : FXT_ARG_UINT64;
 }
 
-static void set_integer(const struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg)
+static void set_integer(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg)
 {
+    if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0)
+        fxt_lost(w, FXT_LOST_FIELD_LABEL);
     uint64_t type = integer_type(value);
     ttr_thread thread;
     arg->header |= type;
@@ -193,6 +195,8 @@ void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n,
     ttr_fields_begin(w->out->t, w->event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth == 0) {
+            if (field.group == TTR_GROUP_COMMON || field.group == TTR_GROUP_CONTEXT)
+                fxt_lost(w, FXT_LOST_FIELD_CONTEXT);
             is_wanted = n && take_wanted(wanted, n, &field);
             if (is_wanted)
                 continue;

@@ -488,6 +488,21 @@ static void arrays_and_structs_become_dotted_names(void **state)
     assert_int_equal(lost(&world, "field.nested"), 1);
 }
 
+static void names_of_values_and_contexts_are_counted(void **state)
+{
+    (void)state;
+    begin(&world);
+    event(&world, TTR_KIND_INSTANT);
+    put_value(&world, "n", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .text = {"A", 1}, .bits = 32, .v.u = 7});
+    put_value(&world, "n", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .bits = 32, .v.u = 7});
+    ttr_put_field(world.b, &(ttr_field){.name = {"n", 1}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_NULL}});
+    put(&world);
+    end(&world);
+    assert_int_equal(world.losses_n, 2);
+    assert_int_equal(lost(&world, "field.label"), 1);
+    assert_int_equal(lost(&world, "field.context"), 1);
+}
+
 static void texts_are_cut_at_a_character_and_counted(void **state)
 {
     (void)state;
@@ -647,6 +662,7 @@ int main(void)
         cmocka_unit_test(an_anchored_clock_says_its_base),
         cmocka_unit_test(the_16th_field_is_lost_and_counted),
         cmocka_unit_test(arrays_and_structs_become_dotted_names),
+        cmocka_unit_test(names_of_values_and_contexts_are_counted),
         cmocka_unit_test(texts_are_cut_at_a_character_and_counted),
         cmocka_unit_test(what_no_record_has_is_counted),
         cmocka_unit_test(a_full_thread_table_is_followed_by_threads_in_place),

@@ -51,7 +51,10 @@ const ttr_loss heph_losses[HEPH_LOSSES] = {
     [HEPH_LOST_NULL] = {.code = "field.null", .what = "nulls", .rule = "become the string \"null\""},
     [HEPH_LOST_BOOL] = {.code = "field.bool", .what = "booleans", .rule = "become 0 and 1"},
     [HEPH_LOST_BYTES] = {.code = "field.bytes", .what = "bytes", .rule = "become strings of hexadecimal digits"},
-    [HEPH_LOST_HINT] = {.code = "field.hint", .what = "pointers, koids and thread references", .rule = "become plain numbers"},
+    [HEPH_LOST_HINT] = {.code = "field.hint", .what = "pointers, koids, thread references and integers of more than 64 bits", .rule = "become plain numbers, or text"},
+    [HEPH_LOST_LABEL] = {.code = "field.label", .what = "names of enumerated values and flags", .rule = "are left out; the numbers stay",
+                         .kind = TTR_LOSS_DROPPED},
+    [HEPH_LOST_CONTEXT] = {.code = "field.context", .what = "fields of an event's context", .rule = "stand among its other fields"},
     [HEPH_LOST_DEPTH] = {.code = "field.depth", .what = "fields more than 32 levels deep", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
     [HEPH_LOST_PACKET] = {.code = "event.large", .what = "attributes of events over 16 MiB", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
 };

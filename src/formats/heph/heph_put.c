@@ -100,9 +100,12 @@ static void count_changes(const struct heph_put *put, const ttr_value *value)
         output_lost(put->out, HEPH_LOST_NULL, put->offset);
     if (value->type == TTR_TYPE_BOOL)
         output_lost(put->out, HEPH_LOST_BOOL, put->offset);
+    bool is_labelled = value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS;
     if (value->type == TTR_TYPE_BYTES)
         output_lost(put->out, HEPH_LOST_BYTES, put->offset);
-    else if (value->hint != TTR_HINT_NONE)
+    else if (is_labelled && value->count > 0)
+        output_lost(put->out, HEPH_LOST_LABEL, put->offset);
+    else if (value->hint != TTR_HINT_NONE && !is_labelled && value->type != TTR_TYPE_NULL)
         output_lost(put->out, HEPH_LOST_HINT, put->offset);
 }
 
@@ -192,6 +195,8 @@ static void put_field(const struct heph_put *put, ttr_fields *fields, const ttr_
 {
     const ttr_value *value = &field->value;
     uint8_t type = stored_type(value);
+    if (field->depth == 0 && (field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT))
+        output_lost(put->out, HEPH_LOST_CONTEXT, put->offset);
     make_path(put, &levels[field->depth], field->name);
     ttr_text path = {(const char *)put->path->bytes, put->path->n};
     if (type) {

@@ -144,6 +144,23 @@ static void long_strings_are_cut_at_a_character_and_counted(void **state)
     writing_close(&w);
 }
 
+static void names_of_values_and_contexts_are_counted(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "heph", 0, NULL);
+    writing_begin(&w, TTR_KIND_SPAN, 1, "x");
+    ttr_put_field(w.builder, &(ttr_field){.name = {"e", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .text = {"A", 1}, .v.u = 5}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"f", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .text = {"", 0}, .v.u = 5}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"n", 1}, .group = TTR_GROUP_COMMON,
+                                          .value = {.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"18446744073709551616", 20}}});
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "field.label"), 1);
+    assert_int_equal(writing_lost(&w, "field.context"), 1);
+    assert_int_equal(writing_lost(&w, "field.hint"), 1);
+    writing_close(&w);
+}
+
 static void structs_become_dotted_names_and_mixed_arrays_one_attribute_an_element(void **state)
 {
     struct writing w;
@@ -183,6 +200,7 @@ int main(void)
         cmocka_unit_test(not_every_asynchronous_begin_waits_for_an_end),
         cmocka_unit_test(whatever_is_written_reads_as_whole),
         cmocka_unit_test(long_strings_are_cut_at_a_character_and_counted),
+        cmocka_unit_test(names_of_values_and_contexts_are_counted),
         cmocka_unit_test(structs_become_dotted_names_and_mixed_arrays_one_attribute_an_element),
         cmocka_unit_test(each_failure_is_told_and_nothing_leaks),
     };

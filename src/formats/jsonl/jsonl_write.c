@@ -41,13 +41,6 @@ static ttr_text look_up(struct ttr_writer *out, ttr_id id, uint64_t offset)
     return piece->text;
 }
 
-/* The path is told only where there are several inputs; source 0 is the caller and has none. */
-static ttr_id path_of(const ttr *t, const ttr_event *event)
-{
-    ttr_source source;
-    return t->sources_n > 2 && ttr_source_get(t, event->source, &source) ? source.path : 0;
-}
-
 static void gather(struct ttr_writer *out, const ttr_event *event, struct strings *s)
 {
     s->has_thread = ttr_thread_get(out->t, event->thread, &s->known);
@@ -56,7 +49,7 @@ static void gather(struct ttr_writer *out, const ttr_event *event, struct string
     s->name = look_up(out, event->name, event->offset);
     s->process = look_up(out, s->has_thread ? s->known.process_name : 0, event->offset);
     s->thread = look_up(out, s->has_thread ? s->known.thread_name : 0, event->offset);
-    s->source = look_up(out, path_of(out->t, event), event->offset);
+    s->source = look_up(out, context_told_path(out->t, event->source), event->offset);
 }
 
 static char *put_string(char *at, const char *key, ttr_text value)
@@ -86,6 +79,8 @@ static const char *tag_text(const ttr_event *event)
 static char *put_tag(char *at, const ttr_event *event)
 {
     const char *text = tag_text(event);
+    if (event->kind == TTR_KIND_GAP && event->tag == TTR_GAP_PACKETS)
+        return put_u64(put_text(at, ",\"packets\":"), event->sequence);
     if (!text && event->tag == 0 && event->kind != TTR_KIND_BLOB)
         return at;
     at = put_text(at, ",\"tag\":");
@@ -120,7 +115,8 @@ static char *put_numbers(char *at, const ttr *t, const ttr_event *event, const s
     at = put_always(at, ",\"pid\":", s->has_thread && s->known.pid_known, s->known.pid);
     at = put_always(at, ",\"tid\":", s->has_thread && s->known.tid_known, s->known.tid);
     at = put_always(at, ",\"cpu\":", event->flags & TTR_EVENT_HAS_CPU, event->cpu);
-    at = put_always(at, ",\"dur_ns\":", event->kind == TTR_KIND_SPAN, event->duration);
+    bool has_length = event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration);
+    at = put_always(at, ",\"dur_ns\":", has_length, event->duration);
     if (has_id(event->kind))
         at = put_u64(put_text(at, ",\"id\":"), event->link);
     at = put_outgoing(at, t, event);
@@ -217,7 +213,11 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     gather(out, event, &strings);
     write_head(out, event, &strings);
     field_json_begin(&own->fields);
-    field_json_fields(&own->fields, event);
+    if (field_json_part(&own->fields, event, false)) {
+        buffer_add_text(&out->buffer, "},\"context\":{");
+        field_json_begin(&own->fields);
+        (void)field_json_part(&own->fields, event, true);
+    }
     buffer_add(&out->buffer, "}}\n", 3);
     field_json_tell(&own->fields, out, event->offset);
     out->events++;

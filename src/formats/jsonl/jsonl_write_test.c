@@ -57,6 +57,21 @@ static void ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them(
                        "{\"time_ns\":3,\"kind\":\"blob\",\"provider\":\"\",\"category\":\"\",\"name\":\"b\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"tag\":0,\"fields\":{}}\n");
 }
 
+static void fields_of_contexts_stand_apart(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, NULL, "x");
+    ttr_put_field(w.builder, &(ttr_field){.name = {"vpid", 4}, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_INT, .v.s = 7}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .group = TTR_GROUP_CONTEXT, .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"b", 1}, .group = TTR_GROUP_CONTEXT, .depth = 1, .value = {.type = TTR_TYPE_NULL}});
+    ttr_put_uint(w.builder, "vpid", 8);
+    writing_end(&w);
+    writing_expect(&w, "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"x\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,"
+                       "\"fields\":{\"vpid\":8},\"context\":{\"vpid\":7,\"a\":{\"b\":null}}}\n");
+}
+
 static void tracks_are_told_and_inputs_where_there_are_several(void **state)
 {
     struct writing w;
@@ -77,6 +92,23 @@ static void tracks_are_told_and_inputs_where_there_are_several(void **state)
 #define RARE "\"keyword\":18446744073709551615,\"opcode\":3,\"activity\":\"0a0000000000000000000000000000ff\",\"related\":\"0a0000000000000000000000000000ff\""
     writing_expect(&w, "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"track\":5," RARE ",\"fields\":{}}\n"
                        "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"track\":5,\"source\":\"b\\\"\"," RARE ",\"fields\":{}}\n");
+}
+
+static void gaps_tell_how_long_and_how_many(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_GAP, 5, "", "");
+    ttr_event_edit(w.builder)->link = 7;
+    ttr_event_edit(w.builder)->duration = 1500;
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_GAP, 5, "", "");
+    ttr_event_edit(w.builder)->tag = TTR_GAP_PACKETS;
+    ttr_event_edit(w.builder)->sequence = 3;
+    writing_end(&w);
+#define GAP "{\"time_ns\":5,\"kind\":\"gap\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":"
+    writing_expect(&w, GAP "1500,\"id\":7,\"fields\":{}}\n" GAP "null,\"id\":0,\"packets\":3,\"fields\":{}}\n");
 }
 
 static void definitions_are_not_printed(void **state)
@@ -148,7 +180,9 @@ int main(void)
         cmocka_unit_test(an_event_is_one_line_with_keys_in_order),
         cmocka_unit_test(keys_without_a_value_are_null_or_left_out),
         cmocka_unit_test(ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them),
+        cmocka_unit_test(fields_of_contexts_stand_apart),
         cmocka_unit_test(tracks_are_told_and_inputs_where_there_are_several),
+        cmocka_unit_test(gaps_tell_how_long_and_how_many),
         cmocka_unit_test(definitions_are_not_printed),
         cmocka_unit_test(losses_are_counted_exactly),
         cmocka_unit_test(strict_writing_refuses_a_loss),

@@ -19,6 +19,7 @@ static const ttr_loss losses[LOSS_COUNT] = {
     [LOSS_NULL] = {.code = "field.null", .what = "null fields", .rule = "become strings \"null\""},
     [LOSS_DUPLICATE] = {.code = "field.duplicate", .what = "fields of one name in one event", .rule = "are numbered: name, name#2"},
     [LOSS_DEEP] = {.code = "field.deep", .what = "fields nested more than 32 deep", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [LOSS_CONTEXT] = {.code = "field.context", .what = "fields of an event's context", .rule = "stand among its other fields"},
     [LOSS_TIME] = {.code = "time.before-zero", .what = "times before the zero of the trace", .rule = "become 0"},
     [LOSS_THREAD_ID] = {.code = "thread.id", .what = "process and thread ids that are 0, taken, or above 2^31-1",
                         .rule = "become other numbers, with the real one in the name"},

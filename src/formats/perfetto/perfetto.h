@@ -22,7 +22,7 @@
 
 /* Indices into the table of losses. */
 enum perfetto_loss {
-    LOSS_TEXT, LOSS_BYTES, LOSS_NULL, LOSS_DUPLICATE, LOSS_DEEP, LOSS_TIME, LOSS_THREAD_ID, LOSS_SPAN, LOSS_FLOW,
+    LOSS_TEXT, LOSS_BYTES, LOSS_NULL, LOSS_DUPLICATE, LOSS_DEEP, LOSS_CONTEXT, LOSS_TIME, LOSS_THREAD_ID, LOSS_SPAN, LOSS_FLOW,
     LOSS_COUNTER_VALUE, LOSS_COUNTER_FIELD, LOSS_COUNTER_EMPTY, LOSS_COUNTER_ATTRIBUTE, LOSS_SCHED_ATTRIBUTE, LOSS_SCHED_STATE,
     LOSS_SCHED_NO_CPU, LOSS_SAMPLE_ATTRIBUTE, LOSS_SAMPLE_EMPTY, LOSS_BLOB, LOSS_OBJECT, LOSS_GAP, LOSS_KIND, LOSS_COUNT
 };
@@ -128,7 +128,7 @@ struct perfetto {
 
     uint64_t *seen; /* names of the open objects, for fields of one name */
     size_t seen_n, seen_capacity;
-    ttr_id keys[16]; /* of attributes, enum attribute_key */
+    ttr_id keys[19]; /* of attributes, enum attribute_key */
     ttr_id null_text;
 };
 
@@ -222,7 +222,7 @@ void perfetto_free_tracks(struct perfetto *p);
 
 enum attribute_key {
     KEY_PROVIDER, KEY_LEVEL, KEY_KEYWORD, KEY_OPCODE, KEY_ACTIVITY, KEY_RELATED, KEY_FLAGS, KEY_CPU, KEY_ID, KEY_PID, KEY_TID,
-    KEY_TYPE, KEY_LOST, KEY_SOURCE, KEY_KIND, KEY_FROM
+    KEY_TYPE, KEY_LOST, KEY_SOURCE, KEY_KIND, KEY_FROM, KEY_VALUE, KEY_LABEL, KEY_LABELS
 };
 
 /* Adds all fields as annotations; `skip` names a top-level field that is told otherwise, or NULL.  `most` is the most bytes of a

@@ -1,6 +1,7 @@
 /* Fields and attributes as debug annotations: bool, uint, int, double, text, pointer, dictionary and array, all nested by length.
  *
  *   bytes become "0x" and hexadecimal digits | null becomes the text "null" | a thread (hint) its tid
+ *   an enumerated value is a dictionary {value, label}, with an array "labels" where it has several names; flags {value, labels}
  *   a name used again in one object becomes "name#2"; what nests deeper than DEPTH_MOST is left out
  *
  * Texts and names that are known strings are interned. */
@@ -12,11 +13,11 @@
 /* Names compared against, at most: so that an object with very many fields costs no square of them. */
 #define SEEN_MOST 1024
 
-static const char *const key_texts[16] = {
+static const char *const key_texts[19] = {
     [KEY_PROVIDER] = "provider", [KEY_LEVEL] = "level", [KEY_KEYWORD] = "keyword", [KEY_OPCODE] = "opcode",
     [KEY_ACTIVITY] = "activity", [KEY_RELATED] = "related", [KEY_FLAGS] = "flags", [KEY_CPU] = "cpu", [KEY_ID] = "id",
     [KEY_PID] = "pid", [KEY_TID] = "tid", [KEY_TYPE] = "type", [KEY_LOST] = "lost", [KEY_SOURCE] = "source",
-    [KEY_KIND] = "kind", [KEY_FROM] = "from_tid",
+    [KEY_KIND] = "kind", [KEY_FROM] = "from_tid", [KEY_VALUE] = "value", [KEY_LABEL] = "label", [KEY_LABELS] = "labels",
 };
 
 /* An object or array whose fields are being added. */
@@ -152,6 +153,47 @@ static void add_value(struct walk *walk, const ttr_value *value)
     }
 }
 
+static size_t begin_entry(struct perfetto *p, enum attribute_key key)
+{
+    size_t mark = protobuf_begin(p->to, ANNOTATION_DICT);
+    protobuf_u64(p->to, ANNOTATION_KEY_IID, perfetto_intern(p, p->keys[key], IN_KEYS));
+    return mark;
+}
+
+static void add_label_list(struct perfetto *p, const ttr_fields *fields, const ttr_value *value)
+{
+    size_t list = begin_entry(p, KEY_LABELS);
+    ttr_text label;
+    for (uint32_t i = 0; i < value->count && ttr_fields_label(fields, value, i, &label); i++) {
+        size_t mark = protobuf_begin(p->to, ANNOTATION_ARRAY);
+        perfetto_text(p, p->to, ANNOTATION_TEXT, label);
+        protobuf_end(p->to, mark);
+    }
+    protobuf_end(p->to, list);
+}
+
+/* A number with names, which stays a number beside them. */
+static void add_labelled(struct walk *walk, const ttr_fields *fields, const ttr_value *value)
+{
+    struct perfetto *p = walk->p;
+    size_t mark = begin_entry(p, KEY_VALUE);
+    add_value(walk, value);
+    protobuf_end(p->to, mark);
+    if (value->hint == TTR_HINT_ENUM && value->count > 0) {
+        mark = begin_entry(p, KEY_LABEL);
+        perfetto_text(p, p->to, ANNOTATION_TEXT, value->text);
+        protobuf_end(p->to, mark);
+    }
+    if (value->hint == TTR_HINT_FLAGS || value->count > 1)
+        add_label_list(p, fields, value);
+}
+
+static bool is_labelled(const ttr_value *value)
+{
+    bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
+    return is_number && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS);
+}
+
 /* --- The walk --- */
 
 static void close_level(struct walk *walk)
@@ -161,7 +203,7 @@ static void close_level(struct walk *walk)
     protobuf_end(walk->p->to, level->mark);
 }
 
-static void add_field(struct walk *walk, const ttr_field *field)
+static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_field *field)
 {
     struct perfetto *p = walk->p;
     while (walk->depth > field->depth)
@@ -172,12 +214,16 @@ static void add_field(struct walk *walk, const ttr_field *field)
         perfetto_lost(p, LOSS_DEEP);
         return;
     }
+    if (field->depth == 0 && (field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT))
+        perfetto_lost(p, LOSS_CONTEXT);
     uint32_t number = walk->depth == 0 ? EVENT_ANNOTATIONS : level->is_array ? ANNOTATION_ARRAY : ANNOTATION_DICT;
     size_t mark = protobuf_begin(p->to, number);
     if (!level->is_array)
         add_name(p, level->seen_begin, field);
     if (!is_nested || field->value.count == 0) {
-        if (!is_nested)
+        if (is_labelled(&field->value))
+            add_labelled(walk, fields, &field->value);
+        else if (!is_nested)
             add_value(walk, &field->value);
         protobuf_end(p->to, mark);
         return;
@@ -207,7 +253,7 @@ void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char 
     do {
         is_skipping = field.depth ? is_skipping : is_named(&field, skip);
         if (!is_skipping)
-            add_field(&walk, &field);
+            add_field(&walk, &fields, &field);
     } while (ttr_fields_next(&fields, &field));
     while (walk.depth)
         close_level(&walk);
@@ -300,16 +346,9 @@ static void add_id16(struct perfetto *p, enum attribute_key key, const uint8_t *
     protobuf_end(p->to, mark);
 }
 
-/* The input is told only where there are several; source 0 is the caller and has none. */
-static ttr_id path_of(const ttr *t, const ttr_event *event)
-{
-    ttr_source source;
-    return t->sources_n > 2 && ttr_source_get(t, event->source, &source) ? source.path : 0;
-}
-
 void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const struct lane *lane)
 {
-    ttr_id path = path_of(p->out->t, event);
+    ttr_id path = context_told_path(p->out->t, event->source);
     if (event->provider && (!lane->has_provider || lane->provider != event->provider))
         add_string(p, KEY_PROVIDER, event->provider);
     if (path)
@@ -333,7 +372,7 @@ unsigned perfetto_count_attributes(const struct perfetto *p, const ttr_event *ev
 {
     unsigned flags = event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME);
     bool has[] = {event->level != 0, event->keyword != 0, flags != 0, event->activity != NULL, event->related != NULL,
-                  path_of(p->out->t, event) != 0};
+                  context_told_path(p->out->t, event->source) != 0};
     unsigned n = 0;
     for (size_t i = 0; i < sizeof has; i++)
         n += has[i];

@@ -9,7 +9,7 @@
 #include "writing.h"
 
 static const char messages[] =
-    "6 6/1 11 11/4 11/4/11 11/4/12 11/4/12/11 11/21 12 12/1 12/2 12/3 12/6 12/7 12/16 12/17 12/19 12/20 12/29 "
+    "6 6/1 11 11/4 11/4/11 11/4/12 11/4/12/11 11/4/11/12 11/21 12 12/1 12/2 12/3 12/6 12/7 12/16 12/17 12/19 12/20 12/29 "
     "60 60/3 60/4 60/8 117 122 122/2 135 135/1 135/3";
 
 static struct writing w;
@@ -347,6 +347,22 @@ static void write_sample(int64_t time)
     writing_end(&w);
 }
 
+static void numbers_with_names_are_dictionaries(void **state)
+{
+    (void)state;
+    begin();
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, 300, NULL, "x");
+    ttr_put_field(w.builder, &(ttr_field){.name = {"e", 1}, .value = {.type = TTR_TYPE_INT, .hint = TTR_HINT_ENUM, .count = 1, .text = {"A", 1}, .v.s = 5}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"u", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .text = {"", 0}, .v.u = 6}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"f", 1}, .group = TTR_GROUP_CONTEXT,
+                                          .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 1, .text = {"B", 1}, .v.u = 2}});
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "field.context"), 1);
+    expect("60{1:1 2\"no thread\"}\n"
+           "8:300 11{9:3 11:1 10:1 4{1:2 11{1:3 4:5} 11{1:4 6\"A\"}} 4{1:5 11{1:3 3:6}} 4{1:6 11{1:3 3:2} 11{1:7 12{6\"B\"}}}} "
+           "12{2{1:1 2\"x\"} 3{1:2 2\"e\"} 3{1:3 2\"value\"} 3{1:4 2\"label\"} 3{1:5 2\"u\"} 3{1:6 2\"f\"} 3{1:7 2\"labels\"}}\n");
+}
+
 static void samples_name_frames_in_mappings(void **state)
 {
     (void)state;
@@ -571,6 +587,7 @@ int main(void)
         cmocka_unit_test(a_flow_has_one_id_from_begin_to_end),
         cmocka_unit_test(a_switch_is_two_task_states),
         cmocka_unit_test(a_switch_without_a_cpu_is_an_instant),
+        cmocka_unit_test(numbers_with_names_are_dictionaries),
         cmocka_unit_test(samples_name_frames_in_mappings),
         cmocka_unit_test(a_log_message_has_a_body_and_a_priority),
         cmocka_unit_test(a_long_blob_is_cut),

@@ -12,7 +12,8 @@ struct walk {
     const ttr *t;
     struct buffer *to;
     unsigned depth;
-    bool with_color;
+    bool with_color, is_open;
+    uint8_t group; /* of the field before */
     bool is_array[DEPTH_MAX + 1];
 };
 
@@ -77,7 +78,20 @@ static void add_bytes(struct buffer *to, ttr_text bytes)
     }
 }
 
-static size_t put_number(const ttr *t, char *at, const ttr_value *value)
+/* A number in the base that its trace asks for: 0x1f, 017, 0b101.  Negative ones are shown as they are stored. */
+static void add_in_base(struct buffer *to, const ttr_value *value, unsigned base)
+{
+    unsigned bits = value->bits ? value->bits : 64, shift = base == 16 ? 4 : base == 8 ? 3 : 1;
+    uint64_t x = value->v.u & UINT64_MAX >> (64 - bits);
+    char text[64 + 2], *at = text + sizeof text;
+    do
+        *--at = "0123456789abcdef"[x & ((1u << shift) - 1)];
+    while (x >>= shift);
+    buffer_add_text(to, base == 16 ? "0x" : base == 8 ? "0" : "0b");
+    buffer_add(to, at, (size_t)(text + sizeof text - at));
+}
+
+static size_t put_decimal(const ttr *t, char *at, const ttr_value *value)
 {
     ttr_thread thread;
     if (value->type == TTR_TYPE_INT)
@@ -89,6 +103,33 @@ static size_t put_number(const ttr *t, char *at, const ttr_value *value)
     if (value->hint == TTR_HINT_THREAD && ttr_thread_get(t, (ttr_id)value->v.u, &thread))
         return number_put_u64(at, thread.tid);
     return number_put_u64(at, value->v.u);
+}
+
+static void add_number(struct walk *walk, const ttr_value *value)
+{
+    /* Bits are bits where the trace has no wish. */
+    unsigned base = value->base == 0 && value->hint == TTR_HINT_FLAGS ? 16 : value->base;
+    if ((base == 16 || base == 8 || base == 2) && value->type != TTR_TYPE_FLOAT && value->bits <= 64) {
+        add_in_base(walk->to, value, base);
+        return;
+    }
+    char *at = (char *)buffer_room(walk->to, NUMBER_MAX);
+    if (at)
+        buffer_filled(walk->to, put_decimal(walk->t, at, value));
+}
+
+/* The names of a value before its number: RED (1), READ|WRITE (0x3). */
+static bool add_labels(struct walk *walk, const ttr_fields *fields, const ttr_value *value)
+{
+    bool is_labelled = value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS;
+    for (uint32_t i = 0; is_labelled && i < value->count; i++) {
+        ttr_text label;
+        if (!ttr_fields_label(fields, value, i, &label))
+            break;
+        buffer_add_text(walk->to, i ? "|" : "");
+        (void)text_escape(walk->to, label.p, label.n);
+    }
+    return is_labelled && value->count > 0;
 }
 
 static void open_level(struct walk *walk, bool is_array)
@@ -110,25 +151,27 @@ static void close_level(struct walk *walk)
         buffer_add_text(to, to->n && to->bytes[to->n - 1] == ' ' ? "}" : " }");
 }
 
-static void add_value(struct walk *walk, const ttr_value *value)
+static void add_value(struct walk *walk, const ttr_fields *fields, const ttr_value *value)
 {
     struct buffer *to = walk->to;
-    char *at;
+    bool is_labelled = false, is_bare = false;
     switch (value->type) {
-    case TTR_TYPE_NULL: buffer_add_text(to, "null"); return;
+    case TTR_TYPE_NULL: buffer_add_text(to, value->hint == TTR_HINT_ABSENT ? "absent" : "null"); return;
     case TTR_TYPE_BOOL: buffer_add_text(to, value->v.u ? "true" : "false"); return;
     case TTR_TYPE_BYTES: add_bytes(to, value->text); return;
     case TTR_TYPE_ARRAY: open_level(walk, true); return;
     case TTR_TYPE_STRUCT: open_level(walk, false); return;
     case TTR_TYPE_TEXT:
-        buffer_add_byte(to, '"');
+        is_bare = value->hint == TTR_HINT_NUMBER && number_is_integer(value->text.p, value->text.n);
+        buffer_add_text(to, is_bare ? "" : "\"");
         (void)text_escape(to, value->text.p, value->text.n);
-        buffer_add_byte(to, '"');
+        buffer_add_text(to, is_bare ? "" : "\"");
         return;
     default:
-        at = (char *)buffer_room(to, NUMBER_MAX);
-        if (at)
-            buffer_filled(to, put_number(walk->t, at, value));
+        is_labelled = add_labels(walk, fields, value);
+        buffer_add_text(to, is_labelled ? " (" : "");
+        add_number(walk, value);
+        buffer_add_text(to, is_labelled ? ")" : "");
     }
 }
 
@@ -143,27 +186,37 @@ static void add_name(struct walk *walk, ttr_text name)
     buffer_add(to, " = ", 3);
 }
 
+/* A field, behind what separates it from the one before: each group of fields has its own braces. */
+static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_field *field)
+{
+    struct buffer *to = walk->to;
+    while (walk->depth > field->depth)
+        close_level(walk);
+    uint8_t last = to->n ? to->bytes[to->n - 1] : ' ';
+    bool is_next_group = field->depth == 0 && field->group != walk->group;
+    if (!walk->is_open)
+        buffer_add(to, " { ", 3);
+    else if (is_next_group)
+        buffer_add(to, " } { ", 5);
+    else if (last != ' ' && last != '[')
+        buffer_add(to, ", ", 2);
+    walk->is_open = true;
+    walk->group = field->group;
+    if (!walk->is_array[walk->depth])
+        add_name(walk, field->name);
+    add_value(walk, fields, &field->value);
+}
+
 void text_add_fields(struct buffer *to, const ttr *t, const ttr_event *event, bool with_color)
 {
     struct walk walk = {.t = t, .to = to, .with_color = with_color};
     ttr_fields fields;
     ttr_field field;
-    bool is_first = true;
     ttr_fields_begin(t, event, &fields);
-    for (; ttr_fields_next(&fields, &field); is_first = false) {
-        while (walk.depth > field.depth)
-            close_level(&walk);
-        uint8_t last = to->n ? to->bytes[to->n - 1] : ' ';
-        if (is_first)
-            buffer_add(to, " { ", 3);
-        else if (last != ' ' && last != '[')
-            buffer_add(to, ", ", 2);
-        if (!walk.is_array[walk.depth])
-            add_name(&walk, field.name);
-        add_value(&walk, &field.value);
-    }
+    while (ttr_fields_next(&fields, &field))
+        add_field(&walk, &fields, &field);
     while (walk.depth > 0)
         close_level(&walk);
-    if (!is_first)
+    if (walk.is_open)
         buffer_add(to, " }", 2);
 }

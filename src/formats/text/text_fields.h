@@ -1,4 +1,4 @@
-/* Fields as people read them: { a = 1, b = "x", c = [1, 2], d = { x = 3 } }, and text that is safe on a terminal. */
+/* Fields as people read them: { a = 1, b = "x", c = [1, 2], d = { x = 3 }, e = RED (1), f = READ|WRITE (0x3) }, and text that is safe on a terminal. */
 #ifndef TRACETTA_FORMATS_TEXT_FIELDS_H
 #define TRACETTA_FORMATS_TEXT_FIELDS_H
 
@@ -10,7 +10,7 @@
  * byte that is no UTF-8 as \xNN.  Nothing is lost.  Gives 0. */
 size_t text_escape(struct buffer *to, const void *p, size_t n);
 
-/* Appends " { name = value, ... }", nothing for an event without fields. */
+/* Appends " { name = value, ... }", for each group of fields; nothing for an event without fields. */
 void text_add_fields(struct buffer *to, const ttr *t, const ttr_event *event, bool with_color);
 
 #endif

@@ -186,6 +186,8 @@ static char *put_tag(char *at, const ttr_event *event)
         return put_text(put_text(at, " state="), states[event->tag]);
     if (event->kind == TTR_KIND_OBJECT && event->tag < sizeof objects / sizeof *objects)
         return put_text(put_text(at, " object="), objects[event->tag]);
+    if (event->kind == TTR_KIND_GAP && event->tag == TTR_GAP_PACKETS)
+        return event->sequence ? put_u64(put_text(at, " packets="), event->sequence) : put_text(at, " packets=unknown");
     return event->tag ? put_u64(put_text(at, " tag="), event->tag) : at;
 }
 
@@ -194,13 +196,13 @@ static char *put_attributes(char *at, const ttr *t, const ttr_event *event)
     ttr_thread from;
     if (event->flags & TTR_EVENT_HAS_CPU)
         at = put_u64(put_text(at, " cpu="), event->cpu);
-    if (event->kind == TTR_KIND_SPAN)
+    if (event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration))
         at = put_seconds(put_text(at, " dur="), event->duration);
     if (has_id(event) && !is_name(event))
         at = put_hex(put_text(at, " id="), event->link);
     else if (has_id(event))
         at = put_u64(put_text(at, " id="), event->link);
-    if (event->kind == TTR_KIND_GAP)
+    if (event->kind == TTR_KIND_GAP && event->tag != TTR_GAP_PACKETS)
         at = event->link ? put_u64(put_text(at, " lost="), event->link) : put_text(at, " lost=unknown");
     if (event->kind == TTR_KIND_SWITCH && event->link <= UINT32_MAX && ttr_thread_get(t, (ttr_id)event->link, &from))
         at = put_ids(put_text(at, " from="), &from);
@@ -240,13 +242,6 @@ static char *put_rare(char *at, const ttr_event *event)
     return put_bytes16(at, " related=", event->related);
 }
 
-/* The path is told only where there are several inputs; source 0 is the caller and has none. */
-static ttr_id path_of(const ttr *t, const ttr_event *event)
-{
-    ttr_source source;
-    return t->sources_n > 2 && ttr_source_get(t, event->source, &source) ? source.path : 0;
-}
-
 static void gather(struct ttr_writer *out, const ttr_event *event, struct names *names)
 {
     struct text *own = out->own;
@@ -257,7 +252,7 @@ static void gather(struct ttr_writer *out, const ttr_event *event, struct names 
     names->name = text_cache_get(&own->texts, out->t, event->name)->text;
     names->process = text_cache_get(&own->texts, out->t, own->with_names ? names->known.process_name : 0)->text;
     names->thread = text_cache_get(&own->texts, out->t, own->with_names ? names->known.thread_name : 0)->text;
-    names->source = text_cache_get(&own->texts, out->t, path_of(out->t, event))->text;
+    names->source = text_cache_get(&own->texts, out->t, context_told_path(out->t, event->source))->text;
 }
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)

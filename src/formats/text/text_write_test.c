@@ -139,6 +139,32 @@ static void every_field_type_has_its_form(void **state)
                        "a = [1, { k = 2, e = { } }], z = [] }\n");
 }
 
+static void put(struct writing *w, const char *name, uint8_t group, ttr_value value)
+{
+    ttr_put_field(w->builder, &(ttr_field){.name = {name, strlen(name)}, .group = group, .value = value});
+}
+
+static void numbers_have_their_names_and_bases_and_groups_their_braces(void **state)
+{
+    struct writing w;
+    (void)state;
+    open_with(&w, 0, "time=delta");
+    writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
+    put(&w, "e", TTR_GROUP_COMMON, (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .text = {"R\n", 2}, .v.u = 1});
+    put(&w, "u", TTR_GROUP_COMMON, (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .text = {"", 0}, .v.u = 2});
+    put(&w, "f", TTR_GROUP_CONTEXT, (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 1, .text = {"A", 1}, .v.u = 10});
+    put(&w, "h", 0, (ttr_value){.type = TTR_TYPE_INT, .base = 16, .bits = 12, .v.s = -2});
+    put(&w, "o", 0, (ttr_value){.type = TTR_TYPE_UINT, .base = 8, .bits = 32, .v.u = 15});
+    put(&w, "b", 0, (ttr_value){.type = TTR_TYPE_UINT, .base = 2, .v.u = 5});
+    put(&w, "z", 0, (ttr_value){.type = TTR_TYPE_UINT, .base = 16, .bits = 8});
+    put(&w, "w", 0, (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"18446744073709551616", 20}});
+    put(&w, "v", 0, (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"1 [", 3}});
+    put(&w, "n", 0, (ttr_value){.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT});
+    writing_end(&w);
+    writing_expect(&w, "(+0.000000000) prov:cat x instant 7/9 { e = R\\n (1), u = 2 } { f = A (0xa) } { h = 0xffe, o = 017, b = 0b101, z = 0x0, "
+                       "w = 18446744073709551616, v = \"1 [\", n = absent }\n");
+}
+
 static void attributes_of_kinds_are_shown(void **state)
 {
     struct writing w;
@@ -155,8 +181,18 @@ static void attributes_of_kinds_are_shown(void **state)
     ttr_on_thread(w.builder, 3, 4);
     ttr_event_edit(w.builder)->tag = TTR_THREAD_DYING;
     writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_GAP, 0, "", "");
+    ttr_event_edit(w.builder)->link = 7;
+    ttr_event_edit(w.builder)->duration = 1500;
+    writing_end(&w);
+    ttr_event_begin(w.builder, TTR_KIND_GAP, 0, "", "");
+    ttr_event_edit(w.builder)->tag = TTR_GAP_PACKETS;
+    ttr_event_edit(w.builder)->sequence = 3;
+    writing_end(&w);
     writing_expect(&w, "[no time] (+0.000000000) - f async_end -/- id=0xffffffffffffffff level=fatal partial no_time\n"
-                       "[0] (+0.000000000) - - switch 3/4 from=1/2 state=dying\n");
+                       "[0] (+0.000000000) - - switch 3/4 from=1/2 state=dying\n"
+                       "[0] (+0.000000000) - - gap -/- dur=0.000001500 lost=7\n"
+                       "[0] (+0.000000000) - - gap -/- packets=3\n");
 }
 
 static void colours_are_used_when_asked_for(void **state)
@@ -208,6 +244,7 @@ int main(void)
         cmocka_unit_test(an_unknown_choice_is_refused),
         cmocka_unit_test(strings_cannot_harm_a_terminal_or_the_line),
         cmocka_unit_test(every_field_type_has_its_form),
+        cmocka_unit_test(numbers_have_their_names_and_bases_and_groups_their_braces),
         cmocka_unit_test(attributes_of_kinds_are_shown),
         cmocka_unit_test(colours_are_used_when_asked_for),
         cmocka_unit_test(any_bytes_give_one_printable_line_an_event),

@@ -1,0 +1,126 @@
+/* Fuzzes live reading: any bytes as what a relay daemon says.  It must end, give what it took back, hold memory in proportion to the bytes,
+ * and give events in order unless it says that some came late.
+ *
+ * Conversations are mostly zeros, so the input is a recipe: [0] how it is read | then, again and again, a count n u8, n bytes, and
+ * zeros / 16 u8; where both are 0 the connection is lost, and made again.  Bits 0-3 of [0]: the bytes come in pieces of 1 << that (15: as large
+ * as they can be); 4: lost connections stay lost; 5: only the list of sessions; 6: strict; 7: an end of the time range. */
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "formats/ctf/ctf_live.h"
+#include "fuzz.h"
+
+#define BYTES_MAX ((size_t)128 << 10)
+#define CALLS_MAX 200000u
+
+struct daemon {
+    struct buffer bytes;       /* all it says */
+    size_t at, connections;
+    size_t piece;
+    size_t cut;                /* what comes after it comes on the second connection */
+    const struct alloc *alloc;
+    int ends[3];               /* its own of the connections */
+};
+
+static void cook(struct daemon *daemon, const uint8_t *recipe, size_t n)
+{
+    size_t at = 1;
+    while (at < n && daemon->bytes.n < BYTES_MAX) {
+        size_t literal = recipe[at] < n - at - 1 ? recipe[at] : n - at - 1;
+        buffer_add(&daemon->bytes, recipe + at + 1, literal);
+        at += 1 + literal;
+        size_t zeros = at < n ? recipe[at++] : 0;
+        buffer_add_zeros(&daemon->bytes, zeros * 16);
+        if (literal == 0 && zeros == 0)
+            daemon->cut = daemon->bytes.n;
+    }
+}
+
+/* A connection on which the daemon has said what it says, up to the cut, and hung up. */
+static struct socket *dial(void *own, ttr_error *error)
+{
+    struct daemon *daemon = own;
+    int pair[2];
+    size_t end = daemon->connections == 0 && daemon->cut ? daemon->cut : daemon->bytes.n;
+    if (daemon->connections == 2 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+        error->status = TTR_E_UNSUPPORTED; /* not tried again, as a lost connection is */
+        return NULL;
+    }
+    daemon->ends[daemon->connections++] = pair[1];
+    size_t least = daemon->bytes.n / 128; /* pieces take room beyond their bytes */
+    while (daemon->at < end) {
+        size_t piece = daemon->piece > least ? daemon->piece : least;
+        piece = end - daemon->at < piece ? end - daemon->at : piece;
+        if (send(pair[1], daemon->bytes.bytes + daemon->at, piece, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+            break;
+        daemon->at += piece;
+    }
+    (void)shutdown(pair[1], SHUT_WR);
+    return socket_adopt(daemon->alloc, pair[0], error);
+}
+
+static bool says_late(ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        for (size_t k = 0; k < report.notes_n; k++)
+            if (strcmp(report.notes[k].code, "live.late") == 0)
+                return true;
+    return false;
+}
+
+static void touch(ttr *t, const ttr_event *event)
+{
+    ttr_fields fields;
+    ttr_field field;
+    ttr_fields_begin(t, event, &fields);
+    while (ttr_fields_next(&fields, &field))
+        continue;
+}
+
+static void read_all(ttr *t, ttr_reader *reader)
+{
+    int64_t last = INT64_MIN;
+    bool is_ordered = true;
+    ttr_batch batch;
+    unsigned calls = 0;
+    ttr_status status = TTR_OK;
+    while (status == TTR_OK || status == TTR_AGAIN) {
+        status = ttr_read(reader, &batch, NULL);
+        for (uint32_t i = 0; status == TTR_OK && i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            is_ordered = is_ordered && event->time >= last;
+            last = event->time;
+            touch(t, event);
+        }
+        if (++calls > CALLS_MAX)
+            fuzz_stop("reading does not end");
+    }
+    if (!is_ordered && !says_late(reader))
+        fuzz_stop("events are out of order");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    struct support_heap heap;
+    uint8_t knobs = n ? bytes[0] : 0;
+    ttr *t = fuzz_context(&heap);
+    struct daemon daemon = {.piece = (knobs & 15) == 15 ? 32768 : (size_t)1 << (knobs & 15), .alloc = alloc_default()};
+    buffer_init(&daemon.bytes, alloc_default());
+    cook(&daemon, bytes, n);
+    struct live_how how = {.dial = dial, .dial_own = &daemon, .reconnect_ms = knobs & 16 ? 0 : 1000, .limit_ms = 1000, .poll_ms = LIVE_NO_POLL,
+                           .patience_ms = 50};
+    ttr_read_options options = {.size = sizeof options, .flags = knobs & 64 ? TTR_READ_STRICT : 0};
+    ttr_reader *reader = ctf_open_live_with(t, knobs & 32 ? "net://here" : "net://here/host/raton/auto", &how, &options, NULL);
+    if (reader && knobs & 128)
+        reader_range(reader, INT64_MIN, 60);
+    if (reader)
+        read_all(t, reader);
+    ttr_close(reader);
+    fuzz_context_free(t, &heap, daemon.bytes.n, 0);
+    for (size_t i = 0; i < daemon.connections; i++)
+        (void)close(daemon.ends[i]);
+    buffer_free(&daemon.bytes);
+    return 0;
+}

@@ -1,0 +1,167 @@
+#!/bin/bash
+# Reads live sessions of LTTng's own relay daemon and compares them with what babeltrace2 reads from the daemon's files afterwards.
+# usage: live.sh TRACETTA LIVE_APP ("none" where that could not be built).  All daemons live in namespaces of their own: no other
+# session is touched, no port is taken.
+tracetta=$(realpath "$1") app=$2
+here=$(dirname "$(realpath "$0")")
+export TZ=UTC LC_ALL=C
+
+skip_all()
+{
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+if [ "$3" != inside ]; then
+    [ "$app" = none ] && skip_all "no lttng-ust to build a traced program with"
+    for program in lttng lttng-sessiond lttng-relayd babeltrace2 python3 unshare ip; do
+        command -v $program >/dev/null || skip_all "no $program"
+    done
+    unshare -r -m -n true 2>/dev/null || skip_all "no namespaces"
+    exec timeout 200 unshare -r -m -n "$0" "$tracetta" "$(realpath "$app")" inside
+fi
+
+case_count=0
+work=$(mktemp -d) || exit 1
+url=net://127.0.0.1/host/$(hostname)
+
+# tell TRUTH NAME: one case; TRUTH is 0 where it holds.
+tell()
+{
+    case_count=$((case_count + 1))
+    if [ "$1" = 0 ]; then echo "ok $case_count - $2"; else echo "not ok $case_count - $2"; fi
+}
+
+quote()
+{
+    head -n 6 "$1" | cut -c 1-300 | sed 's/^/#   /'
+}
+
+end()
+{
+    lttng destroy --all >>"$work/lttng.log" 2>&1
+    kill $sessiond $relayd
+    wait $sessiond $relayd
+    rm -rf "$work"
+    echo "1..$case_count"
+}
+
+begin()
+{
+    if ! { mkdir -p /var/run/lttng && mount -t tmpfs none /var/run/lttng && mount -t tmpfs none /dev/shm && ip link set lo up; }; then
+        skip_all "no mounts"
+    fi
+    export LTTNG_HOME=$work/home LTTNG_UST_ALLOW_BLOCKING=1 LTTNG_UST_REGISTER_TIMEOUT=-1
+    mkdir "$LTTNG_HOME"
+    lttng-relayd --group=root -o "$work/stored" >"$work/relayd.log" 2>&1 &
+    relayd=$!
+    lttng-sessiond --no-kernel --group=root >"$work/sessiond.log" 2>&1 &
+    sessiond=$!
+    trap end EXIT
+    for ((i = 0; i < 100; i++)); do
+        lttng list >/dev/null 2>&1 && return
+        sleep 0.1
+    done
+    tell 1 "the daemons begin"
+    quote "$work/sessiond.log"
+    exit 1
+}
+
+# record NAME OPTIONS...: begins a live session with a channel of these options.
+record()
+{
+    local name=$1
+    shift
+    {
+        lttng create "$name" --live=100000 --set-url=net://127.0.0.1
+        lttng enable-channel -u -s "$name" "$@" channel
+        lttng enable-event -u -s "$name" -c channel 'lttng_ust_tracef:*'
+        lttng start "$name"
+    } >>"$work/lttng.log" 2>&1
+}
+
+# follow URL: begins to print the session.
+follow()
+{
+    "$tracetta" cat --style=babeltrace2 "$1" >"$work/ours" 2>"$work/said" &
+    follower=$!
+}
+
+# compare NAME TEXT: the session ends; what was printed is what is stored.
+compare()
+{
+    lttng destroy "$1" >>"$work/lttng.log" 2>&1
+    wait $follower
+    local status=$?
+    babeltrace2 "$work"/stored/"$(hostname)"/"$1"-* >"$work/theirs" 2>"$work/warned"
+    cmp -s "$work/theirs" "$work/ours" && [ -s "$work/theirs" ] && [ $status = 0 ]
+    local truth=$?
+    tell $truth "$2 ($(wc -l <"$work/theirs") events)"
+    [ $truth = 0 ] || { echo "# exit status $status, $(wc -l <"$work/ours") events"; quote "$work/said"; diff "$work/theirs" "$work/ours" >"$work/diff"; quote "$work/diff"; }
+}
+
+# lost FILE: events lost by its warnings.
+lost()
+{
+    sed -nE 's/^WARNING: Tracer discarded ([0-9]+) events? .*/\1/p' "$1" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+begin
+
+record listed
+"$tracetta" info net://127.0.0.1 | sed -n 's/^session   //p' >"$work/ours"
+babeltrace2 -i lttng-live net://127.0.0.1 >"$work/theirs" 2>/dev/null
+[ -s "$work/theirs" ] && cmp -s "$work/theirs" "$work/ours"
+tell $? "sessions are listed as babeltrace2 lists them"
+lttng destroy listed >>"$work/lttng.log" 2>&1
+
+record followed --subbuf-size=16k --num-subbuf=8 --blocking-timeout=inf
+follow "$url/followed"
+for ((i = 0; i < 3; i++)); do
+    "$app" 3000 2
+    sleep 0.2
+done
+compare followed "a session is read while it is recorded"
+
+record stopped --subbuf-size=64k --num-subbuf=8 --blocking-timeout=inf
+follow "$url/stopped"
+"$app" 2000 2
+lttng stop stopped >>"$work/lttng.log" 2>&1
+for ((i = 0; i < 100; i++)); do
+    [ "$(wc -l <"$work/ours")" = 4000 ] && break
+    sleep 0.1
+done
+[ "$(wc -l <"$work/ours")" = 4000 ]
+tell $? "a session that is stopped shows all it has"
+lttng start stopped >>"$work/lttng.log" 2>&1
+"$app" 2000 2
+compare stopped "and goes on when it is started again"
+
+record late --subbuf-size=16k --num-subbuf=8 --blocking-timeout=inf
+"$app" 5000 2
+sleep 0.5
+follow "$url/late"
+"$app" 5000 2
+compare late "a viewer that comes late reads from the begin"
+
+record cut --subbuf-size=16k --num-subbuf=8 --blocking-timeout=inf
+"$app" 10000 2
+"$here/live_proxy.py" 5344 30000 200000 700000 >"$work/port" &
+proxy=$!
+for ((i = 0; i < 100; i++)); do
+    [ -s "$work/port" ] && break
+    sleep 0.05
+done
+follow "net://127.0.0.1:$(cat "$work/port")/host/$(hostname)/cut"
+"$app" 10000 2
+sleep 1.5
+compare cut "a connection that is cut three times costs nothing"
+kill $proxy
+
+record lossy --subbuf-size=4k --num-subbuf=2
+follow "$url/lossy"
+"$app" 20000 2
+sleep 0.3
+compare lossy "a session that lost events is read to its end"
+[ "$(lost "$work/said")" -gt 0 ] && [ "$(lost "$work/said")" = "$(lost "$work/warned")" ]
+tell $? "events that the tracer lost are counted as babeltrace2 counts them ($(lost "$work/said"))"
