@@ -47,21 +47,45 @@ static unsigned count_digits(uint64_t x)
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Eight digits at once: x is split into halves in ever narrower lanes of one word. */
-static void put_eight(char *to, uint32_t x)
+/* Eight digits at once, the first in the lowest byte: x is split into halves in ever narrower lanes of one word. */
+static inline uint64_t split_eight(uint32_t x)
 {
     uint64_t lanes = x / 10000 | (uint64_t)(x % 10000) << 32;
     uint64_t high = (lanes * 10486 >> 20) & UINT64_C(0x0000007f0000007f); /* of each 4 digits, the first 2 */
     lanes = high | (lanes - high * 100) << 16;
     high = (lanes * 103 >> 10) & UINT64_C(0x000f000f000f000f);
-    lanes = (high | (lanes - high * 10) << 8) | UINT64_C(0x3030303030303030);
-    memcpy(to, &lanes, 8);
+    return high | (lanes - high * 10) << 8;
+}
+
+static inline void put_eight(char *to, uint32_t x)
+{
+    uint64_t digits = split_eight(x) | UINT64_C(0x3030303030303030);
+    memcpy(to, &digits, 8);
+}
+
+/* 1 to 8 digits without leading zeros.  Always stores eight bytes, zeros behind the digits: numbers of all lengths cost the same. */
+static inline size_t put_up_to_eight(char *to, uint32_t x)
+{
+    uint64_t digits = split_eight(x);
+    unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
+    digits = (digits | UINT64_C(0x3030303030303030)) >> 8 * zeros;
+    memcpy(to, &digits, 8);
+    return 8 - zeros;
 }
 #else
 static void put_eight(char *to, uint32_t x)
 {
     for (unsigned i = 8; i > 0; x /= 10)
         to[--i] = (char)('0' + x % 10);
+}
+
+static size_t put_up_to_eight(char *to, uint32_t x)
+{
+    char digits[8];
+    unsigned n = count_digits(x);
+    put_eight(digits, x);
+    memcpy(to, digits + 8 - n, n);
+    return n;
 }
 #endif
 
@@ -78,6 +102,12 @@ void number_put_digits(char *to, uint64_t x, unsigned n)
     }
     if (at != to)
         *to = (char)('0' + x % 10);
+}
+
+void number_put_nine(char *to, uint32_t x)
+{
+    *to = (char)('0' + x / 100000000);
+    put_eight(to + 1, x % 100000000);
 }
 
 static uint64_t size_of_i64(int64_t x)
@@ -149,29 +179,23 @@ static unsigned digit_value(char c)
     return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a' + 10) : 255;
 }
 
-/* Up to four digits, which most numbers in traces have no more than. */
-static size_t put_small(char *to, uint32_t x)
+size_t number_put_u64(char *to, uint64_t x)
 {
-    uint32_t high = x / 100, n = high >= 10 ? 2 : high > 0;
+    const uint64_t eight = 100000000; /* 10^8 */
     if (x < 10) {
         *to = (char)('0' + x);
         return 1;
     }
-    if (n == 1)
-        *to = (char)('0' + high);
-    else if (n == 2)
-        memcpy(to, digit_pairs + 2 * high, 2);
-    memcpy(to + n, digit_pairs + x % 100 * 2, 2);
-    return n + 2;
-}
-
-size_t number_put_u64(char *to, uint64_t x)
-{
-    if (x < 10000)
-        return put_small(to, (uint32_t)x);
-    unsigned n = count_digits(x);
-    number_put_digits(to, x, n);
-    return n;
+    if (x < eight)
+        return put_up_to_eight(to, (uint32_t)x);
+    if (x < eight * eight) {
+        size_t n = put_up_to_eight(to, (uint32_t)(x / eight));
+        put_eight(to + n, (uint32_t)(x % eight));
+        return n + 8;
+    }
+    size_t n = put_up_to_eight(to, (uint32_t)(x / (eight * eight)));
+    number_put_digits(to + n, x % (eight * eight), 16);
+    return n + 16;
 }
 
 size_t number_put_i64(char *to, int64_t x)

@@ -15,6 +15,9 @@ size_t number_put_i64(char *to, int64_t x);
 /* The lowest `digits` digits of x, with leading zeros. */
 void number_put_digits(char *to, uint64_t x, unsigned digits);
 
+/* All nine digits of x < 10^9: what nanoseconds are of a second. */
+void number_put_nine(char *to, uint32_t x);
+
 /* Lower-case hexadecimal with 0x. */
 size_t number_put_hex(char *to, uint64_t x);
 

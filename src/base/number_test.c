@@ -55,6 +55,18 @@ static void integers_are_written_like_printf_and_read_back(void **state)
     }
 }
 
+static void nanoseconds_have_nine_digits(void **state)
+{
+    static const uint32_t samples[] = {0, 1, 9, 10, 99999999, 100000000, 123456789, 999999999};
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        char got[NUMBER_MAX], expected[NUMBER_MAX];
+        (void)snprintf(expected, sizeof expected, "%09" PRIu32, samples[i]);
+        number_put_nine(got, samples[i]);
+        support_assert_text(got, 9, expected);
+    }
+}
+
 static void what_is_no_integer_is_refused(void **state)
 {
     (void)state;
@@ -189,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_of_any_size_are_told_from_other_text),
         cmocka_unit_test(integers_are_written_like_printf_and_read_back),
+        cmocka_unit_test(nanoseconds_have_nine_digits),
         cmocka_unit_test(what_is_no_integer_is_refused),
         cmocka_unit_test(signs_and_hexadecimal_are_read),
         cmocka_unit_test(doubles_have_their_known_text),

@@ -191,9 +191,10 @@ static size_t put_plain_float(char *to, double x)
     double scaled = size * tens[decimals];
     uint64_t whole = (uint64_t)scaled;
     double part = scaled - (double)whole;
-    if (scaled < 99999 || scaled >= 999999 || (part > 0.499999 && part < 0.500001))
+    bool is_exact = decimals == 0; /* then nothing was scaled, and a half goes to the even neighbour */
+    if (scaled < 99999 || scaled >= 999999 || (!is_exact && part > 0.499999 && part < 0.500001))
         return 0;
-    whole += part > 0.5;
+    whole += part > 0.5 || (is_exact && whole % 2 && !(part < 0.5));
     if (whole < 100000)
         return 0;
     char *at = to;

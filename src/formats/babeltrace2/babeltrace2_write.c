@@ -163,8 +163,8 @@ static char *put_wall(char *at, struct babeltrace2 *own, int64_t time)
         at = put_text(at, time < 0 ? "-" : "");
         at = put_text(put_u64(at, time < 0 ? (uint64_t)-second : (uint64_t)second), ".");
     }
-    int64_t part = time % NS_PER_S;
-    number_put_digits(at, (uint64_t)(part < 0 ? -part : part), 9);
+    int64_t part = time - second * NS_PER_S;
+    number_put_nine(at, (uint32_t)(part < 0 ? -part : part));
     return at + 9;
 }
 
@@ -187,8 +187,13 @@ static char *put_delta(char *at, const struct babeltrace2 *own, const ttr_event 
     if (!own->has_last)
         return put_text(at, "+?.?????????");
     uint64_t delta = (uint64_t)event->time - (uint64_t)own->last_time;
-    at = put_text(put_u64(put_text(at, "+"), delta / (uint64_t)NS_PER_S), ".");
-    number_put_digits(at, delta % (uint64_t)NS_PER_S, 9);
+    if (delta < (uint64_t)NS_PER_S) {
+        at = put_text(at, "+0.");
+    } else {
+        at = put_text(put_u64(put_text(at, "+"), delta / (uint64_t)NS_PER_S), ".");
+        delta %= (uint64_t)NS_PER_S;
+    }
+    number_put_nine(at, (uint32_t)delta);
     return at + 9;
 }
 
