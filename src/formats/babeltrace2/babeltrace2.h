@@ -16,12 +16,19 @@ struct babeltrace2_names {
 #define BABELTRACE2_NAMES 512u
 #define BABELTRACE2_NAME_MAX 26u
 #define BABELTRACE2_PACKETS 64u
+#define BABELTRACE2_INDEXES 100u
 
 /* ", NAME = " of short names, found by their ids. */
 struct babeltrace2_name {
     ttr_id id;
     uint8_t n;
     char text[BABELTRACE2_NAME_MAX + 5];
+};
+
+/* ", [N] = " of an element; its text has room for what put_u64 stores beyond. */
+struct babeltrace2_index {
+    uint8_t n; /* 0 = not made */
+    char text[15];
 };
 
 /* The part of the packet that an input's last event was in. */
@@ -36,6 +43,7 @@ struct babeltrace2_packet {
 struct babeltrace2_cache {
     struct babeltrace2_name name[BABELTRACE2_NAMES];
     struct babeltrace2_packet packet[BABELTRACE2_PACKETS];
+    struct babeltrace2_index index[BABELTRACE2_INDEXES];
 };
 
 /* Appends "{ ... }, { ... }" and the line's end: all parts of an event. */

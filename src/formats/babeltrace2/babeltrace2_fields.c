@@ -352,6 +352,20 @@ static char *put_known_name(struct walk *walk, const ttr_field *field, char *at)
     return at + known->n;
 }
 
+/* ", [N] = " of the first elements, made when they first come; copied whole. */
+static char *put_index(struct walk *walk, uint64_t index, char *at)
+{
+    if (index == 0)
+        return put_text(at, " [0] = ");
+    if (index >= BABELTRACE2_INDEXES)
+        return put_text(put_u64(put_text(at, ", ["), index), "] = ");
+    struct babeltrace2_index *known = &walk->cache->index[index];
+    if (known->n == 0)
+        known->n = (uint8_t)(put_text(put_u64(put_text(known->text, ", ["), index), "] = ") - known->text);
+    memcpy(at, known->text, sizeof known->text);
+    return at + known->n;
+}
+
 /* The comma and the name of a field; then there is room for VALUE_ROOM. */
 static bool add_name(struct walk *walk, const ttr_field *field)
 {
@@ -365,10 +379,12 @@ static bool add_name(struct walk *walk, const ttr_field *field)
         walk->at = put_known_name(walk, field, at);
         return true;
     }
-    at = put_text(at, index ? ", " : " ");
     if (walk->with_names && level->is_array) {
-        at = put_text(put_u64(put_text(at, "["), index), "] = ");
-    } else if (is_named) {
+        walk->at = put_index(walk, index, at);
+        return true;
+    }
+    at = put_text(at, index ? ", " : " ");
+    if (is_named) {
         at = put_text(at, walk->with_color ? COLOR_FIELD : "");
         at = put_piece(at, field->name);
         at = put_text(at, walk->with_color ? COLOR_OFF " = " : " = ");
