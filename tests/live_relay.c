@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { STREAMS_MAX = 64, TRACES_MAX = 16 };
+enum { STREAMS_MAX = 64, TRACES_MAX = 16, SESSION = 7 };
 
 /* One connection. */
 struct talk {
@@ -172,7 +172,7 @@ static void answer_attach(struct talk *talk, const uint8_t *request)
     add_number(talk, status, 4);
     size_t place = talk->out_n;
     add_number(talk, 0, 4);
-    uint32_t n = status == 1 ? announce(talk) : 0;
+    uint32_t n = status == 1 && number(request, 8) == SESSION ? announce(talk) : 0;
     put_count(talk, place, talk->fault->streams_count ? talk->fault->streams_count : n);
 }
 
@@ -184,7 +184,7 @@ static bool is_all_over(const struct talk *talk)
     return true;
 }
 
-static void answer_new_streams(struct talk *talk)
+static void answer_new_streams(struct talk *talk, uint64_t session)
 {
     if (!has_news(talk) && is_all_over(talk)) {
         add_number(talk, talk->relay->is_never_closed ? 2 : 4, 4);
@@ -194,7 +194,7 @@ static void answer_new_streams(struct talk *talk)
     add_number(talk, 1, 4);
     size_t place = talk->out_n;
     add_number(talk, 0, 4);
-    put_count(talk, place, announce(talk));
+    put_count(talk, place, session == SESSION ? announce(talk) : 0);
 }
 
 /* --- Metadata --- */
@@ -323,8 +323,9 @@ static void answer_list(struct talk *talk)
     bool has_lengths = relay->minor >= 15;
     add_number(talk, talk->fault->hides_session ? 1 : 2, 4);
     for (unsigned i = talk->fault->hides_session ? 1 : 0; i < 2; i++) {
-        const char *host = i ? "elsewhere" : relay->host, *session = i ? "other" : relay->session;
-        add_number(talk, 7 + i, 8);
+        bool is_other = i && !relay->has_twin;
+        const char *host = is_other ? "elsewhere" : relay->host, *session = is_other ? "other" : relay->session;
+        add_number(talk, SESSION + i, 8);
         add_number(talk, relay->timer_us, 4);
         add_number(talk, i, 4);
         add_number(talk, relay->streams_n, 4);
@@ -363,7 +364,7 @@ static void answer(struct talk *talk, unsigned command, const uint8_t *request)
         answer_metadata(talk, number(request, 8));
         break;
     case 7:
-        answer_new_streams(talk);
+        answer_new_streams(talk, number(request, 8));
         break;
     case 9:
         talk->relay->detached++;

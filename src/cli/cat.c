@@ -23,7 +23,7 @@ int run_cat(struct call *call)
         style_end(&style);
         return outcome;
     }
-    if (is_screen)
+    if (is_screen && !inputs_are_live(call))
         term_page(&call->term, &call->set);
     struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path, .limit = call->set.limit,
                         .is_live = is_screen && call->term.out_is_tty && !call->term.pager};

@@ -17,6 +17,14 @@ const char *inputs_name(const struct call *call)
     return call->paths_n == 1 ? call->path[0] : "the inputs";
 }
 
+bool inputs_are_live(const struct call *call)
+{
+    for (size_t i = 0; i < call->paths_n; i++)
+        if (strstr(call->path[i], "://"))
+            return true;
+    return false;
+}
+
 /* check lists all damage, also when it judges strictly. */
 static bool reads_strictly(const struct call *call)
 {

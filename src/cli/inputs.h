@@ -32,6 +32,9 @@ int inputs_failed(const struct call *call, const char *path, const ttr_error *er
 /* A name for all inputs: the path of a single one, else "the inputs". */
 const char *inputs_name(const struct call *call);
 
+/* Whether some path is a URL: a trace that goes on, whose events nobody should have to ask a pager for. */
+bool inputs_are_live(const struct call *call);
+
 /* Options of formats that are for reading (or writing), as the library wants them; the list is the caller's to free. NULL with
  * *is_fine false after telling the user of one nobody knows. */
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine);

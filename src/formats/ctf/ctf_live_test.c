@@ -171,6 +171,76 @@ static void a_session_that_has_no_streams_yet_is_waited_for(void **state)
     assert_int_equal(seen.n, 0);
 }
 
+static void sessions_of_one_name_are_read_together(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.has_twin = true;
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_times(&seen, SCENE_PAIR_TIMES);
+}
+
+/* The same trace as scene_metadata describes, in CTF 2. */
+#define CTF2_UINT(bits) "{\"type\": \"fixed-length-unsigned-integer\", \"length\": " #bits ", \"byte-order\": \"little-endian\", \"alignment\": 8"
+#define CTF2_MEMBER(name, bits, roles) "{\"name\": \"" name "\", \"field-class\": " CTF2_UINT(bits) roles "}}"
+#define CTF2_ROLE(role) ", \"roles\": [\"" role "\"]"
+static const char ctf2[] =
+    "\x1e{\"type\": \"preamble\", \"version\": 2}\n"
+    "\x1e{\"type\": \"trace-class\", \"packet-header-field-class\": {\"type\": \"structure\", \"member-classes\": ["
+    CTF2_MEMBER("magic", 32, CTF2_ROLE("packet-magic-number")) ", " CTF2_MEMBER("stream_id", 32, CTF2_ROLE("data-stream-class-id")) "]}}\n"
+    "\x1e{\"type\": \"clock-class\", \"id\": \"c\", \"frequency\": 1000000000}\n"
+    "\x1e{\"type\": \"data-stream-class\", \"default-clock-class-id\": \"c\", \"packet-context-field-class\": {\"type\": \"structure\", "
+    "\"member-classes\": [" CTF2_MEMBER("b", 64, CTF2_ROLE("default-clock-timestamp")) ", "
+    CTF2_MEMBER("e", 64, CTF2_ROLE("packet-end-default-clock-timestamp")) ", " CTF2_MEMBER("n", 64, CTF2_ROLE("packet-content-length")) ", "
+    CTF2_MEMBER("p", 64, CTF2_ROLE("packet-total-length")) ", " CTF2_MEMBER("s", 64, CTF2_ROLE("packet-sequence-number")) ", "
+    CTF2_MEMBER("d", 64, CTF2_ROLE("discarded-event-record-counter-snapshot")) "]}, "
+    "\"event-record-header-field-class\": {\"type\": \"structure\", \"member-classes\": ["
+    CTF2_MEMBER("id", 32, CTF2_ROLE("event-record-class-id")) ", " CTF2_MEMBER("t", 64, CTF2_ROLE("default-clock-timestamp")) "]}}\n"
+    "\x1e{\"type\": \"event-record-class\", \"name\": \"ev\", \"payload-field-class\": {\"type\": \"structure\", \"member-classes\": ["
+    CTF2_MEMBER("v", 32, "") "]}}\n";
+
+static void metadata_of_ctf_2_is_read_in_pieces_too(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    for (size_t cut = 40; cut < sizeof ctf2; cut += 101) {
+        const struct relay_metadata pieces[] = {{.trace = 1, .stream = 90, .bytes = ctf2, .n = cut},
+                                                {.trace = 1, .stream = 90, .bytes = ctf2 + cut, .n = sizeof ctf2 - 1 - cut}};
+        struct scene scene = scene_of(pair.streams, 2, pieces, 2);
+        struct seen seen = scene_read(&scene);
+        assert_int_equal(seen.status, TTR_END);
+        scene_assert_times(&seen, SCENE_PAIR_TIMES);
+    }
+}
+
+/* What the first stream has in many packets must wait for the second: it is taken all the same, and given in order. */
+static void packets_are_taken_ahead_of_their_time(void **state)
+{
+    (void)state;
+    enum { PACKETS = 40 };
+    static struct scene_packet packet[PACKETS + 1];
+    static struct relay_step a[PACKETS], b[PACKETS + 2];
+    for (unsigned i = 0; i < PACKETS; i++)
+        a[i] = scene_make(&packet[i], i, 10 + i, 10 + i, 1, 0);
+    for (unsigned i = 0; i < PACKETS + 1; i++)
+        b[i].kind = RELAY_RETRY;
+    b[PACKETS + 1] = scene_make(&packet[PACKETS], 0, 5, 5, 1, 0);
+    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = PACKETS},
+                                           {.id = 6, .trace = 1, .channel = "b", .steps = b, .steps_n = PACKETS + 2}};
+    const struct relay_metadata whole = scene_whole_metadata();
+    struct scene scene = scene_of(streams, 2, &whole, 1);
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    assert_int_equal(seen.n, PACKETS + 1);
+    assert_int_equal(seen.time[0], 5);
+    for (unsigned i = 0; i < PACKETS; i++)
+        assert_int_equal(seen.time[i + 1], 10 + i);
+}
+
 static void reading_from_now_asks_the_daemon_so(void **state)
 {
     (void)state;
@@ -329,6 +399,9 @@ int main(void)
         cmocka_unit_test(metadata_may_come_in_pieces_and_more_of_it_later),
         cmocka_unit_test(new_streams_and_traces_are_waited_for_before_later_events_are_given),
         cmocka_unit_test(a_session_that_has_no_streams_yet_is_waited_for),
+        cmocka_unit_test(sessions_of_one_name_are_read_together),
+        cmocka_unit_test(metadata_of_ctf_2_is_read_in_pieces_too),
+        cmocka_unit_test(packets_are_taken_ahead_of_their_time),
         cmocka_unit_test(reading_from_now_asks_the_daemon_so),
         cmocka_unit_test(what_is_behind_the_range_ends_the_reading),
         cmocka_unit_test(times_are_shifted_as_the_user_asks),

@@ -1,0 +1,94 @@
+/* Findings: counted by code, ranges of damage, and taken over from a reader that goes. */
+#include "model/notes.h"
+
+#include "support.h"
+
+static void add(struct notes *notes, ttr_severity severity, uint64_t offset, uint64_t bytes, const char *code, const char *format, ...)
+    TTR_PRINTF(6, 7);
+
+static void add(struct notes *notes, ttr_severity severity, uint64_t offset, uint64_t bytes, const char *code, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    notes_add(notes, severity, &(ttr_region){.offset = offset, .bytes = bytes, .code = code}, format, values);
+    va_end(values);
+}
+
+static void findings_are_counted_by_code_with_the_text_of_the_first(void **state)
+{
+    (void)state;
+    struct notes notes;
+    notes_init(&notes, alloc_default());
+    add(&notes, TTR_NOTE_ODD, 7, 0, "x.odd", "the %s one", "first");
+    add(&notes, TTR_NOTE_ODD, 3, 0, "x.odd", "the %s one", "second");
+    add(&notes, TTR_NOTE_DAMAGE, 10, 5, "x.bad", "gone");
+    add(&notes, TTR_NOTE_DAMAGE, 15, 5, "x.bad", "gone");
+    add(&notes, TTR_NOTE_DAMAGE, 30, 1, "x.bad", "gone");
+    assert_int_equal(notes.n, 2);
+    assert_string_equal(notes.note[0].text, "the first one");
+    assert_int_equal(notes.note[0].count, 2);
+    assert_int_equal(notes.note[0].first_offset, 7);
+    assert_int_equal(notes.note[1].bytes, 11);
+    assert_int_equal(notes.damage_regions, 2); /* what touches is one */
+    assert_int_equal(notes.damage_bytes, 11);
+    assert_int_equal(notes.regions_n, 2);
+    notes_free(&notes);
+}
+
+static void findings_of_a_reader_that_goes_join_those_of_another(void **state)
+{
+    (void)state;
+    struct notes to, from;
+    notes_init(&to, alloc_default());
+    notes_init(&from, alloc_default());
+    add(&to, TTR_NOTE_ODD, 7, 0, "x.odd", "mine");
+    add(&from, TTR_NOTE_ODD, 3, 0, "x.odd", "other");
+    add(&from, TTR_NOTE_ODD, 4, 0, "x.odd", "other");
+    add(&from, TTR_NOTE_DAMAGE, 10, 5, "x.bad", "gone at %d", 10);
+    notes_join(&to, &from);
+    notes_free(&from);
+    assert_int_equal(to.n, 2);
+    assert_string_equal(to.note[0].text, "mine");
+    assert_int_equal(to.note[0].count, 3);
+    assert_int_equal(to.note[0].first_offset, 7);
+    assert_string_equal(to.note[1].text, "gone at 10");
+    assert_int_equal(to.note[1].severity, TTR_NOTE_DAMAGE);
+    assert_int_equal(to.note[1].first_offset, 10);
+    assert_int_equal(to.damage_regions, 1);
+    assert_int_equal(to.damage_bytes, 5);
+    assert_int_equal(to.region[0].offset, 10);
+    /* A range of another reader touches nothing of this one. */
+    add(&to, TTR_NOTE_DAMAGE, 15, 5, "x.bad", "gone");
+    assert_int_equal(to.damage_regions, 2);
+    notes_free(&to);
+}
+
+static bool join(const struct alloc *alloc)
+{
+    struct notes to, from;
+    notes_init(&to, alloc);
+    notes_init(&from, alloc_default());
+    add(&from, TTR_NOTE_DAMAGE, 10, 5, "x.bad", "gone");
+    notes_join(&to, &from);
+    bool is_whole = to.n == 1 && to.regions_n == 1;
+    assert_int_equal(to.damage_bytes, 5); /* counts hold without memory */
+    notes_free(&from);
+    notes_free(&to);
+    return is_whole;
+}
+
+static void failing_memory_leaves_the_counts(void **state)
+{
+    (void)state;
+    support_fail_each(join);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(findings_are_counted_by_code_with_the_text_of_the_first),
+        cmocka_unit_test(findings_of_a_reader_that_goes_join_those_of_another),
+        cmocka_unit_test(failing_memory_leaves_the_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
