@@ -185,31 +185,42 @@ static void live_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
     live->to = to_ns < live->to ? to_ns : live->to;
 }
 
-/* The connection itself, with all that is over; then the streams that are open. */
-static bool live_report(ttr_reader *base, size_t index, ttr_report *report)
+/* What belongs to no open stream: what was of streams that are over, and of the connection. */
+static void report_own(const struct live_reader *live, ttr_report *report)
 {
-    struct live_reader *live = (struct live_reader *)base;
-    for (size_t i = 0; index && i < live->lanes_n; i++)
-        if (live->lanes[i]->in && --index == 0)
-            return live->lanes[i]->in->base.ops->report(&live->lanes[i]->in->base, 0, report);
-    if (index)
-        return false;
     report->format = format_ctf.name;
     report->version = report->compression = "";
     for (size_t i = 0; i < live->lanes_n && !*report->version; i++)
         report->version = live->lanes[i]->source->ctf->version;
-    report->path = ttr_text_get(base->t, base->t->sources[live->id].path);
+    report->path = report->trace_path = ttr_text_get(live->base.t, live->base.t->sources[live->id].path);
+    report->source = report->trace = live->id;
     report->bytes = live->bytes;
     report->events = live->events;
     report->lost = live->lost;
     report->gaps = live->gaps;
+    report->packets = live->packets;
     report->damage_regions = live->notes.damage_regions;
     report->damage_bytes = live->notes.damage_bytes;
     report->notes = live->notes.note;
     report->notes_n = live->notes.n;
     report->regions = live->notes.region;
     report->regions_n = live->notes.regions_n;
-    report->order = base->order;
+    report->order = live->base.order;
+}
+
+/* The streams that are open, then the rest where there is any. */
+static bool live_report(ttr_reader *base, size_t index, ttr_report *report)
+{
+    const struct live_reader *live = (struct live_reader *)base;
+    size_t inputs = 0;
+    for (size_t i = 0; i < live->lanes_n; i++) {
+        struct input *in = live->lanes[i]->in;
+        if (in && inputs++ == index)
+            return in->base.ops->report(&in->base, 0, report);
+    }
+    if (index > inputs || (inputs && !live->bytes && !live->gaps && !live->notes.n))
+        return false;
+    report_own(live, report);
     return true;
 }
 
@@ -274,7 +285,7 @@ ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_how *
     ttr_error own = {0};
     ttr_reader *reader = NULL;
     if (live_url_parse(path, &url, &own) == TTR_OK)
-        reader = url.has_session ? open_session(t, path, &url, how, options, &own) : live_open_list(t, &url, how, &own);
+        reader = url.has_session ? open_session(t, path, &url, how, options, &own) : live_open_list(t, path, &url, how, &own);
     if (!reader && error) {
         *error = own;
         (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);

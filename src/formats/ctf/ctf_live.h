@@ -92,7 +92,7 @@ struct live_reader {
     int64_t told;              /* time of the latest event given */
     bool has_failed;
     ttr_error failure;         /* told when all at hand is given */
-    uint64_t events, lost, gaps, bytes; /* of inputs that are gone */
+    uint64_t events, lost, gaps, packets, bytes; /* of inputs that are gone */
     uint64_t waiting_bytes;    /* of packets, in all lanes */
     uint64_t reconnections_told, refused_told;
 };
@@ -133,6 +133,6 @@ TTR_MUST ttr_status live_await_client(struct live_client *client, const ttr *t, 
 TTR_MUST bool live_add_session(ttr *t, uint16_t source, const char *url, const struct live_session *session);
 
 /* A reader whose events are the sessions of a daemon. */
-ttr_reader *live_open_list(ttr *t, const struct live_url *url, const struct live_how *how, ttr_error *error);
+ttr_reader *live_open_list(ttr *t, const char *path, const struct live_url *url, const struct live_how *how, ttr_error *error);
 
 #endif

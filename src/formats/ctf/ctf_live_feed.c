@@ -214,6 +214,7 @@ void live_end_lane(struct live_reader *live, struct live_lane *lane)
         live->events += lane->in->events_total;
         live->lost += lane->in->lost;
         live->gaps += lane->in->gaps;
+        live->packets += lane->in->packets;
         live->bytes += lane->fed;
         notes_join(&live->notes, &lane->in->notes);
         ttr_close(&lane->in->base);
@@ -252,6 +253,14 @@ static void raise_horizon(struct live_lane *lane, int64_t time)
     lane->quiet_ms = 0;
 }
 
+/* What would be the folder of the trace's streams stands for the trace; told of its first input. */
+static bool add_trace_path(const struct live_lane *lane, const char *path)
+{
+    const struct input *in = lane->in;
+    ttr_value folder = {.type = TTR_TYPE_TEXT, .text = {path, (size_t)(strrchr(path, '/') - path)}};
+    return in->id != lane->source->ctf->thread_source || context_add_attribute(in->base.t, in->id, "trace.path", &folder);
+}
+
 /* The input of a lane, made with its first packet. */
 static ttr_status open_input(struct live_reader *live, struct live_lane *lane, const struct ctf_frame *frame, ttr_error *error)
 {
@@ -276,7 +285,8 @@ static ttr_status open_input(struct live_reader *live, struct live_lane *lane, c
     lane->number = frame->has_number ? frame->number : stream->id;
     lane->class_id = kind ? kind->class->id : stream->class_id;
     place_lane(live, lane_index(live, lane));
-    return ctf_add_attributes(lane->in, lane->source->ctf, &about, lane->number) ? TTR_OK : fail_memory(error);
+    bool is_fine = ctf_add_attributes(lane->in, lane->source->ctf, &about, lane->number) && add_trace_path(lane, path);
+    return is_fine ? TTR_OK : fail_memory(error);
 }
 
 /* The ring has no room: twice the room, with the first packet in front. */

@@ -98,15 +98,19 @@ static void listing_close(ttr_reader *base)
 
 static bool listing_report(ttr_reader *base, size_t index, ttr_report *report)
 {
+    static const ttr_clock clock = {.name = "time of day", .frequency = 1000000000, .is_anchored = true};
     struct listing *listing = (struct listing *)base;
     if (index > 0)
         return false;
     report->format = format_ctf.name;
     report->version = "live sessions";
     report->compression = "";
-    report->path = ttr_text_get(base->t, base->t->sources[listing->id].path);
+    report->source = report->trace = listing->id;
+    report->path = report->trace_path = ttr_text_get(base->t, base->t->sources[listing->id].path);
     report->bytes = listing->client.bytes + listing->client.link.received;
     report->events = listing->at;
+    report->clocks = &clock;
+    report->clocks_n = 1;
     report->order = base->order;
     return true;
 }
@@ -126,7 +130,7 @@ static ttr_status set_up(struct listing *listing, const char *path, ttr_error *e
     return live_await_client(&listing->client, t, error);
 }
 
-ttr_reader *live_open_list(ttr *t, const struct live_url *url, const struct live_how *how, ttr_error *error)
+ttr_reader *live_open_list(ttr *t, const char *path, const struct live_url *url, const struct live_how *how, ttr_error *error)
 {
     struct listing *listing = alloc_zero(&t->counted, 1, sizeof *listing);
     if (!listing) {
@@ -138,7 +142,7 @@ ttr_reader *live_open_list(ttr *t, const struct live_url *url, const struct live
     buffer_init(&listing->events, &t->counted);
     buffer_init(&listing->payloads, &t->counted);
     live_begin_client(&listing->client, &listing->tcp, how, take_session, listing);
-    if (set_up(listing, url->daemon, error) == TTR_OK)
+    if (set_up(listing, path, error) == TTR_OK)
         return &listing->base;
     listing_close(&listing->base);
     return NULL;
