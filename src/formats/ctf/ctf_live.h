@@ -8,7 +8,8 @@
  *
  * Packets are taken from the daemon as soon as it has them, which may forget those of streams that are over: they wait here.
  *
- * A call never waits longer than about LIVE_SLICE_MS without an event: TTR_AGAIN then.
+ * A call never waits longer than about LIVE_SLICE_MS without an event: TTR_AGAIN then.  Only making a lost connection again may take
+ * longer, where nobody answers; the context's watch is asked all the while.
  * Thread rule: one thread at a time. */
 #ifndef TRACETTA_FORMATS_CTF_LIVE_H
 #define TRACETTA_FORMATS_CTF_LIVE_H

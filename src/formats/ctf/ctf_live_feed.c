@@ -270,8 +270,6 @@ static ttr_status open_input(struct live_reader *live, struct live_lane *lane, c
     const struct ctf_kind *kind = frame->code ? NULL : frame->kind;
     struct ctf_lane about = {.kind = kind, .number = frame->number, .has_number = frame->has_number, .is_in_order = true};
     (void)snprintf(path, sizeof path, "%s/%s", live->path, stream->name);
-    if (t->sources_n + SOURCES_KEPT > UINT16_MAX)
-        return fail(error, TTR_E_LIMIT, NO_OFFSET, "%s: more streams than can be told apart", live->path);
     struct source *source = source_open_given(&t->counted, path, error);
     lane->in = source ? input_new(t, source, &format_ctf, path, &live->options, error) : NULL;
     if (!lane->in)
@@ -358,6 +356,8 @@ static ttr_status give_packet(struct live_reader *live, struct live_lane *lane, 
     if (own.status == TTR_E_NOMEM)
         return fail_memory(error);
     const char *fault = find_fault(&frame, framing, packet->n);
+    if (!lane->in && live->base.t->sources_n + SOURCES_KEPT > UINT16_MAX)
+        fault = "there were more streams than can be told apart";
     if (fault)
         return refuse_packet(live, lane, fault, error);
     if (framing != CTF_FRAMED)
