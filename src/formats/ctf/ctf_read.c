@@ -330,7 +330,8 @@ static enum step leave_packet(struct ctf_reader *reader)
         rfc11_leave_packet(reader);
     reader->packet_i++;
     ctf_settle_before(&reader->stream->before, packet);
-    reader->next = packet->size == UINT64_MAX ? reader->offset + (reader->bits.at + 7) / 8 : packet->offset + packet->size / 8;
+    uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) / 8; /* what is lost begins in the byte of its first bit */
+    reader->next = packet->size == UINT64_MAX ? here : packet->offset + packet->size / 8;
     uint64_t n = reader->next - packet->offset;
     bool is_shown = bytes_from(reader, packet->offset) >= n;
     reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_damaged && is_shown && n <= CTF_COPY_MAX;

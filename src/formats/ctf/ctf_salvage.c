@@ -84,16 +84,14 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
     const struct window *window = &reader->in->window;
     uint64_t from = ctf_place(reader, reader->bits.at), end = packet->offset + (packet->content + 7) / 8;
     reader->is_damaged = true;
-    if (packet->size == UINT64_MAX && !window->at_end) {
+    if (packet->size == UINT64_MAX) {
         reader->is_lost = true;
         reader->frame.code = code;
         (void)snprintf(reader->frame.text, sizeof reader->frame.text, "%s", what);
         return TTR_OK;
     }
-    if (packet->size == UINT64_MAX || (window->at_end && end > window->offset + window->n)) {
+    if (window->at_end && end > window->offset + window->n)
         end = window->offset + window->n;
-        reader->bits.at = (end - reader->offset) * 8;
-    }
     return input_damage(reader->in, from, end - from, code, reader->error, "%s: %s (id %llu); %llu bytes of the packet at byte %llu are skipped",
                         reader->file, what, (unsigned long long)reader->bad_id, (unsigned long long)(end - from),
                         (unsigned long long)packet->offset);
