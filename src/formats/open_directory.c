@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,12 @@
 #include "model/reader.h"
 
 #define LEVELS_MAX 8u /* below the directory that was named */
+
+/* A folder that is a trace, or a part of one. */
+struct part {
+    const struct format *format;
+    struct folder *folder;
+};
 
 /* What was passed over for one reason. */
 struct passed {
@@ -39,6 +46,8 @@ struct search {
     struct passed no_trace, too_deep;
     ttr_reader **reader;
     size_t readers_n, readers_capacity;
+    struct part *part; /* opened when all were found */
+    size_t parts_n, parts_capacity;
     uint64_t files;
 };
 
@@ -185,6 +194,18 @@ static ttr_status take_names(struct search *search, ttr_error *error)
     return status;
 }
 
+static ttr_status keep_part(struct search *search, const struct format *format, ttr_error *error)
+{
+    const struct alloc *alloc = &search->t->counted;
+    if (!alloc_reserve(alloc, (void **)&search->part, &search->parts_capacity, search->parts_n + 1, sizeof *search->part))
+        return fail_memory(error);
+    struct folder *folder = folder_open(alloc, search->path, OPEN_FOLDER_DEPTH, error);
+    if (!folder)
+        return error ? error->status : TTR_E_IO;
+    search->part[search->parts_n++] = (struct part){format, folder};
+    return TTR_OK;
+}
+
 /* The folder at the path: one trace, or a place of traces. */
 static ttr_status search_folder(struct search *search, const struct stat *about, ttr_error *error)
 {
@@ -199,6 +220,8 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
         return fail_named(search->path, &reason, error);
     if (!format)
         return take_names(search, error);
+    if (format->open_folders)
+        return keep_part(search, format, error);
     ttr_reader *reader = open_folder(search->t, search->path, NULL, format, search->options, &reason);
     return take(search, reader, &reason, error);
 }
@@ -222,8 +245,36 @@ static void note_passed(const struct search *search)
          deep ? deep : "a folder", LEVELS_MAX);
 }
 
+/* Opens the folders of one format, the first one's, together. */
+static ttr_status open_parts(struct search *search, ttr_error *error)
+{
+    const struct alloc *alloc = &search->t->counted;
+    const struct format *format = search->part[0].format;
+    struct folder **folder = alloc_zero(alloc, search->parts_n, sizeof(struct folder *));
+    size_t n = 0, left = 0;
+    ttr_error reason = {0};
+    if (!folder)
+        return fail_memory(error);
+    for (size_t i = 0; i < search->parts_n; i++) {
+        if (search->part[i].format == format)
+            folder[n++] = search->part[i].folder;
+        else
+            search->part[left++] = search->part[i];
+    }
+    size_t capacity = search->parts_n;
+    search->parts_n = left;
+    (void)snprintf(search->path, sizeof search->path, "%s", folder_path(folder[0]));
+    search->n = strlen(search->path);
+    ttr_reader *reader = format->open_folders(search->t, folder, n, search->options, &reason);
+    alloc_free(alloc, folder, capacity, sizeof(struct folder *));
+    return take(search, reader, &reason, error);
+}
+
 static ttr_reader *finish(struct search *search, const char *path, ttr_error *error)
 {
+    while (search->parts_n > 0)
+        if (open_parts(search, error) != TTR_OK)
+            return NULL;
     if (search->readers_n == 0) {
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "the directory %s holds no trace (%llu files looked at)", path,
                    (unsigned long long)search->files);
@@ -232,6 +283,8 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
     note_passed(search);
     size_t n = search->readers_n;
     search->readers_n = 0; /* taken over */
+    if (n == 1 && search->reader[0]->order == TTR_ORDER_TIME)
+        return search->reader[0];
     return ttr_merge(search->t, search->reader, n, error);
 }
 
@@ -248,6 +301,9 @@ ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *opt
         merged = finish(&search, path, error);
     for (size_t i = 0; i < search.readers_n; i++)
         ttr_close(search.reader[i]);
+    for (size_t i = 0; i < search.parts_n; i++)
+        folder_close(search.part[i].folder);
+    alloc_free(&t->counted, search.part, search.parts_capacity, sizeof *search.part);
     alloc_free(&t->counted, search.reader, search.readers_capacity, sizeof(ttr_reader *));
     pairmap_free(&search.seen);
     arena_free(&search.arena);

@@ -45,6 +45,9 @@ struct format {
      * the one file of the folder that was asked for, NULL = all.  A file that bids and stands beside the anchor is opened so too. */
     const char *anchor;
     ttr_reader *(*open_folder)(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error);
+    /* The same for folders that were found below one directory, so that those which are parts of one trace are read as one; n >= 1; all are taken over.
+     * NULL: each is a trace of its own. */
+    ttr_reader *(*open_folders)(ttr *t, struct folder *const *folders, size_t n, const ttr_read_options *options, ttr_error *error);
 
     /* Traces that come over a network: the schemes of their URLs ("net net4", a path that begins with one and "://" is such a URL), and who
      * opens one.  NULL = none. */

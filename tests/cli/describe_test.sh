@@ -112,6 +112,7 @@ and it['traces'][0]['classes'][0]['fields'][-5]['length'] == {'group': 'payload'
 and it['traces'][0]['classes'][0]['fields'][-1]['when'] == [{'low': 1, 'high': 3}]" "$tracetta" info --json --classes session/one
 
 make session/two/deep
+sed -i 's/11223344-5566/21223344-5566/' session/two/deep/metadata # else it were a part of the same trace
 lines "several_traces_get_a_section_each" "$tracetta" info session <<TEXT
 format    ctf 1.8, 4 packets in 2 streams (and 1 more trace)
 events    10

@@ -46,6 +46,7 @@ const struct format format_ctf = {
     .range = ctf_range,
     .anchor = "metadata",
     .open_folder = ctf_open_folder,
+    .open_folders = ctf_open_folders,
     .schemes = "net net4 net6",
     .open_url = ctf_open_live,
     .describe = ctf_describe,

@@ -1,15 +1,13 @@
-/* Opening a trace: its metadata, an input for each stream file, and the order in which they are merged.
+/* Opening traces: their metadata, and an input for each stream file.
  *
- * Every regular file of the folder but `metadata` is a stream file; hidden files and those of subfolders (index/) are none.  Streams of
- * equal time are given in the order of stream class, number of the data stream, begin of the file, name of the file, as
- * babeltrace2 does.  What is not in order within a file is dealt into lanes that are (ctf_scan.h). */
+ * Every regular file of the folder but `metadata` is a stream file; hidden files and those of subfolders (index/) are none.  What is not
+ * in order within a file is dealt into lanes that are (ctf_scan.h); how all of them become one is in ctf_set.h. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/ctf_attributes.h"
-#include "formats/ctf/ctf_scan.h"
+#include "formats/ctf/ctf_set.h"
 #include "formats/ctf/rfc11.h"
 #include "formats/ctf/rfc11_read.h"
 #include "model/notes.h"
@@ -18,16 +16,9 @@
 #define METADATA_MAX (UINT64_C(256) << 20)
 #define METADATA "metadata"
 
-/* A lane of a stream file that was opened. */
-struct opened {
-    struct input *in;
-    struct ctf_lane lane;
-    uint64_t number;   /* of its data stream: as packets say, or counted in the order of names */
-    size_t place;      /* of the file in the order of names */
-};
-
 struct opening {
     ttr *t;
+    struct ctf_set *set;
     struct ctf_trace *trace;
     const char *only;
     const ttr_read_options *options;
@@ -35,8 +26,8 @@ struct opening {
     size_t copies_n;
     struct notes notes; /* of parsers: there is no input yet */
     struct source_options how;
-    struct opened *file;
-    size_t n, capacity, files;
+    size_t files;
+    struct input *first; /* of the trace, where notes go */
 };
 
 /* --- Metadata --- */
@@ -142,15 +133,6 @@ static bool has_section(struct opening *opening, const struct folder_file *file)
     return false;
 }
 
-static size_t count_stream_files(const struct opening *opening)
-{
-    size_t n = 0;
-    const struct folder_file *file;
-    for (size_t i = 0; (file = folder_at(opening->trace->folder, i)); i++)
-        n += is_stream_file(opening, file);
-    return n;
-}
-
 static struct input *make_input(struct opening *opening, const struct folder_file *file, ttr_error *error)
 {
     char path[1024];
@@ -173,21 +155,20 @@ static ttr_status take_lane(struct opening *opening, struct input *in, struct ct
 {
     struct ctf_reader *reader = in->own;
     bool is_copy = in->flags & TTR_READ_DEFINITIONS;
-    if (!alloc_reserve(&opening->t->counted, (void **)&opening->file, &opening->capacity, opening->n + 1, sizeof *opening->file)) {
-        ttr_close(&in->base);
-        return fail_memory(error);
-    }
-    struct opened *opened = &opening->file[opening->n++];
-    *opened = (struct opened){.in = in, .lane = lanes->lane[i], .place = opening->files};
-    opened->number = opened->lane.has_number ? opened->lane.number : opened->place;
+    struct ctf_opened opened = {.in = in, .lane = lanes->lane[i], .folder = opening->set->folders, .file = opening->files};
+    opened.number = opened.lane.has_number ? opened.lane.number : opened.file;
+    ttr_status status = ctf_set_add(opening->set, &opened, error);
+    if (status != TTR_OK)
+        return status;
+    opening->first = opening->first ? opening->first : in;
     lanes->users++;
     reader->lanes = lanes;
     reader->lane = i;
     reader->takes_all = is_copy;
     in->shares_file = i > 0;
-    reader->is_in_order = opened->lane.is_in_order && !is_copy;
+    reader->is_in_order = opened.lane.is_in_order && !is_copy;
     in->base.order = reader->is_in_order || is_copy ? TTR_ORDER_TIME : TTR_ORDER_NONE;
-    return ctf_add_attributes(in, opening->trace, &opened->lane, opened->number) ? TTR_OK : fail_memory(error);
+    return ctf_add_attributes(in, opening->trace, &opened.lane, opened.number) ? TTR_OK : fail_memory(error);
 }
 
 /* Opens a file: an input for each of its lanes, but for copies, which want packets in the order of the file. */
@@ -218,7 +199,7 @@ static ttr_status open_files(struct opening *opening, ttr_error *error)
     const struct folder_file *file;
     ttr_status status = TTR_OK;
     opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
-    opening->how.chunk = source_chunk(count_stream_files(opening));
+    opening->how.chunk = opening->set->chunk;
     for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
         if (is_stream_file(opening, file) && has_section(opening, file))
             status = open_file(opening, file, error);
@@ -235,77 +216,23 @@ static ttr_status open_nothing(struct opening *opening, const char *path, ttr_er
     if (!in)
         return error->status;
     ctf_trace_join(opening->trace, in, METADATA, 0);
-    if (!alloc_reserve(&opening->t->counted, (void **)&opening->file, &opening->capacity, 1, sizeof *opening->file)) {
-        ttr_close(&in->base);
-        return fail_memory(error);
-    }
-    opening->file[opening->n++] = (struct opened){.in = in};
+    ttr_status status = ctf_set_add(opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders}, error);
+    if (status != TTR_OK)
+        return status;
+    opening->first = in;
     ((struct ctf_reader *)in->own)->is_nothing = true;
     return ctf_add_attributes_alone(in, opening->trace) ? TTR_OK : fail_memory(error);
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
-static int compare_files(const void *a, const void *b)
-{
-    const struct opened *x = a, *y = b;
-    uint64_t class_x = x->lane.kind ? x->lane.kind->class->id : UINT64_MAX;
-    uint64_t class_y = y->lane.kind ? y->lane.kind->class->id : UINT64_MAX;
-    if (class_x != class_y)
-        return compare_numbers(class_x, class_y);
-    if (x->number != y->number)
-        return compare_numbers(x->number, y->number);
-    if (x->lane.begin != y->lane.begin)
-        return x->lane.begin < y->lane.begin ? -1 : 1;
-    return compare_numbers(x->place, y->place);
 }
 
 /* --- All together --- */
 
 static void tell_notes(struct opening *opening)
 {
-    for (size_t i = 0; i < opening->notes.n && opening->n; i++) {
+    for (size_t i = 0; i < opening->notes.n && opening->first; i++) {
         const ttr_note *note = &opening->notes.note[i];
         for (uint64_t k = 0; k < note->count; k++)
-            input_note(opening->file[0].in, note->severity, note->first_offset, note->code, "%s", note->text);
+            input_note(opening->first, note->severity, note->first_offset, note->code, "%s", note->text);
     }
-}
-
-/* A data stream that goes on in another file: its counters do. */
-static void link_files(struct opening *opening)
-{
-    for (size_t i = 1; i < opening->n; i++) {
-        const struct opened *before = &opening->file[i - 1];
-        const struct opened *here = &opening->file[i];
-        struct ctf_reader *reader = here->in->own;
-        if (before->lane.kind == here->lane.kind && before->lane.has_number && here->lane.has_number &&
-            before->lane.number == here->lane.number && before->place != here->place && before->lane.end <= here->lane.begin)
-            reader->initial = before->lane.last;
-    }
-}
-
-static ttr_reader *merge(struct opening *opening, ttr_error *error)
-{
-    ttr *t = opening->t;
-    ttr_reader **list = alloc_zero(&t->counted, opening->n, sizeof(ttr_reader *));
-    if (!list) {
-        (void)fail_memory(error);
-        return NULL;
-    }
-    size_t n = opening->n;
-    tell_notes(opening);
-    if (n)
-        qsort(opening->file, n, sizeof *opening->file, compare_files);
-    link_files(opening);
-    for (size_t i = 0; i < n; i++)
-        list[i] = &opening->file[i].in->base;
-    opening->n = 0; /* taken over */
-    ttr_reader *reader = ttr_merge(t, list, n, error);
-    alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
-    return reader;
 }
 
 static ttr_status read_time_option(struct opening *opening, ttr_error *error)
@@ -337,29 +264,64 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
         return status;
     ctf_find_quirks(opening->trace);
     status = open_files(opening, error);
-    return status == TTR_OK && opening->n == 0 ? open_nothing(opening, path, error) : status;
+    return status == TTR_OK && !opening->first ? open_nothing(opening, path, error) : status;
 }
 
-ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error)
+/* Adds the inputs of a folder's trace to the set; takes the folder over. */
+static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const char *only, ttr_error *error)
 {
-    ttr_error own = {0};
+    ttr *t = set->t;
     struct ctf_trace *trace = ctf_trace_new(t, folder, error); /* held by this function, until the inputs are there */
-    struct opening opening = {.t = t, .only = only, .options = options, .trace = trace};
-    ttr_reader *reader = NULL;
+    struct opening opening = {.t = t, .set = set, .only = only, .options = set->options, .trace = trace};
     if (!trace)
-        return NULL;
+        return TTR_E_NOMEM;
     notes_init(&opening.notes, &t->counted);
-    if (prepare(&opening, &own) == TTR_OK)
-        reader = merge(&opening, &own);
-    for (size_t i = 0; i < opening.n; i++)
-        ttr_close(&opening.file[i].in->base);
-    alloc_free(&t->counted, opening.file, opening.capacity, sizeof *opening.file);
+    ttr_status status = prepare(&opening, error);
+    tell_notes(&opening);
     options_free(&t->counted, opening.copies, opening.copies_n);
     notes_free(&opening.notes);
     ctf_trace_release(trace);
+    set->folders++;
+    return status;
+}
+
+/* Files that are not in subfolders. */
+static size_t count_files(struct folder *const *folders, size_t n)
+{
+    const struct folder_file *file;
+    size_t files = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; (file = folder_at(folders[i], k)); k++)
+            files += !strchr(file->name, '/');
+    return files;
+}
+
+static ttr_reader *open_all(struct ctf_set *set, struct folder *const *folders, size_t n, const char *only, ttr_error *error)
+{
+    ttr_error own = {0};
+    ttr_status status = TTR_OK;
+    set->chunk = source_chunk(only ? 1 : count_files(folders, n));
+    for (size_t i = 0; i < n; i++) {
+        if (status == TTR_OK)
+            status = open_trace(set, folders[i], only, &own);
+        else
+            folder_close(folders[i]);
+    }
+    ttr_reader *reader = status == TTR_OK ? ctf_set_merge(set, &own) : NULL;
+    ctf_set_free(set);
     if (!reader && error) {
         *error = own;
         (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);
     }
     return reader;
+}
+
+ttr_reader *ctf_open_folders(ttr *t, struct folder *const *folders, size_t n, const ttr_read_options *options, ttr_error *error)
+{
+    return open_all(&(struct ctf_set){.t = t, .options = options}, folders, n, NULL, error);
+}
+
+ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error)
+{
+    return open_all(&(struct ctf_set){.t = t, .options = options}, &folder, 1, only, error);
 }

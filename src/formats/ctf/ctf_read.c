@@ -270,6 +270,20 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
     return STEP_GO;
 }
 
+/* Whether another file of the stream gave this packet: snapshots overlap. */
+static bool was_had(const struct ctf_reader *reader, const struct ctf_frame *frame)
+{
+    const struct ctf_packet *packet = &frame->packet;
+    bool is_clamped = false;
+    if (!reader->had.is_there || reader->takes_all || !packet->has_end || packet->size == UINT64_MAX)
+        return false;
+    bool has_numbers = packet->has_sequence && reader->had.has_sequence;
+    if (has_numbers ? packet->sequence > reader->had.sequence
+                    : !packet->has_begin || ctf_time(&frame->kind->timeline, packet->begin, &is_clamped) >= reader->had_until)
+        return false;
+    return ctf_time(&frame->kind->timeline, packet->end, &is_clamped) <= reader->had_until;
+}
+
 /* A packet that is whole in its header and context. */
 static enum step take_packet(struct ctf_reader *reader)
 {
@@ -278,6 +292,11 @@ static enum step take_packet(struct ctf_reader *reader)
     bool is_mine = reader->takes_all || !reader->lanes || ctf_lane_of(reader->lanes, reader->packet_i) == reader->lane;
     if (is_mine && is_behind_range(reader, frame))
         return STEP_END;
+    if (is_mine && was_had(reader, frame)) {
+        input_note(reader->in, TTR_NOTE_REMARK, reader->next, "ctf.duplicate",
+                   "a packet of %s stands in another file of its stream too: left out here", reader->file);
+        return pass_packet(reader, is_mine);
+    }
     if (!is_mine || is_out_of_range(reader, frame))
         return pass_packet(reader, is_mine);
     if (in->n + EVENTS_BEFORE > in->batch || reader->slots_n == CTF_SLOTS)

@@ -100,6 +100,8 @@ struct ctf_reader {
     bool takes_all;                       /* all lanes, in the order of the file */
     uint64_t packet_i;                    /* of the packet at `next` */
     struct ctf_before initial;            /* counters of the stream's packets in another file before this */
+    struct ctf_before had;                /* its last packet, and when that ended: packets up to there were given by that file */
+    int64_t had_until;
     bool is_entered_late;                 /* reading began behind the first packet */
     struct ctf_stream **streams;
     size_t streams_n, streams_capacity;
@@ -225,6 +227,8 @@ ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, con
 /* For struct format: see there. */
 bool ctf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
 ttr_status ctf_print(struct input *in, const char *language, struct buffer *to, ttr_error *error);
+
+ttr_reader *ctf_open_folders(ttr *t, struct folder *const *folders, size_t n, const ttr_read_options *options, ttr_error *error);
 
 /* --- ctf_quirks.c --- */
 void ctf_find_quirks(struct ctf_trace *trace);

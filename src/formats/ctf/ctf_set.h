@@ -1,0 +1,37 @@
+/* The inputs of a trace, or of several folders found together: in which order they are merged, and which of them are one stream.
+ *
+ * Folders whose metadata have one uuid are one trace: rotated chunks of a session, snapshots.  A data stream (by its class and its number) that
+ * goes on in another file, there or in the same folder, goes on with its counters; packets that an earlier file had are left out.
+ * Ownership: the set holds the inputs until ctf_set_merge takes them over.  Thread rule: one thread. */
+#ifndef TRACETTA_FORMATS_CTF_SET_H
+#define TRACETTA_FORMATS_CTF_SET_H
+
+#include "formats/ctf/ctf_scan.h"
+
+/* A lane of a stream file that was opened. */
+struct ctf_opened {
+    struct input *in;
+    struct ctf_lane lane;
+    uint64_t number;     /* of its data stream: as packets say, or counted in the order of names */
+    size_t folder, file; /* in the order of names */
+};
+
+struct ctf_set {
+    ttr *t;
+    const ttr_read_options *options;
+    size_t chunk;        /* of windows, see source_chunk */
+    size_t folders;      /* opened so far */
+    struct ctf_opened *opened;
+    size_t n, capacity;
+};
+
+/* Adds an input (taken over, also on failure). */
+TTR_MUST ttr_status ctf_set_add(struct ctf_set *set, const struct ctf_opened *opened, ttr_error *error);
+
+/* One reader over all inputs; NULL with `error`.  The set is empty then. */
+ttr_reader *ctf_set_merge(struct ctf_set *set, ttr_error *error);
+
+/* Closes what is still there. */
+void ctf_set_free(struct ctf_set *set);
+
+#endif

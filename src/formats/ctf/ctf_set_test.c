@@ -1,0 +1,308 @@
+/* Several folders of one trace, ranges of time, and metadata from elsewhere: what golden vectors of one folder cannot show. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <tracetta/tracetta.h>
+
+#include "base/buffer.h"
+#include "formats/ctf/ctf_reader.h"
+#include "support.h"
+
+#define EVENTS_MAX 4096u
+
+static const char metadata_head[] =
+    "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } := u32;"
+    "clock { name = c; freq = 1000000000; }; typealias integer { size = 64; align = 8; map = clock.c.value; } := time;"
+    "trace { major = 1; minor = 8; byte_order = le; uuid = \"%s\";"
+    " packet.header := struct { u32 magic; u32 stream_id; u32 stream_instance_id; }; };"
+    "stream { id = 0; packet.context := struct { time timestamp_begin; time timestamp_end; u32 content_size; u32 packet_size;"
+    " u32 packet_seq_num; u32 events_discarded; }; event.header := struct { u8 id; time timestamp; }; };"
+    "event { name = e; id = 0; stream_id = 0; fields := struct { u8 x; }; };";
+
+#define UUID_A "00000000-0000-0000-0000-00000000000a"
+#define UUID_B "00000000-0000-0000-0000-00000000000b"
+
+/* A packet of events of these times, a nanosecond apart. */
+struct packet {
+    uint32_t stream, sequence, lost;
+    uint64_t begin, events;
+};
+
+static void put_u32(struct buffer *to, uint32_t value)
+{
+    uint8_t bytes[4];
+    store_u32le(bytes, value);
+    buffer_add(to, bytes, sizeof bytes);
+}
+
+static void put_u64(struct buffer *to, uint64_t value)
+{
+    uint8_t bytes[8];
+    store_u64le(bytes, value);
+    buffer_add(to, bytes, sizeof bytes);
+}
+
+static void put_packet(struct buffer *to, const struct packet *packet)
+{
+    uint32_t bits = (uint32_t)(44 + packet->events * 10) * 8;
+    put_u32(to, CTF_MAGIC);
+    put_u32(to, 0);
+    put_u32(to, packet->stream);
+    put_u64(to, packet->begin);
+    put_u64(to, packet->begin + packet->events - 1);
+    put_u32(to, bits);
+    put_u32(to, bits);
+    put_u32(to, packet->sequence);
+    put_u32(to, packet->lost);
+    for (uint64_t i = 0; i < packet->events; i++) {
+        buffer_add_byte(to, 0);
+        put_u64(to, packet->begin + i);
+        buffer_add_byte(to, (uint8_t)packet->sequence);
+    }
+    assert_false(to->failed);
+}
+
+/* What a reader gave. */
+struct given {
+    int64_t time[EVENTS_MAX];
+    size_t n, gaps;
+    uint64_t lost, damage, duplicates;
+};
+
+static void read_on(ttr_reader *reader, struct given *given)
+{
+    ttr_batch batch;
+    ttr_error error;
+    ttr_status status;
+    while ((status = ttr_read(reader, &batch, &error)) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            if (event->kind == TTR_KIND_GAP) {
+                given->gaps++;
+                given->lost += event->link;
+                continue;
+            }
+            assert_true(given->n < EVENTS_MAX);
+            given->time[given->n++] = event->time;
+        }
+    assert_int_equal(status, TTR_END);
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
+        given->damage += report.damage_regions;
+        for (size_t k = 0; k < report.notes_n; k++)
+            given->duplicates += strcmp(report.notes[k].code, "ctf.duplicate") == 0 ? report.notes[k].count : 0;
+    }
+}
+
+/* A folder in memory with one stream file. */
+struct chunk {
+    char metadata[1200];
+    struct buffer stream;
+    ttr_file files[2];
+};
+
+static struct folder *open_chunk(ttr *t, struct chunk *chunk, const char *uuid, const struct packet *packets, size_t n)
+{
+    (void)snprintf(chunk->metadata, sizeof chunk->metadata, metadata_head, uuid);
+    buffer_init(&chunk->stream, alloc_default());
+    for (size_t i = 0; i < n; i++)
+        put_packet(&chunk->stream, &packets[i]);
+    chunk->files[0] = (ttr_file){"metadata", chunk->metadata, strlen(chunk->metadata)};
+    chunk->files[1] = (ttr_file){"s", chunk->stream.bytes, chunk->stream.n};
+    struct folder *folder = folder_open_memory(&t->counted, "chunk", chunk->files, 2, NULL);
+    assert_non_null(folder);
+    return folder;
+}
+
+/* Reads two folders as they are when found below one directory. */
+static void read_chunks(const char *const uuids[2], const struct packet *first, size_t first_n, const struct packet *second, size_t second_n,
+                        struct given *given)
+{
+    struct chunk chunk[2];
+    ttr_error error;
+    ttr *t = ttr_new(NULL);
+    struct folder *folders[] = {open_chunk(t, &chunk[0], uuids[0], first, first_n), open_chunk(t, &chunk[1], uuids[1], second, second_n)};
+    ttr_reader *reader = ctf_open_folders(t, folders, 2, NULL, &error);
+    *given = (struct given){.n = 0};
+    assert_non_null(reader);
+    read_on(reader, given);
+    ttr_close(reader);
+    buffer_free(&chunk[0].stream);
+    buffer_free(&chunk[1].stream);
+    ttr_free(t);
+}
+
+static void rotated_chunks_are_one_stream_with_one_count_of_losses(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static const struct packet first[] = {{1, 0, 0, 10, 2}, {1, 1, 3, 20, 2}}, second[] = {{1, 2, 3, 30, 2}, {1, 3, 5, 40, 2}};
+    static struct given given;
+    read_chunks(uuids, first, 2, second, 2, &given);
+    assert_int_equal(given.n, 8);
+    assert_int_equal(given.lost, 5);
+    assert_int_equal(given.gaps, 2);
+    read_chunks(uuids, second, 2, first, 2, &given); /* whatever the folders are called */
+    assert_int_equal(given.n, 8);
+    assert_int_equal(given.lost, 5);
+    assert_int_equal(given.gaps, 2);
+    for (size_t i = 1; i < given.n; i++)
+        assert_true(given.time[i] > given.time[i - 1]);
+}
+
+static void packets_of_an_earlier_snapshot_are_left_out(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}};
+    static const struct packet second[] = {{1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}, {1, 7, 2, 40, 2}};
+    static struct given given;
+    read_chunks(uuids, first, 3, second, 3, &given);
+    assert_int_equal(given.n, 8);
+    assert_int_equal(given.duplicates, 2);
+    assert_int_equal(given.lost, 2);
+}
+
+static void traces_of_other_uuids_keep_their_packets(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_B};
+    static const struct packet packets[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}};
+    static struct given given;
+    read_chunks(uuids, packets, 2, packets, 2, &given);
+    assert_int_equal(given.n, 8);
+    assert_int_equal(given.duplicates, 0);
+}
+
+static void other_streams_of_the_trace_keep_theirs(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static const struct packet first[] = {{1, 4, 0, 10, 2}}, second[] = {{2, 4, 0, 10, 2}};
+    static struct given given;
+    read_chunks(uuids, first, 1, second, 1, &given);
+    assert_int_equal(given.n, 4);
+    assert_int_equal(given.duplicates, 0);
+}
+
+/* --- Ranges --- */
+
+#define PACKETS 300u
+
+/* Reads [from, to) of a stream of 300 packets with 10 events each, from 1,000 ns on, every 10 ns a packet. */
+static void read_range(int64_t from, int64_t to, bool is_early_damaged, struct given *given)
+{
+    struct chunk chunk;
+    ttr_error error;
+    ttr_filter filter;
+    ttr *t = ttr_new(NULL);
+    buffer_init(&chunk.stream, alloc_default());
+    (void)snprintf(chunk.metadata, sizeof chunk.metadata, metadata_head, UUID_A);
+    for (uint32_t i = 0; i < PACKETS; i++)
+        put_packet(&chunk.stream, &(struct packet){1, i, i, 1000 + 10 * i, 10});
+    if (is_early_damaged) /* the id of the first event of packet 5 */
+        chunk.stream.bytes[5 * 144 + 44] = 99;
+    const ttr_file files[] = {{"metadata", chunk.metadata, strlen(chunk.metadata)}, {"s", chunk.stream.bytes, chunk.stream.n}};
+    ttr_filter_init(&filter);
+    filter.from_ns = from;
+    filter.to_ns = to;
+    ttr_reader *reader = ttr_filter_new(ttr_open_files(t, "range", files, 2, NULL, &error), &filter, &error);
+    *given = (struct given){.n = 0};
+    assert_non_null(reader);
+    read_on(reader, given);
+    ttr_close(reader);
+    buffer_free(&chunk.stream);
+    ttr_free(t);
+}
+
+static void a_range_gives_its_events_whatever_its_ends_are(void **state)
+{
+    (void)state;
+    static struct given given;
+    for (int64_t from = 990; from < 4010; from += 37)
+        for (int64_t to = from; to < 4020; to += 411) {
+            int64_t first = from < 1000 ? 1000 : from, last = to > 4000 ? 4000 : to;
+            read_range(from, to, false, &given);
+            assert_int_equal(given.n, last > first ? last - first : 0);
+            for (size_t i = 0; i < given.n; i++)
+                assert_int_equal(given.time[i], first + (int64_t)i);
+        }
+}
+
+static void what_lies_before_a_range_is_not_even_looked_at(void **state)
+{
+    (void)state;
+    static struct given given;
+    read_range(INT64_MIN, INT64_MAX, true, &given);
+    assert_int_equal(given.damage, 1);
+    read_range(2000, INT64_MAX, true, &given);
+    assert_int_equal(given.damage, 0);
+    assert_int_equal(given.n, 2000);
+}
+
+static void what_lies_behind_a_range_is_not_read(void **state)
+{
+    (void)state;
+    static struct given given;
+    read_range(INT64_MIN, 1040, true, &given);
+    assert_int_equal(given.damage, 0);
+    assert_int_equal(given.n, 40);
+}
+
+static void losses_inside_a_range_are_those_of_its_packets(void **state)
+{
+    (void)state;
+    static struct given given;
+    read_range(2000, 2030, false, &given); /* packets 100 to 102, each a lost event more than the one before */
+    assert_int_equal(given.lost, 3);
+}
+
+/* --- Metadata from elsewhere --- */
+
+static void metadata_of_another_file_is_read_instead(void **state)
+{
+    (void)state;
+    static struct given given;
+    char path[] = "/tmp/ttr-ctf-XXXXXX", option[64], text[1200];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    int n = snprintf(text, sizeof text, metadata_head, UUID_A);
+    assert_int_equal(write(fd, text, (size_t)n), n);
+    assert_int_equal(close(fd), 0);
+    struct buffer stream;
+    buffer_init(&stream, alloc_default());
+    put_packet(&stream, &(struct packet){1, 0, 0, 10, 3});
+    (void)snprintf(option, sizeof option, "metadata=%s", path);
+    const ttr_file files[] = {{"metadata", "/* CTF 1.8 */ broken", 20}, {"s", stream.bytes, stream.n}};
+    const char *const wishes[] = {option, NULL};
+    ttr_read_options options = {.size = sizeof options, .format_options = wishes};
+    ttr_error error;
+    ttr *t = ttr_new(NULL);
+    assert_null(ttr_open_files(t, "elsewhere", files, 2, NULL, &error));
+    ttr_reader *reader = ttr_open_files(t, "elsewhere", files, 2, &options, &error);
+    assert_non_null(reader);
+    given = (struct given){.n = 0};
+    read_on(reader, &given);
+    assert_int_equal(given.n, 3);
+    ttr_close(reader);
+    ttr_free(t);
+    buffer_free(&stream);
+    (void)unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rotated_chunks_are_one_stream_with_one_count_of_losses),
+        cmocka_unit_test(packets_of_an_earlier_snapshot_are_left_out),
+        cmocka_unit_test(traces_of_other_uuids_keep_their_packets),
+        cmocka_unit_test(other_streams_of_the_trace_keep_theirs),
+        cmocka_unit_test(a_range_gives_its_events_whatever_its_ends_are),
+        cmocka_unit_test(what_lies_before_a_range_is_not_even_looked_at),
+        cmocka_unit_test(what_lies_behind_a_range_is_not_read),
+        cmocka_unit_test(losses_inside_a_range_are_those_of_its_packets),
+        cmocka_unit_test(metadata_of_another_file_is_read_instead),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
