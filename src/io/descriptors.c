@@ -4,26 +4,43 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DESCRIPTORS_MOST = 64 };
+/* A quarter of what the process may have open, within bounds: the rest is its own. */
+enum { OPEN_LEAST = 16, OPEN_MOST = 1024 };
 
 struct descriptors {
     const struct alloc *alloc;
     pthread_mutex_t mutex; /* over all below, and over `fd`, `users`, `used` of the files */
     unsigned holders;
     uint64_t takes;
-    size_t n;
-    struct shared_file *open[DESCRIPTORS_MOST];
+    size_t n, most;
+    struct shared_file **open;
 };
+
+static size_t most_open(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 4 < OPEN_LEAST)
+        return OPEN_LEAST;
+    return limit.rlim_cur / 4 < OPEN_MOST ? (size_t)limit.rlim_cur / 4 : OPEN_MOST;
+}
 
 struct descriptors *descriptors_new(const struct alloc *alloc)
 {
     struct descriptors *pool = alloc_zero(alloc, 1, sizeof *pool);
-    if (!pool)
+    size_t most = most_open();
+    struct shared_file **open = alloc_zero(alloc, most, sizeof(struct shared_file *));
+    if (!pool || !open) {
+        alloc_free(alloc, open, most, sizeof(struct shared_file *));
+        alloc_free(alloc, pool, 1, sizeof *pool);
         return NULL;
+    }
     pool->alloc = alloc;
+    pool->most = most;
+    pool->open = open;
     pool->holders = 1;
     (void)pthread_mutex_init(&pool->mutex, NULL); /* cannot fail with default attributes on Linux */
     return pool;
@@ -47,6 +64,7 @@ void descriptors_drop(struct descriptors *pool)
     if (!is_last)
         return;
     (void)pthread_mutex_destroy(&pool->mutex);
+    alloc_free(pool->alloc, pool->open, pool->most, sizeof(struct shared_file *));
     alloc_free(pool->alloc, pool, 1, sizeof *pool);
 }
 
@@ -91,7 +109,7 @@ static int recognise(struct shared_file *file, int fd)
 /* Opens a closed file; 0 or the reason. */
 static int open_again(struct descriptors *pool, struct shared_file *file)
 {
-    if (pool->n == DESCRIPTORS_MOST && !close_oldest(pool))
+    if (pool->n == pool->most && !close_oldest(pool))
         return EMFILE;
     int fd;
     do
@@ -124,7 +142,7 @@ void shared_file_adopt(struct shared_file *file, int fd)
 {
     struct descriptors *pool = file->pool;
     (void)pthread_mutex_lock(&pool->mutex);
-    bool has_room = recognise(file, fd) == 0 && (pool->n < DESCRIPTORS_MOST || close_oldest(pool));
+    bool has_room = recognise(file, fd) == 0 && (pool->n < pool->most || close_oldest(pool));
     file->fd = has_room ? fd : -1;
     file->used = ++pool->takes;
     if (has_room)

@@ -314,8 +314,12 @@ static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_o
     (void)state;
     struct window window;
     ttr_error error;
+    struct rlimit old;
     make_many(70, 100000);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 100, .rlim_max = old.rlim_max}), 0);
     struct folder *folder = folder_open(alloc_default(), in_place("many"), 0, NULL);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     for (unsigned i = 0; i < 70; i++)
         assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i), &(struct source_options){.chunk = 4096}, NULL));
     assert_int_equal(rename(in_place("many/000069"), in_place("many/000000")), 0); /* the first opened, so closed for others */

@@ -21,6 +21,9 @@
 /* A compressed file up to here is decoded without a thread: starting one would take longer. */
 enum { SMALL_FILE = 64 << 10 };
 
+/* Windows smaller than this are read: to map and unmap them costs several times as much as to copy them. */
+enum { MAPPED_WORTH = 512 << 10 };
+
 void source_close(struct source *source)
 {
     if (!source)
@@ -133,7 +136,7 @@ static bool decompress(struct source *source, const struct source_options *optio
 /* Chooses the window of a descriptor. */
 static void choose_window(struct source *source, const struct source_options *options)
 {
-    bool no_mmap = options && options->no_mmap;
+    bool no_mmap = options && (options->no_mmap || (options->chunk && options->chunk < MAPPED_WORTH));
     uint64_t start = source->in.mapped.start;
     memset(&source->in, 0, sizeof source->in);
     source->ops = &source_stream_ops;

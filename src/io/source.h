@@ -26,7 +26,7 @@ struct window {
 struct source_options {
     bool no_mmap;        /* pread even where mapping looks safe */
     bool no_decompress;  /* take the bytes as they are */
-    size_t chunk;        /* bytes a refill asks for; 0 = default (1 MiB; 4 MiB when mapped); see source_chunk */
+    size_t chunk;        /* bytes a refill asks for; 0 = default (1 MiB; 4 MiB when mapped), small ones are never mapped; see source_chunk */
     uint64_t limit;      /* most bytes one window may grow to; 0 = 4 GiB */
     struct descriptors *shared; /* the source holds no descriptor of its own for a regular file; NULL = it does */
 };

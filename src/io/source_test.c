@@ -183,7 +183,7 @@ static void a_file_reads_the_same_mapped_and_not(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes * 4; i++) {
         size_t n = sizes[i / 4];
         write_file(place.path, n);
-        struct source_options options = {.no_mmap = i % 2, .chunk = i / 2 % 2 ? 10000 : 0};
+        struct source_options options = {.no_mmap = i % 2, .chunk = i / 2 % 2 ? (i % 2 ? 10000 : 600000) : 0};
         struct source *source = source_open(alloc_default(), place.path, &options, NULL);
         assert_non_null(source);
         assert_int_equal(source_disk_size(source), n);
@@ -225,7 +225,7 @@ static void a_file_that_shrinks_ends_where_it_was_cut(void **state)
     make_place(&place);
     for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
         write_file(place.path, INPUT);
-        struct source_options options = {.no_mmap = no_mmap, .chunk = 100000};
+        struct source_options options = {.no_mmap = no_mmap, .chunk = 600000};
         struct source *source = source_open(alloc_default(), place.path, &options, NULL);
         struct window window;
         bool is_mapped = !no_mmap && may_map(place.path);
@@ -390,7 +390,7 @@ enum kind { KIND_MAPPED, KIND_READ, KIND_MEMORY, KIND_PULLED, KINDS };
 
 static struct source *open_kind(enum kind kind, const char *path, const uint8_t *bytes, struct script *script)
 {
-    struct source_options options = {.no_mmap = kind == KIND_READ, .chunk = 1 << 14};
+    struct source_options options = {.no_mmap = kind == KIND_READ, .chunk = kind == KIND_MAPPED ? 512 << 10 : 1 << 14};
     *script = (struct script){.n = INPUT, .fail_at = UINT64_MAX, .seed = 3};
     struct source *source = kind == KIND_MEMORY   ? source_open_memory(alloc_default(), bytes, INPUT, &options, NULL)
                             : kind == KIND_PULLED ? source_open_pull(alloc_default(), script_pull, script, &options, NULL)
