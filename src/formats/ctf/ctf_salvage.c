@@ -90,8 +90,11 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
         (void)snprintf(reader->frame.text, sizeof reader->frame.text, "%s", what);
         return TTR_OK;
     }
-    if (window->at_end && end > window->offset + window->n)
-        end = window->offset + window->n;
+    const struct source *source = reader->in->source;
+    uint64_t file_end = source_is_seekable(source) ? source_disk_size(source) : UINT64_MAX;
+    file_end = window->at_end ? window->offset + window->n : file_end;
+    if (end > file_end && file_end >= from)
+        end = file_end;
     return input_damage(reader->in, from, end - from, code, reader->error, "%s: %s (id %llu); %llu bytes of the packet at byte %llu are skipped",
                         reader->file, what, (unsigned long long)reader->bad_id, (unsigned long long)(end - from),
                         (unsigned long long)packet->offset);
