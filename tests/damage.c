@@ -7,12 +7,8 @@
  * than the end, when bytes given in pieces read otherwise than at once, and when what a same-format writer makes of the damaged
  * trace is itself damaged.  Figures are told as comments.  Traces: the golden vectors put together, and recorded ones. */
 #include <dirent.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <tracetta/tracetta.h>
 
@@ -20,16 +16,13 @@
 #include "base/hash.h"
 #include "hexa.h"
 #include "mutate.h"
+#include "outcome.h"
 #include "support.h"
 
 #define BASES_MAX 8u
-#define SECONDS_MAX 2.0
-#define SECONDS_HANG 20
 #define PIECES_EACH 8u  /* every so manieth input is also read in pieces */
 #define RECOVER_PASSES 8u /* copies of copies, at the most */
 #define RECOVER_EACH 4u /* ... and also copied */
-#define MEMORY_BASE ((size_t)48 << 20)
-#define MEMORY_PER_BYTE 64u
 
 struct base {
     char name[80];
@@ -57,81 +50,6 @@ static const struct campaign campaigns[] = {
      {"src/formats/fxt/vectors"},
      {NULL}},
 };
-
-/* What reading one input gave. */
-struct outcome {
-    uint64_t *hashes;
-    size_t n, capacity;
-    ttr_status status;
-    uint64_t damage_regions;
-    size_t peak;
-    double seconds;
-    char text[404];
-};
-
-/* For the handler of signals: what is being done. */
-static char doing[200];
-
-static void tell_and_leave(int number)
-{
-    static const char text[] = "Bail out! crash or hang in ";
-    ssize_t ignored = write(STDOUT_FILENO, text, sizeof text - 1);
-    ignored += write(STDOUT_FILENO, doing, strlen(doing));
-    ignored += write(STDOUT_FILENO, "\n", 1);
-    _exit(ignored < 0 ? 99 : 100 + number);
-}
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static uint64_t hash_text(uint64_t hash, ttr_text text)
-{
-    return hash_pair(hash, hash_bytes(text.p, text.n));
-}
-
-/* All that an event says, but for its absolute time: one damaged epoch shifts all of them. */
-static uint64_t hash_event(const ttr *t, const ttr_event *event)
-{
-    ttr_thread thread = {0};
-    (void)ttr_thread_get(t, event->thread, &thread);
-    uint64_t hash = hash_pair(event->kind, event->ticks);
-    hash = hash_pair(hash, event->duration);
-    hash = hash_pair(hash, event->link);
-    hash = hash_pair(hash_pair(hash, thread.pid), thread.tid);
-    hash = hash_text(hash, ttr_text_get(t, event->name));
-    hash = hash_text(hash, ttr_text_get(t, event->category));
-    ttr_fields fields;
-    ttr_field field;
-    ttr_fields_begin(t, event, &fields);
-    while (ttr_fields_next(&fields, &field)) {
-        hash = hash_text(hash, field.name);
-        hash = hash_pair(hash, (uint64_t)field.depth << 32 | field.value.type);
-        bool is_text = field.value.type == TTR_TYPE_TEXT || field.value.type == TTR_TYPE_BYTES;
-        hash = is_text ? hash_text(hash, field.value.text) : hash_pair(hash, field.value.v.u);
-    }
-    return hash;
-}
-
-static void add_hash(struct outcome *outcome, uint64_t hash)
-{
-    if (outcome->n == outcome->capacity) {
-        outcome->capacity = outcome->capacity ? outcome->capacity * 2 : 1024;
-        outcome->hashes = realloc(outcome->hashes, outcome->capacity * sizeof *outcome->hashes);
-        if (!outcome->hashes)
-            abort();
-    }
-    outcome->hashes[outcome->n++] = hash;
-}
-
-static int compare(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* Bytes given in pieces of random sizes. */
 struct pieces {
@@ -174,7 +92,7 @@ static void add_batch(const ttr *t, const struct reading *reading, const ttr_bat
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP)
-            add_hash(outcome, hash_event(t, event));
+            outcome_add(outcome, outcome_hash(t, event));
         if (reading->records && event->flags & TTR_EVENT_RAW)
             reading->records->records[reading->records->records_n++] = event->offset;
     }
@@ -208,7 +126,7 @@ static void read_input(const struct reading *reading, struct outcome *outcome)
     ttr_read_options options = {.size = sizeof options, .from = reading->format, .flags = reading->flags};
     struct pieces pieces = {.bytes = reading->bytes, .n = reading->n, .state = reading->n + 1};
     ttr_error error = {0};
-    double begin = seconds_now();
+    double begin = outcome_seconds();
     outcome->n = 0;
     outcome->text[0] = '\0';
     ttr *t = ttr_new(&context);
@@ -222,9 +140,9 @@ static void read_input(const struct reading *reading, struct outcome *outcome)
     }
     ttr_close(reader);
     ttr_free(t);
-    outcome->seconds = seconds_now() - begin;
+    outcome->seconds = outcome_seconds() - begin;
     outcome->peak = heap.peak;
-    qsort(outcome->hashes, outcome->n, sizeof *outcome->hashes, compare);
+    outcome_sort(outcome);
 }
 
 /* Sums over the trials of one mutation. */
@@ -235,40 +153,12 @@ struct tally {
     double slowest;
 };
 
-/* How many of the intact events are among the read ones; both sorted. */
-static size_t count_exact(const struct base *base, const struct outcome *outcome)
-{
-    size_t exact = 0;
-    for (size_t i = 0, j = 0; i < base->events && j < outcome->n;) {
-        int order = compare(&base->hashes[i], &outcome->hashes[j]);
-        exact += order == 0;
-        i += order <= 0;
-        j += order >= 0;
-    }
-    return exact;
-}
-
-static bool is_same(const struct outcome *a, const struct outcome *b)
-{
-    return a->n == b->n && (a->n == 0 || memcmp(a->hashes, b->hashes, a->n * sizeof *a->hashes) == 0);
-}
-
-static bool complain(const char *what, const struct outcome *outcome)
-{
-    (void)printf("# %s: %s (%s %s)\n", doing, what, ttr_status_text(outcome->status), outcome->text);
-    return false;
-}
-
 static bool check_outcome(const struct reading *reading, const struct outcome *outcome)
 {
     bool can_be_refused = reading->n == 0 || outcome->n == 0;
     if (outcome->status != TTR_END && !(can_be_refused && outcome->status == TTR_E_UNSUPPORTED))
-        return complain("reading does not go to the end", outcome);
-    if (outcome->seconds > SECONDS_MAX)
-        return complain("reading takes more than two seconds", outcome);
-    if (outcome->peak > MEMORY_BASE + MEMORY_PER_BYTE * reading->n)
-        return complain("reading takes too much memory", outcome);
-    return true;
+        return outcome_complain("reading does not go to the end", outcome);
+    return outcome_is_bounded(outcome, reading->n);
 }
 
 /* Recovers what was recovered: damage kept records apart that are neighbours now, and may be judged by each other (as the recover
@@ -299,7 +189,7 @@ static bool check_otherwise(const struct reading *reading, const struct outcome 
     if (trial % PIECES_EACH == 0) {
         again.is_in_pieces = true;
         read_input(&again, &other);
-        is_good = is_same(outcome, &other) || complain("in pieces it reads otherwise", &other);
+        is_good = outcome_same(outcome, &other) || outcome_complain("in pieces it reads otherwise", &other);
     }
     ttr_format_info info = {0};
     for (size_t i = 0; ttr_format_get(i, &info) && strcmp(info.name, reading->format) != 0; i++)
@@ -319,7 +209,7 @@ static bool check_otherwise(const struct reading *reading, const struct outcome 
     for (unsigned pass = 0; copy.n && other.damage_regions && pass < RECOVER_PASSES; pass++)
         copy_once_more(&again, &copy, &events, &other);
     if (copy.n && (other.damage_regions || other.n < events))
-        is_good = complain("what was recovered is damaged", &other);
+        is_good = outcome_complain("what was recovered is damaged", &other);
     buffer_free(&copy);
     return is_good;
 }
@@ -335,11 +225,10 @@ static bool try_one(const struct campaign *campaign, const struct mutate_input *
     size_t n = mutate(input, tally->mutation, &state, bytes);
     uint8_t *fit = realloc(bytes, n + 1); /* a sanitizer then sees what is read behind the end */
     struct reading reading = {.format = campaign->format, .bytes = fit ? fit : bytes, .n = n};
-    (void)snprintf(doing, sizeof doing, "%s, %s, %s trial %u", campaign->format, base->name, mutate_name(tally->mutation), trial);
-    (void)setitimer(ITIMER_VIRTUAL, &(struct itimerval){.it_value = {.tv_sec = SECONDS_HANG}}, NULL);
+    outcome_begin("%s, %s, %s trial %u", campaign->format, base->name, mutate_name(tally->mutation), trial);
     read_input(&reading, &outcome);
     bool is_good = check_outcome(&reading, &outcome) && check_otherwise(&reading, &outcome, trial);
-    size_t exact = count_exact(base, &outcome);
+    size_t exact = outcome_exact(base->hashes, base->events, &outcome);
     tally->intact += base->events;
     tally->exact += exact;
     tally->altered += outcome.n - exact;
@@ -526,9 +415,7 @@ int main(int argc, char **argv)
 {
     unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000;
     bool is_good = true;
-    (void)signal(SIGSEGV, tell_and_leave);
-    (void)signal(SIGBUS, tell_and_leave);
-    (void)signal(SIGVTALRM, tell_and_leave);
+    outcome_catch();
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t i = 0; i < sizeof campaigns / sizeof *campaigns; i++)
         if (argc < 3 || strcmp(argv[2], campaigns[i].format) == 0)
