@@ -95,7 +95,8 @@ static int compare(const void *a, const void *b)
 
 void outcome_sort(struct outcome *outcome)
 {
-    qsort(outcome->hashes, outcome->n, sizeof *outcome->hashes, compare);
+    if (outcome->n)
+        qsort(outcome->hashes, outcome->n, sizeof *outcome->hashes, compare);
 }
 
 size_t outcome_exact(const uint64_t *intact, size_t n, const struct outcome *outcome)
