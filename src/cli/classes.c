@@ -24,7 +24,7 @@ static bool class_at(ttr_reader *reader, const struct trace *trace, size_t i, tt
     return true;
 }
 
-struct class_numbers classes_count(ttr_reader *reader, const struct trace *trace)
+static struct class_numbers classes_count(ttr_reader *reader, const struct trace *trace)
 {
     struct class_numbers numbers = {0};
     ttr_class about;

@@ -20,7 +20,4 @@ void classes_print_fields(const struct call *call, ttr_reader *reader, const str
 /* "classes": [...] of a trace, with their fields where asked for. */
 void classes_json(struct json *json, ttr_reader *reader, const struct trace *trace, bool has_fields);
 
-/* Counts them. */
-struct class_numbers classes_count(ttr_reader *reader, const struct trace *trace);
-
 #endif

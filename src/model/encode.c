@@ -6,7 +6,9 @@
 #include "base/bits.h"
 #include "base/endian.h"
 
-bool encode_is_length(const struct type_member *member, const struct type_member *next)
+static void encode_value(struct encode *encode, const struct type *type);
+
+static bool encode_is_length(const struct type_member *member, const struct type_member *next)
 {
     const struct type_reference *reference = &next->type->reference;
     bool is_counted = next->type->kind == TYPE_SEQUENCE || next->type->kind == TYPE_TEXT || next->type->kind == TYPE_BLOB;
@@ -37,7 +39,7 @@ static void put_variable(struct bitput *put, uint64_t value, bool is_signed)
     }
 }
 
-void encode_number(struct bitput *put, const struct type *type, uint64_t value)
+static void encode_number(struct bitput *put, const struct type *type, uint64_t value)
 {
     if (type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT)
         put_variable(put, value, type->kind == TYPE_VAR_INT);
@@ -135,7 +137,7 @@ static bool is_wrapper(const struct type *type, const ttr_value *value)
     return value->type != TTR_TYPE_STRUCT && (value->type != TTR_TYPE_ARRAY || is_pair);
 }
 
-void encode_value(struct encode *encode, const struct type *type)
+static void encode_value(struct encode *encode, const struct type *type)
 {
     const ttr_value *value = &next(encode)->value;
     if (type->kind == TYPE_STRUCT) {

@@ -22,13 +22,4 @@ struct encode {
 /* Encodes the next fields as the members of a struct (a root: no field stands for itself). */
 void encode_members(struct encode *encode, const struct type *type);
 
-/* Encodes the next field, with what is in it, as a type. */
-void encode_value(struct encode *encode, const struct type *type);
-
-/* Appends a number as a type of a number says (UINT, INT, BOOL, BITS, FLAGS up to 64 bits, LEB128): aligned, in its byte order. */
-void encode_number(struct bitput *put, const struct type *type, uint64_t value);
-
-/* True where `member` is the length that the type of the next member refers to. */
-bool encode_is_length(const struct type_member *member, const struct type_member *next);
-
 #endif

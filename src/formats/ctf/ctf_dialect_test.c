@@ -34,7 +34,7 @@ static void any_name_can_be_escaped_and_comes_back(void **state)
 {
     (void)state;
     static const char *const names[] = {"", "_", "_x", "_x_", "__x_", "a_x41", "_xn2", "x_xn2", "koid", "vpid", "number", "elements", "name",
-                                        "minus inf", "gr\xc3\xb6\xc3\x9f" "e", "\xff\xfe", "_x5fx", "a_xzz", "_x4", "a.b", "9"};
+                                        "minus inf", ("gr\xc3\xb6\xc3\x9f" "e"), "\xff\xfe", "_x5fx", "a_xzz", "_x4", "a.b", "9"};
     uint64_t seed = 5;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (unsigned times = 1; times < 13; times += 11) {

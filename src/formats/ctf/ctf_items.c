@@ -45,7 +45,7 @@ static ttr_field *add_attribute(struct ctf_items *items, enum ctf_attribute attr
     return field;
 }
 
-void ctf_items_add_number(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value, unsigned bits)
+static void ctf_items_add_number(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value, unsigned bits)
 {
     ttr_field *field = add_attribute(items, attribute);
     if (field)

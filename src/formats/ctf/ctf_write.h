@@ -99,7 +99,6 @@ void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what
 
 /* Items by hand: empties; adds an attribute of so many bits, or a constant; adds a text; ends. */
 void ctf_items_begin(struct ctf_items *items);
-void ctf_items_add_number(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value, unsigned bits);
 void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value, ttr_text label);
 void ctf_items_add_thread(struct ctf_items *items, const ttr_thread *thread, enum ctf_attribute pid);
 void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text);
