@@ -88,7 +88,7 @@ ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *
 static ttr_status get_label(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
                             struct type_label *label)
 {
-    struct ctf2_ranges ranges;
+    struct ctf2_ranges ranges = {.n = 0};
     label->name = (ttr_text){arena_copy(&parser->description->arena, json->key, json->key_n), json->key_n};
     if (!label->name.p)
         return fail_memory(parser->error);
