@@ -49,7 +49,7 @@ static const struct mutate_format part_formats[PARTS] = {
 
 struct trace {
     char name[120];
-    char file_name[FILES_MAX][80];
+    char file_name[FILES_MAX][280];
     struct buffer bytes[FILES_MAX];
     ttr_file files[FILES_MAX];
     size_t n, size;
