@@ -17,6 +17,14 @@
 
 /* --- Traces and streams --- */
 
+/* The input that stands for all of the event's trace: streams of one trace share what it says of itself. */
+static uint16_t trace_source(const struct ttr_writer *out, const ttr_event *event)
+{
+    const ttr *t = out->t;
+    uint16_t shares = event->source < t->sources_n ? t->sources[event->source].shares : 0;
+    return shares ? shares : event->source;
+}
+
 static struct ctf_trace_out *add_trace(struct ttr_writer *out, const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
@@ -29,13 +37,13 @@ static struct ctf_trace_out *add_trace(struct ttr_writer *out, const ttr_event *
         return NULL;
     w->traces[w->traces_n++] = trace;
     bool is_made = ctf_trace_begin(trace, out->t, &w->options, version, event);
-    return is_made && pairmap_put(&w->trace_of, event->source, 0, (uint32_t)(w->traces_n - 1)) ? trace : NULL;
+    return is_made && pairmap_put(&w->trace_of, trace_source(out, event), 0, (uint32_t)(w->traces_n - 1)) ? trace : NULL;
 }
 
 static struct ctf_trace_out *trace_of(struct ttr_writer *out, const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
-    const uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
+    const uint32_t *index = pairmap_get(&w->trace_of, trace_source(out, event), 0);
     return index ? w->traces[*index] : add_trace(out, event);
 }
 
@@ -75,7 +83,7 @@ static struct ctf_stream_out *add_stream(struct ttr_writer *out, struct ctf_trac
 static struct ctf_stream_out *stream_of(struct ttr_writer *out, struct ctf_trace_out *trace, const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
-    uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
+    uint32_t *index = pairmap_get(&w->trace_of, trace_source(out, event), 0);
     uint64_t place = index ? *index : 0, cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu + UINT64_C(1) : 0;
     index = pairmap_get(&w->stream_of, place, cpu);
     if (!index && trace->streams_n > CPUS_MAX) {
