@@ -152,7 +152,9 @@ static bool emit_elements_of(struct compiler *c, const struct type *type, const 
         c->place.order = first.order;
         return is_good;
     }
-    struct place begin = align ? (struct place){.known = (uint8_t)align} : c->place;
+    struct place begin = c->place;
+    if (align)
+        begin = (struct place){.known = (uint8_t)align};
     return emit_is_plain(type->element, &begin, &each) ? emit_elements(c, type, &each, count, align) : emit_loop(c, type, count);
 }
 

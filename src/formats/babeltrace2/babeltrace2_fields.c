@@ -371,7 +371,7 @@ static bool add_name(struct walk *walk, const ttr_field *field)
 {
     struct level *level = &walk->level[walk->depth];
     uint64_t index = level->printed++;
-    if (!room_for(walk, field->name.n + 2 * VALUE_ROOM))
+    if (!room_for(walk, field->name.n + 2 * (size_t)VALUE_ROOM))
         return false;
     char *at = walk->at;
     bool is_named = walk->with_names && !level->is_array;

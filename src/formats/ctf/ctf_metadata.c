@@ -35,7 +35,7 @@ static void put_packet(const struct ctf_description *description, bool is_2, con
     number(&put, is_2 ? 0 : 8, 8);
     if (is_2) {
         bitput_zeros(&put, 24);
-        number(&put, HEAD_2 * 8, 32);
+        number(&put, (uint64_t)HEAD_2 * 8, 32);
     }
     bitput_bytes(&put, text, n);
 }

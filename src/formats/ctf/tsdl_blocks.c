@@ -236,7 +236,7 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
 static bool resolve_entry(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute)
 {
     struct ctf_environment entry = {0};
-    if (attribute->kind == TSDL_ASSIGN_TYPE || attribute->kind != TSDL_ASSIGN)
+    if (attribute->kind != TSDL_ASSIGN)
         return tsdl_fail(resolver->reading, attribute->at, "the environment holds numbers and strings");
     entry.is_number = attribute->value->kind == TSDL_VALUE_NUMBER;
     if (!tsdl_copy_text(resolver, attribute->name, &entry.name) ||
