@@ -70,10 +70,9 @@ static bool read_file(const char *path, struct buffer *bytes)
 
 static ttr_status parse_bytes(struct ctf_description *description, const struct buffer *bytes, const char *path, ttr_error *error)
 {
-    struct ctf_text text;
+    struct ctf_text text = {.file = path};
     ctf_description_init(description, alloc_default());
     ttr_status status = ctf_unpack_metadata(description, bytes->bytes, bytes->n - 1, NULL, &text, error);
-    text.file = path;
     /* That of the packets around the text, which no text can say. */
     description->has_byte_order = false;
     return status == TTR_OK ? ctf2_parse(description, &text, error) : status;
