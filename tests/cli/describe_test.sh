@@ -140,6 +140,15 @@ says "those_of_several_name_the_folder" ' p:two .* source=session/two/deep( |$)'
 says "also_for_programs" '"source":"session/one",' "$tracetta" cat --format=jsonl session
 says "gaps_have_a_duration_and_a_count" '"kind":"gap",.*"dur_ns":16000000,"id":4,' "$tracetta" cat --format=jsonl session
 
+# The style of babeltrace2: what is missing on stderr, nothing else of it there.
+cat >"$work/told" <<TEXT
+WARNING: Tracer discarded 3 events between [22:13:20.012000000] and [22:13:20.025000000] in trace "here" (UUID: 11223344-5566-7788-99aa-bbccddeeff00) within stream "$PWD/session/one/a" (stream class ID: 0, stream ID: 0).
+WARNING: Tracer discarded 4 events between [22:13:20.016000000] and [22:13:20.032000000] in trace "here" (UUID: 11223344-5566-7788-99aa-bbccddeeff00) within stream "$PWD/session/one/b" (stream class ID: 0, stream ID: 1).
+TEXT
+run "$tracetta" cat --style=babeltrace2 --clock-gmt session/./two/../one/
+[ $run_status = 0 ] && [ "$(wc -l <"$work/.out")" = 5 ] && cmp "$work/told" "$work/.err"
+verdict "what_is_missing_is_told_as_babeltrace2_does" $? "exit status $run_status"
+
 # Damage: in one stream of one trace.
 printf '\377\377' | dd of=session/one/b bs=1 seek=6 conv=notrunc status=none
 run "$tracetta" check session/one

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Compares "cat --style=babeltrace2" with babeltrace2, byte for byte, over the recorded CTF traces.  Of a trace that babeltrace2 gives up, all
-# that it had printed by then must be there.  Events lost by the trace's own account must be as many.
+# that it had printed by then must be there.  What the trace says it lost must be told in the same words, and counted alike.
 # usage: ctf_babeltrace.sh TRACETTA SOURCE_ROOT.  TTR_CORPUS names the folder of recorded traces, TTR_BABELTRACE2 the peer.  TTR_CAT is a
 # command to judge in place of TRACETTA's: this script must be content with the peer's own.
 # shellcheck source=tests/peers/ctf.sh
@@ -46,6 +46,12 @@ begun()
 losses()
 {
     local lost told
+    grep -a '^WARNING: Tracer' "$work/warned" >"$work/theirs-lost"
+    grep -a '^WARNING: Tracer' "$work/said" >"$work/ours-lost"
+    if [ -s "$work/theirs-lost" ] && [ -z "$stand_in" ] && [ -f "$2/metadata" ]; then
+        cmp -s "$work/theirs-lost" "$work/ours-lost"
+        tell $? "$1 tells of its losses as babeltrace2 does"
+    fi
     lost=$(sed -nE 's/^WARNING: Tracer discarded ([0-9]+) events? .*/\1/p' "$work/warned" | awk '{ n += $1 } END { print n + 0 }')
     if [ "$lost" = 0 ] || [ -n "$stand_in" ]; then return; fi
     told=$(timeout $patience "$tracetta" info --json "$2" 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["lost"])' 2>/dev/null)
