@@ -118,9 +118,11 @@ static void print_path(ttr_text path)
 
 static void print_place(const struct style *style, uint16_t source)
 {
-    ttr_value value = {.text = {"", 0}};
+    ttr_value value = {.text = {"", 0}}, place = {.text = {"", 0}};
     (void)traces_attribute(style->t, source, "trace.name", &value);
-    (void)fprintf(stderr, " in trace \"%.*s\" ", (int)value.text.n, value.text.p);
+    (void)traces_attribute(style->t, source, "trace.place", &place);
+    (void)fprintf(stderr, " in trace \"%.*s%s%.*s\" ", (int)value.text.n, value.text.p, value.text.n && place.text.n ? "/" : "",
+                  (int)place.text.n, place.text.p);
     if (traces_attribute(style->t, source, "trace.uuid", &value))
         (void)fprintf(stderr, "(UUID: %.*s)", (int)value.text.n, value.text.p);
     else

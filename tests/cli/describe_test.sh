@@ -140,6 +140,15 @@ says "those_of_several_name_the_folder" ' p:two .* source=session/two/deep( |$)'
 says "also_for_programs" '"source":"session/one",' "$tracetta" cat --format=jsonl session
 says "gaps_have_a_duration_and_a_count" '"kind":"gap",.*"dur_ns":16000000,"id":4,' "$tracetta" cat --format=jsonl session
 
+# At one time the trace with the lower uuid comes first, wherever it lies.
+sed -i 's/uuid = "21/uuid = "01/' session/two/deep/metadata
+run "$tracetta" cat --limit=1 session
+[ $run_status = 0 ] && grep -q 'source=session/two/deep' "$work/.out"
+verdict "traces_of_one_time_stand_in_the_order_of_their_uuids" $? "exit status $run_status"
+run "$tracetta" cat --style=babeltrace2 --fields=trace --limit=1 --clock-gmt session
+[ $run_status = 0 ] && grep -Fq 'here/two/deepp:one: ' "$work/.out"
+verdict "their_names_are_those_of_host_and_folder_in_the_style_of_babeltrace2" $? "exit status $run_status"
+
 # The style of babeltrace2: what is missing on stderr, nothing else of it there.
 cat >"$work/told" <<TEXT
 WARNING: Tracer discarded 3 events between [22:13:20.012000000] and [22:13:20.025000000] in trace "here" (UUID: 11223344-5566-7788-99aa-bbccddeeff00) within stream "$PWD/session/one/a" (stream class ID: 0, stream ID: 0).

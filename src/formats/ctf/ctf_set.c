@@ -1,13 +1,14 @@
 /* Order and kinship of inputs.
  *
  * Events of equal time come as babeltrace2 gives them: by the uuid of the trace, stream class, number of the data stream; files of one
- * stream by their begin.  Traces without a uuid come behind, in the order of their folders. */
+ * stream by their begin.  Traces without a uuid come behind, in the order of their names, which are host and place. */
 #include "formats/ctf/ctf_set.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "formats/ctf/ctf_attributes.h"
 
 ttr_status ctf_set_add(struct ctf_set *set, const struct ctf_opened *opened, ttr_error *error)
 {
@@ -32,6 +33,13 @@ static const struct ctf_description *description_of(const struct ctf_opened *ope
     return &((const struct ctf_reader *)opened->in->own)->trace->description;
 }
 
+/* "" also of traces that are not of one folder. */
+static const char *place_of(const struct ctf_opened *opened)
+{
+    const struct folder *folder = ((const struct ctf_reader *)opened->in->own)->trace->folder;
+    return folder ? folder_place(folder) : "";
+}
+
 static uint64_t class_of(const struct ctf_opened *opened)
 {
     return opened->lane.kind ? opened->lane.kind->class->id : UINT64_MAX;
@@ -42,12 +50,35 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
+/* A byte of "HOST/PLACE"; 0 behind the end. */
+static unsigned char name_at(ttr_text host, const char *place, size_t i)
+{
+    if (i < host.n)
+        return (unsigned char)host.p[i];
+    if (i == host.n && host.n && place[0])
+        return '/';
+    return (unsigned char)place[i - host.n - (host.n && place[0])];
+}
+
+static int compare_names(const struct ctf_opened *a, const struct ctf_opened *b)
+{
+    ttr_text x = ctf_trace_host(description_of(a)), y = ctf_trace_host(description_of(b));
+    const char *x_place = place_of(a), *y_place = place_of(b);
+    size_t i = 0;
+    while (name_at(x, x_place, i) && name_at(x, x_place, i) == name_at(y, y_place, i))
+        i++;
+    return name_at(x, x_place, i) - name_at(y, y_place, i);
+}
+
 static int compare_traces(const struct ctf_opened *a, const struct ctf_opened *b)
 {
     const struct ctf_description *x = description_of(a), *y = description_of(b);
     if (x->has_uuid != y->has_uuid)
         return x->has_uuid ? -1 : 1;
-    return x->has_uuid ? memcmp(x->uuid, y->uuid, 16) : compare_numbers(a->folder, b->folder);
+    if (x->has_uuid)
+        return memcmp(x->uuid, y->uuid, 16);
+    int order = a->folder == b->folder ? 0 : compare_names(a, b);
+    return order ? order : compare_numbers(a->folder, b->folder);
 }
 
 static int compare(const void *a, const void *b)
@@ -93,6 +124,20 @@ static void link_stream(struct ctf_set *set)
     }
 }
 
+/* Tells of each trace that is of one folder where it lies; those of several have no place.  False when memory is out. */
+static bool tell_places(struct ctf_set *set)
+{
+    bool is_fine = true;
+    for (size_t i = 0, end; i < set->n; i = end) {
+        bool is_of_one = true;
+        for (end = i; end < set->n && compare_traces(&set->opened[i], &set->opened[end]) == 0; end++)
+            is_of_one = is_of_one && set->opened[end].folder == set->opened[i].folder;
+        for (size_t k = i; k < end && is_of_one; k++)
+            is_fine = is_fine && ctf_add_place(set->opened[k].in, place_of(&set->opened[k]));
+    }
+    return is_fine;
+}
+
 ttr_reader *ctf_set_merge(struct ctf_set *set, ttr_error *error)
 {
     ttr *t = set->t;
@@ -105,6 +150,11 @@ ttr_reader *ctf_set_merge(struct ctf_set *set, ttr_error *error)
     if (n)
         qsort(set->opened, n, sizeof *set->opened, compare);
     link_stream(set);
+    if (!tell_places(set)) {
+        alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
+        (void)fail_memory(error);
+        return NULL;
+    }
     for (size_t i = 0; i < n; i++)
         list[i] = &set->opened[i].in->base;
     set->n = 0; /* taken over */
