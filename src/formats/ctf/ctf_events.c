@@ -257,6 +257,15 @@ static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
     return CTF_STOP_FAILED;
 }
 
+/* Numbers in the event's contexts and payload that are mapped to the clock move it, for the events behind (CTF 1.8.3, 8). */
+static void move_clock(struct loop *loop)
+{
+    struct layout_run *run = &loop->reader->run;
+    struct bits body = bits_over(loop->base, loop->body_at, loop->at), header = bits_over(loop->base, loop->header_at, loop->end);
+    ctf_import(loop->reader, loop->class->times, &header, run);
+    ctf_walk_times(loop->class->times, &body, run->slots, &loop->header);
+}
+
 /* One event of any kind. */
 static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const struct views *views)
 {
@@ -280,6 +289,8 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const 
     if (loop->class->has_thread && !(loop->body_at & 7))
         event->thread = ctf_find_thread(reader, loop->class, loop->base + (loop->body_at >> 3));
     set_time(reader, event, views);
+    if (loop->class->times)
+        move_clock(loop);
     return loop->class->said ? take_said(loop, event) : CTF_STOP_FULL;
 }
 
