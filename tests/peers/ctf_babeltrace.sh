@@ -89,6 +89,15 @@ compare()
     losses "$1" "$2"
 }
 
+# intersect TRACE: the time in which all its streams are active.
+intersect()
+{
+    [ -n "$stand_in" ] && return
+    timeout $patience "$peer" --clock-gmt --stream-intersection "$corpus/$1" >"$work/theirs" 2>"$work/warned" || return
+    timeout $patience "${cat_command[@]}" --stream-intersection "$corpus/$1" >"$work/ours" 2>"$work/said"
+    settle "$(diff -a "$work/theirs" "$work/ours" | grep -ac '^[<>]')" "$1" "$1 is printed as far as all its streams are active"
+}
+
 if ! command -v "$peer" >/dev/null; then
     skip "traces are printed as babeltrace2 prints them" "no $peer"
 elif [ ! -d "$corpus" ]; then
@@ -96,6 +105,7 @@ elif [ ! -d "$corpus" ]; then
 else
     for trace in $(traces_under .) $sessions; do compare "$trace" "$corpus/$trace"; done
     for trace in $sessions; do name_all "$trace"; done
+    for trace in $(traces_under .) $sessions; do intersect "$trace"; done
     assemble_barectf
     for trace in $(cd "$work" && find barectf -name metadata -printf '%h\n' | sort); do compare "$trace" "$work/$trace"; done
     echo "# not compared: $refused traces that $("$peer" --version | head -n 1) does not read at all, $wrong that it should not read"

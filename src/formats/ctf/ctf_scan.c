@@ -126,6 +126,7 @@ static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bo
         lane->begin = times[0];
     if (has_begin && (!lane->has_begin || times[1] > lane->end))
         lane->end = times[1];
+    lane->last_begin = has_begin ? times[0] : lane->last_begin;
     lane->has_begin |= has_begin;
     ctf_settle_before(&lane->last, &frame->packet);
 }
