@@ -29,6 +29,7 @@ struct settings {
     bool help, quiet, verbose, no_pager, json;
     bool clock_seconds, clock_cycles, clock_date, clock_gmt, no_delta;
     int64_t clock_offset;
+    bool stream_intersection;
     bool classes, strict, no_mmap, invert, sort, overwrite, explain, dry_run, aggregate, no_sidecar;
 };
 

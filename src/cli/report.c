@@ -48,7 +48,7 @@ struct findings report_sum(ttr_reader *reader)
     return sum;
 }
 
-static void warn_one(const struct call *call, const struct trace *trace)
+static void warn_one(const struct call *call, const struct trace *trace, bool of_losses)
 {
     const struct findings *sum = &trace->sum;
     char text[160] = "", where[40] = " by its own account";
@@ -58,10 +58,10 @@ static void warn_one(const struct call *call, const struct trace *trace)
     if (sum->damage_regions)
         n = snprintf(text, sizeof text, "%s damaged place%s skipped (%s)", units_count(sum->damage_regions).s,
                      sum->damage_regions == 1 ? "" : "s", units_size(sum->damage_bytes).s);
-    if (sum->lost)
+    if (of_losses && sum->lost)
         (void)snprintf(text + n, sizeof text - (size_t)n, "%s%s event%s missing%s", n ? ", " : "", units_count(sum->lost).s,
                        sum->lost == 1 ? "" : "s", where);
-    else if (sum->gaps)
+    else if (of_losses && sum->gaps)
         (void)snprintf(text + n, sizeof text - (size_t)n, "%sevents missing%s", n ? ", " : "", where);
     if (text[0])
         talk_note(call, "%.*s: warning: %s%s", (int)trace->report.trace_path.n, trace->report.trace_path.p, text,
@@ -72,7 +72,14 @@ void report_warn(const struct call *call, ttr_reader *reader)
 {
     struct trace trace = {0};
     while (traces_next(reader, &trace))
-        warn_one(call, &trace);
+        warn_one(call, &trace, true);
+}
+
+void report_warn_damage(const struct call *call, ttr_reader *reader)
+{
+    struct trace trace = {0};
+    while (traces_next(reader, &trace))
+        warn_one(call, &trace, false);
 }
 
 void report_json_damage(struct json *json, const struct findings *findings)

@@ -39,7 +39,7 @@ struct search {
     ttr *t;
     const ttr_read_options *options;
     char path[PATH_MAX]; /* of what is looked at */
-    size_t n;
+    size_t n, root_n;    /* root_n: of the directory that was named, with a slash behind it */
     unsigned level;
     struct pairmap seen; /* folders: (device, inode) */
     struct arena arena;  /* of `first` */
@@ -202,6 +202,7 @@ static ttr_status keep_part(struct search *search, const struct format *format, 
     struct folder *folder = folder_open(alloc, search->path, OPEN_FOLDER_DEPTH, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
+    folder_set_place(folder, search->root_n);
     search->part[search->parts_n++] = (struct part){format, folder};
     return TTR_OK;
 }
@@ -295,7 +296,9 @@ ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *opt
     ttr_reader *merged = NULL;
     arena_init(&search.arena, &t->counted);
     pairmap_init(&search.seen, &t->counted);
-    if (stat(path, &about) != 0 || !descend(&search, path))
+    bool is_there = stat(path, &about) == 0 && descend(&search, path);
+    search.root_n = search.n + (search.n > 0 && search.path[search.n - 1] != '/');
+    if (!is_there)
         (void)fail_sys(error, errno ? errno : ENAMETOOLONG, NO_OFFSET, "cannot look into %s", path);
     else if (search_folder(&search, &about, error) == TTR_OK)
         merged = finish(&search, path, error);

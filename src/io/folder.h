@@ -36,6 +36,11 @@ const struct folder_file *folder_find(const struct folder *folder, const char *n
 const char *folder_path(const struct folder *folder);
 void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to, size_t size);
 
+/* Where a folder lies below the directory that was asked for: the end of its path from a byte on ("" unless that was said; one behind the path is
+ * the folder itself). */
+void folder_set_place(struct folder *folder, size_t from);
+const char *folder_place(const struct folder *folder);
+
 /* Opens a file; the caller closes the source, before or after the folder.  The sources of a folder share a few descriptors, so that
  * there may be any number of them; with source_chunk they share their memory too.  The bytes are borrowed from a folder in memory. */
 struct source *folder_source(struct folder *folder, const struct folder_file *file, const struct source_options *options,
