@@ -48,11 +48,27 @@ struct findings report_sum(ttr_reader *reader)
     return sum;
 }
 
+/* Tells of a trace in whose place there is only the reason why it cannot be read. */
+static bool warn_unreadable(const struct call *call, const struct trace *trace)
+{
+    const ttr_report *report = &trace->report;
+    for (size_t i = 0; i < report->notes_n; i++)
+        if (strcmp(report->notes[i].code, "trace.unreadable") == 0) {
+            bool is_named = strstr(report->notes[i].text, report->trace_path.p);
+            talk_note(call, "%s%swarning: this trace cannot be read: %s", is_named ? "" : report->trace_path.p, is_named ? "" : ": ",
+                      report->notes[i].text);
+            return true;
+        }
+    return false;
+}
+
 static void warn_one(const struct call *call, const struct trace *trace, bool of_losses)
 {
     const struct findings *sum = &trace->sum;
     char text[160] = "", where[40] = " by its own account";
     int n = 0;
+    if (warn_unreadable(call, trace))
+        return;
     if (sum->inputs > 1)
         (void)snprintf(where, sizeof where, " in %zu stream%s", trace->lossy, trace->lossy == 1 ? "" : "s");
     if (sum->damage_regions)

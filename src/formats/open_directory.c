@@ -3,8 +3,8 @@
  * A folder that is a trace is opened as one, and nothing in it is looked at; elsewhere each file is a trace or none, and folders are
  * gone into.  All is taken in the order of its names, so that the same directory always gives the same trace.  Left out: hidden
  * names, folders called "index" (they belong to the traces beside them), and what is neither file nor folder.  Links are followed, but
- * no folder is gone into twice, so that there are no loops.  What is no trace is passed over with a remark on the first trace; a trace
- * that cannot be read is an error. */
+ * no folder is gone into twice, so that there are no loops.  What is no trace is passed over with a remark on the first trace; a file
+ * that cannot be read is an error, and so is the one trace of many files; among several of these it is damage, told in its place. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -268,6 +268,12 @@ static ttr_status open_parts(struct search *search, ttr_error *error)
     search->n = strlen(search->path);
     ttr_reader *reader = format->open_folders(search->t, folder, n, search->options, &reason);
     alloc_free(alloc, folder, capacity, sizeof(struct folder *));
+    if (n > 1) { /* the reason names one of them, which need not be the first */
+        search->n = search->root_n;
+        search->path[search->n] = '\0';
+    }
+    if (!reader && search->readers_n == 0 && search->parts_n == 0) /* nothing else is there to be read */
+        return fail_named(search->path, &reason, error);
     return take(search, reader, &reason, error);
 }
 

@@ -177,6 +177,19 @@ run "$tracetta" cat --style=babeltrace2 --clock-gmt session/./two/../one/
 [ $run_status = 0 ] && [ "$(wc -l <"$work/.out")" = 5 ] && cmp "$work/told" "$work/.err"
 verdict "what_is_missing_is_told_as_babeltrace2_does" $? "exit status $run_status"
 
+# A trace among others that cannot be read.
+make session/bad && sed -i 's/major = 1/major = 2/' session/bad/metadata
+run "$tracetta" cat session
+[ $run_status = 0 ] && [ "$(grep -c instant "$work/.out")" = 10 ] && grep -q 'warning: this trace cannot be read: session/bad/metadata:4:.*says major = 2' "$work/.err"
+verdict "a_trace_that_cannot_be_read_does_not_keep_others_from_being" $? "exit status $run_status"
+run "$tracetta" check session
+[ $run_status = 1 ] && grep -q '^  session/bad$' "$work/.out" && grep -q '^  damage trace.unreadable x1, first at byte ' "$work/.out"
+verdict "check_finds_it_damaged" $? "exit status $run_status"
+refuses "with_strict_it_ends_the_command" 1 "session/bad/metadata:4:[0-9]*: the trace says major = 2" "$tracetta" cat --strict session
+mkdir bad && cp -r session/bad bad/a && cp -r session/bad bad/b
+refuses "where_all_are_such_that_is_an_error" 3 "bad/a/metadata:4:[0-9]*: the trace says major = 2" "$tracetta" cat bad
+rm -r session/bad
+
 # Damage: in one stream of one trace.
 printf '\377\377' | dd of=session/one/b bs=1 seek=6 conv=notrunc status=none
 run "$tracetta" check session/one

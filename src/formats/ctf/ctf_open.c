@@ -322,6 +322,53 @@ static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const c
     return status;
 }
 
+/* Whether the reason is one trace's own, so that others can be read. */
+static bool is_of_trace(const struct ctf_set *set, ttr_status status)
+{
+    bool is_strict = set->options && set->options->flags & TTR_READ_STRICT;
+    return !is_strict && status != TTR_OK && status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN;
+}
+
+/* In the place of a trace that cannot be read: an input without events that tells why. */
+static ttr_status open_refused(struct ctf_set *set, const char *path, const ttr_error *reason, ttr_error *error)
+{
+    ttr *t = set->t;
+    struct source *source = source_open_memory(&t->counted, "", 0, NULL, error);
+    struct input *in = source ? input_new(t, source, &format_ctf, path, set->options, error) : NULL;
+    struct ctf_trace *trace = in ? ctf_trace_new(t, NULL, error) : NULL;
+    if (!trace) {
+        ttr_close(in ? &in->base : NULL);
+        return error->status;
+    }
+    ctf_trace_join(trace, in, METADATA, 0);
+    ctf_trace_release(trace);
+    ((struct ctf_reader *)in->own)->is_nothing = true;
+    ttr_status status = input_damage(in, reason->offset == NO_OFFSET ? 0 : reason->offset, 0, "trace.unreadable", error, "%.*s",
+                                     (int)strcspn(reason->text, "\n"), reason->text);
+    if (status == TTR_OK)
+        return ctf_set_add(set, &(struct ctf_opened){.in = in, .folder = set->folders - 1}, error);
+    ttr_close(&in->base);
+    return status;
+}
+
+/* Adds the inputs of a folder.  Others are there: what is wrong with this one is told, and counted in *bad; the first time it stays in `first`. */
+static ttr_status open_one_of(struct ctf_set *set, struct folder *folder, size_t *bad, ttr_error *first)
+{
+    char path[1024];
+    ttr_error own = {0};
+    (void)snprintf(path, sizeof path, "%s", folder_path(folder));
+    ttr_status status = open_trace(set, folder, NULL, &own);
+    if (is_of_trace(set, status)) {
+        if ((*bad)++ == 0)
+            *first = own;
+        ttr_error reason = own;
+        status = open_refused(set, path, &reason, &own);
+    }
+    if (status != TTR_OK)
+        *first = own;
+    return status;
+}
+
 /* Files that are not in subfolders. */
 static size_t count_files(struct folder *const *folders, size_t n)
 {
@@ -337,13 +384,18 @@ static ttr_reader *open_all(struct ctf_set *set, struct folder *const *folders, 
 {
     ttr_error own = {0};
     ttr_status status = TTR_OK;
+    size_t bad = 0;
     set->chunk = source_chunk(only ? 1 : count_files(folders, n));
     for (size_t i = 0; i < n; i++) {
-        if (status == TTR_OK)
-            status = open_trace(set, folders[i], only, &own);
-        else
+        if (status != TTR_OK)
             folder_close(folders[i]);
+        else if (n > 1)
+            status = open_one_of(set, folders[i], &bad, &own);
+        else
+            status = open_trace(set, folders[i], only, &own);
     }
+    if (status == TTR_OK && bad == n)
+        status = own.status; /* there are no others */
     ttr_reader *reader = status == TTR_OK ? ctf_set_merge(set, &own) : NULL;
     ctf_set_free(set);
     if (!reader && error) {

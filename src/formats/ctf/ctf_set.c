@@ -183,11 +183,16 @@ static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr
 {
     struct ctf_intersection at = {.streams = 0};
     const struct ctf_reader *first = set->opened[i].in->own;
-    const char *path = first->trace->folder ? folder_path(first->trace->folder) : "the trace";
+    const char *path = first->trace->folder ? folder_path(first->trace->folder) : "";
     for (size_t k = i; k < end; k++) {
         const struct ctf_reader *reader = set->opened[k].in->own;
         if (!reader->is_nothing)
             ctf_intersection_add(&at, &set->opened[k].lane, k > i && is_of_stream(&set->opened[k - 1], &set->opened[k]), reader->file);
+    }
+    if (!first->trace->folder) { /* stands for a trace that cannot be read */
+        list[i] = &set->opened[i].in->base;
+        set->opened[i].in = NULL;
+        return TTR_OK;
     }
     ttr_status status = ctf_intersection_end(&at, path, error);
     if (status != TTR_OK)
