@@ -151,7 +151,7 @@ typedef struct ttr_event {
     uint64_t keyword;       /* bit set of the format, 0 where it has none */
     const uint8_t *activity; /* 16 bytes or NULL */
     const uint8_t *related;  /* 16 bytes or NULL */
-    uint32_t stack;         /* reserved for stack tables, 0 */
+    uint32_t stack;         /* the reader's own: what ttr_debug_info added, 0 = nothing */
     uint32_t sequence;      /* event counter of the track where the format has one */
     uint32_t cpu;           /* valid with TTR_EVENT_HAS_CPU */
     uint16_t source;        /* which input, see ttr_source_get */
@@ -240,7 +240,7 @@ typedef struct ttr_field {
 typedef struct ttr_fields {
     const ttr_event *event;
     const void *ops, *own;
-    uint64_t state[72];
+    uint64_t state[84];
 } ttr_fields;
 
 /* Begins a walk over the fields of an event, in stored order.  Never fails; the event must still be valid. */
@@ -306,8 +306,8 @@ typedef struct ttr_source {
 TTR_API bool ttr_source_get(const ttr *t, uint16_t id, ttr_source *source);
 
 /* Something an input says of the whole trace: what its environment holds under its own name ("hostname", "tracer_name"), and
- * "trace.name", "trace.uuid", "trace.path", "trace.place" (of one of several: where below the directory that was opened), "stream.name",
- * "stream.class", "stream.id", "clock.frequency", "clock.offset_s", "clock.offset" where it has such. */
+ * "trace.name", "trace.uuid", "trace.path", "stream.name", "stream.class", "stream.id", "clock.frequency", "clock.offset_s",
+ * "clock.offset" where it has such. */
 typedef struct ttr_attribute {
     ttr_text name;
     ttr_value value; /* UINT, INT, FLOAT, BOOL or TEXT */

@@ -107,6 +107,42 @@ TTR_API ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *filter, ttr
  * end of input with the time left until then and TTR_EVENT_PARTIAL. */
 TTR_API ttr_reader *ttr_pair(ttr_reader *in, ttr_error *error);
 
+/* A binary of a traced program, as the trace tells of it.  Borrowed during the call. */
+typedef struct ttr_binary {
+    size_t size;              /* sizeof(ttr_binary) */
+    uint64_t number;          /* the same where the same is told of it, from 1 */
+    ttr_text path;            /* where it was; followed by a zero byte */
+    ttr_text build_id;        /* bytes, "" = not told */
+    ttr_text debug_link;      /* name of the file with its debug information, "" = not told; followed by a zero byte */
+    uint32_t debug_link_crc;  /* CRC 32 of that file */
+    bool is_pic;              /* addresses in it count from its begin, else they are absolute */
+} ttr_binary;
+
+/* What is at an address; "" = not known. */
+typedef struct ttr_place {
+    size_t size;              /* sizeof(ttr_place) */
+    ttr_text binary;          /* its name, and where in it ("libc.so.6+0x2a1") */
+    ttr_text function;        /* "main+0x14" */
+    ttr_text source;          /* "main.c:17" */
+} ttr_place;
+
+/* Finds what is at an address of a binary.  The texts are copied at once. */
+typedef void (*ttr_locator)(void *own, const ttr_binary *binary, uint64_t address, ttr_place *place);
+
+typedef struct ttr_debug_options {
+    size_t size;              /* sizeof(ttr_debug_options) */
+    ttr_locator locate;
+    void *own;                /* given to locate */
+    bool like_babeltrace2;    /* what was answered holds while the binary is loaded, also where more becomes known of it then; and nothing
+                               * more becomes known of what was loaded after the state dump */
+} ttr_debug_options;
+
+/* Adds to events that LTTng-UST recorded with the contexts ip and vpid where they were: a struct "debug_info" of the texts "bin", "func" and
+ * "src", in the common context.  Which binaries were loaded is learned from the tracer's own events (lttng_ust_statedump, lttng_ust_lib,
+ * lttng_ust_dl), so `in` should be in order of time; what is at an address is asked once, while the answer is kept.  Events are not
+ * raw then, and definitions are left out.  At most one such reader may stand in a chain. */
+TTR_API ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *options, ttr_error *error);
+
 /* --- What was found --- */
 
 /* How bad a note is. */

@@ -14,6 +14,7 @@ static const char *const cat_examples[] = {
     "tracetta cat --format=jsonl --kind=counter trace.fxt | jq .fields", "counters as JSON Lines",
     "tracetta cat --start=+2s --end=+2.5s --thread='worker*' trace.fxt", "half a second of some threads",
     "tracetta cat one.fxt two.trace", "two traces on one time line",
+    "tracetta cat --debug-info lttng-traces/", "with function and line of LTTng's user space events",
     "tracetta cat net://relay/host/HOST/SESSION", "a live session of LTTng, as it is recorded", NULL};
 
 static const char *const convert_examples[] = {

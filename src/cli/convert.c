@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "debug_info.h"
 #include "progress.h"
 #include "report.h"
 #include "talk.h"
@@ -162,7 +163,7 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
 /* A copy of one input to its own format keeps all bytes, for which the reader must give definitions too. */
 static uint32_t reading_flags(const struct call *call, const char *format)
 {
-    bool may_copy = call->paths_n == 1 && !call->set.sort && call->set.offsets.n == 0;
+    bool may_copy = call->paths_n == 1 && !call->set.sort && call->set.offsets.n == 0 && !debug_info_is_asked(&call->set);
     return may_copy && has_ability(format, TTR_FORMAT_READS) ? TTR_READ_DEFINITIONS : 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "debug_info.h"
 #include "interrupt.h"
 #include "progress.h"
 #include "stream.h"
@@ -69,7 +70,7 @@ static unsigned find_uses(const char *option)
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine)
 {
     const struct words *given = &call->set.format_options;
-    const char **list = calloc(given->n + 2, sizeof *list);
+    const char **list = calloc(given->n + 1, sizeof *list);
     size_t n = 0;
     *is_fine = list != NULL;
     for (size_t i = 0; list && i < given->n; i++) {
@@ -82,8 +83,6 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
         if (uses & (for_writing ? 2u : 1u))
             list[n++] = given->list[i];
     }
-    if (list && !for_writing && call->set.stream_intersection)
-        list[n++] = "ctf.stream-intersection=yes";
     return list;
 }
 
@@ -162,6 +161,7 @@ int inputs_open_one(struct inputs *inputs, const struct call *call, const char *
 void inputs_close(struct inputs *inputs)
 {
     ttr_close(inputs->reader);
+    debug_info_end(inputs);
     ttr_free(inputs->t);
     while (inputs->streams_n > 0)
         stream_close(&inputs->stream[--inputs->streams_n]);
@@ -412,6 +412,8 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
         outcome = find_begin(inputs, call, &begin_ns);
     if (outcome == OUTCOME_FINE)
         outcome = open_all(inputs, call);
+    if (outcome == OUTCOME_FINE)
+        outcome = debug_info_begin(inputs, call);
     if (outcome == OUTCOME_FINE && asks_for_filter(set))
         outcome = add_filter(inputs, call, begin_ns);
     if (outcome == OUTCOME_FINE && set->sort) {

@@ -15,6 +15,7 @@ struct inputs {
     struct stream *stream; /* of each path that is one */
     size_t streams_n;
     uint32_t flags;     /* TTR_READ_* beyond what the options ask for */
+    struct symbols *symbols; /* of --debug-info, or NULL */
 };
 
 /* Opens all paths of the call: `flags` adds to what the options say.  OUTCOME_FINE, or the outcome after telling the user. */

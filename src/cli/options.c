@@ -18,6 +18,7 @@ enum {
     READS = EVERY & ~VERB_FORMATS,
     MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE,
     REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS,
+    LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
     WRITES = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_RECOVER
 };
 
@@ -43,6 +44,14 @@ static const struct option_row table[] = {
     {"clock-date", 0, OPTION_FLAG, GROUP_VERB, AT(clock_date), VERB_CAT, NULL, NULL, "times with their date"},
     {"clock-gmt", 0, OPTION_FLAG, GROUP_VERB, AT(clock_gmt), VERB_CAT, NULL, NULL, "times in UTC instead of the local zone"},
     {"no-delta", 0, OPTION_FLAG, GROUP_VERB, AT(no_delta), VERB_CAT, NULL, NULL, "no time since the event before"},
+    {"debug-info", 0, OPTION_FLAG, GROUP_VERB, AT(debug_info), LOCATES, NULL, NULL,
+     "say of events of LTTng-UST with the contexts ip and vpid in which binary, function and line they were"},
+    {"debug-info-dir", 0, OPTION_TEXT, GROUP_VERB, AT(debug_info_dir), LOCATES, "DIR", "@file",
+     "the same, with debug information below DIR instead of /usr/lib/debug"},
+    {"debug-info-full-path", 0, OPTION_FLAG, GROUP_VERB, AT(debug_info_full_path), LOCATES, NULL, NULL,
+     "the same, with whole paths of binaries and sources"},
+    {"debug-info-target-prefix", 0, OPTION_TEXT, GROUP_VERB, AT(debug_info_prefix), LOCATES, "DIR", "@file",
+     "the same, with binaries that are below DIR here"},
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_CAT, "N", NULL, "stop after N events"},
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_STAT | VERB_TREE, "N", NULL, "print at most N rows"},
     {"sort", 0, OPTION_FLAG, GROUP_VERB, AT(sort), VERB_CAT | VERB_CONVERT, NULL, NULL,
@@ -76,8 +85,6 @@ static const struct option_row table[] = {
     {"start", 0, OPTION_MOMENT, GROUP_FILTER, AT(start), MANY, "TIME", NULL,
      "only events from this time on: \"+2s\" after the begin, nanoseconds, \"1.5s\", or \"2026-11-21T01:32:51\""},
     {"end", 0, OPTION_MOMENT, GROUP_FILTER, AT(end), MANY, "TIME", NULL, "only events before this time"},
-    {"stream-intersection", 0, OPTION_FLAG, GROUP_FILTER, AT(stream_intersection), MANY, NULL, NULL,
-     "of each CTF trace only the time in which all its streams are active"},
     {"invert", 0, OPTION_FLAG, GROUP_FILTER, AT(invert), MANY, NULL, NULL, "take what the filter would leave out"},
 
     {"from", 0, OPTION_TEXT, GROUP_INPUT, AT(from), READS, "FORMAT", "@readers", "read as this format; by default the content tells"},

@@ -21,15 +21,16 @@ struct settings {
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
     const char *metadata;
     const char *style, *shown_names, *shown_fields;
+    const char *debug_info_dir, *debug_info_prefix;
     struct words format_options, offsets;
     struct words names, not_names, categories, providers, threads, processes, kinds;
     struct moment start, end;
     uint64_t max_record, limit, depth, jobs;
     int64_t min_duration;
     bool help, quiet, verbose, no_pager, json;
+    bool debug_info, debug_info_full_path;
     bool clock_seconds, clock_cycles, clock_date, clock_gmt, no_delta;
     int64_t clock_offset;
-    bool stream_intersection;
     bool classes, strict, no_mmap, invert, sort, overwrite, explain, dry_run, aggregate, no_sidecar;
 };
 

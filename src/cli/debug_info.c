@@ -1,0 +1,39 @@
+/* --debug-info: the library learns from the trace what lies where, and asks here what that is. */
+#include "debug_info.h"
+
+#include <string.h>
+
+#include "symbols.h"
+#include "talk.h"
+
+bool debug_info_is_asked(const struct settings *set)
+{
+    return set->debug_info || set->debug_info_dir || set->debug_info_prefix || set->debug_info_full_path;
+}
+
+int debug_info_begin(struct inputs *inputs, const struct call *call)
+{
+    const struct settings *set = &call->set;
+    ttr_error error = {0};
+    if (!debug_info_is_asked(set))
+        return OUTCOME_FINE;
+    bool is_babeltrace2 = set->style && strcmp(set->style, "babeltrace2") == 0;
+    const struct symbols_options options = {.folder = set->debug_info_dir, .prefix = set->debug_info_prefix,
+                                            .has_full_paths = set->debug_info_full_path, .is_exact = is_babeltrace2,
+                                            .no_mmap = set->no_mmap, .call = call};
+    inputs->symbols = symbols_new(&options);
+    if (!inputs->symbols) {
+        talk_failure(inputs_name(call), "out of memory");
+        return OUTCOME_INPUT;
+    }
+    const ttr_debug_options how = {.size = sizeof how, .locate = symbols_locate, .own = inputs->symbols, .like_babeltrace2 = is_babeltrace2};
+    inputs->reader = ttr_debug_info(ttr_sort(inputs->reader, &error), &how, &error);
+    return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
+}
+
+void debug_info_end(struct inputs *inputs)
+{
+    if (inputs->symbols)
+        symbols_tell(inputs->symbols);
+    symbols_free(inputs->symbols);
+}

@@ -1,0 +1,376 @@
+/* Where in its program an event was: the field "debug_info" behind the common context of events whose common context has "ip" and "vpid".
+ *
+ * What lies where is told by LTTng-UST's own events: lttng_ust_statedump (what is loaded when tracing begins), lttng_ust_lib and
+ * lttng_ust_dl (what comes and goes).  Each is taken to heart before its own field is looked up, as babeltrace2 does.  What an address is
+ * called is the caller's business; the answers are kept, by binary and address.
+ * Left out: addresses of kernels, and stacks (a field "ips"). */
+#include <string.h>
+
+#include "base/status.h"
+#include "model/context.h"
+#include "model/reader.h"
+#include "pipeline/annotate.h"
+#include "pipeline/loads.h"
+
+/* So many answers are kept. */
+#define ANSWERS_MAX 131072u
+
+#define FIELDS 4u /* debug_info, and bin, func, src in it */
+
+/* What an event tells of its process. */
+enum told {
+    TOLD_UNKNOWN = 0, /* nobody has looked at the name yet */
+    TOLD_NOTHING,
+    TOLD_BEGIN,
+    TOLD_LOAD,
+    TOLD_MORE,
+    TOLD_LATE, /* the same of a library that came later */
+    TOLD_UNLOAD,
+    TOLD_CLOSE
+};
+
+enum verdict { UNDECIDED = 0, NO, YES };
+
+struct debug_info {
+    ttr *t;
+    ttr_debug_options options;
+    struct loads loads;
+    uint8_t *told;    /* enum told by id of the event's name */
+    uint8_t *verdict; /* whether events of a schema have the context, by its id */
+    size_t told_n, verdicts_n;
+    struct pairmap answer_of; /* index of the answer */
+    const ttr_field **answer; /* FIELDS fields each */
+    size_t answers_n, answers_room;
+    struct arena arena;       /* of the answers */
+    ttr_field unknown[FIELDS];
+    ttr_id names[FIELDS];
+    uint8_t build_id[64];     /* of the event being read */
+};
+
+/* What the common context says. */
+struct where {
+    uint64_t ip;
+    int64_t vpid;
+    bool has_ip, has_vpid, has_own;
+};
+
+/* --- Tables by id --- */
+
+/* The entry of an id in a growing table of bytes; NULL when memory is out. */
+static uint8_t *entry_of(struct debug_info *info, uint8_t **table, size_t *n, ttr_id id)
+{
+    size_t before = *n;
+    if (id >= before) {
+        if (!alloc_reserve(&info->t->counted, (void **)table, n, (size_t)id + 1, 1))
+            return NULL;
+        memset(*table + before, 0, *n - before);
+    }
+    return &(*table)[id];
+}
+
+static uint8_t told_by(ttr_text name)
+{
+    static const struct {
+        const char *name;
+        enum told told;
+    } rows[] = {
+        {"lttng_ust_statedump:start", TOLD_BEGIN},      {"lttng_ust_statedump:bin_info", TOLD_LOAD},
+        {"lttng_ust_statedump:build_id", TOLD_MORE},    {"lttng_ust_statedump:debug_link", TOLD_MORE},
+        {"lttng_ust_lib:load", TOLD_LOAD},              {"lttng_ust_lib:unload", TOLD_UNLOAD},
+        {"lttng_ust_lib:build_id", TOLD_LATE},          {"lttng_ust_lib:debug_link", TOLD_LATE},
+        {"lttng_ust_dl:dlopen", TOLD_LOAD},             {"lttng_ust_dl:dlmopen", TOLD_LOAD},
+        {"lttng_ust_dl:build_id", TOLD_LATE},           {"lttng_ust_dl:debug_link", TOLD_LATE},
+        {"lttng_ust_dl:dlclose", TOLD_CLOSE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strlen(rows[i].name) == name.n && memcmp(rows[i].name, name.p, name.n) == 0)
+            return (uint8_t)rows[i].told;
+    return TOLD_NOTHING;
+}
+
+/* --- What events say --- */
+
+static bool is_named(const ttr_field *field, const char *name)
+{
+    size_t n = strlen(name);
+    return field->name.n == n && memcmp(field->name.p, name, n) == 0;
+}
+
+/* A plain number that is always there, as the tracer writes them. */
+static bool is_number(const ttr_field *field, ttr_type type)
+{
+    return field->value.type == type && field->value.hint != TTR_HINT_ENUM && field->value.hint != TTR_HINT_FLAGS && field->choices == 0;
+}
+
+/* Reads the common context up to its end; `field` is what comes behind it, where the result is true. */
+static bool read_context(ttr_fields *fields, struct where *where, ttr_field *field)
+{
+    *where = (struct where){0};
+    while (ttr_fields_next(fields, field)) {
+        if (field->group != TTR_GROUP_COMMON)
+            return true;
+        if (field->depth > 0)
+            continue;
+        if (is_named(field, "ip") && is_number(field, TTR_TYPE_UINT)) {
+            where->ip = field->value.v.u;
+            where->has_ip = true;
+        } else if (is_named(field, "vpid") && is_number(field, TTR_TYPE_INT) && field->value.bits == 32) {
+            where->vpid = field->value.v.s;
+            where->has_vpid = true;
+        } else if (is_named(field, "debug_info")) {
+            where->has_own = true;
+        }
+    }
+    return false;
+}
+
+/* What the payload of an event about a binary may hold. */
+struct about {
+    uint64_t base, size;
+    ttr_binary binary;
+    size_t id_left;  /* elements of the build id still to come */
+    bool has_base, has_size, has_path;
+};
+
+/* An element of the build id, which LTTng stores as numbers. */
+static void take_id_byte(struct debug_info *info, struct about *about, const ttr_field *field)
+{
+    about->id_left--;
+    if (about->binary.build_id.n < sizeof info->build_id)
+        info->build_id[about->binary.build_id.n++] = (uint8_t)field->value.v.u;
+}
+
+static void take_number(struct about *about, const ttr_field *field)
+{
+    uint64_t value = field->value.v.u;
+    if (is_named(field, "baddr")) {
+        about->base = value;
+        about->has_base = true;
+    } else if (is_named(field, "memsz")) {
+        about->size = value;
+        about->has_size = true;
+    } else if (is_named(field, "is_pic")) {
+        about->binary.is_pic = value == 1;
+    } else if (is_named(field, "crc")) {
+        about->binary.debug_link_crc = (uint32_t)value;
+    }
+}
+
+static void take_field(struct debug_info *info, struct about *about, const ttr_field *field)
+{
+    const ttr_value *value = &field->value;
+    if (field->depth == 1 && about->id_left > 0) {
+        take_id_byte(info, about, field);
+        return;
+    }
+    about->id_left = 0;
+    if (field->depth > 0 || field->group != TTR_GROUP_PAYLOAD)
+        return;
+    if (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_BOOL || value->type == TTR_TYPE_INT) {
+        take_number(about, field);
+    } else if (value->type == TTR_TYPE_TEXT && is_named(field, "path")) {
+        about->binary.path = value->text;
+        about->has_path = true;
+    } else if (value->type == TTR_TYPE_TEXT && is_named(field, "filename")) {
+        about->binary.debug_link = value->text;
+    } else if (value->type == TTR_TYPE_ARRAY && is_named(field, "build_id")) {
+        about->id_left = value->count;
+    } else if (value->type == TTR_TYPE_BYTES && is_named(field, "build_id")) {
+        about->binary.build_id = value->text;
+    }
+}
+
+/* Takes to heart what an event tells; false when memory is out. */
+static bool take_told(struct debug_info *info, enum told told, const struct about *about, struct load_place *where)
+{
+    where->base = about->base;
+    if (told == TOLD_BEGIN) {
+        loads_begin(&info->loads, where);
+        return true;
+    }
+    if (!about->has_base)
+        return true;
+    switch (told) {
+    case TOLD_LOAD: /* what has no size is the kernel's (vdso) */
+        return !about->has_path || about->size == 0 || loads_add(&info->loads, where, about->size, &about->binary);
+    case TOLD_MORE:
+    case TOLD_LATE:
+        return (told == TOLD_LATE && info->options.like_babeltrace2) || loads_tell(&info->loads, where, &about->binary);
+    case TOLD_UNLOAD:
+        loads_remove(&info->loads, where);
+        return true;
+    default:
+        loads_close(&info->loads, where);
+        return true;
+    }
+}
+
+/* Reads on behind the context, `field` being the first there, and takes it to heart. */
+static bool learn(struct debug_info *info, enum told told, struct load_place *where, ttr_fields *fields, ttr_field *field)
+{
+    struct about about = {.binary = {.size = sizeof(ttr_binary), .path = {"", 0}, .build_id = {"", 0}, .debug_link = {"", 0}}};
+    about.binary.build_id.p = (const char *)info->build_id;
+    about.binary.is_pic = true; /* libraries do not say so */
+    if (field) {
+        do
+            take_field(info, &about, field);
+        while (ttr_fields_next(fields, field));
+    }
+    return take_told(info, told, &about, where);
+}
+
+/* --- Answers --- */
+
+/* Three texts as fields in a struct. */
+static void set_fields(const struct debug_info *info, ttr_field *field, const ttr_text texts[FIELDS - 1])
+{
+    for (size_t i = 0; i < FIELDS; i++) {
+        field_clear(&field[i]);
+        field[i].name_id = info->names[i];
+        field[i].name = ttr_text_get(info->t, info->names[i]);
+        field[i].group = TTR_GROUP_COMMON;
+        field[i].depth = i > 0;
+        field[i].value.type = i ? TTR_TYPE_TEXT : TTR_TYPE_STRUCT;
+        field[i].value.count = i ? 0 : FIELDS - 1;
+        if (i)
+            field[i].value.text = texts[i - 1];
+    }
+}
+
+/* Asks the caller what is at an address of a load; NULL when memory is out. */
+static const ttr_field *ask(struct debug_info *info, const ttr_binary *binary, uint64_t address)
+{
+    ttr_place place = {.size = sizeof place, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
+    info->options.locate(info->options.own, binary, address, &place);
+    ttr_field *field = arena_take(&info->arena, FIELDS * sizeof *field);
+    ttr_text texts[] = {place.binary, place.function, place.source};
+    for (size_t i = 0; i < FIELDS - 1; i++)
+        texts[i].p = arena_copy(&info->arena, texts[i].p, texts[i].n);
+    if (!field || !texts[0].p || !texts[1].p || !texts[2].p)
+        return NULL;
+    set_fields(info, field, texts);
+    return field;
+}
+
+static const ttr_field *answer(struct debug_info *info, const struct load_place *where)
+{
+    const struct load *load = loads_find(&info->loads, where);
+    if (!load)
+        return info->unknown;
+    const ttr_binary *binary = loads_binary(&info->loads, load->binary);
+    uint64_t address = binary->is_pic ? where->base - load->base : where->base;
+    bool by_load = info->options.like_babeltrace2;
+    uint64_t key = by_load ? load->serial : load->binary, at = by_load ? where->base : address;
+    const uint32_t *known = pairmap_get(&info->answer_of, key, at);
+    if (known)
+        return info->answer[*known];
+    if (!alloc_reserve(&info->t->counted, (void **)&info->answer, &info->answers_room, info->answers_n + 1, sizeof *info->answer))
+        return NULL;
+    const ttr_field *field = ask(info, binary, address);
+    if (!field || !pairmap_put(&info->answer_of, key, at, (uint32_t)info->answers_n))
+        return NULL;
+    info->answer[info->answers_n++] = field;
+    return field;
+}
+
+/* --- The stage --- */
+
+static uint64_t trace_of(const ttr *t, const ttr_event *event)
+{
+    uint16_t shares = event->source < t->sources_n ? t->sources[event->source].shares : 0;
+    return shares ? shares : event->source;
+}
+
+static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
+{
+    struct debug_info *info = own;
+    bool is_class = context_schema(info->t, event->schema)->event_class != NULL;
+    uint8_t *verdict = is_class ? entry_of(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
+    uint8_t *told = entry_of(info, &info->told, &info->told_n, event->name);
+    if (!told || (is_class && !verdict))
+        return ANNOTATE_FAILED;
+    if ((verdict && *verdict == NO) || event->kind == TTR_KIND_GAP)
+        return 0;
+    ttr_fields fields;
+    ttr_field field;
+    struct where where;
+    ttr_fields_begin(info->t, event, &fields);
+    bool has_more = read_context(&fields, &where, &field);
+    bool has_context = where.has_ip && where.has_vpid && !where.has_own;
+    if (verdict && (has_context || !(event->flags & TTR_EVENT_PARTIAL)))
+        *verdict = has_context ? YES : NO;
+    if (!has_context)
+        return 0;
+    if (*told == TOLD_UNKNOWN)
+        *told = told_by(ttr_text_get(info->t, event->name));
+    struct load_place place = {.trace = trace_of(info->t, event), .pid = (uint64_t)where.vpid};
+    if (*told != TOLD_NOTHING && !learn(info, (enum told)*told, &place, &fields, has_more ? &field : NULL))
+        return ANNOTATE_FAILED;
+    place.base = where.ip;
+    *added = answer(info, &place);
+    return *added ? FIELDS : ANNOTATE_FAILED;
+}
+
+/* Between batches answers may go, so that a trace of any number of addresses needs bounded memory. */
+static void refresh(void *own)
+{
+    struct debug_info *info = own;
+    if (info->answers_n < ANSWERS_MAX)
+        return;
+    pairmap_free(&info->answer_of);
+    pairmap_init(&info->answer_of, &info->t->counted);
+    arena_reset(&info->arena);
+    info->answers_n = 0;
+}
+
+static void close(void *own)
+{
+    struct debug_info *info = own;
+    const struct alloc *alloc = &info->t->counted;
+    alloc_free(alloc, info->told, info->told_n, 1);
+    alloc_free(alloc, info->verdict, info->verdicts_n, 1);
+    alloc_free(alloc, info->answer, info->answers_room, sizeof *info->answer);
+    arena_free(&info->arena);
+    pairmap_free(&info->answer_of);
+    loads_free(&info->loads);
+    alloc_free(alloc, info, 1, sizeof *info);
+}
+
+static bool set_up(struct debug_info *info)
+{
+    static const char *const names[FIELDS] = {"debug_info", "bin", "func", "src"};
+    static const ttr_text nothing[FIELDS - 1] = {{"", 0}, {"", 0}, {"", 0}};
+    const struct alloc *alloc = &info->t->counted;
+    pairmap_init(&info->answer_of, alloc);
+    arena_init(&info->arena, alloc);
+    bool is_fine = loads_init(&info->loads, alloc);
+    for (size_t i = 0; i < FIELDS; i++) {
+        info->names[i] = ttr_text_add(info->t, names[i], strlen(names[i]));
+        is_fine = is_fine && info->names[i];
+    }
+    set_fields(info, info->unknown, nothing);
+    return is_fine;
+}
+
+ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *options, ttr_error *error)
+{
+    if (!in)
+        return NULL;
+    bool is_known = options->size == sizeof *options && options->locate;
+    struct debug_info *info = is_known ? alloc_zero(&in->t->counted, 1, sizeof *info) : NULL;
+    if (!info) {
+        (void)(is_known ? fail_memory(error)
+                        : fail(error, TTR_E_MISUSE, NO_OFFSET, "a ttr_debug_options wants its size and a function to locate addresses"));
+        ttr_close(in);
+        return NULL;
+    }
+    info->t = in->t;
+    info->options = *options;
+    if (!set_up(info)) {
+        close(info);
+        ttr_close(in);
+        (void)fail_memory(error);
+        return NULL;
+    }
+    return annotate_new(in, &(struct annotate_how){.add = add_to, .refresh = refresh, .close = close, .own = info}, error);
+}
