@@ -306,8 +306,8 @@ typedef struct ttr_source {
 TTR_API bool ttr_source_get(const ttr *t, uint16_t id, ttr_source *source);
 
 /* Something an input says of the whole trace: what its environment holds under its own name ("hostname", "tracer_name"), and
- * "trace.name", "trace.uuid", "trace.path", "stream.name", "stream.class", "stream.id", "clock.frequency", "clock.offset_s",
- * "clock.offset" where it has such. */
+ * "trace.name", "trace.uuid", "trace.path", "trace.place" (of one of several: where below the directory that was opened), "stream.name",
+ * "stream.class", "stream.id", "clock.frequency", "clock.offset_s", "clock.offset" where it has such. */
 typedef struct ttr_attribute {
     ttr_text name;
     ttr_value value; /* UINT, INT, FLOAT, BOOL or TEXT */

@@ -40,7 +40,10 @@ int run_cat(struct call *call)
     outcome = pump_end(&pump, outcome);
     if (is_screen)
         term_end(&call->term);
-    report_warn(call, inputs.reader);
+    if (pump.see)
+        report_warn_damage(call, inputs.reader);
+    else
+        report_warn(call, inputs.reader);
     inputs_close(&inputs);
     style_end(&style);
     return outcome;

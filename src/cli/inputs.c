@@ -70,7 +70,7 @@ static unsigned find_uses(const char *option)
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine)
 {
     const struct words *given = &call->set.format_options;
-    const char **list = calloc(given->n + 1, sizeof *list);
+    const char **list = calloc(given->n + 2, sizeof *list);
     size_t n = 0;
     *is_fine = list != NULL;
     for (size_t i = 0; list && i < given->n; i++) {
@@ -83,6 +83,8 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
         if (uses & (for_writing ? 2u : 1u))
             list[n++] = given->list[i];
     }
+    if (list && !for_writing && call->set.stream_intersection)
+        list[n++] = "ctf.stream-intersection=yes";
     return list;
 }
 

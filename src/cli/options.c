@@ -85,6 +85,8 @@ static const struct option_row table[] = {
     {"start", 0, OPTION_MOMENT, GROUP_FILTER, AT(start), MANY, "TIME", NULL,
      "only events from this time on: \"+2s\" after the begin, nanoseconds, \"1.5s\", or \"2026-11-21T01:32:51\""},
     {"end", 0, OPTION_MOMENT, GROUP_FILTER, AT(end), MANY, "TIME", NULL, "only events before this time"},
+    {"stream-intersection", 0, OPTION_FLAG, GROUP_FILTER, AT(stream_intersection), MANY, NULL, NULL,
+     "of each CTF trace only the time in which all its streams are active"},
     {"invert", 0, OPTION_FLAG, GROUP_FILTER, AT(invert), MANY, NULL, NULL, "take what the filter would leave out"},
 
     {"from", 0, OPTION_TEXT, GROUP_INPUT, AT(from), READS, "FORMAT", "@readers", "read as this format; by default the content tells"},

@@ -31,6 +31,7 @@ struct settings {
     bool debug_info, debug_info_full_path;
     bool clock_seconds, clock_cycles, clock_date, clock_gmt, no_delta;
     int64_t clock_offset;
+    bool stream_intersection;
     bool classes, strict, no_mmap, invert, sort, overwrite, explain, dry_run, aggregate, no_sidecar;
 };
 

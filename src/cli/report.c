@@ -48,20 +48,36 @@ struct findings report_sum(ttr_reader *reader)
     return sum;
 }
 
-static void warn_one(const struct call *call, const struct trace *trace)
+/* Tells of a trace in whose place there is only the reason why it cannot be read. */
+static bool warn_unreadable(const struct call *call, const struct trace *trace)
+{
+    const ttr_report *report = &trace->report;
+    for (size_t i = 0; i < report->notes_n; i++)
+        if (strcmp(report->notes[i].code, "trace.unreadable") == 0) {
+            bool is_named = strstr(report->notes[i].text, report->trace_path.p);
+            talk_note(call, "%s%swarning: this trace cannot be read: %s", is_named ? "" : report->trace_path.p, is_named ? "" : ": ",
+                      report->notes[i].text);
+            return true;
+        }
+    return false;
+}
+
+static void warn_one(const struct call *call, const struct trace *trace, bool of_losses)
 {
     const struct findings *sum = &trace->sum;
     char text[160] = "", where[40] = " by its own account";
     int n = 0;
+    if (warn_unreadable(call, trace))
+        return;
     if (sum->inputs > 1)
         (void)snprintf(where, sizeof where, " in %zu stream%s", trace->lossy, trace->lossy == 1 ? "" : "s");
     if (sum->damage_regions)
         n = snprintf(text, sizeof text, "%s damaged place%s skipped (%s)", units_count(sum->damage_regions).s,
                      sum->damage_regions == 1 ? "" : "s", units_size(sum->damage_bytes).s);
-    if (sum->lost)
+    if (of_losses && sum->lost)
         (void)snprintf(text + n, sizeof text - (size_t)n, "%s%s event%s missing%s", n ? ", " : "", units_count(sum->lost).s,
                        sum->lost == 1 ? "" : "s", where);
-    else if (sum->gaps)
+    else if (of_losses && sum->gaps)
         (void)snprintf(text + n, sizeof text - (size_t)n, "%sevents missing%s", n ? ", " : "", where);
     if (text[0])
         talk_note(call, "%.*s: warning: %s%s", (int)trace->report.trace_path.n, trace->report.trace_path.p, text,
@@ -72,7 +88,14 @@ void report_warn(const struct call *call, ttr_reader *reader)
 {
     struct trace trace = {0};
     while (traces_next(reader, &trace))
-        warn_one(call, &trace);
+        warn_one(call, &trace, true);
+}
+
+void report_warn_damage(const struct call *call, ttr_reader *reader)
+{
+    struct trace trace = {0};
+    while (traces_next(reader, &trace))
+        warn_one(call, &trace, false);
 }
 
 void report_json_damage(struct json *json, const struct findings *findings)

@@ -26,6 +26,9 @@ struct findings report_sum(ttr_reader *reader);
 /* Says in one line for each trace whether bytes were skipped or events are missing; nothing for clean ones and with --quiet. */
 void report_warn(const struct call *call, ttr_reader *reader);
 
+/* The same without what is missing, which was told already. */
+void report_warn_damage(const struct call *call, ttr_reader *reader);
+
 /* "damage": {...}, "lost": n */
 void report_json_damage(struct json *json, const struct findings *findings);
 

@@ -2,10 +2,12 @@
 #include "style.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "talk.h"
 #include "traces.h"
@@ -89,25 +91,47 @@ static void print_time(const struct style *style, int64_t time)
     (void)fprintf(stderr, "%s.%09" PRId64, text, time % NS_PER_S);
 }
 
-static void print_text(const struct style *style, uint16_t source, const char *name, const char *otherwise)
+/* A path as that program shows it: from the root, without "." and "..", links not followed. */
+static void print_path(ttr_text path)
 {
-    ttr_value value = {.text = {otherwise, strlen(otherwise)}};
-    (void)traces_attribute(style->t, source, name, &value);
-    (void)fprintf(stderr, "%.*s", (int)value.text.n, value.text.p);
+    char text[2 * PATH_MAX] = "";
+    size_t n = 0;
+    if (path.n && path.p[0] != '/' && getcwd(text, PATH_MAX))
+        n = strcmp(text, "/") == 0 ? 0 : strlen(text);
+    for (size_t i = 0, length; i < path.n; i += length + 1) {
+        const char *part = path.p + i;
+        const char *slash = memchr(part, '/', path.n - i);
+        length = slash ? (size_t)(slash - part) : path.n - i;
+        if (length == 0 || (length == 1 && part[0] == '.'))
+            continue;
+        if (length == 2 && memcmp(part, "..", 2) == 0) {
+            while (n > 0 && text[--n] != '/')
+                continue;
+        } else if (length + 1 < sizeof text - n) {
+            text[n++] = '/';
+            memcpy(text + n, part, length);
+            n += length;
+        }
+    }
+    (void)fprintf(stderr, "%.*s", n ? (int)n : 1, n ? text : "/");
 }
 
 static void print_place(const struct style *style, uint16_t source)
 {
-    ttr_value value;
-    (void)fputs(" in trace \"", stderr);
-    print_text(style, source, "trace.name", "(unknown)");
-    (void)fputs("\" ", stderr);
+    ttr_value value = {.text = {"", 0}}, place = {.text = {"", 0}};
+    (void)traces_attribute(style->t, source, "trace.name", &value);
+    (void)traces_attribute(style->t, source, "trace.place", &place);
+    (void)fprintf(stderr, " in trace \"%.*s%s%.*s\" ", (int)value.text.n, value.text.p, value.text.n && place.text.n ? "/" : "",
+                  (int)place.text.n, place.text.p);
     if (traces_attribute(style->t, source, "trace.uuid", &value))
         (void)fprintf(stderr, "(UUID: %.*s)", (int)value.text.n, value.text.p);
     else
         (void)fputs("(no UUID)", stderr);
     (void)fputs(" within stream \"", stderr);
-    print_text(style, source, "stream.name", "(unknown)");
+    if (traces_attribute(style->t, source, "stream.name", &value))
+        print_path(value.text);
+    else
+        (void)fputs("(unknown)", stderr);
     (void)fputs("\" (stream class ID: ", stderr);
     (void)fprintf(stderr, "%" PRIu64, traces_attribute(style->t, source, "stream.class", &value) ? value.v.u : 0);
     if (traces_attribute(style->t, source, "stream.id", &value))
@@ -121,12 +145,13 @@ static void tell_gap(const struct style *style, const ttr_event *event)
 {
     bool is_packets = event->tag == 1;
     uint64_t count = is_packets ? event->sequence : event->link;
+    ttr_value frequency; /* only of streams with a clock */
     const char *what = is_packets ? "packet" : "event";
     if (count)
         (void)fprintf(stderr, "WARNING: Tracer discarded %" PRIu64 " %s%s ", count, what, count == 1 ? "" : "s");
     else
         (void)fprintf(stderr, "WARNING: Tracer may have discarded %ss ", what);
-    if (event->flags & TTR_EVENT_NO_TIME) {
+    if (event->flags & TTR_EVENT_NO_TIME || !traces_attribute(style->t, event->source, "clock.frequency", &frequency)) {
         (void)fputs("(unknown time range)", stderr);
     } else {
         (void)fputs("between [", stderr);

@@ -29,13 +29,15 @@ int talk_misuse(const char *verb, const char *format, ...)
 void talk_error(const struct call *call, const char *path, const ttr_error *error)
 {
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    char line[24];
     (void)fputs("tracetta: ", stderr);
     if (!strstr(error->text, shown))
         (void)fprintf(stderr, "%s: ", shown);
     bool has_place = error->offset != UINT64_MAX && error->offset != 0 && error->status != TTR_E_IO;
     if (has_place && !strstr(error->text, "at byte"))
         (void)fprintf(stderr, "at byte %llu: ", (unsigned long long)error->offset);
-    if (error->line)
+    (void)snprintf(line, sizeof line, ":%llu:", (unsigned long long)error->line);
+    if (error->line && !strstr(error->text, line))
         (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);
     (void)fprintf(stderr, "%s\n", error->text[0] ? error->text : ttr_status_text(error->status));
     if (!call->set.verbose)

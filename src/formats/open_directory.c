@@ -3,8 +3,8 @@
  * A folder that is a trace is opened as one, and nothing in it is looked at; elsewhere each file is a trace or none, and folders are
  * gone into.  All is taken in the order of its names, so that the same directory always gives the same trace.  Left out: hidden
  * names, folders called "index" (they belong to the traces beside them), and what is neither file nor folder.  Links are followed, but
- * no folder is gone into twice, so that there are no loops.  What is no trace is passed over with a remark on the first trace; a trace
- * that cannot be read is an error. */
+ * no folder is gone into twice, so that there are no loops.  What is no trace is passed over with a remark on the first trace; a file
+ * that cannot be read is an error, and so is the one trace of many files; among several of these it is damage, told in its place. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -39,7 +39,7 @@ struct search {
     ttr *t;
     const ttr_read_options *options;
     char path[PATH_MAX]; /* of what is looked at */
-    size_t n;
+    size_t n, root_n;    /* root_n: of the directory that was named, with a slash behind it */
     unsigned level;
     struct pairmap seen; /* folders: (device, inode) */
     struct arena arena;  /* of `first` */
@@ -202,6 +202,7 @@ static ttr_status keep_part(struct search *search, const struct format *format, 
     struct folder *folder = folder_open(alloc, search->path, OPEN_FOLDER_DEPTH, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
+    folder_set_place(folder, search->root_n);
     search->part[search->parts_n++] = (struct part){format, folder};
     return TTR_OK;
 }
@@ -267,6 +268,12 @@ static ttr_status open_parts(struct search *search, ttr_error *error)
     search->n = strlen(search->path);
     ttr_reader *reader = format->open_folders(search->t, folder, n, search->options, &reason);
     alloc_free(alloc, folder, capacity, sizeof(struct folder *));
+    if (n > 1) { /* the reason names one of them, which need not be the first */
+        search->n = search->root_n;
+        search->path[search->n] = '\0';
+    }
+    if (!reader && search->readers_n == 0 && search->parts_n == 0) /* nothing else is there to be read */
+        return fail_named(search->path, &reason, error);
     return take(search, reader, &reason, error);
 }
 
@@ -295,7 +302,9 @@ ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *opt
     ttr_reader *merged = NULL;
     arena_init(&search.arena, &t->counted);
     pairmap_init(&search.seen, &t->counted);
-    if (stat(path, &about) != 0 || !descend(&search, path))
+    bool is_there = stat(path, &about) == 0 && descend(&search, path);
+    search.root_n = search.n + (search.n > 0 && search.path[search.n - 1] != '/');
+    if (!is_there)
         (void)fail_sys(error, errno ? errno : ENAMETOOLONG, NO_OFFSET, "cannot look into %s", path);
     else if (search_folder(&search, &about, error) == TTR_OK)
         merged = finish(&search, path, error);

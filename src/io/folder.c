@@ -27,6 +27,7 @@ struct folder {
     const struct alloc *alloc;
     struct arena names;
     char *path;
+    const char *place; /* the end of the path, see folder_set_place */
     struct entry *entry;
     size_t n, capacity;
     struct descriptors *pool; /* of all sources, which may outlive the folder */
@@ -217,6 +218,17 @@ const struct folder_file *folder_find(const struct folder *folder, const char *n
 const char *folder_path(const struct folder *folder)
 {
     return folder->path;
+}
+
+void folder_set_place(struct folder *folder, size_t from)
+{
+    size_t n = strlen(folder->path);
+    folder->place = folder->path + (from < n ? from : n);
+}
+
+const char *folder_place(const struct folder *folder)
+{
+    return folder->place ? folder->place : "";
 }
 
 void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to, size_t size)

@@ -36,6 +36,11 @@ const struct folder_file *folder_find(const struct folder *folder, const char *n
 const char *folder_path(const struct folder *folder);
 void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to, size_t size);
 
+/* Where a folder lies below the directory that was asked for: the end of its path from a byte on ("" unless that was said; one behind the path is
+ * the folder itself). */
+void folder_set_place(struct folder *folder, size_t from);
+const char *folder_place(const struct folder *folder);
+
 /* Opens a file; the caller closes the source, before or after the folder.  The sources of a folder share a few descriptors, so that
  * there may be any number of them; with source_chunk they share their memory too.  The bytes are borrowed from a folder in memory. */
 struct source *folder_source(struct folder *folder, const struct folder_file *file, const struct source_options *options,
@@ -55,7 +60,7 @@ void folder_close(struct folder *folder);
 struct folder_sink;
 
 /* Begins a folder.  One that exists and is not empty is refused unless `overwrite`; then it is replaced as a whole, and only if it looks
- * like a trace: it holds a file called `mark`.  NULL with `error` when it cannot be made. */
+ * like a trace: it holds a file called `mark`, or a folder in it does.  NULL with `error` when it cannot be made. */
 struct folder_sink *folder_create(const struct alloc *alloc, const char *path, const char *mark, bool overwrite, ttr_error *error);
 
 /* A folder that keeps nothing: to see what would be written. */
@@ -65,6 +70,9 @@ struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *
  * not ended go with the folder when that is abandoned, and make its finish fail.  Any number of files may be under way: few of them are open at once.  NULL with `error` when it
  * cannot be made, or is there already. */
 struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error *error);
+
+/* Renames a file or folder in it that has no file under way any more; folders on the way are made.  What is not there is left so. */
+TTR_MUST ttr_status folder_move(struct folder_sink *folder, const char *from, const char *to, ttr_error *error);
 
 /* Bytes in all files so far; path of the temporary folder for a signal handler, NULL for one that keeps nothing. */
 uint64_t folder_bytes_written(const struct folder_sink *folder);

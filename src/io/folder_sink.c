@@ -21,7 +21,8 @@
 
 enum {
     PART_BUFFER = 16 << 10, /* of each file, while it has bytes that wait: packets are larger and pass it by */
-    REMOVE_FDS = 16         /* descriptors that removing a tree may take */
+    REMOVE_FDS = 16,        /* descriptors that removing a tree may take */
+    MARK_DEPTH = 8          /* folders down to which a mark is looked for */
 };
 
 struct part {
@@ -107,12 +108,26 @@ static bool is_empty(const char *path)
     return n <= 2; /* "." and ".." */
 }
 
-static bool holds_file(const char *path, const char *name)
+/* Whether a folder, or one in it, holds a regular file of that name; links are not followed into. */
+static bool holds_file(const char *path, const char *name, unsigned depth)
 {
     char file[PATH_MAX];
     struct stat about;
     int n = snprintf(file, sizeof file, "%s/%s", path, name);
-    return n > 0 && (size_t)n < sizeof file && stat(file, &about) == 0 && S_ISREG(about.st_mode);
+    if (n > 0 && (size_t)n < sizeof file && stat(file, &about) == 0 && S_ISREG(about.st_mode))
+        return true;
+    DIR *directory = depth ? opendir(path) : NULL;
+    const struct dirent *entry;
+    bool is_found = false;
+    /* cppcheck-suppress readdirCalled */
+    while (directory && !is_found && (entry = readdir(directory))) {
+        n = snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+        bool is_inner = entry->d_name[0] != '.' && n > 0 && (size_t)n < sizeof file && lstat(file, &about) == 0 && S_ISDIR(about.st_mode);
+        is_found = is_inner && holds_file(file, name, depth - 1);
+    }
+    if (directory)
+        (void)closedir(directory);
+    return is_found;
 }
 
 /* A folder that is there: may it go? */
@@ -123,10 +138,10 @@ static bool may_replace(struct folder_sink *folder, const char *mark, ttr_error 
         if (!folder->overwrite)
             (void)fail_sys(error, EEXIST, NO_OFFSET, "will not overwrite the folder %s; remove it, choose another name, or ask to overwrite",
                            folder->target);
-        else if (!holds_file(folder->target, mark))
+        else if (!holds_file(folder->target, mark, MARK_DEPTH))
             (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "will not replace the folder %s: it is no trace of this format (no file \"%s\" in it); "
                        "name one in it that is not there yet", folder->target, mark);
-        if (!folder->overwrite || !holds_file(folder->target, mark))
+        if (!folder->overwrite || !holds_file(folder->target, mark, MARK_DEPTH))
             return false;
     }
     if (!realpath(folder->target, real)) {
@@ -363,6 +378,21 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
         return NULL;
     }
     return part->sink;
+}
+
+ttr_status folder_move(struct folder_sink *folder, const char *from, const char *to, ttr_error *error)
+{
+    char old[PATH_MAX], new[PATH_MAX];
+    if (folder->is_nowhere)
+        return TTR_OK;
+    if (!is_inside(from) || !is_inside(to))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" and \"%s\" are no names in a folder", from, to);
+    int old_n = snprintf(old, sizeof old, "%s/%s", folder->temporary, from);
+    int new_n = snprintf(new, sizeof new, "%s/%s", folder->temporary, to);
+    int reason = (size_t)old_n >= sizeof old || (size_t)new_n >= sizeof new ? ENAMETOOLONG : make_folders(new, strlen(folder->temporary) + 1);
+    if (reason == 0 && rename(old, new) != 0 && errno != ENOENT)
+        reason = errno;
+    return reason ? fail_sys(error, reason, NO_OFFSET, "cannot name %s/%s in it %s", folder->target, from, to) : TTR_OK;
 }
 
 uint64_t folder_bytes_written(const struct folder_sink *folder)

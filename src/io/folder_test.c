@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -109,6 +110,19 @@ static void a_slash_at_the_end_of_the_path_does_not_double(void **state)
     assert_string_equal(folder_path(folder), "/");
     folder_file_path(folder, &(struct folder_file){.name = "x"}, path, sizeof path);
     assert_string_equal(path, "/x");
+    folder_close(folder);
+}
+
+static void a_folder_knows_its_place_only_when_told(void **state)
+{
+    (void)state;
+    struct folder *folder = folder_open(alloc_default(), in_place("sub/deep"), 0, NULL);
+    size_t n = strlen(in_place("sub/deep"));
+    assert_string_equal(folder_place(folder), "");
+    folder_set_place(folder, n - 8);
+    assert_string_equal(folder_place(folder), "sub/deep");
+    folder_set_place(folder, n + 1);
+    assert_string_equal(folder_place(folder), "");
     folder_close(folder);
 }
 
@@ -398,6 +412,7 @@ int main(void)
         cmocka_unit_test(files_are_listed_by_name_without_hidden_ones_and_what_is_no_file),
         cmocka_unit_test(subfolders_are_listed_as_deep_as_asked_but_links_to_folders_are_not),
         cmocka_unit_test(a_slash_at_the_end_of_the_path_does_not_double),
+        cmocka_unit_test(a_folder_knows_its_place_only_when_told),
         cmocka_unit_test(a_source_shows_the_bytes_of_a_file),
         cmocka_unit_test(a_small_file_is_read_whole_with_a_zero_behind_it_and_no_more_than_allowed),
         cmocka_unit_test(a_folder_in_memory_is_like_one_on_disk),

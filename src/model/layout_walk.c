@@ -464,6 +464,12 @@ static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
     return next(walk, field);
 }
 
+const struct type *layout_fields_type(const ttr_fields *fields)
+{
+    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    return walk->op->step.type;
+}
+
 static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;

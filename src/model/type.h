@@ -109,6 +109,7 @@ struct type {
     uint64_t count;         /* ARRAY, TEXT, BLOB of fixed size */
     const struct type *element;     /* ARRAY, SEQUENCE, OPTIONAL */
     const struct type *length_type; /* with has_inline_length */
+    ttr_text length_member; /* with has_inline_length: a member before it in the same struct that says the same; "" or NULL = none */
     struct type_reference reference; /* length of SEQUENCE, TEXT, BLOB (bytes for the last two); selector of OPTIONAL, VARIANT */
     const struct type_member *members; /* STRUCT; options of VARIANT */
     uint32_t members_n;

@@ -140,6 +140,56 @@ says "those_of_several_name_the_folder" ' p:two .* source=session/two/deep( |$)'
 says "also_for_programs" '"source":"session/one",' "$tracetta" cat --format=jsonl session
 says "gaps_have_a_duration_and_a_count" '"kind":"gap",.*"dur_ns":16000000,"id":4,' "$tracetta" cat --format=jsonl session
 
+# At one time the trace with the lower uuid comes first, wherever it lies.
+sed -i 's/uuid = "21/uuid = "01/' session/two/deep/metadata
+run "$tracetta" cat --limit=1 session
+[ $run_status = 0 ] && grep -q 'source=session/two/deep' "$work/.out"
+verdict "traces_of_one_time_stand_in_the_order_of_their_uuids" $? "exit status $run_status"
+run "$tracetta" cat --style=babeltrace2 --fields=trace --limit=1 --clock-gmt session
+[ $run_status = 0 ] && grep -Fq 'here/two/deepp:one: ' "$work/.out"
+verdict "their_names_are_those_of_host_and_folder_in_the_style_of_babeltrace2" $? "exit status $run_status"
+
+# Streams are active from 10 to 25 ms and from 14 to 32 ms.
+run "$tracetta" cat --option=text.time=ns --stream-intersection --kind=instant session/one
+[ $run_status = 0 ] && [ "$(grep -o '^[^]]*' "$work/.out" | tr -d '\n')" = '[1700000000015000000[1700000000024000000' ]
+verdict "only_the_time_in_which_all_streams_are_active" $? "exit status $run_status"
+says "clock_offsets_move_it_too" '"time_ns":1700000001015000000,' "$tracetta" cat --format=jsonl --stream-intersection --clock-offset=1 session/one
+says "statistics_can_be_of_that_time" '^ *2 .*p:two|p:two .* 2( |$)' "$tracetta" stat --stream-intersection session/one
+cp -r session/one apart && printf '\110\110\0\2\140\142''\2\141\5' >apart/b
+cp -r session/one late && sed -i 's/tracer_major = 7;/tracer_name = "lttng-ust"; tracer_major = 2; tracer_minor = 10;/' late/metadata
+printf '\200\200\0\1\12\14''\1\12\5\24\1\0\11''\2\13\5''\110\110\3\1\27\27''\2\30\5' >late/a # the last event is later than its packet
+run "$tracetta" cat --option=text.time=ns --stream-intersection --kind=instant late
+[ $run_status = 0 ] && [ "$(grep -o '^[^]]*' "$work/.out" | tr -d '\n')" = '[1700000000015000000[1700000000024000000' ]
+verdict "a_stream_whose_packets_are_known_to_end_too_early_ends_with_its_last_event" $? "exit status $run_status"
+refuses "streams_that_never_meet_have_no_such_time" 3 "apart: there is no time at which all 2 streams are active" "$tracetta" cat --stream-intersection apart
+mkdir lonely && cp session/one/metadata lonely
+refuses "nor_has_a_trace_without_streams" 3 "lonely has no streams" "$tracetta" cat --stream-intersection lonely
+cp session/one/a lonely && run "$tracetta" cat --stream-intersection lonely
+[ $run_status = 0 ] && [ "$(grep -c instant "$work/.out")" = 3 ]
+verdict "all_of_a_single_stream_is_in_it" $? "exit status $run_status"
+
+# The style of babeltrace2: what is missing on stderr, nothing else of it there.
+cat >"$work/told" <<TEXT
+WARNING: Tracer discarded 3 events between [22:13:20.012000000] and [22:13:20.025000000] in trace "here" (UUID: 11223344-5566-7788-99aa-bbccddeeff00) within stream "$PWD/session/one/a" (stream class ID: 0, stream ID: 0).
+WARNING: Tracer discarded 4 events between [22:13:20.016000000] and [22:13:20.032000000] in trace "here" (UUID: 11223344-5566-7788-99aa-bbccddeeff00) within stream "$PWD/session/one/b" (stream class ID: 0, stream ID: 1).
+TEXT
+run "$tracetta" cat --style=babeltrace2 --clock-gmt session/./two/../one/
+[ $run_status = 0 ] && [ "$(wc -l <"$work/.out")" = 5 ] && cmp "$work/told" "$work/.err"
+verdict "what_is_missing_is_told_as_babeltrace2_does" $? "exit status $run_status"
+
+# A trace among others that cannot be read.
+make session/bad && sed -i 's/major = 1/major = 2/' session/bad/metadata
+run "$tracetta" cat session
+[ $run_status = 0 ] && [ "$(grep -c instant "$work/.out")" = 10 ] && grep -q 'warning: this trace cannot be read: session/bad/metadata:4:.*says major = 2' "$work/.err"
+verdict "a_trace_that_cannot_be_read_does_not_keep_others_from_being" $? "exit status $run_status"
+run "$tracetta" check session
+[ $run_status = 1 ] && grep -q '^  session/bad$' "$work/.out" && grep -q '^  damage trace.unreadable x1, first at byte ' "$work/.out"
+verdict "check_finds_it_damaged" $? "exit status $run_status"
+refuses "with_strict_it_ends_the_command" 1 "session/bad/metadata:4:[0-9]*: the trace says major = 2" "$tracetta" cat --strict session
+mkdir bad && cp -r session/bad bad/a && cp -r session/bad bad/b
+refuses "where_all_are_such_that_is_an_error" 3 "bad/a/metadata:4:[0-9]*: the trace says major = 2" "$tracetta" cat bad
+rm -r session/bad
+
 # Damage: in one stream of one trace.
 printf '\377\377' | dd of=session/one/b bs=1 seek=6 conv=notrunc status=none
 run "$tracetta" check session/one

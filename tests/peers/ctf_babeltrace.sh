@@ -1,6 +1,6 @@
 #!/bin/bash
 # Compares "cat --style=babeltrace2" with babeltrace2, byte for byte, over the recorded CTF traces.  Of a trace that babeltrace2 gives up, all
-# that it had printed by then must be there.  Events lost by the trace's own account must be as many.
+# that it had printed by then must be there.  What the trace says it lost must be told in the same words, and counted alike.
 # usage: ctf_babeltrace.sh TRACETTA SOURCE_ROOT.  TTR_CORPUS names the folder of recorded traces, TTR_BABELTRACE2 the peer.  TTR_CAT is a
 # command to judge in place of TRACETTA's: this script must be content with the peer's own.
 # shellcheck source=tests/peers/ctf.sh
@@ -11,8 +11,8 @@ read -ra cat_command <<<"${stand_in:-$tracetta cat --style=babeltrace2 --clock-g
 refused=0 wrong=0
 
 # Several traces under one folder: sessions of several processes or domains, rotations.
-sessions='babeltrace/ctf-traces/succeed/multi-domains lttng-2.13.9/small lttng-2.15.1/ctx lttng-2.15.1/discard lttng-2.15.1/discard18
-    lttng-2.15.1/tfsize tracecompass/context-switches tracecompass/cyg-profile tracecompass/exp'
+sessions='babeltrace/ctf-traces/packet-seq-num babeltrace/ctf-traces/succeed/multi-domains lttng-2.13.9/small lttng-2.15.1/ctx
+    lttng-2.15.1/discard lttng-2.15.1/discard18 lttng-2.15.1/tfsize tracecompass/context-switches tracecompass/cyg-profile tracecompass/exp'
 
 # without_delta FILE: its lines sorted, without the time since the line before.
 without_delta()
@@ -46,11 +46,28 @@ begun()
 losses()
 {
     local lost told
+    grep -a '^WARNING: Tracer' "$work/warned" >"$work/theirs-lost"
+    grep -a '^WARNING: Tracer' "$work/said" >"$work/ours-lost"
+    if [ -s "$work/theirs-lost" ] && [ -z "$stand_in" ]; then
+        cmp -s "$work/theirs-lost" "$work/ours-lost"
+        tell $? "$1 tells of its losses as babeltrace2 does"
+    fi
     lost=$(sed -nE 's/^WARNING: Tracer discarded ([0-9]+) events? .*/\1/p' "$work/warned" | awk '{ n += $1 } END { print n + 0 }')
     if [ "$lost" = 0 ] || [ -n "$stand_in" ]; then return; fi
     told=$(timeout $patience "$tracetta" info --json "$2" 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["lost"])' 2>/dev/null)
     [ "$told" = "$lost" ]
     tell $? "$1 has lost $lost events, as babeltrace2 counts them (${told:-no answer})"
+}
+
+# name_all TRACE: with every name and every part before the name.
+name_all()
+{
+    [ -n "$stand_in" ] && return
+    timeout $patience "$peer" --clock-gmt --fields=all --names=all "$corpus/$1" >"$work/theirs" 2>/dev/null
+    [ -s "$work/theirs" ] || return
+    timeout $patience "${cat_command[@]}" --fields=all --names=all "$corpus/$1" >"$work/ours" 2>/dev/null
+    cmp -s "$work/theirs" "$work/ours"
+    tell $? "$1 is printed with all names and fields as babeltrace2 prints it"
 }
 
 # compare TRACE FOLDER.  Of invalid traces the peer also prints events made of the next packet's
@@ -72,12 +89,23 @@ compare()
     losses "$1" "$2"
 }
 
+# intersect TRACE: the time in which all its streams are active.
+intersect()
+{
+    [ -n "$stand_in" ] && return
+    timeout $patience "$peer" --clock-gmt --stream-intersection "$corpus/$1" >"$work/theirs" 2>"$work/warned" || return
+    timeout $patience "${cat_command[@]}" --stream-intersection "$corpus/$1" >"$work/ours" 2>"$work/said"
+    settle "$(diff -a "$work/theirs" "$work/ours" | grep -ac '^[<>]')" "$1" "$1 is printed as far as all its streams are active"
+}
+
 if ! command -v "$peer" >/dev/null; then
     skip "traces are printed as babeltrace2 prints them" "no $peer"
 elif [ ! -d "$corpus" ]; then
     skip "traces are printed as babeltrace2 prints them" "no traces at $corpus"
 else
     for trace in $(traces_under .) $sessions; do compare "$trace" "$corpus/$trace"; done
+    for trace in $sessions; do name_all "$trace"; done
+    for trace in $(traces_under .) $sessions; do intersect "$trace"; done
     assemble_barectf
     for trace in $(cd "$work" && find barectf -name metadata -printf '%h\n' | sort); do compare "$trace" "$work/$trace"; done
     echo "# not compared: $refused traces that $("$peer" --version | head -n 1) does not read at all, $wrong that it should not read"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The recorded suites of traces with a known verdict: ctf-testsuite, babeltrace's broken traces, actf's traces of CTF 2 with their prints,
 # traces of CTF 2 with twins in CTF 1.8.
+# Each has as many events as ctf_counts.tsv says.
 # A valid trace is clean for "check"; an invalid one is damaged (1) or unreadable (3), and the report names the file and the place in it.
 # usage: ctf_suites.sh TRACETTA SOURCE_ROOT.  TTR_CORPUS names the folder of recorded traces.  TTR_CHECK and TTR_CAT are commands to judge in
 # place of "TRACETTA check" and "TRACETTA cat --style=babeltrace2 --clock-gmt", such as a peer's, to see how that one does.
@@ -82,6 +83,16 @@ reads_on()
     tell $? "$1 is read to its end, $2 events ($printed printed, exit status $status)"
 }
 
+# counts TRACE EVENTS LOST
+counts()
+{
+    local told
+    told=$(timeout $patience "$tracetta" info --json "$corpus/$1" 2>/dev/null |
+        python3 -c 'import json, sys; report = json.load(sys.stdin); print(report["events"], report["lost"])' 2>/dev/null)
+    [ "$told" = "$2 $3" ]
+    tell $? "$1 has $2 events and has lost $3 (${told:-no answer})"
+}
+
 if [ ! -d "$corpus" ]; then
     skip "valid traces are accepted, invalid ones refused with a place" "no traces at $corpus"
     exit
@@ -110,3 +121,7 @@ for name in ev-disc-no-ts-begin-end lttng-event-after-packet smalltrace succeed1
 # As many as babeltrace 1.5 prints.
 reads_on ctf-testsuite/stream/pass/lttng-modules-2.0-pre5 39537
 reads_on tracecompass/ctfwriter_JF8nq3 100003
+
+[ -n "$stand_in" ] || while IFS=$'\t' read -r trace events lost _; do
+    [[ $trace == '#'* ]] || counts "$trace" "$events" "$lost"
+done <"$root/tests/peers/ctf_counts.tsv"

@@ -263,14 +263,20 @@ static void add_number(struct buffer *to, int64_t x)
 
 static void add_trace(struct head *head, const ttr *t, uint16_t source)
 {
-    ttr_value value;
-    if (!(head->own->shown & SHOW_TRACE) || !find_attribute(t, source, "trace.name", &value))
+    ttr_value name = {.text = {"", 0}}, place = {.text = {"", 0}}, path;
+    if (!(head->own->shown & SHOW_TRACE))
+        return;
+    bool has_place = find_attribute(t, source, "trace.place", &place), has_path = find_attribute(t, source, "trace.path", &path);
+    if (!find_attribute(t, source, "trace.name", &name) && !has_place && !has_path)
         return;
     if (!head->starts_line)
         buffer_add(head->to, ", ", 2);
     if (head->own->names.header)
         buffer_add_text(head->to, "trace = ");
-    buffer_add(head->to, value.text.p, value.text.n);
+    buffer_add(head->to, name.text.p, name.text.n);
+    if (name.text.n && place.text.n)
+        buffer_add_byte(head->to, '/');
+    buffer_add(head->to, place.text.p, place.text.n);
     if (head->own->names.header)
         buffer_add(head->to, ", ", 2);
 }

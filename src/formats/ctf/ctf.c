@@ -7,6 +7,7 @@
 static const ttr_option_info options[] = {
     {"metadata", "FILE", "read this metadata instead of the trace's own", false},
     {"time", "exact|double", "double: nanoseconds computed as babeltrace2 does, some of which are off by one", false},
+    {"stream-intersection", "yes|no", "yes: only the time in which all streams of a trace are active", false},
     {"key", "FILE", FOR_11 "file with the key of enciphered packets: 32 bytes, or 64 hexadecimal digits", false},
     {"key-env", "NAME", FOR_11 "environment variable with that key: 64 hexadecimal digits", false},
     {"unpacked-max", "BYTES", FOR_11 "how large a compressed packet may get (default 1 GiB)", false},

@@ -84,6 +84,7 @@ struct ctf_event_class {
     uint64_t offset;           /* where the metadata declares it, for messages */
     /* The reader's, made when the first such event is met. */
     struct layout *layout;
+    struct layout *times;      /* CTF 1.8: the same with what is mapped to the clock, where there is such; else NULL */
     ttr_id name_id, provider_id;
     bool is_turned;            /* ctf_dialect_prepare was here */
 };

@@ -1,4 +1,4 @@
-/* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.path" of the trace, which all its inputs
+/* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.path", "trace.place" of the trace, which all its inputs
  * share; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are of, as the report shows it and as the trace says:
  * "clock.frequency", "clock.offset_s", "clock.offset" (cycles). */
 #include "formats/ctf/ctf_attributes.h"
@@ -41,17 +41,28 @@ static bool add_environment(struct input *in, const struct ctf_environment *entr
     return name != UINT32_MAX && context_add_attribute(t, in->id, ttr_text_get(t, name).p, &value);
 }
 
+ttr_text ctf_trace_host(const struct ctf_description *description)
+{
+    const struct ctf_environment *host = ctf_find_environment(description, "hostname");
+    if (description->name.n || !host || host->is_number)
+        return description->name;
+    return host->text;
+}
+
+bool ctf_add_place(struct input *in, const char *place)
+{
+    const struct ctf_reader *reader = in->own;
+    return !place[0] || in->id != reader->trace->thread_source || add_text(in, "trace.place", place, strlen(place));
+}
+
 static bool add_trace(struct input *in, const struct ctf_trace *trace)
 {
     const struct ctf_description *description = &trace->description;
-    const struct ctf_environment *host = ctf_find_environment(description, "hostname");
     char uuid[UUID_TEXT + 1];
     bool is_fine = true;
     for (size_t i = 0; i < description->environment_n && is_fine; i++)
         is_fine = add_environment(in, &description->environment[i]);
-    ttr_text name = description->name;
-    if (!name.n && host && !host->is_number)
-        name = host->text;
+    ttr_text name = ctf_trace_host(description);
     if (name.n)
         is_fine = is_fine && add_text(in, "trace.name", name.p, name.n);
     if (description->has_uuid) {

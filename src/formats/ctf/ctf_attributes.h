@@ -10,4 +10,10 @@ TTR_MUST bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace
 /* The same of the input that stands for a trace without stream files. */
 TTR_MUST bool ctf_add_attributes_alone(struct input *in, const struct ctf_trace *trace);
 
+/* What a trace goes by: its name, or that of its host; may be empty. */
+ttr_text ctf_trace_host(const struct ctf_description *description);
+
+/* Tells where the trace lies, of the input that tells of the trace; of others and of "" nothing.  False when memory is out. */
+TTR_MUST bool ctf_add_place(struct input *in, const char *place);
+
 #endif

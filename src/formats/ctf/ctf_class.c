@@ -235,6 +235,9 @@ static bool compile_body(struct ctf_trace *trace, struct ctf_event_class *event,
     if (event->layout || (!stream->event_context && !event->context && !event->payload))
         return true;
     event->layout = layout_compile(&spec, error);
+    spec.shows_hidden = true;
+    if (event->layout && (ctf_moves_clock(stream->event_context) || ctf_moves_clock(event->context) || ctf_moves_clock(event->payload)))
+        return (event->times = layout_compile(&spec, error)) != NULL;
     return event->layout != NULL;
 }
 
@@ -332,7 +335,7 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
         (void)fail_memory(error);
         return NULL;
     }
-    *class = (struct ctf_class){.layout = event->layout};
+    *class = (struct ctf_class){.layout = event->layout, .times = event->times};
     class->schema = (struct ctf_schema){.base = {.layout = event->layout, .scratch = &reader->scratch, .place = place_body,
                                                  .place_group = place_group,
                                                  .packet = packet_number},
@@ -360,7 +363,7 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
     };
     if (!take_dialect(reader, event, class, error))
         return NULL;
-    class->is_usual = !class->has_imports && !class->said;
+    class->is_usual = !class->has_imports && !class->said && !class->times;
     return class;
 }
 

@@ -5,6 +5,7 @@
  * time, or the escape 65535, 32 bits of id and 64 of time.  The RFC has all of these as fixed structs (rfc11.h). */
 #include "formats/ctf/ctf_write.h"
 
+#include "base/endian.h"
 #include "base/hash.h"
 #include "encodings/timeline.h"
 
@@ -20,11 +21,11 @@ static struct type_member member(const char *name, const struct type *type)
     return (struct type_member){.name = text(name), .shown = text(name), .type = type};
 }
 
-static struct type *special(struct ctf_trace_out *trace, unsigned bits, uint16_t role, bool has_clock)
+static struct type *special(struct ctf_trace_out *trace, unsigned bits, uint16_t role, const struct ctf_clock *clock)
 {
     struct type *type = ctf_types_special(&trace->types, bits, role);
-    if (type && has_clock)
-        type->clock = trace->clock;
+    if (type)
+        type->clock = clock;
     return type;
 }
 
@@ -32,7 +33,7 @@ static struct type *special(struct ctf_trace_out *trace, unsigned bits, uint16_t
 
 static const struct type *uuid_type(struct ctf_trace_out *trace)
 {
-    struct type *type = special(trace, 8, CTF_ROLE_UUID, false);
+    struct type *type = special(trace, 8, CTF_ROLE_UUID, NULL);
     if (!type)
         return NULL;
     bool is_blob = trace->description.version == CTF_2;
@@ -44,30 +45,46 @@ static const struct type *uuid_type(struct ctf_trace_out *trace)
 
 static const struct type *packet_header(struct ctf_trace_out *trace)
 {
-    struct type *magic = special(trace, 32, CTF_ROLE_MAGIC, false);
+    struct type *magic = special(trace, 32, CTF_ROLE_MAGIC, NULL);
     if (magic)
         magic->base = 16;
     const struct type_member members[] = {
         member("magic", magic),
         member("uuid", uuid_type(trace)),
-        member("stream_id", special(trace, 32, CTF_ROLE_STREAM_CLASS_ID, false)),
-        member("stream_instance_id", special(trace, 64, CTF_ROLE_STREAM_ID, false)),
+        member("stream_id", special(trace, 32, CTF_ROLE_STREAM_CLASS_ID, NULL)),
+        member("stream_instance_id", special(trace, 64, CTF_ROLE_STREAM_ID, NULL)),
     };
-    return ctf_types_struct(&trace->types, members, 4);
+    return ctf_types_struct(&trace->types, members, trace->has_numbers ? 4 : 3);
 }
 
-static const struct type *packet_context(struct ctf_trace_out *trace, bool has_cpu)
+static const struct type *packet_context(struct ctf_trace_out *trace, const struct ctf_kind_like *like)
 {
-    const struct type_member members[] = {
-        member("timestamp_begin", special(trace, 64, CTF_ROLE_TIME_BEGIN, true)),
-        member("timestamp_end", special(trace, 64, CTF_ROLE_TIME_END, true)),
-        member("content_size", special(trace, 64, CTF_ROLE_CONTENT_SIZE, false)),
-        member("packet_size", special(trace, 64, CTF_ROLE_PACKET_SIZE, false)),
-        member("packet_seq_num", special(trace, 64, CTF_ROLE_SEQUENCE, false)),
-        member("events_discarded", special(trace, 64, CTF_ROLE_DISCARDED, false)),
-        member("cpu_id", special(trace, 32, CTF_ROLE_CPU, false)),
+    const struct {
+        const char *name;
+        unsigned bits;
+        uint16_t role;
+        bool is_there;
+        const struct ctf_clock *clock;
+    } members[] = {
+        {"timestamp_begin", 64, CTF_ROLE_TIME_BEGIN, like->has_clock, like->clock},
+        {"timestamp_end", 64, CTF_ROLE_TIME_END, like->has_clock, like->clock},
+        {"content_size", 64, CTF_ROLE_CONTENT_SIZE, true, NULL},
+        {"packet_size", 64, CTF_ROLE_PACKET_SIZE, true, NULL},
+        {"packet_seq_num", 64, CTF_ROLE_SEQUENCE, like->has_sequence, NULL},
+        {"events_discarded", 64, CTF_ROLE_DISCARDED, like->has_discarded, NULL},
+        {"cpu_id", 32, CTF_ROLE_CPU, like->has_cpu, NULL},
     };
-    return ctf_types_struct(&trace->types, members, has_cpu ? 7 : 6);
+    const size_t members_n = sizeof members / sizeof *members;
+    uint32_t n = 0, more = like->fields ? like->fields->members_n : 0;
+    struct type_member *all = arena_take(&trace->description.arena, (members_n + more) * sizeof *all);
+    if (!all)
+        return NULL;
+    for (size_t i = 0; i < members_n; i++)
+        if (members[i].is_there)
+            all[n++] = member(members[i].name, special(trace, members[i].bits, members[i].role, members[i].clock));
+    if (more)
+        memcpy(all + n, like->fields->members, more * sizeof *all);
+    return ctf_types_struct(&trace->types, all, n + more);
 }
 
 /* --- Headers of events --- */
@@ -77,19 +94,26 @@ static const struct type_label header_labels[] = {{{"compact", 7}, compact_ids, 
 static const struct type_labels header_ids = {header_labels, 2, false};
 static const ttr_text header_selector[] = {{"id", 2}};
 
-static const struct type *event_header(struct ctf_trace_out *trace)
+/* Where events have no time. */
+static const struct type *header_of_id(struct ctf_trace_out *trace)
+{
+    const struct type_member id = member("id", special(trace, 32, CTF_ROLE_EVENT_ID, NULL));
+    return ctf_types_struct(&trace->types, &id, 1);
+}
+
+static const struct type *event_header(struct ctf_trace_out *trace, const struct ctf_clock *clock)
 {
     struct ctf_types *types = &trace->types;
-    const struct type_member compact = member("timestamp", special(trace, 32, CTF_ROLE_TIME, true));
-    const struct type_member extended[] = {member("id", special(trace, 32, CTF_ROLE_EVENT_ID, false)),
-                                           member("timestamp", special(trace, 64, CTF_ROLE_TIME, true))};
+    const struct type_member compact = member("timestamp", special(trace, 32, CTF_ROLE_TIME, clock));
+    const struct type_member extended[] = {member("id", special(trace, 32, CTF_ROLE_EVENT_ID, NULL)),
+                                           member("timestamp", special(trace, 64, CTF_ROLE_TIME, clock))};
     struct type_member options[] = {member("compact", ctf_types_struct(types, &compact, 1)),
                                     member("extended", ctf_types_struct(types, extended, 2))};
     for (unsigned i = 0; i < 2; i++) {
         options[i].ranges = header_labels[i].ranges;
         options[i].ranges_n = 1;
     }
-    struct type *id = special(trace, 16, CTF_ROLE_EVENT_ID, false), *variant = ctf_types_struct(types, options, 2);
+    struct type *id = special(trace, 16, CTF_ROLE_EVENT_ID, NULL), *variant = ctf_types_struct(types, options, 2);
     if (!id || !variant)
         return NULL;
     id->labels = &header_ids;
@@ -133,6 +157,13 @@ static bool make_clock(struct ctf_trace_out *trace, const ttr_event *first)
     return true;
 }
 
+const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace)
+{
+    if (!trace->clock && !make_clock(trace, &(ttr_event){.time = 0}))
+        trace->types.failed = true;
+    return trace->clock;
+}
+
 static bool add_environment(struct ctf_trace_out *trace, const char *name, const char *value, int64_t number)
 {
     struct ctf_environment *entry = ctf_add_environment(&trace->description);
@@ -148,11 +179,10 @@ static bool make_environment(struct ctf_trace_out *trace)
            add_environment(trace, "tracetta_dialect", NULL, CTF_DIALECT_VERSION);
 }
 
-bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
-                     const ttr_event *first)
+static void begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version)
 {
     struct ctf_description *description = &trace->description;
-    *trace = (struct ctf_trace_out){.options = options, .is_dialect = true};
+    *trace = (struct ctf_trace_out){.options = options, .home = trace->home};
     ctf_description_init(description, &t->counted);
     description->version = version;
     description->minor = version == CTF_1_8 ? 8 : version == CTF_RFC_1_1;
@@ -162,12 +192,120 @@ bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_optio
     description->name = description->ns = description->uid = description->attributes = text("");
     ctf_types_init(&trace->types, t, description);
     trace->types.is_natural = version == CTF_RFC_1_1 && options->rfc_is_natural;
-    if (!make_clock(trace, first) || !make_environment(trace))
-        return false;
-    if (version == CTF_RFC_1_1)
+}
+
+static bool make_packet_header(struct ctf_trace_out *trace)
+{
+    struct ctf_description *description = &trace->description;
+    if (description->version == CTF_RFC_1_1)
         return rfc11_make_packet_header(description);
     description->packet_header = packet_header(trace);
     return description->packet_header && !trace->types.failed;
+}
+
+bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version, const ttr_event *first)
+{
+    begin(trace, t, options, version);
+    trace->is_dialect = trace->types.is_dialect = trace->has_numbers = true;
+    return make_clock(trace, first) && make_environment(trace) && make_packet_header(trace);
+}
+
+/* --- Traces like others --- */
+
+static bool keep_text(struct ctf_trace_out *trace, ttr_text *text)
+{
+    const char *own = arena_copy(&trace->description.arena, text->n ? text->p : "", text->n);
+    *text = (ttr_text){own ? own : "", own ? text->n : 0};
+    return own != NULL;
+}
+
+static bool copy_clock(struct ctf_trace_out *trace, const struct ctf_clock *from)
+{
+    struct ctf_clock *clock = ctf_add_clock(&trace->description);
+    if (!clock)
+        return false;
+    *clock = *from;
+    ttr_text *const texts[] = {&clock->id, &clock->name, &clock->ns, &clock->uid, &clock->description, &clock->origin_name, &clock->origin_ns,
+                               &clock->origin_uid};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!keep_text(trace, texts[i]))
+            return false;
+    return true;
+}
+
+/* TSDL and the RFC want words: what cannot stand in one becomes an underscore. */
+static bool keep_word(struct ctf_trace_out *trace, ttr_text *name)
+{
+    char *own = arena_take(&trace->description.arena, name->n + 1);
+    if (!own)
+        return false;
+    for (size_t i = 0; i < name->n; i++) {
+        char c = name->p[i];
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), is_digit = c >= '0' && c <= '9' && i > 0;
+        own[i] = is_letter || is_digit ? c : '_';
+    }
+    if (name->n == 0)
+        own[0] = '_';
+    *name = (ttr_text){own, name->n ? name->n : 1};
+    return true;
+}
+
+static bool copy_environment(struct ctf_trace_out *trace, const struct ctf_description *from)
+{
+    for (size_t i = 0; i < from->environment_n; i++) {
+        struct ctf_environment *entry = ctf_add_environment(&trace->description);
+        if (!entry)
+            return false;
+        *entry = from->environment[i];
+        bool is_kept = trace->description.version == CTF_2 ? keep_text(trace, &entry->name) : keep_word(trace, &entry->name);
+        if (!is_kept || !keep_text(trace, &entry->text))
+            return false;
+    }
+    return true;
+}
+
+/* The RFC has one clock, and one that counts from elsewhere than 1970 has no offset. */
+static bool can_say_clocks(const struct ctf_description *from, enum ctf_version version)
+{
+    const struct ctf_clock *clock = from->clocks_n ? from->clocks[0] : NULL;
+    return version != CTF_RFC_1_1 || from->clocks_n == 0 || (from->clocks_n == 1 && (clock->is_unix || (!clock->offset_s && !clock->offset_cycles)));
+}
+
+/* Whether packets say of which data stream they are; where not, streams are told apart by their files. */
+static bool tells_streams(const struct ctf_description *from)
+{
+    const struct type *header = from->packet_header;
+    bool is_told = false;
+    for (uint32_t i = 0; header && i < header->members_n; i++)
+        is_told |= header->members[i].type->role == CTF_ROLE_STREAM_ID;
+    return is_told;
+}
+
+bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
+                          struct ctf_trace *source)
+{
+    const struct ctf_description *from = &source->description;
+    begin(trace, t, options, version);
+    trace->description.is_big_endian = options->has_order ? options->is_big_endian : from->is_big_endian;
+    trace->source = source;
+    source->users++;
+    trace->keeps_clocks = can_say_clocks(from, version);
+    trace->has_numbers = tells_streams(from);
+    memcpy(trace->description.uuid, from->uuid, sizeof from->uuid);
+    trace->description.has_uuid = from->has_uuid;
+    trace->description.session_id = from->has_session_id ? from->session_id : load_u32le(from->uuid);
+    trace->description.has_session_id = from->has_uuid || from->has_session_id;
+    trace->description.name = from->name;
+    trace->description.ns = from->ns;
+    trace->description.uid = from->uid;
+    if (!keep_text(trace, &trace->description.name) || !keep_text(trace, &trace->description.ns) || !keep_text(trace, &trace->description.uid))
+        return false;
+    for (size_t i = 0; i < from->clocks_n && trace->keeps_clocks; i++)
+        if (!copy_clock(trace, from->clocks[i]))
+            return false;
+    if (!trace->keeps_clocks && !make_clock(trace, &(ttr_event){.time = 0}))
+        return false;
+    return copy_environment(trace, from) && make_packet_header(trace);
 }
 
 void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc)
@@ -179,14 +317,15 @@ void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc)
     alloc_free(alloc, trace->kinds, trace->kinds_capacity, sizeof *trace->kinds);
     alloc_free(alloc, trace->told.thread, trace->told.threads_n, sizeof *trace->told.thread);
     alloc_free(alloc, trace->told.process, trace->told.processes_n, sizeof *trace->told.process);
-    alloc_free(alloc, trace->folder, trace->folder_size, 1);
+    ctf_home_free(&trace->home, alloc);
+    ctf_trace_release(trace->source);
     ctf_types_free(&trace->types);
     ctf_description_free(&trace->description);
 }
 
 /* --- Stream classes --- */
 
-static bool make_roots(struct ctf_trace_out *trace, struct ctf_kind_out *kind)
+static bool make_roots(struct ctf_trace_out *trace, struct ctf_kind_out *kind, const struct ctf_kind_like *like)
 {
     struct ctf_stream_class *class = kind->class;
     if (trace->description.version == CTF_RFC_1_1) {
@@ -194,12 +333,25 @@ static bool make_roots(struct ctf_trace_out *trace, struct ctf_kind_out *kind)
         class->rfc_has_event_size = trace->options->rfc_has_event_size;
         return rfc11_make_event_header(&trace->description, class);
     }
-    class->packet_context = packet_context(trace, kind->has_cpu);
-    class->event_header = event_header(trace);
+    class->packet_context = packet_context(trace, like);
+    class->event_header = kind->has_time ? event_header(trace, class->clock) : header_of_id(trace);
     return class->packet_context && class->event_header && !trace->types.failed;
 }
 
-struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, ttr_text name, bool has_cpu, const struct type *common)
+/* The id, or where it is taken one above all others. */
+static uint64_t free_id(const struct ctf_trace_out *trace, uint64_t id)
+{
+    uint64_t above = 0;
+    bool is_taken = false;
+    for (size_t i = 0; i + 1 < trace->kinds_n; i++) {
+        uint64_t other = trace->kinds[i]->class->id;
+        is_taken |= other == id;
+        above = other >= above ? other + 1 : above;
+    }
+    return is_taken ? above : id;
+}
+
+struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, const struct ctf_kind_like *like)
 {
     const struct alloc *alloc = trace->description.alloc;
     if (!alloc_reserve(alloc, (void **)&trace->kinds, &trace->kinds_capacity, trace->kinds_n + 1, sizeof *trace->kinds))
@@ -208,27 +360,53 @@ struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, ttr_text na
     if (!kind)
         return NULL;
     keymap_init(&kind->events, alloc);
-    kind->has_cpu = has_cpu;
+    kind->has_cpu = like->has_cpu;
+    kind->has_clock = like->has_clock;
+    kind->has_time = like->has_time;
+    kind->has_sequence = like->has_sequence;
+    kind->has_discarded = like->has_discarded;
+    kind->fields = like->fields;
     trace->kinds[trace->kinds_n++] = kind;
     kind->class = ctf_add_stream(&trace->description);
-    const char *own = arena_copy(&trace->description.arena, name.p, name.n);
+    const char *own = arena_copy(&trace->description.arena, like->name.p, like->name.n);
     if (!kind->class || !own)
         return NULL;
-    kind->class->id = trace->kinds_n - 1;
-    kind->class->name = (ttr_text){own, name.n};
+    kind->class->id = free_id(trace, like->id);
+    kind->class->name = (ttr_text){own, like->name.n};
     kind->class->ns = kind->class->uid = kind->class->attributes = text("");
-    kind->class->clock = trace->clock;
-    kind->class->event_context = common;
-    return make_roots(trace, kind) ? kind : NULL;
+    kind->class->clock = like->clock;
+    kind->class->event_context = like->common;
+    return make_roots(trace, kind, like) ? kind : NULL;
 }
 
 /* --- Event classes --- */
+
+/* What a class is called beside its name. */
+static bool copy_names(struct ctf_trace_out *trace, struct ctf_event_class *class, const struct ctf_event_class *like)
+{
+    class->ns = like->ns;
+    class->uid = like->uid;
+    class->emf_uri = like->emf_uri;
+    return keep_text(trace, &class->ns) && keep_text(trace, &class->uid) && keep_text(trace, &class->emf_uri);
+}
+
+/* The id that the class has elsewhere; one above those given out where that is taken. */
+static uint64_t free_event_id(const struct ctf_stream_class *class, const struct ctf_class_key *key)
+{
+    if (!key->like)
+        return class->events_n;
+    const struct ctf_stream_class *source = key->like->stream;
+    uint64_t own = key->like->id, above = source->events_n + class->events_n, id = own <= UINT32_MAX ? own : above;
+    for (; ctf_find_event(class, id) || (id != own && ctf_find_event(source, id)); above++)
+        id = above;
+    return id;
+}
 
 static const struct ctf_event_class *add_class(struct ctf_trace_out *trace, struct ctf_kind_out *kind, const struct ctf_items *items,
                                                const struct ctf_class_key *key)
 {
     struct ctf_types *types = &trace->types;
-    struct ctf_event_class *class = ctf_add_event(&trace->description, kind->class, kind->class->events_n);
+    struct ctf_event_class *class = ctf_add_event(&trace->description, kind->class, free_event_id(kind->class, key));
     if (!class)
         return NULL;
     buffer_clear(&types->name);
@@ -243,6 +421,8 @@ static const struct ctf_event_class *add_class(struct ctf_trace_out *trace, stru
         return NULL;
     class->name = (ttr_text){name, types->name.n};
     class->ns = class->uid = class->emf_uri = class->attributes = text("");
+    if (key->like && !copy_names(trace, class, key->like))
+        return NULL;
     class->log_level = key->log_level;
     class->has_log_level = key->has_log_level;
     if (items->context_n > items->common_n)
@@ -270,5 +450,5 @@ const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace, struc
     if (known)
         return known;
     const struct ctf_event_class *class = add_class(trace, kind, items, key);
-    return class && keymap_put(&kind->events, hash_of(items, key), (uint32_t)class->id) ? class : NULL;
+    return class && keymap_put(&kind->events, hash_of(items, key), (uint32_t)(kind->class->events_n - 1)) ? class : NULL;
 }

@@ -23,30 +23,18 @@ static bool may_copy(const struct ctf_trace *trace, const struct ctf_options *op
     return from == to ? !is_rfc || !options->changes_rfc : !is_rfc && to != CTF_RFC_1_1;
 }
 
-static ttr_status print_as(const struct ctf_trace *trace, enum ctf_version version, struct buffer *text, ttr_error *error)
-{
-    /* Printers only read; the copy says which language it is to be. */
-    struct ctf_description description = trace->description;
-    description.version = version;
-    description.minor = version == CTF_1_8 ? 8 : 0;
-    return ctf_print_metadata(&description, text, error);
-}
-
 ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *trace, const struct ctf_options *options,
-                                struct ttr_writer *out, const char *folder, ttr_error *error)
+                                struct ttr_writer *out, ttr_error *error)
 {
     const struct alloc *alloc = &out->t->counted;
     struct buffer text;
     enum ctf_version version = options->version ? options->version : trace->description.version;
-    *copy = (struct ctf_trace_copy){.source = trace, .options = options, .folder_size = strlen(folder) + 1};
+    const char *path = trace->folder ? folder_path(trace->folder) : "";
+    *copy = (struct ctf_trace_copy){.source = trace, .options = options};
     trace->users++;
     pairmap_init(&copy->aligns, alloc);
     pairmap_init(&copy->moved, alloc);
     places_init(&copy->places, alloc);
-    copy->folder = alloc_zero(alloc, copy->folder_size, 1);
-    if (!copy->folder)
-        return fail_memory(error);
-    memcpy(copy->folder, folder, copy->folder_size);
     copy->is_refused = !may_copy(trace, options);
     if (copy->is_refused)
         return TTR_OK;
@@ -56,11 +44,13 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     if (is_same)
         buffer_add(&text, trace->metadata, trace->metadata_n);
     else
-        status = print_as(trace, version, &text, error);
+        status = ctf_print_metadata(&trace->description, version, &text, error);
     copy->is_refused = status == TTR_E_UNSUPPORTED;
+    if (status == TTR_OK && !ctf_home_begin(&copy->home, out->own, alloc, (ttr_text){path, strlen(path)}))
+        status = fail_memory(error);
     if (status == TTR_OK)
-        status = is_same ? ctf_write_file(ctf_add_file(copy->folder, out, "", "metadata", "", error), &text, error)
-                         : ctf_write_text(&(struct ctf_metadata){&trace->description, version, options, copy->folder}, &text, out, error);
+        status = is_same ? ctf_write_file(ctf_add_file(copy->home.folder, out, "", "metadata", "", error), &text, error)
+                         : ctf_write_text(&(struct ctf_metadata){&trace->description, version, options, copy->home.folder}, &text, out, error);
     buffer_free(&text);
     return status == TTR_E_UNSUPPORTED ? TTR_OK : status;
 }
@@ -73,7 +63,7 @@ void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
     pairmap_free(&copy->moved);
     places_free(&copy->places);
     alloc_free(alloc, copy->shift, copy->shifts_capacity, sizeof *copy->shift);
-    alloc_free(alloc, copy->folder, copy->folder_size, 1);
+    ctf_home_free(&copy->home, alloc);
     ctf_trace_release(copy->source);
     copy->source = NULL;
 }
@@ -116,7 +106,7 @@ ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *tra
     memcpy(file->name, stream->file, file->name_size);
     if (strcmp(file->name, "metadata") == 0)
         return TTR_OK; /* it stands for a trace without streams */
-    file->sink = ctf_add_file(trace->folder, out, "", file->name, "", error);
+    file->sink = ctf_add_file(trace->home.folder, out, "", file->name, "", error);
     if (!file->sink)
         return error ? error->status : TTR_E_IO;
     return read_index(file, alloc, error);
@@ -279,7 +269,7 @@ static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out
         buffer_add(&bytes, file->index.bytes, file->index.n);
     }
     bytes.failed |= file->index.failed;
-    ttr_status status = ctf_write_file(ctf_add_file(file->trace->folder, out, "index/", file->name, ".idx", error), &bytes, error);
+    ttr_status status = ctf_write_file(ctf_add_file(file->trace->home.folder, out, "index/", file->name, ".idx", error), &bytes, error);
     buffer_free(&bytes);
     return status;
 }

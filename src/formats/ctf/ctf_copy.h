@@ -17,8 +17,7 @@
 struct ctf_trace_copy {
     struct ctf_trace *source;
     const struct ctf_options *options;
-    char *folder;              /* "", or "NAME/" */
-    size_t folder_size;
+    struct ctf_home home;
     bool is_refused;           /* its events must be encoded anew */
     struct pairmap aligns;     /* type to log2 of the largest alignment inside */
     struct pairmap moved;      /* (stream class, stream) to the index in `shift` */
@@ -81,9 +80,9 @@ TTR_MUST ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_write
 
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
 
-/* Makes a trace to copy into a folder ("" or "NAME/"): writes its metadata. */
+/* Makes a trace to copy: writes its metadata. */
 TTR_MUST ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *trace, const struct ctf_options *options,
-                                         struct ttr_writer *out, const char *folder, ttr_error *error);
+                                         struct ttr_writer *out, ttr_error *error);
 void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc);
 
 /* --- ctf_rebuild.c --- */

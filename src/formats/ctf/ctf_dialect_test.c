@@ -181,7 +181,7 @@ static void begin(struct said *s, enum ctf_version version, bool is_big, bool is
     s->options = (struct ctf_options){.is_big_endian = is_big, .rfc_header = 2, .rfc_is_natural = is_natural};
     buffer_init(&s->items.text, &s->t->counted);
     assert_true(ctf_trace_begin(&s->trace, s->t, &s->options, version, &(ttr_event){.time = 0}));
-    s->kind = ctf_trace_add_kind(&s->trace, (ttr_text){"events", 6}, false, NULL);
+    s->kind = ctf_trace_add_kind(&s->trace, &(struct ctf_kind_like){.name = {"events", 6}, .has_clock = true, .has_time = true, .has_sequence = true, .has_discarded = true, .clock = s->trace.clock});
     assert_non_null(s->kind);
 }
 

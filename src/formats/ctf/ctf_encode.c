@@ -17,6 +17,18 @@
 
 /* --- Traces and streams --- */
 
+/* The path of the trace that an event is of, without what says which format a file is. */
+static ttr_text path_of(const struct ttr_writer *out, const ttr_event *event)
+{
+    const struct source_entry *source = &out->t->sources[event->source < out->t->sources_n ? event->source : 0];
+    ttr_text path = ttr_text_get(out->t, source->trace_path);
+    bool is_folder = source->format && strcmp(source->format, out->format->name) == 0;
+    for (size_t n = path.n; !is_folder && n > 1 && path.p[n - 1] != '/'; n--)
+        if (path.p[n - 1] == '.' && path.p[n - 2] != '/')
+            return (ttr_text){path.p, n - 1};
+    return path;
+}
+
 /* The input that stands for all of the event's trace: streams of one trace share what it says of itself. */
 static uint16_t trace_source(const struct ttr_writer *out, const ttr_event *event)
 {
@@ -25,25 +37,51 @@ static uint16_t trace_source(const struct ttr_writer *out, const ttr_event *even
     return shares ? shares : event->source;
 }
 
-static struct ctf_trace_out *add_trace(struct ttr_writer *out, const ttr_event *event)
+struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *event, uint64_t identity, enum ctf_trace_kind kind, bool *is_new)
 {
     struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
-    enum ctf_version version = w->options.version ? w->options.version : CTF_1_8;
+    const uint32_t *known = pairmap_get(&w->trace_of, identity, kind);
+    uint32_t index = known ? *known : (uint32_t)w->traces_n;
+    *is_new = !known;
+    if (!pairmap_put(&w->trace_of, event->source, 0, index))
+        return NULL;
+    if (known)
+        return w->traces[index];
     if (!alloc_reserve(alloc, (void **)&w->traces, &w->traces_capacity, w->traces_n + 1, sizeof *w->traces))
         return NULL;
     struct ctf_trace_out *trace = alloc_zero(alloc, 1, sizeof *trace);
     if (!trace)
         return NULL;
     w->traces[w->traces_n++] = trace;
-    bool is_made = ctf_trace_begin(trace, out->t, &w->options, version, event);
-    return is_made && pairmap_put(&w->trace_of, trace_source(out, event), 0, (uint32_t)(w->traces_n - 1)) ? trace : NULL;
+    bool is_made = pairmap_put(&w->trace_of, identity, kind, index);
+    return is_made && ctf_home_begin(&trace->home, w, alloc, path_of(out, event)) ? trace : NULL;
+}
+
+/* The version of the trace that an event comes from, where it is one of CTF. */
+static enum ctf_version version_of(const struct ttr_writer *out, const ttr_event *event)
+{
+    const struct schema *schema = context_schema(out->t, event->schema);
+    if (schema->format != out->format)
+        return CTF_1_8;
+    const struct ctf_schema *own = schema->own;
+    return own->stream->trace->description.version;
+}
+
+/* Begins a trace of events of any kind, or joins the one that its source belongs to. */
+static struct ctf_trace_out *add_trace(struct ttr_writer *out, const ttr_event *event)
+{
+    const struct ctf_writer *w = out->own;
+    bool is_new = false;
+    struct ctf_trace_out *trace = ctf_add_trace(out, event, trace_source(out, event), CTF_TRACE_OF_ANY, &is_new);
+    enum ctf_version version = w->options.version ? w->options.version : version_of(out, event);
+    return trace && is_new && !ctf_trace_begin(trace, out->t, &w->options, version, event) ? NULL : trace;
 }
 
 static struct ctf_trace_out *trace_of(struct ttr_writer *out, const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
-    const uint32_t *index = pairmap_get(&w->trace_of, trace_source(out, event), 0);
+    const uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
     return index ? w->traces[*index] : add_trace(out, event);
 }
 
@@ -53,37 +91,49 @@ static struct ctf_kind_out *kind_of(struct ctf_trace_out *trace, bool has_cpu)
     for (size_t i = 0; i < trace->kinds_n; i++)
         if (trace->kinds[i]->has_cpu == has_cpu)
             return trace->kinds[i];
-    return ctf_trace_add_kind(trace, (ttr_text){has_cpu ? "cpu" : "events", has_cpu ? 3 : 6}, has_cpu, NULL);
+    const struct ctf_kind_like like = {.name = {has_cpu ? "cpu" : "events", has_cpu ? 3 : 6}, .id = trace->kinds_n, .has_cpu = has_cpu,
+                                       .has_clock = true, .has_time = true, .has_sequence = true, .has_discarded = true, .clock = trace->clock};
+    return ctf_trace_add_kind(trace, &like);
 }
 
-static struct ctf_stream_out *add_stream(struct ttr_writer *out, struct ctf_trace_out *trace, bool has_cpu, uint32_t cpu)
+struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *alloc, struct ctf_trace_out *trace, struct ctf_kind_out *kind,
+                                      ttr_text name)
 {
-    struct ctf_writer *w = out->own;
-    const struct alloc *alloc = &out->t->counted;
-    struct ctf_kind_out *kind = kind_of(trace, has_cpu);
-    if (!kind || !alloc_reserve(alloc, (void **)&w->streams, &w->streams_capacity, w->streams_n + 1, sizeof *w->streams))
+    if (!alloc_reserve(alloc, (void **)&w->streams, &w->streams_capacity, w->streams_n + 1, sizeof *w->streams))
         return NULL;
     struct ctf_stream_out *stream = alloc_zero(alloc, 1, sizeof *stream);
     if (!stream)
         return NULL;
     w->streams[w->streams_n++] = stream;
-    *stream = (struct ctf_stream_out){.trace = trace, .kind = kind, .has_cpu = has_cpu, .cpu = cpu, .number = trace->streams_n++};
+    *stream = (struct ctf_stream_out){.trace = trace, .kind = kind, .number = trace->streams_n++, .name_size = name.n + 1};
     buffer_init(&stream->packet, alloc);
     buffer_init(&stream->index, alloc);
-    stream->name_size = sizeof "events" + NUMBER_MAX;
+    buffer_init(&stream->head, alloc);
     stream->name = alloc_zero(alloc, stream->name_size, 1);
-    if (!stream->name)
-        return NULL;
-    memcpy(stream->name, has_cpu ? "cpu_" : "events", has_cpu ? 4 : 6);
+    if (stream->name)
+        memcpy(stream->name, name.p, name.n);
+    return stream->name ? stream : NULL;
+}
+
+static struct ctf_stream_out *add_stream(struct ttr_writer *out, struct ctf_trace_out *trace, bool has_cpu, uint32_t cpu)
+{
+    char name[8 + NUMBER_MAX] = "events";
+    size_t n = has_cpu ? 4 + number_put_u64(name + 4, cpu) : 6;
     if (has_cpu)
-        (void)number_put_u64(stream->name + 4, cpu);
+        memcpy(name, "cpu_", 4);
+    struct ctf_kind_out *kind = kind_of(trace, has_cpu);
+    struct ctf_stream_out *stream = kind ? ctf_stream_add(out->own, &out->t->counted, trace, kind, (ttr_text){name, n}) : NULL;
+    if (stream) {
+        stream->has_cpu = has_cpu;
+        stream->cpu = cpu;
+    }
     return stream;
 }
 
 static struct ctf_stream_out *stream_of(struct ttr_writer *out, struct ctf_trace_out *trace, const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
-    uint32_t *index = pairmap_get(&w->trace_of, trace_source(out, event), 0);
+    uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
     uint64_t place = index ? *index : 0, cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu + UINT64_C(1) : 0;
     index = pairmap_get(&w->stream_of, place, cpu);
     if (!index && trace->streams_n > CPUS_MAX) {
@@ -157,15 +207,16 @@ static uint64_t ticks_of(struct ttr_writer *out, struct ctf_stream_out *stream, 
     return ticks;
 }
 
-/* Where times are equal, streams are read in the order of their classes and numbers; those of the RFC have none and go by their names. */
+/* Where times are equal, streams are read in the order of their classes and numbers; those without go by their names. */
 static bool is_read_before(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
     if (a->kind != b->kind)
         return a->kind->class->id < b->kind->class->id;
-    return a->trace->description.version == CTF_RFC_1_1 ? strcmp(a->name, b->name) < 0 : a->number < b->number;
+    bool has_numbers = a->trace->has_numbers && a->trace->description.version != CTF_RFC_1_1;
+    return has_numbers ? a->number < b->number : strcmp(a->name, b->name) < 0;
 }
 
-static void watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream, const ttr_event *event)
+void ctf_watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream, const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
     bool is_same_time = w->latest && event->time == w->now && w->latest->trace == stream->trace;
@@ -199,7 +250,7 @@ static const struct ctf_event_class *class_of(struct ttr_writer *out, struct ctf
     return w->items.failed ? NULL : ctf_trace_class(stream->trace, stream->kind, &w->items, &key);
 }
 
-ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+static ttr_status encode_any(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
     struct ctf_trace_out *trace = trace_of(out, event);
@@ -207,7 +258,7 @@ ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_
     if (!stream)
         return fail_memory(error);
     uint64_t ticks = ticks_of(out, stream, event);
-    watch_order(out, stream, event);
+    ctf_watch_order(out, stream, event);
     bool is_new = event->thread && (event->thread >= trace->told.threads_n || !trace->told.thread[event->thread]);
     ttr_status status = is_new ? tell_names(out, stream, event->thread, ticks, error) : TTR_OK;
     if (status != TTR_OK)
@@ -221,6 +272,28 @@ ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_
         stream->discarded += event->link;
     out->events++;
     return ctf_stream_put(stream, out, class, &w->items, ticks, error);
+}
+
+/* A gap that came before it was known whose it is. */
+static ttr_status tell_missing(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    const struct ctf_writer *w = out->own;
+    struct ctf_missing *missing = event->source < w->missing_n ? &w->missing[event->source] : NULL;
+    if (!missing || (missing->events == 0 && missing->packets == 0 && missing->unknown == 0))
+        return TTR_OK;
+    ttr_event gap = {.kind = TTR_KIND_GAP, .source = event->source, .time = event->time, .ticks = event->ticks, .offset = event->offset,
+                     .link = missing->events, .tag = missing->packets ? TTR_GAP_PACKETS : TTR_GAP_EVENTS,
+                     .sequence = missing->packets < UINT32_MAX ? (uint32_t)missing->packets : UINT32_MAX};
+    *missing = (struct ctf_missing){0};
+    return encode_any(out, &gap, error);
+}
+
+ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    if (ctf_is_plain(out, event))
+        return ctf_plain_event(out, event, error);
+    ttr_status status = tell_missing(out, event, error);
+    return status == TTR_OK ? encode_any(out, event, error) : status;
 }
 
 /* --- Ends --- */
@@ -244,9 +317,9 @@ static ttr_status write_metadata(const struct ctf_trace_out *trace, struct ttr_w
 {
     struct buffer text;
     buffer_init(&text, &out->t->counted);
-    ttr_status status = ctf_print_metadata(&trace->description, &text, error);
+    ttr_status status = ctf_print_metadata(&trace->description, trace->description.version, &text, error);
     if (status == TTR_OK)
-        status = ctf_write_text(&(struct ctf_metadata){&trace->description, trace->description.version, trace->options, trace->folder}, &text, out, error);
+        status = ctf_write_text(&(struct ctf_metadata){&trace->description, trace->description.version, trace->options, trace->home.folder}, &text, out, error);
     buffer_free(&text);
     return status;
 }
@@ -255,13 +328,17 @@ ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error
 {
     struct ctf_writer *w = out->own;
     ttr_status status = tell_last_names(out, error);
+    for (size_t i = 0; i < w->missing_n; i++)
+        if (w->missing[i].events || w->missing[i].packets || w->missing[i].unknown)
+            output_lost(out, CTF_LOST_GAP, 0);
     for (size_t i = 0; i < w->streams_n && status == TTR_OK; i++)
         status = ctf_stream_finish(w->streams[i], out, error);
     if (status == TTR_OK && needs_trace && w->traces_n == 0 && !add_trace(out, &(ttr_event){.kind = TTR_KIND_NONE}))
         status = fail_memory(error);
     for (size_t i = 0; i < w->traces_n && status == TTR_OK; i++) {
         struct ctf_trace_out *trace = w->traces[i];
-        trace->clock->is_unix = trace->clock->is_absolute = trace->has_unix_time;
+        if (trace->clock && !trace->keeps_clocks)
+            trace->clock->is_unix = trace->clock->is_absolute = trace->has_unix_time;
         status = write_metadata(trace, out, error);
     }
     return status;
@@ -281,5 +358,7 @@ void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc)
     alloc_free(alloc, w->traces, w->traces_capacity, sizeof *w->traces);
     pairmap_free(&w->trace_of);
     pairmap_free(&w->stream_of);
+    alloc_free(alloc, w->missing, w->missing_n, sizeof *w->missing);
     ctf_items_free(&w->items, alloc);
+    ctf_items_free(&w->packet_items, alloc);
 }

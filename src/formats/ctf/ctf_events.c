@@ -116,15 +116,17 @@ static enum ctf_stop pass_body(struct loop *loop)
     return CTF_STOP_FULL;
 }
 
-/* Whether the header to come is all zeros, and so is what a tracer did not come to fill. */
-static bool is_in_zeros(const struct loop *loop)
+/* Whether the header to come is all zeros, and so is what a tracer did not come to fill: CTF_STOP_ZERO, else CTF_STOP_FULL; CTF_STOP_EDGE
+ * where the window must show more of it first. */
+static enum ctf_stop look_for_zeros(const struct loop *loop)
 {
+    const struct ctf_reader *reader = loop->reader;
     uint64_t first = (loop->at + 7) >> 3, left = loop->end >> 3, n = loop->plan->kind == CTF_PLAN_LOADS ? loop->plan->loads.bits >> 3 : 0;
     n = n < ZEROS_LEAST ? ZEROS_LEAST : n;
     for (uint64_t i = 0; i < n && first + i < left; i++)
         if (loop->base[first + i])
-            return false;
-    return true;
+            return CTF_STOP_FULL;
+    return first + n <= left || loop->end == reader->content_end || reader->in->window.at_end ? CTF_STOP_ZERO : CTF_STOP_EDGE;
 }
 
 static void note_backward(struct ctf_reader *reader, const ttr_event *event)
@@ -255,14 +257,23 @@ static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
     return CTF_STOP_FAILED;
 }
 
+/* Numbers in the event's contexts and payload that are mapped to the clock move it, for the events behind (CTF 1.8.3, 8). */
+static void move_clock(struct loop *loop)
+{
+    struct layout_run *run = &loop->reader->run;
+    struct bits body = bits_over(loop->base, loop->body_at, loop->at), header = bits_over(loop->base, loop->header_at, loop->end);
+    ctf_import(loop->reader, loop->class->times, &header, run);
+    ctf_walk_times(loop->class->times, &body, run->slots, &loop->header);
+}
+
 /* One event of any kind. */
 static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const struct views *views)
 {
     struct ctf_reader *reader = loop->reader;
     uint64_t ticks = loop->header.ticks, at = loop->at;
-    if (reader->frame.is_unfinished && is_in_zeros(loop))
-        return CTF_STOP_ZERO;
-    enum ctf_stop stop = read_header(loop);
+    enum ctf_stop stop = reader->frame.is_unfinished ? look_for_zeros(loop) : CTF_STOP_FULL;
+    if (stop == CTF_STOP_FULL)
+        stop = read_header(loop);
     if (stop == CTF_STOP_FULL)
         stop = pass_body(loop);
     if (stop == CTF_STOP_FULL && loop->at == at)
@@ -278,6 +289,8 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const 
     if (loop->class->has_thread && !(loop->body_at & 7))
         event->thread = ctf_find_thread(reader, loop->class, loop->base + (loop->body_at >> 3));
     set_time(reader, event, views);
+    if (loop->class->times)
+        move_clock(loop);
     return loop->class->said ? take_said(loop, event) : CTF_STOP_FULL;
 }
 

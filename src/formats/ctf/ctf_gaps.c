@@ -35,6 +35,8 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     event->ticks = before->has_end ? before->end : packet->begin;
     if (is_clamped)
         event->flags |= TTR_EVENT_CLAMPED;
+    if (!packet->has_begin || !packet->has_end)
+        event->flags |= TTR_EVENT_NO_TIME;
     reader->time = event->time;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/number.h"
+#include "model/layout.h"
 
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
 
@@ -80,14 +81,14 @@ static void add_id16(struct ctf_items *items, enum ctf_attribute attribute, cons
         field->value = (ttr_value){.type = TTR_TYPE_BYTES, .hint = CTF_ITEM_FIXED, .text = {(const char *)id, 16}};
 }
 
-static void add_rare(struct ctf_items *items, const ttr_event *event)
+static void add_rare(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
 {
     uint8_t flags = event->flags & (uint8_t)~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU);
     if (event->tag)
         ctf_items_add_number(items, CTF_ATTRIBUTE_TAG, event->tag, 16);
     if (flags)
         ctf_items_add_number(items, CTF_ATTRIBUTE_FLAGS, flags, 8);
-    if (event->level > TTR_LEVEL_FATAL)
+    if (event->level > TTR_LEVEL_FATAL || (event->level && what->version == CTF_RFC_1_1))
         ctf_items_add_number(items, CTF_ATTRIBUTE_LEVEL, event->level, 8);
     if (event->opcode)
         ctf_items_add_number(items, CTF_ATTRIBUTE_OPCODE, event->opcode, 8);
@@ -134,7 +135,7 @@ static void add_attributes(struct ctf_items *items, const struct ctf_items_for *
     if (event->kind == TTR_KIND_SPAN || event->duration)
         add_narrow(items, CTF_ATTRIBUTE_DURATION, event->duration);
     add_link(items, what, event);
-    add_rare(items, event);
+    add_rare(items, what, event);
     items->attributes_n = items->n;
 }
 
@@ -145,6 +146,7 @@ struct forming {
     struct ctf_items *items;
     const struct ctf_items_for *what;
     uint64_t offset;
+    const ttr_fields *walk; /* where labels come from; NULL = nowhere */
 };
 
 static void lost(const struct forming *f, enum ctf_loss loss)
@@ -152,9 +154,27 @@ static void lost(const struct forming *f, enum ctf_loss loss)
     output_lost(f->what->out, loss, f->offset);
 }
 
+/* Labels stay, where the source says what they are. */
+static void form_labels(const struct forming *f, ttr_value *value)
+{
+    bool is_flags = value->hint == TTR_HINT_FLAGS, is_sayable = !is_flags || f->what->version == CTF_2;
+    const struct type *type = f->walk ? layout_fields_type(f->walk) : NULL;
+    bool has_labels = type && type->labels && is_sayable;
+    if (!has_labels && value->count > 0)
+        lost(f, CTF_LOST_LABEL);
+    value->hint = TTR_HINT_NONE;
+    value->count = 0;
+    if (!has_labels)
+        return;
+    value->hint = is_flags ? CTF_ITEM_FLAGS : CTF_ITEM_LABELLED;
+    value->text = (ttr_text){(const char *)type->labels, 0};
+}
+
 static void form_number(const struct forming *f, ttr_value *value)
 {
     ttr_thread thread;
+    if (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS)
+        form_labels(f, value);
     unsigned bits = value->bits == 0 || value->bits > 64 ? 64 : value->bits;
     if (value->hint == TTR_HINT_THREAD) {
         if (value->v.u <= UINT32_MAX && ttr_thread_get(f->what->out->t, (ttr_id)value->v.u, &thread))
@@ -168,10 +188,10 @@ static void form_number(const struct forming *f, ttr_value *value)
     value->bits = (uint8_t)(fits ? bits : 64);
     if (value->hint == TTR_HINT_POINTER)
         value->base = 16;
-    if (value->hint != TTR_HINT_KOID)
-        value->hint = TTR_HINT_NONE;
     if (value->hint == TTR_HINT_KOID)
         value->base = 0;
+    else if (value->hint < CTF_ITEM_CONSTANT)
+        value->hint = TTR_HINT_NONE;
     if (value->base != 2 && value->base != 8 && value->base != 16)
         value->base = 0;
 }
@@ -179,6 +199,12 @@ static void form_number(const struct forming *f, ttr_value *value)
 static void form_text(const struct forming *f, ttr_value *value)
 {
     bool has_nul = value->type == TTR_TYPE_TEXT && value->text.n && memchr(value->text.p, 0, value->text.n);
+    if (!f->what->is_dialect && value->type == TTR_TYPE_BYTES && f->what->version != CTF_2)
+        lost(f, CTF_LOST_TYPE);
+    if (!f->what->is_dialect && value->hint == TTR_HINT_NUMBER) {
+        value->hint = TTR_HINT_NONE;
+        lost(f, CTF_LOST_HINT);
+    }
     if (value->hint != TTR_HINT_NONE && (value->type == TTR_TYPE_BYTES || value->hint != TTR_HINT_NUMBER || has_nul)) {
         value->hint = TTR_HINT_NONE;
         lost(f, CTF_LOST_HINT);
@@ -186,6 +212,7 @@ static void form_text(const struct forming *f, ttr_value *value)
     if (!has_nul)
         return;
     value->type = TTR_TYPE_BYTES;
+    value->text_id = 0;
     lost(f, CTF_LOST_NUL);
 }
 
@@ -214,6 +241,8 @@ static void form(const struct forming *f, ttr_value *value)
     case TTR_TYPE_BOOL:
         value->v.u = value->v.u != 0;
         value->hint = 0;
+        if (!f->what->is_dialect && f->what->version != CTF_2)
+            lost(f, CTF_LOST_TYPE);
         break;
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT: form_number(f, value); break;
@@ -233,13 +262,87 @@ static void form(const struct forming *f, ttr_value *value)
 
 /* --- Fields --- */
 
+#define NUMBERS_KEPT 16u
+
+/* The numbers that came last in a struct: one of them may be the length of what follows. */
+struct open_numbers {
+    size_t item[NUMBERS_KEPT]; /* the i-th at i % NUMBERS_KEPT */
+    uint32_t n;
+};
+
 /* Structs and arrays that are still being filled. */
 struct open_items {
+    struct open_numbers numbers[CTF_ITEMS_DEPTH + 1]; /* of the root, of the struct opened first, ... */
     size_t item[CTF_ITEMS_DEPTH];
     uint32_t left[CTF_ITEMS_DEPTH];
     unsigned n;
     uint64_t skip; /* fields to be left out, with what is in them */
 };
+
+static bool ends_with(ttr_text name, ttr_text shown)
+{
+    size_t skip = name.n > shown.n && name.n && name.p[0] == '_';
+    return name.n - skip == shown.n && memcmp(name.p + skip, shown.p, shown.n) == 0;
+}
+
+/* The name of the member that says how many elements or bytes there are; "" = none does. */
+static ttr_text length_name(const struct type *type)
+{
+    if (type && type->reference.names_n)
+        return type->reference.names[type->reference.names_n - 1];
+    return type ? type->length_member : (ttr_text){"", 0};
+}
+
+/* An array or bytes whose length is a field of the same struct goes on with that. */
+static void find_length(const struct forming *f, const struct open_items *open, ttr_value *value)
+{
+    const struct open_numbers *numbers = &open->numbers[open->n];
+    bool is_counted = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_BYTES;
+    const struct type *type = is_counted && f->walk ? layout_fields_type(f->walk) : NULL;
+    ttr_text name = length_name(type);
+    uint64_t length = value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
+    if (!is_counted)
+        return;
+    value->text_id = 0;
+    value->v.u = 0;
+    for (uint32_t i = numbers->n; name.n && i > 0 && i + NUMBERS_KEPT > numbers->n; i--) {
+        const ttr_field *field = &f->items->field[numbers->item[(i - 1) % NUMBERS_KEPT]];
+        if (field->value.v.u != length || !ends_with(name, field->name))
+            continue;
+        value->text_id = field->name_id;
+        value->v.u = numbers->item[(i - 1) % NUMBERS_KEPT] + UINT64_C(1);
+        return;
+    }
+}
+
+/* What a source's type is kept as in a value. */
+union kept_type {
+    const char *text;
+    const struct type *type;
+};
+
+/* The type of an array's elements, where the source has one. */
+static ttr_text element_of(const struct forming *f)
+{
+    const struct type *type = f->walk ? layout_fields_type(f->walk) : NULL;
+    return (ttr_text){(union kept_type){.type = type ? type->element : NULL}.text, 0};
+}
+
+/* Arrays, bytes and texts that always take as much room stay so. */
+static void keep_fixed(const struct forming *f, ttr_value *value)
+{
+    const struct type *type = f->walk ? layout_fields_type(f->walk) : NULL;
+    bool is_array = value->type == TTR_TYPE_ARRAY, is_bytes = value->type == TTR_TYPE_BYTES;
+    if (!type || type->reference.names_n || type->has_inline_length)
+        return;
+    bool is_text = value->type == TTR_TYPE_TEXT && type->kind == TYPE_TEXT && value->text.n <= type->count && value->hint == TTR_HINT_NONE;
+    if ((is_array && type->kind == TYPE_ARRAY) || (is_bytes && (type->kind == TYPE_ARRAY || type->kind == TYPE_BLOB)))
+        value->hint = CTF_ITEM_FIXED;
+    if (!is_text || f->what->version == CTF_RFC_1_1)
+        return;
+    value->hint = CTF_ITEM_FIXED;
+    value->v.u = type->count;
+}
 
 /* Takes one field of a walk. */
 static void take_field(const struct forming *f, struct open_items *open, const ttr_field *given)
@@ -254,20 +357,39 @@ static void take_field(const struct forming *f, struct open_items *open, const t
         open->n--;
     if (open->n)
         open->left[open->n - 1]--;
+    if (given->value.hint == TTR_HINT_ABSENT && f->walk) {
+        lost(f, CTF_LOST_ABSENT);
+        if (open->n)
+            items->field[open->item[open->n - 1]].value.count--;
+        return;
+    }
     ttr_field *field = add(items, items->text.alloc);
     if (!field)
         return;
     *field = *given;
+    items->n--;
+    if (!f->what->is_dialect && field->value.type != TTR_TYPE_TEXT)
+        find_length(f, open, &field->value);
+    items->n++;
     field->name_id = given->name_id || given->name.n == 0 ? given->name_id : ttr_text_add(f->what->out->t, given->name.p, given->name.n);
     items->failed |= given->name.n && !field->name_id;
     form(f, &field->value);
+    struct open_numbers *numbers = &open->numbers[open->n];
+    if (field->value.type == TTR_TYPE_UINT && field->name_id)
+        numbers->item[numbers->n++ % NUMBERS_KEPT] = items->n - 1;
     if (is_group && open->n == CTF_ITEMS_DEPTH && given->value.count) {
         open->skip = given->value.count;
         field->value.count = 0;
         lost(f, CTF_LOST_DEPTH);
-    } else if (is_group && given->value.count) {
+        return;
+    }
+    keep_fixed(f, &field->value);
+    if (field->value.type == TTR_TYPE_ARRAY)
+        field->value.text = element_of(f);
+    if (is_group && given->value.count) {
         open->item[open->n] = items->n - 1;
         open->left[open->n++] = given->value.count;
+        open->numbers[open->n].n = 0;
     }
 }
 
@@ -276,8 +398,10 @@ struct regions {
     bool has_common, has_context; /* were ended */
 };
 
-static void enter_group(struct ctf_items *items, struct regions *regions, uint8_t group)
+/* True where another root begins. */
+static bool enter_group(struct ctf_items *items, struct regions *regions, uint8_t group)
 {
+    bool had_common = regions->has_common, had_context = regions->has_context;
     if (!regions->has_common && group != TTR_GROUP_COMMON) {
         items->common_n = items->n;
         regions->has_common = true;
@@ -286,46 +410,122 @@ static void enter_group(struct ctf_items *items, struct regions *regions, uint8_
         items->context_n = items->n;
         regions->has_context = true;
     }
+    return had_common != regions->has_common || had_context != regions->has_context;
+}
+
+/* Begins the walk over what is to be taken. */
+static void begin_walk(struct forming *f, const ttr_event *event, ttr_fields *walk)
+{
+    const ttr *t = f->what->out->t;
+    if (f->what->is_packet)
+        ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, walk);
+    else
+        ttr_fields_begin(t, event, walk);
+    f->walk = !f->what->is_dialect && walk->ops == &layout_field_ops ? walk : NULL;
+}
+
+/* Fields with a role are made anew, but for the cpu, which is like any other, where it does not stand in the name of the file. */
+static bool has_role(const struct forming *f)
+{
+    const struct type *type = f->what->is_packet && f->walk ? layout_fields_type(f->walk) : NULL;
+    return type && type->role && (type->role != CTF_ROLE_CPU || f->what->version == CTF_RFC_1_1);
 }
 
 static void take_fields(const struct forming *f, const ttr_event *event)
 {
-    struct open_items open = {.n = 0};
+    struct open_items open;
+    open.n = 0;
+    open.skip = 0;
+    open.numbers[0].n = 0;
     struct ctf_items *items = f->items;
-    struct regions regions = {.has_common = f->what->is_dialect};
+    struct regions regions = {.has_common = f->what->is_dialect || f->what->is_packet, .has_context = f->what->is_packet};
+    struct forming with = *f;
     ttr_fields walk;
     ttr_field field;
-    ttr_fields_begin(f->what->out->t, event, &walk);
+    begin_walk(&with, event, &walk);
     while (ttr_fields_next(&walk, &field)) {
+        if (has_role(&with))
+            continue;
         while (open.skip == 0 && open.n && open.left[open.n - 1] == 0)
             open.n--;
-        if (open.skip == 0 && open.n == 0)
-            enter_group(items, &regions, field.group);
-        take_field(f, &open, &field);
+        if (open.skip == 0 && open.n == 0 && enter_group(items, &regions, field.group))
+            open.numbers[0].n = 0;
+        take_field(&with, &open, &field);
     }
-    enter_group(items, &regions, TTR_GROUP_PAYLOAD);
+    (void)enter_group(items, &regions, TTR_GROUP_PAYLOAD);
     /* A walk that ends early leaves promises behind. */
     for (unsigned i = 0; i < open.n; i++)
         items->field[open.item[i]].value.count -= open.left[i];
 }
 
+/* The RFC has no contexts of single classes; and none of all where something else stands in their place. */
+static void settle_contexts(const struct forming *f)
+{
+    struct ctf_items *items = f->items;
+    size_t common = f->what->has_no_common ? 0 : items->common_n;
+    if (f->what->version != CTF_RFC_1_1 || f->what->is_packet)
+        return;
+    if (!f->what->is_dialect && items->context_n > common)
+        lost(f, CTF_LOST_PLACE);
+    items->common_n = items->context_n = common;
+}
+
 /* --- Shapes --- */
 
+static uint64_t shape_scalar(const ttr_value *value)
+{
+    uint64_t own = (uint64_t)value->type << 24 | (uint64_t)value->hint << 16 | (uint64_t)value->bits << 8 | value->base;
+    if (value->type == TTR_TYPE_BYTES)
+        own |= (uint64_t)value->text_id << 32;
+    if (value->hint == CTF_ITEM_LABELLED || value->hint == CTF_ITEM_FLAGS)
+        return hash_pair(own, (uintptr_t)value->text.p);
+    if (value->hint == CTF_ITEM_CONSTANT)
+        return hash_pair(hash_pair(own, value->v.u), hash_bytes(value->text.p, value->text.n));
+    uint64_t room = value->type == TTR_TYPE_TEXT ? value->v.u : value->text.n;
+    return hash_pair(own, value->hint == CTF_ITEM_FIXED ? room : 0);
+}
+
 static uint64_t shape_value(const struct forming *f, size_t *at);
+
+bool ctf_items_likeness(const ttr_value *array, ttr_value *element)
+{
+    const struct type *type = (union kept_type){.text = array->text.p}.type;
+    bool is_wide = !type || type->bits > 64;
+    *element = (ttr_value){.text = {"", 0}};
+    if (!type)
+        return false;
+    switch (type->kind) {
+    case TYPE_UINT:
+    case TYPE_INT:
+        element->type = type->kind == TYPE_INT ? TTR_TYPE_INT : TTR_TYPE_UINT;
+        element->base = type->base == 10 ? 0 : type->base;
+        break;
+    case TYPE_FLOAT: element->type = TTR_TYPE_FLOAT; break;
+    case TYPE_STRING: element->type = TTR_TYPE_TEXT; return true;
+    default: return false;
+    }
+    element->bits = (uint8_t)type->bits;
+    return !is_wide && !type->labels && type->hint == 0 && (type->kind != TYPE_FLOAT || type->bits == 32 || type->bits == 64);
+}
 
 /* Elements that are all alike have one shape, else the array is mixed. */
 static uint64_t shape_array(const struct forming *f, ttr_field *array, size_t *at)
 {
-    uint64_t first = SHAPE_EMPTY, all = TTR_TYPE_ARRAY;
+    ttr_value likeness;
+    bool is_known = array->value.count == 0 && ctf_items_likeness(&array->value, &likeness);
+    uint64_t first = is_known ? shape_scalar(&likeness) : SHAPE_EMPTY, all = TTR_TYPE_ARRAY;
     bool is_mixed = false;
+    uint64_t length = array->value.text_id;
     for (uint32_t i = 0; i < array->value.count; i++) {
         uint64_t shape = shape_value(f, at);
         first = i ? first : shape;
         is_mixed |= shape != first;
         all = hash_pair(all, shape);
     }
+    if (!is_mixed && array->value.hint == CTF_ITEM_FIXED)
+        return hash_pair(hash_pair(CTF_ITEM_FIXED, array->value.count), first);
     if (!is_mixed)
-        return hash_pair(TTR_TYPE_ARRAY, first);
+        return hash_pair(hash_pair(TTR_TYPE_ARRAY, length), first);
     array->value.hint = CTF_ITEM_MIXED;
     lost(f, CTF_LOST_MIXED);
     return hash_pair(CTF_ITEM_MIXED, all);
@@ -352,10 +552,7 @@ static uint64_t shape_value(const struct forming *f, size_t *at)
         return shape_array(f, field, at);
     if (value->type == TTR_TYPE_STRUCT)
         return hash_pair(value->count, shape_members(f, at, f->items->n, value->count));
-    uint64_t own = (uint64_t)value->type << 24 | (uint64_t)value->hint << 16 | (uint64_t)value->bits << 8 | value->base;
-    if (value->hint == CTF_ITEM_CONSTANT)
-        return hash_pair(hash_pair(own, value->v.u), hash_bytes(value->text.p, value->text.n));
-    return hash_pair(own, value->hint == CTF_ITEM_FIXED ? value->text.n : 0);
+    return shape_scalar(value);
 }
 
 /* Numbers of the regions, and texts made on the way come to their places. */
@@ -420,7 +617,6 @@ void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what
     if (what->is_dialect)
         add_attributes(items, what, event);
     take_fields(&f, event);
-    if (what->version == CTF_RFC_1_1)
-        items->context_n = items->common_n;
+    settle_contexts(&f);
     finish(&f);
 }

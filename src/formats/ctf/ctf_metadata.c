@@ -10,9 +10,9 @@
 #define HEAD_2 44u
 #define PACKET_CONTENT 4000u /* bytes of text a packet */
 
-ttr_status ctf_print_metadata(const struct ctf_description *description, struct buffer *to, ttr_error *error)
+ttr_status ctf_print_metadata(const struct ctf_description *description, enum ctf_version version, struct buffer *to, ttr_error *error)
 {
-    switch (description->version) {
+    switch (version) {
     case CTF_RFC_1_1: return rfc11_print(description, to, error);
     case CTF_2: return ctf2_print(description, to, error);
     default: return tsdl_print(description, to, error);

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "formats/ctf/ctf_attributes.h"
+#include "formats/ctf/ctf_intersect.h"
 #include "formats/ctf/ctf_set.h"
 #include "formats/ctf/rfc11.h"
 #include "formats/ctf/rfc11_read.h"
@@ -150,24 +151,45 @@ static struct input *make_input(struct opening *opening, const struct folder_fil
     return in;
 }
 
-/* An input takes its lane. */
-static ttr_status take_lane(struct opening *opening, struct input *in, struct ctf_lanes *lanes, uint32_t i, ttr_error *error)
+/* Lets an input read a lane. */
+static void join_lane(struct input *in, struct ctf_lanes *lanes, uint32_t i)
 {
     struct ctf_reader *reader = in->own;
     bool is_copy = in->flags & TTR_READ_DEFINITIONS;
+    lanes->users++;
+    reader->lanes = lanes;
+    reader->lane = i;
+    reader->takes_all = is_copy;
+    in->shares_file = i > 0;
+    reader->is_in_order = lanes->lane[i].is_in_order && !is_copy;
+    in->base.order = reader->is_in_order || is_copy ? TTR_ORDER_TIME : TTR_ORDER_NONE;
+}
+
+/* Finds where the lane that was opened last ends, where that is asked for and not told rightly. */
+static ttr_status correct_end(struct opening *opening, const struct folder_file *file, ttr_error *error)
+{
+    struct ctf_opened *opened = &opening->set->opened[opening->set->n - 1];
+    const struct ctf_reader *reader = opened->in->own;
+    if (!opening->set->intersects || !ctf_end_is_wrong(opening->trace, &opened->lane))
+        return TTR_OK;
+    struct input *in = make_input(opening, file, error);
+    if (!in)
+        return error->status;
+    join_lane(in, reader->lanes, reader->lane);
+    context_share_attributes(opening->t, in->id, opening->trace->thread_source);
+    return ctf_find_end(in, &opened->lane, error);
+}
+
+/* An input takes its lane. */
+static ttr_status take_lane(struct opening *opening, struct input *in, struct ctf_lanes *lanes, uint32_t i, ttr_error *error)
+{
     struct ctf_opened opened = {.in = in, .lane = lanes->lane[i], .folder = opening->set->folders, .file = opening->files};
     opened.number = opened.lane.has_number ? opened.lane.number : opened.file;
     ttr_status status = ctf_set_add(opening->set, &opened, error);
     if (status != TTR_OK)
         return status;
     opening->first = opening->first ? opening->first : in;
-    lanes->users++;
-    reader->lanes = lanes;
-    reader->lane = i;
-    reader->takes_all = is_copy;
-    in->shares_file = i > 0;
-    reader->is_in_order = opened.lane.is_in_order && !is_copy;
-    in->base.order = reader->is_in_order || is_copy ? TTR_ORDER_TIME : TTR_ORDER_NONE;
+    join_lane(in, lanes, i);
     return ctf_add_attributes(in, opening->trace, &opened.lane, opened.number) ? TTR_OK : fail_memory(error);
 }
 
@@ -184,9 +206,13 @@ static ttr_status open_file(struct opening *opening, const struct folder_file *f
     }
     uint32_t n = in->flags & TTR_READ_DEFINITIONS ? 1 : lanes->n;
     ttr_status status = take_lane(opening, in, lanes, 0, error);
+    if (status == TTR_OK)
+        status = correct_end(opening, file, error);
     for (uint32_t i = 1; i < n && status == TTR_OK; i++) {
         in = make_input(opening, file, error);
         status = in ? take_lane(opening, in, lanes, i, error) : error->status;
+        if (status == TTR_OK)
+            status = correct_end(opening, file, error);
     }
     ctf_lanes_release(lanes);
     opening->files++;
@@ -244,6 +270,15 @@ static ttr_status read_time_option(struct opening *opening, ttr_error *error)
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "time=%s: expected exact or double", value);
 }
 
+static ttr_status read_intersection_option(struct opening *opening, ttr_error *error)
+{
+    const char *value = options_get(opening->copies, opening->copies_n, "stream-intersection");
+    opening->set->intersects = value && strcmp(value, "yes") == 0;
+    if (!value || opening->set->intersects || strcmp(value, "no") == 0)
+        return TTR_OK;
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "stream-intersection=%s: expected yes or no", value);
+}
+
 static ttr_status prepare(struct opening *opening, ttr_error *error)
 {
     char path[1024];
@@ -252,6 +287,8 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
     ttr_status status = options_copy(&list, &opening->copies, &opening->copies_n, error);
     if (status == TTR_OK)
         status = read_time_option(opening, error);
+    if (status == TTR_OK)
+        status = read_intersection_option(opening, error);
     if (status == TTR_OK)
         status = rfc11_read_options(opening->trace, opening->copies, opening->copies_n, error);
     if (status == TTR_OK)
@@ -285,6 +322,53 @@ static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const c
     return status;
 }
 
+/* Whether the reason is one trace's own, so that others can be read. */
+static bool is_of_trace(const struct ctf_set *set, ttr_status status)
+{
+    bool is_strict = set->options && set->options->flags & TTR_READ_STRICT;
+    return !is_strict && status != TTR_OK && status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN;
+}
+
+/* In the place of a trace that cannot be read: an input without events that tells why. */
+static ttr_status open_refused(struct ctf_set *set, const char *path, const ttr_error *reason, ttr_error *error)
+{
+    ttr *t = set->t;
+    struct source *source = source_open_memory(&t->counted, "", 0, NULL, error);
+    struct input *in = source ? input_new(t, source, &format_ctf, path, set->options, error) : NULL;
+    struct ctf_trace *trace = in ? ctf_trace_new(t, NULL, error) : NULL;
+    if (!trace) {
+        ttr_close(in ? &in->base : NULL);
+        return error->status;
+    }
+    ctf_trace_join(trace, in, METADATA, 0);
+    ctf_trace_release(trace);
+    ((struct ctf_reader *)in->own)->is_nothing = true;
+    ttr_status status = input_damage(in, reason->offset == NO_OFFSET ? 0 : reason->offset, 0, "trace.unreadable", error, "%.*s",
+                                     (int)strcspn(reason->text, "\n"), reason->text);
+    if (status == TTR_OK)
+        return ctf_set_add(set, &(struct ctf_opened){.in = in, .folder = set->folders - 1}, error);
+    ttr_close(&in->base);
+    return status;
+}
+
+/* Adds the inputs of a folder.  Others are there: what is wrong with this one is told, and counted in *bad; the first time it stays in `first`. */
+static ttr_status open_one_of(struct ctf_set *set, struct folder *folder, size_t *bad, ttr_error *first)
+{
+    char path[1024];
+    ttr_error own = {0};
+    (void)snprintf(path, sizeof path, "%s", folder_path(folder));
+    ttr_status status = open_trace(set, folder, NULL, &own);
+    if (is_of_trace(set, status)) {
+        if ((*bad)++ == 0)
+            *first = own;
+        ttr_error reason = own;
+        status = open_refused(set, path, &reason, &own);
+    }
+    if (status != TTR_OK)
+        *first = own;
+    return status;
+}
+
 /* Files that are not in subfolders. */
 static size_t count_files(struct folder *const *folders, size_t n)
 {
@@ -300,13 +384,18 @@ static ttr_reader *open_all(struct ctf_set *set, struct folder *const *folders, 
 {
     ttr_error own = {0};
     ttr_status status = TTR_OK;
+    size_t bad = 0;
     set->chunk = source_chunk(only ? 1 : count_files(folders, n));
     for (size_t i = 0; i < n; i++) {
-        if (status == TTR_OK)
-            status = open_trace(set, folders[i], only, &own);
-        else
+        if (status != TTR_OK)
             folder_close(folders[i]);
+        else if (n > 1)
+            status = open_one_of(set, folders[i], &bad, &own);
+        else
+            status = open_trace(set, folders[i], only, &own);
     }
+    if (status == TTR_OK && bad == n)
+        status = own.status; /* there are no others */
     ttr_reader *reader = status == TTR_OK ? ctf_set_merge(set, &own) : NULL;
     ctf_set_free(set);
     if (!reader && error) {

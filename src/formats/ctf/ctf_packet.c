@@ -47,6 +47,18 @@ static unsigned width_of(const struct type *type)
     return type->kind == TYPE_VAR_UINT || type->bits > 64 ? 64 : type->bits;
 }
 
+/* A number mapped to the clock, under any name: moves it from where the packet begins; without such a begin it is one. */
+static void take_time(struct ctf_frame *frame, uint64_t value, unsigned width)
+{
+    struct ctf_packet *packet = &frame->packet;
+    uint64_t before = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
+    frame->ticks = ctf_clock_update(before, value, width);
+    frame->has_ticks = true;
+    if (!packet->has_begin)
+        packet->begin = frame->ticks;
+    packet->has_begin = true;
+}
+
 static void take_context(struct roles *roles, const struct type *type, uint64_t value)
 {
     struct ctf_packet *packet = &roles->frame->packet;
@@ -64,6 +76,10 @@ static void take_context(struct roles *roles, const struct type *type, uint64_t 
     case CTF_ROLE_TIME_BEGIN:
         packet->has_begin = true;
         packet->begin = value;
+        roles->frame->has_ticks = false;
+        break;
+    case CTF_ROLE_TIME:
+        take_time(roles->frame, value, width_of(type));
         break;
     case CTF_ROLE_TIME_END:
         packet->has_end = true;

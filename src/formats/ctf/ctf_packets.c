@@ -1,8 +1,8 @@
 /* Packets of a stream file.  A packet is made in memory: its first bytes are left free, events are appended until it is large enough, then
  * the free bytes are filled in and the packet goes to its file, with an entry in the index.
  *
- *   CTF 1.8, 2: [0..3] magic | [4..19] uuid | [20..23] stream class | [24..31] stream | [32..39] begin | [40..47] end
- *               [48..55] content, bits | [56..63] packet, bits | [64..71] sequence | [72..79] discarded [| [80..83] cpu]
+ *   CTF 1.8, 2: [0..3] magic | [4..19] uuid | [20..23] stream class [| stream u64] [| begin u64 | end u64] | content, bits u64 |
+ *               packet, bits u64 [| sequence u64] [| discarded u64] [| cpu u32] [| fields of another trace's packets]
  *   RFC v1.1:   rfc11_packet.h
  * The index is LTTng's: big-endian, 16 bytes { magic 0xC1F1DCC1, 1, 1, 72 }, then 72 bytes a packet { offset and sizes, times, discarded,
  * stream class, stream, sequence }. */
@@ -12,7 +12,8 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-#define HEAD_BYTES 80u     /* 84 with a cpu */
+#define HEAD_BYTES 24u     /* magic, uuid, stream class */
+#define HEAD_NUMBERS 7u    /* of 64 bits, at most, before the cpu */
 #define MAGIC 0xC1FC1FC1u
 #define INDEX_MAGIC 0xC1F1DCC1u
 #define INDEX_ENTRY 72u
@@ -28,16 +29,59 @@ static bool is_rfc(const struct ctf_stream_out *stream)
     return stream->trace->description.version == CTF_RFC_1_1;
 }
 
+/* The numbers of 64 bits in a packet's head, in their order. */
+static size_t head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits, uint64_t *numbers)
+{
+    const struct ctf_kind_out *kind = stream->kind;
+    size_t n = 0;
+    if (stream->trace->has_numbers)
+        numbers[n++] = stream->number;
+    if (kind->has_clock) {
+        numbers[n++] = stream->begin;
+        numbers[n++] = stream->last;
+    }
+    numbers[n++] = content_bits;
+    numbers[n++] = stream->put.at;
+    if (kind->has_sequence)
+        numbers[n++] = stream->sequence;
+    if (kind->has_discarded)
+        numbers[n++] = stream->discarded;
+    return n;
+}
+
+/* Bytes that are filled in when a packet ends. */
 static size_t head_bytes(const struct ctf_stream_out *stream)
 {
-    return is_rfc(stream) ? RFC11_HEADER : stream->kind->has_cpu ? HEAD_BYTES + 4 : HEAD_BYTES;
+    uint64_t numbers[HEAD_NUMBERS];
+    if (is_rfc(stream))
+        return RFC11_HEADER;
+    return HEAD_BYTES + 8 * head_numbers(stream, 0, numbers) + (stream->kind->has_cpu ? 4 : 0);
+}
+
+/* What the packets to come begin with. */
+static void make_head(struct ctf_stream_out *stream, const struct ctf_items *items)
+{
+    buffer_clear(&stream->head);
+    struct encode encode = {.put = bitput_begin(&stream->head)};
+    bitput_zeros(&encode.put, head_bytes(stream) * 8);
+    if (items) {
+        encode.field = items->field;
+        encode.n = items->n;
+    }
+    if (stream->kind->fields)
+        encode_members(&encode, stream->kind->fields);
+    stream->head_bits = encode.put.at;
 }
 
 static void begin_packet(struct ctf_stream_out *stream, uint64_t ticks)
 {
+    if (stream->head.n == 0)
+        make_head(stream, NULL);
     buffer_clear(&stream->packet);
     stream->put = bitput_begin(&stream->packet);
-    bitput_zeros(&stream->put, head_bytes(stream) * 8);
+    buffer_add(&stream->packet, stream->head.bytes, stream->head.n);
+    stream->packet.failed |= stream->head.failed;
+    stream->put.at = stream->head_bits;
     stream->begin = stream->last = ticks;
     stream->events = 0;
     stream->is_open = true;
@@ -75,19 +119,16 @@ static void store(struct ctf_stream_out *stream, uint64_t byte, uint64_t value, 
 static void fill_head(struct ctf_stream_out *stream, uint64_t content_bits)
 {
     const struct ctf_description *description = &stream->trace->description;
+    uint64_t numbers[HEAD_NUMBERS];
+    size_t n = head_numbers(stream, content_bits, numbers);
     store(stream, 0, MAGIC, 32);
     for (unsigned i = 0; i < 16; i++)
         store(stream, 4 + i, description->uuid[i], 8);
     store(stream, 20, stream->kind->class->id, 32);
-    store(stream, 24, stream->number, 64);
-    store(stream, 32, stream->begin, 64);
-    store(stream, 40, stream->last, 64);
-    store(stream, 48, content_bits, 64);
-    store(stream, 56, stream->put.at, 64);
-    store(stream, 64, stream->sequence, 64);
-    store(stream, 72, stream->discarded, 64);
+    for (size_t i = 0; i < n; i++)
+        store(stream, HEAD_BYTES + 8 * i, numbers[i], 64);
     if (stream->kind->has_cpu)
-        store(stream, 80, stream->cpu, 32);
+        store(stream, HEAD_BYTES + 8 * n, stream->cpu, 32);
 }
 
 static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint64_t packet_bits)
@@ -124,11 +165,13 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
     struct buffer *bytes = &stream->packet;
     ttr_status status = TTR_OK;
     stream->is_open = false;
+    stream->last = stream->end > stream->last ? stream->end : stream->last;
+    stream->end = 0;
     bitput_align(&stream->put, 3);
     if (stream->packet.failed)
         return fail_memory(error);
     if (!stream->sink)
-        stream->sink = ctf_add_file(stream->trace->folder, out, "", stream->name, "", error);
+        stream->sink = ctf_add_file(stream->trace->home.folder, out, "", stream->name, "", error);
     if (!stream->sink)
         return error ? error->status : TTR_E_IO;
     if (!stream->trace->description.has_uuid)
@@ -156,6 +199,10 @@ static void put_header(struct ctf_stream_out *stream, uint64_t id, uint64_t tick
     struct bitput *put = &stream->put;
     void (*number)(struct bitput *, uint64_t, unsigned) = stream->trace->description.is_big_endian ? bitput_be : bitput_le;
     bitput_align(put, 3);
+    if (!stream->kind->has_time) {
+        number(put, id, 32);
+        return;
+    }
     if (id < ID_EXTENDED && ticks - stream->last <= UINT32_MAX) {
         number(put, id, 16);
         number(put, ticks, 32);
@@ -228,6 +275,17 @@ static bool encode_event(struct ctf_stream_out *stream, const struct ctf_event_c
     return !behind || fill_size(stream, behind);
 }
 
+ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_items *items, uint64_t begin,
+                            ttr_error *error)
+{
+    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    if (status != TTR_OK)
+        return status;
+    make_head(stream, items);
+    begin_packet(stream, begin);
+    return stream->packet.failed ? fail_memory(error) : TTR_OK;
+}
+
 /* Bytes at which packets end; less than was asked for where many streams are written at once. */
 static uint64_t packet_limit(const struct ctf_stream_out *stream)
 {
@@ -243,8 +301,11 @@ ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
     uint64_t at = stream->put.at;
     bool fits = encode_event(stream, class, items, ticks);
     if (stream->events && stream->put.at / 8 > packet_limit(stream)) {
+        uint64_t end = stream->end;
+        stream->end = 0;
         bitput_cut(&stream->put, at);
         ttr_status status = end_packet(stream, out, error);
+        stream->end = end;
         if (status != TTR_OK)
             return status;
         begin_packet(stream, ticks);
@@ -270,7 +331,7 @@ static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *
     for (size_t i = 0; i < 4; i++)
         bitput_be(&put, head[i], 32);
     buffer_add(&file, stream->index.bytes, stream->index.n);
-    struct sink *sink = ctf_add_file(stream->trace->folder, out, "index/", stream->name, ".idx", error);
+    struct sink *sink = ctf_add_file(stream->trace->home.folder, out, "index/", stream->name, ".idx", error);
     file.failed |= stream->index.failed;
     ttr_status status = ctf_write_file(sink, &file, error);
     buffer_free(&file);
@@ -292,5 +353,6 @@ void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc)
     sink_abandon(stream->sink);
     buffer_free(&stream->packet);
     buffer_free(&stream->index);
+    buffer_free(&stream->head);
     alloc_free(alloc, stream->name, stream->name_size, 1);
 }

@@ -40,13 +40,14 @@ static void begin(struct made *m, enum ctf_version version, bool is_big, bool ha
     assert_true(ctf_trace_begin(&m->trace, m->out.t, &m->options, version, &(ttr_event){.time = 0}));
     m->trace.streams_n = 1;
     m->stream = (struct ctf_stream_out){.trace = &m->trace, .has_cpu = has_cpu, .cpu = 3};
-    m->stream.kind = ctf_trace_add_kind(&m->trace, (ttr_text){"events", 6}, has_cpu, NULL);
+    m->stream.kind = ctf_trace_add_kind(&m->trace, &(struct ctf_kind_like){.name = {"events", 6}, .has_cpu = has_cpu, .has_clock = true, .has_time = true, .has_sequence = true, .has_discarded = true, .clock = m->trace.clock});
     assert_non_null(m->stream.kind);
     m->stream.name_size = sizeof "stream";
     m->stream.name = alloc_zero(&m->out.t->counted, m->stream.name_size, 1);
     memcpy(m->stream.name, "stream", 6);
     buffer_init(&m->stream.packet, &m->out.t->counted);
     buffer_init(&m->stream.index, &m->out.t->counted);
+    buffer_init(&m->stream.head, &m->out.t->counted);
 }
 
 /* Writes the event of the builder. */
@@ -206,7 +207,7 @@ static void the_rfc_big_endian_with_headers_of_type_1_and_natural_alignment(void
     m.options.rfc_is_natural = true;
     assert_true(ctf_trace_begin(&m.trace, m.out.t, &m.options, CTF_RFC_1_1, &(ttr_event){.time = 0}));
     m.trace.streams_n = 1;
-    m.stream.kind = ctf_trace_add_kind(&m.trace, (ttr_text){"events", 6}, false, NULL);
+    m.stream.kind = ctf_trace_add_kind(&m.trace, &(struct ctf_kind_like){.name = {"events", 6}, .has_clock = true, .has_time = true, .has_sequence = true, .has_discarded = true, .clock = m.trace.clock});
     put_two(&m);
     end_stream(&m);
     check_file(&m, "stream", "c1fc1fc1 ss 0000006e 0000006e 00000000 00000000 00000000000003e8 00000001000007d0 00000000 20 00 00 00"

@@ -189,14 +189,25 @@ static bool make_loads(struct ctf_plan *plan)
     return true;
 }
 
-static bool has_time_in(const struct type *type)
+bool ctf_moves_clock(const struct type *type)
 {
+    if (!type)
+        return false;
     if (type->role == CTF_ROLE_TIME)
         return true;
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (has_time_in(type->members[i].type))
+        if (ctf_moves_clock(type->members[i].type))
             return true;
-    return type->element && has_time_in(type->element);
+    return ctf_moves_clock(type->element);
+}
+
+/* Whether anything behind the header of any event does. */
+static bool has_time_behind(const struct ctf_stream_class *stream)
+{
+    bool has_time = ctf_moves_clock(stream->event_context);
+    for (size_t i = 0; i < stream->events_n && !has_time; i++)
+        has_time = ctf_moves_clock(stream->events[i]->context) || ctf_moves_clock(stream->events[i]->payload);
+    return has_time;
 }
 
 void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream, const struct layout *layout)
@@ -206,11 +217,11 @@ void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream,
     plan->only_id = stream->events_n == 1 ? stream->events[0]->id : 0;
     if (header) {
         plan->align = header->align;
-        plan->has_time = has_time_in(header);
+        plan->has_time = ctf_moves_clock(header) || has_time_behind(stream);
         if (!make_parts(plan, header))
             return;
     } else {
-        plan->has_time = false;
+        plan->has_time = has_time_behind(stream);
     }
     if (count_use(&plan->first, CTF_PART_ID))
         plan->only_id = 0;
@@ -239,13 +250,12 @@ static void run_parts(const struct ctf_parts *parts, struct bits *bits, struct c
     }
 }
 
-/* Any header: what has a role counts, the last of each wins. */
-static void run_layout(const struct ctf_plan *plan, struct bits *bits, const uint64_t *slots, struct ctf_header *header)
+void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64_t *slots, struct ctf_header *header)
 {
     struct layout_walk walk;
     const struct type *type;
     ttr_field field;
-    layout_walk_begin(&walk, plan->layout, bits, NULL);
+    layout_walk_begin(&walk, layout, bits, NULL);
     memcpy(walk.run.slots, slots, sizeof walk.run.slots);
     uint64_t before = bits->at;
     while (layout_walk_next(&walk, &field, &type)) {
@@ -267,7 +277,7 @@ void ctf_read_header(const struct ctf_plan *plan, struct bits *bits, const uint6
     header->id = plan->only_id;
     header->end = LAYOUT_FINE;
     if (plan->kind == CTF_PLAN_LAYOUT) {
-        run_layout(plan, bits, slots, header);
+        ctf_walk_times(plan->layout, bits, slots, header);
         return;
     }
     bits_align(bits, plan->align);

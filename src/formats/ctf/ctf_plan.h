@@ -56,6 +56,9 @@ struct ctf_plan {
     const struct layout *layout;
 };
 
+/* Whether a number in a type is mapped to the stream's clock; NULL is none. */
+bool ctf_moves_clock(const struct type *type);
+
 /* Makes the plan of a stream class; `layout`: that of its header, borrowed, NULL where there is none. */
 void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream, const struct layout *layout);
 
@@ -69,6 +72,9 @@ struct ctf_header {
 /* Reads a header anywhere, by parts or by layout.  `bits` stands where the record before ended; behind the header where fine.
  * `slots`: LAYOUT_SLOTS values that the layout needs from outside. */
 void ctf_read_header(const struct ctf_plan *plan, struct bits *bits, const uint64_t *slots, struct ctf_header *header);
+
+/* Walks any header, or what stands behind one: what has a role counts, the last id and all times.  `slots`: the layout's imports. */
+void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64_t *slots, struct ctf_header *header);
 
 /* Reads a header of a plan with loads at p, where loads.room bytes are; false where it has an extension: then nothing is read. */
 static inline bool ctf_load_header(const struct ctf_plan *plan, const uint8_t *p, struct ctf_header *header)

@@ -209,7 +209,7 @@ static enum step enter_packet(struct ctf_reader *reader)
     reader->offset = reader->next;
     reader->bits = bits_over(packet->base, frame->head, frame->head);
     reader->content_end = packet->content;
-    reader->ticks = packet->has_begin ? packet->begin : 0;
+    reader->ticks = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
     if (!reader->stream->kind->plan.has_time)
         reader->time = time_without_clock(reader, packet);
     if (in->flags & TTR_READ_DEFINITIONS && !reader->is_told)

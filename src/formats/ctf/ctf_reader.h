@@ -40,6 +40,7 @@ struct ctf_class {
     bool is_usual;                        /* its events need nothing but their bytes */
     struct ctf_spot pid, tid;
     struct ctf_spot name;                 /* `bytes` of characters */
+    const struct layout *times;           /* CTF 1.8: of a body that moves the clock, to find what does; else NULL */
     const struct ctf_said *said;          /* in our own dialect: what its events say of themselves; else NULL */
     struct ctf_schema schema;
 };
@@ -53,6 +54,8 @@ struct ctf_frame {
     uint64_t head;                        /* bits of header and context */
     uint64_t context_bit;
     unsigned discarded_width, sequence_width;
+    uint64_t ticks;                       /* of the clock behind the context, where a field without a name of its own moved it */
+    bool has_ticks;
     bool is_whole_file;                   /* no size at all */
     bool is_unfinished;                   /* a size that a tracer writes last: the content ends where events do */
     bool is_overfull;                     /* the content claims more than the packet */

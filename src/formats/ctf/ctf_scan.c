@@ -1,5 +1,6 @@
 /* A look ahead over a stream file before its first event is read.  Only headers are touched, or only the index where the file has one:
- * that must list packets without holes up to the end of the file, and the first, the last and one in the middle must be as it says. */
+ * that must list packets of one stream in order and without holes up to the end of the file, and the first, the last, one in the middle and
+ * those that overlap must be as it says. */
 #include "formats/ctf/ctf_scan.h"
 
 #include <string.h>
@@ -126,6 +127,7 @@ static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bo
         lane->begin = times[0];
     if (has_begin && (!lane->has_begin || times[1] > lane->end))
         lane->end = times[1];
+    lane->last_begin = has_begin ? times[0] : lane->last_begin;
     lane->has_begin |= has_begin;
     ctf_settle_before(&lane->last, &frame->packet);
 }
@@ -228,16 +230,27 @@ static bool imagine(struct scan *scan, const struct ctf_index_entry *entry, cons
     return frame->kind != NULL;
 }
 
+/* Whether an entry can stand behind another.  All of an index are of one stream and in order: an entry that is wrong is noticed by this,
+ * but for a smaller end, which ctf_find_mark allows for. */
+static bool follows(const struct ctf_index_entry *entry, const struct ctf_index_entry *before)
+{
+    return entry->stream_id == before->stream_id && entry->instance == before->instance && entry->begin >= before->begin &&
+           (entry->end == 0 || entry->end >= entry->begin) && (entry->end == 0 || entry->end >= before->end);
+}
+
 /* Takes all entries; false where they do not fit: nothing was taken then. */
 static bool follow_index(struct scan *scan, struct ctf_index *index)
 {
     struct ctf_frame like = {.kind = NULL}, frame;
-    struct ctf_index_entry entry;
+    struct ctf_index_entry entry, before = {.end = 0};
     ttr_error error;
     while (ctf_index_next(index, &entry)) {
-        bool is_checked = index->at == 1 || index->at == index->n / 2 || index->at == index->n;
+        bool is_checked = index->at == 1 || index->at == index->n / 2 || index->at == index->n || entry.begin < before.end;
         if (entry.offset != scan->at || entry.size == 0 || entry.size % 8 || entry.content > entry.size)
             return false;
+        if (index->at > 1 && !follows(&entry, &before))
+            return false;
+        before = entry;
         if (is_checked && (look(scan, scan->at, &like, &error) != CTF_FRAMED || !fits(&like, &entry, index->has_instance)))
             return false;
         if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)

@@ -17,6 +17,7 @@ struct ctf_lane {
     uint64_t number;             /* of its data stream */
     bool has_number, has_begin;
     int64_t begin, end;          /* of all its packets, where packets have times */
+    int64_t last_begin;          /* of its last packet */
     bool is_in_order;            /* no packet begins before the one before it ends */
     struct ctf_before last;      /* counters behind its last packet */
 };

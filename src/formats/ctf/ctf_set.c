@@ -1,13 +1,16 @@
 /* Order and kinship of inputs.
  *
  * Events of equal time come as babeltrace2 gives them: by the uuid of the trace, stream class, number of the data stream; files of one
- * stream by their begin.  Traces without a uuid come behind, in the order of their folders. */
+ * stream by their begin.  Traces without a uuid come behind, in the order of their names, which are host and place. */
 #include "formats/ctf/ctf_set.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clockmath.h"
 #include "base/status.h"
+#include "formats/ctf/ctf_attributes.h"
+#include "formats/ctf/ctf_intersect.h"
 
 ttr_status ctf_set_add(struct ctf_set *set, const struct ctf_opened *opened, ttr_error *error)
 {
@@ -22,7 +25,8 @@ ttr_status ctf_set_add(struct ctf_set *set, const struct ctf_opened *opened, ttr
 void ctf_set_free(struct ctf_set *set)
 {
     for (size_t i = 0; i < set->n; i++)
-        ttr_close(&set->opened[i].in->base);
+        if (set->opened[i].in)
+            ttr_close(&set->opened[i].in->base);
     alloc_free(&set->t->counted, set->opened, set->capacity, sizeof *set->opened);
     set->n = 0;
 }
@@ -30,6 +34,13 @@ void ctf_set_free(struct ctf_set *set)
 static const struct ctf_description *description_of(const struct ctf_opened *opened)
 {
     return &((const struct ctf_reader *)opened->in->own)->trace->description;
+}
+
+/* "" also of traces that are not of one folder. */
+static const char *place_of(const struct ctf_opened *opened)
+{
+    const struct folder *folder = ((const struct ctf_reader *)opened->in->own)->trace->folder;
+    return folder ? folder_place(folder) : "";
 }
 
 static uint64_t class_of(const struct ctf_opened *opened)
@@ -42,12 +53,35 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
+/* A byte of "HOST/PLACE"; 0 behind the end. */
+static unsigned char name_at(ttr_text host, const char *place, size_t i)
+{
+    if (i < host.n)
+        return (unsigned char)host.p[i];
+    if (i == host.n && host.n && place[0])
+        return '/';
+    return (unsigned char)place[i - host.n - (host.n && place[0])];
+}
+
+static int compare_names(const struct ctf_opened *a, const struct ctf_opened *b)
+{
+    ttr_text x = ctf_trace_host(description_of(a)), y = ctf_trace_host(description_of(b));
+    const char *x_place = place_of(a), *y_place = place_of(b);
+    size_t i = 0;
+    while (name_at(x, x_place, i) && name_at(x, x_place, i) == name_at(y, y_place, i))
+        i++;
+    return name_at(x, x_place, i) - name_at(y, y_place, i);
+}
+
 static int compare_traces(const struct ctf_opened *a, const struct ctf_opened *b)
 {
     const struct ctf_description *x = description_of(a), *y = description_of(b);
     if (x->has_uuid != y->has_uuid)
         return x->has_uuid ? -1 : 1;
-    return x->has_uuid ? memcmp(x->uuid, y->uuid, 16) : compare_numbers(a->folder, b->folder);
+    if (x->has_uuid)
+        return memcmp(x->uuid, y->uuid, 16);
+    int order = a->folder == b->folder ? 0 : compare_names(a, b);
+    return order ? order : compare_numbers(a->folder, b->folder);
 }
 
 static int compare(const void *a, const void *b)
@@ -93,23 +127,128 @@ static void link_stream(struct ctf_set *set)
     }
 }
 
+/* Behind the last input of the trace whose first is the i-th. */
+static size_t end_of_trace(const struct ctf_set *set, size_t i)
+{
+    size_t end = i;
+    while (end < set->n && compare_traces(&set->opened[i], &set->opened[end]) == 0)
+        end++;
+    return end;
+}
+
+/* Tells of each trace that is of one folder where it lies; those of several have no place.  False when memory is out. */
+static bool tell_places(struct ctf_set *set)
+{
+    bool is_fine = true;
+    for (size_t i = 0, end; i < set->n; i = end) {
+        bool is_of_one = true;
+        end = end_of_trace(set, i);
+        for (size_t k = i; k < end; k++)
+            is_of_one = is_of_one && set->opened[k].folder == set->opened[i].folder;
+        for (size_t k = i; k < end && is_of_one; k++)
+            is_fine = is_fine && ctf_add_place(set->opened[k].in, place_of(&set->opened[k]));
+    }
+    return is_fine;
+}
+
+/* --- Merging --- */
+
+/* Takes the inputs over. */
+static ttr_reader *merge_some(ttr *t, ttr_reader **list, size_t n, ttr_error *error)
+{
+    return n == 1 && list[0]->order == TTR_ORDER_TIME ? list[0] : ttr_merge(t, list, n, error);
+}
+
+/* Lets through what is in the time in which all streams are active, which offsets shift as they do events. */
+static ttr_reader *keep_between(const struct ctf_set *set, const struct ctf_intersection *at, ttr_reader *in, ttr_error *error)
+{
+    int64_t offset = set->options ? set->options->time_offset : 0;
+    bool is_clamped = false;
+    ttr_filter filter;
+    ttr_filter_init(&filter);
+    filter.from_ns = clockmath_add(at->from, offset, &is_clamped);
+    filter.to_ns = clockmath_add(clockmath_add(at->to, offset, &is_clamped), 1, &is_clamped);
+    return ttr_filter_new(in, &filter, error);
+}
+
+/* Whether a lane is of the same data stream as the one before it. */
+static bool is_of_stream(const struct ctf_opened *a, const struct ctf_opened *b)
+{
+    bool is_of_file = a->folder == b->folder && a->file == b->file && class_of(a) == class_of(b) && a->number == b->number;
+    return is_of_file || is_one_stream(a, b);
+}
+
+/* Puts one reader of the trace of the i-th input up to `end` into list[i]. */
+static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr_reader **list, ttr_error *error)
+{
+    struct ctf_intersection at = {.streams = 0};
+    const struct ctf_reader *first = set->opened[i].in->own;
+    const char *path = first->trace->folder ? folder_path(first->trace->folder) : "";
+    for (size_t k = i; k < end; k++) {
+        const struct ctf_reader *reader = set->opened[k].in->own;
+        if (!reader->is_nothing)
+            ctf_intersection_add(&at, &set->opened[k].lane, k > i && is_of_stream(&set->opened[k - 1], &set->opened[k]), reader->file);
+    }
+    if (!first->trace->folder) { /* stands for a trace that cannot be read */
+        list[i] = &set->opened[i].in->base;
+        set->opened[i].in = NULL;
+        return TTR_OK;
+    }
+    ttr_status status = ctf_intersection_end(&at, path, error);
+    if (status != TTR_OK)
+        return status;
+    for (size_t k = i; k < end; k++) {
+        list[k] = &set->opened[k].in->base;
+        set->opened[k].in = NULL;
+    }
+    ttr_reader *merged = merge_some(set->t, list + i, end - i, error);
+    list[i] = merged ? keep_between(set, &at, merged, error) : NULL;
+    return list[i] ? TTR_OK : error->status;
+}
+
+/* Makes one reader of each trace; their number, or 0 with an error. */
+static size_t intersect(struct ctf_set *set, ttr_reader **list, ttr_error *error)
+{
+    size_t n = 0;
+    ttr_status status = TTR_OK;
+    for (size_t i = 0, end; i < set->n && status == TTR_OK; i = end) {
+        end = end_of_trace(set, i);
+        status = intersect_trace(set, i, end, list, error);
+        list[n] = list[i];
+        n += status == TTR_OK;
+    }
+    while (status != TTR_OK && n > 0)
+        ttr_close(list[--n]);
+    return n;
+}
+
+static size_t list_all(struct ctf_set *set, ttr_reader **list)
+{
+    size_t n = set->n;
+    for (size_t i = 0; i < n; i++)
+        list[i] = &set->opened[i].in->base;
+    set->n = 0; /* taken over */
+    return n;
+}
+
 ttr_reader *ctf_set_merge(struct ctf_set *set, ttr_error *error)
 {
-    ttr *t = set->t;
-    size_t n = set->n;
-    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *));
+    const struct alloc *alloc = &set->t->counted;
+    size_t room = set->n, n = 0;
+    ttr_reader **list = alloc_zero(alloc, room, sizeof(ttr_reader *)), *reader = NULL;
     if (!list) {
         (void)fail_memory(error);
         return NULL;
     }
-    if (n)
-        qsort(set->opened, n, sizeof *set->opened, compare);
+    if (room)
+        qsort(set->opened, room, sizeof *set->opened, compare);
     link_stream(set);
-    for (size_t i = 0; i < n; i++)
-        list[i] = &set->opened[i].in->base;
-    set->n = 0; /* taken over */
-    bool is_alone = n == 1 && list[0]->order == TTR_ORDER_TIME;
-    ttr_reader *reader = is_alone ? list[0] : ttr_merge(t, list, n, error);
-    alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
+    if (!tell_places(set))
+        (void)fail_memory(error);
+    else
+        n = set->intersects ? intersect(set, list, error) : list_all(set, list);
+    if (n)
+        reader = merge_some(set->t, list, n, error);
+    alloc_free(alloc, list, room, sizeof(ttr_reader *));
     return reader;
 }

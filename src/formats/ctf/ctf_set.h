@@ -21,6 +21,7 @@ struct ctf_set {
     const ttr_read_options *options;
     size_t chunk;        /* of windows, see source_chunk */
     size_t folders;      /* opened so far */
+    bool intersects;     /* only the time in which all streams of a trace are active is asked for */
     struct ctf_opened *opened;
     size_t n, capacity;
 };

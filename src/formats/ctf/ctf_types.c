@@ -38,6 +38,7 @@ void ctf_types_free(struct ctf_types *types)
     pairmap_free(&types->times);
     buffer_free(&types->name);
     alloc_free(alloc, types->type, types->capacity, sizeof *types->type);
+    alloc_free(alloc, types->called, types->called_capacity, sizeof *types->called);
     alloc_free(alloc, types->member, types->members_capacity, sizeof *types->member);
 }
 
@@ -84,8 +85,9 @@ static struct type *make_number(struct ctf_types *types, enum type_kind kind, un
     struct type *type = new_type(types, kind);
     if (!type)
         return NULL;
+    bool is_integer = kind == TYPE_UINT || kind == TYPE_INT;
     type->bits = bits;
-    type->base = (uint8_t)(base ? base : 10);
+    type->base = (uint8_t)(is_integer && !base ? 10 : is_integer ? base : 0);
     type->align = alignment(types, bits);
     return type;
 }
@@ -228,6 +230,39 @@ static const struct type *nothing(struct ctf_types *types, bool is_absent)
     return stand_in(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
 }
 
+/* Labels of another description, said once more in this one. */
+static const struct type_labels *copy_labels(struct ctf_types *types, const struct type_labels *from)
+{
+    struct type_labels *labels = take(types, sizeof *labels);
+    struct type_label *label = take(types, from->n * sizeof *label + 1);
+    if (!labels || !label)
+        return NULL;
+    for (uint32_t i = 0; i < from->n; i++) {
+        struct type_range *ranges = take(types, from->label[i].ranges_n * sizeof *ranges + 1);
+        if (!ranges)
+            return NULL;
+        memcpy(ranges, from->label[i].ranges, from->label[i].ranges_n * sizeof *ranges);
+        label[i] = (struct type_label){keep(types, from->label[i].name.p, from->label[i].name.n), ranges, from->label[i].ranges_n};
+    }
+    *labels = (struct type_labels){label, from->n, from->is_signed};
+    return labels;
+}
+
+static const struct type *with_labels(struct ctf_types *types, const ttr_value *value)
+{
+    union {
+        const char *text;
+        const struct type_labels *labels;
+    } from = {.text = value->text.p};
+    enum type_kind kind = value->hint == CTF_ITEM_FLAGS ? TYPE_FLAGS : value->type == TTR_TYPE_INT ? TYPE_INT : TYPE_UINT;
+    uint64_t key = hash_pair(key_of(kind, value->bits, value->base), (uintptr_t)from.labels);
+    const struct type *known = find(types, key);
+    struct type *type = known ? NULL : make_number(types, kind, value->bits, value->base);
+    if (type)
+        type->labels = copy_labels(types, from.labels);
+    return known ? known : remember(types, key, type);
+}
+
 /* --- Names --- */
 
 /* Whether attributes stand among the fields under way: in contexts, of which the RFC has none for a single class. */
@@ -236,14 +271,36 @@ static bool has_attributes(const struct ctf_types *types)
     return types->root != ROOT_PAYLOAD || is_rfc(types);
 }
 
-/* An identifier of TSDL has an underscore before it, as LTTng's have, so that it can be no keyword; people see it without. */
+/* Outside of the dialect nobody would take back an escape: what cannot be in a name becomes an underscore. */
+static void put_plain_name(struct ctf_types *types, ttr_text name, unsigned times)
+{
+    char digits[NUMBER_MAX];
+    bool is_identifier = types->description->version == CTF_1_8, is_changed = times > 1;
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        is_changed |= is_identifier && !is_word;
+        buffer_add_byte(&types->name, is_identifier && !is_word ? '_' : (uint8_t)c);
+    }
+    types->renamed += is_changed;
+    if (times < 2)
+        return;
+    buffer_add_byte(&types->name, '_');
+    buffer_add(&types->name, digits, number_put_u64(digits, times));
+}
+
+/* An identifier of TSDL has an underscore before it, as LTTng's have, so that it can be no keyword; people see it without.  Not so what
+ * readers know by its name. */
 static void name_member(struct ctf_types *types, struct type_member *member, ttr_text name, unsigned times, bool is_fixed)
 {
-    bool is_tsdl = types->description->version == CTF_1_8;
+    bool is_cpu = !types->is_dialect && types->root == ROOT_PACKET_CONTEXT && name.n == 6 && memcmp(name.p, "cpu_id", 6) == 0;
+    bool is_tsdl = types->description->version == CTF_1_8 && !is_cpu;
     buffer_clear(&types->name);
     if (is_tsdl)
         buffer_add_byte(&types->name, '_');
-    if (is_fixed)
+    if (!types->is_dialect)
+        put_plain_name(types, name, times);
+    else if (is_fixed)
         buffer_add(&types->name, name.p, name.n);
     else
         ctf_name_escape(&types->name, name, types->description->version != CTF_2, has_attributes(types), times);
@@ -278,18 +335,21 @@ static size_t add_member(struct ctf_types *types)
 
 static const struct type *make_value(struct ctf_types *types);
 
-static void skip_value(struct ctf_types *types)
+/* How many items one is, with those in it. */
+static size_t items_inside(const struct ctf_items *items, size_t at)
 {
-    uint64_t left = 1;
-    for (; left && types->at < types->items->n; left--) {
-        const ttr_value *value = &types->items->field[types->at++].value;
+    size_t n = 0;
+    for (uint64_t left = 1; left && at + n < items->n; left--, n++) {
+        const ttr_value *value = &items->field[at + n].value;
         left += value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT ? value->count : 0;
     }
+    return n;
 }
 
 static bool is_counted(const ttr_value *value)
 {
-    return value->type == TTR_TYPE_BYTES ? value->hint != CTF_ITEM_FIXED : value->type == TTR_TYPE_ARRAY && value->hint != CTF_ITEM_MIXED;
+    return value->type == TTR_TYPE_BYTES ? value->hint != CTF_ITEM_FIXED
+                                         : value->type == TTR_TYPE_ARRAY && value->hint != CTF_ITEM_MIXED && value->hint != CTF_ITEM_FIXED;
 }
 
 static const ttr_value *peek(const struct ctf_types *types)
@@ -312,11 +372,15 @@ static void refer(struct ctf_types *types, struct type *type, ttr_text length)
 static const struct type *make_pair(struct ctf_types *types);
 static const struct type *make_counted(struct ctf_types *types, ttr_text name, ttr_text length);
 
-/* The elements of the array under way: all are like the first; without one nobody knows, and bytes do. */
-static const struct type *make_elements(struct ctf_types *types, uint32_t count, ttr_text name)
+static const struct type *make_scalar(struct ctf_types *types, const ttr_value *value);
+
+/* The elements of an array: all are like the first; without one its source may tell what they would be like, else bytes do. */
+static const struct type *make_elements(struct ctf_types *types, const ttr_value *array, ttr_text name)
 {
+    ttr_value likeness;
+    uint32_t count = array->count;
     if (count == 0)
-        return ctf_types_number(types, TYPE_UINT, 8, 10);
+        return ctf_items_likeness(array, &likeness) ? make_scalar(types, &likeness) : ctf_types_number(types, TYPE_UINT, 8, 10);
     types->path[types->path_n++] = name;
     const struct type *type;
     if (!is_counted(peek(types)))
@@ -325,7 +389,7 @@ static const struct type *make_elements(struct ctf_types *types, uint32_t count,
         type = is_rfc(types) ? make_counted(types, (ttr_text){"", 0}, (ttr_text){"", 0}) : make_pair(types);
     types->path_n--;
     for (uint32_t i = 1; i < count; i++)
-        skip_value(types);
+        types->at += items_inside(types->items, types->at);
     return type;
 }
 
@@ -341,7 +405,15 @@ static bool looks_like_bytes(const struct ctf_types *types)
 
 static const struct type *length_type(struct ctf_types *types)
 {
-    return ctf_types_number(types, TYPE_UINT, looks_like_bytes(types) ? LENGTH_BITS_ODD : LENGTH_BITS, 10);
+    unsigned bits = types->is_dialect && looks_like_bytes(types) ? LENGTH_BITS_ODD : LENGTH_BITS;
+    return ctf_types_number(types, TYPE_UINT, bits, 10);
+}
+
+/* What the member is called that has the length of the value under way; "" = none does. */
+static ttr_text called_length(const struct ctf_types *types)
+{
+    const ttr_value *value = peek(types);
+    return !types->is_dialect && value->text_id && value->v.u && value->v.u <= types->at ? types->called[value->v.u - 1] : (ttr_text){"", 0};
 }
 
 /* An array or bytes, called `name` in its struct, whose length is in the member `length` before it, or inline. */
@@ -354,12 +426,13 @@ static const struct type *make_counted(struct ctf_types *types, ttr_text name, t
     if (is_rfc(types)) {
         type->has_inline_length = true;
         type->length_type = length_type(types);
+        type->length_member = called_length(types);
     } else {
         refer(types, type, length);
     }
-    uint32_t count = types->items->field[types->at++].value.count;
+    const ttr_value *value = &types->items->field[types->at++].value;
     if (!is_bytes)
-        type->element = make_elements(types, count, name);
+        type->element = make_elements(types, value, name);
     else if (!is_blob)
         type->element = ctf_types_number(types, TYPE_UINT, 8, 16);
     if (type->element && type->element->align > type->align)
@@ -379,31 +452,76 @@ static const struct type *close_struct(struct ctf_types *types, size_t begin)
     return type;
 }
 
+static ttr_text without_underscores(ttr_text name)
+{
+    while (name.n && name.p[0] == '_')
+        name = (ttr_text){name.p + 1, name.n - 1};
+    return name;
+}
+
+/* Whether a field of the struct under way is called so: some readers take names for the same that differ by an underscore before them. */
+static bool is_called(const struct ctf_types *types, ttr_text name)
+{
+    ttr_text plain = without_underscores(name);
+    for (size_t i = types->scope; i < types->scope_end; i += items_inside(types->items, i)) {
+        const ttr_field *field = &types->items->field[i];
+        ttr_text other = without_underscores(field->name_id ? ttr_text_get(types->t, field->name_id) : field->name);
+        if (other.n == plain.n && memcmp(other.p, plain.p, plain.n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Adds the length of the value under way, under a name of its own.  Gives the name as written. */
+static ttr_text add_length(struct ctf_types *types, uint64_t structure, ttr_text name)
+{
+    char text[64 + NUMBER_MAX] = "";
+    size_t n = name.n > 64 - 8 ? 0 : name.n;
+    if (n)
+        memcpy(text, name.p, n);
+    memcpy(text + n, "_length", 7);
+    n += 7;
+    for (uint64_t number = 2, behind = n; !types->is_dialect && is_called(types, (ttr_text){text, n}); number++) {
+        text[behind] = '_';
+        n = behind + 1 + number_put_u64(text + behind + 1, number);
+    }
+    ttr_id id = ttr_text_add(types->t, text, n);
+    size_t at = add_member(types);
+    unsigned times = times_of(types, structure, id);
+    types->failed |= !id;
+    if (at == SIZE_MAX)
+        return (ttr_text){"", 0};
+    name_member(types, &types->member[at], (ttr_text){text, n}, times, false);
+    types->member[at].type = length_type(types);
+    return types->member[at].name;
+}
+
+/* Remembers what the item under way is called, as text of its own: a length is known as that of what follows by its very bytes. */
+static void remember_name(struct ctf_types *types, ttr_text name)
+{
+    if (types->at >= types->called_capacity &&
+        !alloc_reserve(&types->t->counted, (void **)&types->called, &types->called_capacity, types->items->n, sizeof *types->called)) {
+        types->failed = true;
+        return;
+    }
+    types->called[types->at] = peek(types)->type == TTR_TYPE_UINT ? keep(types, name.p, name.n) : name;
+}
+
 /* Adds the value under way as a member, with the length before it that it may need. */
 static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id, bool is_fixed)
 {
     bool has_length = !is_rfc(types) && is_counted(peek(types));
-    ttr_text length = {"", 0};
-    if (has_length) {
-        char text[64];
-        bool is_long = name.n > sizeof text - 8;
-        size_t n = is_long ? 0 : name.n;
-        if (n)
-            memcpy(text, name.p, n);
-        memcpy(text + n, "_length", 7);
-        size_t at = add_member(types);
-        unsigned times = times_of(types, structure, ttr_text_add(types->t, text, n + 7));
-        if (at == SIZE_MAX)
-            return;
-        name_member(types, &types->member[at], (ttr_text){text, n + 7}, times, false);
-        types->member[at].type = length_type(types);
-        length = types->member[at].name;
-    }
+    ttr_text length = called_length(types);
+    if (has_length && length.n == 0)
+        length = add_length(types, structure, name);
     size_t at = add_member(types);
     if (at == SIZE_MAX)
         return;
     name_member(types, &types->member[at], name, is_fixed ? 1 : times_of(types, structure, id), is_fixed);
     ttr_text own = types->member[at].name;
+    remember_name(types, own);
+    if (types->failed)
+        return;
     if (is_counted(peek(types))) {
         const struct type *type = make_counted(types, own, length);
         types->member[at].type = type;
@@ -437,19 +555,38 @@ static const struct type *make_group(struct ctf_types *types, bool is_array, uin
     uint64_t structure = ++types->structs;
     /* An identifier does not begin with a digit; in TSDL there is an underscore already. */
     char digits[NUMBER_MAX + 1] = "_";
-    size_t skip = is_rfc(types) ? 0 : 1;
+    size_t skip = is_rfc(types) ? 0 : 1, scope = types->scope, scope_end = types->scope_end, end = types->at;
+    for (uint32_t i = 0; i < count; i++)
+        end += items_inside(types->items, end);
+    types->scope = types->at;
+    types->scope_end = end;
     for (uint32_t i = 0; i < count && !types->failed; i++) {
         const ttr_field *field = &types->items->field[types->at];
         size_t n = 1 + number_put_u64(digits + 1, i);
         ttr_text name = is_array ? (ttr_text){digits + skip, n - skip} : ttr_text_get(types->t, field->name_id);
         add_value(types, structure, name, is_array ? i : field->name_id, is_array);
     }
+    types->scope = scope;
+    types->scope_end = scope_end;
     return close_struct(types, begin);
+}
+
+/* A text in so many bytes. */
+static const struct type *make_room(struct ctf_types *types, uint64_t n)
+{
+    struct type *type = new_type(types, TYPE_TEXT);
+    if (!type)
+        return NULL;
+    type->bits = 8;
+    type->count = n;
+    return type;
 }
 
 static const struct type *make_scalar(struct ctf_types *types, const ttr_value *value)
 {
     bool is_signed = value->type == TTR_TYPE_INT;
+    if (value->type == TTR_TYPE_TEXT && value->hint == CTF_ITEM_FIXED)
+        return make_room(types, value->v.u);
     switch (value->type) {
     case TTR_TYPE_BOOL: return boolean(types);
     case TTR_TYPE_FLOAT: return ctf_types_number(types, TYPE_FLOAT, value->bits, 0);
@@ -460,6 +597,8 @@ static const struct type *make_scalar(struct ctf_types *types, const ttr_value *
     }
     if (value->hint == CTF_ITEM_CONSTANT)
         return constant(types, value);
+    if (value->hint == CTF_ITEM_LABELLED || value->hint == CTF_ITEM_FLAGS)
+        return with_labels(types, value);
     const struct type *type = ctf_types_number(types, is_signed ? TYPE_INT : TYPE_UINT, value->bits, value->base);
     return value->hint == TTR_HINT_KOID ? wrap(types, "koid", type) : type;
 }
@@ -477,6 +616,21 @@ static const struct type *make_fixed(struct ctf_types *types, size_t n)
     return type;
 }
 
+/* An array of always as many elements; its own name is the last in the path. */
+static const struct type *make_array(struct ctf_types *types, const ttr_value *array)
+{
+    struct type *type = new_type(types, TYPE_ARRAY);
+    if (!type)
+        return NULL;
+    type->count = array->count;
+    ttr_text name = types->path[--types->path_n];
+    type->element = make_elements(types, array, name);
+    types->path[types->path_n++] = name;
+    if (type->element && type->element->align > type->align)
+        type->align = type->element->align;
+    return type;
+}
+
 static const struct type *make_value(struct ctf_types *types)
 {
     if (types->failed || types->at >= types->items->n) {
@@ -484,6 +638,10 @@ static const struct type *make_value(struct ctf_types *types)
         return NULL;
     }
     const ttr_value *value = peek(types);
+    if (value->type == TTR_TYPE_ARRAY && value->hint == CTF_ITEM_FIXED) {
+        types->at++;
+        return make_array(types, value);
+    }
     if (value->type == TTR_TYPE_STRUCT || value->type == TTR_TYPE_ARRAY) {
         types->at++;
         return make_group(types, value->type == TTR_TYPE_ARRAY, value->count);
@@ -503,6 +661,8 @@ const struct type *ctf_types_root(struct ctf_types *types, enum type_root root, 
     types->at = from;
     types->root = root;
     types->path_n = 0;
+    types->scope = from;
+    types->scope_end = to;
     uint64_t structure = ++types->structs;
     size_t begin = types->members_n;
     while (types->at < to && !types->failed) {

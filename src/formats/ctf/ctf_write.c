@@ -11,6 +11,7 @@ ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
     pairmap_init(&w->stream_of, alloc);
     pairmap_init(&w->copy_of, alloc);
     buffer_init(&w->items.text, alloc);
+    buffer_init(&w->packet_items.text, alloc);
     return ctf_options_read(out, &w->options, error);
 }
 
@@ -33,7 +34,7 @@ static struct ctf_trace_copy *trace_copy_of(struct ttr_writer *out, struct ctf_t
         return NULL;
     }
     w->trace_copies[w->trace_copies_n++] = copy;
-    return ctf_copy_trace_begin(copy, source, &w->options, out, "", error) == TTR_OK ? copy : NULL;
+    return ctf_copy_trace_begin(copy, source, &w->options, out, error) == TTR_OK ? copy : NULL;
 }
 
 /* A stream file tells that it comes, with all that is in it. */
@@ -87,6 +88,8 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
         }
         return ctf_copy_event(file, out, event, error);
     }
+    if (is_own && event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
+        return ctf_plain_packet(out, event, error);
     return event->kind == TTR_KIND_DEFINITION ? TTR_OK : ctf_encode_event(out, event, error);
 }
 
@@ -113,7 +116,9 @@ ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error)
         status = ctf_copy_finish(w->copies[i], out, error);
     for (size_t i = 0; i < w->trace_copies_n; i++)
         is_copied |= !w->trace_copies[i]->is_refused;
-    return status == TTR_OK ? ctf_encode_finish(out, !is_copied, error) : status;
+    if (status == TTR_OK)
+        status = ctf_encode_finish(out, !is_copied, error);
+    return status == TTR_OK ? ctf_homes_settle(out, error) : status;
 }
 
 void ctf_drop(struct ttr_writer *out)
@@ -130,6 +135,7 @@ void ctf_drop(struct ttr_writer *out)
         ctf_copy_trace_free(w->trace_copies[i], alloc);
         alloc_free(alloc, w->trace_copies[i], 1, sizeof *w->trace_copies[i]);
     }
+    alloc_free(alloc, w->homes, w->homes_capacity, sizeof *w->homes);
     alloc_free(alloc, w->copies, w->copies_capacity, sizeof *w->copies);
     alloc_free(alloc, w->trace_copies, w->trace_copies_capacity, sizeof *w->trace_copies);
     pairmap_free(&w->copy_of);

@@ -2,6 +2,8 @@
  *
  *   ctf_write.c        the loop over events
  *   ctf_encode.c       events encoded: traces and streams of the output
+ *   ctf_plain.c        events of CTF encoded in another language
+ *   ctf_homes.c        folders of several traces
  *   ctf_copy.h         traces of CTF copied
  *   ctf_options.c      options
  *   ctf_items.c        an event taken apart: attributes and fields in the order they are written, and their shape
@@ -20,6 +22,7 @@
 #include "base/clockmath.h"
 #include "base/keymap.h"
 #include "formats/ctf/ctf_dialect.h"
+#include "formats/ctf/ctf_read.h"
 #include "formats/ctf/rfc11.h"
 #include "formats/ctf/rfc11_packet.h"
 #include "io/folder.h"
@@ -41,6 +44,16 @@ enum ctf_loss {
     CTF_LOST_SIZE,
     CTF_LOST_WRAP,
     CTF_LOST_MOVED,
+    CTF_LOST_NAME,
+    CTF_LOST_ABSENT,
+    CTF_LOST_TYPE,
+    CTF_LOST_PLACE,
+    CTF_LOST_PACKET,
+    CTF_LOST_NO_TIME,
+    CTF_LOST_GAP,
+    CTF_LOST_LABEL,
+    CTF_LOST_LEVEL,
+    CTF_LOST_THREAD,
     CTF_LOSSES
 };
 
@@ -69,11 +82,14 @@ TTR_MUST ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_op
 /* Private hints of items beside those of ttr_hint. */
 enum ctf_item_hint {
     CTF_ITEM_CONSTANT = 0x80, /* UINT of 8 bits: the same for all events of the class, named by `text` */
-    CTF_ITEM_FIXED,           /* BYTES: always as many */
-    CTF_ITEM_MIXED            /* ARRAY of unlike elements */
+    CTF_ITEM_FIXED,           /* ARRAY, BYTES: always as many; TEXT: always v.u bytes, the rest of them zeros */
+    CTF_ITEM_MIXED,           /* ARRAY of unlike elements */
+    CTF_ITEM_LABELLED,        /* numbers: text.p is a struct type_labels */
+    CTF_ITEM_FLAGS            /* the same, of bits */
 };
 
-/* An event taken apart.  field[i].name_id is the name of whatever stands in a struct. */
+/* An event taken apart.  field[i].name_id is the name of whatever stands in a struct; of arrays and bytes whose length is an item of the same struct
+ * before, value.v.u is that item's index + 1, and value.text_id its name; 0 = none.  Of empty arrays value.text.p is the source's type. */
 struct ctf_items {
     ttr_field *field;
     size_t n, capacity;
@@ -92,6 +108,8 @@ struct ctf_items_for {
     enum ctf_version version;
     bool is_dialect;   /* with attributes */
     bool has_cpu;      /* the packet tells the cpu */
+    bool is_packet;    /* what the event's packet says, all of it as payload, in place of the event's own fields */
+    bool has_no_common; /* contexts come before the fields of the payload */
 };
 
 /* Takes an event apart; losses are counted. */
@@ -106,6 +124,9 @@ void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text
 void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc);
 void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset);
 
+/* What an element of an empty array would be like, a number or text; false where nobody knows. */
+bool ctf_items_likeness(const ttr_value *array, ttr_value *element);
+
 void ctf_items_free(struct ctf_items *items, const struct alloc *alloc);
 
 /* --- ctf_types.c --- */
@@ -115,6 +136,7 @@ struct ctf_types {
     ttr *t;
     struct ctf_description *description; /* its version and byte order are set */
     bool is_dialect, is_natural;
+    uint64_t renamed;          /* fields whose names had to change */
     struct keymap by_key;      /* hash of a shape or of a scalar to `type` */
     const struct type **type;
     size_t n, capacity;
@@ -124,6 +146,9 @@ struct ctf_types {
     struct type_member *member; /* of all structs under way */
     size_t members_n, members_capacity;
     ttr_text path[2 * CTF_ITEMS_DEPTH + 2];
+    ttr_text *called;          /* what items that are members were called */
+    size_t called_capacity;
+    size_t scope, scope_end;   /* items of the struct under way */
     uint32_t path_n;
     enum type_root root;
     struct pairmap times;      /* (struct, name) to how often it stands there */
@@ -155,6 +180,21 @@ struct ctf_kind_out {
     struct ctf_stream_class *class;
     struct keymap events;      /* hash of all that makes a class to the index in class->events */
     bool has_cpu;              /* the packet's context tells the cpu */
+    bool has_clock;            /* and when it begins and ends */
+    bool has_sequence, has_discarded; /* and its number, and how many events are missing */
+    bool has_time;             /* events have a time */
+    const struct type *fields; /* what else the packet's context tells; NULL = nothing */
+    /* of another CTF trace (ctf_plain.c) */
+    const struct ctf_kind *source; /* NULL = none */
+    uint64_t common_shape, packet_shape, prefix;
+    bool loses_header;         /* its events' headers say more than id and time */
+};
+
+/* The folder of a trace in the output. */
+struct ctf_home {
+    char *folder;              /* "", or "NAME/" */
+    char *path;                /* of its source */
+    size_t folder_size, path_size;
 };
 
 /* Threads whose names were written. */
@@ -172,27 +212,49 @@ struct ctf_trace_out {
     struct ctf_types types;
     bool is_dialect;
     bool has_unix_time;        /* an event's time is one since 1970 */
-    struct ctf_clock *clock;
+    struct ctf_clock *clock;   /* of events of any kind */
     int64_t base;              /* the time of its tick 0 */
+    struct ctf_trace *source;  /* the CTF trace that it is made from, held; NULL where it speaks the dialect */
+    bool keeps_clocks;         /* those of the source */
+    bool has_numbers;          /* packets tell their data stream */
     struct ctf_kind_out **kinds;
     size_t kinds_n, kinds_capacity;
     size_t streams_n;          /* files */
     struct ctf_names_told told;
-    char *folder;              /* "", or "NAME/" */
-    size_t folder_size;
+    struct ctf_home home;
 };
 
-/* Begins a trace for events of any kind, of which this is the first; false when memory is out. */
+/* Begins a trace, zeroed but for its home, for events of any kind, of which this is the first; false when memory is out. */
 TTR_MUST bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
                               const ttr_event *first);
 void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
 
-/* Adds a stream class; `common` may be NULL.  NULL when memory is out. */
-struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, ttr_text name, bool has_cpu, const struct type *common);
+/* Begins a trace that says what a CTF trace of another language says, as far as it can. */
+TTR_MUST bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
+                                   struct ctf_trace *source);
+
+/* The clock of a trace that counts nanoseconds, for those that have no other; NULL when memory is out, which the types remember. */
+const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace);
+
+/* What is to be a stream class. */
+struct ctf_kind_like {
+    ttr_text name;
+    uint64_t id;                    /* taken where it is free */
+    bool has_cpu;
+    bool has_clock, has_time;       /* of packets; of events */
+    bool has_sequence, has_discarded;
+    const struct ctf_clock *clock;  /* one of the description; NULL = the times are of none */
+    const struct type *common;      /* NULL = none */
+    const struct type *fields;      /* the packet's; a struct, NULL = none */
+};
+
+/* Adds a stream class.  NULL when memory is out. */
+struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, const struct ctf_kind_like *like);
 
 /* What tells event classes apart, beside their shape. */
 struct ctf_class_key {
     ttr_text name;
+    const struct ctf_event_class *like; /* a class of another trace; NULL = none */
     bool is_unnamed;           /* its events have none: `name` is what the class is called instead */
     uint64_t identity;         /* a hash of everything that is not in the items */
     int64_t log_level;
@@ -226,7 +288,15 @@ struct ctf_stream_out {
     uint64_t discarded, sequence;
     uint64_t offset;           /* bytes in the file */
     struct buffer index;       /* entries */
+    struct buffer head;        /* as its packets begin: zeros for what is filled in at their ends, and fields of their own */
+    uint64_t head_bits;
+    uint64_t end;              /* ticks: the packet ends no earlier */
+    uint64_t packet_at;        /* of packets that are those of another trace: offset + 1 there; 0 = none yet */
 };
+
+/* Ends the packet under way and begins one at a time; items: its own fields, NULL = none. */
+TTR_MUST ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_items *items,
+                                     uint64_t begin, ttr_error *error);
 
 /* Appends an event.  A packet that is large enough goes to its file first. */
 TTR_MUST ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_event_class *class,
@@ -249,8 +319,8 @@ TTR_MUST ttr_status ctf_write_file(struct sink *sink, const struct buffer *bytes
 
 /* --- ctf_metadata.c --- */
 
-/* Prints a description in the language of its version. */
-TTR_MUST ttr_status ctf_print_metadata(const struct ctf_description *description, struct buffer *to, ttr_error *error);
+/* Prints a description in the language of a version. */
+TTR_MUST ttr_status ctf_print_metadata(const struct ctf_description *description, enum ctf_version version, struct buffer *to, ttr_error *error);
 
 /* Metadata as a file. */
 struct ctf_metadata {
@@ -268,18 +338,28 @@ TTR_MUST ttr_status ctf_write_text(const struct ctf_metadata *metadata, struct b
 struct ctf_trace_copy;
 struct ctf_file_copy;
 
+/* What is missing in a source before its next packet. */
+struct ctf_missing {
+    uint64_t events, packets;
+    uint64_t unknown;          /* gaps of unknown size */
+};
+
 struct ctf_writer {
     struct ctf_options options;
     struct ctf_trace_out **traces;
     size_t traces_n, traces_capacity;
     struct ctf_stream_out **streams;
     size_t streams_n, streams_capacity;
-    struct pairmap trace_of;   /* (source, 0) to the index of its trace */
-    struct pairmap stream_of;  /* (trace, cpu + 1, or 0 for none) to the index of a stream */
-    struct ctf_items items;
+    struct pairmap trace_of;   /* (source, 0), and what makes a trace (1 to 3), to the index of its trace */
+    struct pairmap stream_of;  /* (trace, cpu + 1, or 0 for none) to the index of a stream; of plain ones see ctf_plain.c */
+    struct ctf_missing *missing; /* by source */
+    size_t missing_n;
+    struct ctf_items items, packet_items;
     /* events at the same time: the last in the order of files */
     int64_t now;
     const struct ctf_stream_out *latest;
+    struct ctf_home **homes;   /* of all traces, copied or encoded */
+    size_t homes_n, homes_capacity;
     /* copies (ctf_copy.h) */
     struct ctf_trace_copy **trace_copies;
     size_t trace_copies_n, trace_copies_capacity;
@@ -290,7 +370,45 @@ struct ctf_writer {
     uint16_t last_source;
 };
 
+/* --- ctf_homes.c --- */
+
+/* The folder of the next trace, which comes from a path; false when memory is out. */
+TTR_MUST bool ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct alloc *alloc, ttr_text path);
+void ctf_home_free(struct ctf_home *home, const struct alloc *alloc);
+
+/* Gives the folders of several traces their names, when all files are ended. */
+TTR_MUST ttr_status ctf_homes_settle(struct ttr_writer *out, ttr_error *error);
+
+/* --- ctf_plain.c --- */
+
+/* Whether the event is one of a CTF trace that does not speak our dialect, or a gap in one. */
+bool ctf_is_plain(const struct ttr_writer *out, const ttr_event *event);
+
+/* Takes the definition of a packet of such a trace: it may have no events. */
+TTR_MUST ttr_status ctf_plain_packet(struct ttr_writer *out, const ttr_event *event, ttr_error *error);
+
+/* Writes such an event. */
+TTR_MUST ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error);
+
 /* --- ctf_encode.c --- */
+
+enum ctf_trace_kind {
+    CTF_TRACE_OF_ANY = 1,  /* events of any kind, in the dialect */
+    CTF_TRACE_LIKE = 2     /* those of another CTF trace */
+};
+
+/* The trace for events of a source, with this identity among those of its kind: one that is known, or a new one, which is to be begun.
+ * NULL when memory is out. */
+struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *event, uint64_t identity, enum ctf_trace_kind kind,
+                                    bool *is_new);
+
+/* A stream of a trace, its file to be called so.  NULL when memory is out. */
+struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *alloc, struct ctf_trace_out *trace, struct ctf_kind_out *kind,
+                                      ttr_text name);
+
+/* Counts events that will be read in another order than they came. */
+void ctf_watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream, const ttr_event *event);
+
 TTR_MUST ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error);
 
 /* Ends all streams and traces; needs_trace: there must be one, though it be empty. */

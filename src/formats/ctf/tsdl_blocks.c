@@ -85,7 +85,8 @@ static bool resolve_trace_attribute(struct tsdl_resolver *resolver, const struct
         if (!tsdl_get_unsigned(resolver, attribute, &number))
             return false;
         if (number != (which == TRACE_MAJOR ? 1 : 8))
-            return tsdl_fail(resolver->reading, attribute->value->at, "this is no trace of CTF 1.8: major = 1, minor = 8");
+            return tsdl_fail(resolver->reading, attribute->value->at, "the trace says %s = %llu, but only CTF 1.8 (major = 1, minor = 8) is known in "
+                             "this language", which == TRACE_MAJOR ? "major" : "minor", (unsigned long long)number);
         return true;
     case TRACE_UUID:
         description->has_uuid = true;

@@ -148,6 +148,15 @@ ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *c
     return name ? *name : clock->id;
 }
 
+/* Whether a clock can be called so: by a word, where it was read also by one with other bytes in it, which the lexer takes. */
+static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
+{
+    bool is_word = p->description->version == CTF_1_8 && name.n && !(name.p[0] >= '0' && name.p[0] <= '9') && !tsdl_keyword_of(name);
+    for (size_t i = 0; i < name.n && is_word; i++)
+        is_word = is_word_character(name.p[i]) || (unsigned char)name.p[i] >= 0x80;
+    return is_word || tsdl_is_identifier(name);
+}
+
 /* Gives a clock its name, or its id where that is no word, or a made one where that is taken. */
 static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock, struct tsdl_names *taken)
 {
@@ -155,8 +164,8 @@ static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock, s
     char made[48];
     if (!name)
         return tsdl_refuse_memory(p);
-    *name = tsdl_is_identifier((*clock)->name) ? (*clock)->name : (*clock)->id;
-    bool is_taken = !tsdl_is_identifier(*name) || tsdl_names_find(taken, 0, *name);
+    *name = is_clock_name(p, (*clock)->name) ? (*clock)->name : (*clock)->id;
+    bool is_taken = !is_clock_name(p, *name) || tsdl_names_find(taken, 0, *name);
     for (size_t i = (size_t)(clock - p->description->clocks); is_taken; i += p->description->clocks_n) {
         int n = snprintf(made, sizeof made, "clock_%zu", i);
         *name = (ttr_text){arena_copy(&p->arena, made, (size_t)n), (size_t)n};

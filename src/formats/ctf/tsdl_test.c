@@ -375,7 +375,7 @@ static void what_the_language_forbids_is_refused(void **state)
     refuse("/* CTF 1.9 */ trace { major = 1; minor = 8; byte_order = le; };", "no metadata of CTF 1.8");
     refuse("trace { major = 1; minor = 8; };", "byte_order = le");
     refuse("trace { major = 1; minor = 8; byte_order = le; uuid = \"2a6422d0-6cee-11e0-8c08-cb07d7b3a56x\"; };", "'uuid' takes a UUID");
-    refuse("trace { major = 2; minor = 8; byte_order = le; };", "no trace of CTF 1.8");
+    refuse("trace { major = 2; minor = 8; byte_order = le; };", "says major = 2, but only CTF 1.8");
     refuse(TRACE "event { fields := struct { integer { align = 8; } f; }; };", "an integer needs a size");
     refuse(TRACE "event { fields := struct { integer { size = 0; } f; }; };", "an integer has 1 to");
     refuse(TRACE "event { fields := struct { integer { size = 8; size = 8; } f; }; };", "'size' is given twice");

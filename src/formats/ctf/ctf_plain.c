@@ -1,0 +1,405 @@
+/* Events of a CTF trace that cannot be copied, because another version or byte order is asked for: encoded anew, under their own names.
+ * Unlike those of other formats they need no dialect: names, contexts, labels, clocks and the environment are what they were.
+ *
+ * A stream file of the source becomes one of the target, and each of its packets one, with its times, counters and cpu; where packets get too
+ * large they are split.  Classes are found by the source's and by the shape of each event: variants and optional fields have one
+ * shape when they come.  What several classes cannot share (a common context that changes its shape) has streams of its own.
+ * Gaps are no events: they are in the counters of the packet behind them. */
+#include "base/hash.h"
+#include "base/number.h"
+#include "base/status.h"
+#include "formats/ctf/ctf_reader.h"
+#include "formats/ctf/ctf_write.h"
+
+#define NAME_MOST 256u
+
+#define LATEST UINT64_MAX /* in place of what tells streams of one file apart: that which was added last */
+
+/* An event, and what it is made into. */
+struct plain {
+    struct ttr_writer *out;
+    struct ctf_writer *w;
+    const ttr_event *event;
+    const struct ctf_schema *schema;
+    const struct ctf_packet *about;    /* its packet */
+    struct ctf_trace_out *trace;
+    enum ctf_version version;
+    char name[NAME_MOST];              /* of a new stream's file */
+    size_t name_n, section_n;
+};
+
+static const struct ctf_schema *own_schema(const struct ttr_writer *out, const ttr_event *event)
+{
+    const struct schema *schema = context_schema(out->t, event->schema);
+    return schema->format == out->format ? schema->own : NULL;
+}
+
+bool ctf_is_plain(const struct ttr_writer *out, const ttr_event *event)
+{
+    const struct ctf_writer *w = out->own;
+    const struct ctf_schema *schema = own_schema(out, event);
+    if (schema)
+        return !schema->stream->trace->is_dialect;
+    const struct source_entry *source = &out->t->sources[event->source < out->t->sources_n ? event->source : 0];
+    if (event->kind != TTR_KIND_GAP || !source->format || strcmp(source->format, out->format->name) != 0)
+        return false;
+    const uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
+    return !index || !w->traces[*index]->is_dialect;
+}
+
+/* --- Gaps --- */
+
+static struct ctf_missing *missing_of(struct ttr_writer *out, uint16_t source)
+{
+    struct ctf_writer *w = out->own;
+    size_t before = w->missing_n;
+    if (source >= before && !alloc_reserve(&out->t->counted, (void **)&w->missing, &w->missing_n, source + (size_t)1, sizeof *w->missing))
+        return NULL;
+    memset(w->missing + before, 0, (w->missing_n - before) * sizeof *w->missing);
+    return &w->missing[source];
+}
+
+static ttr_status take_gap(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    struct ctf_missing *missing = missing_of(out, event->source);
+    if (!missing)
+        return fail_memory(error);
+    if (event->tag == TTR_GAP_PACKETS)
+        missing->packets += event->sequence ? event->sequence : 1;
+    else if (event->link)
+        missing->events += event->link;
+    else
+        missing->unknown++;
+    return TTR_OK;
+}
+
+/* Counters of the packet to come.  The first of a stream has those of its source. */
+static bool take_missing(const struct plain *plain, struct ctf_stream_out *stream)
+{
+    const struct ctf_packet *about = plain->about;
+    struct ctf_missing *missing = missing_of(plain->out, plain->event->source);
+    bool is_first = stream->packet_at == 0;
+    if (!missing)
+        return false;
+    stream->discarded = is_first && about->has_discarded ? about->discarded : stream->discarded + missing->events;
+    stream->sequence = is_first && about->has_sequence ? about->sequence : stream->sequence + missing->packets;
+    for (; missing->unknown && !(is_first && about->has_discarded); missing->unknown--)
+        output_lost(plain->out, CTF_LOST_GAP, plain->event->offset);
+    *missing = (struct ctf_missing){0};
+    return true;
+}
+
+/* --- Traces and stream classes --- */
+
+static struct ctf_trace_out *trace_of(struct plain *plain)
+{
+    struct ctf_trace *source = plain->schema->stream->trace;
+    const struct ctf_options *options = &plain->w->options;
+    const uint32_t *index = pairmap_get(&plain->w->trace_of, plain->event->source, 0);
+    bool is_new = false;
+    if (index && plain->w->traces[*index]->source == source)
+        return plain->w->traces[*index];
+    struct ctf_trace_out *trace = ctf_add_trace(plain->out, plain->event, (uintptr_t)source, CTF_TRACE_LIKE, &is_new);
+    enum ctf_version version = options->version ? options->version : source->description.version;
+    return trace && is_new && !ctf_trace_begin_like(trace, plain->out->t, options, version, source) ? NULL : trace;
+}
+
+/* The trace's own clock, in place of what the target cannot say. */
+static const struct ctf_clock *clock_of(const struct plain *plain, bool has_times)
+{
+    const struct ctf_description *from = &plain->schema->stream->trace->description;
+    const struct ctf_clock *source = plain->schema->stream->class->clock;
+    if (!plain->trace->keeps_clocks || (!source && has_times && plain->version == CTF_2))
+        return ctf_trace_clock(plain->trace);
+    for (size_t i = 0; i < from->clocks_n; i++)
+        if (from->clocks[i] == source)
+            return plain->trace->description.clocks[i];
+    return NULL;
+}
+
+/* Whether headers of events say more than what all have; the RFC's never do. */
+static bool has_rich_header(const struct plain *plain)
+{
+    ttr_fields walk;
+    ttr_field field;
+    bool is_rich = false, is_rfc = plain->schema->stream->trace->description.version == CTF_RFC_1_1;
+    ttr_fields_begin_group(plain->out->t, plain->event, TTR_GROUP_HEADER, &walk);
+    while (!is_rfc && walk.ops == &layout_field_ops && ttr_fields_next(&walk, &field)) {
+        const struct type *type = layout_fields_type(&walk);
+        is_rich |= type && !type->role && field.value.type != TTR_TYPE_STRUCT;
+    }
+    return is_rich;
+}
+
+/* Where the source's packets tell their cpu it is one of their fields; where its files do so, it must be made one. */
+static bool has_own_cpu(const struct plain *plain)
+{
+    bool is_from_rfc = plain->schema->stream->trace->description.version == CTF_RFC_1_1;
+    return plain->about->has_cpu && (is_from_rfc || plain->version == CTF_RFC_1_1);
+}
+
+static bool is_taken(const struct plain *plain, const char *name)
+{
+    for (size_t i = 0; i < plain->w->streams_n; i++)
+        if (plain->w->streams[i]->trace == plain->trace && strcmp(plain->w->streams[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Bytes of a file's name that are the section's in the RFC, where the cpu stands behind it. */
+static size_t section_size(const char *file, size_t n)
+{
+    size_t digits = n;
+    while (digits > 0 && file[digits - 1] >= '0' && file[digits - 1] <= '9')
+        digits--;
+    bool has_tail = digits > 1 && digits < n && (file[digits - 1] == '_' || file[digits - 1] == '-');
+    return has_tail ? digits - 1 : n;
+}
+
+/* Names the file: as the source's, with a number in it where that is taken.  The RFC finds the section (its first bytes) and the cpu in it. */
+static void name_stream(struct plain *plain)
+{
+    const char *file = plain->schema->stream->file;
+    bool has_cpu = plain->version == CTF_RFC_1_1 && plain->about->has_cpu;
+    size_t n = strlen(file) < NAME_MOST - 3 * NUMBER_MAX ? strlen(file) : NAME_MOST - 3 * NUMBER_MAX, base = has_cpu ? section_size(file, n) : n;
+    memcpy(plain->name, file, base);
+    for (uint64_t number = 1; number == 1 || is_taken(plain, plain->name); number++) {
+        plain->section_n = plain->name_n = base;
+        if (number > 1) {
+            plain->name[base] = '-';
+            plain->section_n = plain->name_n = base + 1 + number_put_u64(plain->name + base + 1, number);
+        }
+        if (has_cpu) {
+            plain->name[plain->name_n++] = '_';
+            plain->name_n += number_put_u64(plain->name + plain->name_n, plain->about->cpu);
+        }
+        plain->name[plain->name_n] = '\0';
+    }
+}
+
+static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t prefix)
+{
+    const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
+    struct ctf_types *types = &plain->trace->types;
+    const struct ctf_stream_class *source = plain->schema->stream->class;
+    bool is_rfc = plain->version == CTF_RFC_1_1, has_time = is_rfc || plain->schema->stream->kind->plan.has_time;
+    struct ctf_kind_like like = {.name = is_rfc ? (ttr_text){plain->name, plain->section_n} : source->name,
+                                 .id = source->id <= UINT32_MAX ? source->id : plain->trace->kinds_n,
+                                 .has_cpu = has_own_cpu(plain),
+                                 .has_sequence = plain->about->has_sequence,
+                                 .has_discarded = plain->about->has_discarded,
+                                 .has_clock = is_rfc || source->clock || plain->about->has_begin,
+                                 .has_time = has_time,
+                                 .clock = clock_of(plain, has_time || plain->about->has_begin)};
+    if (packet->n && !is_rfc)
+        like.fields = ctf_types_root(types, ROOT_PACKET_CONTEXT, packet, 0, packet->n, packet->payload_shape);
+    if (items->common_n)
+        like.common = ctf_types_root(types, ROOT_COMMON_CONTEXT, items, 0, items->common_n, items->common_shape);
+    *kind = types->failed ? NULL : ctf_trace_add_kind(plain->trace, &like);
+    if (!*kind)
+        return false;
+    (*kind)->source = plain->schema->stream->kind;
+    (*kind)->common_shape = items->common_shape;
+    (*kind)->packet_shape = packet->payload_shape;
+    (*kind)->prefix = prefix;
+    (*kind)->loses_header = has_rich_header(plain);
+    return true;
+}
+
+static struct ctf_kind_out *kind_of(struct plain *plain)
+{
+    uint64_t prefix = plain->version == CTF_RFC_1_1 ? hash_bytes(plain->name, plain->section_n) : 0;
+    const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
+    struct ctf_kind_out *made = NULL;
+    for (size_t i = 0; i < plain->trace->kinds_n; i++) {
+        struct ctf_kind_out *kind = plain->trace->kinds[i];
+        if (kind->source == plain->schema->stream->kind && kind->common_shape == items->common_shape && kind->prefix == prefix &&
+            kind->packet_shape == packet->payload_shape && kind->has_cpu == has_own_cpu(plain))
+            return kind;
+    }
+    return make_kind(plain, &made, prefix) ? made : NULL;
+}
+
+/* --- Streams --- */
+
+static struct ctf_stream_out *add_stream(struct plain *plain)
+{
+    ctf_items_collect(&plain->w->packet_items, &(struct ctf_items_for){.out = plain->out, .version = plain->version, .is_packet = true},
+                      plain->event);
+    name_stream(plain);
+    struct ctf_kind_out *kind = plain->w->packet_items.failed ? NULL : kind_of(plain);
+    if (!kind)
+        return NULL;
+    const ttr_text name = {plain->name, plain->name_n};
+    struct ctf_stream_out *stream = ctf_stream_add(plain->w, &plain->out->t->counted, plain->trace, kind, name);
+    if (stream && plain->schema->stream->has_number)
+        stream->number = plain->schema->stream->number;
+    return stream;
+}
+
+static struct ctf_stream_out *stream_of(struct plain *plain)
+{
+    struct ctf_writer *w = plain->w;
+    const struct ctf_packet *about = plain->about;
+    uint64_t source = hash_pair((uintptr_t)plain->schema->stream, 1), place = w->items.common_shape + about->has_cpu;
+    if (plain->version == CTF_RFC_1_1 && about->has_cpu)
+        place = hash_pair(place, about->cpu);
+    const uint32_t *index = pairmap_get(&w->stream_of, source, place);
+    if (index)
+        return w->streams[*index];
+    struct ctf_stream_out *stream = add_stream(plain);
+    uint32_t own = (uint32_t)(w->streams_n - 1);
+    return stream && pairmap_put(&w->stream_of, source, place, own) && pairmap_put(&w->stream_of, source, LATEST, own) ? stream : NULL;
+}
+
+/* The stream for a packet without events; NULL where none says what it would be like. */
+static struct ctf_stream_out *stream_of_empty(const struct plain *plain)
+{
+    const struct ctf_writer *w = plain->w;
+    const uint32_t *index = pairmap_get(&w->stream_of, hash_pair((uintptr_t)plain->schema->stream, 1), LATEST);
+    return index && !w->streams[*index]->kind->fields ? w->streams[*index] : NULL;
+}
+
+/* --- Time --- */
+
+/* Ticks of the target at one of the source. */
+static uint64_t convert(const struct plain *plain, const struct ctf_timeline *line, uint64_t ticks)
+{
+    bool is_clamped = false;
+    if (plain->trace->keeps_clocks)
+        return ticks;
+    int64_t time = ctf_time(line, ticks, &is_clamped);
+    plain->trace->has_unix_time |= line->is_anchored;
+    return time < 0 ? 0 : (uint64_t)time;
+}
+
+static uint64_t ticks_of(const struct plain *plain)
+{
+    const struct ctf_timeline *line = &plain->schema->stream->kind->timeline;
+    const ttr_event *event = plain->event;
+    bool is_clamped = false;
+    /* Times may have been moved. */
+    uint64_t ticks = ctf_time(line, event->ticks, &is_clamped) == event->time ? event->ticks : ctf_ticks_at(line, event->time);
+    return convert(plain, line, ticks);
+}
+
+/* --- Packets and events --- */
+
+/* Begins the packet that stands for the event's, where it was not begun. */
+static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *stream, ttr_error *error)
+{
+    const struct ctf_packet *about = plain->about;
+    const struct ctf_timeline *line = &plain->schema->stream->kind->timeline;
+    struct ctf_items *items = &plain->w->packet_items;
+    const struct ctf_items_for what = {.out = plain->out, .version = plain->version, .is_packet = true};
+    if (stream->packet_at == about->offset + 1)
+        return TTR_OK;
+    ctf_items_collect(items, &what, plain->event);
+    bool is_alike = items->payload_shape == stream->kind->packet_shape;
+    uint64_t first = plain->event->flags & TTR_EVENT_NO_TIME || plain->event->kind == TTR_KIND_DEFINITION ? stream->last : ticks_of(plain);
+    if (items->n && (plain->version == CTF_RFC_1_1 || !is_alike))
+        output_lost(plain->out, CTF_LOST_PACKET, about->offset);
+    if (items->failed)
+        return fail_memory(error);
+    ttr_status status = ctf_stream_enter(stream, plain->out, is_alike ? items : NULL,
+                                         about->has_begin ? convert(plain, line, about->begin) : first, error);
+    if (status != TTR_OK || !take_missing(plain, stream))
+        return status == TTR_OK ? fail_memory(error) : status;
+    stream->packet_at = about->offset + 1;
+    stream->cpu = about->cpu;
+    stream->end = about->has_end ? convert(plain, line, about->end) : 0;
+    return TTR_OK;
+}
+
+static const struct ctf_event_class *class_of(struct plain *plain, struct ctf_stream_out *stream)
+{
+    const struct ctf_event_class *source = plain->schema->event;
+    struct ctf_types *types = &plain->trace->types;
+    const struct ctf_class_key key = {.name = source->name, .like = source, .identity = (uintptr_t)source,
+                                      .has_log_level = source->has_log_level, .log_level = source->log_level};
+    const struct ctf_event_class *known = ctf_trace_find_class(stream->kind, &plain->w->items, &key);
+    if (known)
+        return known;
+    uint64_t before = types->renamed;
+    known = ctf_trace_class(plain->trace, stream->kind, &plain->w->items, &key);
+    for (; before < types->renamed; before++)
+        output_lost(plain->out, CTF_LOST_NAME, plain->event->offset);
+    return known;
+}
+
+/* What is known of an event, or a definition, with a schema; false when memory is out. */
+static bool begin(struct plain *plain, struct ttr_writer *out, const ttr_event *event)
+{
+    plain->out = out;
+    plain->w = out->own;
+    plain->event = event;
+    plain->schema = own_schema(out, event);
+    plain->about = &plain->schema->reader->packets[event->part];
+    plain->trace = trace_of(plain);
+    plain->version = plain->trace ? plain->trace->description.version : CTF_UNKNOWN;
+    return plain->trace != NULL;
+}
+
+ttr_status ctf_plain_packet(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    struct plain plain;
+    const struct ctf_schema *schema = own_schema(out, event);
+    if (event->link || !schema || schema->stream->trace->is_dialect)
+        return TTR_OK;
+    if (!begin(&plain, out, event))
+        return fail_memory(error);
+    struct ctf_stream_out *stream = stream_of_empty(&plain);
+    return stream ? enter_packet(&plain, stream, error) : TTR_OK;
+}
+
+/* What of an event the RFC cannot say. */
+static void count_rfc_losses(const struct plain *plain)
+{
+    const ttr_event *event = plain->event;
+    ttr_thread thread;
+    if (plain->version != CTF_RFC_1_1)
+        return;
+    if (event->flags & TTR_EVENT_NO_TIME)
+        output_lost(plain->out, CTF_LOST_NO_TIME, event->offset);
+    if (plain->schema->event->has_log_level || plain->schema->event->emf_uri.n)
+        output_lost(plain->out, CTF_LOST_LEVEL, event->offset);
+    if (event->thread && ttr_thread_get(plain->out->t, event->thread, &thread) && thread.thread_name)
+        output_lost(plain->out, CTF_LOST_THREAD, event->offset);
+}
+
+/* The event's ticks in the packet under way; what it loses is counted. */
+static uint64_t settle_ticks(const struct plain *plain, const struct ctf_stream_out *stream)
+{
+    const ttr_event *event = plain->event;
+    bool has_time = !(event->flags & TTR_EVENT_NO_TIME);
+    uint64_t ticks = has_time ? ticks_of(plain) : stream->last;
+    count_rfc_losses(plain);
+    if (has_time && ticks != event->ticks)
+        output_lost(plain->out, CTF_LOST_TICKS, event->offset);
+    if (stream->kind->loses_header)
+        output_lost(plain->out, CTF_LOST_PACKET, event->offset);
+    return ticks;
+}
+
+ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    struct plain plain;
+    if (!own_schema(out, event))
+        return take_gap(out, event, error);
+    if (!begin(&plain, out, event))
+        return fail_memory(error);
+    struct ctf_items *items = &plain.w->items;
+    const struct ctf_items_for what = {.out = out, .version = plain.version,
+                                       .has_no_common = plain.version == CTF_RFC_1_1 && plain.trace->options->rfc_has_event_size};
+    ctf_items_collect(items, &what, event);
+    struct ctf_stream_out *stream = items->failed ? NULL : stream_of(&plain);
+    if (!stream)
+        return fail_memory(error);
+    ttr_status status = enter_packet(&plain, stream, error);
+    if (status != TTR_OK)
+        return status;
+    ctf_watch_order(out, stream, event);
+    const struct ctf_event_class *class = class_of(&plain, stream);
+    out->events++;
+    return class ? ctf_stream_put(stream, out, class, items, settle_ticks(&plain, stream), error) : fail_memory(error);
+}

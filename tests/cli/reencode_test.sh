@@ -1,0 +1,60 @@
+#!/bin/bash
+# CTF written as another version of CTF, or in another byte order: events say what they said, under their own names.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+here=$(cd "$(dirname "$0")" && pwd)
+export TZ=UTC
+
+# text TRACE: all its events.
+text()
+{
+    "$tracetta" cat --style=babeltrace2 --clock-gmt "$1" 2>/dev/null
+}
+
+# converted NAME FROM TO OPTION...: FROM written to TO has the text of FROM, loses nothing and can be read strictly.
+converted()
+{
+    local name=$1 from=$2 to=$3
+    shift 3
+    run "$tracetta" convert --strict --to=ctf "$@" "$from" -o "$to"
+    [ $run_status = 0 ] && ! grep -q 'not held by the target' "$work/.err"
+    verdict "${name}_loses_nothing" $? "exit status $run_status"
+    text "$from" >"$work/wanted"
+    same "${name}_has_the_same_text" "$work/wanted" "$tracetta" cat --strict --style=babeltrace2 --clock-gmt "$to"
+}
+
+# holds NAME FILE PATTERN
+holds()
+{
+    tr '\n\t' '  ' <"$2" | grep -Eaq -e "$3"
+    verdict "$1" $? "$2 has no $3"
+}
+
+cd "$work" || exit 1
+/usr/bin/python3 "$here/reencode_make.py" made || exit 1
+says "the_trace_made_is_read" '\(\+0\.000000000\) host app:list: \{ cpu_id = 1 \}, \{ vpid = 4711 \}, \{ _data_length = 1, data_padding = \{ \}, data = \[ \[0\] = 4 \], text = "other cpu" \}' \
+    "$tracetta" cat --style=babeltrace2 --clock-gmt made
+
+converted "the_other_byte_order" made big --option byte-order=be
+converted "and_back" big little --option byte-order=le
+holds "the_uuid_stays" big/metadata 'uuid = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564"'
+holds "so_do_the_environment" big/metadata 'answer = 42'
+holds "the_clock" big/metadata 'name = "ticks"; +uuid = "11111111-2222-3333-4444-555555555555"; +description = "Made up"; +freq = 1000000000; +precision = 3; +offset = 1600000000000000000'
+holds "ids_of_streams" big/metadata 'stream \{ +id = 5;'
+holds "ids_names_and_levels_of_events" big/metadata 'name = "app:list"; +id = 7; +stream_id = 5; +loglevel = 6'
+holds "and_their_uris" big/metadata 'id = 9; +stream_id = 5; +model.emf.uri = "http://example.org/state"'
+holds "labels_of_enumerations" big/metadata 'MANY = 2 \.\.\. 9'
+holds "lengths_are_members_of_the_source" big/metadata '__data_length;.*_data\[__data_length\]'
+holds "files_are_called_as_they_were" big/channel_1 .
+! grep -aq 'tracetta' big/metadata
+verdict "and_nothing_speaks_of_the_dialect" $? "it does"
+says "what_is_missing_is_told_again" '"lost": ?17' "$tracetta" info --json big
+
+converted "version_2" made two --option version=2
+converted "version_2_and_back" two eight --option version=1.8
+
+run "$tracetta" merge made big -o both.ctf --to=ctf
+[ $run_status = 0 ] && [ -f both.ctf/made/metadata ] && [ -f both.ctf/big/channel_1 ] && [ ! -e both.ctf/metadata ]
+verdict "several_traces_have_folders_of_their_own" $? "exit status $run_status"
+text made >wanted
+same "and_each_its_own_text" wanted "$tracetta" cat --style=babeltrace2 --clock-gmt both.ctf/made
