@@ -156,6 +156,7 @@ static void begin_packet(struct ctf_file_copy *file, const struct ctf_stream *st
     buffer_clear(&packet->image);
     buffer_clear(&packet->head);
     buffer_add(&packet->head, reader->heads.bytes + about->head_at, about->head_n);
+    ctf_adopt(file);
 }
 
 /* A packet whose definition never came. */

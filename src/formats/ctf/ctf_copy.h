@@ -38,7 +38,8 @@ struct ctf_copied {
     struct ctf_packet about;   /* numbers only: its pointers are the reader's */
     const struct ctf_kind *kind;
     uint64_t number;           /* of its stream */
-    struct buffer head;        /* header and context */
+    struct buffer head;        /* header and context, with the trace's uuid where the copy needs that */
+    uint64_t uuid_at;          /* where that was put into the head; bytes, UINT64_MAX = nowhere */
     struct buffer image;       /* the packet from `image_at` on, as far as events stay */
     uint64_t image_at;         /* bytes, a multiple of 4,096 */
     struct ctf_kept *kept;
@@ -87,10 +88,13 @@ void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
 
 /* --- ctf_rebuild.c --- */
 
+/* A packet may have the uuid of another trace in CTF 1.8, not in CTF 2: puts the right one into the head where the copy becomes CTF 2. */
+void ctf_adopt(struct ctf_file_copy *file);
+
 /* Writes the packet with the events that stay; nothing where there are none. */
 TTR_MUST ttr_status ctf_rebuild(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error);
 
-/* Writes a packet as it is, but for its number where others before it are gone. */
+/* Writes a packet as it is, but for its number where others before it are gone, and for the uuid of another trace (ctf_adopt). */
 TTR_MUST ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out, const uint8_t *bytes, size_t n, ttr_error *error);
 
 /* What the numbers of the packet's stream are less than in the source. */

@@ -252,12 +252,18 @@ static enum step see_content(struct ctf_reader *reader)
     return need ? see(reader, reader->next, need) : STEP_GO;
 }
 
+/* Whether a packet is of the stream of the reader's lane. */
+static bool is_of_lane(const struct ctf_reader *reader, const struct ctf_frame *frame)
+{
+    const struct ctf_lane *mine = reader->lanes ? &reader->lanes->lane[reader->lane] : NULL;
+    return mine && mine->kind == frame->kind && mine->has_number == frame->has_number && mine->number == frame->number;
+}
+
 /* Passes over a packet that nobody asks for here. */
 static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
 {
-    const struct ctf_lane *mine = reader->lanes ? &reader->lanes->lane[reader->lane] : NULL;
     const struct ctf_frame *frame = &reader->frame;
-    if (is_mine || (mine && mine->kind == frame->kind && mine->has_number == frame->has_number && mine->number == frame->number)) {
+    if (is_mine || is_of_lane(reader, frame)) {
         struct ctf_stream *stream = ctf_stream_of(reader, frame);
         if (!stream)
             return failed(reader, fail_memory(reader->error));
@@ -275,7 +281,7 @@ static bool was_had(const struct ctf_reader *reader, const struct ctf_frame *fra
 {
     const struct ctf_packet *packet = &frame->packet;
     bool is_clamped = false;
-    if (!reader->had.is_there || reader->takes_all || !packet->has_end || packet->size == UINT64_MAX)
+    if (!reader->had.is_there || !packet->has_end || packet->size == UINT64_MAX || (reader->takes_all && !is_of_lane(reader, frame)))
         return false;
     bool has_numbers = packet->has_sequence && reader->had.has_sequence;
     if (has_numbers ? packet->sequence > reader->had.sequence

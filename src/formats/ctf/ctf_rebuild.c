@@ -3,8 +3,12 @@
  * The header and context are those of the source with new sizes, times and number (the roles tell where these stand).  An event keeps its
  * bits where its place keeps all its alignments; else its values are moved one by one.  Where an event's time could no longer be told
  * because events before it are gone (its header has the low bits only), a packet of its own begins with it. */
+#include <string.h>
+
 #include "base/status.h"
 #include "formats/ctf/ctf_copy.h"
+
+#define CTF_UUID_BYTES ((size_t)16)
 
 /* A number of the head that is replaced. */
 struct spot {
@@ -70,6 +74,41 @@ static bool walk_head(struct ctf_file_copy *file, struct spot *spot)
     return (!header || places_walk(places, ROOT_PACKET_HEADER, header)) && (!context || places_walk(places, ROOT_PACKET_CONTEXT, context));
 }
 
+/* --- What is not of this trace --- */
+
+/* The byte of a head that the uuid begins at; UINT64_MAX where there is none. */
+static uint64_t find_uuid(const struct ctf_trace *trace, const struct buffer *head)
+{
+    struct layout_walk walk;
+    const struct type *type;
+    ttr_field field;
+    struct bits bits = bits_over(head->bytes, 0, (uint64_t)head->n * 8);
+    bool is_inside = false;
+    layout_walk_begin(&walk, trace->packet_header, &bits, NULL);
+    while (layout_walk_next(&walk, &field, &type)) {
+        if (is_inside)
+            return walk.run.bits.at / 8 - 1; /* behind its first byte */
+        if (type->role == CTF_ROLE_UUID && type->kind == TYPE_TEXT)
+            return walk.run.bits.at / 8 - CTF_UUID_BYTES;
+        is_inside = type->role == CTF_ROLE_UUID;
+    }
+    return UINT64_MAX;
+}
+
+void ctf_adopt(struct ctf_file_copy *file)
+{
+    const struct ctf_trace *trace = file->trace->source;
+    struct ctf_copied *packet = &file->packet;
+    packet->uuid_at = UINT64_MAX;
+    if (trace->description.version != CTF_1_8 || file->trace->options->version != CTF_2 || !trace->description.has_uuid || !trace->packet_header)
+        return;
+    uint64_t at = packet->head.failed ? UINT64_MAX : find_uuid(trace, &packet->head);
+    if (at > packet->head.n || packet->head.n - at < CTF_UUID_BYTES || memcmp(packet->head.bytes + at, trace->description.uuid, CTF_UUID_BYTES) == 0)
+        return;
+    memcpy(packet->head.bytes + at, trace->description.uuid, CTF_UUID_BYTES);
+    packet->uuid_at = at;
+}
+
 /* --- Shifted numbers --- */
 
 int64_t *ctf_shift_of(struct ctf_file_copy *file)
@@ -94,15 +133,18 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out, 
         return fail_memory(error);
     file->offset += n;
     out->events += file->packet.kept_n;
-    if (*shift == 0)
+    const struct ctf_copied *packet = &file->packet;
+    if (*shift == 0 && packet->uuid_at == UINT64_MAX)
         return sink_write(file->sink, bytes, n, error);
     file->is_changed = true;
     struct buffer copy;
     buffer_init(&copy, &out->t->counted);
     struct bitput put = bitput_begin(&copy);
     bitput_bytes(&put, bytes, n);
-    if (walk_head(file, spot))
-        store(&put, &spot[CTF_ROLE_SEQUENCE], file->packet.about.sequence - (uint64_t)*shift);
+    if (*shift && walk_head(file, spot))
+        store(&put, &spot[CTF_ROLE_SEQUENCE], packet->about.sequence - (uint64_t)*shift);
+    if (packet->uuid_at != UINT64_MAX && !copy.failed)
+        memcpy(copy.bytes + packet->uuid_at, packet->head.bytes + packet->uuid_at, CTF_UUID_BYTES);
     ttr_status status = copy.failed ? fail_memory(error) : sink_write(file->sink, copy.bytes, copy.n, error);
     buffer_free(&copy);
     return status;

@@ -65,6 +65,7 @@ static void put_packet(struct buffer *to, const struct packet *packet)
 
 /* What a reader gave. */
 struct given {
+    uint32_t flags; /* to read with; set before */
     int64_t time[EVENTS_MAX];
     size_t n, gaps;
     uint64_t lost, damage, duplicates;
@@ -78,6 +79,8 @@ static void read_on(ttr_reader *reader, struct given *given)
     while ((status = ttr_read(reader, &batch, &error)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
+            if (event->kind == TTR_KIND_DEFINITION)
+                continue;
             if (event->kind == TTR_KIND_GAP) {
                 given->gaps++;
                 given->lost += event->link;
@@ -123,7 +126,8 @@ static void read_chunks(const char *const uuids[2], const struct packet *first, 
     ttr_error error;
     ttr *t = ttr_new(NULL);
     struct folder *folders[] = {open_chunk(t, &chunk[0], uuids[0], first, first_n), open_chunk(t, &chunk[1], uuids[1], second, second_n)};
-    ttr_reader *reader = ctf_open_folders(t, folders, 2, NULL, &error);
+    ttr_read_options options = {.size = sizeof options, .flags = given->flags};
+    ttr_reader *reader = ctf_open_folders(t, folders, 2, &options, &error);
     *given = (struct given){.n = 0};
     assert_non_null(reader);
     read_on(reader, given);
@@ -162,6 +166,18 @@ static void packets_of_an_earlier_snapshot_are_left_out(void **state)
     assert_int_equal(given.n, 8);
     assert_int_equal(given.duplicates, 2);
     assert_int_equal(given.lost, 2);
+}
+
+static void copies_leave_them_out_too(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}};
+    static const struct packet second[] = {{1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}, {2, 5, 0, 20, 2}, {1, 7, 2, 40, 2}};
+    static struct given given = {.flags = TTR_READ_DEFINITIONS};
+    read_chunks(uuids, first, 3, second, 4, &given);
+    assert_int_equal(given.n, 10);
+    assert_int_equal(given.duplicates, 2);
 }
 
 static void traces_of_other_uuids_keep_their_packets(void **state)
@@ -296,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rotated_chunks_are_one_stream_with_one_count_of_losses),
         cmocka_unit_test(packets_of_an_earlier_snapshot_are_left_out),
+        cmocka_unit_test(copies_leave_them_out_too),
         cmocka_unit_test(traces_of_other_uuids_keep_their_packets),
         cmocka_unit_test(other_streams_of_the_trace_keep_theirs),
         cmocka_unit_test(a_range_gives_its_events_whatever_its_ends_are),

@@ -1,0 +1,87 @@
+#!/bin/bash
+# Traces of CTF that are broken, or ask for more than there can be: what is read, what is written of them, what is said.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+hexa_cat=$(realpath "$2")
+vectors=$(cd "$(dirname "$0")/../../src/formats/ctf/vectors" && pwd)
+cd "$work" || exit 1
+export TZ=UTC
+
+# lay VECTOR: the trace as a folder of files.
+lay()
+{
+    local file
+    mkdir -p "$1"
+    for file in "$vectors/$1"/*.hexa; do "$hexa_cat" "$file" >"$1/$(basename "$file" .hexa)"; done
+}
+
+# make TRACE FIELDS BYTES: one packet with an event "a" that is whole, one of class "big" with those fields, then a packet with another whole event.
+make()
+{
+    mkdir -p "$1"
+    cat >"$1/metadata" <<METADATA
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+typealias integer { size = 32; align = 8; } := u32;
+typealias integer { size = 64; align = 8; } := u64;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };
+stream { packet.context := struct { u8 packet_size; u8 content_size; }; event.header := struct { u8 id; }; };
+event { name = a; id = 0; fields := struct { u8 x; }; };
+event { name = big; id = 1; fields := struct { $2 }; };
+METADATA
+    printf '\xc1\x1f\xfc\xc1\xa0\xa0\x00\x07\x01%b' "$3" >"$1/s"
+    printf '\xc1\x1f\xfc\xc1\x40\x40\x00\x08' >>"$1/s"
+}
+
+# costs NAME CODE: two events are read, and of the packet with the other what is behind it is told as damage.
+costs()
+{
+    says "${1}_costs_no_other_event" 'x = 8' "$tracetta" cat "$1"
+    run "$tracetta" check "$1"
+    [ $run_status = 1 ] && grep -Eq "damage $2 x1, first at byte 8: s: .* 12 bytes of the packet at byte 0 are skipped" "$work/.out"
+    verdict "${1}_is_told" $? "exit status $run_status"
+    run "$tracetta" recover --no-sidecar "$1" -o "$1.good"
+    succeeds "${1}_is_recovered" "$tracetta" check --quiet "$1.good"
+}
+
+rest='\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'
+make an_array_of_2_to_the_40_bits 'u8 x[137438953472];' "$rest"
+costs an_array_of_2_to_the_40_bits ctf.cut-event
+make a_sequence_of_4294967295_elements 'u32 n; u8 x[n];' '\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00'
+costs a_sequence_of_4294967295_elements ctf.cut-event
+make a_sequence_of_2_to_the_64_texts 'u64 n; struct { string s; } x[n];' '\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00'
+costs a_sequence_of_2_to_the_64_texts ctf.bad-event
+make nothing_2_to_the_64_times 'u64 n; struct { } x[n];' '\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00'
+costs nothing_2_to_the_64_times ctf.bad-event
+
+deep=$(printf 'struct { %.0s' {1..1000})
+make deep "${deep}u8 x;$(printf ' } s;%.0s' {1..1000})" "$rest"
+refuses "a_thousand_structures_in_one_another_are_refused_with_the_place" 3 'deep/metadata:8:[0-9]+: more than 64 levels' "$tracetta" cat deep
+
+# Packets with the uuid of another trace are read as CTF 1.8, and so must what is made of them be.
+lay stream-bad-uuid
+"$tracetta" cat stream-bad-uuid >wanted 2>/dev/null
+succeeds "packets_of_another_uuid_become_ctf_2" "$tracetta" convert -q --to=ctf --option=ctf.version=2 stream-bad-uuid -o two
+same "with_all_their_events" wanted "$tracetta" cat two
+succeeds "that_are_of_one_trace_then" "$tracetta" check --quiet --strict two
+succeeds "also_when_some_are_left_out" "$tracetta" convert -q --to=ctf --option=ctf.version=2 --start=8ns stream-bad-uuid -o late
+says "of_one_trace_too" 'x = 2' "$tracetta" cat --strict late
+
+# Files that are no streams stand in nobody's way.
+lay stream-packets
+"$tracetta" cat stream-packets >wanted 2>/dev/null
+mkdir stream-packets/folder
+mkfifo stream-packets/fifo
+ln -s nowhere stream-packets/dangling
+ln -s ../stream-packets stream-packets/loop
+: >stream-packets/empty
+same "folders_fifos_and_links_to_nowhere_in_a_trace_are_no_streams" wanted "$tracetta" cat stream-packets
+
+# More streams than descriptors.
+mkdir many
+cp an_array_of_2_to_the_40_bits/metadata many
+for i in {1..300}; do printf '\xc1\x1f\xfc\xc1\x40\x40\x00\x08' >"many/s$i"; done
+ulimit -n 64
+says "more_streams_than_files_may_be_open_are_read" '^many: whole .* 300 events, .* 300 files' "$tracetta" check many
+succeeds "and_written" "$tracetta" convert -q --to=ctf --option=ctf.version=2 many -o written
+says "as_many" '300 events, .* 300 files' "$tracetta" check written
