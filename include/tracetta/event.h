@@ -151,7 +151,7 @@ typedef struct ttr_event {
     uint64_t keyword;       /* bit set of the format, 0 where it has none */
     const uint8_t *activity; /* 16 bytes or NULL */
     const uint8_t *related;  /* 16 bytes or NULL */
-    uint32_t stack;         /* the reader's own: what ttr_debug_info added, 0 = nothing */
+    uint32_t stack;         /* the reader's own, 0 = no stack; see ttr_event_frames */
     uint32_t sequence;      /* event counter of the track where the format has one */
     uint32_t cpu;           /* valid with TTR_EVENT_HAS_CPU */
     uint16_t source;        /* which input, see ttr_source_get */
@@ -258,6 +258,10 @@ TTR_API bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, 
 
 /* Finds a top-level field by name: the first of that name.  False when there is none. */
 TTR_API bool ttr_field_find(const ttr *t, const ttr_event *event, const char *name, ttr_field *field);
+
+/* Gives the addresses of an event's stack, innermost first: how many there are, of which at most `room` are written; 0 = it has none.  Stacks
+ * are there only where event->stack is not 0, and in the field "frames" of a TTR_KIND_SAMPLE.  The event must still be valid. */
+TTR_API uint32_t ttr_event_frames(const ttr *t, const ttr_event *event, uint64_t *addresses, uint32_t room);
 
 /* Text of a string id; "" for 0 and for ids that are none.  Zero-terminated (the zero does not count). */
 TTR_API ttr_text ttr_text_get(const ttr *t, ttr_id id);

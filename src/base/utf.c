@@ -2,6 +2,7 @@
  *   00..7f | c2..df 80..bf | e0 a0..bf 80..bf | e1..ec,ee..ef 80..bf 80..bf | ed 80..9f 80..bf
  *   f0 90..bf 80..bf 80..bf | f1..f3 80..bf x3 | f4 80..8f 80..bf 80..bf
  * Only the second byte ever has a narrower range, so a character is checked by its length and that range.
+ * UTF-16 becomes UTF-8 four characters at a time while they are ASCII.
  * Left out: decoding to code points, which no output needs. */
 #include "base/utf.h"
 
@@ -76,4 +77,51 @@ size_t utf8_cut(const void *bytes, size_t n, size_t limit)
     while (lead > 0 && limit - lead < 3 && is_continuation(p[lead]))
         lead--;
     return utf8_character(p + lead, n - lead) > limit - lead ? lead : limit;
+}
+
+/* A character from `first` on, which is no ASCII; `*at` moves behind it. */
+static size_t put_wide(char *to, const uint8_t *p, size_t units, size_t *at)
+{
+    uint32_t c = load_u16le(p + 2 * *at);
+    ++*at;
+    if (c >> 10 == 0x36 && *at < units && load_u16le(p + 2 * *at) >> 10 == 0x37) {
+        c = 0x10000 + ((c & 0x3ff) << 10) + (load_u16le(p + 2 * *at) & 0x3ffu);
+        ++*at;
+        to[0] = (char)(0xf0 | c >> 18);
+        to[1] = (char)(0x80 | (c >> 12 & 63));
+        to[2] = (char)(0x80 | (c >> 6 & 63));
+        to[3] = (char)(0x80 | (c & 63));
+        return 4;
+    }
+    if (c >> 11 == 0x1b)
+        c = 0xfffd;
+    if (c < 0x800) {
+        to[0] = (char)(0xc0 | c >> 6);
+        to[1] = (char)(0x80 | (c & 63));
+        return 2;
+    }
+    to[0] = (char)(0xe0 | c >> 12);
+    to[1] = (char)(0x80 | (c >> 6 & 63));
+    to[2] = (char)(0x80 | (c & 63));
+    return 3;
+}
+
+size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
+{
+    size_t n = 0, at = 0;
+    while (at < units) {
+        uint64_t four = units - at >= 4 ? load_u64le(p + 2 * at) : UINT64_MAX;
+        if (!(four & UINT64_C(0xff80ff80ff80ff80))) {
+            four |= four >> 8;
+            uint32_t ascii = (uint32_t)((four & 0xffff) | (four >> 16 & 0xffff0000));
+            store_u32le(to + n, ascii);
+            n += 4;
+            at += 4;
+        } else if (load_u16le(p + 2 * at) < 0x80) {
+            to[n++] = (char)p[2 * at++];
+        } else {
+            n += put_wide(to + n, p, units, &at);
+        }
+    }
+    return n;
 }

@@ -17,4 +17,8 @@ size_t utf8_character(const uint8_t *p, size_t n);
  * characters of their own. */
 size_t utf8_cut(const void *p, size_t n, size_t limit);
 
+/* Writes `units` characters of UTF-16, little-endian, as UTF-8 into `to`, which has room for 3 bytes each; gives how many bytes.  Surrogates
+ * without their other half become U+FFFD. */
+size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units);
+
 #endif

@@ -21,6 +21,8 @@ struct field_ops {
     uint64_t (*packet)(const void *own, const ttr_event *event);
     /* The i-th name of the enumerated value just given; NULL: value->text is the only one there is. */
     bool (*label)(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
+    /* The stack of an event whose `stack` is not 0, as ttr_event_frames gives it; NULL: the format has no stacks beside its fields. */
+    uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room);
 };
 
 /* Zeroes a field, its name being the empty text; by whole vectors, which compilers do not make of an assignment. */

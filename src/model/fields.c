@@ -42,6 +42,36 @@ bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t
     return i == 0;
 }
 
+/* The addresses in field "frames". */
+static uint32_t frames_of_field(const ttr *t, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    ttr_fields fields;
+    ttr_field field;
+    uint32_t n = 0;
+    bool is_inside = false;
+    ttr_fields_begin(t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        if (field.depth == 0 && is_inside)
+            break;
+        if (field.depth == 0)
+            is_inside = field.value.type == TTR_TYPE_ARRAY && field.name.n == 6 && memcmp(field.name.p, "frames", 6) == 0;
+        if (field.depth != 1 || !is_inside || field.value.type != TTR_TYPE_UINT)
+            continue;
+        if (n < room)
+            addresses[n] = field.value.v.u;
+        n++;
+    }
+    return n;
+}
+
+uint32_t ttr_event_frames(const ttr *t, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    const struct schema *schema = context_schema(t, event->schema);
+    if (event->stack && schema->ops && schema->ops->frames)
+        return schema->ops->frames(schema->own, event, addresses, room);
+    return event->kind == TTR_KIND_SAMPLE ? frames_of_field(t, event, addresses, room) : 0;
+}
+
 bool ttr_field_find(const ttr *t, const ttr_event *event, const char *name, ttr_field *field)
 {
     ttr_fields fields;

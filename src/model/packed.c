@@ -117,7 +117,18 @@ static bool packed_label(const ttr_fields *fields, const ttr_value *value, uint3
     return true;
 }
 
-const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .label = packed_label};
+static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    (void)own;
+    struct cursor c = cursor_over(event->payload, event->body, 0);
+    (void)cursor_skip(&c, (event->activity ? 16u : 0u) + (event->related ? 16u : 0u));
+    uint64_t n = cursor_left(&c) >= 8 ? cursor_u64le(&c) : 0;
+    for (uint32_t i = 0; i < n && i < room; i++)
+        addresses[i] = cursor_u64le(&c);
+    return (uint32_t)n;
+}
+
+const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .label = packed_label, .frames = packed_frames};
 
 static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
 {
@@ -175,6 +186,26 @@ void packed_add(ttr *t, struct buffer *to, const ttr_field *field)
     add(t, to, field, NULL);
 }
 
+/* The stack of an event, which is not that of its fields alone. */
+static void add_frames(ttr *t, struct buffer *to, const ttr_event *event)
+{
+    uint64_t some[512];
+    uint32_t n = ttr_event_frames(t, event, some, 512);
+    uint8_t *at = buffer_room(to, 8 + 8 * (size_t)n);
+    if (!at)
+        return;
+    store_u64le(at, n);
+    uint64_t *all = n > 512 ? alloc_zero(to->alloc, n, sizeof *all) : some;
+    to->failed |= !all;
+    if (all && n > 512)
+        (void)ttr_event_frames(t, event, all, n);
+    for (uint32_t i = 0; all && i < n; i++)
+        store_u64le(at + 8 + 8 * (size_t)i, all[i]);
+    buffer_filled(to, 8 + 8 * (size_t)n);
+    if (n > 512)
+        alloc_free(to->alloc, all, n, sizeof *all);
+}
+
 size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy)
 {
     size_t at = to->n;
@@ -185,6 +216,8 @@ size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event 
         buffer_add(to, event->activity, 16);
     if (event->related)
         buffer_add(to, event->related, 16);
+    if (event->stack)
+        add_frames(t, to, event);
     copy->body = (uint32_t)(to->n - at);
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field))

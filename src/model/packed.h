@@ -14,8 +14,8 @@ extern const struct field_ops packed_field_ops;
 /* Appends a field; its name is interned, and of the names of an enumerated value the first.  The buffer's failed flag tells of memory. */
 void packed_add(ttr *t, struct buffer *to, const ttr_field *field);
 
-/* Appends an event that is to outlive its batch: first the 16 bytes of `activity` and `related` where they are not NULL, then all
- * fields.  `copy` becomes an event whose payload is at the returned offset of the buffer; its pointers only tell what is there until
+/* Appends an event that is to outlive its batch: first the 16 bytes of `activity` and `related` where they are not NULL, then, where `stack` is
+ * not 0, the count of its frames and the frames, 8 bytes each, then all fields.  `copy` becomes an event whose payload is at the returned offset of the buffer; its pointers only tell what is there until
  * packed_settle puts them right. */
 size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
 

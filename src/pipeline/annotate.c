@@ -16,7 +16,8 @@
 /* What was added to one event. */
 struct added {
     const ttr_field *field;
-    size_t n;
+    uint32_t n;
+    uint32_t stack; /* ttr_event.stack of the event beneath */
 };
 
 /* The schema of events of another one to which something was added. */
@@ -64,7 +65,7 @@ static void outer_begin(ttr_fields *fields)
     struct outer_walk *walk = outer_of(fields);
     uint32_t i = fields->event->stack;
     walk->schema = schema;
-    walk->left = i && i <= annotator->added_n ? annotator->added[i - 1] : (struct added){NULL, 0};
+    walk->left = i && i <= annotator->added_n ? annotator->added[i - 1] : (struct added){.n = 0};
     walk->is_reached = walk->has_held = false;
     fields->own = schema->own;
     if (schema->ops)
@@ -134,8 +135,17 @@ static uint64_t outer_packet(const void *own, const ttr_event *event)
     return schema->ops && schema->ops->packet ? schema->ops->packet(schema->own, event) : 0;
 }
 
+static uint32_t outer_frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    const struct outer_schema *schema = own;
+    const struct annotator *annotator = schema->annotator;
+    ttr_event beneath = *event;
+    beneath.stack = event->stack <= annotator->added_n ? annotator->added[event->stack - 1].stack : 0;
+    return beneath.stack && schema->ops && schema->ops->frames ? schema->ops->frames(schema->own, &beneath, addresses, room) : 0;
+}
+
 static const struct field_ops outer_ops = {.begin = outer_begin, .next = outer_next, .begin_group = outer_begin_group,
-                                           .packet = outer_packet, .label = outer_label};
+                                           .packet = outer_packet, .label = outer_label, .frames = outer_frames};
 
 /* --- The reader --- */
 
@@ -190,14 +200,14 @@ static ttr_id schema_over(struct annotator *annotator, ttr_id beneath)
 /* Adds what there is to add to an event of the batch; false when memory is out. */
 static bool annotate(struct annotator *annotator, ttr_event *event)
 {
-    struct added added = {NULL, 0};
+    struct added added = {.stack = event->stack};
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
-    event->stack = 0;
-    added.n = annotator->how.add(annotator->how.own, event, &added.field);
-    if (added.n == 0)
+    size_t n = annotator->how.add(annotator->how.own, event, &added.field);
+    if (n == 0)
         return true;
-    if (added.n == ANNOTATE_FAILED)
+    if (n > UINT32_MAX) /* ANNOTATE_FAILED among them */
         return false;
+    added.n = (uint32_t)n;
     ttr_id schema = schema_over(annotator, event->schema);
     annotator->added[annotator->added_n++] = added;
     event->stack = annotator->added_n;

@@ -1,0 +1,17 @@
+/* nettrace as a format: what it is called, what it can do.  The reader's parts are in nettrace.h. */
+#include "formats/nettrace/nettrace.h"
+
+const struct format format_nettrace = {
+    .name = "nettrace",
+    .title = ".NET EventPipe",
+    .extensions = "nettrace netperf",
+    .spec = "NetPerf 1 to 3, Nettrace 4 and 5",
+    .abilities = TTR_FORMAT_READS,
+    .order = TTR_ORDER_TIME,
+    .bid = nettrace_bid,
+    .refuse = nettrace_refuse,
+    .reader_size = sizeof(struct nettrace_reader),
+    .open = nettrace_open,
+    .next = nettrace_next,
+    .close = nettrace_close,
+};

@@ -1,0 +1,288 @@
+/* The parts of the nettrace reader: what they share, and what each of them offers.
+ *
+ *   nettrace_read.c      opening, the Trace object, what comes next, V1 and V2
+ *   nettrace_objects.c   V3 to V5: the frame of objects, and the next one behind damage
+ *   nettrace_header.c    one step from event to event
+ *   nettrace_scan.c      a block becomes runs of events in order; losses, metadata on the way
+ *   nettrace_order.c     runs are merged by time into batches
+ *   nettrace_threads.c   capture threads with their counters, threads, gaps
+ *   nettrace_stacks.c    stacks by their numbers
+ *   nettrace_metadata.c  what metadata say of a type of events
+ *   nettrace_types.c     types of events: field types compiled, schemas
+ *   nettrace_fields.c    fields, decoded when asked for
+ *   nettrace_bid.c       is this nettrace at all
+ *
+ * Events are decoded twice.  Scanning a block checks its headers and finds where times go back; what lies between is a run, of which only the
+ * place and the header state at its begin are kept.  Runs of one capture thread that follow each other in time are a chain.  When nothing older
+ * can come (a sorted event, a sequence point, the end) the chains are merged, decoding each header again right where it is given.  So memory
+ * grows with the threads and the blocks of a region, not with its events; the bytes stay in the window until their last event is given.
+ * Everything that events refer to (metadata, stacks, threads, labels) changes only while the batch is empty and what may refer to the old is
+ * given. */
+#ifndef TRACETTA_NETTRACE_H
+#define TRACETTA_NETTRACE_H
+
+#include "base/arena.h"
+#include "base/clockmath.h"
+#include "base/cursor.h"
+#include "base/pairmap.h"
+#include "formats/nettrace/nettrace_header.h"
+#include "model/input.h"
+#include "model/layout.h"
+
+#define NETTRACE_NONE UINT32_MAX
+#define NETTRACE_LIES 4u             /* readings of a type whose metadata may lie: bit 0 = booleans of one byte, bit 1 = bytes of four */
+#define NETTRACE_DENSE 65536u        /* metadata numbers below are looked up in a plain array */
+#define NETTRACE_RUNS_MAX 65536u     /* runs that wait; more are given out of order */
+#define NETTRACE_REGION_MAX ((uint64_t)256 << 20) /* bytes that wait; the same */
+#define NETTRACE_THREAD_CACHE 256u
+
+struct nettrace_reader;
+
+/* A type of events, as metadata describe it. */
+struct nettrace_type {
+    struct layout_schema base;             /* layout NULL: no fields are known */
+    struct nettrace_reader *reader;
+    const struct layout *reading[NETTRACE_LIES]; /* of types whose metadata may lie, else [0] alone */
+    bool may_lie;
+    ttr_id schema, name, provider;
+    uint64_t keyword;
+    uint8_t level, opcode, kind;
+    uint32_t number;                       /* of the metadata */
+};
+
+/* Types by the number of their metadata, and all there ever were by what they say. */
+struct nettrace_types {
+    struct nettrace_type **dense;          /* below NETTRACE_DENSE */
+    size_t dense_n;
+    struct nettrace_type **all;
+    size_t all_n, all_capacity;
+    struct pairmap sparse;                 /* the others: number to index in `all` */
+    struct pairmap known;                  /* hash of what is said, to index in `all` */
+};
+
+/* Who captures events; a thread of the process. */
+struct nettrace_capture {
+    uint64_t id;
+    uint64_t ticks;      /* of the last event seen, not given */
+    uint32_t sequence;   /* of that */
+    uint32_t tail;       /* the run that ends last, NETTRACE_NONE = given already */
+    uint32_t tail_stamp; /* of that run, so that a reused one is told apart */
+    ttr_id track;
+    bool is_known;       /* `sequence` is */
+};
+
+struct nettrace_threads {
+    struct nettrace_capture *capture;
+    size_t capture_n, capture_capacity;
+    struct pairmap by_id;                  /* (id, 0) to index */
+    struct { uint64_t tid; ttr_id thread; } cache[NETTRACE_THREAD_CACHE];
+};
+
+/* Events that are missing. */
+struct nettrace_gap {
+    uint64_t from, to, count, offset;
+    ttr_id track;
+};
+
+/* Events in order, at least one of which was not given yet. */
+struct nettrace_run {
+    struct nettrace_header at;  /* the event to give next */
+    const uint8_t *origin, *end; /* of the block; of the run */
+    const struct nettrace_type *type; /* of `at` */
+    uint64_t last;               /* ticks of its last event */
+    uint64_t hold;               /* offset from which on its bytes must stay */
+    uint64_t capture_id, thread_id; /* of the ids below */
+    ttr_id track, thread;
+    uint32_t next, stamp;        /* next: of the chain, or of free runs */
+    uint8_t codec;
+};
+
+/* An entry of the heap: the first event of a chain. */
+struct nettrace_head {
+    uint64_t ticks;
+    const uint8_t *place;        /* ties go by it */
+    uint32_t run;
+};
+
+struct nettrace_order {
+    struct nettrace_run *runs;
+    size_t runs_capacity;
+    uint32_t runs_n, runs_used, free, stamp;
+    struct nettrace_head *heap;
+    size_t heap_capacity;
+    uint32_t heap_n;
+    struct nettrace_gap *gaps;   /* by `from` once giving has begun */
+    size_t gaps_n, gaps_capacity, gaps_given;
+    uint64_t limit;              /* while giving: the last ticks that may be given */
+    uint64_t given;              /* ticks of the last event given */
+    uint64_t hold;               /* the first offset that runs still need; UINT64_MAX where none waits; not kept up while giving */
+    bool is_giving, has_given;
+};
+
+/* Stacks since the last sequence point. */
+struct nettrace_stacks {
+    uint8_t *bytes;
+    size_t bytes_n, bytes_capacity;
+    uint64_t *at;                /* where in `bytes` each stack stands: u32 bytes, addresses */
+    size_t at_n, at_capacity;
+    struct nettrace_stack_range *ranges;
+    size_t ranges_n, ranges_capacity;
+};
+
+/* Numbers first .. first + n - 1 are at[begin ..]. */
+struct nettrace_stack_range {
+    uint32_t first, n;
+    size_t begin;
+};
+
+struct nettrace_reader {
+    struct input *in;
+    ttr *t;
+    ttr_error *error;            /* of the call to next that is under way */
+    unsigned version;
+    uint32_t pointer_bytes;
+    uint64_t pid;
+    struct clockmath clock;
+    uint64_t sync_ticks;
+    int64_t sync_ns;
+    uint64_t at;                 /* offset of the next object */
+    uint64_t end;                /* V1, V2: offset behind the last event; else UINT64_MAX */
+    bool is_over;                /* nothing comes behind what waits */
+    bool resets_point;           /* what waits is given: forget stacks */
+    bool is_lost;                /* the next object must be searched */
+    struct nettrace_types types;
+    struct nettrace_threads threads;
+    struct nettrace_order order;
+    struct nettrace_stacks stacks;
+    struct arena arena;          /* types */
+    struct arena scratch;        /* texts of the batch */
+};
+
+/* Bytes of the window from an offset on. */
+struct nettrace_bytes {
+    const uint8_t *p;
+    size_t n;
+    uint64_t offset;
+};
+
+/* --- nettrace_read.c --- */
+
+ttr_status nettrace_open(struct input *in, ttr_error *error);
+ttr_status nettrace_next(struct input *in, ttr_error *error);
+void nettrace_close(struct input *in);
+
+/* Shows the bytes from `offset` on (not before what is held), `need` of them where the input has so many. */
+TTR_MUST ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need, struct nettrace_bytes *bytes);
+
+/* Takes what Trace says: `c` stands behind its frame, and has failed when it is not whole. */
+TTR_MUST ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c);
+
+/* V1, V2: finds where events end, which the end of the file tells where that can be seen. */
+TTR_MUST ttr_status nettrace_find_end(struct nettrace_reader *reader);
+
+/* --- nettrace_objects.c --- */
+
+/* Attends to the object at reader->at: V3 to V5. */
+TTR_MUST ttr_status nettrace_object(struct nettrace_reader *reader);
+
+/* --- nettrace_scan.c --- */
+
+struct nettrace_block {
+    const uint8_t *begin, *end;  /* its events */
+    uint64_t offset;             /* of begin */
+    uint8_t codec;
+    bool is_metadata;            /* all events are metadata */
+    bool is_cut;                 /* it may end inside an event; that is told elsewhere */
+    const uint8_t *stop;         /* out: behind the last event decoded */
+};
+
+/* Takes a block of events (V3: metadata among them). */
+TTR_MUST ttr_status nettrace_scan(struct nettrace_reader *reader, struct nettrace_block *block);
+
+/* --- nettrace_order.c --- */
+
+void nettrace_order_init(struct nettrace_order *order);
+void nettrace_order_free(struct nettrace_reader *reader);
+
+/* A new run whose first event is `header`; NULL when memory is out. */
+TTR_MUST struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader, const struct nettrace_header *header);
+
+/* Puts a run that is whole where it belongs; false when memory is out. */
+TTR_MUST bool nettrace_run_add(struct nettrace_reader *reader, struct nettrace_run *run, uint64_t first_ticks);
+
+/* Lets everything up to `limit` be given. */
+void nettrace_order_release(struct nettrace_reader *reader, uint64_t limit);
+
+/* Gives into the batch until it is full or nothing that may be given is left; false when memory is out. */
+TTR_MUST bool nettrace_order_give(struct nettrace_reader *reader);
+
+/* The window moved: what pointed into `before` points into `after`. */
+void nettrace_order_move(struct nettrace_order *order, const struct window *before, const struct window *after);
+
+/* --- nettrace_threads.c --- */
+
+/* Gives the index of a capture thread, added when new; SIZE_MAX when memory is out. */
+size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id);
+
+/* Counts an event of a capture thread, or where it stands at a sequence point (`is_point`); false when memory is out. */
+TTR_MUST bool nettrace_count(struct nettrace_reader *reader, size_t capture, const struct nettrace_header *header, bool is_point);
+
+/* The thread of a tid; 0 when memory is out. */
+ttr_id nettrace_thread(struct nettrace_reader *reader, uint64_t tid);
+
+/* --- nettrace_stacks.c --- */
+
+/* Adds `n` stacks from `first` on that stand at the cursor; what is not whole is left.  False when memory is out. */
+TTR_MUST bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_t n, struct cursor *c);
+void nettrace_stacks_reset(struct nettrace_stacks *stacks);
+void nettrace_stacks_free(struct nettrace_reader *reader);
+
+/* The addresses of an event's stack as stored; `*n` of them.  NULL: it has none. */
+const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_event *event, uint32_t *n);
+
+/* --- nettrace_metadata.c --- */
+
+/* Takes metadata of V1 to V5 (the payload at the cursor, `number` that of V1 and V2). */
+TTR_MUST ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, uint64_t number);
+
+/* --- nettrace_types.c --- */
+
+/* What metadata say. */
+struct nettrace_said {
+    ttr_id provider, name;
+    uint32_t number, id, version;
+    uint64_t keyword;
+    uint32_t level;
+    uint8_t opcode;
+    struct type *root[NETTRACE_LIES]; /* the payload in each reading; [0] NULL = unknown; [1] NULL = it cannot lie */
+    const uint8_t *bytes;             /* all of it but the number, to know it again */
+    size_t bytes_n;
+};
+
+void nettrace_types_init(struct nettrace_reader *reader);
+void nettrace_types_free(struct nettrace_reader *reader);
+TTR_MUST ttr_status nettrace_type_add(struct nettrace_reader *reader, const struct nettrace_said *said, uint64_t offset);
+
+struct nettrace_type *nettrace_type_sparse(const struct nettrace_types *types, uint32_t number);
+
+static inline struct nettrace_type *nettrace_type_of(const struct nettrace_types *types, uint32_t number)
+{
+    return NETTRACE_LIKELY(number < types->dense_n) ? types->dense[number] : nettrace_type_sparse(types, number);
+}
+
+/* Roles of field types: how a value is shown. */
+enum nettrace_role { NETTRACE_ROLE_NONE = 0, NETTRACE_ROLE_GUID, NETTRACE_ROLE_DECIMAL, NETTRACE_ROLE_DATE, NETTRACE_ROLE_TEXT16 };
+
+/* --- nettrace_fields.c --- */
+
+extern const struct field_ops nettrace_field_ops;
+
+/* Puts a GUID of 16 bytes as text; gives its length, 36. */
+size_t nettrace_guid_text(char *to, const uint8_t *guid);
+
+/* --- nettrace_bid.c --- */
+
+unsigned nettrace_bid(const struct peek *peek);
+const char *nettrace_refuse(const struct peek *peek);
+
+#endif

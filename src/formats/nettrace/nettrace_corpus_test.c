@@ -1,0 +1,110 @@
+/* Recorded traces of five versions of the runtime: as many events as its own reader counts, in order of time, nothing lost, nothing damaged,
+ * every field walked.  TTR_CORPUS names the folder of recorded traces; without it the tests pass with a line that says so. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <tracetta/tracetta.h>
+
+#include "support.h"
+
+/* Counted by TraceEvent; of samples and stacks by their fields here. */
+struct recorded {
+    const char *name;
+    uint64_t events;
+    const char *version;
+};
+
+static const struct recorded recorded[] = {
+    {"nettrace/VoiceMemo.23092.nettrace.xz", 108450, "4"},
+    {"nettrace/dotnetdiag-single-thread.nettrace.xz", 27951, "4"},
+    {"nettrace/erlendthune-RememberCalendar.nettrace.xz", 4693, "4"},
+    {"nettrace/eventpipe-dotnetcore2.1-linux-x64-objver3.netperf.xz", 26146, "3"},
+    {"nettrace/eventpipe-dotnetcore2.1-linux-x64-tracelogging.netperf.xz", 12, "3"},
+    {"nettrace/eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", 105540, "4"},
+    {"nettrace/eventpipe-dotnetcore5.0-win-x64-arraytypes.nettrace.xz", 1970, "4"},
+    {"nettrace/only_managed_samples.nettrace.xz", 37603, "4"},
+    {"nettrace/recorded/c3.nettrace.xz", 689, "4"},
+    {"nettrace/recorded/counters.nettrace.xz", 2378, "4"},
+    {"nettrace/recorded/csc_default.nettrace.xz", 41735, "4"},
+    {"nettrace/recorded/emit.nettrace.xz", 1503, "4"},
+    {"nettrace/recorded/mix_default.nettrace.xz", 27499, "4"},
+    {"nettrace/recorded/mix_v3.netperf.xz", 4591, "3"},
+};
+
+static bool corpus_path(const char *name, char *path, size_t size)
+{
+    const char *folder = getenv("TTR_CORPUS"), *root = getenv("TTR_SOURCE_ROOT");
+    (void)snprintf(path, size, "%s%s/%s", folder ? folder : root ? root : ".", folder ? "" : "/../shared/corpus", name);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        print_message("# skipped: no %s, set TTR_CORPUS\n", path);
+        return false;
+    }
+    (void)fclose(file);
+    return true;
+}
+
+/* Walks all fields and the stack of an event. */
+static void walk(const ttr *t, const ttr_event *event, uint64_t *frames)
+{
+    ttr_fields fields;
+    ttr_field field;
+    uint64_t address[128];
+    ttr_fields_begin(t, event, &fields);
+    while (ttr_fields_next(&fields, &field))
+        assert_non_null(field.name.p);
+    uint32_t n = ttr_event_frames(t, event, address, 128);
+    for (uint32_t i = 0; i < n && i < 128; i++)
+        assert_true(address[i] != 0);
+    assert_true(event->stack || n == 0);
+    *frames += n;
+}
+
+static void check_recorded(const struct recorded *expected, const char *path)
+{
+    ttr_error error = {0};
+    ttr_batch batch;
+    ttr_status status;
+    ttr *t = ttr_new(NULL);
+    ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_STRICT};
+    ttr_reader *reader = ttr_open(t, path, &options, &error);
+    if (!reader)
+        fail_msg("%s: %s", path, error.text);
+    int64_t last = INT64_MIN;
+    uint64_t frames = 0;
+    while ((status = ttr_read(reader, &batch, &error)) == TTR_OK) {
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            assert_true(event->time >= last);
+            last = event->time;
+            walk(t, event, &frames);
+        }
+    }
+    ttr_report report = {.size = sizeof report};
+    assert_true(ttr_reader_report(reader, 0, &report));
+    assert_int_equal(status, TTR_END);
+    assert_int_equal(report.events, expected->events);
+    assert_int_equal(report.lost, 0);
+    assert_int_equal(report.notes_n, 0);
+    assert_string_equal(report.version, expected->version);
+    assert_true(frames > 0);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
+static void recorded_traces_hold_what_the_runtimes_own_reader_counts_in_order_of_time(void **state)
+{
+    char path[600];
+    (void)state;
+    for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
+        if (corpus_path(recorded[i].name, path, sizeof path))
+            check_recorded(&recorded[i], path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recorded_traces_hold_what_the_runtimes_own_reader_counts_in_order_of_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

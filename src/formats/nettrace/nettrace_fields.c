@@ -1,0 +1,245 @@
+/* Fields of events: what the layout of their type gives, then what it does not know.
+ *
+ *   payload    by the reading of the type that fits its size; GUIDs, decimals and dates as text, arrays of characters as one text
+ *   undecoded  bytes behind the last field that is known, or all of them
+ *   frames     the stack of a sample */
+#include <stdio.h>
+
+#include "base/number.h"
+#include "base/utf.h"
+#include "formats/nettrace/nettrace.h"
+
+enum stage { STAGE_PAYLOAD, STAGE_BEHIND, STAGE_FRAMES, STAGE_ELEMENTS, STAGE_OVER };
+
+/* The walk of the payload, and what comes behind it. */
+struct walk {
+    struct layout_walk payload;
+    const uint8_t *at;  /* the next frame */
+    uint32_t left;      /* frames */
+    uint32_t stage;
+};
+_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+
+static struct bits payload_of(const ttr_event *event)
+{
+    return bits_over(event->payload, 0, (uint64_t)event->payload_size * 8);
+}
+
+/* Whether a reading ends exactly where the payload does. */
+static bool fits(const struct layout *layout, const ttr_event *event)
+{
+    struct layout_run run = {.bits = payload_of(event)};
+    return layout_measure(layout, &run) == LAYOUT_FINE && run.bits.at == run.bits.end;
+}
+
+static const struct layout *reading_of(const struct nettrace_type *type, const ttr_event *event)
+{
+    if (!type->may_lie || fits(type->reading[0], event))
+        return type->reading[0];
+    for (unsigned i = 1; i < NETTRACE_LIES && type->reading[i]; i++)
+        if (fits(type->reading[i], event))
+            return type->reading[i];
+    return type->reading[0];
+}
+
+static void begin(ttr_fields *fields)
+{
+    const struct nettrace_type *type = fields->own;
+    struct walk *walk = (struct walk *)fields->state;
+    const struct layout *layout = reading_of(type, fields->event);
+    walk->stage = layout ? STAGE_PAYLOAD : STAGE_BEHIND;
+    struct bits bits = payload_of(fields->event);
+    if (layout)
+        layout_walk_begin(&walk->payload, layout, &bits, type->base.scratch);
+    else
+        walk->payload.run.bits = bits;
+}
+
+size_t nettrace_guid_text(char *to, const uint8_t *guid)
+{
+    int n = snprintf(to, 37, "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", load_u32le(guid), load_u16le(guid + 4), load_u16le(guid + 6),
+                     guid[8], guid[9], guid[10], guid[11], guid[12], guid[13], guid[14], guid[15]);
+    return n < 0 ? 0 : (size_t)n;
+}
+
+/* Divides a number of three words, the highest first, by ten; gives the rest. */
+static uint32_t divide(uint32_t *words)
+{
+    uint64_t rest = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        rest = rest << 32 | words[i];
+        words[i] = (uint32_t)(rest / 10);
+        rest %= 10;
+    }
+    return (uint32_t)rest;
+}
+
+/* [0] flags: bit 31 negative, bits 16 to 23 digits behind the point | [4] high | [8] low | [12] middle */
+static size_t decimal_text(char *to, const uint8_t *p)
+{
+    enum { MOST = 40 };
+    uint32_t flags = load_u32le(p), words[3] = {load_u32le(p + 4), load_u32le(p + 12), load_u32le(p + 8)};
+    unsigned scale = flags >> 16 & 0xff, digits = 0;
+    char digit[MOST];
+    if (scale > 28 || flags & 0x7f00ffff)
+        return 0;
+    do
+        digit[digits++] = (char)('0' + divide(words));
+    while (words[0] | words[1] | words[2] || digits <= scale);
+    size_t n = 0;
+    if (flags >> 31)
+        to[n++] = '-';
+    while (digits > 0) {
+        if (digits == scale)
+            to[n++] = '.';
+        to[n++] = digit[--digits];
+    }
+    return n;
+}
+
+/* 100 ns since 1601, as Unix ns; false where no such date can be written. */
+static bool unix_time(uint64_t date, int64_t *ns)
+{
+    int64_t since = (int64_t)(date - UINT64_C(116444736000000000));
+    return date <= INT64_MAX && !__builtin_mul_overflow(since, INT64_C(100), ns);
+}
+
+static size_t put_shown(char *to, unsigned role, const ttr_value *value)
+{
+    int64_t ns;
+    if (role == NETTRACE_ROLE_DATE)
+        return unix_time(value->v.u, &ns) ? number_put_iso(to, ns) : 0;
+    if (value->text.n != 16)
+        return 0;
+    const uint8_t *bytes = (const uint8_t *)value->text.p;
+    return role == NETTRACE_ROLE_GUID ? nettrace_guid_text(to, bytes) : decimal_text(to, bytes);
+}
+
+/* Takes all elements of an array of characters as one text. */
+static void join(struct walk *walk, struct arena *scratch, ttr_field *field)
+{
+    ttr_field character;
+    const struct type *shape;
+    uint32_t n = field->value.count, got = 0;
+    uint8_t *units = arena_take(scratch, 2 * (size_t)n + 1);
+    while (got < n && layout_walk_next(&walk->payload, &character, &shape)) {
+        if (units)
+            store_u16le(units + 2 * (size_t)got, (uint16_t)character.value.v.u);
+        got++;
+    }
+    char *to = units ? arena_take(scratch, 3 * (size_t)got + 1) : NULL;
+    size_t bytes = to ? utf8_from_utf16le(to, units, got) : 0;
+    field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to ? to : "", bytes}};
+}
+
+/* Shows a value as what it means; without memory it stays as it is. */
+static void show(struct walk *walk, const struct nettrace_type *type, unsigned role, ttr_field *field)
+{
+    if (role == NETTRACE_ROLE_TEXT16) {
+        join(walk, type->base.scratch, field);
+        return;
+    }
+    char *to = arena_take(type->base.scratch, NUMBER_MAX);
+    size_t n = to ? put_shown(to, role, &field->value) : 0;
+    if (n)
+        field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to, n}, .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
+}
+
+static void name_field(ttr_field *field, const char *name, uint8_t type)
+{
+    field_clear(field);
+    field->name = (ttr_text){name, strlen(name)};
+    field->value.type = type;
+}
+
+/* Bytes of the payload that no field holds. */
+static bool give_undecoded(struct walk *walk, const ttr_event *event, ttr_field *field)
+{
+    uint64_t at = walk->payload.run.bits.at >> 3;
+    if (at >= event->payload_size)
+        return false;
+    name_field(field, "undecoded", TTR_TYPE_BYTES);
+    field->value.hint = TTR_HINT_RAW;
+    field->value.text = (ttr_text){(const char *)event->payload + at, (size_t)(event->payload_size - at)};
+    return true;
+}
+
+static bool begin_frames(struct walk *walk, const struct nettrace_type *type, const ttr_event *event, ttr_field *field)
+{
+    if (event->kind != TTR_KIND_SAMPLE)
+        return false;
+    walk->at = nettrace_frames(type->reader, event, &walk->left);
+    name_field(field, "frames", TTR_TYPE_ARRAY);
+    field->value.count = walk->left;
+    return true;
+}
+
+static uint64_t load_address(const uint8_t *p, uint32_t bytes)
+{
+    return bytes == 8 ? load_u64le(p) : load_u32le(p);
+}
+
+static bool give_frame(struct walk *walk, const struct nettrace_type *type, ttr_field *field)
+{
+    uint32_t bytes = type->reader->pointer_bytes;
+    if (walk->left == 0)
+        return false;
+    walk->left--;
+    field_clear(field);
+    field->depth = 1;
+    field->value.type = TTR_TYPE_UINT;
+    field->value.hint = TTR_HINT_POINTER;
+    field->value.bits = (uint8_t)(bytes == 8 ? 0 : 32);
+    field->value.v.u = load_address(walk->at, bytes);
+    walk->at += bytes;
+    return true;
+}
+
+static bool next_behind(struct walk *walk, const struct nettrace_type *type, const ttr_event *event, ttr_field *field)
+{
+    if (walk->stage == STAGE_BEHIND) {
+        walk->stage = STAGE_FRAMES;
+        if (give_undecoded(walk, event, field))
+            return true;
+    }
+    if (walk->stage == STAGE_FRAMES) {
+        walk->stage = STAGE_ELEMENTS;
+        if (begin_frames(walk, type, event, field))
+            return true;
+        walk->stage = STAGE_OVER;
+    }
+    return walk->stage == STAGE_ELEMENTS && give_frame(walk, type, field);
+}
+
+static bool next(ttr_fields *fields, ttr_field *field)
+{
+    struct walk *walk = (struct walk *)fields->state;
+    const struct nettrace_type *type = fields->own;
+    const struct type *shape;
+    if (walk->stage == STAGE_PAYLOAD) {
+        if (NETTRACE_LIKELY(layout_walk_next(&walk->payload, field, &shape))) {
+            if (NETTRACE_UNLIKELY(shape && shape->role))
+                show(walk, type, shape->role, field);
+            return true;
+        }
+        walk->stage = walk->payload.end == LAYOUT_FINE ? STAGE_BEHIND : STAGE_FRAMES;
+    }
+    return next_behind(walk, type, fields->event, field);
+}
+
+static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *text)
+{
+    return layout_field_ops.label(fields, value, i, text);
+}
+
+static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    const struct nettrace_type *type = own;
+    uint32_t n, bytes = type->reader->pointer_bytes;
+    const uint8_t *at = nettrace_frames(type->reader, event, &n);
+    for (uint32_t i = 0; i < n && i < room; i++)
+        addresses[i] = load_address(at + (size_t)i * bytes, bytes);
+    return n;
+}
+
+const struct field_ops nettrace_field_ops = {.begin = begin, .next = next, .label = label, .frames = frames};

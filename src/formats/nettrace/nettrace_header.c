@@ -1,0 +1,101 @@
+/* Headers of events that are rare: at the end of a block, and without compression. */
+#include "formats/nettrace/nettrace_header.h"
+
+/* Where a pointer into the copy stands in the block. */
+static const uint8_t *in_block(const struct nettrace_header *h, const uint8_t *copy, const uint8_t *p)
+{
+    return h->start + (p - copy);
+}
+
+bool nettrace_header_near_end(struct nettrace_header *h, const uint8_t *end, bool is_v6)
+{
+    uint8_t copy[NETTRACE_HEADER_MAX] = {0};
+    size_t left = (size_t)(end - h->start);
+    if (left == 0)
+        return false;
+    memcpy(copy, h->start, left);
+    const uint8_t *activity = h->activity, *related = h->related;
+    h->flags = copy[0];
+    const uint8_t *payload = nettrace_parts(h, copy + 1, is_v6);
+    bool is_whole = payload && (size_t)(payload - copy) <= left;
+    /* What came from the copy must not outlive it. */
+    h->activity = h->activity == activity ? activity : h->activity && is_whole ? in_block(h, copy, h->activity) : NULL;
+    h->related = h->related == related ? related : h->related && is_whole ? in_block(h, copy, h->related) : NULL;
+    if (!is_whole)
+        return false;
+    h->payload = in_block(h, copy, payload);
+    if (h->payload_size > (size_t)(end - h->payload))
+        return false;
+    h->next = h->payload + h->payload_size;
+    return true;
+}
+
+/* Moves behind the zeros up to the next multiple of 4; they may be missing at the end of the block. */
+static const uint8_t *aligned(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
+{
+    size_t skip = (0 - (size_t)(p - origin)) & 3, left = (size_t)(end - p);
+    return p + (skip < left ? skip : left);
+}
+
+/* [0] size, of what follows | [4] metadata | [8] thread | [12] ticks | [20] activity | [36] related | [52] payload size | payload |
+ * bytes of the stack | stack */
+static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end, bool is_padded)
+{
+    enum { HEAD = 56, SIZE = 4 };
+    const uint8_t *p = h->start;
+    size_t left = (size_t)(end - p);
+    if (left < HEAD + SIZE)
+        return false;
+    uint32_t size = load_u32le(p);
+    if (size > left - SIZE || size < HEAD)
+        return false;
+    const uint8_t *event_end = p + SIZE + size;
+    h->metadata = load_u32le(p + 4);
+    h->thread = load_u32le(p + 8);
+    h->ticks = load_u64le(p + 12);
+    h->activity = nettrace_guid(p + 20);
+    h->related = nettrace_guid(p + 36);
+    h->payload_size = load_u32le(p + 52);
+    h->payload = p + HEAD;
+    size_t room = (size_t)(event_end - h->payload) - SIZE;
+    if (h->payload_size > room)
+        return false;
+    uint32_t stack = load_u32le(h->payload + h->payload_size);
+    if (stack > room - h->payload_size || room - h->payload_size - stack > 3 || (!is_padded && room - h->payload_size != stack))
+        return false;
+    h->stack = stack > 0;
+    h->flags = NETTRACE_IS_SORTED;
+    h->capture = h->thread;
+    h->cpu = UINT32_MAX;
+    h->next = is_padded ? aligned(event_end, origin, end) : event_end;
+    return true;
+}
+
+bool nettrace_header_plain(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end, enum nettrace_codec codec)
+{
+    const uint8_t *p = h->start;
+    if (codec == CODEC_OLD || codec == CODEC_OLDEST)
+        return decode_old(h, origin, end, codec == CODEC_OLD);
+    size_t head = codec == CODEC_PLAIN ? 80 : 52, left = (size_t)(end - p);
+    if (left < head)
+        return false;
+    uint32_t size = load_u32le(p), metadata = load_u32le(p + 4);
+    h->metadata = metadata & INT32_MAX;
+    h->flags = metadata >> 31 ? 0 : NETTRACE_IS_SORTED; /* the other way round than the text says, in all programs */
+    h->sequence = load_u32le(p + 8);
+    h->thread = load_u64le(p + 12);
+    h->capture = load_u64le(p + 20);
+    h->cpu = load_u32le(p + 28);
+    h->stack = load_u32le(p + 32);
+    h->ticks = load_u64le(p + 36);
+    h->labels = codec == CODEC_PLAIN ? 0 : load_u32le(p + 44);
+    h->activity = codec == CODEC_PLAIN ? nettrace_guid(p + 44) : NULL;
+    h->related = codec == CODEC_PLAIN ? nettrace_guid(p + 60) : NULL;
+    h->payload_size = load_u32le(p + head - 4);
+    h->payload = p + head;
+    if (size > left - 4 || size < head - 4 || h->payload_size > size - (head - 4))
+        return false;
+    h->next = codec == CODEC_PLAIN ? aligned(p + 4 + size, origin, end) : p + 4 + size;
+    h->flags |= NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD | NETTRACE_HAS_METADATA;
+    return true;
+}

@@ -1,0 +1,297 @@
+/* V3 to V5: objects in the frame of FastSerialization, and the head of V1 and V2, which is such an object too.
+ *
+ * An object is believed when the end tag stands behind it.  Where it does not, its size is damaged, or what it holds, or the trace ends there:
+ * the next object that begins with all its frame decides.  Objects of unknown names are passed over by their size. */
+#include "base/status.h"
+#include "formats/nettrace/nettrace.h"
+
+#define FRAME_MAX (3 + 12 + NETTRACE_NAME_MAX + 1)
+#define SEARCH_BYTES 65536u
+#define OBJECT_MAX ((uint64_t)256 << 20) /* real blocks have about 100 KiB */
+
+enum kind { KIND_UNKNOWN, KIND_TRACE, KIND_EVENTS, KIND_METADATA, KIND_STACKS, KIND_POINT, KIND_FILE, KIND_COUNT };
+
+static const char *const names[KIND_COUNT] = {
+    [KIND_TRACE] = "Trace", [KIND_EVENTS] = "EventBlock", [KIND_METADATA] = "MetadataBlock", [KIND_STACKS] = "StackBlock",
+    [KIND_POINT] = "SPBlock", [KIND_FILE] = "Microsoft.DotNet.Runtime.EventPipeFile",
+};
+
+struct frame {
+    enum kind kind;
+    uint32_t version, least;
+    ttr_text name;
+    uint64_t payload; /* offset behind the frame */
+};
+
+static enum kind kind_of(ttr_text name)
+{
+    for (unsigned i = 1; i < KIND_COUNT; i++)
+        if (name.n == strlen(names[i]) && memcmp(name.p, names[i], name.n) == 0)
+            return (enum kind)i;
+    return KIND_UNKNOWN;
+}
+
+/* Reads the frame at p; false where there is none, or not all of it. */
+static bool read_frame(const struct nettrace_bytes *bytes, struct frame *frame)
+{
+    struct cursor c = cursor_over(bytes->p, bytes->n, bytes->offset);
+    uint8_t first = cursor_u8(&c), second = cursor_u8(&c), type = cursor_u8(&c);
+    frame->version = cursor_u32le(&c);
+    frame->least = cursor_u32le(&c);
+    uint32_t n = cursor_u32le(&c);
+    if (n > NETTRACE_NAME_MAX)
+        return false;
+    const uint8_t *name = cursor_take(&c, n);
+    uint8_t end = cursor_u8(&c);
+    if (c.failed || first != second || (first != NETTRACE_BEGIN && first != NETTRACE_BEGIN_PRIVATE) || type != NETTRACE_NULL || end != NETTRACE_END)
+        return false;
+    frame->name = (ttr_text){(const char *)name, n};
+    frame->kind = kind_of(frame->name);
+    frame->payload = c.offset;
+    return true;
+}
+
+/* Where in the bytes an object of a known name begins with all of its frame; the count of bytes where none does. */
+static size_t find_object(const uint8_t *p, size_t n)
+{
+    struct frame frame;
+    for (size_t at = 0; n - at >= 3 + 12; at++) {
+        if (p[at] != p[at + 1] || (p[at] != NETTRACE_BEGIN && p[at] != NETTRACE_BEGIN_PRIVATE) || p[at + 2] != NETTRACE_NULL)
+            continue;
+        if (read_frame(&(struct nettrace_bytes){p + at, n - at, 0}, &frame) && frame.kind != KIND_UNKNOWN)
+            return at;
+    }
+    return n;
+}
+
+/* Looks for the next object behind damage. */
+static ttr_status search(struct nettrace_reader *reader)
+{
+    struct nettrace_bytes bytes;
+    ttr_status status = nettrace_show(reader, reader->at, SEARCH_BYTES, &bytes);
+    if (status != TTR_OK)
+        return status;
+    bool is_end = bytes.n < SEARCH_BYTES;
+    size_t n = is_end ? bytes.n : SEARCH_BYTES, found = find_object(bytes.p, n);
+    size_t passed = found < n || is_end ? found : n - FRAME_MAX;
+    uint64_t at = reader->at;
+    reader->is_lost = found == n && !is_end;
+    reader->is_over = found == n && is_end;
+    reader->at += passed;
+    return passed == 0 ? TTR_OK
+                       : input_damage(reader->in, at, passed, "nettrace.lost", reader->error,
+                                      "no object begins here; passed over up to the next that does");
+}
+
+static ttr_status meet_bad_frame(struct nettrace_reader *reader, const struct nettrace_bytes *bytes)
+{
+    reader->is_over = bytes->n < FRAME_MAX && find_object(bytes->p, bytes->n) == bytes->n;
+    reader->is_lost = !reader->is_over;
+    if (!reader->is_over)
+        return TTR_OK;
+    return input_damage(reader->in, reader->at, bytes->n, "nettrace.cut", reader->error,
+                        "the trace ends inside the head of an object (expected tags 5 5 1, versions and a name); all before it is given");
+}
+
+/* A sequence point: what each thread has counted. */
+static ttr_status take_point(struct nettrace_reader *reader, struct cursor *c)
+{
+    struct nettrace_header header = {.ticks = cursor_u64le(c)};
+    uint32_t n = cursor_u32le(c);
+    for (uint32_t i = 0; i < n && cursor_left(c) >= 12; i++) {
+        size_t capture = nettrace_capture(reader, cursor_u64le(c));
+        header.sequence = cursor_u32le(c);
+        if (capture == SIZE_MAX || !nettrace_count(reader, capture, &header, true))
+            return fail_memory(reader->error);
+    }
+    nettrace_order_release(reader, UINT64_MAX);
+    reader->resets_point = true;
+    return TTR_OK;
+}
+
+static ttr_status take_stacks(struct nettrace_reader *reader, struct cursor *c)
+{
+    uint32_t first = cursor_u32le(c), n = cursor_u32le(c);
+    return nettrace_stacks_add(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
+}
+
+static ttr_status take_events(struct nettrace_reader *reader, const struct frame *frame, struct cursor *c, bool is_cut)
+{
+    struct nettrace_block block = {.codec = CODEC_OLD, .is_metadata = frame->kind == KIND_METADATA, .is_cut = is_cut};
+    if (reader->version >= 4) {
+        struct cursor head = *c;
+        uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
+        if (head.failed || size < 4 || !cursor_skip(c, size))
+            return is_cut ? TTR_OK
+                          : input_damage(reader->in, c->offset, cursor_left(c), "nettrace.bad-block", reader->error,
+                                         "a block with a header of %u bytes, more than the block has", size);
+        block.codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN;
+    }
+    block.begin = c->p;
+    block.end = c->end;
+    block.offset = c->offset;
+    reader->in->packets++;
+    ttr_status status = nettrace_scan(reader, &block);
+    (void)cursor_skip(c, (uint64_t)(block.stop - block.begin));
+    return status;
+}
+
+/* What an object holds; `c` is moved over what could be decoded. */
+static ttr_status take_payload(struct nettrace_reader *reader, const struct frame *frame, struct cursor *c, bool is_cut)
+{
+    struct cursor start = *c;
+    ttr_status status = TTR_OK;
+    switch (frame->kind) {
+    case KIND_EVENTS:
+    case KIND_METADATA: return take_events(reader, frame, c, is_cut);
+    case KIND_STACKS: status = take_stacks(reader, c); break;
+    case KIND_POINT: status = take_point(reader, c); break;
+    default:
+        input_note(reader->in, TTR_NOTE_REMARK, frame->payload, "nettrace.unknown-object", "an object \"%.*s\", which is passed over",
+                   (int)frame->name.n, frame->name.p);
+        return TTR_OK;
+    }
+    if (status == TTR_OK && c->failed && !is_cut)
+        return input_damage(reader->in, start.offset, cursor_left(&start), "nettrace.bad-block", reader->error,
+                            "a %s that says more than it holds; what is whole of it is used", names[frame->kind]);
+    return status;
+}
+
+/* A sized object: where its bytes are, and what is wrong with that. */
+struct extent {
+    uint64_t begin, size;
+    bool is_cut;     /* the input ends inside it */
+    bool is_damaged; /* its end is not where its size says */
+};
+
+static ttr_status measure(struct nettrace_reader *reader, const struct frame *frame, struct extent *extent, struct nettrace_bytes *bytes)
+{
+    ttr_status status = nettrace_show(reader, frame->payload, 8, bytes);
+    if (status != TTR_OK)
+        return status;
+    *extent = (struct extent){.begin = (frame->payload + 4 + 3) & ~UINT64_C(3)};
+    if (bytes->n < extent->begin - frame->payload) {
+        extent->begin = frame->payload;
+        extent->is_cut = true;
+        return TTR_OK;
+    }
+    uint32_t size = load_u32le(bytes->p);
+    extent->is_damaged = size > OBJECT_MAX;
+    extent->size = size;
+    status = nettrace_show(reader, extent->begin, extent->is_damaged ? SEARCH_BYTES : (uint64_t)size + 1, bytes);
+    if (status != TTR_OK || extent->is_damaged)
+        return status;
+    extent->is_cut = bytes->n <= size;
+    extent->is_damaged = !extent->is_cut && bytes->p[size] != NETTRACE_END;
+    if (!extent->is_cut && !extent->is_damaged)
+        return TTR_OK;
+    size_t n = extent->is_cut ? bytes->n : size, found = find_object(bytes->p, n);
+    if (found < n) {
+        extent->is_damaged = true;
+        extent->is_cut = false;
+        extent->size = found;
+    }
+    return TTR_OK;
+}
+
+static ttr_status take_damaged(struct nettrace_reader *reader, const struct frame *frame, const struct extent *extent, struct nettrace_bytes *bytes)
+{
+    struct cursor c = cursor_over(bytes->p, extent->size < bytes->n ? (size_t)extent->size : bytes->n, bytes->offset);
+    ttr_status status = take_payload(reader, frame, &c, true);
+    if (status != TTR_OK)
+        return status;
+    uint64_t left = cursor_left(&c);
+    if (extent->is_cut) {
+        reader->is_over = true;
+        reader->at = bytes->offset + bytes->n;
+        return input_damage(reader->in, left ? c.offset : reader->at, left, "nettrace.cut", reader->error,
+                            "the trace ends inside a block that should have %llu bytes and has %zu; all events before are given",
+                            (unsigned long long)extent->size, bytes->n);
+    }
+    reader->is_lost = true;
+    reader->at = c.offset;
+    return input_damage(reader->in, frame->payload, 0, "nettrace.bad-block", reader->error,
+                        "no end tag (6) behind the %llu bytes this block should have; its events are given while they can be decoded",
+                        (unsigned long long)extent->size);
+}
+
+static ttr_status take_sized(struct nettrace_reader *reader, const struct frame *frame)
+{
+    struct nettrace_bytes bytes;
+    struct extent extent;
+    ttr_status status = measure(reader, frame, &extent, &bytes);
+    if (status != TTR_OK)
+        return status;
+    if (extent.is_cut || extent.is_damaged)
+        return take_damaged(reader, frame, &extent, &bytes);
+    struct cursor c = cursor_over(bytes.p, (size_t)extent.size, bytes.offset);
+    reader->at = extent.begin + extent.size + 1;
+    return take_payload(reader, frame, &c, false);
+}
+
+static ttr_status take_trace(struct nettrace_reader *reader, const struct frame *frame)
+{
+    struct nettrace_bytes bytes;
+    bool is_file = frame->kind == KIND_FILE;
+    static const char *const versions[] = {"0", "1", "2", "3", "4"};
+    uint32_t version = frame->version, least = is_file ? 1 : 3, most = is_file ? 2 : 4;
+    if (version > most && frame->least > most)
+        return fail(reader->error, TTR_E_UNSUPPORTED, reader->at,
+                    "a trace of version %u, which only readers of version %u understand; versions up to 4, and 6, are known", version, frame->least);
+    version = version < least ? least : version > most ? most : version;
+    if (reader->version >= 4 || version > 3)
+        version = 4;
+    reader->version = version;
+    reader->in->version = versions[version];
+    uint64_t size = version < 3 ? NETTRACE_TRACE_OLD + 4 : NETTRACE_TRACE_BYTES;
+    ttr_status status = nettrace_show(reader, frame->payload, size + 1, &bytes);
+    if (status != TTR_OK)
+        return status;
+    struct cursor c = cursor_over(bytes.p, bytes.n, bytes.offset);
+    if (version < 3)
+        (void)cursor_u32le(&c); /* the number of a label, see nettrace_flat_end */
+    status = nettrace_take_trace(reader, &c);
+    if (status != TTR_OK)
+        return status;
+    if (c.failed) {
+        reader->is_over = true;
+        reader->at = bytes.offset + bytes.n;
+        return input_damage(reader->in, bytes.offset, bytes.n, "nettrace.cut", reader->error, "the trace ends inside its first object");
+    }
+    reader->at = c.offset;
+    if (version < 3)
+        return nettrace_find_end(reader);
+    reader->is_lost = cursor_u8(&c) != NETTRACE_END && !c.failed;
+    reader->at += !reader->is_lost;
+    return TTR_OK;
+}
+
+/* The end of the input, or its end mark. */
+static ttr_status meet_end(struct nettrace_reader *reader, const struct nettrace_bytes *bytes)
+{
+    reader->is_over = true;
+    if (bytes->n == 0)
+        input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
+                   "the trace ends without its end mark: whoever wrote it was stopped; everything up to here is given");
+    else if (bytes->n > 1)
+        input_note(reader->in, TTR_NOTE_REMARK, reader->at + 1, "nettrace.behind-end", "the input goes on behind the end of the trace; not read");
+    return TTR_OK;
+}
+
+ttr_status nettrace_object(struct nettrace_reader *reader)
+{
+    struct nettrace_bytes bytes;
+    struct frame frame;
+    if (reader->is_lost)
+        return search(reader);
+    ttr_status status = nettrace_show(reader, reader->at, FRAME_MAX, &bytes);
+    if (status != TTR_OK)
+        return status;
+    if (bytes.n == 0 || bytes.p[0] == NETTRACE_NULL)
+        return meet_end(reader, &bytes);
+    if (!read_frame(&bytes, &frame))
+        return meet_bad_frame(reader, &bytes);
+    if (frame.kind == KIND_TRACE || frame.kind == KIND_FILE)
+        return take_trace(reader, &frame);
+    return take_sized(reader, &frame);
+}

@@ -1,0 +1,240 @@
+/* Opening, and what comes next: events that wait are given; else the next object is attended to, while the batch is empty. */
+#include "base/status.h"
+#include "formats/nettrace/nettrace.h"
+
+#define OPEN_BYTES 65536u
+#define FLAT_BYTES ((uint64_t)1 << 20)
+
+ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need, struct nettrace_bytes *bytes)
+{
+    struct input *in = reader->in;
+    struct window before = in->window;
+    uint64_t skip = offset - before.offset;
+    bool is_shown = offset >= before.offset && skip <= before.n && before.n - skip >= need;
+    if (!is_shown) {
+        uint64_t hold = reader->order.hold < offset ? reader->order.hold : offset;
+        uint64_t ahead = source_is_seekable(in->source) ? offset - hold : 0; /* each new window costs something: fewer and fewer of them */
+        ttr_status status = input_fill(in, hold, (size_t)(offset - hold + need + ahead), reader->error);
+        if (status != TTR_OK)
+            return status;
+        nettrace_order_move(&reader->order, &before, &in->window);
+        skip = offset - in->window.offset;
+    }
+    skip = skip < in->window.n ? skip : in->window.n;
+    *bytes = (struct nettrace_bytes){in->window.bytes + skip, in->window.n - (size_t)skip, offset};
+    return TTR_OK;
+}
+
+/* Days from 1970 to a date; the month counts from 1. */
+static int64_t days_from_1970(int64_t year, unsigned month, unsigned day)
+{
+    year -= month <= 2;
+    int64_t era = (year >= 0 ? year : year - 399) / 400;
+    unsigned of_era = (unsigned)(year - era * 400), of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+    return era * 146097 + (int64_t)(of_era * 365 + of_era / 4 - of_era / 100 + of_year) - 719468;
+}
+
+/* Eight numbers of Windows' SYSTEMTIME, UTC. */
+static bool take_date(struct cursor *c, int64_t *ns)
+{
+    unsigned part[8];
+    for (unsigned i = 0; i < 8; i++)
+        part[i] = cursor_u16le(c);
+    unsigned year = part[0], month = part[1], day = part[3], hour = part[4], minute = part[5], second = part[6], ms = part[7];
+    if (c->failed || year < 1970 || year > 2260 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60 || ms > 999)
+        return false;
+    int64_t seconds = days_from_1970(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+    *ns = seconds * 1000000000 + (int64_t)ms * 1000000;
+    return true;
+}
+
+/* The clock, once. */
+static ttr_status take_clock(struct nettrace_reader *reader, struct cursor *c)
+{
+    uint64_t offset = c->offset;
+    bool is_dated = take_date(c, &reader->sync_ns);
+    reader->sync_ticks = cursor_u64le(c);
+    uint64_t frequency = cursor_u64le(c);
+    if (c->failed)
+        return TTR_OK;
+    if (!is_dated) {
+        reader->sync_ns = 0;
+        reader->sync_ticks = 0;
+        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-date", "the date of the trace is none; times count from the zero of its clock");
+    }
+    if (frequency == 0 || frequency > INT64_MAX) {
+        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-frequency",
+                   "a clock of %llu ticks a second; times are as if they were nanoseconds", (unsigned long long)frequency);
+        frequency = 1000000000;
+    }
+    clockmath_init(&reader->clock, frequency);
+    ttr_clock clock = {.name = "ticks", .frequency = frequency, .is_anchored = is_dated, .anchor_ticks = reader->sync_ticks,
+                       .anchor_ns = reader->sync_ns};
+    return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
+}
+
+static bool add_number(struct nettrace_reader *reader, const char *name, uint64_t number)
+{
+    return context_add_attribute(reader->t, reader->in->id, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = number});
+}
+
+static void set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64_t offset)
+{
+    if (bytes == 4 || bytes == 8)
+        reader->pointer_bytes = bytes;
+    else
+        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-pointer-size", "pointers of %u bytes; taken as 8", bytes);
+}
+
+ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c)
+{
+    ttr_status status = take_clock(reader, c);
+    if (status != TTR_OK || c->failed || reader->version < 3)
+        return status;
+    uint64_t offset = c->offset;
+    uint32_t pointer = cursor_u32le(c), pid = cursor_u32le(c), processors = cursor_u32le(c), rate = cursor_u32le(c);
+    if (c->failed)
+        return TTR_OK;
+    reader->pid = pid;
+    set_pointer(reader, pointer, offset);
+    bool is_fine = add_number(reader, "process_id", pid) && add_number(reader, "processors", processors) &&
+                   add_number(reader, "pointer_size", pointer) && add_number(reader, "sampling_interval_ns", rate);
+    return is_fine ? TTR_OK : fail_memory(reader->error);
+}
+
+/* The file ends with u32 labels, their count before them, and the offset of that count; the first label is where events end. */
+ttr_status nettrace_find_end(struct nettrace_reader *reader)
+{
+    uint8_t last[4], table[8];
+    uint64_t size = source_disk_size(reader->in->source);
+    const struct source *source = reader->in->source;
+    if (!source_is_seekable(source) || size < 12 || source_peek_at(source, size - 4, last, 4, NULL) != 4)
+        return TTR_OK;
+    uint64_t at = load_u32le(last);
+    if (at < reader->at || size - 4 - at > size || source_peek_at(source, at, table, 8, NULL) != 8 || load_u32le(table) == 0)
+        return TTR_OK;
+    uint64_t end = load_u32le(table + 4);
+    if (end >= reader->at && end <= at)
+        reader->end = end;
+    return TTR_OK;
+}
+
+/* V1 and V2: one event behind another, from reader->at to the end. */
+static ttr_status take_flat(struct nettrace_reader *reader)
+{
+    struct nettrace_bytes bytes;
+    uint64_t need = FLAT_BYTES;
+    for (;;) {
+        ttr_status status = nettrace_show(reader, reader->at, need, &bytes);
+        if (status != TTR_OK)
+            return status;
+        uint64_t left = reader->end > reader->at ? reader->end - reader->at : 0;
+        size_t n = bytes.n < left ? bytes.n : (size_t)left;
+        n = n < need ? n : (size_t)need; /* what is looked at does not hang on what is shown */
+        struct nettrace_block block = {.begin = bytes.p, .end = bytes.p + n, .offset = reader->at, .codec = CODEC_OLDEST, .is_cut = true};
+        status = nettrace_scan(reader, &block);
+        if (status != TTR_OK)
+            return status;
+        reader->at += (uint64_t)(block.stop - block.begin);
+        if (block.stop > block.begin)
+            return TTR_OK;
+        uint64_t size = n >= 4 ? (uint64_t)load_u32le(bytes.p) + 4 : 0;
+        if (size > need && bytes.n >= need && size <= left) {
+            need = size;
+            continue;
+        }
+        reader->is_over = true;
+        bool is_end = n == 0 ? reader->end != UINT64_MAX : reader->end == UINT64_MAX && bytes.p[0] == NETTRACE_END;
+        return is_end ? TTR_OK
+                      : input_damage(reader->in, reader->at, n, "nettrace.cut", reader->error,
+                                     "the trace ends inside an event, or behind one without its end mark; all before it is given");
+    }
+}
+
+static ttr_status attend(struct nettrace_reader *reader)
+{
+    if (reader->version < 3)
+        return take_flat(reader);
+    return nettrace_object(reader);
+}
+
+ttr_status nettrace_next(struct input *in, ttr_error *error)
+{
+    struct nettrace_reader *reader = in->own;
+    reader->error = error;
+    arena_reset(&reader->scratch);
+    for (;;) {
+        if (reader->order.is_giving && !nettrace_order_give(reader))
+            return fail_memory(error);
+        if (in->n)
+            return TTR_OK;
+        if (reader->resets_point)
+            nettrace_stacks_reset(&reader->stacks);
+        reader->resets_point = false;
+        if (reader->is_over && reader->order.heap_n == 0 && reader->order.gaps_n == 0)
+            return TTR_END;
+        ttr_status status = TTR_OK;
+        if (reader->is_over)
+            nettrace_order_release(reader, UINT64_MAX);
+        else
+            status = attend(reader);
+        if (status != TTR_OK)
+            return status;
+    }
+}
+
+static ttr_status take_head(struct nettrace_reader *reader, const struct nettrace_bytes *bytes)
+{
+    struct cursor c = cursor_over(bytes->p, bytes->n, 0);
+    reader->version = 3;
+    if (bytes->n >= NETTRACE_MAGIC_BYTES && memcmp(bytes->p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0) {
+        (void)cursor_skip(&c, NETTRACE_MAGIC_BYTES);
+        reader->version = 4;
+    }
+    uint32_t n = cursor_u32le(&c);
+    const uint8_t *text = cursor_take(&c, NETTRACE_SERIALIZATION_BYTES);
+    if (bytes->n < NETTRACE_MAGIC_BYTES)
+        return fail(reader->error, TTR_E_TRUNCATED, bytes->n, "%zu bytes are no nettrace: the head alone has 24", bytes->n);
+    if (text && (n != NETTRACE_SERIALIZATION_BYTES || memcmp(text, NETTRACE_SERIALIZATION, n) != 0))
+        return fail(reader->error, TTR_E_UNSUPPORTED, c.offset - NETTRACE_SERIALIZATION_BYTES,
+                    "expected \"" NETTRACE_SERIALIZATION "\" (V3 to V5) or a version (V6) behind the magic");
+    reader->at = text ? c.offset : bytes->n;
+    return TTR_OK;
+}
+
+ttr_status nettrace_open(struct input *in, ttr_error *error)
+{
+    struct nettrace_reader *reader = in->own;
+    struct nettrace_bytes bytes;
+    reader->in = in;
+    reader->t = in->base.t;
+    reader->error = error;
+    reader->pointer_bytes = 8;
+    reader->end = UINT64_MAX;
+    clockmath_init(&reader->clock, 1000000000);
+    arena_init(&reader->arena, &reader->t->counted);
+    arena_init(&reader->scratch, &reader->t->counted);
+    nettrace_order_init(&reader->order);
+    nettrace_types_init(reader);
+    pairmap_init(&reader->threads.by_id, &reader->t->counted);
+    ttr_status status = nettrace_show(reader, 0, OPEN_BYTES, &bytes);
+    if (status == TTR_OK)
+        status = take_head(reader, &bytes);
+    if (status == TTR_OK && reader->at < bytes.n)
+        status = nettrace_object(reader); /* nearly always Trace, which says the version */
+    return status;
+}
+
+void nettrace_close(struct input *in)
+{
+    struct nettrace_reader *reader = in->own;
+    if (!reader->in)
+        return;
+    nettrace_types_free(reader);
+    nettrace_stacks_free(reader);
+    nettrace_order_free(reader);
+    alloc_free(&reader->t->counted, reader->threads.capture, reader->threads.capture_capacity, sizeof *reader->threads.capture);
+    pairmap_free(&reader->threads.by_id);
+    arena_free(&reader->arena);
+    arena_free(&reader->scratch);
+}

@@ -1,0 +1,162 @@
+/* A block becomes runs: every header is checked once, counters are followed, metadata are taken. */
+#include "base/status.h"
+#include "formats/nettrace/nettrace.h"
+
+/* A block under way. */
+struct scan {
+    struct nettrace_reader *reader;
+    const struct nettrace_block *block;
+    struct nettrace_header header;  /* of the event at hand */
+    struct nettrace_run *run;       /* that it may go on, or NULL */
+    uint64_t first;                 /* ticks of its first event */
+    uint64_t last;                  /* of the event before */
+    size_t capture;                 /* index, SIZE_MAX before the first */
+    uint32_t metadata;              /* number whose type is known */
+    uint64_t sorted;                /* ticks of the last sorted event */
+    bool has_sorted, counts;
+};
+
+static uint64_t offset_of(const struct scan *scan, const uint8_t *p)
+{
+    return scan->block->offset + (uint64_t)(p - scan->block->begin);
+}
+
+/* Puts the run at hand where it belongs; it ends before `end`. */
+static bool end_run(struct scan *scan, const uint8_t *end)
+{
+    struct nettrace_run *run = scan->run;
+    scan->run = NULL;
+    if (!run)
+        return true;
+    run->end = end;
+    run->last = scan->last;
+    return nettrace_run_add(scan->reader, run, scan->first);
+}
+
+static bool begin_run(struct scan *scan)
+{
+    const struct nettrace_block *block = scan->block;
+    if (!end_run(scan, scan->header.start))
+        return false;
+    scan->run = nettrace_run_new(scan->reader, &scan->header);
+    if (!scan->run)
+        return false;
+    scan->run->origin = block->begin;
+    scan->run->codec = block->codec;
+    scan->run->hold = block->offset;
+    scan->first = scan->header.ticks;
+    return true;
+}
+
+/* What the capture thread has counted by the event before. */
+static void leave_capture(struct scan *scan, uint32_t sequence)
+{
+    if (scan->capture == SIZE_MAX)
+        return;
+    struct nettrace_capture *capture = &scan->reader->threads.capture[scan->capture];
+    capture->sequence = sequence;
+    capture->ticks = scan->last;
+}
+
+static bool enter_capture(struct scan *scan, uint32_t before)
+{
+    leave_capture(scan, before);
+    scan->capture = nettrace_capture(scan->reader, scan->header.capture);
+    return scan->capture != SIZE_MAX && nettrace_count(scan->reader, scan->capture, &scan->header, false);
+}
+
+static void check_type(struct scan *scan)
+{
+    const struct nettrace_header *h = &scan->header;
+    scan->metadata = h->metadata;
+    if (!nettrace_type_of(&scan->reader->types, h->metadata)) {
+        scan->metadata = 0; /* each such event is told */
+        input_note(scan->reader->in, TTR_NOTE_ODD, offset_of(scan, h->start), "nettrace.no-metadata",
+                   "an event of metadata %u, which were not defined before it; passed over", h->metadata);
+    }
+}
+
+/* An event of a block of events. */
+static inline bool take_event(struct scan *scan, uint32_t before)
+{
+    const struct nettrace_header *h = &scan->header;
+    bool is_first = scan->capture == SIZE_MAX;
+    if (scan->counts && (h->flags & NETTRACE_HAS_CAPTURE || is_first) && !enter_capture(scan, before))
+        return false;
+    if (NETTRACE_UNLIKELY(h->metadata != scan->metadata || !scan->metadata))
+        check_type(scan);
+    if (h->flags & NETTRACE_IS_SORTED) {
+        scan->sorted = h->ticks;
+        scan->has_sorted = true;
+    }
+    bool goes_back = h->ticks < scan->last && scan->reader->order.runs_used < NETTRACE_RUNS_MAX;
+    if ((!scan->run || goes_back) && !begin_run(scan))
+        return false;
+    scan->last = h->ticks;
+    return true;
+}
+
+static ttr_status take_metadata(struct scan *scan)
+{
+    struct nettrace_header *h = &scan->header;
+    struct cursor c = cursor_over(h->payload, h->payload_size, offset_of(scan, h->payload));
+    if (!end_run(scan, h->start))
+        return fail_memory(scan->reader->error);
+    return nettrace_metadata(scan->reader, &c, offset_of(scan, h->start));
+}
+
+static ttr_status meet_bad(struct scan *scan)
+{
+    const struct nettrace_block *block = scan->block;
+    const uint8_t *at = scan->header.start;
+    if (block->is_cut)
+        return TTR_OK;
+    return input_damage(scan->reader->in, offset_of(scan, at), (uint64_t)(block->end - at), "nettrace.bad-event", scan->reader->error,
+                        "an event header that does not fit its block; the last %llu bytes of the block are not decoded",
+                        (unsigned long long)(block->end - at));
+}
+
+static NETTRACE_INLINE ttr_status run_over(struct scan *scan, bool is_v6)
+{
+    const struct nettrace_block *block = scan->block;
+    struct nettrace_header *h = &scan->header;
+    enum nettrace_codec codec = (enum nettrace_codec)block->codec;
+    bool is_old = codec >= CODEC_OLD;
+    ttr_status status = TTR_OK;
+    while (h->next < block->end && status == TTR_OK) {
+        uint32_t before = h->sequence;
+        if (!nettrace_header_next(h, block->begin, block->end, codec, is_v6)) {
+            if (!end_run(scan, h->start))
+                return fail_memory(scan->reader->error);
+            h->sequence = before;
+            h->next = h->start;
+            return meet_bad(scan);
+        }
+        if (NETTRACE_UNLIKELY(block->is_metadata || (is_old && h->metadata == 0)))
+            status = take_metadata(scan);
+        else if (NETTRACE_UNLIKELY(!take_event(scan, before)))
+            status = fail_memory(scan->reader->error);
+    }
+    if (status == TTR_OK && !end_run(scan, h->next))
+        status = fail_memory(scan->reader->error);
+    return status;
+}
+
+ttr_status nettrace_scan(struct nettrace_reader *reader, struct nettrace_block *block)
+{
+    struct scan scan = {.reader = reader, .block = block, .header = {.next = block->begin}, .capture = SIZE_MAX,
+                        .counts = block->codec < CODEC_OLD};
+    ttr_status status = reader->version >= NETTRACE_V6 ? run_over(&scan, true) : run_over(&scan, false);
+    if (status != TTR_OK)
+        return status;
+    leave_capture(&scan, scan.header.sequence);
+    block->stop = scan.header.next;
+    struct nettrace_order *order = &reader->order;
+    bool is_crowded = order->runs_used >= NETTRACE_RUNS_MAX || (order->hold < block->offset && block->offset - order->hold > NETTRACE_REGION_MAX);
+    if (is_crowded)
+        input_note(reader->in, TTR_NOTE_REMARK, block->offset, "nettrace.long-region",
+                   "more events without a sequence point than can be put in order at once: some may be given late");
+    if (is_crowded || scan.has_sorted)
+        nettrace_order_release(reader, is_crowded ? UINT64_MAX : scan.sorted);
+    return TTR_OK;
+}

@@ -1,0 +1,124 @@
+/* Stacks as the library's users see them: of events, of copies that outlive their batch, of traces that have them in their fields. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <tracetta/tracetta.h>
+
+#include "base/buffer.h"
+#include "hexa.h"
+#include "model/packed.h"
+#include "support.h"
+
+static void load(struct hexa *hexa, const char *name)
+{
+    char path[600], message[300];
+    const char *root = getenv("TTR_SOURCE_ROOT");
+    (void)snprintf(path, sizeof path, "%s/src/formats/nettrace/vectors/%s", root ? root : ".", name);
+    if (!hexa_load(path, hexa, message, sizeof message))
+        fail_msg("%s", message);
+}
+
+static ttr_reader *open_vector(ttr *t, const struct hexa *hexa)
+{
+    ttr_error error = {0};
+    ttr_reader *reader = ttr_open_memory(t, hexa->bytes, hexa->n, "vector", NULL, &error);
+    if (!reader)
+        fail_msg("%s", error.text);
+    return reader;
+}
+
+static void a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room(void **state)
+{
+    struct hexa hexa;
+    ttr_batch batch;
+    ttr_error error;
+    uint64_t frames[4] = {0};
+    (void)state;
+    load(&hexa, "stacks.hexa");
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = open_vector(t, &hexa);
+    assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
+    assert_int_equal(batch.n, 4);
+    assert_int_equal(ttr_event_frames(t, ttr_batch_at(&batch, 0), frames, 1), 2);
+    assert_int_equal(frames[0], 0x1000);
+    assert_int_equal(frames[1], 0);
+    assert_int_equal(ttr_event_frames(t, ttr_batch_at(&batch, 0), frames, 4), 2);
+    assert_int_equal(frames[1], 0x2000);
+    assert_int_equal(ttr_event_frames(t, ttr_batch_at(&batch, 1), frames, 4), 1);
+    assert_int_equal(ttr_event_frames(t, ttr_batch_at(&batch, 2), frames, 4), 0);
+    assert_int_equal(ttr_event_frames(t, ttr_batch_at(&batch, 3), frames, 4), 0);
+    assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
+    assert_int_equal(ttr_event_frames(t, ttr_batch_at(&batch, 0), frames, 4), 1);
+    assert_int_equal(frames[0], 0x9000);
+    ttr_close(reader);
+    ttr_free(t);
+    hexa_free(&hexa);
+}
+
+static void check_copy(const char *name, uint32_t at, uint32_t n, uint64_t first)
+{
+    struct hexa hexa;
+    struct buffer bytes;
+    ttr_batch batch;
+    ttr_error error;
+    ttr_event copy;
+    uint64_t frames[4] = {0};
+    load(&hexa, name);
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = open_vector(t, &hexa);
+    buffer_init(&bytes, alloc_default());
+    assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
+    (void)packed_copy(t, &bytes, ttr_batch_at(&batch, at), &copy);
+    ttr_close(reader);
+    packed_settle(&copy, bytes.bytes);
+    assert_int_equal(ttr_event_frames(t, &copy, frames, 4), n);
+    assert_int_equal(frames[0], first);
+    ttr_fields fields;
+    ttr_field field;
+    ttr_fields_begin(t, &copy, &fields);
+    assert_true(ttr_fields_next(&fields, &field));
+    buffer_free(&bytes);
+    ttr_free(t);
+    hexa_free(&hexa);
+}
+
+static void a_copy_has_the_stack_of_its_event_when_the_reader_is_gone(void **state)
+{
+    (void)state;
+    check_copy("stacks.hexa", 0, 2, 0x1000);
+    check_copy("pointers.hexa", 0, 2, 0x1000);
+    check_copy("v3.hexa", 0, 2, 0x1000);
+    check_copy("activities.hexa", 0, 0, 0);
+}
+
+static void a_stack_may_be_the_field_of_a_sample(void **state)
+{
+    ttr_batch batch;
+    uint64_t frames[4] = {0};
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    ttr_field list = {.name = {"frames", 6}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}};
+    ttr_field frame = {.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 7}};
+    ttr_event_begin(builder, TTR_KIND_SAMPLE, 1, "", "cpu");
+    ttr_put_uint(builder, "before", 1);
+    ttr_put_field(builder, &list);
+    ttr_put_field(builder, &frame);
+    ttr_put_field(builder, &frame);
+    ttr_put_uint(builder, "behind", 2);
+    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_frames(t, ttr_batch_at(&batch, 0), frames, 4), 2);
+    assert_int_equal(frames[1], 7);
+    ttr_builder_free(builder);
+    ttr_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room),
+        cmocka_unit_test(a_copy_has_the_stack_of_its_event_when_the_reader_is_gone),
+        cmocka_unit_test(a_stack_may_be_the_field_of_a_sample),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* Types of events: what metadata say becomes a layout and a schema, once. */
+#include "base/hash.h"
+#include "base/status.h"
+#include "formats/nettrace/nettrace.h"
+
+void nettrace_types_init(struct nettrace_reader *reader)
+{
+    pairmap_init(&reader->types.sparse, &reader->t->counted);
+    pairmap_init(&reader->types.known, &reader->t->counted);
+}
+
+void nettrace_types_free(struct nettrace_reader *reader)
+{
+    struct nettrace_types *types = &reader->types;
+    const struct alloc *alloc = &reader->t->counted;
+    for (size_t i = 0; i < types->all_n; i++)
+        context_drop_schema(reader->t, types->all[i]->schema);
+    alloc_free(alloc, types->all, types->all_capacity, sizeof *types->all);
+    alloc_free(alloc, types->dense, types->dense_n, sizeof *types->dense);
+    pairmap_free(&types->sparse);
+    pairmap_free(&types->known);
+}
+
+struct nettrace_type *nettrace_type_sparse(const struct nettrace_types *types, uint32_t number)
+{
+    const uint32_t *index = number < NETTRACE_DENSE ? NULL : pairmap_get(&types->sparse, number, 0);
+    return index ? types->all[*index] : NULL;
+}
+
+static bool put(struct nettrace_reader *reader, uint32_t number, uint32_t index)
+{
+    struct nettrace_types *types = &reader->types;
+    if (number >= NETTRACE_DENSE)
+        return pairmap_put(&types->sparse, number, 0, index);
+    if (number >= types->dense_n) {
+        size_t n = types->dense_n ? types->dense_n : 64;
+        while (n <= number)
+            n *= 2;
+        struct nettrace_type **dense = alloc_resize(&reader->t->counted, types->dense, types->dense_n, n, sizeof(struct nettrace_type *));
+        if (!dense)
+            return false;
+        for (size_t i = types->dense_n; i < n; i++)
+            dense[i] = NULL;
+        types->dense = dense;
+        types->dense_n = n;
+    }
+    types->dense[number] = types->all[index];
+    return true;
+}
+
+static void place(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run)
+{
+    (void)schema;
+    run->bits = bits_over(event->payload, 0, (uint64_t)event->payload_size * 8);
+}
+
+static ttr_status compile(struct nettrace_reader *reader, struct nettrace_type *type, const struct nettrace_said *said, uint64_t offset)
+{
+    for (unsigned i = 0; i < NETTRACE_LIES && said->root[i]; i++) {
+        struct layout_spec spec = {.t = reader->t, .arena = &reader->arena, .root = {[ROOT_PAYLOAD] = said->root[i]}, .shows_hidden = true};
+        ttr_error error = {0};
+        type->reading[i] = layout_compile(&spec, &error);
+        if (type->reading[i])
+            continue;
+        if (error.status == TTR_E_NOMEM)
+            return fail_memory(reader->error);
+        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-metadata", "the fields of \"%s\" cannot be decoded: %s",
+                   ttr_text_get(reader->t, type->name).p, error.text);
+        break;
+    }
+    type->base.layout = type->reading[0];
+    type->may_lie = type->reading[0] && type->reading[1];
+    return TTR_OK;
+}
+
+static uint8_t level_of(uint32_t level)
+{
+    static const uint8_t levels[] = {TTR_LEVEL_NONE, TTR_LEVEL_FATAL, TTR_LEVEL_ERROR, TTR_LEVEL_WARNING, TTR_LEVEL_INFO, TTR_LEVEL_DEBUG};
+    return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
+}
+
+/* Samples of all threads, taken by the runtime. */
+static bool is_sample(const struct nettrace_reader *reader, const struct nettrace_said *said)
+{
+    static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
+    ttr_text provider = ttr_text_get(reader->t, said->provider);
+    return said->id == 0 && provider.n == sizeof sampler - 1 && memcmp(provider.p, sampler, provider.n) == 0;
+}
+
+static ttr_status make(struct nettrace_reader *reader, const struct nettrace_said *said, uint64_t offset, uint32_t *index)
+{
+    struct nettrace_types *types = &reader->types;
+    struct nettrace_type *type = arena_take(&reader->arena, sizeof *type);
+    if (!type || !alloc_reserve(&reader->t->counted, (void **)&types->all, &types->all_capacity, types->all_n + 1, sizeof *types->all))
+        return fail_memory(reader->error);
+    *type = (struct nettrace_type){.base = {.scratch = &reader->scratch, .place = place}, .reader = reader, .name = said->name,
+                                   .provider = said->provider, .keyword = said->keyword, .level = level_of(said->level),
+                                   .opcode = said->opcode, .number = said->number};
+    type->kind = is_sample(reader, said) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
+    ttr_status status = compile(reader, type, said, offset);
+    if (status != TTR_OK)
+        return status;
+    type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops, .own = type, .format = reader->in->format});
+    if (!type->schema)
+        return fail_memory(reader->error);
+    *index = (uint32_t)types->all_n;
+    types->all[types->all_n++] = type;
+    return TTR_OK;
+}
+
+ttr_status nettrace_type_add(struct nettrace_reader *reader, const struct nettrace_said *said, uint64_t offset)
+{
+    struct nettrace_types *types = &reader->types;
+    uint64_t hash = hash_bytes(said->bytes, said->bytes_n);
+    const uint32_t *known = pairmap_get(&types->known, hash, said->number);
+    const struct nettrace_type *there = nettrace_type_of(types, said->number);
+    uint32_t index = known ? *known : 0;
+    if (there) {
+        if (!known || types->all[*known] != there)
+            input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.duplicate-metadata",
+                       "metadata %u are defined again, otherwise (\"%s\"); the first definition stays", said->number,
+                       ttr_text_get(reader->t, said->name).p);
+        return TTR_OK;
+    }
+    if (!known) {
+        ttr_status status = make(reader, said, offset, &index);
+        if (status != TTR_OK)
+            return status;
+        if (!pairmap_put(&types->known, hash, said->number, index))
+            return fail_memory(reader->error);
+    }
+    return put(reader, said->number, index) ? TTR_OK : fail_memory(reader->error);
+}
