@@ -7,6 +7,7 @@
 #include "read.h"
 #include "write.h"
 #include "analyse.h"
+#include "collect.h"
 
 #define TTR_VERSION "0.1.0"
 

@@ -29,7 +29,9 @@ enum verb {
     VERB_TREE = 1u << 5,
     VERB_CHECK = 1u << 6,
     VERB_RECOVER = 1u << 7,
-    VERB_FORMATS = 1u << 8
+    VERB_FORMATS = 1u << 8,
+    VERB_PS = 1u << 9,
+    VERB_RECORD = 1u << 10
 };
 
 struct call {
@@ -66,5 +68,7 @@ int run_tree(struct call *call);
 int run_check(struct call *call);
 int run_recover(struct call *call);
 int run_formats(struct call *call);
+int run_ps(struct call *call);
+int run_record(struct call *call);
 
 #endif

@@ -46,6 +46,17 @@ static const char *const recover_examples[] = {
 static const char *const formats_examples[] = {
     "tracetta formats", "what can be read and written, with which options", NULL};
 
+static const char *const ps_examples[] = {
+    "tracetta ps", "which .NET processes there are",
+    "tracetta ps --environment 1234", "what one of them is, with its environment",
+    "tracetta ps --json | jq '.processes[].runtime'", "the same for programs", NULL};
+
+static const char *const record_examples[] = {
+    "tracetta record --dotnet 1234 -o trace.nettrace", "events and stacks of a process until Ctrl-C",
+    "tracetta record --dotnet --duration=30s --profile=gc-verbose app", "half a minute of garbage collections of the process named app",
+    "tracetta record --dotnet --providers=My-Source:0xFF:verbose 1234", "everything that one source of events has",
+    "tracetta record --dotnet -o start.nettrace -- dotnet app.dll", "a program from its first instruction to its end", NULL};
+
 static const struct command commands[] = {
     {"info", VERB_INFO, "FILE...", 1, SIZE_MAX, "say what is in a trace",
      "Prints format, clocks, time span, numbers of events by kind, threads, losses and damage; of a trace that describes its events also their "
@@ -80,6 +91,19 @@ static const struct command commands[] = {
      recover_examples, run_recover},
     {"formats", VERB_FORMATS, "", 0, 0, "list formats and their options", "Lists what can be read and written.",
      formats_examples, run_formats},
+    {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, "list .NET processes",
+     "Lists processes whose .NET runtime (3.0 and later) can be asked for events: in containers too, as far as permissions go. A runtime of .NET 5 "
+     "or later tells its version itself; of older ones the path of their library does. Sockets that ended processes left behind are counted, and "
+     "listed with --verbose.",
+     ps_examples, run_ps},
+    {"record", VERB_RECORD, "--dotnet PID|NAME -o FILE | --dotnet -o FILE -- COMMAND ARGUMENTS...", 0, SIZE_MAX, "record a live process",
+     "Takes events of a .NET process over the diagnostic socket of its runtime, as a nettrace file; nothing of .NET needs to be installed. Ctrl-C, "
+     "Enter or --duration stops: the runtime then writes what is left and the names of the methods on the stacks, and the file is complete. A second "
+     "Ctrl-C stops at once. The file is complete up to its last whole block also when the process is killed or the disk is full.\n\n"
+     "With -- and a command, the program is started, recorded from its first instruction, and ended with SIGTERM when the recording stops before it. "
+     "Without --profile, --providers and --clrevents the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other profiles: "
+     "gc-verbose, gc-collect, database, cpu-sampling.",
+     record_examples, run_record},
 };
 
 const struct command *command_at(size_t i)

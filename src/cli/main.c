@@ -49,7 +49,8 @@ static int run_command(const struct command *command, char **argv, int n)
     }
     outcome = end_output(&call.term, outcome);
     settings_free(&call.set);
-    if (interrupt_came() && outcome <= OUTCOME_NO) {
+    /* Ctrl-C is how a recording is ended, and no failure of it. */
+    if (interrupt_came() && outcome <= OUTCOME_NO && command->verb != VERB_RECORD) {
         talk_note(&call, "interrupted");
         return 128 + interrupt_came();
     }

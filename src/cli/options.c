@@ -14,12 +14,13 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0x1ff,
-    READS = EVERY & ~VERB_FORMATS,
+    EVERY = 0x7ff,
+    LIVE = VERB_PS | VERB_RECORD,
+    READS = EVERY & ~(VERB_FORMATS | LIVE),
     MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE,
-    REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS,
+    REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
-    WRITES = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_RECOVER
+    WRITES = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_RECOVER | VERB_RECORD
 };
 
 static const struct option_row table[] = {
@@ -71,6 +72,26 @@ static const struct option_row table[] = {
      "leave out spans shorter than this, with what is in them"},
     {"no-sidecar", 0, OPTION_FLAG, GROUP_VERB, AT(no_sidecar), VERB_RECOVER, NULL, NULL,
      "do not write the list of skipped bytes to FILE.damage.json"},
+    {"environment", 'e', OPTION_FLAG, GROUP_VERB, AT(environment), VERB_PS, NULL, NULL, "show the environment of each process, as its runtime has it"},
+    {"dotnet", 0, OPTION_FLAG, GROUP_VERB, AT(dotnet), VERB_RECORD, NULL, NULL, "record a .NET process"},
+    {"profile", 0, OPTION_WORDS, GROUP_VERB, AT(profiles), VERB_RECORD, "LIST", NULL, "record the events of these profiles"},
+    {"providers", 0, OPTION_WORDS, GROUP_VERB, AT(sources), VERB_RECORD, "LIST", NULL,
+     "record these sources: NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]],...; keywords in hexadecimal (default: all), level 0 to 5 or "
+     "logalways, critical, error, warning, informational (default), verbose; arguments as Key=Value;Key=\"Value, Value\""},
+    {"clrevents", 0, OPTION_TEXT, GROUP_VERB, AT(clr_events), VERB_RECORD, "LIST", NULL, "record events of the runtime by keyword: gc+jit+exception"},
+    {"clreventlevel", 0, OPTION_TEXT, GROUP_VERB, AT(clr_level), VERB_RECORD, "LEVEL", NULL, "of --clrevents, as for --providers"},
+    {"duration", 0, OPTION_TEXT, GROUP_VERB, AT(duration), VERB_RECORD, "TIME", NULL, "stop after this time: 30s, 5min, or dd:hh:mm:ss"},
+    {"rundown", 0, OPTION_TEXT, GROUP_VERB, AT(rundown), VERB_RECORD, "KEYWORDS", NULL,
+     "what the runtime tells at the end, in hexadecimal; false: nothing, and stacks stay without names"},
+    {"buffersize", 0, OPTION_COUNT, GROUP_VERB, AT(buffer_mb), VERB_RECORD, "MB", NULL, "size of the buffer in the process (default 256)"},
+    {"buffering-mode", 0, OPTION_TEXT, GROUP_VERB, AT(buffering), VERB_RECORD, "MODE", "drop|block",
+     "when that is full, lose events (default) or let the program wait (.NET 11 and later)"},
+    {"no-stacks", 0, OPTION_FLAG, GROUP_VERB, AT(no_stacks), VERB_RECORD, NULL, NULL, "events without stacks (.NET 8 and later)"},
+    {"format", 0, OPTION_TEXT, GROUP_VERB, AT(record_format), VERB_RECORD, "FORMAT", "nettrace|netperf", "format of the file (default nettrace)"},
+    {"diagnostic-port", 0, OPTION_TEXT, GROUP_VERB, AT(port), VERB_RECORD, "PATH[,connect]", NULL,
+     "make a socket at PATH and record the first runtime that connects to it (started with DOTNET_DiagnosticPorts=PATH); connect: PATH is a socket "
+     "of the runtime"},
+    {"no-resume", 0, OPTION_FLAG, GROUP_VERB, AT(no_resume), VERB_RECORD, NULL, NULL, "leave a runtime waiting that waits at its start"},
 
     {"name", 0, OPTION_WORDS, GROUP_FILTER, AT(names), MANY, "GLOB", NULL, "only events with such a name (\"net*\")"},
     {"not-name", 0, OPTION_WORDS, GROUP_FILTER, AT(not_names), MANY, "GLOB", NULL, "no events with such a name"},
@@ -108,7 +129,7 @@ static const struct option_row table[] = {
     {"verbose", 'v', OPTION_FLAG, GROUP_GENERAL, AT(verbose), EVERY, NULL, NULL, "say more, also of errors"},
     {"color", 0, OPTION_TEXT, GROUP_GENERAL, AT(color), EVERY, "WHEN", "auto|always|never", "use colours"},
     {"no-pager", 0, OPTION_FLAG, GROUP_GENERAL, AT(no_pager), EVERY, NULL, NULL, "do not send long output through $PAGER"},
-    {"progress", 0, OPTION_TEXT, GROUP_GENERAL, AT(progress), READS, "HOW", "auto|json|none",
+    {"progress", 0, OPTION_TEXT, GROUP_GENERAL, AT(progress), READS | VERB_RECORD, "HOW", "auto|json|none",
      "show progress on a terminal, as JSON lines on stderr, or not at all"},
     {"help", 'h', OPTION_FLAG, GROUP_GENERAL, AT(help), EVERY, NULL, NULL, "print this help"},
 };
@@ -311,6 +332,14 @@ static const char *name_of_verb(uint32_t verb)
     return NULL;
 }
 
+/* Nothing that follows is an option. */
+static bool mark_dashes(const struct parse *parse)
+{
+    parse->settings->has_dashes = true;
+    parse->settings->before_dashes = (size_t)parse->operands;
+    return true;
+}
+
 int options_parse(uint32_t verb, char **argv, int n, struct settings *settings)
 {
     struct parse parse = {.verb = verb, .argv = argv, .n = n, .settings = settings, .verb_name = name_of_verb(verb)};
@@ -321,7 +350,7 @@ int options_parse(uint32_t verb, char **argv, int n, struct settings *settings)
         if (options_ended || word[0] != '-' || word[1] == '\0')
             argv[parse.operands++] = word;
         else if (strcmp(word, "--") == 0)
-            options_ended = true;
+            options_ended = mark_dashes(&parse);
         else if (word[1] == '-')
             is_fine = parse_long(&parse, word + 2);
         else

@@ -18,6 +18,12 @@ struct words {
 
 /* Everything any option may set; 0, NULL and false where not given. */
 struct settings {
+    const char *record_format, *clr_events, *clr_level, *rundown, *buffering, *duration, *port;
+    struct words profiles, sources; /* of events, to record */
+    uint64_t buffer_mb;
+    bool dotnet, environment, no_stacks, no_resume;
+    bool has_dashes;       /* there was a "--" */
+    size_t before_dashes;  /* operands before it */
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
     const char *metadata;
     const char *style, *shown_names, *shown_fields;

@@ -1,0 +1,166 @@
+/* Commands and answers as a state machine: connect, send, read the head, read the payload. */
+#include "dotnet/call.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "io/socket.h"
+
+#define RETRY_MS 10u     /* where a connection is not to be had just now */
+#define PIECE 65536u     /* bytes that are made room for at once */
+
+void call_begin(struct call *call, ttr_dotnet *target, const char *what)
+{
+    *call = (struct call){.target = target, .what = what, .fd = -1, .deadline = socket_now_ms() + target->limit_ms};
+    buffer_init(&call->out, target->alloc);
+    buffer_init(&call->in, target->alloc);
+}
+
+void call_end(struct call *call)
+{
+    if (call->fd >= 0)
+        (void)close(call->fd);
+    call->fd = -1;
+    buffer_free(&call->out);
+    buffer_free(&call->in);
+}
+
+int call_take_fd(struct call *call)
+{
+    int fd = call->fd;
+    call->fd = -1;
+    return fd;
+}
+
+struct cursor call_payload(const struct call *call)
+{
+    return cursor_over(call->in.n ? call->in.bytes : (const uint8_t *)"", call->in.n, 0);
+}
+
+struct pollfd call_wait(const struct call *call)
+{
+    return (struct pollfd){.fd = call->fd, .events = call->sent < call->out.n ? POLLOUT : POLLIN};
+}
+
+static ttr_status send_all(struct call *call, ttr_error *error)
+{
+    while (call->sent < call->out.n) {
+        ssize_t n = send(call->fd, call->out.bytes + call->sent, call->out.n - call->sent, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return TTR_AGAIN;
+        if (n < 0)
+            return fail_sys(error, errno, NO_OFFSET, "the runtime took no %s", call->what);
+        call->sent += (size_t)n;
+    }
+    return TTR_OK;
+}
+
+/* Receives until `in` holds n bytes, and not one more: what follows belongs to a stream. */
+static ttr_status receive(struct call *call, size_t n, ttr_error *error)
+{
+    while (call->in.n < n) {
+        size_t want = n - call->in.n < PIECE ? n - call->in.n : PIECE;
+        uint8_t *room = buffer_room(&call->in, want);
+        if (!room)
+            return fail_memory(error);
+        ssize_t got = recv(call->fd, room, want, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return TTR_AGAIN;
+        if (got < 0)
+            return fail_sys(error, errno, NO_OFFSET, "the runtime did not answer %s", call->what);
+        if (got == 0)
+            return fail(error, TTR_E_IO, NO_OFFSET, "the runtime closed the connection %s its answer to %s (did the process end?)",
+                        call->in.n ? "within" : "before", call->what);
+        buffer_filled(&call->in, (size_t)got);
+    }
+    return TTR_OK;
+}
+
+static ttr_status read_result(const struct call *call, ttr_error *error)
+{
+    struct cursor from = call_payload(call);
+    uint32_t result = cursor_u32le(&from);
+    if (!call->answer.is_error)
+        return TTR_OK;
+    if (from.failed)
+        return fail(error, TTR_E_MALFORMED, NO_OFFSET, "the runtime refuses %s without saying why", call->what);
+    ttr_status status = result == IPC_UNKNOWN_COMMAND || result == IPC_NOT_SUPPORTED ? TTR_E_UNSUPPORTED : TTR_E_IO;
+    return fail(error, status, NO_OFFSET, "the runtime refuses %s: %s (0x%08X)", call->what, ipc_result_text(result), result);
+}
+
+static ttr_status step(struct call *call, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    if (call->out.failed)
+        return fail_memory(error);
+    if (call->fd < 0)
+        status = target_dial(call->target, &call->fd, error);
+    if (status == TTR_OK)
+        status = send_all(call, error);
+    if (status == TTR_OK && !call->has_answer) {
+        status = receive(call, IPC_HEADER, error);
+        if (status == TTR_OK && !ipc_read_answer(call->in.bytes, &call->answer))
+            return fail(error, TTR_E_MALFORMED, NO_OFFSET, "the answer to %s is not one of a .NET runtime (is the socket one?)", call->what);
+        call->has_answer = status == TTR_OK;
+        if (call->has_answer)
+            buffer_clear(&call->in);
+    }
+    if (status == TTR_OK)
+        status = receive(call, call->answer.payload, error);
+    return status == TTR_OK ? read_result(call, error) : status;
+}
+
+ttr_status call_step(struct call *call, ttr_error *error)
+{
+    ttr_status status = step(call, error);
+    if (status == TTR_AGAIN && socket_now_ms() >= call->deadline)
+        return fail(error, TTR_E_IO, NO_OFFSET, "the runtime did not answer %s within %u ms (is the process stopped, or are all its threads busy?)",
+                    call->what, call->target->limit_ms);
+    return status;
+}
+
+/* Waits for something to happen, at most until the deadline. */
+static void wait_a_while(const struct call *call)
+{
+    struct pollfd waits[TARGET_WAITS + 1];
+    size_t n = target_waits(call->target, waits);
+    uint64_t now = socket_now_ms(), left = now < call->deadline ? call->deadline - now : 0;
+    waits[n] = call_wait(call);
+    if (waits[n].fd < 0 && call->target->listener < 0 && left > RETRY_MS)
+        left = RETRY_MS;
+    (void)poll(waits, (nfds_t)(n + 1), (int)(left < INT32_MAX ? left : INT32_MAX));
+}
+
+ttr_status call_run(struct call *call, ttr_error *error)
+{
+    for (;;) {
+        ttr_status status = call_step(call, error);
+        if (status != TTR_AGAIN)
+            return status;
+        if (target_is_woken(call->target))
+            return fail(error, TTR_AGAIN, NO_OFFSET, "%s was ended on request", call->what);
+        wait_a_while(call);
+    }
+}
+
+ttr_status call_run_more(struct call *call, size_t n, ttr_error *error)
+{
+    buffer_clear(&call->in);
+    call->deadline = socket_now_ms() + call->target->limit_ms;
+    for (;;) {
+        ttr_status status = receive(call, n, error);
+        if (status != TTR_AGAIN)
+            return status;
+        if (target_is_woken(call->target))
+            return fail(error, TTR_AGAIN, NO_OFFSET, "%s was ended on request", call->what);
+        if (socket_now_ms() >= call->deadline)
+            return fail(error, TTR_E_IO, NO_OFFSET, "the runtime's answer to %s stopped after %zu of %zu bytes", call->what, call->in.n, n);
+        wait_a_while(call);
+    }
+}

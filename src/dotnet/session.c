@@ -1,0 +1,196 @@
+/* Sessions: one connection carries the stream, another asks for its end.
+ *
+ * The runtime writes all that is left, and the rundown, before it answers the request to stop; so both connections are looked at together,
+ * always. */
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "dotnet/call.h"
+#include "dotnet/framing.h"
+#include "io/socket.h"
+
+#define STOP_MS 3600000u /* how long a rundown may take is up to whoever reads */
+
+struct ttr_dotnet_session {
+    ttr_dotnet *target;
+    int fd;
+    uint64_t id;
+    enum ipc_command command;
+    uint32_t ignored;
+    uint64_t rundown;
+    struct framing framing;
+    struct call stop;
+    bool is_stopping;     /* `stop` is under way */
+    bool was_answered, has_ended;
+};
+
+/* What an older command cannot say. */
+static void find_ignored(struct ttr_dotnet_session *session, const ttr_dotnet_wish *wish)
+{
+    session->rundown = wish->rundown;
+    if (session->command < IPC_COLLECT_KEYWORD && wish->rundown)
+        session->rundown = TTR_DOTNET_RUNDOWN;
+    if (session->command < IPC_COLLECT_RUNDOWN)
+        session->rundown = TTR_DOTNET_RUNDOWN;
+    if (session->command < IPC_COLLECT_STACKS)
+        session->ignored |= wish->flags & TTR_DOTNET_NO_STACKS;
+    if (session->command < IPC_COLLECT_BLOCK)
+        session->ignored |= wish->flags & TTR_DOTNET_BLOCK;
+}
+
+static ttr_status try_command(struct ttr_dotnet_session *session, const ttr_dotnet_wish *wish, ttr_error *error)
+{
+    struct call call;
+    call_begin(&call, session->target, "CollectTracing");
+    ttr_status status = ipc_put_collect(&call.out, session->command, wish, error);
+    if (status == TTR_OK)
+        status = call_run(&call, error);
+    if (status == TTR_OK) {
+        struct cursor from = call_payload(&call);
+        session->id = cursor_u64le(&from);
+        if (from.failed)
+            status = fail(error, TTR_E_MALFORMED, NO_OFFSET, "the runtime started a session without saying which");
+    }
+    if (status == TTR_OK)
+        session->fd = call_take_fd(&call);
+    call_end(&call);
+    return status;
+}
+
+ttr_dotnet_session *ttr_dotnet_collect(ttr_dotnet *target, const ttr_dotnet_wish *wish, ttr_error *error)
+{
+    ttr_dotnet_provider provider;
+    if (wish->size != sizeof *wish || !ttr_dotnet_providers_at(wish->providers, 0, &provider)) {
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "a session wants wish->size to be sizeof(ttr_dotnet_wish), and one provider at least");
+        return NULL;
+    }
+    struct ttr_dotnet_session *session = alloc_zero(target->alloc, 1, sizeof *session);
+    if (!session) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    session->target = target;
+    session->fd = -1;
+    framing_init(&session->framing);
+    ttr_status status = TTR_E_UNSUPPORTED;
+    enum ipc_command command = wish->flags & TTR_DOTNET_BLOCK ? IPC_COLLECT_BLOCK : IPC_COLLECT_FILTER;
+    for (; command >= IPC_COLLECT && status == TTR_E_UNSUPPORTED; command--) {
+        session->command = command;
+        status = try_command(session, wish, error);
+    }
+    if (status != TTR_OK) {
+        ttr_dotnet_close(session);
+        return NULL;
+    }
+    find_ignored(session, wish);
+    return session;
+}
+
+void ttr_dotnet_close(ttr_dotnet_session *session)
+{
+    if (!session)
+        return;
+    if (session->is_stopping)
+        call_end(&session->stop);
+    if (session->fd >= 0)
+        (void)close(session->fd);
+    alloc_free(session->target->alloc, session, 1, sizeof *session);
+}
+
+ttr_status ttr_dotnet_stop(ttr_dotnet_session *session, ttr_error *error)
+{
+    if (session->is_stopping || session->was_answered || session->has_ended)
+        return TTR_OK;
+    call_begin(&session->stop, session->target, "StopTracing");
+    session->stop.deadline = socket_now_ms() + STOP_MS;
+    ipc_put_stop(&session->stop.out, session->id);
+    session->is_stopping = true;
+    return session->stop.out.failed ? fail_memory(error) : TTR_OK;
+}
+
+/* Moves the stop on.  That it fails is nothing to tell once the stream has ended; until then it is. */
+static ttr_status step_stop(struct ttr_dotnet_session *session, ttr_error *error)
+{
+    if (!session->is_stopping)
+        return TTR_OK;
+    ttr_status status = call_step(&session->stop, error);
+    if (status == TTR_AGAIN)
+        return TTR_OK;
+    call_end(&session->stop);
+    session->is_stopping = false;
+    session->was_answered = status == TTR_OK;
+    return status;
+}
+
+/* Takes what has come: TTR_OK, TTR_AGAIN or TTR_END. */
+static ttr_status take(struct ttr_dotnet_session *session, void *to, size_t n, size_t *got)
+{
+    ssize_t taken;
+    do
+        taken = recv(session->fd, to, n, 0);
+    while (taken < 0 && errno == EINTR);
+    if (taken < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return TTR_AGAIN;
+    if (taken <= 0) {
+        session->has_ended = true;
+        return TTR_END;
+    }
+    framing_pass(&session->framing, to, (size_t)taken);
+    *got = (size_t)taken;
+    return TTR_OK;
+}
+
+static void wait_for_both(const struct ttr_dotnet_session *session, uint64_t left)
+{
+    struct pollfd waits[TARGET_WAITS + 2];
+    size_t n = target_waits(session->target, waits);
+    waits[n++] = (struct pollfd){.fd = session->fd, .events = POLLIN};
+    if (session->is_stopping)
+        waits[n++] = call_wait(&session->stop);
+    (void)poll(waits, (nfds_t)n, (int)(left < INT32_MAX ? left : INT32_MAX));
+}
+
+ttr_status ttr_dotnet_read(ttr_dotnet_session *session, void *to, size_t n, unsigned limit_ms, size_t *got, ttr_error *error)
+{
+    uint64_t deadline = socket_now_ms() + limit_ms;
+    *got = 0;
+    if (session->has_ended)
+        return TTR_END;
+    for (;;) {
+        target_serve(session->target);
+        ttr_error stopping;
+        ttr_status stopped = step_stop(session, &stopping);
+        ttr_status status = take(session, to, n, got);
+        if (status == TTR_OK || status == TTR_END)
+            return status;
+        if (stopped != TTR_OK) {
+            if (error)
+                *error = stopping;
+            return stopped;
+        }
+        uint64_t now = socket_now_ms();
+        if (now >= deadline || target_is_woken(session->target))
+            return TTR_AGAIN;
+        wait_for_both(session, deadline - now);
+    }
+}
+
+void ttr_dotnet_session_report(const ttr_dotnet_session *session, ttr_dotnet_report *report)
+{
+    const struct framing *framing = &session->framing;
+    *report = (ttr_dotnet_report){
+        .size = report->size,
+        .bytes = framing->at,
+        .whole_bytes = framing->whole,
+        .closing = {framing->place == FRAMING_BLOCK ? 0 : 1},
+        .closing_n = framing->place == FRAMING_BLOCK ? 4 : 1,
+        .has_end = framing->place == FRAMING_OVER,
+        .is_known = framing->place != FRAMING_UNKNOWN && framing->place != FRAMING_MAGIC && framing->place != FRAMING_HEAD,
+        .was_answered = session->was_answered,
+        .command = (uint32_t)session->command,
+        .ignored = session->ignored,
+        .rundown = session->rundown,
+    };
+}

@@ -1,0 +1,234 @@
+#!/bin/bash
+# Live .NET processes: a program that speaks as their runtimes do.  usage: dotnet_test.sh TRACETTA PYTHON
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+python=$2
+here=$(realpath "$(dirname "$0")")
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+servers=()
+
+# serve KEY=VALUE...: begins to serve; $pid is the process, what it is asked is in $TMPDIR/log.
+serve()
+{
+    rm -f "$work/ready" "$TMPDIR/log"
+    "$python" "$here/dotnet_serve.py" "$TMPDIR" ready="$work/ready" "$@" 2>"$work/served" &
+    pid=$!
+    servers+=("$pid")
+    wait_for test -s "$work/ready"
+}
+
+unserve()
+{
+    kill -KILL "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
+    rm -f "$TMPDIR"/dotnet-diagnostic-*
+}
+
+# wait_for COMMAND...: until it holds, at most 10 s.
+wait_for()
+{
+    for ((i = 0; i < 200; i++)); do
+        "$@" && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+# logged NAME PATTERN: the runtime was asked this.
+logged()
+{
+    grep -Eq -e "$2" "$TMPDIR/log" 2>/dev/null
+    verdict "$1" $? "wanted /$2/ in: $(cat "$TMPDIR/log" 2>/dev/null)"
+}
+
+# ended FILE: it is a complete nettrace file.
+ended()
+{
+    [ "$(head -c 8 "$1")" = Nettrace ] && [ "$(tail -c 2 "$1" | od -An -tx1)" = " 06 01" ]
+}
+
+# record KEY... : records the server for half a second into $work/out.nettrace.
+record()
+{
+    rm -f "$work/out.nettrace"
+    run "$tracetta" record --dotnet -o "$work/out.nettrace" "$@"
+}
+
+# --- ps ---
+serve
+says "a_runtime_is_listed_with_what_it_says_of_itself" "^ *$pid  .* ready  *8\.0\.11 x64 .*/usr/bin/dotnet demo\.dll --name=ü😀" "$tracetta" ps
+says "and_found_by_its_number" "8\.0\.11" "$tracetta" ps "$pid"
+says "json_has_all_of_it" '"rid": "linux-x64"' "$tracetta" ps --json
+says "the_environment_is_the_runtimes" '^  *B=x y$' "$tracetta" ps --environment "$pid"
+says "also_in_json" '"B": "x y"' "$tracetta" ps --environment --json "$pid"
+refuses "a_process_that_is_no_runtime_is_told" 3 'no diagnostic socket' "$tracetta" ps $$
+refuses "a_process_that_is_not_there_is_told" 3 'no such process' "$tracetta" ps 4194999
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+run "$tracetta" ps
+[ $run_status = 0 ] && grep -Eq '[0-9]+ socket\(s\) of processes that are gone' "$work/.err" && ! grep -q " $pid " "$work/.out"
+verdict "a_socket_left_behind_is_no_process" $? "exit status $run_status"
+says "verbose_lists_it" "^ *$pid  .*gone .*dotnet-diagnostic-$pid-" "$tracetta" ps -v
+rm -f "$TMPDIR"/dotnet-diagnostic-*
+for info in 1 2; do
+    serve info=$info
+    says "a_runtime_that_knows_only_process_info_${info}_is_listed" "^ *$pid .* ready .*demo\.dll" "$tracetta" ps
+    unserve
+done
+serve info=0 collect=2
+says "a_runtime_that_knows_none_is_listed_all_the_same" "^ *$pid  .* ready " "$tracetta" ps
+unserve
+for fault in silent garbage close half huge; do
+    serve fault=$fault
+    says "a_runtime_that_answers_with_${fault}_is_no_reason_to_hang" "^ *$pid  .* no answer " "$tracetta" ps
+    [ $fault = silent ] || refuses "recording_a_runtime_that_answers_with_${fault}_fails" 3 "process $pid" \
+        "$tracetta" record --dotnet -o "$work/fault.nettrace" "$pid"
+    unserve
+done
+[ ! -e "$work/fault.nettrace" ]
+verdict "no_empty_file_is_left_behind" $? "there is one"
+serve fault=drip
+says "an_answer_may_come_byte_by_byte" "8\.0\.11" "$tracetta" ps
+unserve
+
+# --- record ---
+for collect in 2 3 4 5 6 7; do
+    serve collect=$collect rundown=100
+    record --duration=0.3s "$pid"
+    [ $run_status = 0 ] && ended "$work/out.nettrace"
+    verdict "a_runtime_whose_newest_command_is_collect_${collect}_is_recorded" $? "exit status $run_status"
+    logged "by_the_newest_of_our_commands_it_knows_$collect" "^collect$((collect > 6 ? 6 : collect)) .*mb=256 format=1 .*Microsoft-Windows-DotNETRuntime:0x100003801d:4: Microsoft-DotNETCore-SampleProfiler:0x0:4:"
+    unserve
+done
+serve
+record --duration=0.3s "$pid"
+[ $run_status = 0 ] && ended "$work/out.nettrace" && [ "$(stat -c %s "$work/out.nettrace")" -gt 3000000 ]
+verdict "a_rundown_larger_than_the_socket_holds_is_taken_while_the_answer_is_waited_for" $? "exit status $run_status"
+logged "the_session_is_stopped_by_its_number" '^stop 0x1234$'
+record --duration=0.2s --no-stacks --rundown=false --buffersize=16 --format=netperf --providers='A:1f:5:Key="a,b";C=2,B::warning' --providers=a:100 "$pid"
+logged "options_become_the_command" '^collect6 type=0 mb=16 format=0 rundown=0x0 stacks=0 A:0x11f:5:Key="a,b";C=2 B:0xffffffffffffffff:3:$'
+record --duration=0.2s --clrevents=gc+jit --clreventlevel=verbose --profile=gc-collect --rundown=40 "$pid"
+logged "what_is_asked_for_by_keyword_counts_more_than_a_profile" '^collect6 .* rundown=0x40 .* Microsoft-Windows-DotNETRuntime:0x11:5: Microsoft-Windows-DotNETRuntimePrivate:0x1:4:$'
+record --duration=0.2s --profile=gc-collect "$pid"
+logged "a_profile_of_little_cost_has_little_rundown" '^collect6 .* rundown=0x1 .*Runtime:0x1:4: '
+record --duration=0.2s --buffering-mode=block "$pid"
+logged "waiting_instead_of_losing_is_asked_for" '^collect7 .* mode=1$'
+record --duration=0.2s "$pid"
+run "$tracetta" record --dotnet --duration=0.2 -o "$work/out.nettrace" "$pid"
+[ $run_status = 4 ] && grep -q 'exists' "$work/.err"
+verdict "an_existing_file_is_not_replaced" $? "exit status $run_status"
+"$tracetta" record --dotnet --duration=0.2 -o - "$pid" 2>"$work/.err" >"$work/piped"
+ended "$work/piped"
+verdict "a_recording_goes_to_standard_output" $? "$(head -c 8 "$work/piped")"
+"$tracetta" record --dotnet -o - "$pid" 2>"$work/.err" | head -c 100 >"$work/piped"
+[ "${PIPESTATUS[0]}" = 0 ] && [ ! -s "$work/.err" ]
+verdict "a_reader_that_leaves_ends_the_recording" $? "$(cat "$work/.err")"
+if [ -w /dev/full ]; then
+    run "$tracetta" record --dotnet -o /dev/full "$pid"
+    [ $run_status = 4 ] && grep -q 'No space left on device; the recording stops' "$work/.err"
+    verdict "a_full_disk_ends_the_recording" $? "exit status $run_status"
+    logged "and_the_session" '^stop 0x1234$'
+fi
+refuses "a_profile_that_is_none_is_told" 2 'there are dotnet-common, ' "$tracetta" record --dotnet --profile=nothing "$pid"
+refuses "a_level_that_is_none_is_told" 2 'is none of 0 to 5' "$tracetta" record --dotnet --providers=A:1:loud "$pid"
+refuses "what_to_record_must_be_said" 2 'what is to be recorded' "$tracetta" record "$pid"
+refuses "a_process_must_be_named" 2 'wants a process' "$tracetta" record --dotnet
+unserve
+serve ends=yes
+record "$pid"
+[ $run_status = 0 ] && ended "$work/out.nettrace" && [ ! -s "$work/.err" ]
+verdict "a_program_that_ends_ends_the_recording" $? "exit status $run_status"
+unserve
+serve dies=3500
+record "$pid"
+[ $run_status = 1 ] && ended "$work/out.nettrace" && grep -q 'was killed' "$work/.err" && [ "$(stat -c %s "$work/out.nettrace")" = 3198 ]
+verdict "a_program_that_is_killed_leaves_a_file_that_is_complete_up_to_its_last_block" $? "exit status $run_status, $(stat -c %s "$work/out.nettrace") bytes"
+unserve
+serve dies=0
+record "$pid"
+[ $run_status = 1 ] && grep -q 'nothing of it' "$work/.err"
+verdict "a_program_that_is_killed_at_once_leaves_nothing" $? "exit status $run_status"
+unserve
+serve error=80004005
+refuses "a_refusal_is_told_with_its_reason" 3 '64 sessions at once.*0x80004005' "$tracetta" record --dotnet -o "$work/refused.nettrace" "$pid"
+unserve
+serve collect=2
+record --duration=0.2s --rundown=false --no-stacks "$pid"
+grep -q 'cannot leave stacks out' "$work/.err" && grep -q 'cannot choose the rundown' "$work/.err"
+verdict "what_an_old_runtime_cannot_do_is_told" $? "$(cat "$work/.err")"
+unserve
+
+# Signals: a background job of a script ignores SIGINT unless job control is on.
+set -m
+for signal in INT TERM; do
+    serve
+    rm -f "$work/out.nettrace"
+    "$tracetta" record --dotnet -o "$work/out.nettrace" "$pid" 2>"$work/.err" &
+    command=$!
+    wait_for test -s "$work/out.nettrace"
+    kill -$signal $command
+    wait $command
+    run_status=$?
+    [ $run_status = 0 ] && ended "$work/out.nettrace" && [ ! -s "$work/.err" ]
+    verdict "sig${signal,,}_ends_a_recording_with_all_of_its_rundown" $? "exit status $run_status"
+    unserve
+done
+serve fault=stop-silent
+rm -f "$work/out.nettrace"
+"$tracetta" record --dotnet -o "$work/out.nettrace" "$pid" 2>"$work/.err" &
+command=$!
+wait_for test -s "$work/out.nettrace"
+kill -INT $command
+wait_for grep -q '^stop' "$TMPDIR/log"
+kill -INT $command
+wait $command
+run_status=$?
+[ $run_status = 130 ] && [ -s "$work/out.nettrace" ]
+verdict "a_second_ctrl_c_ends_at_once_and_keeps_what_came" $? "exit status $run_status"
+unserve
+
+# --- Sockets of ours, which runtimes connect to ---
+record --duration=0.5s -- "$python" "$here/dotnet_serve.py" "$TMPDIR" port="$TMPDIR/none"
+[ $run_status = 3 ] && grep -q 'before a .NET runtime started in it' "$work/.err"
+verdict "a_program_that_is_none_of_net_is_told" $? "exit status $run_status"
+record -- "$work/no-such-program"
+[ $run_status = 3 ] && grep -q 'cannot be run: No such file' "$work/.err" && [ ! -e "$work/out.nettrace" ]
+verdict "a_program_that_is_not_there_is_told" $? "exit status $run_status"
+# shellcheck disable=SC2016  # the started shell expands it
+record -- bash -c 'exec "$0" "$1" "$2" port="${DOTNET_DiagnosticPorts%,suspend}" suspended=yes ends=yes' "$python" "$here/dotnet_serve.py" "$TMPDIR"
+[ $run_status = 0 ] && ended "$work/out.nettrace"
+verdict "a_program_is_started_and_recorded_from_its_begin_to_its_end" $? "exit status $run_status"
+[ "$(head -n 2 "$TMPDIR/log" | cut -d' ' -f1 | tr '\n' ' ')" = "collect6 resume " ]
+verdict "the_runtime_goes_on_only_after_the_session_has_begun" $? "$(cat "$TMPDIR/log")"
+rm -f "$work/ready" "$TMPDIR/log" "$work/out.nettrace"
+"$tracetta" record --dotnet --diagnostic-port="$TMPDIR/port" -o "$work/out.nettrace" 2>"$work/.err" &
+command=$!
+wait_for test -S "$TMPDIR/port"
+"$python" "$here/dotnet_serve.py" "$TMPDIR" port="$TMPDIR/port" suspended=yes &
+first=$!
+wait_for test -s "$work/out.nettrace"
+"$python" "$here/dotnet_serve.py" "$TMPDIR" port="$TMPDIR/port" cookie=9 suspended=yes &
+second=$!
+wait_for eval '[ "$(grep -c resume "$TMPDIR/log")" = 2 ]'
+verdict "another_runtime_at_the_same_socket_is_told_to_go_on" $? "$(cat "$TMPDIR/log")"
+kill -INT $command
+wait $command
+run_status=$?
+[ $run_status = 0 ] && ended "$work/out.nettrace" && grep -q '1 more runtime' "$work/.err" && [ "$(grep -c collect "$TMPDIR/log")" = 1 ]
+verdict "and_the_first_is_the_one_that_is_recorded_and_stopped" $? "exit status $run_status"
+[ ! -e "$TMPDIR/port" ]
+verdict "our_socket_is_removed" $? "it is there"
+kill -KILL $first $second 2>/dev/null
+serve
+socket=$(echo "$TMPDIR"/dotnet-diagnostic-*)
+record --duration=0.2s --diagnostic-port="$socket,connect"
+[ $run_status = 0 ] && ended "$work/out.nettrace"
+verdict "a_socket_of_the_runtime_can_be_named" $? "exit status $run_status"
+deep=$TMPDIR/$(printf 'a%.0s' {1..100})
+mkdir "$deep"
+ln -s "$socket" "$deep/socket"
+record --duration=0.2s --diagnostic-port="$deep/socket,connect"
+[ $run_status = 0 ]
+verdict "a_path_may_be_longer_than_an_address" $? "exit status $run_status"
+unserve
