@@ -221,6 +221,7 @@ static void symbols_alone_give_functions(void **state)
     shell("objcopy --strip-debug whole.so symbols.so && objcopy --strip-all whole.so dynamic.so");
     check(ask(&options, &binary, SAMPLE_INLINED), truth("symbols.so", "in_block", SAMPLE_INLINED, false));
     check(ask(&options, &dynamic, SAMPLE_PLAIN), truth("dynamic.so", "sample_fill", SAMPLE_PLAIN, false));
+    check(ask(&options, &dynamic, SAMPLE_INLINED), truth("dynamic.so", "", SAMPLE_INLINED, false)); /* in a static function */
 }
 
 static void debug_information_is_found_by_build_id(void **state)

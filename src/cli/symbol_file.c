@@ -13,7 +13,7 @@
 
 /* A function in the table of symbols. */
 struct symbol {
-    uint64_t value;
+    uint64_t value, size;
     size_t index;      /* in the table: of those at one address the first counts */
     size_t name, section; /* in the table of strings of that number */
 };
@@ -25,7 +25,7 @@ struct symbol_file {
     struct symbol *symbol; /* by value */
     size_t symbols_n;
     struct symbol_rules rules;
-    bool has_looked_for_symbols;
+    bool has_looked_for_symbols, is_partial; /* is_partial: the table has only what other files may call */
 };
 
 struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules *rules, bool *is_damaged)
@@ -113,7 +113,7 @@ static void list_table(struct symbol_file *file, Elf_Scn *section, const GElf_Sh
     for (size_t i = 0; file->symbol && i < n && i < INT32_MAX; i++) {
         GElf_Sym symbol;
         if (gelf_getsym(data, (int)i, &symbol) && is_function(file, &symbol))
-            file->symbol[file->symbols_n++] = (struct symbol){symbol.st_value, i, symbol.st_name, header->sh_link};
+            file->symbol[file->symbols_n++] = (struct symbol){symbol.st_value, symbol.st_size, i, symbol.st_name, header->sh_link};
     }
     if (file->symbols_n)
         qsort(file->symbol, file->symbols_n, sizeof *file->symbol, compare_symbols);
@@ -135,7 +135,7 @@ static bool list_symbols(struct symbol_file *file, uint32_t kind)
 const char *symbol_file_function(struct symbol_file *file, uint64_t address, uint64_t *low)
 {
     if (!file->has_looked_for_symbols && !list_symbols(file, SHT_SYMTAB) && !file->rules.is_exact)
-        (void)list_symbols(file, SHT_DYNSYM);
+        file->is_partial = list_symbols(file, SHT_DYNSYM);
     file->has_looked_for_symbols = true;
     size_t from = 0, to = file->symbols_n;
     while (from < to) {
@@ -150,6 +150,8 @@ const char *symbol_file_function(struct symbol_file *file, uint64_t address, uin
     const struct symbol *symbol = &file->symbol[from - 1];
     while (symbol > file->symbol && symbol[-1].value == symbol->value)
         symbol--;
+    if (file->is_partial && address - symbol->value >= symbol->size) /* in a function that has no symbol */
+        return NULL;
     *low = symbol->value;
     return elf_strptr(file->elf, symbol->section, symbol->name);
 }

@@ -32,7 +32,7 @@ const char *symbol_file_link(const struct symbol_file *file, uint32_t *crc);
 /* Its index of DWARF; NULL = has none. */
 struct dwarf_index *symbol_file_dwarf(const struct symbol_file *file);
 
-/* Finds the function whose symbol is nearest below an address; NULL = none. */
+/* Finds the function whose symbol is nearest below an address; NULL = none, or it may be another's that has no symbol. */
 const char *symbol_file_function(struct symbol_file *file, uint64_t address, uint64_t *low);
 
 #endif

@@ -11,6 +11,8 @@
 #include "base/intern.h"
 #include "base/pairmap.h"
 
+struct type;
+
 /* How the fields of a kind of payload are walked; lives in the format's folder. */
 struct field_ops {
     void (*begin)(ttr_fields *fields);                   /* may fill fields->state */
@@ -23,6 +25,8 @@ struct field_ops {
     bool (*label)(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
     /* The stack of an event whose `stack` is not 0, as ttr_event_frames gives it; NULL: the format has no stacks beside its fields. */
     uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room);
+    /* The declared type of the field just given, NULL = has none; NULL: no field has one. */
+    const struct type *(*type)(const ttr_fields *fields);
 };
 
 /* Zeroes a field, its name being the empty text; by whole vectors, which compilers do not make of an assignment. */
@@ -35,8 +39,6 @@ static inline void field_clear(ttr_field *field)
     part[0] = zero, part[1] = zero, part[2] = zero, part[3] = zero;
     field->name.p = "";
 }
-
-struct type;
 
 /* What a format says beforehand of all events of one class.  Belongs to the reader; lives as long as the schema. */
 struct event_class {
@@ -55,6 +57,7 @@ struct schema {
     const void *own;    /* tables of the reader that the walk needs */
     const void *format; /* the struct format whose raw records these are, or NULL */
     const struct event_class *event_class; /* what is known beforehand of events of this schema; NULL = nothing */
+    ttr_id beneath;     /* the schema of the same events before something was added to them; 0 = nothing was */
 };
 
 struct process {
@@ -157,6 +160,13 @@ static inline ttr_id context_told_path(const ttr *t, uint16_t source)
 static inline const struct schema *context_schema(const ttr *t, ttr_id id)
 {
     return &t->schemas[id < t->schemas_n ? id : 0];
+}
+
+/* The declared type of the field that ttr_fields_next gave just now; NULL = has none. */
+static inline const struct type *field_type(const ttr_fields *fields)
+{
+    const struct field_ops *ops = fields->ops;
+    return ops && ops->type ? ops->type(fields) : NULL;
 }
 
 #endif

@@ -123,7 +123,4 @@ struct layout_schema {
 
 extern const struct field_ops layout_field_ops;
 
-/* The type of the field that ttr_fields_next gave just now in a walk by layout_field_ops. */
-const struct type *layout_fields_type(const ttr_fields *fields);
-
 #endif

@@ -464,7 +464,7 @@ static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
     return next(walk, field);
 }
 
-const struct type *layout_fields_type(const ttr_fields *fields)
+static const struct type *layout_fields_type(const ttr_fields *fields)
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
     return walk->op->step.type;
@@ -497,4 +497,5 @@ const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .next = layout_fields_next,
                                            .begin_group = layout_fields_begin_group,
                                            .packet = layout_packet,
-                                           .label = layout_fields_label};
+                                           .label = layout_fields_label,
+                                           .type = layout_fields_type};

@@ -47,6 +47,7 @@ struct outer_walk {
     struct added left;       /* still to be given */
     ttr_field held;          /* of the walk beneath, to be given behind what was added */
     bool is_reached, has_held; /* is_reached: what was added is being given */
+    bool gave_added;
 };
 
 _Static_assert(INNER_STATE * sizeof(uint64_t) + sizeof(struct outer_walk) <= sizeof(((ttr_fields *)0)->state), "both walks fit");
@@ -66,7 +67,7 @@ static void outer_begin(ttr_fields *fields)
     uint32_t i = fields->event->stack;
     walk->schema = schema;
     walk->left = i && i <= annotator->added_n ? annotator->added[i - 1] : (struct added){.n = 0};
-    walk->is_reached = walk->has_held = false;
+    walk->is_reached = walk->has_held = walk->gave_added = false;
     fields->own = schema->own;
     if (schema->ops)
         schema->ops->begin(fields);
@@ -104,6 +105,7 @@ static bool next_added(ttr_fields *fields, struct outer_walk *walk, ttr_field *f
     }
     *field = *walk->left.field++;
     walk->left.n--;
+    walk->gave_added = true;
     return true;
 }
 
@@ -113,11 +115,19 @@ static bool outer_next(ttr_fields *fields, ttr_field *field)
     const struct field_ops *ops = walk->schema->ops;
     if (walk->left.n > 0)
         return next_added(fields, walk, field);
+    walk->gave_added = false;
     if (!walk->has_held)
         return ops && ops->next(fields, field);
     walk->has_held = false;
     *field = walk->held;
     return true;
+}
+
+static const struct type *outer_type(const ttr_fields *fields)
+{
+    const struct outer_walk *walk = (const struct outer_walk *)(const void *)(fields->state + INNER_STATE);
+    const struct field_ops *ops = walk->schema->ops;
+    return ops && ops->type && !walk->gave_added ? ops->type(fields) : NULL;
 }
 
 static bool outer_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
@@ -145,7 +155,7 @@ static uint32_t outer_frames(const void *own, const ttr_event *event, uint64_t *
 }
 
 static const struct field_ops outer_ops = {.begin = outer_begin, .next = outer_next, .begin_group = outer_begin_group,
-                                           .packet = outer_packet, .label = outer_label, .frames = outer_frames};
+                                           .packet = outer_packet, .label = outer_label, .frames = outer_frames, .type = outer_type};
 
 /* --- The reader --- */
 
@@ -180,7 +190,7 @@ static ttr_id make_schema(struct annotator *annotator, ttr_id beneath)
         return 0;
     annotator->outer[annotator->outer_n++] = outer;
     *outer = (struct outer_schema){annotator, schema.ops, schema.own};
-    return context_add_schema(t, &(struct schema){.ops = &outer_ops, .own = outer, .event_class = schema.event_class});
+    return context_add_schema(t, &(struct schema){.ops = &outer_ops, .own = outer, .event_class = schema.event_class, .beneath = beneath});
 }
 
 static ttr_id schema_over(struct annotator *annotator, ttr_id beneath)

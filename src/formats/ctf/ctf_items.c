@@ -158,7 +158,7 @@ static void lost(const struct forming *f, enum ctf_loss loss)
 static void form_labels(const struct forming *f, ttr_value *value)
 {
     bool is_flags = value->hint == TTR_HINT_FLAGS, is_sayable = !is_flags || f->what->version == CTF_2;
-    const struct type *type = f->walk ? layout_fields_type(f->walk) : NULL;
+    const struct type *type = f->walk ? field_type(f->walk) : NULL;
     bool has_labels = type && type->labels && is_sayable;
     if (!has_labels && value->count > 0)
         lost(f, CTF_LOST_LABEL);
@@ -298,7 +298,7 @@ static void find_length(const struct forming *f, const struct open_items *open, 
 {
     const struct open_numbers *numbers = &open->numbers[open->n];
     bool is_counted = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_BYTES;
-    const struct type *type = is_counted && f->walk ? layout_fields_type(f->walk) : NULL;
+    const struct type *type = is_counted && f->walk ? field_type(f->walk) : NULL;
     ttr_text name = length_name(type);
     uint64_t length = value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
     if (!is_counted)
@@ -324,14 +324,14 @@ union kept_type {
 /* The type of an array's elements, where the source has one. */
 static ttr_text element_of(const struct forming *f)
 {
-    const struct type *type = f->walk ? layout_fields_type(f->walk) : NULL;
+    const struct type *type = f->walk ? field_type(f->walk) : NULL;
     return (ttr_text){(union kept_type){.type = type ? type->element : NULL}.text, 0};
 }
 
 /* Arrays, bytes and texts that always take as much room stay so. */
 static void keep_fixed(const struct forming *f, ttr_value *value)
 {
-    const struct type *type = f->walk ? layout_fields_type(f->walk) : NULL;
+    const struct type *type = f->walk ? field_type(f->walk) : NULL;
     bool is_array = value->type == TTR_TYPE_ARRAY, is_bytes = value->type == TTR_TYPE_BYTES;
     if (!type || type->reference.names_n || type->has_inline_length)
         return;
@@ -421,13 +421,13 @@ static void begin_walk(struct forming *f, const ttr_event *event, ttr_fields *wa
         ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, walk);
     else
         ttr_fields_begin(t, event, walk);
-    f->walk = !f->what->is_dialect && walk->ops == &layout_field_ops ? walk : NULL;
+    f->walk = !f->what->is_dialect ? walk : NULL;
 }
 
 /* Fields with a role are made anew, but for the cpu, which is like any other, where it does not stand in the name of the file. */
 static bool has_role(const struct forming *f)
 {
-    const struct type *type = f->what->is_packet && f->walk ? layout_fields_type(f->walk) : NULL;
+    const struct type *type = f->what->is_packet && f->walk ? field_type(f->walk) : NULL;
     return type && type->role && (type->role != CTF_ROLE_CPU || f->what->version == CTF_RFC_1_1);
 }
 

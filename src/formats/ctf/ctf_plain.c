@@ -31,6 +31,8 @@ struct plain {
 static const struct ctf_schema *own_schema(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
+    if (schema->beneath)
+        schema = context_schema(out->t, schema->beneath);
     return schema->format == out->format ? schema->own : NULL;
 }
 
@@ -124,8 +126,8 @@ static bool has_rich_header(const struct plain *plain)
     ttr_field field;
     bool is_rich = false, is_rfc = plain->schema->stream->trace->description.version == CTF_RFC_1_1;
     ttr_fields_begin_group(plain->out->t, plain->event, TTR_GROUP_HEADER, &walk);
-    while (!is_rfc && walk.ops == &layout_field_ops && ttr_fields_next(&walk, &field)) {
-        const struct type *type = layout_fields_type(&walk);
+    while (!is_rfc && ttr_fields_next(&walk, &field)) {
+        const struct type *type = field_type(&walk);
         is_rich |= type && !type->role && field.value.type != TTR_TYPE_STRUCT;
     }
     return is_rich;
