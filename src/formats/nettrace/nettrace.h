@@ -245,6 +245,11 @@ const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_e
 /* Takes metadata of V1 to V5 (the payload at the cursor, `number` that of V1 and V2). */
 TTR_MUST ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, uint64_t number);
 
+struct nettrace_said;
+
+/* Gives an event that says nothing of itself what is known of it; false when memory is out. */
+TTR_MUST bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *said);
+
 /* --- nettrace_types.c --- */
 
 /* What metadata say. */

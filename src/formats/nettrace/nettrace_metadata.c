@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "base/utf.h"
+#include "encodings/clr_events.h"
 #include "formats/nettrace/nettrace.h"
 
 #define DEPTH_MAX 24u
@@ -242,13 +243,21 @@ static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* An event without a name is called by its provider and number. */
-static bool name_it(struct nettrace_reader *reader, struct nettrace_said *said)
+/* An event of the runtime's own comes without name and fields, which are known beforehand; what is not known of its name is provider/id. */
+bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *said)
 {
     char text[300];
+    ttr_text provider = ttr_text_get(reader->t, said->provider);
+    const struct clr_event *known = clr_event_find(provider, said->id, said->version);
+    if (known && (!said->root[0] || said->root[0]->members_n == 0) && !said->name) {
+        const struct clr_making making = {.arena = &reader->arena, .pointer_bytes = reader->pointer_bytes, .guid_role = NETTRACE_ROLE_GUID};
+        uint32_t id = intern_add(&reader->t->strings, known->name, strlen(known->name));
+        said->root[0] = clr_event_type(&making, known);
+        said->name = id == UINT32_MAX ? 0 : id;
+        return said->root[0] && said->name;
+    }
     if (said->name)
         return true;
-    ttr_text provider = ttr_text_get(reader->t, said->provider);
     int n = snprintf(text, sizeof text, "%.*s/%u", (int)(provider.n < 256 ? provider.n : 256), provider.p, said->id);
     uint32_t id = intern_add(&reader->t->strings, text, n > 0 ? (size_t)n : 0);
     said->name = id == UINT32_MAX ? 0 : id;
@@ -294,7 +303,7 @@ ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, u
     said.keyword = cursor_u64le(c);
     said.version = cursor_u32le(c);
     said.level = cursor_u32le(c);
-    if (is_out_of_memory || !name_it(reader, &said))
+    if (is_out_of_memory)
         return fail_memory(reader->error);
     if (!c->failed && cursor_left(c) >= 4)
         status = take_readings(reader, c, false, &said);
@@ -302,6 +311,8 @@ ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, u
         status = take_extras(reader, c, &said);
     if (status != TTR_OK)
         return status;
+    if (!nettrace_name_event(reader, &said))
+        return fail_memory(reader->error);
     arena_reset(&reader->scratch);
     return nettrace_type_add(reader, &said, start.offset);
 }
