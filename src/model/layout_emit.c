@@ -51,14 +51,20 @@ static bool emit_member(struct compiler *c, const struct type_member *member)
     return true;
 }
 
-static bool emit_members(struct compiler *c, const struct type *type)
+/* Members [from, to) of a struct. */
+static bool emit_some(struct compiler *c, const struct type *type, uint32_t from, uint32_t to)
 {
     ttr_field field = c->field;
-    for (uint32_t i = 0; i < type->members_n; i++)
+    for (uint32_t i = from; i < to; i++)
         if (!emit_member(c, &type->members[i]))
             return false;
     c->field = field;
     return true;
+}
+
+static bool emit_members(struct compiler *c, const struct type *type)
+{
+    return emit_some(c, type, 0, type->members_n);
 }
 
 static bool emit_struct(struct compiler *c, const struct type *type)
@@ -334,9 +340,14 @@ static bool emit_root(struct compiler *c, enum type_root root)
     if (type->kind != TYPE_STRUCT)
         return compiler_refuse(c, "it is no structure");
     c->member = NULL;
-    c->field = (ttr_field){.name = {"", 0}, .group = groups[root]};
+    c->field = (ttr_field){.name = {"", 0}};
     c->field.value.text = (ttr_text){"", 0};
-    return emit_align(c, type->align) && emit_members(c, type);
+    uint32_t said = root == ROOT_PAYLOAD ? type->context_n : 0, context_n = said < type->members_n ? said : type->members_n;
+    c->field.group = context_n ? TTR_GROUP_CONTEXT : groups[root];
+    if (!emit_align(c, type->align) || !emit_some(c, type, 0, context_n))
+        return false;
+    c->field.group = groups[root];
+    return emit_some(c, type, context_n, type->members_n);
 }
 
 bool compile_program(struct compiler *c, enum program program)

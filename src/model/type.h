@@ -113,6 +113,7 @@ struct type {
     struct type_reference reference; /* length of SEQUENCE, TEXT, BLOB (bytes for the last two); selector of OPTIONAL, VARIANT */
     const struct type_member *members; /* STRUCT; options of VARIANT */
     uint32_t members_n;
+    uint32_t context_n;     /* STRUCT, as the root of payloads: so many members, from the first, are the event's context */
     const struct type_range *ranges;   /* OPTIONAL */
     uint32_t ranges_n;
     const struct type_labels *labels;  /* UINT, INT, FLAGS, VAR_UINT, VAR_INT; NULL = none */

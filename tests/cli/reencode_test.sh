@@ -53,6 +53,23 @@ says "what_is_missing_is_told_again" '"lost": ?17' "$tracetta" info --json big
 converted "version_2" made two --option version=2
 converted "version_2_and_back" two eight --option version=1.8
 
+# written FROM TO OPTION...: FROM written to TO has the text of the trace made.
+written()
+{
+    run "$tracetta" convert --to=ctf "${@:3}" "$1" -o "$2"
+    text made >"$work/wanted"
+    same "$2_from_$1_has_the_text_of_the_original" "$work/wanted" "$tracetta" cat --strict --style=babeltrace2 --clock-gmt "$2"
+}
+written made rfc --option version=1.1
+written rfc eight_again --option version=1.8
+written rfc two_again --option version=2
+written made rfc_first --option version=1.1 --option header=1 --option byte-order=be
+holds "the_rfc_keeps_uuid_and_clock" rfc/metadata 'uuid = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564";.*clock_name = ticks;.*clock_description = "Made up";.*clock_precision = 3;'
+holds "floats_are_numbers_there" rfc/metadata 'size = 64;[^}]*float = true;'
+holds "lengths_stay_fields_there" rfc/metadata 'uint32_t, _data_length \}.*length_field = _data_length;'
+holds "and_contexts_are_told" rfc/metadata 'context_fields = 1;'
+holds "all_come_back" eight_again/metadata 'uuid = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564".*stream \{ +id = 5;.*id = 9; +stream_id = 5; +model.emf.uri = "http://example.org/state"; +context := struct'
+
 run "$tracetta" merge made big -o both.ctf --to=ctf
 [ $run_status = 0 ] && [ -f both.ctf/made/metadata ] && [ -f both.ctf/big/channel_1 ] && [ ! -e both.ctf/metadata ]
 verdict "several_traces_have_folders_of_their_own" $? "exit status $run_status"

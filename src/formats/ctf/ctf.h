@@ -101,6 +101,7 @@ struct ctf_stream_class {
     uint64_t offset;
     /* RFC v1.1 */
     uint8_t rfc_header;        /* 1 or 2: header type; 0 = event_header describes it */
+    bool rfc_has_no_time;      /* the times in its headers mean nothing */
     bool rfc_has_event_size;   /* context { event_size = true; }: a first-level unsigned member payload_size of event_context (alone there, a
                                 * u16, unless context_type gives more): bytes from the end of the context, rounded up to a byte, to the end
                                 * of the payload, alignment in front of the payload included */

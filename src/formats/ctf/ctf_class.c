@@ -97,6 +97,10 @@ static const struct layout *place_group(const struct layout_schema *base, const 
     uint64_t from;
     if (!event->payload_size || !schema->event || (group != TTR_GROUP_PACKET && group != TTR_GROUP_HEADER))
         return NULL;
+    if (group == TTR_GROUP_PACKET && schema->reader->has_cpu) {
+        run->bits = (struct bits){.base = schema->reader->cpu_bytes, .end = 32};
+        return schema->stream->trace->cpu;
+    }
     struct view view = view_of(schema, event, &from);
     const struct layout *layout = stand_before(&view, group == TTR_GROUP_PACKET ? ROOT_PACKET_CONTEXT : ROOT_EVENT_HEADER, &run->bits);
     if (layout && group == TTR_GROUP_PACKET)
@@ -291,6 +295,8 @@ static const struct event_class *describe(struct ctf_reader *reader, const struc
     struct event_class *about = arena_take(&reader->arena, sizeof *about);
     if (about)
         ctf_describe_class(reader->trace, event, about);
+    if (about && reader->has_cpu)
+        about->root[ROOT_PACKET_CONTEXT] = reader->trace->cpu_context;
     return about;
 }
 

@@ -331,6 +331,7 @@ static bool make_roots(struct ctf_trace_out *trace, struct ctf_kind_out *kind, c
     if (trace->description.version == CTF_RFC_1_1) {
         class->rfc_header = trace->options->rfc_header;
         class->rfc_has_event_size = trace->options->rfc_has_event_size;
+        class->rfc_has_no_time = !kind->has_time;
         return rfc11_make_event_header(&trace->description, class);
     }
     class->packet_context = packet_context(trace, like);
@@ -371,7 +372,7 @@ struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, const struc
     const char *own = arena_copy(&trace->description.arena, like->name.p, like->name.n);
     if (!kind->class || !own)
         return NULL;
-    kind->class->id = free_id(trace, like->id);
+    kind->class->id = trace->description.version == CTF_RFC_1_1 ? like->id : free_id(trace, like->id); /* sections go by their names */
     kind->class->name = (ttr_text){own, like->name.n};
     kind->class->ns = kind->class->uid = kind->class->attributes = text("");
     kind->class->clock = like->clock;
@@ -425,9 +426,13 @@ static const struct ctf_event_class *add_class(struct ctf_trace_out *trace, stru
         return NULL;
     class->log_level = key->log_level;
     class->has_log_level = key->has_log_level;
-    if (items->context_n > items->common_n)
+    /* What its source has without any fields is there without any fields. */
+    bool has_context = key->like && key->like->context && trace->description.version != CTF_RFC_1_1;
+    bool has_payload = !key->like || key->like->payload;
+    if (has_context || items->context_n > items->common_n)
         class->context = ctf_types_root(types, ROOT_SPECIFIC_CONTEXT, items, items->common_n, items->context_n, items->context_shape);
-    class->payload = ctf_types_root(types, ROOT_PAYLOAD, items, items->context_n, items->n, items->payload_shape);
+    if (has_payload || items->n > items->context_n)
+        class->payload = ctf_types_root(types, ROOT_PAYLOAD, items, items->context_n, items->n, items->payload_shape);
     return types->failed ? NULL : class;
 }
 

@@ -11,10 +11,19 @@
 
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
 
+size_t ctf_items_inside(const struct ctf_items *items, size_t at)
+{
+    size_t n = 0;
+    for (uint64_t left = 1; left && at + n < items->n; left--, n++) {
+        const ttr_value *value = &items->field[at + n].value;
+        left += value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT ? value->count : 0;
+    }
+    return n;
+}
+
 void ctf_items_free(struct ctf_items *items, const struct alloc *alloc)
 {
     alloc_free(alloc, items->field, items->capacity, sizeof *items->field);
-    buffer_free(&items->text);
 }
 
 static ttr_field *add(struct ctf_items *items, const struct alloc *alloc)
@@ -34,13 +43,13 @@ static ttr_field *add(struct ctf_items *items, const struct alloc *alloc)
 void ctf_items_begin(struct ctf_items *items)
 {
     items->n = items->common_n = items->context_n = items->attributes_n = 0;
+    items->context_members = 0;
     items->common_shape = items->context_shape = items->payload_shape = 0;
-    buffer_clear(&items->text);
 }
 
 static ttr_field *add_attribute(struct ctf_items *items, enum ctf_attribute attribute)
 {
-    ttr_field *field = add(items, items->text.alloc);
+    ttr_field *field = add(items, items->alloc);
     if (field)
         field->name = (ttr_text){ctf_attribute_names[attribute], strlen(ctf_attribute_names[attribute])};
     return field;
@@ -81,14 +90,14 @@ static void add_id16(struct ctf_items *items, enum ctf_attribute attribute, cons
         field->value = (ttr_value){.type = TTR_TYPE_BYTES, .hint = CTF_ITEM_FIXED, .text = {(const char *)id, 16}};
 }
 
-static void add_rare(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
+static void add_rare(struct ctf_items *items, const ttr_event *event)
 {
     uint8_t flags = event->flags & (uint8_t)~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU);
     if (event->tag)
         ctf_items_add_number(items, CTF_ATTRIBUTE_TAG, event->tag, 16);
     if (flags)
         ctf_items_add_number(items, CTF_ATTRIBUTE_FLAGS, flags, 8);
-    if (event->level > TTR_LEVEL_FATAL || (event->level && what->version == CTF_RFC_1_1))
+    if (event->level > TTR_LEVEL_FATAL)
         ctf_items_add_number(items, CTF_ATTRIBUTE_LEVEL, event->level, 8);
     if (event->opcode)
         ctf_items_add_number(items, CTF_ATTRIBUTE_OPCODE, event->opcode, 8);
@@ -135,7 +144,7 @@ static void add_attributes(struct ctf_items *items, const struct ctf_items_for *
     if (event->kind == TTR_KIND_SPAN || event->duration)
         add_narrow(items, CTF_ATTRIBUTE_DURATION, event->duration);
     add_link(items, what, event);
-    add_rare(items, what, event);
+    add_rare(items, event);
     items->attributes_n = items->n;
 }
 
@@ -216,22 +225,12 @@ static void form_text(const struct forming *f, ttr_value *value)
     lost(f, CTF_LOST_NUL);
 }
 
-/* The RFC has no floats: their shortest decimals are texts.  `text.p` is an offset until all are there. */
-static void form_float(const struct forming *f, ttr_value *value)
+static void form_float(ttr_value *value)
 {
-    char digits[NUMBER_MAX];
     double x = value->v.f;
     value->hint = 0;
     bool is_narrow = value->bits == 16 || value->bits == 32;
     value->bits = is_narrow && ((double)(float)x == x || x != x) ? 32 : 64;
-    if (f->what->version != CTF_RFC_1_1)
-        return;
-    size_t n = number_put_double(digits, x);
-    value->type = TTR_TYPE_TEXT;
-    value->text = (ttr_text){NULL, n};
-    value->v.u = f->items->text.n;
-    buffer_add(&f->items->text, digits, n);
-    lost(f, CTF_LOST_FLOAT);
 }
 
 /* Brings a value into the form that types are made for. */
@@ -246,7 +245,7 @@ static void form(const struct forming *f, ttr_value *value)
         break;
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT: form_number(f, value); break;
-    case TTR_TYPE_FLOAT: form_float(f, value); break;
+    case TTR_TYPE_FLOAT: form_float(value); break;
     case TTR_TYPE_TEXT:
     case TTR_TYPE_BYTES: form_text(f, value); break;
     case TTR_TYPE_ARRAY:
@@ -363,7 +362,9 @@ static void take_field(const struct forming *f, struct open_items *open, const t
             items->field[open->item[open->n - 1]].value.count--;
         return;
     }
-    ttr_field *field = add(items, items->text.alloc);
+    if (given->choices && f->walk)
+        lost(f, CTF_LOST_VARIANT);
+    ttr_field *field = add(items, items->alloc);
     if (!field)
         return;
     *field = *given;
@@ -458,15 +459,18 @@ static void take_fields(const struct forming *f, const ttr_event *event)
         items->field[open.item[i]].value.count -= open.left[i];
 }
 
-/* The RFC has no contexts of single classes; and none of all where something else stands in their place. */
+/* The RFC has no contexts of single classes: they become the first fields of the payload, which says how many they are.  That of all classes
+ * joins them where something else stands in its place. */
 static void settle_contexts(const struct forming *f)
 {
     struct ctf_items *items = f->items;
     size_t common = f->what->has_no_common ? 0 : items->common_n;
     if (f->what->version != CTF_RFC_1_1 || f->what->is_packet)
         return;
-    if (!f->what->is_dialect && items->context_n > common)
+    if (items->common_n > common)
         lost(f, CTF_LOST_PLACE);
+    for (size_t i = common; i < items->context_n && !f->what->is_dialect; i += ctf_items_inside(items, i))
+        items->context_members++;
     items->common_n = items->context_n = common;
 }
 
@@ -555,30 +559,24 @@ static uint64_t shape_value(const struct forming *f, size_t *at)
     return shape_scalar(value);
 }
 
-/* Numbers of the regions, and texts made on the way come to their places. */
+/* Shapes of the regions. */
 static void finish(const struct forming *f)
 {
     struct ctf_items *items = f->items;
     size_t at = 0;
-    items->failed |= items->text.failed;
     if (items->failed)
         return;
-    for (size_t i = 0; items->text.n && i < items->n; i++) {
-        ttr_value *value = &items->field[i].value;
-        if (value->type == TTR_TYPE_TEXT && !value->text.p && value->text.n)
-            value->text.p = (const char *)items->text.bytes + value->v.u;
-    }
     items->common_shape = shape_members(f, &at, items->common_n, UINT32_MAX);
     at = items->common_n;
     items->context_shape = shape_members(f, &at, items->context_n, UINT32_MAX);
     at = items->context_n;
-    items->payload_shape = shape_members(f, &at, items->n, UINT32_MAX);
+    items->payload_shape = hash_pair(shape_members(f, &at, items->n, UINT32_MAX), items->context_members);
 }
 
 void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text)
 {
     items->attributes_n = items->attributes_n ? items->attributes_n : items->n;
-    ttr_field *field = add(items, items->text.alloc);
+    ttr_field *field = add(items, items->alloc);
     if (!field)
         return;
     field->name = (ttr_text){name, strlen(name)};

@@ -105,6 +105,8 @@ static ttr_status parse_metadata(struct opening *opening, const char *path, ttr_
         status = ctf_trace_parse(trace, version, &text, error);
     if (status == TTR_OK && version == CTF_RFC_1_1)
         status = rfc11_find_alignment(trace, error);
+    if (status == TTR_OK && version == CTF_RFC_1_1)
+        status = rfc11_ready(trace, error);
     description->note = NULL;
     description->note_own = NULL;
     return status;

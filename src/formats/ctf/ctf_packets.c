@@ -270,7 +270,8 @@ static bool encode_event(struct ctf_stream_out *stream, const struct ctf_event_c
     }
     if (class->context)
         encode_members(&encode, class->context);
-    encode_members(&encode, class->payload);
+    if (class->payload)
+        encode_members(&encode, class->payload);
     stream->put = encode.put;
     return !behind || fill_size(stream, behind);
 }

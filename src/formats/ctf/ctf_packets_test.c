@@ -35,7 +35,7 @@ static void begin(struct made *m, enum ctf_version version, bool is_big, bool ha
     assert_int_equal(ctf_options_read(&m->out, &m->options, NULL), TTR_OK);
     m->options.is_big_endian = is_big;
     m->options.packing.align = 1;
-    buffer_init(&m->items.text, &m->out.t->counted);
+    m->items.alloc = &m->out.t->counted;
     m->builder = ttr_builder_new(m->out.t);
     assert_true(ctf_trace_begin(&m->trace, m->out.t, &m->options, version, &(ttr_event){.time = 0}));
     m->trace.streams_n = 1;

@@ -133,11 +133,10 @@ static bool has_rich_header(const struct plain *plain)
     return is_rich;
 }
 
-/* Where the source's packets tell their cpu it is one of their fields; where its files do so, it must be made one. */
+/* The cpu is a field of packets like any other, but in the RFC, where it stands in the name of the file. */
 static bool has_own_cpu(const struct plain *plain)
 {
-    bool is_from_rfc = plain->schema->stream->trace->description.version == CTF_RFC_1_1;
-    return plain->about->has_cpu && (is_from_rfc || plain->version == CTF_RFC_1_1);
+    return plain->about->has_cpu && plain->version == CTF_RFC_1_1;
 }
 
 static bool is_taken(const struct plain *plain, const char *name)
@@ -184,7 +183,7 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t 
     const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
     struct ctf_types *types = &plain->trace->types;
     const struct ctf_stream_class *source = plain->schema->stream->class;
-    bool is_rfc = plain->version == CTF_RFC_1_1, has_time = is_rfc || plain->schema->stream->kind->plan.has_time;
+    bool is_rfc = plain->version == CTF_RFC_1_1, has_time = plain->schema->stream->kind->plan.has_time || (is_rfc && source->clock);
     struct ctf_kind_like like = {.name = is_rfc ? (ttr_text){plain->name, plain->section_n} : source->name,
                                  .id = source->id <= UINT32_MAX ? source->id : plain->trace->kinds_n,
                                  .has_cpu = has_own_cpu(plain),
@@ -195,7 +194,7 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t 
                                  .clock = clock_of(plain, has_time || plain->about->has_begin)};
     if (packet->n && !is_rfc)
         like.fields = ctf_types_root(types, ROOT_PACKET_CONTEXT, packet, 0, packet->n, packet->payload_shape);
-    if (items->common_n)
+    if (items->common_n || (source->event_context && !source->rfc_has_event_size))
         like.common = ctf_types_root(types, ROOT_COMMON_CONTEXT, items, 0, items->common_n, items->common_shape);
     *kind = types->failed ? NULL : ctf_trace_add_kind(plain->trace, &like);
     if (!*kind)
@@ -208,6 +207,14 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t 
     return true;
 }
 
+/* Stream classes that become one: of the RFC all sections of one id, which elsewhere are one class with many files. */
+static bool is_alike(const struct plain *plain, const struct ctf_kind *other)
+{
+    const struct ctf_kind *own = plain->schema->stream->kind;
+    bool is_rfc = plain->schema->stream->trace->description.version == CTF_RFC_1_1;
+    return other == own || (is_rfc && other->class->id == own->class->id && other->class->clock == own->class->clock);
+}
+
 static struct ctf_kind_out *kind_of(struct plain *plain)
 {
     uint64_t prefix = plain->version == CTF_RFC_1_1 ? hash_bytes(plain->name, plain->section_n) : 0;
@@ -215,7 +222,7 @@ static struct ctf_kind_out *kind_of(struct plain *plain)
     struct ctf_kind_out *made = NULL;
     for (size_t i = 0; i < plain->trace->kinds_n; i++) {
         struct ctf_kind_out *kind = plain->trace->kinds[i];
-        if (kind->source == plain->schema->stream->kind && kind->common_shape == items->common_shape && kind->prefix == prefix &&
+        if (is_alike(plain, kind->source) && kind->common_shape == items->common_shape && kind->prefix == prefix &&
             kind->packet_shape == packet->payload_shape && kind->has_cpu == has_own_cpu(plain))
             return kind;
     }
@@ -313,11 +320,20 @@ static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *strea
     return TTR_OK;
 }
 
+/* What tells classes of events apart: sections that become one class of streams may have the same. */
+static uint64_t identity_of(const struct plain *plain)
+{
+    const struct ctf_event_class *source = plain->schema->event;
+    if (plain->schema->stream->trace->description.version != CTF_RFC_1_1)
+        return (uintptr_t)source;
+    return hash_pair(hash_pair(hash_bytes(source->name.p, source->name.n), source->id), (uint64_t)source->log_level);
+}
+
 static const struct ctf_event_class *class_of(struct plain *plain, struct ctf_stream_out *stream)
 {
     const struct ctf_event_class *source = plain->schema->event;
     struct ctf_types *types = &plain->trace->types;
-    const struct ctf_class_key key = {.name = source->name, .like = source, .identity = (uintptr_t)source,
+    const struct ctf_class_key key = {.name = source->name, .like = source, .identity = identity_of(plain),
                                       .has_log_level = source->has_log_level, .log_level = source->log_level};
     const struct ctf_event_class *known = ctf_trace_find_class(stream->kind, &plain->w->items, &key);
     if (known)
@@ -361,10 +377,6 @@ static void count_rfc_losses(const struct plain *plain)
     ttr_thread thread;
     if (plain->version != CTF_RFC_1_1)
         return;
-    if (event->flags & TTR_EVENT_NO_TIME)
-        output_lost(plain->out, CTF_LOST_NO_TIME, event->offset);
-    if (plain->schema->event->has_log_level || plain->schema->event->emf_uri.n)
-        output_lost(plain->out, CTF_LOST_LEVEL, event->offset);
     if (event->thread && ttr_thread_get(plain->out->t, event->thread, &thread) && thread.thread_name)
         output_lost(plain->out, CTF_LOST_THREAD, event->offset);
 }

@@ -50,6 +50,8 @@ struct ctf_trace {
     struct ctf_kind **kinds;   /* of description.streams, made ready when first met; NULL before */
     size_t kinds_capacity;
     const struct layout *packet_header; /* NULL where packets have none */
+    const struct type *cpu_context; /* RFC: what the names of files tell, as fields of packets */
+    const struct layout *cpu;  /* the same, compiled */
     struct ctf_quirks quirks;
     uint16_t thread_source;    /* threads of all its streams are those of one source */
     uint8_t magic[4];          /* as packets begin */

@@ -92,6 +92,7 @@ struct ctf_reader {
     const struct ctf_stream_class *section; /* RFC: the class of all its packets */
     bool has_cpu;                         /* RFC: the file's name says so */
     uint32_t cpu;
+    uint8_t cpu_bytes[16];                /* the same as if it stood in packets, little-endian; 12 are room for reading */
     bool is_unpacked;                     /* RFC: the bits are those of `unpacked`, not of the window */
     struct buffer unpacked;
     struct arena arena;                   /* streams and classes of events as met */

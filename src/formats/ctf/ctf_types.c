@@ -6,7 +6,7 @@
  *   | arrays         | u32 NAME_length, sequence     | the same                  | sequence, length inline |
  *   | bytes          | the same, of hexadecimal u8   | u32 NAME_length, blob     | the same                |
  *   | booleans, null | enumeration of u8             | boolean; enumeration      | enumeration of u8       |
- *   | floats         | floating_point                | floating-point            | none (they are text)    |
+ *   | floats         | floating_point                | floating-point            | integer, float = true   |
  * An array or bytes that stand in an array need a struct around the length and themselves, where the length is not inline. */
 #include "formats/ctf/ctf_write.h"
 
@@ -335,17 +335,6 @@ static size_t add_member(struct ctf_types *types)
 
 static const struct type *make_value(struct ctf_types *types);
 
-/* How many items one is, with those in it. */
-static size_t items_inside(const struct ctf_items *items, size_t at)
-{
-    size_t n = 0;
-    for (uint64_t left = 1; left && at + n < items->n; left--, n++) {
-        const ttr_value *value = &items->field[at + n].value;
-        left += value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT ? value->count : 0;
-    }
-    return n;
-}
-
 static bool is_counted(const ttr_value *value)
 {
     return value->type == TTR_TYPE_BYTES ? value->hint != CTF_ITEM_FIXED
@@ -389,7 +378,7 @@ static const struct type *make_elements(struct ctf_types *types, const ttr_value
         type = is_rfc(types) ? make_counted(types, (ttr_text){"", 0}, (ttr_text){"", 0}) : make_pair(types);
     types->path_n--;
     for (uint32_t i = 1; i < count; i++)
-        types->at += items_inside(types->items, types->at);
+        types->at += ctf_items_inside(types->items, types->at);
     return type;
 }
 
@@ -443,9 +432,9 @@ static const struct type *make_counted(struct ctf_types *types, ttr_text name, t
 }
 
 /* Closes the struct whose members began at `begin`. */
-static const struct type *close_struct(struct ctf_types *types, size_t begin)
+static struct type *close_struct(struct ctf_types *types, size_t begin)
 {
-    const struct type *type = NULL;
+    struct type *type = NULL;
     if (!types->failed)
         type = ctf_types_struct(types, types->member + begin, (uint32_t)(types->members_n - begin));
     types->members_n = begin;
@@ -463,7 +452,7 @@ static ttr_text without_underscores(ttr_text name)
 static bool is_called(const struct ctf_types *types, ttr_text name)
 {
     ttr_text plain = without_underscores(name);
-    for (size_t i = types->scope; i < types->scope_end; i += items_inside(types->items, i)) {
+    for (size_t i = types->scope; i < types->scope_end; i += ctf_items_inside(types->items, i)) {
         const ttr_field *field = &types->items->field[i];
         ttr_text other = without_underscores(field->name_id ? ttr_text_get(types->t, field->name_id) : field->name);
         if (other.n == plain.n && memcmp(other.p, plain.p, plain.n) == 0)
@@ -557,7 +546,7 @@ static const struct type *make_group(struct ctf_types *types, bool is_array, uin
     char digits[NUMBER_MAX + 1] = "_";
     size_t skip = is_rfc(types) ? 0 : 1, scope = types->scope, scope_end = types->scope_end, end = types->at;
     for (uint32_t i = 0; i < count; i++)
-        end += items_inside(types->items, end);
+        end += ctf_items_inside(types->items, end);
     types->scope = types->at;
     types->scope_end = end;
     for (uint32_t i = 0; i < count && !types->failed; i++) {
@@ -672,6 +661,8 @@ const struct type *ctf_types_root(struct ctf_types *types, enum type_root root, 
     }
     pairmap_free(&types->times);
     pairmap_init(&types->times, &types->t->counted);
-    const struct type *type = close_struct(types, begin);
+    struct type *type = close_struct(types, begin);
+    if (type && root == ROOT_PAYLOAD)
+        type->context_n = items->context_members;
     return types->failed ? NULL : remember(types, key, type);
 }

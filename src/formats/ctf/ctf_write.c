@@ -10,8 +10,7 @@ ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
     pairmap_init(&w->trace_of, alloc);
     pairmap_init(&w->stream_of, alloc);
     pairmap_init(&w->copy_of, alloc);
-    buffer_init(&w->items.text, alloc);
-    buffer_init(&w->packet_items.text, alloc);
+    w->items.alloc = w->packet_items.alloc = alloc;
     return ctf_options_read(out, &w->options, error);
 }
 

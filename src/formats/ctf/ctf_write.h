@@ -40,19 +40,17 @@ enum ctf_loss {
     CTF_LOST_DEPTH,
     CTF_LOST_NUL,
     CTF_LOST_HINT,
-    CTF_LOST_FLOAT,
     CTF_LOST_SIZE,
     CTF_LOST_WRAP,
     CTF_LOST_MOVED,
     CTF_LOST_NAME,
     CTF_LOST_ABSENT,
     CTF_LOST_TYPE,
+    CTF_LOST_VARIANT,
     CTF_LOST_PLACE,
     CTF_LOST_PACKET,
-    CTF_LOST_NO_TIME,
     CTF_LOST_GAP,
     CTF_LOST_LABEL,
-    CTF_LOST_LEVEL,
     CTF_LOST_THREAD,
     CTF_LOSSES
 };
@@ -98,7 +96,8 @@ struct ctf_items {
     size_t attributes_n;
     uint64_t common_shape, context_shape, payload_shape;
     uint64_t offset;    /* of the event */
-    struct buffer text; /* of floats that must become text */
+    uint32_t context_members; /* version 1.1: of the payload's, the first that are of the event's context */
+    const struct alloc *alloc;
     bool failed;       /* no memory */
 };
 
@@ -123,6 +122,9 @@ void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text
 /* Adds the name of the event as its last attribute, for classes that have none for it. */
 void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc);
 void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset);
+
+/* How many items one is, with those in it. */
+size_t ctf_items_inside(const struct ctf_items *items, size_t at);
 
 /* What an element of an empty array would be like, a number or text; false where nobody knows. */
 bool ctf_items_likeness(const ttr_value *array, ttr_value *element);

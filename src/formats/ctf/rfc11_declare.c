@@ -187,6 +187,16 @@ static bool parse_signed(struct rfc11_parser *parser, struct rfc11_declaration *
     return rfc11_take_bool(parser, &d->is_signed);
 }
 
+static bool parse_float(struct rfc11_parser *parser, struct rfc11_declaration *d)
+{
+    return rfc11_take_bool(parser, &d->is_float);
+}
+
+static bool parse_length_field(struct rfc11_parser *parser, struct rfc11_declaration *d)
+{
+    return rfc11_take_name(&parser->lexer, &d->length_field, "the name of a field before the sequence");
+}
+
 static bool parse_base(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
     struct rfc11_token number;
@@ -383,6 +393,8 @@ static const struct {
     [ATTRIBUTE_ELEM_TYPE] = {"elem_type", parse_element, RFC11_ARRAY | RFC11_SEQUENCE, true},
     [ATTRIBUTE_LENGTH_TYPE] = {"length_type", parse_length_type, RFC11_SEQUENCE, true},
     [ATTRIBUTE_ENCODING] = {"encoding", parse_encoding, RFC11_STRING_KIND, false},
+    [ATTRIBUTE_FLOAT] = {"float", parse_float, RFC11_INTEGER, false},
+    [ATTRIBUTE_LENGTH_FIELD] = {"length_field", parse_length_field, RFC11_SEQUENCE, false},
 };
 
 /* The attribute of that name, ATTRIBUTE_COUNT when there is none. */
@@ -438,6 +450,8 @@ static void take_over(unsigned attribute, const struct rfc11_declaration *from, 
     case ATTRIBUTE_ELEM_TYPE: to->element = from->element; break;
     case ATTRIBUTE_LENGTH_TYPE: to->length_type = from->length_type; break;
     case ATTRIBUTE_ENCODING: to->encoding = from->encoding; break;
+    case ATTRIBUTE_FLOAT: to->is_float = from->is_float; break;
+    case ATTRIBUTE_LENGTH_FIELD: to->length_field = from->length_field; break;
     }
 }
 

@@ -94,10 +94,10 @@ static void set_last_member(struct rfc11_type *made, const char *name, const str
     made->members[made->type.members_n - 1] = (struct type_member){.name = text_of(name), .shown = text_of(name), .type = &type->type};
 }
 
-static struct rfc11_type *make_header_1(struct ctf_description *description)
+static struct rfc11_type *make_header_1(struct ctf_description *description, uint8_t time)
 {
-    static const struct fixed_field compact[] = {{"id", 5, CTF_ROLE_EVENT_ID}, {"timestamp", 27, CTF_ROLE_TIME}};
-    static const struct fixed_field extended[] = {{"id", 32, CTF_ROLE_EVENT_ID}, {"timestamp", 64, CTF_ROLE_TIME}};
+    const struct fixed_field compact[] = {{"id", 5, CTF_ROLE_EVENT_ID}, {"timestamp", 27, time}};
+    const struct fixed_field extended[] = {{"id", 32, CTF_ROLE_EVENT_ID}, {"timestamp", 64, time}};
     struct rfc11_type *end = rfc11_add_type(description, TYPE_STRUCT, RULE_HEADER);
     struct rfc11_type *extension = make_fixed(description, extended, 2, 1);
     struct rfc11_type *header = make_fixed(description, compact, 2, 1);
@@ -112,10 +112,10 @@ static struct rfc11_type *make_header_1(struct ctf_description *description)
     return header;
 }
 
-static struct rfc11_type *make_header_2(struct ctf_description *description)
+static struct rfc11_type *make_header_2(struct ctf_description *description, uint8_t time)
 {
-    static const struct fixed_field compact[] = {{"timestamp", 32, CTF_ROLE_TIME}, {"id", 16, CTF_ROLE_EVENT_ID}};
-    static const struct fixed_field extended[] = {{"timestamp", 64, CTF_ROLE_TIME}, {"id", 32, CTF_ROLE_EVENT_ID}};
+    const struct fixed_field compact[] = {{"timestamp", 32, time}, {"id", 16, CTF_ROLE_EVENT_ID}};
+    const struct fixed_field extended[] = {{"timestamp", 64, time}, {"id", 32, CTF_ROLE_EVENT_ID}};
     struct rfc11_type *extension = make_fixed(description, extended, 2, 0);
     struct rfc11_type *header = make_fixed(description, compact, 2, 1);
     struct rfc11_type *optional = extension ? make_extended(description, extension, RFC11_ID_EXTENDED_2) : NULL;
@@ -144,11 +144,12 @@ static struct rfc11_type *make_size_context(struct ctf_description *description)
 
 bool rfc11_make_event_header(struct ctf_description *description, struct ctf_stream_class *stream)
 {
-    struct rfc11_type *header = stream->rfc_header == 1 ? make_header_1(description) : make_header_2(description);
+    uint8_t time = stream->rfc_has_no_time ? CTF_ROLE_NONE : CTF_ROLE_TIME;
+    struct rfc11_type *header = stream->rfc_header == 1 ? make_header_1(description, time) : make_header_2(description, time);
     if (!header)
         return false;
     stream->event_header = &header->type;
-    stream->clock = rfc11_state_of(description)->clock;
+    stream->clock = stream->rfc_has_no_time ? NULL : rfc11_state_of(description)->clock;
     if (stream->rfc_has_event_size && !stream->event_context) {
         struct rfc11_type *context = make_size_context(description);
         if (!context)

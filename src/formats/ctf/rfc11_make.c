@@ -65,12 +65,16 @@ static struct rfc11_type *make_integer(struct rfc11_parser *parser, const struct
     }
     if (d->labels && !check_labels(parser, d))
         return NULL;
-    struct rfc11_type *made = rfc11_add_type(parser->description, d->is_signed ? TYPE_INT : TYPE_UINT, RULE_BASIC);
+    if (d->is_float && ((d->size != 32 && d->size != 64) || d->is_signed || d->labels || is_bitfield)) {
+        (void)rfc11_refuse(&parser->lexer, at, "float = true is for unsigned integers of 32 and 64 bits without labels");
+        return NULL;
+    }
+    struct rfc11_type *made = rfc11_add_type(parser->description, d->is_float ? TYPE_FLOAT : d->is_signed ? TYPE_INT : TYPE_UINT, RULE_BASIC);
     if (!made)
         return fail_made(parser);
     made->natural = is_bitfield ? 1 : d->size;
     made->type.bits = d->size;
-    made->type.base = d->base;
+    made->type.base = d->is_float ? 0 : d->base;
     made->type.unit = is_bitfield ? d->unit_size : 0;
     made->type.is_big_endian = has(d, ATTRIBUTE_BYTE_ORDER) ? d->is_big_endian : parser->description->is_big_endian;
     if (has(d, ATTRIBUTE_MAP)) {
@@ -120,6 +124,22 @@ static struct rfc11_type *make_struct(struct rfc11_parser *parser, const struct 
     return made;
 }
 
+const struct rfc11_type *rfc11_with_context(struct rfc11_parser *parser, const struct rfc11_type *type, uint32_t context_n)
+{
+    struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRUCT, RULE_COMPOUND);
+    if (!made)
+        return fail_made(parser);
+    made->type.members = type->type.members;
+    made->type.members_n = type->type.members_n;
+    made->type.minimum_align = type->type.minimum_align;
+    made->type.name = type->type.name;
+    made->type.context_n = context_n;
+    made->depth = type->depth;
+    made->fields = type->fields;
+    made->is_empty = type->is_empty;
+    return made;
+}
+
 static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rfc11_declaration *d, size_t at)
 {
     bool is_array = d->kind == RFC11_ARRAY;
@@ -139,6 +159,7 @@ static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rf
     } else {
         made->type.has_inline_length = true;
         made->type.length_type = &d->length_type->type;
+        made->type.length_member = d->length_field;
     }
     return made;
 }

@@ -154,10 +154,65 @@ static bool take_offset(struct rfc11_parser *parser, int64_t *to)
     return take_signed(parser, to);
 }
 
+static int hexadecimal(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+}
+
+/* Other traces may mean something else by the name: what is no UUID is passed over. */
+static bool take_uuid(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_uuid)
+{
+    size_t at = parser->lexer.token.at, digits = 0;
+    uint8_t taken[16] = {0};
+    ttr_text text;
+    bool is_one = true;
+    if (!rfc11_take_name(&parser->lexer, &text, "a UUID"))
+        return false;
+    for (size_t i = 0; i < text.n && is_one; i++) {
+        int digit = hexadecimal(text.p[i]);
+        is_one = text.p[i] == '-' || (digit >= 0 && digits < 32);
+        if (!is_one || digit < 0)
+            continue;
+        taken[digits / 2] = (uint8_t)(taken[digits / 2] << 4 | digit);
+        digits++;
+    }
+    *has_uuid = is_one && digits == 32;
+    if (*has_uuid)
+        memcpy(uuid, taken, sizeof taken);
+    else
+        note(parser, TTR_NOTE_ODD, at, "ctf.unknown-attribute", "expected a UUID of 32 hexadecimal digits: this was passed over");
+    return true;
+}
+
+/* Extensions: what else is known of the clock; false for other names.  *is_good: whether it could be read. */
+static bool parse_clock_attribute(struct rfc11_parser *parser, const struct rfc11_token *name, bool *is_good)
+{
+    struct ctf_clock *clock = parser->state->clock;
+    if (is_named(name, "clock_freq")) {
+        *is_good = take_unsigned(parser, 1, UINT64_MAX, &clock->frequency);
+    } else if (is_named(name, "clock_offset_s")) {
+        *is_good = take_offset(parser, &clock->offset_s);
+    } else if (is_named(name, "clock_offset")) {
+        *is_good = take_offset(parser, &clock->offset_cycles);
+    } else if (is_named(name, "clock_name")) {
+        *is_good = rfc11_take_name(&parser->lexer, &clock->name, "the name of the clock");
+        clock->id = clock->name;
+    } else if (is_named(name, "clock_description")) {
+        *is_good = rfc11_take_name(&parser->lexer, &clock->description, "a string");
+    } else if (is_named(name, "clock_uuid")) {
+        *is_good = take_uuid(parser, clock->uuid, &clock->has_uuid);
+    } else if (is_named(name, "clock_precision")) {
+        clock->has_precision = true;
+        *is_good = take_unsigned(parser, 0, UINT64_MAX, &clock->precision);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static bool parse_trace_attribute(struct rfc11_parser *parser, const struct rfc11_token *name, bool is_block, void *to)
 {
     struct trace_block *trace = to;
-    struct ctf_clock *clock = parser->state->clock;
     bool is_good;
     if (is_block)
         return rfc11_skip_unknown(parser, name, "the trace");
@@ -169,13 +224,9 @@ static bool parse_trace_attribute(struct rfc11_parser *parser, const struct rfc1
         is_good = take_alignment(parser, trace);
     else if (is_named(name, "word_size"))
         is_good = take_word_size(parser);
-    else if (is_named(name, "clock_freq"))
-        is_good = take_unsigned(parser, 1, UINT64_MAX, &clock->frequency);
-    else if (is_named(name, "clock_offset_s"))
-        is_good = take_offset(parser, &clock->offset_s);
-    else if (is_named(name, "clock_offset"))
-        is_good = take_offset(parser, &clock->offset_cycles);
-    else
+    else if (is_named(name, "uuid"))
+        is_good = take_uuid(parser, parser->description->uuid, &parser->description->has_uuid);
+    else if (!parse_clock_attribute(parser, name, &is_good))
         return rfc11_skip_unknown(parser, name, "the trace");
     return is_good && rfc11_end_attribute(parser, false);
 }
@@ -245,6 +296,9 @@ struct section_block {
     uint8_t header;
     bool has_event_size;
     const struct rfc11_type *context;
+    /* extensions */
+    bool has_no_time, has_id;
+    uint64_t id;
 };
 
 static bool parse_context_attribute(struct rfc11_parser *parser, const struct rfc11_token *name, bool is_block, void *to)
@@ -267,8 +321,14 @@ static bool parse_section_event_attribute(struct rfc11_parser *parser, const str
 {
     struct section_block *section = to;
     struct rfc11_lexer *lexer = &parser->lexer;
+    bool has_time = true;
     if (is_block && is_named(name, "context"))
         return parse_block(parser, parse_context_attribute, to);
+    if (!is_block && is_named(name, "timestamps")) {
+        bool is_good = rfc11_take_bool(parser, &has_time);
+        section->has_no_time = !has_time;
+        return is_good && rfc11_end_attribute(parser, false);
+    }
     if (is_block || !is_named(name, "header_type"))
         return rfc11_skip_unknown(parser, name, "the events of a section");
     section->header = rfc11_is_word(lexer, "type1") ? 1 : 2;
@@ -282,6 +342,9 @@ static bool parse_section_attribute(struct rfc11_parser *parser, const struct rf
     struct section_block *section = to;
     if (is_block && is_named(name, "event"))
         return parse_block(parser, parse_section_event_attribute, to);
+    section->has_id |= !is_block && is_named(name, "id");
+    if (!is_block && is_named(name, "id"))
+        return take_unsigned(parser, 0, UINT64_MAX, &section->id) && rfc11_end_attribute(parser, false);
     if (is_block || !is_named(name, "name"))
         return rfc11_skip_unknown(parser, name, "a section");
     section->name_at = parser->lexer.token.at;
@@ -316,11 +379,12 @@ static bool parse_section(struct rfc11_parser *parser)
     struct ctf_stream_class *stream = ctf_add_stream(d);
     if (!stream)
         return rfc11_refuse_memory(&parser->lexer);
-    stream->id = d->streams_n - 1;
+    stream->id = section.has_id ? section.id : d->streams_n - 1;
     stream->name = section.name;
     stream->offset = ctf_text_offset(parser->lexer.text, at);
     stream->rfc_header = section.header;
     stream->rfc_has_event_size = section.has_event_size;
+    stream->rfc_has_no_time = section.has_no_time;
     stream->event_context = section.context ? &section.context->type : NULL;
     return (rfc11_make_event_header(d, stream) && rfc11_names_put(&parser->state->sections, &d->arena, stream->name, stream)) ||
            rfc11_refuse_memory(&parser->lexer);
@@ -332,9 +396,13 @@ struct event_block {
     ttr_text name;
     uint64_t id;
     size_t id_at, fields_at;
-    bool has_id;
+    bool has_id, has_level;
     struct ctf_stream_class *stream;
     const struct rfc11_type *fields;
+    /* extensions */
+    int64_t level;
+    ttr_text emf_uri;
+    uint64_t context_n;
 };
 
 static bool take_section(struct rfc11_parser *parser, struct event_block *event)
@@ -371,6 +439,13 @@ static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc1
         is_good = take_unsigned(parser, 0, UINT32_MAX, &event->id);
     } else if (is_named(name, "section")) {
         is_good = take_section(parser, event);
+    } else if (is_named(name, "loglevel")) {
+        event->has_level = true;
+        is_good = take_signed(parser, &event->level);
+    } else if (is_named(name, "emf_uri")) {
+        is_good = rfc11_take_name(&parser->lexer, &event->emf_uri, "a string");
+    } else if (is_named(name, "context_fields")) {
+        is_good = take_unsigned(parser, 0, RFC11_FIELDS_MAX, &event->context_n);
     } else if (is_named(name, "fields")) {
         return take_fields(parser, event) && rfc11_end_attribute(parser, true);
     } else {
@@ -407,8 +482,13 @@ static bool parse_event(struct rfc11_parser *parser)
         return rfc11_refuse_memory(&parser->lexer);
     event->name = block.name;
     event->offset = ctf_text_offset(parser->lexer.text, at);
+    event->has_log_level = block.has_level;
+    event->log_level = block.level;
+    event->emf_uri = block.emf_uri;
+    if (block.fields && block.context_n)
+        block.fields = rfc11_with_context(parser, block.fields, (uint32_t)block.context_n);
     event->payload = block.fields ? &block.fields->type : NULL;
-    return true;
+    return parser->lexer.status == TTR_OK;
 }
 
 /* --- The whole --- */

@@ -1,10 +1,9 @@
 /* Descriptions as metadata of the 2010 RFC: read again, the text gives the same description.
  *
  * Named types come first, what they are made of before them; all state their alignment, so that nothing hangs on the architecture.
- * What the RFC cannot say about how bytes are to be read is refused with the place: floats, variants, optional fields, booleans, flags,
- * numbers of variable size, text and bytes whose length stands elsewhere, contexts of single events, packet contexts, headers other than
- * its two.  What only describes the trace (log levels, attributes) is left out, but for
- * the environment, which is an extension. */
+ * What the RFC cannot say about how bytes are to be read is refused with the place: variants, optional fields, booleans, flags,
+ * numbers of variable size, text and bytes whose length stands elsewhere, contexts of single events as structs of their own, packet
+ * contexts, headers other than its two.  What only describes the trace is said by extensions or left out. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -110,7 +109,6 @@ static const char *unsayable_kind(uint8_t kind)
         [TYPE_BITS] = "bits that are no number",
         [TYPE_BOOL] = "booleans",
         [TYPE_FLAGS] = "flags",
-        [TYPE_FLOAT] = "floating-point numbers",
         [TYPE_VAR_UINT] = "numbers of variable size",
         [TYPE_VAR_INT] = "numbers of variable size",
         [TYPE_TEXT] = "text of a length given beforehand",
@@ -132,6 +130,8 @@ static const char *why_unsayable(const struct type *type)
     if (type->role)
         return "fields that tell the reader something";
     bool is_number = type->kind == TYPE_UINT || type->kind == TYPE_INT;
+    if (type->kind == TYPE_FLOAT && type->bits != 32 && type->bits != 64)
+        return "floating-point numbers of other sizes than 32 and 64 bits";
     if (is_number && type->bits > 64)
         return "integers of more than 64 bits";
     if (type->kind == TYPE_SEQUENCE && !type->has_inline_length)
@@ -174,6 +174,8 @@ static bool put_number(struct printer *p, const struct type *type, ttr_text fiel
         (void)put(p, " byte_order = %s;", type->is_big_endian ? "be" : "le");
     if (type->base)
         (void)put(p, " base = %u;", type->base);
+    if (type->kind == TYPE_FLOAT)
+        return put(p, " float = true;");
     return !type->labels || put_labels(p, type, field);
 }
 
@@ -213,6 +215,11 @@ static bool put_list(struct printer *p, const struct type *type, unsigned indent
         if (!put_type(p, type->length_type, indent, field))
             return false;
         (void)put(p, ";");
+        if (type->length_member.n) {
+            (void)put(p, " length_field = ");
+            put_name(p, type->length_member);
+            (void)put(p, ";");
+        }
     }
     (void)put(p, " elem_type = ");
     return put_type(p, type->element, indent, field) && put(p, ";");
@@ -284,11 +291,41 @@ static bool declare_inside(struct printer *p, const struct type *type, unsigned 
 
 static const ttr_text no_field = {"", 0};
 
+static void put_uuid(struct printer *p, const char *name, const uint8_t uuid[16])
+{
+    (void)put(p, "    %s = \"", name);
+    for (size_t i = 0; i < 16; i++)
+        (void)put(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    (void)put(p, "\";\n");
+}
+
+static void put_line(struct printer *p, const char *name, ttr_text text)
+{
+    (void)put(p, "    %s = ", name);
+    put_name(p, text);
+    (void)put(p, ";\n");
+}
+
+/* What else is known of a clock; "clock" is the name of those without. */
+static void put_about_clock(struct printer *p, const struct ctf_clock *clock)
+{
+    ttr_text name = clock->name.n ? clock->name : clock->id;
+    if (name.n && !(name.n == 5 && memcmp(name.p, "clock", 5) == 0))
+        put_line(p, "clock_name", name);
+    if (clock->description.n)
+        put_line(p, "clock_description", clock->description);
+    if (clock->has_uuid)
+        put_uuid(p, "clock_uuid", clock->uuid);
+    if (clock->has_precision)
+        (void)put(p, "    clock_precision = %" PRIu64 ";\n", clock->precision);
+}
+
 static bool put_clock(struct printer *p, const struct ctf_clock *clock)
 {
     if (!clock->is_unix && (clock->offset_s || clock->offset_cycles))
         return refuse(p, no_field, "clock whose offset counts from elsewhere than 1970");
     (void)put(p, "    clock_freq = %" PRIu64 ";\n", clock->frequency);
+    put_about_clock(p, clock);
     if (!clock->is_unix)
         return true;
     return put(p, "    clock_offset_s = %" PRId64 ";\n    clock_offset = %" PRId64 ";\n", clock->offset_s, clock->offset_cycles);
@@ -309,6 +346,8 @@ static bool put_trace(struct printer *p)
     (void)put(p, "trace {\n    major = 1;\n    minor = 1;\n    alignment = %s;\n", is_natural ? "natural" : "packed");
     if (is_natural)
         (void)put(p, "    word_size = %u;\n", d->alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64);
+    if (d->has_uuid)
+        put_uuid(p, "uuid", d->uuid);
     return (!clock || put_clock(p, clock)) && put(p, "}\n");
 }
 
@@ -336,8 +375,9 @@ static bool put_context(struct printer *p, const struct ctf_stream_class *stream
     return put(p, "        }\n");
 }
 
-static bool put_section(struct printer *p, const struct ctf_stream_class *stream)
+static bool put_section(struct printer *p, size_t index)
 {
+    const struct ctf_stream_class *stream = p->description->streams[index];
     p->stream = stream;
     p->event = NULL;
     if (!stream->name.n)
@@ -351,7 +391,12 @@ static bool put_section(struct printer *p, const struct ctf_stream_class *stream
         return false;
     (void)put(p, "section {\n    name = ");
     put_name(p, stream->name);
-    (void)put(p, ";\n    event {\n        header_type = type%u;\n", stream->rfc_header);
+    (void)put(p, ";\n");
+    if (stream->id != index)
+        (void)put(p, "    id = %" PRIu64 ";\n", stream->id);
+    (void)put(p, "    event {\n        header_type = type%u;\n", stream->rfc_header);
+    if (stream->rfc_has_no_time)
+        (void)put(p, "        timestamps = false;\n");
     return put_context(p, stream) && put(p, "    }\n}\n");
 }
 
@@ -373,6 +418,12 @@ static bool put_event(struct printer *p, const struct ctf_event_class *event)
     (void)put(p, "    id = %" PRIu64 ";\n    section = ", event->id);
     put_name(p, p->stream->name);
     (void)put(p, ";\n");
+    if (event->has_log_level)
+        (void)put(p, "    loglevel = %" PRId64 ";\n", event->log_level);
+    if (event->emf_uri.n)
+        put_line(p, "emf_uri", event->emf_uri);
+    if (event->payload && event->payload->context_n)
+        (void)put(p, "    context_fields = %" PRIu32 ";\n", event->payload->context_n);
     if (event->payload) {
         (void)put(p, "    fields = ");
         if (!put_type(p, event->payload, 1, no_field))
@@ -412,7 +463,7 @@ static bool put_all(struct printer *p)
         return false;
     put_environment(p);
     for (size_t i = 0; i < d->streams_n; i++) {
-        if (!put_section(p, d->streams[i]))
+        if (!put_section(p, i))
             return false;
         for (size_t k = 0; k < d->streams[i]->events_n; k++)
             if (!put_event(p, d->streams[i]->events[k]))

@@ -91,6 +91,32 @@ static void byte_order_is_told_where_it_is_not_native(void **state)
     buffer_free(&text);
 }
 
+static void extensions_are_printed_as_they_are_read(void **state)
+{
+    static const char *const parts[] = {
+        "    uuid = \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\";\n",
+        "    clock_name = c;\n    clock_description = \"Made up\";\n    clock_uuid = \"11111111-2222-3333-4444-555555555555\";\n    clock_precision = 3;\n",
+        "    name = s;\n    id = 9;\n    event {\n        header_type = type2;\n        timestamps = false;\n",
+        "    loglevel = -3;\n    emf_uri = \"http://e\";\n    context_fields = 1;\n",
+        "parent = integer; size = 32; signed = false; align = 8; float = true;",
+        "length_type = uint8_t; length_field = n; elem_type = uint8_t;",
+    };
+    struct buffer text, again;
+    (void)state;
+    parse_and_print(false, "trace { major = 1; minor = 1; uuid = \"2a6422d06cee11e08c08cb07d7b3a564\"; clock_name = c; clock_description = \"Made up\";"
+                           "clock_uuid = \"11111111-2222-3333-4444-555555555555\"; clock_precision = 3; }"
+                           "section { name = s; id = 9; event { header_type = type2; timestamps = false; } }"
+                           "event { name = e; loglevel = -3; emf_uri = \"http://e\"; context_fields = 1; fields = {"
+                           "{ type { parent = integer; size = 32; align = 8; float = true; }, x }, { uint8_t, n },"
+                           "{ type { parent = sequence; length_type = uint8_t; length_field = n; elem_type = uint8_t; }, b } }; }", &text);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        assert_non_null(strstr((const char *)text.bytes, parts[i]));
+    parse_and_print(false, (const char *)text.bytes, &again);
+    assert_string_equal((const char *)again.bytes, (const char *)text.bytes);
+    buffer_free(&text);
+    buffer_free(&again);
+}
+
 /* A description with one event of one field, to be spoilt. */
 struct model {
     struct ctf_description description;
@@ -149,7 +175,7 @@ static void what_has_no_words_is_refused_with_its_place(void **state)
     finish(&m, NULL);
     begin(&m);
     m.field.kind = TYPE_FLOAT;
-    finish(&m, "no floating-point numbers");
+    finish(&m, "no floating-point numbers of other sizes");
     begin(&m);
     m.field.bits = 65;
     finish(&m, "more than 64 bits");
@@ -165,7 +191,7 @@ static void what_has_no_words_is_refused_with_its_place(void **state)
     begin(&m);
     m.field = (struct type){.kind = TYPE_ARRAY, .element = &m.inner};
     m.inner.kind = TYPE_FLOAT;
-    finish(&m, "no floating-point numbers, in section s, event e, field f");
+    finish(&m, "no floating-point numbers of other sizes than 32 and 64 bits, in section s, event e, field f");
     begin(&m);
     m.field = (struct type){.kind = TYPE_STRING, .bits = 16, .encoding = ENCODING_UTF16LE};
     finish(&m, "encoding");
@@ -260,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptions_are_printed_with_all_that_they_say),
         cmocka_unit_test(byte_order_is_told_where_it_is_not_native),
+        cmocka_unit_test(extensions_are_printed_as_they_are_read),
         cmocka_unit_test(what_has_no_words_is_refused_with_its_place),
         cmocka_unit_test(ranges_are_told_value_by_value),
         cmocka_unit_test(types_of_one_name_are_kept_apart),

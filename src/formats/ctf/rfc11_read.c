@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/endian.h"
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/rfc11.h"
@@ -27,6 +28,21 @@ ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, siz
 void rfc11_join_section(struct ctf_reader *reader)
 {
     reader->section = rfc11_section_of_file(&reader->trace->description, reader->file, &reader->has_cpu, &reader->cpu);
+    store_u32le(reader->cpu_bytes, reader->cpu);
+}
+
+/* Where a file's name tells the cpu, people see it where packets of other versions have it. */
+static const struct type cpu_number = {.kind = TYPE_UINT, .bits = 32, .align = 3, .role = CTF_ROLE_CPU};
+static const struct type_member cpu_member = {.name = {"cpu_id", 6}, .shown = {"cpu_id", 6}, .type = &cpu_number};
+static const struct type cpu_context = {.kind = TYPE_STRUCT, .align = 3, .members = &cpu_member, .members_n = 1};
+
+ttr_status rfc11_ready(struct ctf_trace *trace, ttr_error *error)
+{
+    const struct layout_spec spec = {.t = trace->t, .arena = &trace->description.arena, .root = {[ROOT_PACKET_CONTEXT] = &cpu_context},
+                                     .shown_roles = UINT64_C(1) << CTF_ROLE_CPU};
+    trace->cpu_context = &cpu_context;
+    trace->cpu = layout_compile(&spec, error);
+    return trace->cpu ? TTR_OK : TTR_E_NOMEM;
 }
 
 /* --- Headers --- */
@@ -38,15 +54,16 @@ static enum ctf_framing refuse(struct ctf_frame *frame, enum ctf_framing framing
     return framing;
 }
 
-static void take_header(const struct rfc11_packet *rfc, struct ctf_frame *frame)
+static void take_header(const struct rfc11_packet *rfc, bool has_time, struct ctf_frame *frame)
 {
+    frame->packet.has_begin = frame->packet.has_end = has_time;
     frame->packet.size = (uint64_t)rfc->packet_size * 8;
     frame->packet.content = (uint64_t)rfc->content_size * 8;
     frame->packet.begin = rfc->timestamp_begin;
     frame->packet.end = rfc->timestamp_end;
     frame->packet.sequence = rfc->section_packet_count;
     frame->packet.discarded = rfc->events_discarded;
-    frame->packet.has_begin = frame->packet.has_end = frame->packet.has_sequence = frame->packet.has_discarded = true;
+    frame->packet.has_sequence = frame->packet.has_discarded = true;
     frame->sequence_width = rfc->section_packet_count_bits && rfc->section_packet_count_bits < 32 ? rfc->section_packet_count_bits : 32;
     frame->discarded_width = 32;
     frame->head = frame->context_bit = RFC11_HEADER_BITS;
@@ -66,7 +83,7 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
         return CTF_FRAME_SHORT;
     if (fault != RFC11_FINE)
         return refuse(frame, CTF_FRAME_BAD, fault == RFC11_NO_MAGIC ? "ctf.bad-magic" : "ctf.bad-size", rfc11_fault_text(fault));
-    take_header(rfc, frame);
+    take_header(rfc, !section || !section->rfc_has_no_time, frame);
     if (rfc->is_big_endian != description->is_big_endian)
         return refuse(frame, CTF_FRAME_FOREIGN, "ctf.byte-order", "the packet is not in the byte order of the metadata's");
     if (description->has_session_id && rfc->session_id != description->session_id)

@@ -16,6 +16,9 @@ TTR_MUST ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *er
  * told by description->note. */
 TTR_MUST ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error);
 
+/* Makes ready what the names of files tell as fields of packets. */
+TTR_MUST ttr_status rfc11_ready(struct ctf_trace *trace, ttr_error *error);
+
 /* Finds the section of the reader's file by its name, with the cpu. */
 void rfc11_join_section(struct ctf_reader *reader);
 

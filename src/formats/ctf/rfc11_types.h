@@ -83,6 +83,8 @@ enum rfc11_attribute {
     ATTRIBUTE_ELEM_TYPE,
     ATTRIBUTE_LENGTH_TYPE,
     ATTRIBUTE_ENCODING,
+    ATTRIBUTE_FLOAT,        /* an extension, as is the next */
+    ATTRIBUTE_LENGTH_FIELD,
     ATTRIBUTE_COUNT
 };
 
@@ -96,7 +98,7 @@ struct rfc11_declaration {
     uint32_t given;            /* 1 << attribute: stated here or by an ancestor */
     bool is_abstract, is_built_in;
     bool wants_map, wants_unit; /* of enum, of gcc_bitfield */
-    bool is_signed, is_big_endian;
+    bool is_signed, is_big_endian, is_float;
     uint8_t base, encoding;
     uint32_t align, size, unit_size;
     struct type_label *labels;
@@ -106,6 +108,7 @@ struct rfc11_declaration {
     struct type_member *members;
     uint32_t members_n;
     uint64_t length;
+    ttr_text length_field;
     const struct rfc11_type *element, *length_type;
     struct rfc11_type *made;   /* NULL = not yet */
 };
@@ -119,6 +122,9 @@ struct rfc11_parser {
 
 /* True for integer, gcc_bitfield, enum, struct, array, sequence and string, which nobody may declare. */
 bool rfc11_is_root_name(ttr_text name);
+
+/* Makes a struct like another, of which the first members are an event's context; NULL when memory is out. */
+const struct rfc11_type *rfc11_with_context(struct rfc11_parser *parser, const struct rfc11_type *type, uint32_t context_n);
 
 /* Makes the type of a complete declaration (once); NULL when it is refused: `at` is the place for that. */
 struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_declaration *declaration, size_t at);
