@@ -119,7 +119,8 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
     const char **format_options = inputs_format_options(call, false, &is_fine);
     options->size = sizeof *options;
     options->from = call->set.from;
-    options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0);
+    options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0) |
+                      (call->set.sort ? TTR_READ_UNORDERED : 0);
     options->max_record = call->set.max_record;
     options->format_options = format_options;
     /* Opening what is far away may take long. */

@@ -67,6 +67,13 @@ succeeds "that_are_of_one_trace_then" "$tracetta" check --quiet --strict two
 succeeds "also_when_some_are_left_out" "$tracetta" convert -q --to=ctf --option=ctf.version=2 --start=8ns stream-bad-uuid -o late
 says "of_one_trace_too" 'x = 2' "$tracetta" cat --strict late
 
+# A trace promises that its events are in order; damage does not keep the promise, --sort does.
+lay stream-bad-backward
+"$tracetta" cat --style=babeltrace2 --clock-gmt --no-delta stream-bad-backward 2>/dev/null | sort >wanted
+same "events_that_go_back_in_time_are_sorted" wanted "$tracetta" cat --sort --style=babeltrace2 --clock-gmt --no-delta stream-bad-backward
+succeeds "and_written_in_order" "$tracetta" convert -q --sort --to=ctf stream-bad-backward -o sorted
+same "to_be_read_so" wanted "$tracetta" cat --style=babeltrace2 --clock-gmt --no-delta sorted
+
 # Files that are no streams stand in nobody's way.
 lay stream-packets
 "$tracetta" cat stream-packets >wanted 2>/dev/null

@@ -164,7 +164,8 @@ static void join_lane(struct input *in, struct ctf_lanes *lanes, uint32_t i)
     reader->takes_all = is_copy;
     in->shares_file = i > 0;
     reader->is_in_order = lanes->lane[i].is_in_order && !is_copy;
-    in->base.order = reader->is_in_order || is_copy ? TTR_ORDER_TIME : TTR_ORDER_NONE;
+    bool is_ordered = (reader->is_in_order || is_copy) && !(in->flags & TTR_READ_UNORDERED);
+    in->base.order = is_ordered ? TTR_ORDER_TIME : TTR_ORDER_NONE;
 }
 
 /* Finds where the lane that was opened last ends, where that is asked for and not told rightly. */
