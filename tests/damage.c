@@ -36,7 +36,7 @@ struct base {
 struct campaign {
     const char *format;
     struct mutate_format mutate;
-    const char *vectors[4]; /* folders, NULL at the end */
+    const char *vectors[8]; /* folders, or single ones; NULL at the end */
     const char *traces[4];  /* recorded ones, in TTR_CORPUS */
 };
 
@@ -49,6 +49,12 @@ static const struct campaign campaigns[] = {
      {.size_at = 0, .size_bytes = 8, .shift = 4, .bits = 12, .magic = {0x10, 0x00, 0x04, 0x46, 0x78, 0x54, 0x16, 0x00}, .magic_n = 8},
      {"src/formats/fxt/vectors"},
      {NULL}},
+    /* A trace ends where it says so, so that vectors cannot be put together. */
+    {"nettrace",
+     {.size_at = 0, .size_bytes = 1, .bits = 8, .magic = {5, 5, 1, 2, 0, 0, 0, 2}, .magic_n = 8},
+     {"src/formats/nettrace/vectors-whole/order.hexa", "src/formats/nettrace/vectors/stacks.hexa", "src/formats/nettrace/vectors/v3.hexa",
+      "src/formats/nettrace/vectors/v2.hexa", "src/formats/nettrace/vectors/v6-types.hexa", "src/formats/nettrace/vectors-whole/v6-points.hexa"},
+     {"nettrace/v6/v6_plain.nettrace"}},
 };
 
 /* Bytes given in pieces of random sizes. */
@@ -268,22 +274,29 @@ static size_t settle(const struct campaign *campaign, struct base *base)
     return 0;
 }
 
-/* Adds the bytes of all vectors of a folder that read without damage. */
+static void add_vector(const char *path, struct buffer *to)
+{
+    char message[200];
+    struct hexa hexa;
+    const char *end = strrchr(path, '.');
+    if (!end || strcmp(end, ".hexa") != 0 || !hexa_load(path, &hexa, message, sizeof message))
+        return;
+    if (hexa.damage == 0 && hexa.status[0] == '\0')
+        buffer_add(to, hexa.bytes, hexa.n);
+    hexa_free(&hexa);
+}
+
+/* Adds the bytes of all vectors of a folder that read without damage, or of the one that is named. */
 static void add_vectors(const char *root, const char *folder, struct buffer *to)
 {
-    char path[600], message[200];
+    char path[600];
     (void)snprintf(path, sizeof path, "%s/%s", root, folder);
+    add_vector(path, to);
     struct dirent **entries = NULL;
     int n = scandir(path, &entries, NULL, alphasort);
     for (int i = 0; i < n; i++) {
-        struct hexa hexa;
-        const char *end = strrchr(entries[i]->d_name, '.');
         (void)snprintf(path, sizeof path, "%s/%s/%s", root, folder, entries[i]->d_name);
-        if (end && strcmp(end, ".hexa") == 0 && hexa_load(path, &hexa, message, sizeof message)) {
-            if (hexa.damage == 0 && hexa.status[0] == '\0')
-                buffer_add(to, hexa.bytes, hexa.n);
-            hexa_free(&hexa);
-        }
+        add_vector(path, to);
         free(entries[i]);
     }
     free(entries);

@@ -8,11 +8,15 @@
 #define FORMAT "fxt"
 #endif
 
-/* A small input must not expand without bound: no record of either format is smaller than a word of 8 bytes; and each may make
- * an event, and one that says what is missing before it. */
+#ifndef EVENT_BYTES
+#define EVENT_BYTES 4
+#endif
+
+/* A small input must not expand without bound: no record of FXT and Heph is smaller than a word of 8 bytes; and each may make
+ * an event, and one that says what is missing before it.  Other formats say by EVENT_BYTES what theirs need. */
 static uint64_t events_max(size_t n)
 {
-    return 16 + n / 4;
+    return 16 + n / EVENT_BYTES;
 }
 
 static void read_with(ttr *t, struct fuzz_chunks *chunks, uint32_t flags, struct dump *dump)

@@ -7,7 +7,10 @@
  *   nettrace_order.c     runs are merged by time into batches
  *   nettrace_threads.c   capture threads with their counters, threads, gaps
  *   nettrace_stacks.c    stacks by their numbers
- *   nettrace_metadata.c  what metadata say of a type of events
+ *   nettrace_metadata.c  what metadata say of a type of events, V1 to V5
+ *   nettrace_blocks.c    V6: blocks, threads
+ *   nettrace_metadata6.c V6: metadata
+ *   nettrace_labels.c    V6: lists of labels
  *   nettrace_types.c     types of events: field types compiled, schemas
  *   nettrace_fields.c    fields, decoded when asked for
  *   nettrace_bid.c       is this nettrace at all
@@ -44,6 +47,7 @@ struct nettrace_type {
     struct nettrace_reader *reader;
     const struct layout *reading[NETTRACE_LIES]; /* of types whose metadata may lie, else [0] alone */
     bool may_lie;
+    bool has_places;                       /* what stands behind its fields is theirs */
     ttr_id schema, name, provider;
     uint64_t keyword;
     uint8_t level, opcode, kind;
@@ -72,9 +76,10 @@ struct nettrace_capture {
 };
 
 struct nettrace_threads {
+    struct pairmap by_index;               /* V6: (index, 0) to thread */
     struct nettrace_capture *capture;
     size_t capture_n, capture_capacity;
-    struct pairmap by_id;                  /* (id, 0) to index */
+    struct pairmap by_id;                  /* (id, 0) to index; V6: of the thread */
     struct { uint64_t tid; ttr_id thread; } cache[NETTRACE_THREAD_CACHE];
 };
 
@@ -135,6 +140,19 @@ struct nettrace_stack_range {
     size_t begin;
 };
 
+struct nettrace_label_list {
+    size_t at, n; /* bytes */
+};
+
+/* Lists of labels since the last sequence point. */
+struct nettrace_labels {
+    uint8_t *bytes;
+    size_t bytes_n, bytes_capacity;
+    struct nettrace_label_list *list;
+    size_t list_n, list_capacity;
+    struct pairmap by_number;    /* to index in `list` */
+};
+
 struct nettrace_reader {
     struct input *in;
     ttr *t;
@@ -148,12 +166,14 @@ struct nettrace_reader {
     uint64_t at;                 /* offset of the next object */
     uint64_t end;                /* V1, V2: offset behind the last event; else UINT64_MAX */
     bool is_over;                /* nothing comes behind what waits */
-    bool resets_point;           /* what waits is given: forget stacks */
+    bool resets_point;           /* what waits is given: forget stacks and labels */
+    bool resets_threads, resets_metadata; /* and these too */
     bool is_lost;                /* the next object must be searched */
     struct nettrace_types types;
     struct nettrace_threads threads;
     struct nettrace_order order;
     struct nettrace_stacks stacks;
+    struct nettrace_labels labels;
     struct arena arena;          /* types */
     struct arena scratch;        /* texts of the batch */
 };
@@ -176,6 +196,9 @@ TTR_MUST ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offse
 
 /* Takes what Trace says: `c` stands behind its frame, and has failed when it is not whole. */
 TTR_MUST ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c);
+
+/* Takes the size of addresses. */
+void nettrace_set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64_t offset);
 
 /* V1, V2: finds where events end, which the end of the file tells where that can be seen. */
 TTR_MUST ttr_status nettrace_find_end(struct nettrace_reader *reader);
@@ -227,8 +250,13 @@ size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id);
 /* Counts an event of a capture thread, or where it stands at a sequence point (`is_point`); false when memory is out. */
 TTR_MUST bool nettrace_count(struct nettrace_reader *reader, size_t capture, const struct nettrace_header *header, bool is_point);
 
-/* The thread of a tid; 0 when memory is out. */
+/* The thread of a tid, or of an index (V6); 0 when memory is out. */
 ttr_id nettrace_thread(struct nettrace_reader *reader, uint64_t tid);
+
+/* V6: says which thread an index means, that it means none any more, that none does; false when memory is out. */
+TTR_MUST bool nettrace_thread_put(struct nettrace_reader *reader, uint64_t index, ttr_id thread);
+void nettrace_thread_remove(struct nettrace_reader *reader, uint64_t index);
+void nettrace_threads_reset(struct nettrace_reader *reader);
 
 /* --- nettrace_stacks.c --- */
 
@@ -242,6 +270,9 @@ const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_e
 
 /* --- nettrace_metadata.c --- */
 
+/* The type of a plain code of V1 to V5; NULL where there is none. */
+const struct type *nettrace_plain_type(uint32_t code);
+
 /* Takes metadata of V1 to V5 (the payload at the cursor, `number` that of V1 and V2). */
 TTR_MUST ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, uint64_t number);
 
@@ -249,6 +280,37 @@ struct nettrace_said;
 
 /* Gives an event that says nothing of itself what is known of it; false when memory is out. */
 TTR_MUST bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *said);
+
+/* --- nettrace_blocks.c --- */
+
+/* Attends to the block at reader->at: V6. */
+TTR_MUST ttr_status nettrace_block6(struct nettrace_reader *reader);
+
+/* What Trace says behind its clock. */
+TTR_MUST ttr_status nettrace_take_trace6(struct nettrace_reader *reader, struct cursor *c);
+
+/* A number of seven bits a byte, and a text behind its length; the cursor has failed where they are not whole. */
+uint64_t nettrace_take_varint(struct cursor *c);
+ttr_text nettrace_take_string(struct cursor *c);
+
+/* --- nettrace_metadata6.c --- */
+
+TTR_MUST ttr_status nettrace_metadata6(struct nettrace_reader *reader, struct cursor *c);
+
+/* --- nettrace_labels.c --- */
+
+TTR_MUST ttr_status nettrace_labels_add(struct nettrace_reader *reader, struct cursor *c);
+void nettrace_labels_reset(struct nettrace_reader *reader);
+void nettrace_labels_free(struct nettrace_reader *reader);
+
+/* The bytes of a list; false where there is none of that number. */
+bool nettrace_labels_of(const struct nettrace_reader *reader, uint32_t number, const uint8_t **p, uint32_t *n);
+
+/* Lets the labels of an event (in event->part) take the place of what its metadata say. */
+void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *event);
+
+/* Gives the next label that is a field, moving behind it; false at the end. */
+bool nettrace_label_field(const uint8_t **p, uint32_t *n, ttr_field *field);
 
 /* --- nettrace_types.c --- */
 
@@ -259,6 +321,7 @@ struct nettrace_said {
     uint64_t keyword;
     uint32_t level;
     uint8_t opcode;
+    bool has_places;                  /* fields that lie elsewhere in the payload */
     struct type *root[NETTRACE_LIES]; /* the payload in each reading; [0] NULL = unknown; [1] NULL = it cannot lie */
     const uint8_t *bytes;             /* all of it but the number, to know it again */
     size_t bytes_n;
@@ -268,6 +331,12 @@ void nettrace_types_init(struct nettrace_reader *reader);
 void nettrace_types_free(struct nettrace_reader *reader);
 TTR_MUST ttr_status nettrace_type_add(struct nettrace_reader *reader, const struct nettrace_said *said, uint64_t offset);
 
+/* Forgets which numbers mean which types. */
+void nettrace_types_forget(struct nettrace_reader *reader);
+
+/* A level of .NET's as the model's. */
+uint8_t nettrace_level(uint32_t level);
+
 struct nettrace_type *nettrace_type_sparse(const struct nettrace_types *types, uint32_t number);
 
 static inline struct nettrace_type *nettrace_type_of(const struct nettrace_types *types, uint32_t number)
@@ -276,7 +345,11 @@ static inline struct nettrace_type *nettrace_type_of(const struct nettrace_types
 }
 
 /* Roles of field types: how a value is shown. */
-enum nettrace_role { NETTRACE_ROLE_NONE = 0, NETTRACE_ROLE_GUID, NETTRACE_ROLE_DECIMAL, NETTRACE_ROLE_DATE, NETTRACE_ROLE_TEXT16 };
+enum nettrace_role { NETTRACE_ROLE_NONE = 0, NETTRACE_ROLE_GUID, NETTRACE_ROLE_DECIMAL, NETTRACE_ROLE_DATE, NETTRACE_ROLE_TEXT16,
+                     NETTRACE_ROLE_ZIGZAG, NETTRACE_ROLE_PLACE, NETTRACE_ROLE_RELATIVE };
+
+/* Roles PLACE and RELATIVE hold the code of the elements above. */
+#define NETTRACE_ROLE_CODE_SHIFT 8u
 
 /* --- nettrace_fields.c --- */
 

@@ -57,8 +57,7 @@ static struct type *new_type(struct making *making, struct type type)
     return own;
 }
 
-/* The type of a plain code; NULL where there is none. */
-static const struct type *plain_type(struct making *making, uint32_t code)
+const struct type *nettrace_plain_type(uint32_t code)
 {
     static const struct type plain[] = {
         [NETTRACE_BOOLEAN] = {.kind = TYPE_BOOL, .bits = 32, .align = 3},
@@ -78,13 +77,17 @@ static const struct type *plain_type(struct making *making, uint32_t code)
         [NETTRACE_GUID] = {.kind = TYPE_BLOB, .count = 16, .align = 3, .role = NETTRACE_ROLE_GUID},
         [NETTRACE_STRING] = {.kind = TYPE_STRING, .encoding = ENCODING_UTF16LE, .bits = 16, .align = 3},
     };
+    return code < sizeof plain / sizeof *plain && plain[code].kind != TYPE_NONE ? &plain[code] : NULL;
+}
+
+/* The type of a plain code in the reading at hand; NULL where there is none. */
+static const struct type *plain_type(struct making *making, uint32_t code)
+{
     static const struct type boolean8 = {.kind = TYPE_BOOL, .bits = 8, .align = 3};
-    if (code >= sizeof plain / sizeof *plain || plain[code].kind == TYPE_NONE)
-        return NULL;
     making->could_lie |= code == NETTRACE_BOOLEAN ? 1u : code == NETTRACE_U8 ? 2u : 0u;
     if (code == NETTRACE_BOOLEAN && making->lie & 1)
         return &boolean8;
-    return &plain[code == NETTRACE_U8 && making->lie & 2 ? NETTRACE_U32 : code];
+    return nettrace_plain_type(code == NETTRACE_U8 && making->lie & 2 ? NETTRACE_U32 : code);
 }
 
 static struct type *take_fields(struct making *making, unsigned depth);

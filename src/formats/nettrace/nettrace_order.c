@@ -218,6 +218,8 @@ static inline bool give(struct nettrace_reader *reader, struct nettrace_run *run
     event->part = h->labels;
     event->cpu = h->cpu;
     event->flags |= h->cpu != UINT32_MAX ? TTR_EVENT_HAS_CPU : 0;
+    if (NETTRACE_UNLIKELY(h->labels))
+        nettrace_labels_apply(reader, event);
     if (NETTRACE_UNLIKELY(h->ticks < order->given && order->has_given))
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.late",
                    "an event is older than those before a sequence point or a sorted event that it stands behind; it is given late");

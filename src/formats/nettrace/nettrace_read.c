@@ -78,7 +78,7 @@ static bool add_number(struct nettrace_reader *reader, const char *name, uint64_
     return context_add_attribute(reader->t, reader->in->id, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = number});
 }
 
-static void set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64_t offset)
+void nettrace_set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64_t offset)
 {
     if (bytes == 4 || bytes == 8)
         reader->pointer_bytes = bytes;
@@ -91,12 +91,14 @@ ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c)
     ttr_status status = take_clock(reader, c);
     if (status != TTR_OK || c->failed || reader->version < 3)
         return status;
+    if (reader->version >= NETTRACE_V6)
+        return nettrace_take_trace6(reader, c);
     uint64_t offset = c->offset;
     uint32_t pointer = cursor_u32le(c), pid = cursor_u32le(c), processors = cursor_u32le(c), rate = cursor_u32le(c);
     if (c->failed)
         return TTR_OK;
     reader->pid = pid;
-    set_pointer(reader, pointer, offset);
+    nettrace_set_pointer(reader, pointer, offset);
     bool is_fine = add_number(reader, "process_id", pid) && add_number(reader, "processors", processors) &&
                    add_number(reader, "pointer_size", pointer) && add_number(reader, "sampling_interval_ns", rate);
     return is_fine ? TTR_OK : fail_memory(reader->error);
@@ -155,7 +157,21 @@ static ttr_status attend(struct nettrace_reader *reader)
 {
     if (reader->version < 3)
         return take_flat(reader);
-    return nettrace_object(reader);
+    return reader->version >= NETTRACE_V6 ? nettrace_block6(reader) : nettrace_object(reader);
+}
+
+/* What waited is given: what it may have referred to goes. */
+static void forget(struct nettrace_reader *reader)
+{
+    if (reader->resets_point) {
+        nettrace_stacks_reset(&reader->stacks);
+        nettrace_labels_reset(reader);
+    }
+    if (reader->resets_threads)
+        nettrace_threads_reset(reader);
+    if (reader->resets_metadata)
+        nettrace_types_forget(reader);
+    reader->resets_point = reader->resets_threads = reader->resets_metadata = false;
 }
 
 ttr_status nettrace_next(struct input *in, ttr_error *error)
@@ -168,9 +184,7 @@ ttr_status nettrace_next(struct input *in, ttr_error *error)
             return fail_memory(error);
         if (in->n)
             return TTR_OK;
-        if (reader->resets_point)
-            nettrace_stacks_reset(&reader->stacks);
-        reader->resets_point = false;
+        forget(reader);
         if (reader->is_over && reader->order.heap_n == 0 && reader->order.gaps_n == 0)
             return TTR_END;
         ttr_status status = TTR_OK;
@@ -183,6 +197,18 @@ ttr_status nettrace_next(struct input *in, ttr_error *error)
     }
 }
 
+/* u32 major, u32 minor, behind a zero where older versions have a length. */
+static ttr_status take_head6(struct nettrace_reader *reader, struct cursor *c)
+{
+    uint32_t major = cursor_u32le(c);
+    reader->version = NETTRACE_V6;
+    reader->in->version = "6";
+    reader->at = NETTRACE_V6_HEAD;
+    if (major != NETTRACE_V6)
+        return fail(reader->error, TTR_E_UNSUPPORTED, 12, "a trace of version %u; versions 1 to 6 are known", major);
+    return TTR_OK;
+}
+
 static ttr_status take_head(struct nettrace_reader *reader, const struct nettrace_bytes *bytes)
 {
     struct cursor c = cursor_over(bytes->p, bytes->n, 0);
@@ -192,14 +218,17 @@ static ttr_status take_head(struct nettrace_reader *reader, const struct nettrac
         reader->version = 4;
     }
     uint32_t n = cursor_u32le(&c);
+    if (reader->version == 4 && n == 0 && bytes->n >= NETTRACE_V6_HEAD)
+        return take_head6(reader, &c);
     const uint8_t *text = cursor_take(&c, NETTRACE_SERIALIZATION_BYTES);
     if (bytes->n < NETTRACE_MAGIC_BYTES)
-        return fail(reader->error, TTR_E_TRUNCATED, bytes->n, "%zu bytes are no nettrace: the head alone has 24", bytes->n);
+        return fail(reader->error, TTR_E_UNSUPPORTED, bytes->n, "%zu bytes are no nettrace: the head alone has 24", bytes->n);
     if (text && (n != NETTRACE_SERIALIZATION_BYTES || memcmp(text, NETTRACE_SERIALIZATION, n) != 0))
         return fail(reader->error, TTR_E_UNSUPPORTED, c.offset - NETTRACE_SERIALIZATION_BYTES,
                     "expected \"" NETTRACE_SERIALIZATION "\" (V3 to V5) or a version (V6) behind the magic");
     reader->at = text ? c.offset : bytes->n;
-    return TTR_OK;
+    reader->is_over = !text;
+    return text ? TTR_OK : input_damage(reader->in, 0, bytes->n, "nettrace.cut", reader->error, "the trace ends inside its head");
 }
 
 ttr_status nettrace_open(struct input *in, ttr_error *error)
@@ -217,11 +246,13 @@ ttr_status nettrace_open(struct input *in, ttr_error *error)
     nettrace_order_init(&reader->order);
     nettrace_types_init(reader);
     pairmap_init(&reader->threads.by_id, &reader->t->counted);
+    pairmap_init(&reader->threads.by_index, &reader->t->counted);
+    pairmap_init(&reader->labels.by_number, &reader->t->counted);
     ttr_status status = nettrace_show(reader, 0, OPEN_BYTES, &bytes);
     if (status == TTR_OK)
         status = take_head(reader, &bytes);
-    if (status == TTR_OK && reader->at < bytes.n)
-        status = nettrace_object(reader); /* nearly always Trace, which says the version */
+    if (status == TTR_OK && !reader->is_over && reader->at < bytes.n)
+        status = reader->version >= NETTRACE_V6 ? nettrace_block6(reader) : nettrace_object(reader); /* nearly always Trace, which says the version */
     return status;
 }
 
@@ -235,6 +266,8 @@ void nettrace_close(struct input *in)
     nettrace_order_free(reader);
     alloc_free(&reader->t->counted, reader->threads.capture, reader->threads.capture_capacity, sizeof *reader->threads.capture);
     pairmap_free(&reader->threads.by_id);
+    pairmap_free(&reader->threads.by_index);
+    nettrace_labels_free(reader);
     arena_free(&reader->arena);
     arena_free(&reader->scratch);
 }

@@ -1,19 +1,58 @@
 /* Who captured events, who they are about, and what is missing.
  *
  * Each capture thread counts its events.  lost = (sequence - the one before - 1) mod 2^32 at an event, and (sequence - the last) at a sequence
- * point, which tells what the thread has counted by then.  A thread that is met for the first time begins where it is.  Before V6 a counter
- * that jumps to 1 is that of a new thread with an old number.  A counter that went back by less than half its range is no loss. */
+ * point, which tells what the thread has counted by then.  A thread that is met for the first time begins where it is, but in V6, where
+ * it is announced, and begins with 1.  Before V6 a counter that jumps to 1 is that of a new thread with an old number.  A counter that went
+ * back by less than half its range is no loss. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
+
+/* V6: the thread that an index means; one of that number where it means none. */
+static ttr_id thread_of(struct nettrace_reader *reader, uint64_t index)
+{
+    const uint32_t *known = pairmap_get(&reader->threads.by_index, index, 0);
+    return known ? *known : context_thread(reader->t, reader->in->id, reader->pid, index);
+}
+
+static void forget_count(struct nettrace_reader *reader, uint64_t id)
+{
+    const uint32_t *known = pairmap_get(&reader->threads.by_id, id, 0);
+    if (known)
+        reader->threads.capture[*known].is_known = false;
+}
+
+void nettrace_thread_remove(struct nettrace_reader *reader, uint64_t index)
+{
+    forget_count(reader, thread_of(reader, index));
+    memset(reader->threads.cache, 0, sizeof reader->threads.cache);
+    (void)pairmap_remove(&reader->threads.by_index, index, 0);
+}
+
+void nettrace_threads_reset(struct nettrace_reader *reader)
+{
+    struct nettrace_threads *threads = &reader->threads;
+    for (size_t i = 0; i < threads->capture_n; i++)
+        threads->capture[i].is_known = false;
+    memset(threads->cache, 0, sizeof threads->cache);
+    pairmap_free(&threads->by_index);
+    pairmap_init(&threads->by_index, &reader->t->counted);
+}
 
 size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id)
 {
     struct nettrace_threads *threads = &reader->threads;
+    uint64_t number = id;
+    if (reader->version >= NETTRACE_V6) {
+        id = thread_of(reader, id);
+        if (!id)
+            return SIZE_MAX;
+        number = reader->t->threads[id].tid;
+    }
     const uint32_t *known = pairmap_get(&threads->by_id, id, 0);
     if (known)
         return *known;
     struct nettrace_capture capture = {.id = id, .tail = NETTRACE_NONE};
-    capture.track = context_add_track(reader->t, &(ttr_track){.number = id, .source = reader->in->id});
+    capture.track = context_add_track(reader->t, &(ttr_track){.number = number, .source = reader->in->id});
     if (!capture.track || threads->capture_n >= UINT32_MAX ||
         !alloc_reserve(&reader->t->counted, (void **)&threads->capture, &threads->capture_capacity, threads->capture_n + 1,
                        sizeof *threads->capture) ||
@@ -21,6 +60,22 @@ size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id)
         return SIZE_MAX;
     threads->capture[threads->capture_n] = capture;
     return threads->capture_n++;
+}
+
+bool nettrace_thread_put(struct nettrace_reader *reader, uint64_t index, ttr_id thread)
+{
+    memset(reader->threads.cache, 0, sizeof reader->threads.cache);
+    if (!pairmap_put(&reader->threads.by_index, index, 0, thread))
+        return false;
+    size_t which = nettrace_capture(reader, index);
+    if (which == SIZE_MAX)
+        return false;
+    struct nettrace_capture *capture = &reader->threads.capture[which];
+    if (!capture->is_known) {
+        capture->is_known = true;
+        capture->sequence = 0;
+    }
+    return true;
 }
 
 static bool add_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
@@ -40,7 +95,7 @@ bool nettrace_count(struct nettrace_reader *reader, size_t index, const struct n
     struct nettrace_gap gap = {.from = capture->ticks, .to = header->ticks, .count = lost, .track = capture->track,
                                .offset = header->start ? reader->in->window.offset + (uint64_t)(header->start - reader->in->window.bytes)
                                                        : reader->at};
-    if (gap.from > gap.to)
+    if (gap.from > gap.to || !capture->ticks) /* the first event that was seen of it */
         gap.from = gap.to;
     if (is_known && lost > INT32_MAX && is_point)
         return true; /* a lower bound that is lower */
@@ -57,7 +112,7 @@ ttr_id nettrace_thread(struct nettrace_reader *reader, uint64_t tid)
     size_t slot = (size_t)((tid * UINT64_C(0x9e3779b97f4a7c15)) >> 56) % NETTRACE_THREAD_CACHE;
     if (reader->threads.cache[slot].thread && reader->threads.cache[slot].tid == tid)
         return reader->threads.cache[slot].thread;
-    ttr_id thread = context_thread(reader->t, reader->in->id, reader->pid, tid);
+    ttr_id thread = reader->version < NETTRACE_V6 ? context_thread(reader->t, reader->in->id, reader->pid, tid) : thread_of(reader, tid);
     reader->threads.cache[slot].tid = tid;
     reader->threads.cache[slot].thread = thread;
     return thread;

@@ -21,6 +21,15 @@ void nettrace_types_free(struct nettrace_reader *reader)
     pairmap_free(&types->known);
 }
 
+void nettrace_types_forget(struct nettrace_reader *reader)
+{
+    struct nettrace_types *types = &reader->types;
+    for (size_t i = 0; i < types->dense_n; i++)
+        types->dense[i] = NULL;
+    pairmap_free(&types->sparse);
+    pairmap_init(&types->sparse, &reader->t->counted);
+}
+
 struct nettrace_type *nettrace_type_sparse(const struct nettrace_types *types, uint32_t number)
 {
     const uint32_t *index = number < NETTRACE_DENSE ? NULL : pairmap_get(&types->sparse, number, 0);
@@ -73,7 +82,7 @@ static ttr_status compile(struct nettrace_reader *reader, struct nettrace_type *
     return TTR_OK;
 }
 
-static uint8_t level_of(uint32_t level)
+uint8_t nettrace_level(uint32_t level)
 {
     static const uint8_t levels[] = {TTR_LEVEL_NONE, TTR_LEVEL_FATAL, TTR_LEVEL_ERROR, TTR_LEVEL_WARNING, TTR_LEVEL_INFO, TTR_LEVEL_DEBUG};
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
@@ -94,8 +103,8 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
     if (!type || !alloc_reserve(&reader->t->counted, (void **)&types->all, &types->all_capacity, types->all_n + 1, sizeof *types->all))
         return fail_memory(reader->error);
     *type = (struct nettrace_type){.base = {.scratch = &reader->scratch, .place = place}, .reader = reader, .name = said->name,
-                                   .provider = said->provider, .keyword = said->keyword, .level = level_of(said->level),
-                                   .opcode = said->opcode, .number = said->number};
+                                   .provider = said->provider, .keyword = said->keyword, .level = nettrace_level(said->level),
+                                   .opcode = said->opcode, .has_places = said->has_places, .number = said->number};
     type->kind = is_sample(reader, said) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
     ttr_status status = compile(reader, type, said, offset);
     if (status != TTR_OK)

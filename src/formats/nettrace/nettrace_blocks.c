@@ -1,0 +1,219 @@
+/* V6: blocks, each with its size and kind before it; threads and labels by number.
+ *
+ *   block      [0..23] size, this word not counted | [24..31] kind
+ *   trace      date, ticks, ticks a second, i32 bytes of a pointer, i32 pairs, pairs of strings
+ *   point      u64 ticks   u32 flags: 1 = forget threads, 2 = forget metadata   u32 n   n times: varint thread, varint sequence
+ *   stacks     u32 first   u32 n   n times: u32 bytes, addresses
+ *   threads    u16 bytes, varint index, then while there are bytes: u8 kind; 1 name  2 varint pid  3 varint tid  4 key and value
+ *   gone       varint index, varint sequence
+ *   metadata   see nettrace_metadata6.c;   labels   see nettrace_labels.c
+ *   strings    varint bytes, UTF-8
+ *
+ * A block of a kind that nobody knows is passed over.  Threads go only when what may name them was given. */
+#include <stdio.h>
+
+#include "base/number.h"
+#include "base/status.h"
+#include "formats/nettrace/nettrace.h"
+
+enum { POINT_FORGETS_THREADS = 1, POINT_FORGETS_METADATA = 2 };
+enum { THREAD_NAME = 1, THREAD_PID = 2, THREAD_TID = 3, THREAD_PAIR = 4 };
+
+uint64_t nettrace_take_varint(struct cursor *c)
+{
+    uint64_t x = 0;
+    for (unsigned i = 0; i < 10; i++) {
+        uint8_t byte = cursor_u8(c);
+        x |= (uint64_t)(byte & 0x7f) << 7 * i;
+        if (byte < 0x80)
+            return x;
+    }
+    c->failed = true;
+    return 0;
+}
+
+ttr_text nettrace_take_string(struct cursor *c)
+{
+    uint64_t n = nettrace_take_varint(c);
+    const uint8_t *p = cursor_take(c, n);
+    return (ttr_text){p ? (const char *)p : "", p ? (size_t)n : 0};
+}
+
+ttr_status nettrace_take_trace6(struct nettrace_reader *reader, struct cursor *c)
+{
+    uint64_t offset = c->offset;
+    uint32_t pointer = cursor_u32le(c), n = cursor_u32le(c);
+    if (c->failed)
+        return TTR_OK;
+    nettrace_set_pointer(reader, pointer, offset);
+    for (uint32_t i = 0; i < n && cursor_left(c) > 0; i++) {
+        ttr_text key = nettrace_take_string(c), value = nettrace_take_string(c);
+        char name[80];
+        if (c->failed)
+            break;
+        (void)snprintf(name, sizeof name, "%.*s", (int)(key.n < 79 ? key.n : 79), key.p);
+        if (strcmp(name, "ProcessId") == 0)
+            (void)number_get_u64(value.p, value.n, &reader->pid);
+        if (!context_add_attribute(reader->t, reader->in->id, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = value}))
+            return fail_memory(reader->error);
+    }
+    return TTR_OK;
+}
+
+static ttr_status take_point(struct nettrace_reader *reader, struct cursor *c)
+{
+    struct nettrace_header header = {.ticks = cursor_u64le(c)};
+    uint32_t flags = cursor_u32le(c), n = cursor_u32le(c);
+    for (uint32_t i = 0; i < n && cursor_left(c) > 0; i++) {
+        uint64_t thread = nettrace_take_varint(c);
+        header.sequence = (uint32_t)nettrace_take_varint(c);
+        if (c->failed)
+            break;
+        size_t capture = nettrace_capture(reader, thread);
+        if (capture == SIZE_MAX || !nettrace_count(reader, capture, &header, true))
+            return fail_memory(reader->error);
+    }
+    nettrace_order_release(reader, UINT64_MAX);
+    reader->resets_point = true;
+    reader->resets_threads |= (flags & POINT_FORGETS_THREADS) != 0;
+    reader->resets_metadata |= (flags & POINT_FORGETS_METADATA) != 0;
+    return TTR_OK;
+}
+
+/* One thread: what is said of it in the row. */
+static bool take_thread(struct nettrace_reader *reader, struct cursor *row)
+{
+    uint64_t index = nettrace_take_varint(row), pid = 0, tid = 0;
+    ttr_text name = {NULL, 0};
+    ttr *t = reader->t;
+    while (cursor_left(row) > 0) {
+        uint8_t kind = cursor_u8(row);
+        if (kind == THREAD_NAME)
+            name = nettrace_take_string(row);
+        else if (kind == THREAD_PID)
+            pid = nettrace_take_varint(row);
+        else if (kind == THREAD_TID)
+            tid = nettrace_take_varint(row);
+        else if (kind == THREAD_PAIR)
+            (void)nettrace_take_string(row), (void)nettrace_take_string(row);
+        else
+            break; /* its size is not known */
+    }
+    ttr_id thread = context_thread(t, reader->in->id, pid, tid);
+    ttr_id text = thread && name.n && !row->failed ? intern_add(&t->strings, name.p, name.n) : 0;
+    if (text && text != UINT32_MAX)
+        context_name_thread(t, thread, text);
+    return thread && text != UINT32_MAX && nettrace_thread_put(reader, index, thread);
+}
+
+static ttr_status take_threads(struct nettrace_reader *reader, struct cursor *c)
+{
+    while (cursor_left(c) > 0 && !c->failed) {
+        struct cursor row = cursor_part(c, cursor_u16le(c));
+        if (!c->failed && !take_thread(reader, &row))
+            return fail_memory(reader->error);
+        c->failed |= row.failed;
+    }
+    return TTR_OK;
+}
+
+static ttr_status take_gone(struct nettrace_reader *reader, struct cursor *c)
+{
+    while (cursor_left(c) > 0) {
+        uint64_t index = nettrace_take_varint(c);
+        struct nettrace_header header = {.ticks = reader->order.given, .sequence = (uint32_t)nettrace_take_varint(c)};
+        if (c->failed)
+            break;
+        size_t capture = nettrace_capture(reader, index);
+        if (capture == SIZE_MAX || !nettrace_count(reader, capture, &header, true))
+            return fail_memory(reader->error);
+        nettrace_thread_remove(reader, index);
+    }
+    return TTR_OK;
+}
+
+static ttr_status take_events(struct nettrace_reader *reader, struct cursor *c, bool is_cut)
+{
+    struct cursor head = *c;
+    uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
+    if (head.failed || size < 4 || !cursor_skip(c, size)) {
+        c->failed = true;
+        return TTR_OK;
+    }
+    struct nettrace_block block = {.begin = c->p, .end = c->end, .offset = c->offset, .is_cut = is_cut};
+    block.codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN_V6;
+    reader->in->packets++;
+    ttr_status status = nettrace_scan(reader, &block);
+    if (status == TTR_OK)
+        (void)cursor_skip(c, (uint64_t)(block.stop - block.begin));
+    return status;
+}
+
+static ttr_status take_stacks(struct nettrace_reader *reader, struct cursor *c)
+{
+    uint32_t first = cursor_u32le(c), n = cursor_u32le(c);
+    return nettrace_stacks_add(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
+}
+
+static ttr_status take_block(struct nettrace_reader *reader, unsigned kind, struct cursor *c, bool is_cut)
+{
+    switch (kind) {
+    case NETTRACE_BLOCK_TRACE: return nettrace_take_trace(reader, c);
+    case NETTRACE_BLOCK_EVENTS: return take_events(reader, c, is_cut);
+    case NETTRACE_BLOCK_METADATA: return nettrace_metadata6(reader, c);
+    case NETTRACE_BLOCK_POINT: return take_point(reader, c);
+    case NETTRACE_BLOCK_STACKS: return take_stacks(reader, c);
+    case NETTRACE_BLOCK_THREADS: return take_threads(reader, c);
+    case NETTRACE_BLOCK_GONE: return take_gone(reader, c);
+    case NETTRACE_BLOCK_LABELS: return nettrace_labels_add(reader, c);
+    default:
+        input_note(reader->in, TTR_NOTE_REMARK, c->offset, "nettrace.unknown-block", "a block of kind %u, which is passed over", kind);
+        return TTR_OK;
+    }
+}
+
+static ttr_status meet_cut(struct nettrace_reader *reader, uint64_t offset, uint64_t left, uint32_t size)
+{
+    reader->is_over = true;
+    return input_damage(reader->in, offset, left, "nettrace.cut", reader->error,
+                        "the trace ends inside a block that should have %u bytes; all events before are given", size);
+}
+
+ttr_status nettrace_block6(struct nettrace_reader *reader)
+{
+    struct nettrace_bytes bytes;
+    uint64_t at = reader->at;
+    ttr_status status = nettrace_show(reader, at, 4, &bytes);
+    if (status != TTR_OK)
+        return status;
+    if (bytes.n == 0) {
+        reader->is_over = true;
+        input_note(reader->in, TTR_NOTE_ODD, at, "nettrace.no-end",
+                   "the trace ends without its end mark: whoever wrote it was stopped; everything up to here is given");
+        return TTR_OK;
+    }
+    if (bytes.n < 4)
+        return meet_cut(reader, at, bytes.n, 4);
+    uint32_t head = load_u32le(bytes.p), size = head & 0xffffff, kind = head >> 24;
+    reader->is_over = kind == NETTRACE_BLOCK_END;
+    if (reader->is_over)
+        return TTR_OK;
+    if (kind == NETTRACE_BLOCK_GONE && reader->order.heap_n > 0) {
+        nettrace_order_release(reader, UINT64_MAX); /* then again */
+        return TTR_OK;
+    }
+    status = nettrace_show(reader, at + 4, size, &bytes);
+    if (status != TTR_OK)
+        return status;
+    bool is_cut = bytes.n < size;
+    struct cursor c = cursor_over(bytes.p, is_cut ? bytes.n : size, at + 4);
+    reader->at = at + 4 + (is_cut ? bytes.n : size);
+    status = take_block(reader, kind, &c, is_cut);
+    if (status != TTR_OK)
+        return status;
+    if (is_cut)
+        return meet_cut(reader, cursor_left(&c) ? c.offset : at, cursor_left(&c) ? cursor_left(&c) : 0, size);
+    return c.failed ? input_damage(reader->in, at, (uint64_t)size + 4, "nettrace.bad-block", reader->error,
+                                   "a block of kind %u that says more than it holds; what is whole of it is used", kind)
+                    : TTR_OK;
+}

@@ -1,0 +1,201 @@
+/* Metadata of V6.
+ *
+ *   block    u16 bytes of the header behind it   header   rows
+ *   row      u16 bytes   varint number   string provider   varint id   string name   fields   u16 bytes of options   options   rest
+ *   fields   u16 n   n times: u16 bytes, string name, type, rest
+ *   type     u8 code   19, 24, 25: type of the elements   22: type of the elements, u16 count   1: fields
+ *   options  u8 kind   1 u8 opcode   3 u64 keywords   4 string message   5 string description   6 two strings   7 GUID   8 u8 level   9 u8 version
+ *
+ * Traces of "Universal" providers declare texts as one character of UTF-8 and store 16 bits of length, then the text. */
+#include "base/status.h"
+#include "formats/nettrace/nettrace.h"
+
+#define DEPTH_MAX 24u
+#define LEAST_FIELD 4u
+
+enum { OPTION_OPCODE = 1, OPTION_KEYWORDS = 3, OPTION_MESSAGE = 4, OPTION_DESCRIPTION = 5, OPTION_PAIR = 6, OPTION_GUID = 7, OPTION_LEVEL = 8,
+       OPTION_VERSION = 9 };
+
+struct making {
+    struct nettrace_reader *reader;
+    bool is_universal;
+    bool has_places;
+    bool is_out_of_memory;
+    const char *problem;
+};
+
+static const struct type length16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
+
+static const struct type *new_type(struct making *making, struct type type)
+{
+    struct type *own = arena_take(&making->reader->arena, sizeof *own);
+    making->is_out_of_memory |= !own;
+    type.align = 3;
+    if (own)
+        *own = type;
+    return own;
+}
+
+static const struct type *text_type(struct making *making, uint64_t bytes)
+{
+    return new_type(making, (struct type){.kind = TYPE_TEXT, .bits = 8, .count = bytes, .has_inline_length = !bytes, .length_type = bytes ? NULL : &length16});
+}
+
+static const struct type *take_struct(struct making *making, struct cursor *c, unsigned depth);
+static const struct type *take_type(struct making *making, struct cursor *c, unsigned depth);
+
+/* An array: of characters it is a text. */
+static const struct type *take_array(struct making *making, struct cursor *c, bool is_fixed, unsigned depth)
+{
+    static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
+    uint8_t code = cursor_left(c) ? *c->p : 0;
+    const struct type *element = code == NETTRACE_CHAR ? &u16 : take_type(making, c, depth + 1);
+    if (code == NETTRACE_CHAR)
+        (void)cursor_skip(c, 1);
+    uint16_t count = is_fixed ? cursor_u16le(c) : 0;
+    if (!element)
+        return NULL;
+    if (code == NETTRACE_CHAR8 && (count || !is_fixed))
+        return text_type(making, count);
+    return new_type(making, (struct type){.kind = is_fixed ? TYPE_ARRAY : TYPE_SEQUENCE, .count = count, .element = element,
+                                          .has_inline_length = !is_fixed, .length_type = is_fixed ? NULL : &length16,
+                                          .role = code == NETTRACE_CHAR ? NETTRACE_ROLE_TEXT16 : NETTRACE_ROLE_NONE});
+}
+
+/* A place elsewhere in the payload: its four bytes; what is there, and where it counts from, is in the role. */
+static const struct type *take_place(struct making *making, struct cursor *c, bool is_relative)
+{
+    uint8_t code = cursor_u8(c);
+    if (code != NETTRACE_CHAR8 && (code < NETTRACE_BOOLEAN || code > NETTRACE_GUID) && code != NETTRACE_BOOLEAN8) {
+        making->problem = "elements of another place that have no fixed size";
+        return NULL;
+    }
+    making->has_places = true;
+    unsigned role = (is_relative ? NETTRACE_ROLE_RELATIVE : NETTRACE_ROLE_PLACE) | (unsigned)code << NETTRACE_ROLE_CODE_SHIFT;
+    return new_type(making, (struct type){.kind = TYPE_BLOB, .count = 4, .role = (uint16_t)role});
+}
+
+static const struct type *take_type(struct making *making, struct cursor *c, unsigned depth)
+{
+    uint8_t code = cursor_u8(c);
+    const struct type *type = NULL;
+    if (depth >= DEPTH_MAX)
+        making->problem = "objects and arrays inside one another, too deep";
+    else if (code == NETTRACE_OBJECT)
+        return take_struct(making, c, depth + 1);
+    else if (code == NETTRACE_ARRAY || code == NETTRACE_FIXED_ARRAY)
+        return take_array(making, c, code == NETTRACE_FIXED_ARRAY, depth);
+    else if (code == NETTRACE_REL_LOC || code == NETTRACE_DATA_LOC)
+        return take_place(making, c, code == NETTRACE_REL_LOC);
+    else if (code == NETTRACE_CHAR8)
+        return text_type(making, making->is_universal ? 0 : 1);
+    else if (code == NETTRACE_VAR_INT)
+        return new_type(making, (struct type){.kind = TYPE_VAR_UINT, .role = NETTRACE_ROLE_ZIGZAG});
+    else if (code == NETTRACE_VAR_UINT)
+        return new_type(making, (struct type){.kind = TYPE_VAR_UINT});
+    else if (code == NETTRACE_BOOLEAN8)
+        return new_type(making, (struct type){.kind = TYPE_BOOL, .bits = 8});
+    else if (!(type = nettrace_plain_type(code)))
+        making->problem = "a field has a type that is not known";
+    return type;
+}
+
+static bool take_field(struct making *making, struct cursor *c, struct type_member *member, unsigned depth)
+{
+    struct cursor field = cursor_part(c, cursor_u16le(c));
+    ttr_text name = nettrace_take_string(&field);
+    const char *copy = arena_copy(&making->reader->arena, name.p, name.n);
+    making->is_out_of_memory |= !copy;
+    member->name = (ttr_text){copy ? copy : "", copy ? name.n : 0};
+    member->type = field.failed ? NULL : take_type(making, &field, depth);
+    return member->type && !field.failed && !c->failed;
+}
+
+static const struct type *take_struct(struct making *making, struct cursor *c, unsigned depth)
+{
+    uint16_t n = cursor_u16le(c);
+    if (n > cursor_left(c) / LEAST_FIELD) {
+        making->problem = "more fields are announced than there are";
+        return NULL;
+    }
+    struct type_member *members = arena_take(&making->reader->arena, n ? n * sizeof *members : 1);
+    making->is_out_of_memory |= !members;
+    for (uint16_t i = 0; members && i < n; i++) {
+        members[i] = (struct type_member){.name = {"", 0}};
+        if (!take_field(making, c, &members[i], depth)) {
+            making->problem = making->problem ? making->problem : "a field is not whole";
+            return NULL;
+        }
+    }
+    return members ? new_type(making, (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n}) : NULL;
+}
+
+/* Options; one of a kind that nobody knows ends them, since its size is not known. */
+static void take_options(struct cursor *c, struct nettrace_said *said)
+{
+    while (cursor_left(c) > 0) {
+        switch (cursor_u8(c)) {
+        case OPTION_OPCODE: said->opcode = cursor_u8(c); break;
+        case OPTION_KEYWORDS: said->keyword = cursor_u64le(c); break;
+        case OPTION_LEVEL: said->level = cursor_u8(c); break;
+        case OPTION_VERSION: said->version = cursor_u8(c); break;
+        case OPTION_GUID: (void)cursor_skip(c, 16); break;
+        case OPTION_PAIR: (void)nettrace_take_string(c); (void)nettrace_take_string(c); break;
+        case OPTION_MESSAGE:
+        case OPTION_DESCRIPTION: (void)nettrace_take_string(c); break;
+        default: return;
+        }
+    }
+}
+
+static ttr_id intern(struct nettrace_reader *reader, ttr_text text, bool *is_out_of_memory)
+{
+    uint32_t id = intern_add(&reader->t->strings, text.p, text.n);
+    *is_out_of_memory |= id == UINT32_MAX;
+    return id == UINT32_MAX ? 0 : id;
+}
+
+static ttr_status take_row(struct nettrace_reader *reader, struct cursor *row)
+{
+    struct nettrace_said said = {.bytes = row->p, .bytes_n = cursor_left(row), .number = (uint32_t)nettrace_take_varint(row)};
+    struct making making = {.reader = reader};
+    uint64_t offset = row->offset;
+    ttr_text provider = nettrace_take_string(row);
+    making.is_universal = provider.n > 10 && memcmp(provider.p, "Universal.", 10) == 0;
+    said.provider = intern(reader, provider, &making.is_out_of_memory);
+    said.id = (uint32_t)nettrace_take_varint(row);
+    said.name = intern(reader, nettrace_take_string(row), &making.is_out_of_memory);
+    if (row->failed)
+        return TTR_OK; /* told with its block */
+    const struct type *root = take_struct(&making, row, 0);
+    if (root) {
+        struct cursor options = cursor_part(row, cursor_u16le(row));
+        take_options(&options, &said);
+        said.has_places = making.has_places;
+        said.root[0] = arena_take(&reader->arena, sizeof *root);
+        if (said.root[0])
+            *said.root[0] = *root;
+        making.is_out_of_memory |= !said.root[0];
+    } else if (!making.is_out_of_memory) {
+        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-metadata", "the fields of \"%s\" are not decoded: %s",
+                   ttr_text_get(reader->t, said.name).p, making.problem ? making.problem : "they are not whole");
+    }
+    if (making.is_out_of_memory || !nettrace_name_event(reader, &said))
+        return fail_memory(reader->error);
+    row->failed = false;
+    return nettrace_type_add(reader, &said, offset);
+}
+
+ttr_status nettrace_metadata6(struct nettrace_reader *reader, struct cursor *c)
+{
+    ttr_status status = TTR_OK;
+    (void)cursor_skip(c, cursor_u16le(c));
+    while (cursor_left(c) > 0 && !c->failed && status == TTR_OK) {
+        struct cursor row = cursor_part(c, cursor_u16le(c));
+        if (c->failed)
+            break;
+        status = take_row(reader, &row);
+        c->failed |= row.failed;
+    }
+    return status;
+}
