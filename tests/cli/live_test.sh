@@ -42,6 +42,10 @@ says "json_has_the_sessions" "\"$daemon/host/elsewhere/other \(timer" "$tracetta
 succeeds "a_session_is_recorded_by_converting_it" "$tracetta" convert -q -o "$work/record.jsonl" --to=jsonl "$url"
 [ "$(grep -c '"ev"' "$work/record.jsonl")" = 14 ]
 verdict "all_of_it" $? "$(wc -l <"$work/record.jsonl") lines"
+for version in 1.8 2 1.1; do
+    succeeds "also_into_ctf_$version" "$tracetta" convert -q -o "$work/record-$version" --to=ctf --option="ctf.version=$version" "$url"
+    says "all_of_it_in_files_that_are_found_as_ctf_$version" '^events    14$' "$tracetta" info "$work/record-$version"
+done
 refuses "a_session_that_is_not_there_is_told" 3 'has no session "mine" of host "raton"' "$tracetta" cat "$daemon/host/raton/mine"
 refuses "a_url_that_is_none_is_told_with_the_form" 2 'net://HOST\[:PORT\]/host/HOSTNAME/SESSION' "$tracetta" cat "$daemon/raton/auto"
 unserve

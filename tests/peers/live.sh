@@ -165,3 +165,38 @@ sleep 0.3
 compare lossy "a session that lost events is read to its end"
 [ "$(lost "$work/said")" -gt 0 ] && [ "$(lost "$work/said")" = "$(lost "$work/warned")" ]
 tell $? "events that the tracer lost are counted as babeltrace2 counts them ($(lost "$work/said"))"
+
+record kept --subbuf-size=16k --num-subbuf=8 --blocking-timeout=inf
+set -m
+"$tracetta" convert -q "$url/kept" --to=ctf -o "$work/kept" 2>"$work/said" &
+follower=$!
+"$app" 3000 2
+for ((i = 0; i < 100; i++)); do
+    [ "$("$tracetta" info --json "$work"/stored/"$(hostname)"/kept-* 2>/dev/null | sed -n 's/^  "events": \([0-9]*\),/\1/p')" = 6000 ] && break
+    sleep 0.1
+done
+sleep 1
+kill -INT $follower
+wait $follower
+[ $? = 130 ] && [ "$(babeltrace2 "$work/kept" 2>/dev/null | wc -l)" = 6000 ]
+tell $? "a session is recorded as CTF that babeltrace2 reads, until Ctrl-C"
+lttng destroy kept >>"$work/lttng.log" 2>&1
+
+record gone --subbuf-size=16k --num-subbuf=8 --blocking-timeout=inf
+"$app" 2000 2
+sleep 0.5
+"$tracetta" cat --style=babeltrace2 --option=live-reconnect=10 "$url/gone" >"$work/ours" 2>"$work/said" &
+follower=$!
+for ((i = 0; i < 100; i++)); do
+    [ "$(wc -l <"$work/ours")" -ge 4000 ] && break
+    sleep 0.1
+done
+kill -9 $relayd
+wait $relayd 2>/dev/null
+lttng-relayd --group=root -o "$work/stored-anew" >>"$work/relayd.log" 2>&1 &
+relayd=$!
+wait $follower
+status=$?
+[ $status = 0 ] && [ "$(wc -l <"$work/ours")" = 4000 ] && grep -q 'may have discarded packets' "$work/said"
+tell $? "of a session whose daemon dies and begins anew all that came is shown, and that there is no more is told"
+[ $status = 0 ] || quote "$work/said"

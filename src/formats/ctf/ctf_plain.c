@@ -157,10 +157,11 @@ static size_t section_size(const char *file, size_t n)
     return has_tail ? digits - 1 : n;
 }
 
-/* Names the file: as the source's, with a number in it where that is taken.  The RFC finds the section (its first bytes) and the cpu in it. */
+/* Names the file: as the source's, with a number in it where that is taken.  The RFC finds the section (its first bytes) and the cpu in it.
+ * Streams of live sessions have paths; in a folder below the trace nobody would look for them. */
 static void name_stream(struct plain *plain)
 {
-    const char *file = plain->schema->stream->file;
+    const char *path = plain->schema->stream->file, *slash = strrchr(path, '/'), *file = slash && slash[1] ? slash + 1 : path;
     bool has_cpu = plain->version == CTF_RFC_1_1 && plain->about->has_cpu;
     size_t n = strlen(file) < NAME_MOST - 3 * NUMBER_MAX ? strlen(file) : NAME_MOST - 3 * NUMBER_MAX, base = has_cpu ? section_size(file, n) : n;
     memcpy(plain->name, file, base);
