@@ -20,6 +20,7 @@ struct symbol {
 
 struct symbol_file {
     char *path;
+    int fd; /* -1 = none */
     Elf *elf;
     struct dwarf_index *dwarf;
     struct symbol *symbol; /* by value */
@@ -27,6 +28,13 @@ struct symbol_file {
     struct symbol_rules rules;
     bool has_looked_for_symbols, is_partial; /* is_partial: the table has only what other files may call */
 };
+
+static void close_descriptor(struct symbol_file *file)
+{
+    if (file->fd >= 0)
+        (void)close(file->fd);
+    file->fd = -1;
+}
 
 struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules *rules, bool *is_damaged)
 {
@@ -43,10 +51,10 @@ struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules
     bool is_fine = file->elf && elf_kind(file->elf) == ELF_K_ELF;
     if (is_fine)
         file->dwarf = dwarf_index_new(file->elf, rules->is_exact);
-    is_fine = is_fine && elf_cntl(file->elf, ELF_C_FDREAD) == 0; /* descriptors are few */
     *is_damaged = fd >= 0 && !is_fine;
-    if (fd >= 0)
-        (void)close(fd);
+    file->fd = fd;
+    if (is_fine && !rules->no_mmap && elf_cntl(file->elf, ELF_C_FDREAD) == 0)
+        close_descriptor(file); /* they are few, and a mapped file needs none */
     if (is_fine)
         return file;
     symbol_file_close(file);
@@ -59,6 +67,7 @@ void symbol_file_close(struct symbol_file *file)
         return;
     dwarf_index_free(file->dwarf);
     (void)elf_end(file->elf);
+    close_descriptor(file);
     free(file->symbol);
     free(file->path);
     free(file);
