@@ -117,6 +117,9 @@ TTR_API ttr_dotnet_providers *ttr_dotnet_providers_new(void);
  * is named twice is wanted for both reasons. */
 TTR_API TTR_MUST ttr_status ttr_dotnet_providers_add(ttr_dotnet_providers *set, const char *text, ttr_error *error);
 
+/* Adds one provider as it is, with any bytes in its arguments; its texts are copied. */
+TTR_API TTR_MUST ttr_status ttr_dotnet_providers_add_one(ttr_dotnet_providers *set, const ttr_dotnet_provider *provider, ttr_error *error);
+
 /* Adds events of the runtime itself by the names of their keywords ("gc+jit"); NULL or "" as level is informational. */
 TTR_API TTR_MUST ttr_status ttr_dotnet_providers_add_clr(ttr_dotnet_providers *set, const char *keywords, const char *level, ttr_error *error);
 

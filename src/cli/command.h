@@ -31,7 +31,8 @@ enum verb {
     VERB_RECOVER = 1u << 7,
     VERB_FORMATS = 1u << 8,
     VERB_PS = 1u << 9,
-    VERB_RECORD = 1u << 10
+    VERB_RECORD = 1u << 10,
+    VERB_COUNTERS = 1u << 11
 };
 
 struct call {
@@ -70,5 +71,6 @@ int run_recover(struct call *call);
 int run_formats(struct call *call);
 int run_ps(struct call *call);
 int run_record(struct call *call);
+int run_counters(struct call *call);
 
 #endif

@@ -57,6 +57,11 @@ static const char *const record_examples[] = {
     "tracetta record --dotnet --providers=My-Source:0xFF:verbose 1234", "everything that one source of events has",
     "tracetta record --dotnet -o start.nettrace -- dotnet app.dll", "a program from its first instruction to its end", NULL};
 
+static const char *const counters_examples[] = {
+    "tracetta counters 1234", "the counters of the runtime, every second",
+    "tracetta counters --counters='System.Runtime[cpu-usage,gc-heap-size],My-Meter' app", "some of them, and all of a meter of the program's own",
+    "tracetta counters --format=csv --refresh-interval=5 --duration=1min -o out.csv app", "a minute of them for a table", NULL};
+
 static const struct command commands[] = {
     {"info", VERB_INFO, "FILE...", 1, SIZE_MAX, "say what is in a trace",
      "Prints format, clocks, time span, numbers of events by kind, threads, losses and damage; of a trace that describes its events also their "
@@ -104,6 +109,10 @@ static const struct command commands[] = {
      "Without --profile, --providers and --clrevents the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other profiles: "
      "gc-verbose, gc-collect, database, cpu-sampling.",
      record_examples, run_record},
+    {"counters", VERB_COUNTERS, "PID|NAME", 1, 1, "watch counters of a live process",
+     "Shows EventCounters and meters of a .NET process as they change: on a terminal as a table that renews itself, else as a table each time, as CSV or "
+     "as JSON. Without --counters those of System.Runtime. Ends with Ctrl-C, after --duration, or with the process.",
+     counters_examples, run_counters},
 };
 
 const struct command *command_at(size_t i)

@@ -75,3 +75,30 @@ const char *dotnet_user(uint32_t uid)
     const struct passwd *user = getpwuid(uid);
     return user ? user->pw_name : "its user";
 }
+
+bool dotnet_parse_duration(const char *text, uint64_t *ns)
+{
+    static const uint64_t factors[] = {24, 60, 60};
+    int64_t whole;
+    if (!strchr(text, ':')) {
+        if (!units_parse_seconds(text, &whole) || whole <= 0)
+            return false;
+        *ns = (uint64_t)whole;
+        return true;
+    }
+    uint64_t seconds = 0, part;
+    size_t parts = 1;
+    for (const char *at = text; *at; at++)
+        parts += *at == ':';
+    for (size_t i = 4 - (parts <= 4 ? parts : 4); parts <= 4 && i < 4; i++) {
+        char digits[16];
+        size_t n = strcspn(text, ":");
+        (void)snprintf(digits, sizeof digits, "%.*s", (int)n, text);
+        if (n == 0 || n > 6 || !units_parse_count(digits, &part))
+            return false;
+        seconds = (i ? seconds * factors[i - 1] : 0) + part;
+        text += n + (text[n] == ':');
+    }
+    *ns = seconds * 1000000000;
+    return parts <= 4 && seconds > 0;
+}

@@ -23,4 +23,7 @@ int dotnet_choose(const ttr_dotnet_list *list, const char *word, ttr_dotnet_proc
 /* The name of a user, or the number; borrowed until the next call. */
 const char *dotnet_user(uint32_t uid);
 
+/* "dd:hh:mm:ss", or with fewer parts, or "30s": nanoseconds, more than 0. */
+bool dotnet_parse_duration(const char *text, uint64_t *ns);
+
 #endif

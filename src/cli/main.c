@@ -41,7 +41,8 @@ static int run_command(const struct command *command, char **argv, int n)
         help_command(stdout, command);
         outcome = OUTCOME_FINE;
     } else if (operands >= 0 && call.paths_n < command->operands_min) {
-        outcome = talk_misuse(command->name, "%s wants a file (\"-\" is standard input)", command->name);
+        outcome = talk_misuse(command->name, "%s %s", command->name, command->verb == VERB_COUNTERS ? "wants a process, by number or name; \"tracetta ps\" lists them" :
+                              "wants a file (\"-\" is standard input)");
     } else if (operands >= 0 && call.paths_n > command->operands_max) {
         outcome = talk_misuse(command->name, "%s takes no \"%s\"", command->name, call.path[command->operands_max]);
     } else if (operands >= 0) {
@@ -49,8 +50,8 @@ static int run_command(const struct command *command, char **argv, int n)
     }
     outcome = end_output(&call.term, outcome);
     settings_free(&call.set);
-    /* Ctrl-C is how a recording is ended, and no failure of it. */
-    if (interrupt_came() && outcome <= OUTCOME_NO && command->verb != VERB_RECORD) {
+    /* Ctrl-C is how these are ended, and no failure. */
+    if (interrupt_came() && outcome <= OUTCOME_NO && !(command->verb & (VERB_RECORD | VERB_COUNTERS))) {
         talk_note(&call, "interrupted");
         return 128 + interrupt_came();
     }

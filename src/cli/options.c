@@ -14,13 +14,13 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0x7ff,
-    LIVE = VERB_PS | VERB_RECORD,
+    EVERY = 0xfff,
+    LIVE = VERB_PS | VERB_RECORD | VERB_COUNTERS,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
     MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE,
     REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
-    WRITES = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_RECOVER | VERB_RECORD
+    WRITES = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_RECOVER | VERB_RECORD | VERB_COUNTERS
 };
 
 static const struct option_row table[] = {
@@ -80,7 +80,7 @@ static const struct option_row table[] = {
      "logalways, critical, error, warning, informational (default), verbose; arguments as Key=Value;Key=\"Value, Value\""},
     {"clrevents", 0, OPTION_TEXT, GROUP_VERB, AT(clr_events), VERB_RECORD, "LIST", NULL, "record events of the runtime by keyword: gc+jit+exception"},
     {"clreventlevel", 0, OPTION_TEXT, GROUP_VERB, AT(clr_level), VERB_RECORD, "LEVEL", NULL, "of --clrevents, as for --providers"},
-    {"duration", 0, OPTION_TEXT, GROUP_VERB, AT(duration), VERB_RECORD, "TIME", NULL, "stop after this time: 30s, 5min, or dd:hh:mm:ss"},
+    {"duration", 0, OPTION_TEXT, GROUP_VERB, AT(duration), VERB_RECORD | VERB_COUNTERS, "TIME", NULL, "stop after this time: 30s, 5min, or dd:hh:mm:ss"},
     {"rundown", 0, OPTION_TEXT, GROUP_VERB, AT(rundown), VERB_RECORD, "KEYWORDS", NULL,
      "what the runtime tells at the end, in hexadecimal; false: nothing, and stacks stay without names"},
     {"buffersize", 0, OPTION_COUNT, GROUP_VERB, AT(buffer_mb), VERB_RECORD, "MB", NULL, "size of the buffer in the process (default 256)"},
@@ -88,6 +88,10 @@ static const struct option_row table[] = {
      "when that is full, lose events (default) or let the program wait (.NET 11 and later)"},
     {"no-stacks", 0, OPTION_FLAG, GROUP_VERB, AT(no_stacks), VERB_RECORD, NULL, NULL, "events without stacks (.NET 8 and later)"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(record_format), VERB_RECORD, "FORMAT", "nettrace|netperf", "format of the file (default nettrace)"},
+    {"counters", 0, OPTION_TEXT, GROUP_VERB, AT(counters), VERB_COUNTERS, "LIST", NULL,
+     "show these: PROVIDER or PROVIDER[NAME,NAME], several with commas; an EventSource or a meter (default System.Runtime)"},
+    {"refresh-interval", 0, OPTION_COUNT, GROUP_VERB, AT(refresh), VERB_COUNTERS, "SECONDS", NULL, "time between two values (default 1)"},
+    {"format", 0, OPTION_TEXT, GROUP_VERB, AT(counter_format), VERB_COUNTERS, "FORMAT", "table|csv|json", "print a table (default), CSV or JSON, as dotnet-counters does"},
     {"diagnostic-port", 0, OPTION_TEXT, GROUP_VERB, AT(port), VERB_RECORD, "PATH[,connect]", NULL,
      "make a socket at PATH and record the first runtime that connects to it (started with DOTNET_DiagnosticPorts=PATH); connect: PATH is a socket "
      "of the runtime"},

@@ -18,6 +18,8 @@ struct words {
 
 /* Everything any option may set; 0, NULL and false where not given. */
 struct settings {
+    const char *counters, *counter_format;
+    uint64_t refresh;
     const char *record_format, *clr_events, *clr_level, *rundown, *buffering, *duration, *port;
     struct words profiles, sources; /* of events, to record */
     uint64_t buffer_mb;

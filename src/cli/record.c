@@ -79,34 +79,6 @@ static bool parse_rundown(const struct job *job, const char *text, uint64_t *run
     return !*end && end != text && text[0] != '-' && errno == 0;
 }
 
-/* "dd:hh:mm:ss", or with fewer parts, or "30s". */
-static bool parse_duration(const char *text, uint64_t *ns)
-{
-    static const uint64_t factors[] = {24, 60, 60};
-    int64_t whole;
-    if (!strchr(text, ':')) {
-        if (!units_parse_seconds(text, &whole) || whole <= 0)
-            return false;
-        *ns = (uint64_t)whole;
-        return true;
-    }
-    uint64_t seconds = 0, part;
-    size_t parts = 1;
-    for (const char *at = text; *at; at++)
-        parts += *at == ':';
-    for (size_t i = 4 - (parts <= 4 ? parts : 4); parts <= 4 && i < 4; i++) {
-        char digits[16];
-        size_t n = strcspn(text, ":");
-        (void)snprintf(digits, sizeof digits, "%.*s", (int)n, text);
-        if (n == 0 || n > 6 || !units_parse_count(digits, &part))
-            return false;
-        seconds = (i ? seconds * factors[i - 1] : 0) + part;
-        text += n + (text[n] == ':');
-    }
-    *ns = seconds * 1000000000;
-    return parts <= 4 && seconds > 0;
-}
-
 static int read_wish(struct job *job)
 {
     const struct settings *set = &job->call->set;
@@ -123,7 +95,7 @@ static int read_wish(struct job *job)
         return talk_misuse("record", "--buffersize is in MB: at most 65536");
     if (!parse_rundown(job, set->rundown, &job->wish.rundown))
         return talk_misuse("record", "--rundown cannot be \"%s\": it wants false, true, or keywords in hexadecimal", set->rundown);
-    if (set->duration && !parse_duration(set->duration, &job->recording.limit_ns))
+    if (set->duration && !dotnet_parse_duration(set->duration, &job->recording.limit_ns))
         return talk_misuse("record", "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss", set->duration);
     if (set->no_stacks)
         job->wish.flags |= TTR_DOTNET_NO_STACKS;

@@ -241,6 +241,17 @@ ttr_status ttr_dotnet_providers_add(ttr_dotnet_providers *set, const char *text,
     }
 }
 
+ttr_status ttr_dotnet_providers_add_one(ttr_dotnet_providers *set, const ttr_dotnet_provider *provider, ttr_error *error)
+{
+    ttr_dotnet_provider copy = *provider;
+    const char *arguments = provider->arguments ? provider->arguments : "";
+    if (!provider->name || !provider->name[0])
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "a provider has no name");
+    copy.name = arena_copy(&set->texts, provider->name, strlen(provider->name));
+    copy.arguments = arena_copy(&set->texts, arguments, strlen(arguments));
+    return copy.name && copy.arguments ? add(set, &copy, false, error) : fail_memory(error);
+}
+
 static uint64_t clr_bit(const char *name, size_t n)
 {
     for (size_t i = 0; i < sizeof clr_keywords / sizeof *clr_keywords; i++)

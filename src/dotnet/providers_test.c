@@ -33,6 +33,21 @@ static void parts_that_are_left_out_have_values_that_are_of_use(void **state)
     ttr_dotnet_providers_free(set);
 }
 
+static void one_may_be_added_as_it_is(void **state)
+{
+    (void)state;
+    char name[] = "A", arguments[] = "x=1,2";
+    ttr_dotnet_provider provider = {.name = name, .keywords = 3, .level = 2, .arguments = arguments};
+    ttr_dotnet_providers *set = ttr_dotnet_providers_new();
+    assert_int_equal(ttr_dotnet_providers_add_one(set, &provider, NULL), TTR_OK);
+    name[0] = arguments[0] = '?';
+    check(set, 0, "A", 3, 2);
+    assert_true(ttr_dotnet_providers_at(set, 0, &provider));
+    assert_string_equal(provider.arguments, "x=1,2");
+    assert_int_equal(ttr_dotnet_providers_add_one(set, &(ttr_dotnet_provider){.name = ""}, NULL), TTR_E_MISUSE);
+    ttr_dotnet_providers_free(set);
+}
+
 static void what_is_named_twice_is_wanted_for_both_reasons(void **state)
 {
     (void)state;
@@ -104,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_that_are_left_out_have_values_that_are_of_use),
+        cmocka_unit_test(one_may_be_added_as_it_is),
         cmocka_unit_test(what_is_named_twice_is_wanted_for_both_reasons),
         cmocka_unit_test(profiles_add_up_and_give_way_to_what_is_named),
         cmocka_unit_test(slips_are_told_with_what_there_is),

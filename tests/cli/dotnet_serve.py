@@ -18,6 +18,7 @@ line a command, in words.  Keys:
   port=PATH         does not serve: connects to PATH, says who it is, and connects again after each command
   cookie=BYTE       of which its cookie is made (default 7)
   suspended=yes     with port: begins its stream only after the command to resume, and waits for it at most 10 s
+  counters=yes      sessions give counters twice a second instead of blocks
   ready=FILE        makes this file when it is there
 """
 import os
@@ -169,6 +170,64 @@ class Runtime:
     def block(self, at, size):
         return self.tagged("EventBlock", 2, struct.pack("<HHqq", 20, 1, 0, 0) + b"\0" * (size - 20), at)
 
+    # --- Counters ---
+
+    @staticmethod
+    def row(number, meta, payload):
+        """A compressed event: metadata, sequence, capture thread and processor, thread, time, size of the payload."""
+        size, tail = len(payload), b""
+        while size > 127:
+            tail, size = tail + bytes([size & 127 | 128]), size >> 7
+        tail += bytes([size])
+        return bytes([0x87, meta, number, 1, 0, 1, 0]) + tail + payload
+
+    @staticmethod
+    def utf16(value):
+        return value.encode("utf-16-le") + b"\0\0"
+
+    def field(self, name, code, nested=None):
+        inner = b"" if nested is None else struct.pack("<i", len(nested)) + b"".join(nested)
+        return struct.pack("<i", code) + inner + self.utf16(name)
+
+    def definition(self, key, provider, name, fields):
+        return (struct.pack("<i", key) + self.utf16(provider) + struct.pack("<i", 1) + self.utf16(name) +
+                struct.pack("<qiii", 0, 0, 4, len(fields)) + b"".join(fields))
+
+    def counter_metadata(self):
+        text, number = 18, 14
+        mean = [self.field("Name", text), self.field("DisplayName", text), self.field("Mean", number), self.field("DisplayUnits", text)]
+        rate = [self.field("Name", text), self.field("DisplayName", text), self.field("Increment", number), self.field("DisplayUnits", text)]
+        meter = [self.field(name, text) for name in ("sessionId", "meterName", "meterVersion", "instrumentName", "unit", "tags", "rate")]
+        histogram = [self.field(name, text) for name in ("sessionId", "meterName", "meterVersion", "instrumentName", "unit", "tags", "quantiles")]
+        nest = lambda fields: [self.field("", 1, [self.field("Payload", 1, fields)])]
+        rows = [self.definition(1, "Demo", "EventCounters", nest(mean)), self.definition(2, "Demo", "EventCounters", nest(rate)),
+                self.definition(3, "System.Diagnostics.Metrics", "CounterRateValuePublished", meter),
+                self.definition(4, "System.Diagnostics.Metrics", "HistogramValuePublished", histogram)]
+        return b"".join(self.row(0, 0, row) for row in rows)
+
+    def counter_events(self, i):
+        texts = lambda *values: b"".join(map(self.utf16, values))
+        return b"".join([
+            self.row(0, 1, texts("load", "Load, now") + struct.pack("<d", 1.5 + i) + texts("%")),
+            self.row(0, 2, texts("hits", "Hits") + struct.pack("<d", 10.0) + texts("")),
+            self.row(0, 3, texts("SHARED", "Shop", "", "sales", "items", "city=Ulm", str(i))),
+            self.row(0, 4, texts("SHARED", "Shop", "", "delay", "ms", "", "0.5=2;0.95=7.5")),
+        ])
+
+    def count(self, link, stopped):
+        block = lambda name, rows, at: self.tagged(name, 2, struct.pack("<HHqq", 20, 1, 0, 0) + rows, at)
+        data = self.stream(0)
+        data += block("MetadataBlock", self.counter_metadata(), len(data))
+        link.sendall(data)
+        at = len(data)
+        for i in range(100):
+            piece = block("EventBlock", self.counter_events(i), at)
+            link.sendall(piece)
+            at += len(piece)
+            if stopped.wait(0.5):
+                break
+        link.sendall(b"\1")
+
     def collect(self, link, command, reader):
         if command > self.number("collect", 7):
             return self.refuse(link, UNKNOWN)
@@ -179,6 +238,10 @@ class Runtime:
         self.sessions[0x1234] = (stopped, answered)
         self.send(link, struct.pack("<Q", 0x1234))
         self.resumed.wait(10)
+        if self.keys.get("counters") == "yes":
+            self.count(link, stopped)
+            answered.set()
+            return None
         data = self.stream(self.number("events", 5))
         if "dies" in self.keys:
             link.sendall(data[:self.number("dies", 0)])

@@ -188,6 +188,41 @@ run_status=$?
 verdict "a_second_ctrl_c_ends_at_once_and_keeps_what_came" $? "exit status $run_status"
 unserve
 
+# --- counters ---
+serve counters=yes
+run "$tracetta" counters --format=csv --counters='Demo,Shop' --duration=1.2s "$pid"
+cat >"$work/expected" <<'END'
+Timestamp,Provider,Counter Name,Counter Type,Mean/Increment
+Demo,"Load, now (%)",Metric,1.5
+Demo,Hits (Count / 1 sec),Rate,10
+Shop,sales (items / 1 sec)[city=Ulm],Rate,0
+Shop,delay (ms)[Percentile=0.5],Metric,2
+Shop,delay (ms)[Percentile=0.95],Metric,7.5
+Demo,"Load, now (%)",Metric,2.5
+END
+[ $run_status = 0 ] && sed 's|^[0-9/]* [0-9:]*,||' "$work/.out" | head -n 7 | cmp -s - "$work/expected"
+verdict "counters_and_meters_become_lines_of_csv" $? "exit status $run_status"
+logged "both_are_asked_for" '^collect6 .* mb=10 .* rundown=0x0 .* Demo:0x0:4:EventCounterIntervalSec=1 Shop:.* System.Diagnostics.Metrics:0x2:4:SessionId=SHARED;Metrics=Demo,Shop;RefreshInterval=1;'
+run "$tracetta" counters --format=json --counters='Shop[sales],Demo[hits,none]' --duration=0.3s "$pid"
+[ $run_status = 0 ] && grep -q '"name": "Hits (Count / 1 sec)"' "$work/.out" && grep -q '"tags": "city=Ulm"' "$work/.out" && ! grep -Eq 'Load|delay' "$work/.out" &&
+    "$python" -m json.tool "$work/.out" >/dev/null
+verdict "some_of_them_become_json" $? "exit status $run_status"
+says "a_table_is_printed_each_time" '^    Load, now \(%\)  *1\.5$' "$tracetta" counters --counters=Demo --duration=0.3s "$pid"
+run "$tracetta" counters --counters=Nothing --duration=0.3s "$pid"
+[ $run_status = 0 ] && grep -q 'no counter of this name' "$work/.err"
+verdict "counters_that_say_nothing_are_told" $? "exit status $run_status"
+"$tracetta" counters --format=csv --counters=Demo "$pid" >"$work/live" 2>"$work/.err" &
+command=$!
+wait_for grep -q 'Load, now (%)",Metric,1.5' "$work/live"
+verdict "a_value_is_shown_when_it_is_there_and_not_with_the_next" $? "$(cat "$work/live")"
+kill -INT $command
+wait $command
+run_status=$?
+[ $run_status = 0 ]
+verdict "ctrl_c_ends_the_watching" $? "exit status $run_status"
+refuses "counters_want_a_process" 2 'wants a process' "$tracetta" counters
+unserve
+
 # --- Sockets of ours, which runtimes connect to ---
 record --duration=0.5s -- "$python" "$here/dotnet_serve.py" "$TMPDIR" port="$TMPDIR/none"
 [ $run_status = 3 ] && grep -q 'before a .NET runtime started in it' "$work/.err"
@@ -195,6 +230,7 @@ verdict "a_program_that_is_none_of_net_is_told" $? "exit status $run_status"
 record -- "$work/no-such-program"
 [ $run_status = 3 ] && grep -q 'cannot be run: No such file' "$work/.err" && [ ! -e "$work/out.nettrace" ]
 verdict "a_program_that_is_not_there_is_told" $? "exit status $run_status"
+rm -f "$TMPDIR/log"
 # shellcheck disable=SC2016  # the started shell expands it
 record -- bash -c 'exec "$0" "$1" "$2" port="${DOTNET_DiagnosticPorts%,suspend}" suspended=yes ends=yes' "$python" "$here/dotnet_serve.py" "$TMPDIR"
 [ $run_status = 0 ] && ended "$work/out.nettrace"

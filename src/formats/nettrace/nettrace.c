@@ -1,6 +1,10 @@
 /* nettrace as a format: what it is called, what it can do.  The reader's parts are in nettrace.h. */
 #include "formats/nettrace/nettrace.h"
 
+static const ttr_option_info options[] = {
+    {"order", "time|block", "give events in order of time (default), or those of each block as soon as it is there: for live traces", false},
+};
+
 const struct format format_nettrace = {
     .name = "nettrace",
     .title = ".NET EventPipe",
@@ -14,4 +18,6 @@ const struct format format_nettrace = {
     .open = nettrace_open,
     .next = nettrace_next,
     .close = nettrace_close,
+    .options = options,
+    .options_n = sizeof options / sizeof *options,
 };

@@ -165,6 +165,7 @@ struct nettrace_reader {
     int64_t sync_ns;
     uint64_t at;                 /* offset of the next object */
     uint64_t end;                /* V1, V2: offset behind the last event; else UINT64_MAX */
+    bool gives_blocks;           /* events of a block do not wait for older ones of others */
     bool is_over;                /* nothing comes behind what waits */
     bool resets_point;           /* what waits is given: forget stacks and labels */
     bool resets_threads, resets_metadata; /* and these too */

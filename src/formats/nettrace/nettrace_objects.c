@@ -5,7 +5,8 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-#define FRAME_MAX (3 + 12 + NETTRACE_NAME_MAX + 1)
+#define FRAME_MIN (3 + 12)
+#define FRAME_MAX (FRAME_MIN + NETTRACE_NAME_MAX + 1)
 #define SEARCH_BYTES 65536u
 #define OBJECT_MAX ((uint64_t)256 << 20) /* real blocks have about 100 KiB */
 
@@ -133,6 +134,8 @@ static ttr_status take_events(struct nettrace_reader *reader, const struct frame
     reader->in->packets++;
     ttr_status status = nettrace_scan(reader, &block);
     (void)cursor_skip(c, (uint64_t)(block.stop - block.begin));
+    if (reader->gives_blocks && !block.is_metadata)
+        nettrace_order_release(reader, UINT64_MAX);
     return status;
 }
 
@@ -278,19 +281,31 @@ static ttr_status meet_end(struct nettrace_reader *reader, const struct nettrace
     return TTR_OK;
 }
 
+/* Shows the frame, and asks for no byte behind it: of a live trace that may come only with the next events. */
+static ttr_status show_frame(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
+{
+    ttr_status status = nettrace_show(reader, reader->at, FRAME_MIN, bytes);
+    if (status != TTR_OK || bytes->n < FRAME_MIN)
+        return status;
+    uint32_t name_n = load_u32le(bytes->p + FRAME_MIN - 4);
+    return nettrace_show(reader, reader->at, name_n <= NETTRACE_NAME_MAX ? FRAME_MIN + name_n + 1 : FRAME_MAX, bytes);
+}
+
 ttr_status nettrace_object(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
     struct frame frame;
     if (reader->is_lost)
         return search(reader);
-    ttr_status status = nettrace_show(reader, reader->at, FRAME_MAX, &bytes);
+    ttr_status status = show_frame(reader, &bytes);
     if (status != TTR_OK)
         return status;
     if (bytes.n == 0 || bytes.p[0] == NETTRACE_NULL)
         return meet_end(reader, &bytes);
-    if (!read_frame(&bytes, &frame))
-        return meet_bad_frame(reader, &bytes);
+    if (!read_frame(&bytes, &frame)) {
+        status = nettrace_show(reader, reader->at, FRAME_MAX, &bytes);
+        return status == TTR_OK ? meet_bad_frame(reader, &bytes) : status;
+    }
     if (frame.kind == KIND_TRACE || frame.kind == KIND_FILE)
         return take_trace(reader, &frame);
     return take_sized(reader, &frame);

@@ -2,7 +2,7 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-#define OPEN_BYTES 65536u
+#define OPEN_BYTES (NETTRACE_MAGIC_BYTES + 4 + NETTRACE_SERIALIZATION_BYTES) /* of a live trace more may come only later */
 #define FLAT_BYTES ((uint64_t)1 << 20)
 
 ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need, struct nettrace_bytes *bytes)
@@ -231,6 +231,18 @@ static ttr_status take_head(struct nettrace_reader *reader, const struct nettrac
     return text ? TTR_OK : input_damage(reader->in, 0, bytes->n, "nettrace.cut", reader->error, "the trace ends inside its head");
 }
 
+static ttr_status read_options(struct input *in, ttr_error *error)
+{
+    struct nettrace_reader *reader = in->own;
+    const char *order = input_option(in, "order");
+    reader->gives_blocks = order && strcmp(order, "block") == 0;
+    if (reader->gives_blocks)
+        in->base.order = TTR_ORDER_NONE;
+    if (order && !reader->gives_blocks && strcmp(order, "time") != 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the order of nettrace cannot be \"%s\": there are time and block", order);
+    return TTR_OK;
+}
+
 ttr_status nettrace_open(struct input *in, ttr_error *error)
 {
     struct nettrace_reader *reader = in->own;
@@ -248,10 +260,14 @@ ttr_status nettrace_open(struct input *in, ttr_error *error)
     pairmap_init(&reader->threads.by_id, &reader->t->counted);
     pairmap_init(&reader->threads.by_index, &reader->t->counted);
     pairmap_init(&reader->labels.by_number, &reader->t->counted);
-    ttr_status status = nettrace_show(reader, 0, OPEN_BYTES, &bytes);
+    ttr_status status = read_options(in, error);
+    if (status == TTR_OK)
+        status = nettrace_show(reader, 0, OPEN_BYTES, &bytes);
     if (status == TTR_OK)
         status = take_head(reader, &bytes);
-    if (status == TTR_OK && !reader->is_over && reader->at < bytes.n)
+    if (status == TTR_OK && !reader->is_over)
+        status = nettrace_show(reader, reader->at, 1, &bytes);
+    if (status == TTR_OK && !reader->is_over && bytes.n > 0)
         status = reader->version >= NETTRACE_V6 ? nettrace_block6(reader) : nettrace_object(reader); /* nearly always Trace, which says the version */
     return status;
 }

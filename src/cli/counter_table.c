@@ -1,0 +1,403 @@
+/* Counter events become rows.
+ *
+ * EventCounters: event "EventCounters" of any provider, with Name, DisplayName, DisplayUnits, and Mean or Increment.  Meters: events of
+ * System.Diagnostics.Metrics, with meterName, instrumentName, unit, tags, and rate, value, lastValue or quantiles, as text. */
+#include "counter_table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "command.h"
+#include "talk.h"
+
+#define METERS "System.Diagnostics.Metrics"
+#define PART 512u
+
+/* What one event says; texts are borrowed from it. */
+struct said {
+    ttr_text provider, key, title, units, tags, quantiles;
+    double value;
+    bool has_value, is_rate;
+    int64_t time;
+};
+
+int counter_table_init(struct counter_table *table, struct call *call, const char *wanted, const char *what, uint64_t seconds)
+{
+    const struct settings *set = &call->set;
+    const char *format = set->counter_format ? set->counter_format : "table";
+    *table = (struct counter_table){.call = call, .wanted = wanted, .what = what, .to = stdout, .seconds = seconds};
+    table->show = strcmp(format, "csv") == 0 ? COUNTER_CSV : strcmp(format, "json") == 0 ? COUNTER_JSON : COUNTER_TABLE;
+    if (set->output && strcmp(set->output, "-") != 0) {
+        table->to = fopen(set->output, set->overwrite ? "we" : "wxe");
+        table->is_own_file = table->to != NULL;
+    }
+    if (!table->to) {
+        talk_failure(set->output, errno == EEXIST ? "the file exists; --overwrite replaces it" : "cannot write: %s", strerror(errno));
+        table->to = stdout;
+        return OUTCOME_OUTPUT;
+    }
+    table->is_live = table->show == COUNTER_TABLE && !table->is_own_file && call->term.out_is_tty;
+    return OUTCOME_FINE;
+}
+
+void counter_table_free(struct counter_table *table)
+{
+    for (size_t i = 0; i < table->rows_n; i++) {
+        free(table->rows[i].provider);
+        free(table->rows[i].key);
+        free(table->rows[i].label);
+        free(table->rows[i].tags);
+    }
+    free(table->rows);
+    if (table->is_own_file && fclose(table->to) != 0)
+        talk_failure(table->call->set.output, "cannot write: %s", strerror(errno));
+    *table = (struct counter_table){0};
+}
+
+/* --- What an event says --- */
+
+static bool is(ttr_text text, const char *word)
+{
+    return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
+}
+
+/* Numbers of meters are text; a decimal comma of the program's culture is taken too. */
+static bool read_number(const ttr_value *value, double *number)
+{
+    char text[64], *end;
+    switch (value->type) {
+    case TTR_TYPE_FLOAT:
+        *number = value->v.f;
+        return true;
+    case TTR_TYPE_INT:
+        *number = (double)value->v.s;
+        return true;
+    case TTR_TYPE_UINT:
+        *number = (double)value->v.u;
+        return true;
+    case TTR_TYPE_TEXT:
+        (void)snprintf(text, sizeof text, "%.*s", (int)(value->text.n < 60 ? value->text.n : 60), value->text.p);
+        for (char *at = text; *at; at++)
+            *at = *at == ',' ? '.' : *at;
+        *number = strtod(text, &end);
+        return end != text && !*end;
+    default:
+        return false;
+    }
+}
+
+/* A field of an EventCounter's payload. */
+static void read_counter_field(struct said *said, const ttr_field *field)
+{
+    double number;
+    if (is(field->name, "Name"))
+        said->key = field->value.text;
+    else if (is(field->name, "DisplayName"))
+        said->title = field->value.text;
+    else if (is(field->name, "DisplayUnits"))
+        said->units = field->value.text;
+    else if (is(field->name, "Metadata"))
+        said->tags = field->value.text;
+    else if (is(field->name, "CounterType"))
+        said->is_rate = is(field->value.text, "Sum");
+    else if ((is(field->name, "Mean") || is(field->name, "Increment")) && read_number(&field->value, &number)) {
+        said->value = number;
+        said->has_value = true;
+        said->is_rate = is(field->name, "Increment");
+    }
+}
+
+/* A field of a meter's event. */
+static void read_meter_field(struct said *said, const ttr_field *field)
+{
+    double number;
+    if (is(field->name, "meterName"))
+        said->provider = field->value.text;
+    else if (is(field->name, "instrumentName"))
+        said->key = said->title = field->value.text;
+    else if (is(field->name, "unit"))
+        said->units = field->value.text;
+    else if (is(field->name, "tags"))
+        said->tags = field->value.text;
+    else if (is(field->name, "quantiles"))
+        said->quantiles = field->value.text;
+    else if ((is(field->name, "rate") || is(field->name, "lastValue") || is(field->name, "value")) && read_number(&field->value, &number)) {
+        /* Where both are told, an up-down counter shows its value, a counter its rate. */
+        said->has_value = true;
+        said->value = number;
+    }
+}
+
+/* --- Rows --- */
+
+size_t counter_item_length(const char *list)
+{
+    size_t depth = 0, n = 0;
+    for (; list[n] && (depth || list[n] != ','); n++)
+        depth = list[n] == '[' ? depth + 1 : list[n] == ']' && depth ? depth - 1 : depth;
+    return n;
+}
+
+/* True when a key is among n bytes of "KEY,KEY". */
+static bool has_key(const char *keys, size_t n, ttr_text key)
+{
+    for (size_t at = 0; at < n;) {
+        size_t key_n = strcspn(keys + at, ",]");
+        if (key_n == key.n && memcmp(keys + at, key.p, key_n) == 0)
+            return true;
+        at += key_n + 1;
+    }
+    return false;
+}
+
+/* True when "PROVIDER" or "PROVIDER[KEY,KEY]" is in the list of what is wanted. */
+static bool is_wanted(const char *list, const struct said *said)
+{
+    while (list && *list) {
+        size_t n = counter_item_length(list), name_n = strcspn(list, "[,");
+        bool is_this = name_n == said->provider.n && memcmp(list, said->provider.p, name_n) == 0;
+        if (is_this && (name_n == n || has_key(list + name_n + 1, n - name_n - 1, said->key)))
+            return true;
+        list += n + (list[n] == ',');
+        if (!*list)
+            return false;
+    }
+    return true;
+}
+
+static bool is_row(const struct counter_row *row, const struct said *said, ttr_text tags)
+{
+    return is(said->provider, row->provider) && is(said->key, row->key) && is(tags, row->tags);
+}
+
+static char *copy_text(ttr_text text)
+{
+    char *copy = malloc(text.n + 1);
+    if (copy && text.n)
+        memcpy(copy, text.p, text.n);
+    if (copy)
+        copy[text.n] = '\0';
+    return copy;
+}
+
+/* "CPU Usage (%)"; a rate is what came in one interval: "Allocation Rate (B / 1 sec)". */
+static char *make_label(const struct said *said, uint64_t seconds)
+{
+    char label[PART], units[PART / 2] = "";
+    ttr_text title = said->title.n ? said->title : said->key;
+    if (said->is_rate)
+        (void)snprintf(units, sizeof units, "%.*s / %" PRIu64 " sec", said->units.n ? (int)(said->units.n < 100 ? said->units.n : 100) : 5,
+                       said->units.n ? said->units.p : "Count", seconds);
+    else
+        (void)snprintf(units, sizeof units, "%.*s", (int)(said->units.n < 100 ? said->units.n : 100), said->units.p);
+    (void)snprintf(label, sizeof label, "%.*s%s%s%s", (int)(title.n < 200 ? title.n : 200), title.p, units[0] ? " (" : "", units, units[0] ? ")" : "");
+    return copy_text((ttr_text){label, strlen(label)});
+}
+
+/* The row of a counter, a new one where it is met for the first time; NULL when memory is out. */
+static struct counter_row *find_row(struct counter_table *table, const struct said *said, ttr_text tags)
+{
+    for (size_t i = 0; i < table->rows_n; i++)
+        if (is_row(&table->rows[i], said, tags))
+            return &table->rows[i];
+    if (table->rows_n == table->rows_capacity) {
+        size_t capacity = table->rows_capacity ? 2 * table->rows_capacity : 32;
+        struct counter_row *rows = realloc(table->rows, capacity * sizeof *rows);
+        if (!rows)
+            return NULL;
+        table->rows = rows;
+        table->rows_capacity = capacity;
+    }
+    struct counter_row row = {.provider = copy_text(said->provider), .key = copy_text(said->key), .label = make_label(said, table->seconds),
+                              .tags = copy_text(tags), .type = said->is_rate ? "Rate" : "Metric"};
+    if (!row.provider || !row.key || !row.label || !row.tags)
+        return NULL;
+    table->rows[table->rows_n] = row;
+    return &table->rows[table->rows_n++];
+}
+
+/* --- Showing --- */
+
+/* Seconds of a moment in the form a kind of output wants. */
+static const char *moment(int64_t time_ns, const char *form, char *text, size_t size)
+{
+    time_t seconds = (time_t)(time_ns / 1000000000);
+    struct tm parts = {0};
+    (void)gmtime_r(&seconds, &parts);
+    if (strftime(text, size, form, &parts) == 0)
+        text[0] = '\0';
+    return text;
+}
+
+/* A cell of CSV, quoted where it must be. */
+static void put_cell(FILE *to, const char *text)
+{
+    if (!strpbrk(text, "\",\n")) {
+        (void)fputs(text, to);
+        return;
+    }
+    (void)fputc('"', to);
+    for (; *text; text++) {
+        if (*text == '"')
+            (void)fputc('"', to);
+        (void)fputc(*text, to);
+    }
+    (void)fputc('"', to);
+}
+
+static void put_csv(const struct counter_table *table, const struct counter_row *row, int64_t time)
+{
+    char text[64], name[2 * PART];
+    (void)snprintf(name, sizeof name, "%s%s%s%s", row->label, row->tags[0] ? "[" : "", row->tags, row->tags[0] ? "]" : "");
+    (void)fprintf(table->to, "%s,", moment(time, "%m/%d/%Y %H:%M:%S", text, sizeof text));
+    put_cell(table->to, row->provider);
+    (void)fputc(',', table->to);
+    put_cell(table->to, name);
+    (void)fprintf(table->to, ",%s,%.15g\n", row->type, row->value);
+}
+
+static void put_json(struct counter_table *table, const struct counter_row *row, int64_t time)
+{
+    char text[64];
+    struct json *json = &table->json;
+    json_open(json, NULL, '{');
+    json_string(json, "timestamp", moment(time, "%Y-%m-%d %H:%M:%SZ", text, sizeof text));
+    json_string(json, "provider", row->provider);
+    json_string(json, "name", row->label);
+    json_string(json, "tags", row->tags);
+    json_string(json, "counterType", row->type);
+    json_float(json, "value", row->value);
+    json_close(json, '}');
+}
+
+static void put_line(const struct counter_table *table, const struct counter_row *row)
+{
+    char name[2 * PART];
+    (void)snprintf(name, sizeof name, "%s%s%s%s", row->label, row->tags[0] ? " [" : "", row->tags, row->tags[0] ? "]" : "");
+    (void)fprintf(table->to, "    %-58.*s %18.10g\n", 120, name, row->value);
+}
+
+static int by_provider(const void *a, const void *b)
+{
+    const struct counter_row *x = a, *y = b;
+    int order = strcmp(x->provider, y->provider);
+    order = order ? order : strcmp(x->label, y->label);
+    return order ? order : strcmp(x->tags, y->tags);
+}
+
+/* All rows by provider; on a terminal over those drawn before. */
+static void draw(struct counter_table *table)
+{
+    char text[64];
+    const char *provider = "";
+    qsort(table->rows, table->rows_n, sizeof *table->rows, by_provider);
+    if (table->is_live)
+        (void)fputs("\x1b[H\x1b[J", table->to);
+    (void)fprintf(table->to, "%s  %s\n", table->what, moment(table->shown_at, "%H:%M:%S", text, sizeof text));
+    for (size_t i = 0; i < table->rows_n; i++) {
+        if (strcmp(provider, table->rows[i].provider) != 0)
+            (void)fprintf(table->to, "%s\n", table->rows[i].provider);
+        provider = table->rows[i].provider;
+        put_line(table, &table->rows[i]);
+    }
+    (void)fflush(table->to);
+}
+
+void counter_table_begin(struct counter_table *table)
+{
+    char text[64];
+    if (table->show == COUNTER_CSV)
+        (void)fputs("Timestamp,Provider,Counter Name,Counter Type,Mean/Increment\n", table->to);
+    if (table->show != COUNTER_JSON)
+        return;
+    table->json = (struct json){.to = table->to};
+    json_open(&table->json, NULL, '{');
+    json_string(&table->json, "TargetProcess", table->what);
+    json_string(&table->json, "StartTime", moment((int64_t)time(NULL) * 1000000000, "%m/%d/%Y %H:%M:%S", text, sizeof text));
+    json_open(&table->json, "Events", '[');
+}
+
+void counter_table_flush(struct counter_table *table)
+{
+    if (!table->is_fresh)
+        return;
+    table->is_fresh = false;
+    if (table->show == COUNTER_TABLE)
+        draw(table);
+    else
+        (void)fflush(table->to);
+}
+
+void counter_table_end(struct counter_table *table)
+{
+    counter_table_flush(table);
+    if (table->show != COUNTER_JSON)
+        return;
+    json_close(&table->json, ']');
+    json_close(&table->json, '}');
+}
+
+/* One value of a counter, in the row of its tags. */
+static void take_value(struct counter_table *table, const struct said *said, ttr_text tags, double value)
+{
+    struct counter_row *row = find_row(table, said, tags);
+    if (!row)
+        return;
+    row->value = value;
+    table->rows_seen++;
+    table->is_fresh = true;
+    table->shown_at = said->time;
+    if (table->show == COUNTER_CSV)
+        put_csv(table, row, said->time);
+    else if (table->show == COUNTER_JSON)
+        put_json(table, row, said->time);
+}
+
+/* "0.5=2;0.95=3.5": a row for each. */
+static void take_quantiles(struct counter_table *table, const struct said *said)
+{
+    for (size_t at = 0; at < said->quantiles.n;) {
+        const char *part = said->quantiles.p + at;
+        size_t n = 0, name_n;
+        while (at + n < said->quantiles.n && part[n] != ';')
+            n++;
+        for (name_n = 0; name_n < n && part[name_n] != '='; name_n++)
+            continue;
+        const ttr_value text = {.type = TTR_TYPE_TEXT, .text = {part + name_n + 1, n - name_n - (name_n < n)}};
+        char tags[PART];
+        double number;
+        (void)snprintf(tags, sizeof tags, "%.*s%sPercentile=%.*s", (int)(said->tags.n < 300 ? said->tags.n : 300), said->tags.p,
+                       said->tags.n ? "," : "", (int)(name_n < 32 ? name_n : 32), part);
+        if (name_n < n && read_number(&text, &number))
+            take_value(table, said, (ttr_text){tags, strlen(tags)}, number);
+        at += n + 1;
+    }
+}
+
+void counter_table_take(struct counter_table *table, const ttr *t, const ttr_event *event)
+{
+    ttr_text name = ttr_text_get(t, event->name);
+    struct said said = {.provider = ttr_text_get(t, event->provider), .time = event->time};
+    bool is_meter = is(said.provider, METERS), is_counter = is(name, "CounterRateValuePublished");
+    ttr_fields fields;
+    ttr_field field;
+    if (!is_meter && !is(name, "EventCounters"))
+        return;
+    ttr_fields_begin(t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        if (!is_meter)
+            read_counter_field(&said, &field);
+        else if (!is_counter || !is(field.name, "value"))
+            read_meter_field(&said, &field);
+        said.is_rate |= is_counter;
+    }
+    if (!is_wanted(table->wanted, &said) || !said.key.n)
+        return;
+    if (said.quantiles.n)
+        take_quantiles(table, &said);
+    else if (said.has_value)
+        take_value(table, &said, said.tags, said.value);
+}
