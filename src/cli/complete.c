@@ -21,6 +21,12 @@ static void put_choices(FILE *to, const char *choices)
             (void)fprintf(to, "%s ", ttr_kind_text(kind));
         return;
     }
+    const char *profile, *text;
+    if (strcmp(choices, "@profiles") == 0) {
+        for (size_t i = 0; ttr_dotnet_profile(i, &profile, &text); i++)
+            (void)fprintf(to, "%s ", profile);
+        return;
+    }
     uint32_t ability = strcmp(choices, "@readers") == 0 ? TTR_FORMAT_READS : TTR_FORMAT_WRITES;
     for (size_t i = 0; ttr_format_get(i, &info); i++)
         if (info.abilities & ability)
@@ -38,16 +44,30 @@ static void put_quoted(FILE *to, const char *text)
     }
 }
 
+/* An option of one name may be another one for another verb. */
+static void put_bash_pattern(FILE *to, const struct option_row *row)
+{
+    bool is_first = true;
+    (void)fputs("    ", to);
+    for (size_t i = 0; command_at(i); i++) {
+        if (!(row->verbs & command_at(i)->verb))
+            continue;
+        (void)fprintf(to, "%s%s--%s", is_first ? "" : "|", command_at(i)->name, row->name);
+        is_first = false;
+    }
+    (void)fputs(") words=\"", to);
+}
+
 static void put_bash(FILE *to)
 {
     const struct option_row *row;
     (void)fputs("# bash completion of tracetta\n_tracetta()\n{\n    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]} "
                 "verb=${COMP_WORDS[1]} words=\n    COMPREPLY=()\n    [ \"$word\" = = ] && word=\n"
-                "    [ \"$option\" = = ] && option=${COMP_WORDS[COMP_CWORD-2]}\n    case $option in\n", to);
+                "    [ \"$option\" = = ] && option=${COMP_WORDS[COMP_CWORD-2]}\n    case $verb$option in\n", to);
     for (size_t i = 0; (row = option_at(i)); i++) {
         if (!row->choices || strcmp(row->choices, "@file") == 0)
             continue;
-        (void)fprintf(to, "    --%s) words=\"", row->name);
+        put_bash_pattern(to, row);
         put_choices(to, row->choices);
         (void)fputs("\" ;;\n", to);
     }

@@ -66,7 +66,8 @@ int dotnet_choose(const ttr_dotnet_list *list, const char *word, ttr_dotnet_proc
         return tell_many(list, word);
     if (process->state != TTR_DOTNET_DENIED)
         return OUTCOME_FINE;
-    talk_failure(word, "no permission to use %s: run as %s, or as root", process->socket, dotnet_user(process->uid));
+    talk_failure(word, "no permission to use %s: run as %s%s", process->socket, process->uid ? dotnet_user(process->uid) : "root",
+                 process->uid ? ", or as root" : "");
     return OUTCOME_INPUT;
 }
 

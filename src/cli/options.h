@@ -18,7 +18,7 @@ struct words {
 
 /* Everything any option may set; 0, NULL and false where not given. */
 struct settings {
-    const char *counters, *counter_format;
+    const char *counters, *counter_format, *stop_provider, *stop_event, *stop_payload;
     uint64_t refresh;
     const char *record_format, *clr_events, *clr_level, *rundown, *buffering, *duration, *port;
     struct words profiles, sources; /* of events, to record */
@@ -65,7 +65,7 @@ struct option_row {
     uint16_t at;         /* offset in struct settings */
     uint32_t verbs;      /* bits of enum verb */
     const char *value;   /* "FORMAT"; NULL for a flag */
-    const char *choices; /* "auto|always|never", "@readers", "@writers", "@kinds", "@file", or NULL */
+    const char *choices; /* "auto|always|never", "@readers", "@writers", "@kinds", "@profiles", "@file", or NULL */
     const char *text;    /* one or two lines of help */
 };
 

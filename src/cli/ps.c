@@ -102,7 +102,7 @@ static void print_row(const struct call *call, const struct found *found)
     char about[64];
     (void)snprintf(about, sizeof about, "%s%s%s", runtime[0] ? runtime : "-", found->has_info && found->info.arch[0] ? " " : "",
                    found->has_info ? found->info.arch : "");
-    (void)printf("%8" PRIu64 "  %-10s %-13s %s%-16s ", process->pid, dotnet_user(process->uid), state_of(found), "", about);
+    (void)printf("%8" PRIu64 "  %-10s %-14s %-16s ", process->pid, dotnet_user(process->uid), state_of(found), about);
     print_text(process->name);
     (void)fputs("  ", stdout);
     print_text(found->has_info && found->info.command[0] ? found->info.command : process->command);
@@ -135,7 +135,7 @@ static size_t show_processes(const struct call *call, const ttr_dotnet_list *lis
             continue;
         ask(&found, call->set.environment);
         if (!json && shown == 0)
-            (void)printf("%s%8s  %-10s %-13s %-16s %s%s\n", term_ink(&call->term, INK_BOLD), "PID", "USER", "STATE", "RUNTIME", "NAME  COMMAND",
+            (void)printf("%s%8s  %-10s %-14s %-16s %s%s\n", term_ink(&call->term, INK_BOLD), "PID", "USER", "STATE", "RUNTIME", "NAME  COMMAND",
                          term_ink(&call->term, INK_PLAIN));
         if (json)
             put_json(json, &found, call->set.environment);
@@ -159,7 +159,7 @@ static void show_stale(const struct call *call, const ttr_dotnet_list *list, str
         if (json)
             json_string(json, NULL, process.socket);
         else if (call->set.verbose)
-            (void)printf("%8" PRIu64 "  %-10s %-13s %s\n", process.pid, dotnet_user(process.uid), "gone", process.socket);
+            (void)printf("%8" PRIu64 "  %-10s %-14s %s\n", process.pid, dotnet_user(process.uid), "gone", process.socket);
     }
     if (stale && !json && !call->set.verbose)
         talk_note(call, "%zu socket(s) of processes that are gone; --verbose lists them", stale);

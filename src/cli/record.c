@@ -97,6 +97,8 @@ static int read_wish(struct job *job)
         return talk_misuse("record", "--rundown cannot be \"%s\": it wants false, true, or keywords in hexadecimal", set->rundown);
     if (set->duration && !dotnet_parse_duration(set->duration, &job->recording.limit_ns))
         return talk_misuse("record", "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss", set->duration);
+    if (!stopping_read(&job->recording.stopping, set))
+        return talk_misuse("record", "a stopping event wants its provider, then its name, then FIELD:VALUE");
     if (set->no_stacks)
         job->wish.flags |= TTR_DOTNET_NO_STACKS;
     if (set->record_format && strcmp(set->record_format, "netperf") == 0)

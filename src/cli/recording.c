@@ -37,7 +37,7 @@ int recording_open(struct recording *recording, const char *path, bool overwrite
         talk_failure(path, "the file exists; --overwrite replaces it");
         return OUTCOME_OUTPUT;
     } else {
-        recording->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+        recording->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
     }
     if (recording->fd < 0) {
         talk_failure(path, "cannot write: %s", strerror(errno));
@@ -116,7 +116,7 @@ static bool is_reader_gone(const struct recording *recording)
 
 static bool is_enough(const struct recording *recording, uint64_t now)
 {
-    return interrupt_came() || (recording->limit_ns && now - recording->begin_ns >= recording->limit_ns) || is_enter_pressed(recording);
+    return interrupt_came() || recording->is_met || (recording->limit_ns && now - recording->begin_ns >= recording->limit_ns) || is_enter_pressed(recording);
 }
 
 /* Asks for the end.  False after telling that this was not possible. */
@@ -176,36 +176,73 @@ static bool is_hopeless(const struct recording *recording, uint64_t now)
     return recording->is_stopping && (now - recording->heard_ns > SILENCE_NS || (recording->is_full && now - recording->stop_ns > FULL_NS));
 }
 
-/* Until the end of the stream: OUTCOME_FINE also where that came too early, which the report tells. */
-static int pump(struct recording *recording, uint8_t *piece)
+/* Takes what comes next: TTR_OK with *got bytes, which are kept; TTR_AGAIN; TTR_END also where the end came too early, which the report
+ * tells; else a failure, which is told. */
+static ttr_status step(struct recording *recording, void *to, size_t n, size_t *got)
 {
     ttr_error error;
-    for (;;) {
-        uint64_t now = progress_now();
-        size_t got;
-        recording->is_left |= is_reader_gone(recording);
-        recording->is_full |= recording->is_left;
-        if (!recording->is_stopping && (recording->is_full || is_enough(recording, now)) && !begin_stop(recording, now))
-            return OUTCOME_INPUT;
-        if (is_hopeless(recording, now)) {
-            recording->is_given_up = true;
-            return OUTCOME_FINE;
-        }
-        show_progress(recording, now);
-        ttr_status status = ttr_dotnet_read(recording->session, piece, PIECE, SLICE_MS, &got, &error);
-        if (status == TTR_END)
-            return OUTCOME_FINE;
-        if (status == TTR_OK) {
-            recording->heard_ns = now;
-            keep(recording, piece, got);
-        } else if (status != TTR_AGAIN) {
-            end_progress(recording);
-            talk_error(recording->call, recording->what, &error);
-            return OUTCOME_INPUT;
-        }
-        if (recording->launch)
-            (void)launch_has_ended(recording->launch);
+    uint64_t now = progress_now();
+    *got = 0;
+    recording->is_left |= is_reader_gone(recording);
+    recording->is_full |= recording->is_left;
+    if (!recording->is_stopping && (recording->is_full || is_enough(recording, now)) && !begin_stop(recording, now))
+        return TTR_E_IO;
+    recording->is_given_up = is_hopeless(recording, now);
+    if (recording->is_given_up)
+        return TTR_END;
+    show_progress(recording, now);
+    if (recording->launch)
+        (void)launch_has_ended(recording->launch);
+    ttr_status status = ttr_dotnet_read(recording->session, to, n, SLICE_MS, got, &error);
+    if (status == TTR_OK) {
+        recording->heard_ns = now;
+        keep(recording, to, *got);
+    } else if (status != TTR_AGAIN && status != TTR_END) {
+        end_progress(recording);
+        talk_error(recording->call, recording->what, &error);
     }
+    return status;
+}
+
+/* Until the end of the stream. */
+static int pump(struct recording *recording, uint8_t *piece)
+{
+    ttr_status status;
+    size_t got;
+    do
+        status = step(recording, piece, PIECE, &got);
+    while (status == TTR_OK || status == TTR_AGAIN);
+    return status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT;
+}
+
+/* A ttr_pull: what is kept is also read. */
+static int64_t pull(void *own, void *to, size_t n)
+{
+    size_t got;
+    ttr_status status;
+    do
+        status = step(own, to, n, &got);
+    while (status == TTR_AGAIN);
+    return status == TTR_OK ? (int64_t)got : 0;
+}
+
+/* Reads along, for the event that ends the recording.  Where the stream cannot be read the recording goes on without. */
+static void watch(struct recording *recording)
+{
+    static const char *const at_once[] = {"nettrace.order=block", NULL};
+    const ttr_read_options options = {.size = sizeof options, .from = "nettrace", .format_options = at_once};
+    ttr_error error = {.text = "no memory"};
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = t ? ttr_open_pull(t, pull, recording, recording->what, &options, &error) : NULL;
+    ttr_batch batch;
+    ttr_status status = reader ? TTR_OK : TTR_E_IO;
+    while (reader && ((status = ttr_read(reader, &batch, &error)) == TTR_OK || status == TTR_AGAIN))
+        for (uint32_t i = 0; status == TTR_OK && i < batch.n; i++)
+            recording->is_met = recording->is_met || stopping_is_met(&recording->stopping, t, ttr_batch_at(&batch, i));
+    if (status != TTR_END)
+        talk_note(recording->call, "the event that would end the recording can no longer be seen: %s", error.text);
+    ttr_close(reader);
+    ttr_free(t);
 }
 
 /* Makes a file that was cut end as a complete one does; gives how many bytes were left out. */
@@ -265,6 +302,10 @@ int recording_run(struct recording *recording)
         return OUTCOME_OUTPUT;
     }
     recording->begin_ns = progress_now();
+    if (recording->is_regular && ftruncate(recording->fd, 0) != 0)
+        talk_note(recording->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
+    if (stopping_is_asked(&recording->stopping))
+        watch(recording);
     int outcome = pump(recording, piece);
     uint64_t took = progress_now() - recording->begin_ns;
     end_progress(recording);

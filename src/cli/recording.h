@@ -10,6 +10,8 @@
 
 #include <tracetta/tracetta.h>
 
+#include "stopping.h"
+
 struct call;
 struct launch;
 
@@ -29,6 +31,8 @@ struct recording {
     uint8_t closing[4];
     uint32_t closing_n;
     bool is_stopping, is_given_up, is_shown;
+    struct stopping stopping;
+    bool is_met;              /* the event that ends the recording came */
     bool is_full;             /* nothing more can be written */
     bool is_left;             /* because nobody reads it any more */
 };

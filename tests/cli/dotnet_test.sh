@@ -220,6 +220,14 @@ wait $command
 run_status=$?
 [ $run_status = 0 ]
 verdict "ctrl_c_ends_the_watching" $? "exit status $run_status"
+rm -f "$TMPDIR/log"
+record --stopping-event-provider-name=Demo --stopping-event-event-name=EventCounters --stopping-event-payload-filter=Name:load,Mean:3.5 --duration=20s "$pid"
+[ $run_status = 0 ] && [ "$(tail -c 1 "$work/out.nettrace" | od -An -tx1)" = " 01" ]
+verdict "an_event_ends_a_recording" $? "exit status $run_status"
+run "$tracetta" cat --format=csv --name=EventCounters "$work/out.nettrace"
+[ "$(grep -c '""load""' "$work/.out")" = 3 ]
+verdict "as_soon_as_it_comes" $? "$(grep -c load "$work/.out") of them"
+refuses "a_stopping_event_wants_its_provider" 2 'wants its provider' "$tracetta" record --dotnet --stopping-event-event-name=GCStart "$pid"
 refuses "counters_want_a_process" 2 'wants a process' "$tracetta" counters
 unserve
 
