@@ -30,6 +30,9 @@ int run_cat(struct call *call)
     bool is_babeltrace2 = strcmp(style.format, "babeltrace2") == 0;
     bool has_color = is_screen && call->term.has_color && (is_babeltrace2 || strcmp(style.format, "text") == 0);
     style.t = inputs.t;
+    style.from_ns = inputs.from_ns;
+    style.to_ns = inputs.to_ns;
+    style.has_color = !call->set.quiet && call->term.error_has_color && has_color;
     pump.own = &style;
     pump.see = is_babeltrace2 && !call->set.quiet ? style_tell_gaps : NULL;
     outcome = pump_open(&pump, style.format, has_color ? TTR_WRITE_COLOR : 0);

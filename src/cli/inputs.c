@@ -187,8 +187,9 @@ static int64_t add_clamped(int64_t a, int64_t b)
 static bool take_offsets(struct inputs *inputs, const struct call *call)
 {
     const struct words *given = &call->set.offsets;
+    int64_t own = add_clamped(call->set.clock_offset, call->set.clock_offset_ns);
     for (size_t k = 0; k < call->paths_n; k++)
-        inputs->offset[k] = call->set.clock_offset;
+        inputs->offset[k] = own;
     for (size_t i = 0; i < given->n; i++) {
         const char *equals = strrchr(given->list[i], '=');
         int64_t ns = 0;
@@ -201,7 +202,7 @@ static bool take_offsets(struct inputs *inputs, const struct call *call)
         for (size_t k = 0; k < call->paths_n; k++) {
             if (strlen(call->path[k]) != n || memcmp(call->path[k], given->list[i], n) != 0)
                 continue;
-            inputs->offset[k] = add_clamped(call->set.clock_offset, ns);
+            inputs->offset[k] = add_clamped(own, ns);
             found++;
         }
         if (!found) {
@@ -354,6 +355,8 @@ static int add_filter(struct inputs *inputs, const struct call *call, int64_t be
     filter.from_ns = absolute(&set->start, begin_ns, INT64_MIN);
     filter.to_ns = absolute(&set->end, begin_ns, INT64_MAX);
     filter.invert = set->invert;
+    inputs->from_ns = filter.from_ns;
+    inputs->to_ns = filter.to_ns;
     if (!take_kinds(call, &filter.kinds))
         return OUTCOME_MISUSE;
     inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);
@@ -405,7 +408,7 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
     int64_t begin_ns = 0;
     ttr_error error = {0};
     *inputs = (struct inputs){.flags = flags, .t = ttr_new(NULL), .offset = calloc(call->paths_n + 1, sizeof *inputs->offset),
-                              .stream = calloc(call->paths_n + 1, sizeof *inputs->stream)};
+                              .stream = calloc(call->paths_n + 1, sizeof *inputs->stream), .from_ns = INT64_MIN, .to_ns = INT64_MAX};
     int outcome = inputs->t && inputs->offset && inputs->stream && start_jobs(inputs, call) ? check_stdin_once(call) : out_of_memory(call);
     if (outcome == OUTCOME_FINE && !take_offsets(inputs, call))
         outcome = OUTCOME_MISUSE;

@@ -14,6 +14,7 @@ struct inputs {
     int64_t *offset;    /* ns added to the times of each path */
     struct stream *stream; /* of each path that is one */
     size_t streams_n;
+    int64_t from_ns, to_ns; /* what was asked for: from, and before */
     uint32_t flags;     /* TTR_READ_* beyond what the options ask for */
     struct symbols *symbols; /* of --debug-info, or NULL */
 };

@@ -112,7 +112,12 @@ static const struct option_row table[] = {
      "only events of this severity or worse, and those without any"},
     {"start", 0, OPTION_MOMENT, GROUP_FILTER, AT(start), MANY, "TIME", NULL,
      "only events from this time on: \"+2s\" after the begin, nanoseconds, \"1.5s\", or \"2026-11-21T01:32:51\""},
-    {"end", 0, OPTION_MOMENT, GROUP_FILTER, AT(end), MANY, "TIME", NULL, "only events before this time"},
+    {"end", 0, OPTION_MOMENT, GROUP_FILTER, AT(end), MANY & ~VERB_CAT, "TIME", NULL, "only events before this time"},
+    {"end", 0, OPTION_TIME, GROUP_FILTER, AT(end), VERB_CAT, "TIME", NULL,
+     "only events before this time; with --style=babeltrace2 up to it and including it"},
+    {"begin", 0, OPTION_TEXT, GROUP_FILTER, AT(begin), VERB_CAT, "TIME", NULL,
+     "with --style=babeltrace2: only events from this time on: \"13:09:35.5\", \"2026-11-21 13:09:35\", or seconds"},
+    {"timerange", 0, OPTION_TEXT, GROUP_FILTER, AT(timerange), VERB_CAT, "BEGIN,END", NULL, "both in one, with --style=babeltrace2"},
     {"stream-intersection", 0, OPTION_FLAG, GROUP_FILTER, AT(stream_intersection), MANY, NULL, NULL,
      "of each CTF trace only the time in which all its streams are active"},
     {"invert", 0, OPTION_FLAG, GROUP_FILTER, AT(invert), MANY, NULL, NULL, "take what the filter would leave out"},
@@ -121,6 +126,7 @@ static const struct option_row table[] = {
     {"offset", 0, OPTION_WORDS, GROUP_INPUT, AT(offsets), MANY, "FILE=DURATION", NULL, "add this to every time of an input"},
     {"clock-offset", 0, OPTION_SECONDS, GROUP_INPUT, AT(clock_offset), MANY, "SECONDS", NULL,
      "add this to every time of all inputs; also with a unit (\"-3ms\")"},
+    {"clock-offset-ns", 0, OPTION_DURATION, GROUP_INPUT, AT(clock_offset_ns), MANY, "NS", NULL, "the same in nanoseconds; both add up"},
     {"option", 0, OPTION_WORDS, GROUP_INPUT, AT(format_options), READS, "[FORMAT.]KEY=VALUE", NULL,
      "set an option of a format; \"tracetta formats\" lists them"},
     {"strict", 0, OPTION_FLAG, GROUP_INPUT, AT(strict), READS & ~(VERB_CHECK | VERB_RECOVER), NULL, NULL,
@@ -264,6 +270,12 @@ static bool store(struct settings *settings, const struct option_row *row, const
         return units_parse_duration(value, to);
     case OPTION_SECONDS:
         return units_parse_seconds(value, to);
+    case OPTION_TIME:
+        *(struct moment *)to = (struct moment){.kind = MOMENT_NONE};
+        if (!units_parse_moment(value, to))
+            ((struct moment *)to)->kind = MOMENT_UNREAD;
+        ((struct moment *)to)->text = value;
+        return true;
     default:
         return units_parse_moment(value, to);
     }

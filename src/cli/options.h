@@ -30,6 +30,7 @@ struct settings {
     const char *metadata;
     const char *style, *shown_names, *shown_fields;
     const char *debug_info_dir, *debug_info_prefix;
+    const char *begin, *timerange;
     struct words format_options, offsets;
     struct words names, not_names, categories, providers, threads, processes, kinds;
     struct moment start, end;
@@ -38,7 +39,7 @@ struct settings {
     bool help, quiet, verbose, no_pager, json;
     bool debug_info, debug_info_full_path;
     bool clock_seconds, clock_cycles, clock_date, clock_gmt, no_delta;
-    int64_t clock_offset;
+    int64_t clock_offset, clock_offset_ns;
     bool stream_intersection;
     bool classes, strict, no_mmap, invert, sort, overwrite, explain, dry_run, aggregate, no_sidecar;
 };
@@ -51,6 +52,7 @@ enum option_type {
     OPTION_SIZE,     /* uint64_t: "10MiB" */
     OPTION_DURATION, /* int64_t ns: "250us" */
     OPTION_MOMENT,   /* struct moment */
+    OPTION_TIME,     /* the same with its text, which a style may read otherwise (trim.h) */
     OPTION_SECONDS   /* int64_t ns: a duration, where a number without a unit is seconds */
 };
 

@@ -11,6 +11,7 @@
 
 #include "talk.h"
 #include "traces.h"
+#include "trim.h"
 
 #define NS_PER_S INT64_C(1000000000)
 
@@ -51,15 +52,20 @@ int style_begin(struct style *style, struct call *call)
     const struct settings *set = &call->set;
     *style = (struct style){.call = call, .format = set->format ? set->format : "text"};
     bool is_asked = set->style && strcmp(set->style, "babeltrace2") == 0;
-    bool has_companion = set->shown_names || set->shown_fields || set->clock_seconds || set->clock_cycles || set->clock_date ||
+    bool has_companion = set->begin || set->timerange || set->shown_names || set->shown_fields || set->clock_seconds || set->clock_cycles || set->clock_date ||
                          set->clock_gmt || set->no_delta;
     if (is_asked && set->format && strcmp(set->format, "text") != 0)
         return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
     if (has_companion && !is_asked)
-        return talk_misuse("cat", "--names, --fields, --clock-seconds, --clock-cycles, --clock-date, --clock-gmt and --no-delta want "
-                                  "--style=babeltrace2");
+        return talk_misuse("cat", "--names, --fields, --clock-seconds, --clock-cycles, --clock-date, --clock-gmt, --no-delta, --begin and "
+                                  "--timerange want --style=babeltrace2");
+    if (!is_asked && set->end.kind == MOMENT_UNREAD)
+        return talk_misuse("cat", "--end cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51", set->end.text);
     if (!is_asked)
         return OUTCOME_FINE;
+    int outcome = trim_take(call);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
     style->format = "babeltrace2";
     if (add_options(style))
         return OUTCOME_FINE;
@@ -74,6 +80,11 @@ void style_end(struct style *style)
 }
 
 /* --- Gaps --- */
+
+static const char *ink(const struct style *style, const char *code)
+{
+    return style->has_color ? code : "";
+}
 
 static void print_time(const struct style *style, int64_t time)
 {
@@ -135,29 +146,62 @@ static void print_place(const struct style *style, uint16_t source)
     (void)fputs("\" (stream class ID: ", stderr);
     (void)fprintf(stderr, "%" PRIu64, traces_attribute(style->t, source, "stream.class", &value) ? value.v.u : 0);
     if (traces_attribute(style->t, source, "stream.id", &value))
-        (void)fprintf(stderr, ", stream ID: %" PRIu64 ").\n", value.v.u);
+        (void)fprintf(stderr, ", stream ID: %" PRIu64 ").", value.v.u);
     else
-        (void)fputs(", no stream ID).\n", stderr);
+        (void)fputs(", no stream ID).", stderr);
+    (void)fprintf(stderr, "%s\n", ink(style, "\033[0m"));
+}
+
+/* A gap as far as it is in the time that was asked for. */
+struct gap {
+    int64_t begin, end;
+    uint64_t count; /* 0 = unknown */
+};
+
+/* Cuts a gap to a time; false where nothing of it is in there. */
+static bool cut(struct gap *gap, int64_t from, int64_t to)
+{
+    if (gap->end < from || gap->begin > to)
+        return false;
+    if (gap->begin < from || gap->end > to)
+        gap->count = 0;
+    gap->begin = gap->begin < from ? from : gap->begin;
+    gap->end = gap->end > to ? to : gap->end;
+    return true;
+}
+
+/* Cuts it to what was asked for, and to what the trace gives of itself. */
+static bool cut_all(const struct style *style, uint16_t source, struct gap *gap)
+{
+    ttr_value from, to;
+    if (!cut(gap, style->from_ns, style->to_ns == INT64_MAX ? INT64_MAX : style->to_ns - 1))
+        return false;
+    bool is_part = traces_attribute(style->t, source, "trace.from", &from) && traces_attribute(style->t, source, "trace.to", &to);
+    return !is_part || cut(gap, from.v.s, to.v.s);
 }
 
 /* How many events (tag 0) or packets (tag 1) are missing is in `link` and `sequence`; 0 = unknown. */
 static void tell_gap(const struct style *style, const ttr_event *event)
 {
     bool is_packets = event->tag == 1;
-    uint64_t count = is_packets ? event->sequence : event->link;
+    struct gap gap = {event->time, event->time + (int64_t)event->duration, is_packets ? event->sequence : event->link};
     ttr_value frequency; /* only of streams with a clock */
     const char *what = is_packets ? "packet" : "event";
-    if (count)
-        (void)fprintf(stderr, "WARNING: Tracer discarded %" PRIu64 " %s%s ", count, what, count == 1 ? "" : "s");
+    bool has_time = !(event->flags & TTR_EVENT_NO_TIME) && traces_attribute(style->t, event->source, "clock.frequency", &frequency);
+    if (has_time && !cut_all(style, event->source, &gap))
+        return;
+    (void)fprintf(stderr, "%sWARNING%s: Tracer ", ink(style, "\033[33m\033[1m"), ink(style, "\033[0m\033[33m"));
+    if (gap.count)
+        (void)fprintf(stderr, "discarded %" PRIu64 " %s%s ", gap.count, what, gap.count == 1 ? "" : "s");
     else
-        (void)fprintf(stderr, "WARNING: Tracer may have discarded %ss ", what);
-    if (event->flags & TTR_EVENT_NO_TIME || !traces_attribute(style->t, event->source, "clock.frequency", &frequency)) {
+        (void)fprintf(stderr, "may have discarded %ss ", what);
+    if (!has_time) {
         (void)fputs("(unknown time range)", stderr);
     } else {
         (void)fputs("between [", stderr);
-        print_time(style, event->time);
+        print_time(style, gap.begin);
         (void)fputs("] and [", stderr);
-        print_time(style, event->time + (int64_t)event->duration);
+        print_time(style, gap.end);
         (void)fputs("]", stderr);
     }
     print_place(style, event->source);

@@ -16,6 +16,8 @@ struct style {
     const char *format;       /* of the writer */
     char *text[STYLE_TEXTS];  /* "babeltrace2.fields=..." */
     size_t texts_n;
+    int64_t from_ns, to_ns;   /* gaps are told as far as they are in this time */
+    bool has_color;           /* what is told of them has */
 };
 
 /* Finds the writer for what the user asked and adds its options to the call's.  OUTCOME_FINE, or after telling what is wrong. */

@@ -11,12 +11,13 @@ struct unit_text {
     char s[48];
 };
 
-enum moment_kind { MOMENT_NONE = 0, MOMENT_ABSOLUTE, MOMENT_RELATIVE };
+enum moment_kind { MOMENT_NONE = 0, MOMENT_ABSOLUTE, MOMENT_RELATIVE, MOMENT_UNREAD };
 
 /* A time someone asked for. */
 struct moment {
     int kind;   /* enum moment_kind */
     int64_t ns; /* on the time line of the trace, or since its begin */
+    const char *text; /* where another than units_parse_moment may read it: as it was given, also MOMENT_UNREAD */
 };
 
 /* "12", "1_000", up to UINT64_MAX. */

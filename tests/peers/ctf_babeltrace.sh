@@ -96,6 +96,42 @@ intersect()
     timeout $patience "$peer" --clock-gmt --stream-intersection "$corpus/$1" >"$work/theirs" 2>"$work/warned" || return
     timeout $patience "${cat_command[@]}" --stream-intersection "$corpus/$1" >"$work/ours" 2>"$work/said"
     settle "$(diff -a "$work/theirs" "$work/ours" | grep -ac '^[<>]')" "$1" "$1 is printed as far as all its streams are active"
+    cmp -s <(grep -a ^WARNING "$work/warned") <(grep -a ^WARNING "$work/said") || tell 1 "$1 tells of losses as far as that"
+}
+
+# combine OPTIONS: lines and losses with options, of a trace whose two streams lost events.  What that program ends with, a reset of colours, is
+# left out.
+combine()
+{
+    local trace=$corpus/lttng-2.15.1/discard18
+    local when=NEVER
+    [ "$1" = --color=always ] && when=ALWAYS
+    BABELTRACE_TERM_COLOR=$when TZ=America/Toronto timeout $patience "$peer" "$@" "$trace" 2>"$work/warned" | sed '$s/^\x1b\[0m$//' >"$work/theirs"
+    TZ=America/Toronto timeout $patience "$tracetta" cat --style=babeltrace2 "$@" "$trace" >"$work/ours" 2>"$work/said"
+    cmp -s "$work/theirs" "$work/ours" && cmp -s <(grep -a WARNING "$work/warned") <(grep -a WARNING "$work/said")
+    tell $? "lines and losses are the same with $*"
+}
+
+combine_all()
+{
+    [ -n "$stand_in" ] || [ ! -d "$corpus/lttng-2.15.1/discard18" ] && return
+    combine --names=none --fields=all
+    combine --names=payload,scope --fields=trace,loglevel,emf --clock-date
+    combine --names=ctx,header --fields=trace:hostname,trace:domain,trace:procname,trace:vpid --clock-seconds --no-delta
+    combine --names=all --clock-cycles --clock-date --clock-gmt
+    combine --color=always
+    combine --color=always --names=all --fields=all --clock-cycles
+    combine --color=always --names=none --no-delta --clock-seconds
+    combine --clock-offset=10 --clock-offset-ns=-9999999999
+    combine --stream-intersection --clock-offset=-3
+    combine --begin=08:09:35.8683
+    combine --clock-gmt --begin="2026-11-20 13:09:35.8683" --end=13:09:35.868345860
+    combine --end=1795180175.870 --clock-cycles
+    combine --end=08:09:35.868200
+    combine --timerange=08:09:35.868345860,08:09:35.868345860
+    combine "--timerange=[08:09:35.87,08:09:35.88]"
+    combine --begin=08:09:36
+    combine --begin=2026-11-20 --end="2026-11-20 08:10"
 }
 
 if ! command -v "$peer" >/dev/null; then
@@ -106,6 +142,7 @@ else
     for trace in $(traces_under .) $sessions; do compare "$trace" "$corpus/$trace"; done
     for trace in $sessions; do name_all "$trace"; done
     for trace in $(traces_under .) $sessions; do intersect "$trace"; done
+    combine_all
     assemble_barectf
     for trace in $(cd "$work" && find barectf -name metadata -printf '%h\n' | sort); do compare "$trace" "$work/$trace"; done
     echo "# not compared: $refused traces that $("$peer" --version | head -n 1) does not read at all, $wrong that it should not read"

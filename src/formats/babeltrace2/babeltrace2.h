@@ -54,8 +54,9 @@ void babeltrace2_add_parts(struct buffer *to, const ttr *t, const ttr_event *eve
 #define COLOR_VALUE "\033[1m"
 #define COLOR_FIELD "\033[36m"
 #define COLOR_SCOPE "\033[1m"
-#define COLOR_UNKNOWN "\033[1m\033[91m"
-#define COLOR_EVENT "\033[1m\033[95m"
-#define COLOR_TIME "\033[1m\033[93m"
+/* Its bright colours are bold ones. */
+#define COLOR_UNKNOWN "\033[1m\033[1m\033[31m"
+#define COLOR_EVENT "\033[1m\033[1m\033[35m"
+#define COLOR_TIME "\033[1m\033[1m\033[33m"
 
 #endif

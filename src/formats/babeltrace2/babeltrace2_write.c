@@ -264,6 +264,7 @@ static void add_number(struct buffer *to, int64_t x)
 static void add_trace(struct head *head, const ttr *t, uint16_t source)
 {
     ttr_value name = {.text = {"", 0}}, place = {.text = {"", 0}}, path;
+    char text[64];
     if (!(head->own->shown & SHOW_TRACE))
         return;
     bool has_place = find_attribute(t, source, "trace.place", &place), has_path = find_attribute(t, source, "trace.path", &path);
@@ -272,7 +273,7 @@ static void add_trace(struct head *head, const ttr *t, uint16_t source)
     if (!head->starts_line)
         buffer_add(head->to, ", ", 2);
     if (head->own->names.header)
-        buffer_add_text(head->to, "trace = ");
+        buffer_add(head->to, text, (size_t)(put_scope_name(text, head->own, "trace") - text));
     buffer_add(head->to, name.text.p, name.text.n);
     if (name.text.n && place.text.n)
         buffer_add_byte(head->to, '/');

@@ -1,10 +1,12 @@
-/* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.path", "trace.place" of the trace, which all its inputs
- * share; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are of, as the report shows it and as the trace says:
+/* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.path", "trace.place", "trace.from" and
+ * "trace.to" of the trace, which all its inputs share; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are of, as the report shows it and as the trace says:
  * "clock.frequency", "clock.offset_s", "clock.offset" (cycles). */
 #include "formats/ctf/ctf_attributes.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "base/clockmath.h"
 
 #define UUID_TEXT 36u
 
@@ -53,6 +55,14 @@ bool ctf_add_place(struct input *in, const char *place)
 {
     const struct ctf_reader *reader = in->own;
     return !place[0] || in->id != reader->trace->thread_source || add_text(in, "trace.place", place, strlen(place));
+}
+
+bool ctf_add_range(struct input *in, int64_t from, int64_t to)
+{
+    const struct ctf_reader *reader = in->own;
+    bool is_clamped;
+    return in->id != reader->trace->thread_source || (add_signed(in, "trace.from", clockmath_add(from, in->time_offset, &is_clamped)) &&
+                                                      add_signed(in, "trace.to", clockmath_add(to, in->time_offset, &is_clamped)));
 }
 
 static bool add_trace(struct input *in, const struct ctf_trace *trace)

@@ -16,4 +16,7 @@ ttr_text ctf_trace_host(const struct ctf_description *description);
 /* Tells where the trace lies, of the input that tells of the trace; of others and of "" nothing.  False when memory is out. */
 TTR_MUST bool ctf_add_place(struct input *in, const char *place);
 
+/* Tells in the same way which part of the trace is given: from and to, both inclusive, as its clocks say. */
+TTR_MUST bool ctf_add_range(struct input *in, int64_t from, int64_t to);
+
 #endif

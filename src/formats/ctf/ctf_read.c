@@ -210,8 +210,11 @@ static enum step enter_packet(struct ctf_reader *reader)
     reader->bits = bits_over(packet->base, frame->head, frame->head);
     reader->content_end = packet->content;
     reader->ticks = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
-    if (!reader->stream->kind->plan.has_time)
+    if (!reader->stream->kind->plan.has_time) {
+        const struct ctf_before *before = &reader->stream->before;
         reader->time = time_without_clock(reader, packet);
+        reader->ticks = frame->has_ticks || packet->has_begin || !before->has_end ? reader->ticks : before->end;
+    }
     if (in->flags & TTR_READ_DEFINITIONS && !reader->is_told)
         give_definition(reader, reader->stream, CTF_DEFINITION_STREAM);
     reader->is_told = true;

@@ -197,6 +197,9 @@ static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr
     ttr_status status = ctf_intersection_end(&at, path, error);
     if (status != TTR_OK)
         return status;
+    for (size_t k = i; k < end; k++)
+        if (!ctf_add_range(set->opened[k].in, at.from, at.to))
+            return fail_memory(error);
     for (size_t k = i; k < end; k++) {
         list[k] = &set->opened[k].in->base;
         set->opened[k].in = NULL;
