@@ -261,7 +261,7 @@ typedef struct ttr_declaration {
     uint32_t bits;            /* width of a number, or of a character; 0 = it varies */
     uint32_t align;           /* bits */
     uint64_t count;
-    const ttr_text *reference; /* where the number of elements, or what makes the choice, is found: names from `reference_group` down */
+    const ttr_text *reference; /* where the number of elements, or what makes the choice, is found: names from `reference_group` down, until the next */
     uint32_t reference_n;      /* 0 = nowhere */
     uint8_t reference_group;   /* ttr_group */
 } ttr_declaration;

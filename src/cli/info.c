@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "talk.h"
 
+#define FORMATS_SHOWN 8u
 #define THREADS_SHOWN 40u
 
 static void print_kinds(const struct subject *subject)
@@ -47,13 +48,45 @@ static void print_clocks(const struct subject *subject, const struct trace *trac
         print_clock(&clock[i], indent);
 }
 
+static void print_packets(uint64_t packets, size_t streams)
+{
+    if (packets)
+        (void)printf(", %s packet%s in %zu stream%s", units_count(packets).s, packets == 1 ? "" : "s", streams, streams == 1 ? "" : "s");
+}
+
 static void print_format(const struct trace *trace)
 {
     const ttr_report *report = &trace->report;
     (void)printf("%s%s%s", report->format, *report->version ? " " : "", report->version);
-    if (trace->packets)
-        (void)printf(", %s packet%s in %zu stream%s", units_count(trace->packets).s, trace->packets == 1 ? "" : "s", trace->n,
-                     trace->n == 1 ? "" : "s");
+    print_packets(trace->packets, trace->n);
+}
+
+/* Whether a format is among the first so many that were seen, in this version or one that is not known. */
+static bool is_seen(const ttr_report *const *seen, size_t n, const ttr_report *report)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(seen[i]->format, report->format) == 0 && (!*report->version || strcmp(seen[i]->version, report->version) == 0))
+            return true;
+    return false;
+}
+
+/* Of several traces: "ctf 1.8, ctf 2", and what they have together. */
+static void print_formats(const struct subject *subject)
+{
+    struct trace trace = {0}, kept[FORMATS_SHOWN];
+    const ttr_report *seen[FORMATS_SHOWN];
+    uint64_t packets = 0;
+    size_t streams = 0, n = 0;
+    for (; traces_next(subject->inputs.reader, &trace); packets += trace.packets, streams += trace.n) {
+        if (n == FORMATS_SHOWN || is_seen(seen, n, &trace.report))
+            continue;
+        (void)printf("%s%s%s%s", n ? ", " : "", trace.report.format, *trace.report.version ? " " : "", trace.report.version);
+        kept[n] = trace;
+        seen[n] = &kept[n].report;
+        n++;
+    }
+    (void)printf(", %zu traces", subject->traces);
+    print_packets(packets, streams);
 }
 
 static void print_head(const struct subject *subject)
@@ -62,9 +95,10 @@ static void print_head(const struct subject *subject)
     const ttr_report *report = &subject->first.report;
     (void)printf("%s%s%s\n", term_ink(term, INK_BOLD), subject->path, term_ink(term, INK_PLAIN));
     (void)fputs("format    ", stdout);
-    print_format(&subject->first);
     if (subject->traces > 1)
-        (void)printf(" (and %zu more trace%s)", subject->traces - 1, subject->traces == 2 ? "" : "s");
+        print_formats(subject);
+    else
+        print_format(&subject->first);
     (void)printf("\nsize      %s", units_size(subject->findings.bytes).s);
     if (*report->compression)
         (void)printf(" (%s: %s)", report->compression, units_size(subject->findings.disk_size).s);
@@ -101,8 +135,16 @@ static void print_sessions(const struct subject *subject)
 static void print_times(const struct subject *subject)
 {
     const ttr_summary *summary = &subject->summary;
+    struct trace trace = {0};
+    bool has_times = false;
     if (summary->events == 0)
         return;
+    while (!has_times && traces_next(subject->inputs.reader, &trace))
+        has_times = trace.has_times;
+    if (!has_times) {
+        (void)puts("times     none: events do not say when they were");
+        return;
+    }
     bool is_unix = subject->findings.is_anchored;
     (void)printf("begin     %s\nend       %s\nduration  %s\n", units_time(summary->begin_ns, is_unix).s,
                  units_time(summary->end_ns, is_unix).s,
@@ -130,9 +172,9 @@ static void print_threads(const ttr *t)
 static void print_lost(const struct subject *subject, const struct findings *findings, int indent)
 {
     if (findings->lost || findings->gaps)
-        (void)printf("%*s%slost      %s events in %s places, by the trace's own account%s\n", indent, "",
-                     term_ink(&subject->call->term, INK_YELLOW), units_count(findings->lost).s, units_count(findings->gaps).s,
-                     term_ink(&subject->call->term, INK_PLAIN));
+        (void)printf("%*s%slost      %s event%s in %s place%s, by the trace's own account%s\n", indent, "",
+                     term_ink(&subject->call->term, INK_YELLOW), units_count(findings->lost).s, findings->lost == 1 ? "" : "s",
+                     units_count(findings->gaps).s, findings->gaps == 1 ? "" : "s", term_ink(&subject->call->term, INK_PLAIN));
 }
 
 static void print_findings(const struct subject *subject)
@@ -216,7 +258,7 @@ static void print_stream(const struct subject *subject, const ttr_report *report
         (void)printf(" in %s packet%s", units_count(report->packets).s, report->packets == 1 ? "" : "s");
     print_stream_time(report, subject->findings.is_anchored);
     if (report->lost || report->gaps)
-        (void)printf(", %s lost in %s places", units_count(report->lost).s, units_count(report->gaps).s);
+        (void)printf(", %s lost in %s place%s", units_count(report->lost).s, units_count(report->gaps).s, report->gaps == 1 ? "" : "s");
     if (report->damage_regions)
         (void)printf(", %s damaged", units_size(report->damage_bytes).s);
     (void)putchar('\n');
@@ -280,12 +322,15 @@ static void print_text(const struct subject *subject)
     print_head(subject);
     print_sessions(subject);
     print_times(subject);
-    (void)printf("threads   %s", units_count(summary->threads).s);
-    (void)printf(" of %s processes\n", units_count(summary->processes).s);
+    if (summary->threads || summary->processes)
+        (void)printf("threads   %s of %s process%s\n", units_count(summary->threads).s, units_count(summary->processes).s,
+                     summary->processes == 1 ? "" : "es");
     if (subject->call->set.verbose)
         print_threads(subject->inputs.t);
     (void)printf("names     %s", units_count(summary->names).s);
-    (void)printf(" of %s providers\n", units_count(summary->providers).s);
+    if (summary->providers)
+        (void)printf(" of %s provider%s", units_count(summary->providers).s, summary->providers == 1 ? "" : "s");
+    (void)putchar('\n');
     (void)printf("events    %s\n", units_count(summary->events).s);
     print_kinds(subject);
     if (summary->backward)

@@ -12,6 +12,7 @@
 #include "progress.h"
 #include "stream.h"
 #include "talk.h"
+#include "traces.h"
 
 const char *inputs_name(const struct call *call)
 {
@@ -380,6 +381,8 @@ static int open_all(struct inputs *inputs, const struct call *call)
         if (!readers[n])
             break;
     }
+    if (outcome == OUTCOME_FINE && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
+        traces_order(inputs->t, readers, n);
     if (outcome != OUTCOME_FINE) {
         while (n > 0)
             ttr_close(readers[--n]);

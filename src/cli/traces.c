@@ -1,6 +1,7 @@
 /* Traces of several streams, put together from the reports of these. */
 #include "traces.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void add_times(struct trace *trace, const ttr_report *report)
@@ -50,6 +51,49 @@ bool traces_attribute(const ttr *t, uint16_t source, const char *name, ttr_value
             return true;
         }
     return false;
+}
+
+/* --- Order --- */
+
+struct placed {
+    ttr_reader *reader;
+    ttr_text uuid, name;
+    size_t place;
+};
+
+static int compare_texts(ttr_text a, ttr_text b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n ? memcmp(a.p, b.p, n) : 0;
+    return order || a.n == b.n ? order : a.n < b.n ? -1 : 1;
+}
+
+static int compare_placed(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    int order = (x->uuid.n == 0) - (y->uuid.n == 0);
+    if (order == 0)
+        order = x->uuid.n ? compare_texts(x->uuid, y->uuid) : compare_texts(x->name, y->name);
+    return order ? order : x->place < y->place ? -1 : x->place > y->place;
+}
+
+void traces_order(const ttr *t, ttr_reader **readers, size_t n)
+{
+    struct placed *placed = calloc(n, sizeof *placed);
+    for (size_t i = 0; placed && i < n; i++) {
+        struct trace trace = {0};
+        ttr_value uuid = {.text = {"", 0}}, name = {.text = {"", 0}};
+        if (traces_next(readers[i], &trace)) {
+            (void)traces_attribute(t, trace.source, "trace.uuid", &uuid);
+            (void)traces_attribute(t, trace.source, "trace.name", &name);
+        }
+        placed[i] = (struct placed){readers[i], uuid.text, name.text, i};
+    }
+    if (placed && n)
+        qsort(placed, n, sizeof *placed, compare_placed);
+    for (size_t i = 0; placed && i < n; i++)
+        readers[i] = placed[i].reader;
+    free(placed);
 }
 
 static void add_note(ttr_note *sum, const ttr_note *note)

@@ -29,6 +29,10 @@ size_t traces_count(ttr_reader *reader);
 /* Finds what an input says of itself ("trace.name"). */
 bool traces_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value);
 
+/* Puts readers in the order in which babeltrace2 gives what happens at one time: by the uuid of their first trace, those without one
+ * behind, by name.  Without memory they stay as they are. */
+void traces_order(const ttr *t, ttr_reader **readers, size_t n);
+
 /* A kind of finding in any of the streams of a trace. */
 struct trace_note {
     ttr_note note;         /* counts and bytes together; the text and offset are those of the first stream that has it */

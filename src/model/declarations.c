@@ -7,6 +7,7 @@
 #include "model/type.h"
 
 #define DEPTH_MAX 48u /* more than descriptions keep to (type.h) */
+#define SHOWN_MAX 8u  /* names of a reference */
 
 /* What ttr_declarations.state holds. */
 struct walk {
@@ -18,6 +19,7 @@ struct walk {
     const struct type_range *selector; /* of the field just given */
     uint32_t selector_n, selector_at;
     ttr_text selector_name;
+    ttr_text shown[SHOWN_MAX]; /* the reference of the last field */
     struct frame {
         const struct type *type;
         uint32_t at;          /* of what is in it */
@@ -90,6 +92,31 @@ static uint8_t group_of(enum type_root root)
     return groups[root];
 }
 
+static const struct type_member *find_member(const struct type *type, ttr_text name)
+{
+    while (type && (type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL))
+        type = type->element;
+    bool has_members = type && (type->kind == TYPE_STRUCT || type->kind == TYPE_VARIANT);
+    for (uint32_t i = 0; has_members && i < type->members_n; i++)
+        if (type->members[i].name.n == name.n && memcmp(type->members[i].name.p, name.p, name.n) == 0)
+            return &type->members[i];
+    return NULL;
+}
+
+/* The names of a reference as people see them, as the names of the fields; very long ones as they are stored. */
+static const ttr_text *show_reference(const ttr_declarations *declarations, struct walk *walk, const struct type_reference *reference)
+{
+    const struct type *type = reference->names_n ? declarations->own[reference->root] : NULL;
+    if (reference->names_n > SHOWN_MAX)
+        return reference->names;
+    for (uint32_t i = 0; i < reference->names_n; i++) {
+        const struct type_member *member = find_member(type, reference->names[i]);
+        walk->shown[i] = member && member->shown.p ? member->shown : reference->names[i];
+        type = member ? member->type : NULL;
+    }
+    return walk->shown;
+}
+
 static void describe(const struct walk *walk, const struct type_member *member, const struct type *type, ttr_declaration *declaration)
 {
     static const ttr_text nameless = {"", 0};
@@ -110,7 +137,6 @@ static void describe(const struct walk *walk, const struct type_member *member, 
         .bits = type->bits,
         .align = UINT32_C(1) << (type->align < 31 ? type->align : 31),
         .count = has_length && !has_reference ? type->count : 0,
-        .reference = type->reference.names,
         .reference_n = type->reference.names_n,
         .reference_group = has_reference ? group_of(type->reference.root) : 0,
     };
@@ -179,6 +205,7 @@ bool ttr_declarations_next(ttr_declarations *declarations, ttr_declaration *decl
             continue;
         }
         describe(walk, member, type, declaration);
+        declaration->reference = show_reference(declarations, walk, &type->reference);
         note_ranges(walk, frame->type, member, type);
         if (holds_others(type) && walk->depth < DEPTH_MAX)
             walk->frame[walk->depth++] = (struct frame){.type = type};

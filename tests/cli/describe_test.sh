@@ -77,8 +77,8 @@ TEXT
 verdict "what_is_missing_is_told_once_a_trace" $? "see stderr"
 lines "verbose_lists_streams_and_all_classes" "$tracetta" info -v session/one <<'TEXT'
 streams   2
-  a, class 0, id 0: 3 events in 2 packets, 2023-11-14T22:13:20.010000000Z to 2023-11-14T22:13:20.024000000Z, 3 lost in 1 places
-  b, class 0, id 1: 2 events in 2 packets, 2023-11-14T22:13:20.015000000Z to 2023-11-14T22:13:20.031000000Z, 4 lost in 1 places
+  a, class 0, id 0: 3 events in 2 packets, 2023-11-14T22:13:20.010000000Z to 2023-11-14T22:13:20.024000000Z, 3 lost in 1 place
+  b, class 0, id 1: 2 events in 2 packets, 2023-11-14T22:13:20.015000000Z to 2023-11-14T22:13:20.031000000Z, 4 lost in 1 place
 classes   3, 2 with events
                4  p:two  id 2, stream class 0
                1  p:one  id 1, stream class 0, log level 4
@@ -101,6 +101,12 @@ p:one  id 1, log level 4, 1 event
              ON (1..3): u8
 p:two  id 2, 4 events
 TEXT
+mkdir timeless && printf '/* CTF 1.8 */\ntypealias integer { size = 8; align = 8; signed = false; } := u8; trace { major = 1; minor = 8; byte_order = le; };
+stream { event.header := struct { u8 id; }; }; event { name = e; id = 0; fields := struct { u8 _n; u8 _data[_n]; }; };' >timeless/metadata && printf '\0\0\0\0' >timeless/a
+run "$tracetta" info timeless
+[ $run_status = 0 ] && grep -q '^times     none' "$work/.out" && ! grep -qE '^(begin|threads)|providers' "$work/.out"
+verdict "what_a_trace_has_nothing_of_is_not_shown_as_zero" $? "exit status $run_status"
+says "lengths_are_named_as_the_fields_are" '^ +data: \[n\] u8$' "$tracetta" info --classes timeless
 json "json_has_the_trace_as_a_whole" "len(it['traces']) == 1 and it['traces'][0]['environment'] == {'hostname': 'here', 'tracer_major': 7} \
 and [s['lost'] for s in it['traces'][0]['streams']] == [3, 4] and it['traces'][0]['lost'] == 7 and it['traces'][0]['packets'] == 4 \
 and it['traces'][0]['end_ns'] == 1700000000031000000 and len(it['clocks']) == 1 and it['clocks'][0]['precision'] == 9 \
@@ -114,7 +120,7 @@ and it['traces'][0]['classes'][0]['fields'][-1]['when'] == [{'low': 1, 'high': 3
 make session/two/deep
 sed -i 's/11223344-5566/21223344-5566/' session/two/deep/metadata # else it were a part of the same trace
 lines "several_traces_get_a_section_each" "$tracetta" info session <<TEXT
-format    ctf 1.8, 4 packets in 2 streams (and 1 more trace)
+format    ctf 1.8, 2 traces, 8 packets in 4 streams
 events    10
 session/one
   events    5
@@ -148,6 +154,12 @@ verdict "traces_of_one_time_stand_in_the_order_of_their_uuids" $? "exit status $
 run "$tracetta" cat --style=babeltrace2 --fields=trace --limit=1 --clock-gmt session
 [ $run_status = 0 ] && grep -Fq 'here/two/deepp:one: ' "$work/.out"
 verdict "their_names_are_those_of_host_and_folder_in_the_style_of_babeltrace2" $? "exit status $run_status"
+
+sed -i 's/name = "p:one"/name = "q:one"/' session/two/deep/metadata
+run bash -c "'$tracetta' cat --style=babeltrace2 session/one session/two/deep >forth; '$tracetta' cat --style=babeltrace2 session/two/deep session/one >back; cmp forth back"
+grep -m1 -q q:one back && [ $run_status = 0 ]
+verdict "in_whatever_order_they_are_named" $? "exit status $run_status"
+sed -i 's/name = "q:one"/name = "p:one"/' session/two/deep/metadata
 
 # Streams are active from 10 to 25 ms and from 14 to 32 ms.
 run "$tracetta" cat --option=text.time=ns --stream-intersection --kind=instant session/one
