@@ -53,6 +53,8 @@ static const struct option_row table[] = {
      "the same, with whole paths of binaries and sources"},
     {"debug-info-target-prefix", 0, OPTION_TEXT, GROUP_VERB, AT(debug_info_prefix), LOCATES, "DIR", "@file",
      "the same, with binaries that are below DIR here"},
+    {"retry-duration", 0, OPTION_COUNT, GROUP_VERB, AT(retry_us), VERB_CAT, "US", NULL,
+     "live traces: microseconds before what was not there is asked for again"},
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_CAT, "N", NULL, "stop after N events"},
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_STAT | VERB_TREE, "N", NULL, "print at most N rows"},
     {"sort", 0, OPTION_FLAG, GROUP_VERB, AT(sort), VERB_CAT | VERB_CONVERT, NULL, NULL,

@@ -34,7 +34,7 @@ struct settings {
     struct words format_options, offsets;
     struct words names, not_names, categories, providers, threads, processes, kinds;
     struct moment start, end;
-    uint64_t max_record, limit, depth, jobs;
+    uint64_t max_record, limit, depth, jobs, retry_us;
     int64_t min_duration;
     bool help, quiet, verbose, no_pager, json;
     bool debug_info, debug_info_full_path;

@@ -28,10 +28,20 @@ static bool add_text(struct style *style, const char *format, const char *key, c
     return words_add(&style->call->set.format_options, text);
 }
 
+static bool add_retry(struct style *style)
+{
+    uint64_t us = style->call->set.retry_us;
+    char seconds[40];
+    if (us == 0)
+        return true;
+    (void)snprintf(seconds, sizeof seconds, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
+    return add_text(style, "ctf", "live-poll", seconds);
+}
+
 static bool add_options(struct style *style)
 {
     const struct settings *set = &style->call->set;
-    bool is_fine = add_text(style, "ctf", "time", "double");
+    bool is_fine = add_text(style, "ctf", "time", "double") && add_retry(style);
     if (set->shown_names)
         is_fine = is_fine && add_text(style, "babeltrace2", "names", set->shown_names);
     if (set->shown_fields)
@@ -52,13 +62,14 @@ int style_begin(struct style *style, struct call *call)
     const struct settings *set = &call->set;
     *style = (struct style){.call = call, .format = set->format ? set->format : "text"};
     bool is_asked = set->style && strcmp(set->style, "babeltrace2") == 0;
-    bool has_companion = set->begin || set->timerange || set->shown_names || set->shown_fields || set->clock_seconds || set->clock_cycles || set->clock_date ||
+    bool has_companion = set->begin || set->timerange || set->retry_us ||
+                         set->shown_names || set->shown_fields || set->clock_seconds || set->clock_cycles || set->clock_date ||
                          set->clock_gmt || set->no_delta;
     if (is_asked && set->format && strcmp(set->format, "text") != 0)
         return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
     if (has_companion && !is_asked)
-        return talk_misuse("cat", "--names, --fields, --clock-seconds, --clock-cycles, --clock-date, --clock-gmt, --no-delta, --begin and "
-                                  "--timerange want --style=babeltrace2");
+        return talk_misuse("cat", "--names, --fields, --clock-seconds, --clock-cycles, --clock-date, --clock-gmt, --no-delta, --retry-duration, "
+                                  "--begin and --timerange want --style=babeltrace2");
     if (!is_asked && set->end.kind == MOMENT_UNREAD)
         return talk_misuse("cat", "--end cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51", set->end.text);
     if (!is_asked)

@@ -61,6 +61,7 @@ refuses "a_range_has_two_ends" 2 "it wants BEGIN,END" "$tracetta" cat --style=ba
 refuses "and_ends_after_its_begin" 2 "ends before it begins" "$tracetta" cat --style=babeltrace2 --timerange=12,11 "$small"
 refuses "and_is_given_once" 2 "leave these out" "$tracetta" cat --style=babeltrace2 --timerange=11,12 --begin=11 "$small"
 refuses "begin_is_start" 2 "are the same" "$tracetta" cat --style=babeltrace2 --start=11 --begin=11 "$small"
+refuses "a_retry_is_a_number" 2 "retry-duration cannot be" "$tracetta" cat --style=babeltrace2 --retry-duration=soon "$small"
 refuses "a_date_is_not_guessed_of_what_is_read_once" 2 "give the date too" bash -c "cat '$small' | '$tracetta' cat --style=babeltrace2 --begin=08:15 -"
 refuses "names_are_of_the_list" 2 "names=payloads: \"payloads\" is none of those" "$tracetta" cat --style=babeltrace2 --names=payloads "$small"
 refuses "fields_too" 2 "fields=trace,host: \"host\" is none of those" "$tracetta" cat --style=babeltrace2 --fields=trace,host "$small"

@@ -13,6 +13,7 @@ static const ttr_option_info options[] = {
     {"unpacked-max", "BYTES", FOR_11 "how large a compressed packet may get (default 1 GiB)", false},
     {"live-start", "begin|now", "live traces: from the begin of what the relay daemon has (the default), or from now on", false},
     {"live-reconnect", "SECONDS", "live traces: how long to try to get a lost connection back (30); 0 = not at all", false},
+    {"live-poll", "SECONDS", "live traces: how long to wait before asking again (0.1, or half the live timer where that is less)", false},
     {"live-patience", "SECONDS", "live traces: how long a silent stream holds others back (4 periods of the live timer, at least 2)", false},
     {"version", "1.8|2|1.1", "what to write: CTF 1.8, CTF 2 or the RFC of 2010; without it that of the source, else 1.8", true},
     {"byte-order", "le|be", "byte order of all numbers", true},

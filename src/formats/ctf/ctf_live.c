@@ -317,6 +317,8 @@ static ttr_status take_how(char *const *copies, size_t n, struct live_how *how, 
     how->seek = is_now ? LIVE_SEEK_NOW : LIVE_SEEK_BEGIN;
     how->reconnect_ms = LIVE_RECONNECT_MS;
     ttr_status status = take_seconds(copies, n, "live-reconnect", &how->reconnect_ms, error);
+    if (status == TTR_OK)
+        status = take_seconds(copies, n, "live-poll", &how->poll_ms, error);
     return status == TTR_OK ? take_seconds(copies, n, "live-patience", &how->patience_ms, error) : status;
 }
 
