@@ -163,7 +163,8 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
 /* A copy of one input to its own format keeps all bytes, for which the reader must give definitions too. */
 static uint32_t reading_flags(const struct call *call, const char *format)
 {
-    bool may_copy = call->paths_n == 1 && !call->set.sort && call->set.offsets.n == 0 && !debug_info_is_asked(&call->set);
+    const struct settings *set = &call->set;
+    bool may_copy = call->paths_n == 1 && !set->sort && set->offsets.n == 0 && set->clock_offset == 0 && !debug_info_is_asked(set);
     return may_copy && has_ability(format, TTR_FORMAT_READS) ? TTR_READ_DEFINITIONS : 0;
 }
 

@@ -1,4 +1,6 @@
-"""Makes a small CTF 1.8 trace in the folder named: the shapes that tracers write and that re-encoding must carry over."""
+"""Makes a small CTF 1.8 trace in the folder named, with the shapes that tracers write and that re-encoding must carry over, and a smaller one of
+CTF 2 in the folder named second, with what CTF 1.8 cannot say."""
+import json
 import os
 import struct
 import sys
@@ -67,4 +69,25 @@ def main(folder):
         file.write(packet(1, 0, 0, [(11, 7, data([4], "other cpu")), (20, 9, state(0, 77, 1.5, 0, "eight by"))]))
 
 
+def uint(bits):
+    return {"type": "fixed-length-unsigned-integer", "length": bits, "byte-order": "little-endian", "alignment": 8}
+
+
+def rich(folder):
+    fields = [{"name": "a b", "field-class": uint(8)},
+              {"name": "yes", "field-class": dict(uint(8), type="fixed-length-boolean")},
+              {"name": "bytes", "field-class": {"type": "static-length-blob", "length": 2}}]
+    fragments = [{"type": "preamble", "version": 2},
+                 {"type": "data-stream-class", "namespace": "somewhere"},
+                 {"type": "event-record-class", "name": "e",
+                  "payload-field-class": {"type": "structure", "member-classes": fields}}]
+    os.makedirs(folder)
+    with open(folder + "/metadata", "w", encoding="utf-8") as file:
+        for fragment in fragments:
+            file.write("\x1e" + json.dumps(fragment) + "\n")
+    with open(folder + "/stream", "wb") as file:
+        file.write(bytes([7, 1, 0xCA, 0xFE]))
+
+
 main(sys.argv[1])
+rich(sys.argv[2])

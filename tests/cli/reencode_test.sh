@@ -31,7 +31,7 @@ holds()
 }
 
 cd "$work" || exit 1
-/usr/bin/python3 "$here/reencode_make.py" made || exit 1
+/usr/bin/python3 "$here/reencode_make.py" made rich || exit 1
 says "the_trace_made_is_read" '\(\+0\.000000000\) host app:list: \{ cpu_id = 1 \}, \{ vpid = 4711 \}, \{ _data_length = 1, data_padding = \{ \}, data = \[ \[0\] = 4 \], text = "other cpu" \}' \
     "$tracetta" cat --style=babeltrace2 --clock-gmt made
 
@@ -69,6 +69,17 @@ holds "floats_are_numbers_there" rfc/metadata 'size = 64;[^}]*float = true;'
 holds "lengths_stay_fields_there" rfc/metadata 'uint32_t, _data_length \}.*length_field = _data_length;'
 holds "and_contexts_are_told" rfc/metadata 'context_fields = 1;'
 holds "all_come_back" eight_again/metadata 'uuid = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564".*stream \{ +id = 5;.*id = 9; +stream_id = 5; +model.emf.uri = "http://example.org/state"; +context := struct'
+
+run "$tracetta" convert --to=ctf --option version=1.8 rich -o poor
+[ $run_status = 0 ] && grep -Eq 'changed +1 .*\[field.name\]' "$work/.err" && grep -Eq 'changed +2 .*\[field.type\]' "$work/.err" &&
+    grep -Eq 'dropped +1 .*\[trace.about\]' "$work/.err"
+verdict "what_another_language_has_no_words_for_is_counted" $? "exit status $run_status"
+cmp -s rich/stream poor/stream
+verdict "though_packets_stay_as_they_are" $? "they changed"
+
+run "$tracetta" convert --to=ctf --clock-offset=-5s made -o earlier
+"$tracetta" cat --style=babeltrace2 --clock-gmt --clock-offset=-5s made >wanted 2>/dev/null
+same "times_that_are_moved_stay_moved" wanted "$tracetta" cat --strict --style=babeltrace2 --clock-gmt earlier
 
 run "$tracetta" merge made big -o both.ctf --to=ctf
 [ $run_status = 0 ] && [ -f both.ctf/made/metadata ] && [ -f both.ctf/big/channel_1 ] && [ ! -e both.ctf/metadata ]

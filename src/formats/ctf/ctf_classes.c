@@ -164,6 +164,36 @@ const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace)
     return trace->clock;
 }
 
+/* The offset of a clock whose zero is so much later; false where it cannot be said. */
+static bool move_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offset_s, int64_t *offset_cycles)
+{
+    int64_t s = ns / NS_PER_SECOND - (ns % NS_PER_SECOND < 0), rest = ns % NS_PER_SECOND + (ns % NS_PER_SECOND < 0 ? NS_PER_SECOND : 0);
+    uint64_t frequency = clock->frequency, whole = frequency / (uint64_t)NS_PER_SECOND, part = frequency % (uint64_t)NS_PER_SECOND;
+    uint64_t cycles = whole * (uint64_t)rest + part * (uint64_t)rest / (uint64_t)NS_PER_SECOND;
+    if (frequency > INT64_MAX / 2 || __builtin_add_overflow(clock->offset_s, s, offset_s) ||
+        __builtin_add_overflow(clock->offset_cycles, (int64_t)cycles, offset_cycles))
+        return false;
+    if (*offset_cycles < (int64_t)frequency || *offset_s == INT64_MAX)
+        return true;
+    *offset_cycles -= (int64_t)frequency;
+    ++*offset_s;
+    return true;
+}
+
+void ctf_trace_move(struct ctf_trace_out *trace, int64_t ns)
+{
+    const struct ctf_description *description = &trace->description;
+    int64_t s, cycles;
+    if (ns == 0)
+        return;
+    for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks; i++)
+        if ((description->version == CTF_RFC_1_1 && !description->clocks[i]->is_unix) || !move_offset(description->clocks[i], ns, &s, &cycles))
+            return;
+    for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks; i++)
+        (void)move_offset(description->clocks[i], ns, &description->clocks[i]->offset_s, &description->clocks[i]->offset_cycles);
+    trace->moved = ns;
+}
+
 static bool add_environment(struct ctf_trace_out *trace, const char *name, const char *value, int64_t number)
 {
     struct ctf_environment *entry = ctf_add_environment(&trace->description);

@@ -46,6 +46,8 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     else
         status = ctf_print_metadata(&trace->description, version, &text, error);
     copy->is_refused = status == TTR_E_UNSUPPORTED;
+    if (status == TTR_OK && !is_same)
+        ctf_count_translation(out, &trace->description, version);
     if (status == TTR_OK && !ctf_home_begin(&copy->home, out->own, alloc, (ttr_text){path, strlen(path)}))
         status = fail_memory(error);
     if (status == TTR_OK)

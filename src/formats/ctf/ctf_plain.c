@@ -93,6 +93,15 @@ static bool take_missing(const struct plain *plain, struct ctf_stream_out *strea
 
 /* --- Traces and stream classes --- */
 
+/* Nanoseconds that the event is later than its trace says. */
+static int64_t moved_by(const struct plain *plain)
+{
+    const ttr_event *event = plain->event;
+    bool is_clamped = false, has_time = !(event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) && event->kind != TTR_KIND_DEFINITION;
+    int64_t time = ctf_time(&plain->schema->stream->kind->timeline, event->ticks, &is_clamped);
+    return has_time && !is_clamped ? (int64_t)((uint64_t)event->time - (uint64_t)time) : 0;
+}
+
 static struct ctf_trace_out *trace_of(struct plain *plain)
 {
     struct ctf_trace *source = plain->schema->stream->trace;
@@ -103,7 +112,13 @@ static struct ctf_trace_out *trace_of(struct plain *plain)
         return plain->w->traces[*index];
     struct ctf_trace_out *trace = ctf_add_trace(plain->out, plain->event, (uintptr_t)source, CTF_TRACE_LIKE, &is_new);
     enum ctf_version version = options->version ? options->version : source->description.version;
-    return trace && is_new && !ctf_trace_begin_like(trace, plain->out->t, options, version, source) ? NULL : trace;
+    if (trace && is_new && !ctf_trace_begin_like(trace, plain->out->t, options, version, source))
+        return NULL;
+    if (trace && is_new) {
+        ctf_trace_move(trace, moved_by(plain));
+        ctf_count_about(plain->out, &source->description, version);
+    }
+    return trace;
 }
 
 /* The trace's own clock, in place of what the target cannot say. */
@@ -278,7 +293,7 @@ static uint64_t convert(const struct plain *plain, const struct ctf_timeline *li
     bool is_clamped = false;
     if (plain->trace->keeps_clocks)
         return ticks;
-    int64_t time = ctf_time(line, ticks, &is_clamped);
+    int64_t time = (int64_t)((uint64_t)ctf_time(line, ticks, &is_clamped) + (uint64_t)plain->trace->moved);
     plain->trace->has_unix_time |= line->is_anchored;
     return time < 0 ? 0 : (uint64_t)time;
 }
@@ -288,9 +303,19 @@ static uint64_t ticks_of(const struct plain *plain)
     const struct ctf_timeline *line = &plain->schema->stream->kind->timeline;
     const ttr_event *event = plain->event;
     bool is_clamped = false;
-    /* Times may have been moved. */
-    uint64_t ticks = ctf_time(line, event->ticks, &is_clamped) == event->time ? event->ticks : ctf_ticks_at(line, event->time);
+    int64_t time = (int64_t)((uint64_t)event->time - (uint64_t)plain->trace->moved);
+    uint64_t ticks = ctf_time(line, event->ticks, &is_clamped) == time ? event->ticks : ctf_ticks_at(line, time);
     return convert(plain, line, ticks);
+}
+
+/* A time of the event's packet, in ticks of the target: moved as the event was. */
+static uint64_t packet_ticks(const struct plain *plain, uint64_t ticks)
+{
+    const struct ctf_timeline *line = &plain->schema->stream->kind->timeline;
+    const ttr_event *event = plain->event;
+    bool has_time = !(event->flags & TTR_EVENT_NO_TIME) && event->kind != TTR_KIND_DEFINITION;
+    uint64_t moved = has_time ? ticks_of(plain) - convert(plain, line, event->ticks) : 0;
+    return convert(plain, line, ticks) + moved;
 }
 
 /* --- Packets and events --- */
@@ -299,7 +324,6 @@ static uint64_t ticks_of(const struct plain *plain)
 static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *stream, ttr_error *error)
 {
     const struct ctf_packet *about = plain->about;
-    const struct ctf_timeline *line = &plain->schema->stream->kind->timeline;
     struct ctf_items *items = &plain->w->packet_items;
     const struct ctf_items_for what = {.out = plain->out, .version = plain->version, .is_packet = true};
     if (stream->packet_at == about->offset + 1)
@@ -312,12 +336,12 @@ static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *strea
     if (items->failed)
         return fail_memory(error);
     ttr_status status = ctf_stream_enter(stream, plain->out, is_alike ? items : NULL,
-                                         about->has_begin ? convert(plain, line, about->begin) : first, error);
+                                         about->has_begin ? packet_ticks(plain, about->begin) : first, error);
     if (status != TTR_OK || !take_missing(plain, stream))
         return status == TTR_OK ? fail_memory(error) : status;
     stream->packet_at = about->offset + 1;
     stream->cpu = about->cpu;
-    stream->end = about->has_end ? convert(plain, line, about->end) : 0;
+    stream->end = about->has_end ? packet_ticks(plain, about->end) : 0;
     return TTR_OK;
 }
 

@@ -12,6 +12,7 @@
  *   ctf_packets.c      packets of a stream file, and its index
  *   ctf_metadata.c     the metadata file
  *   ctf_files.c        files at all
+ *   ctf_translate.c    what is lost in another language
  *
  * An event becomes a list of items (ctf_items); the hash of its shape finds its class, made when it is new (ctf_types, ctf_classes);
  * the items are encoded as the class says into the packet under way (ctf_packets).  The description is printed when all is written.
@@ -47,6 +48,7 @@ enum ctf_loss {
     CTF_LOST_ABSENT,
     CTF_LOST_TYPE,
     CTF_LOST_VARIANT,
+    CTF_LOST_ABOUT,
     CTF_LOST_PLACE,
     CTF_LOST_PACKET,
     CTF_LOST_GAP,
@@ -218,6 +220,7 @@ struct ctf_trace_out {
     int64_t base;              /* the time of its tick 0 */
     struct ctf_trace *source;  /* the CTF trace that it is made from, held; NULL where it speaks the dialect */
     bool keeps_clocks;         /* those of the source */
+    int64_t moved;             /* ns that times are later than in the source; its clocks have them in their offsets */
     bool has_numbers;          /* packets tell their data stream */
     struct ctf_kind_out **kinds;
     size_t kinds_n, kinds_capacity;
@@ -234,6 +237,9 @@ void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
 /* Begins a trace that says what a CTF trace of another language says, as far as it can. */
 TTR_MUST bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
                                    struct ctf_trace *source);
+
+/* Has the clocks of such a trace begin so many nanoseconds later. */
+void ctf_trace_move(struct ctf_trace_out *trace, int64_t ns);
 
 /* The clock of a trace that counts nanoseconds, for those that have no other; NULL when memory is out, which the types remember. */
 const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace);
@@ -371,6 +377,14 @@ struct ctf_writer {
     struct ctf_file_copy *dirty, *last_copy;
     uint16_t last_source;
 };
+
+/* --- ctf_translate.c --- */
+
+/* Counts what a description loses when it is printed in another language, packets staying as they are. */
+void ctf_count_translation(struct ttr_writer *out, const struct ctf_description *from, enum ctf_version to);
+
+/* Counts what is said of a trace, apart from its fields, that another version, or events encoded anew, cannot say. */
+void ctf_count_about(struct ttr_writer *out, const struct ctf_description *from, enum ctf_version to);
 
 /* --- ctf_homes.c --- */
 

@@ -263,6 +263,9 @@ static void a_selector_without_labels_becomes_an_enumeration(void **state)
 static void what_tsdl_cannot_say_is_refused_with_its_place(void **state)
 {
     (void)state;
+    refuse_members("{'name':'o','field-class':{'type':'structure','member-classes':[" CTF2_UINT("n", "8") "]}},"
+                   "{'name':'y','field-class':{'type':'variant','selector-field-location':{'origin':'event-record-payload','path':['o','n']},"
+                   "'options':[" OPTION("a", "[1,1]") "]}}", "elsewhere than in the structures around");
     refuse_members("{'name':'x','field-class':{'type':'variable-length-unsigned-integer'}}",
                    "CTF 1.8 has no numbers of variable size, in stream 0, event 0 (), field x");
     refuse_members("{'name':'x','field-class':{'type':'fixed-length-unsigned-integer','length':8," LE ",'bit-order':'last-to-first'}}",

@@ -265,8 +265,13 @@ static bool begin_variant(struct tsdl_printer *p, const struct type *type)
     if (p->gathers && !tsdl_add_need(p, type))
         return false;
     tsdl_put(p, "variant <");
+    size_t before = p->to->n;
     if (!tsdl_put_reference(p, &type->reference))
         return false;
+    /* Babeltrace's grammar has a single word there; who wrote such a path himself has it back. */
+    bool is_path = p->to->n > before && memchr(p->to->bytes + before, '.', p->to->n - before);
+    if (is_path && p->description->version != CTF_1_8)
+        return tsdl_refuse(p, "selectors that readers find elsewhere than in the structures around");
     tsdl_put(p, "> {");
     return p->frames_n < PRINT_DEPTH || tsdl_refuse(p, "types that deep inside one another");
 }
