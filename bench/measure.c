@@ -1,6 +1,7 @@
 /* Measures one path of the library on a file, in CPU time of this process.  usage: measure MODE FILE
  *   scan     read all events, look at no field
  *   fields   read all events and every field
+ *   kstacks  read all events and their stacks
  *   encode   read all events and write them as FXT anew (not copied), into nothing
  *   write    the FXT writer alone: the first 8192 events, held in memory, written again and again
  *   plain    the same with spans that have no fields only: the cost of an event itself
@@ -58,6 +59,13 @@ static void visit_fields(struct measure *m, const ttr_batch *batch)
             m->sum += field.value.v.u + field.value.text.n + field.name.n + field.value.type;
 }
 
+static void visit_stacks(struct measure *m, const ttr_batch *batch)
+{
+    uint64_t frames[128];
+    for (uint32_t i = 0; i < batch->n; i++)
+        m->sum += ttr_event_frames(m->t, ttr_batch_at(batch, i), frames, 128);
+}
+
 static ttr_status read_all(struct measure *m, const char *mode)
 {
     ttr_batch batch;
@@ -67,6 +75,8 @@ static ttr_status read_all(struct measure *m, const char *mode)
         visit(m, &batch);
         if (mode[0] == 'f')
             visit_fields(m, &batch);
+        if (mode[0] == 'k')
+            visit_stacks(m, &batch);
         if (mode[0] == 'e' && (status = ttr_write(m->out, &batch, &m->error)) != TTR_OK)
             return status;
     }
@@ -110,8 +120,8 @@ int main(int argc, char **argv)
 {
     struct measure m = {.t = ttr_new(NULL)};
     struct rusage usage;
-    if (argc != 3 || !strchr("sfewp", argv[1][0])) {
-        fputs("usage: measure scan|fields|encode|write|plain FILE\n", stderr);
+    if (argc != 3 || !strchr("sfkewp", argv[1][0])) {
+        fputs("usage: measure scan|fields|kstacks|encode|write|plain FILE\n", stderr);
         return 2;
     }
     m.in = ttr_open(m.t, argv[2], NULL, &m.error);

@@ -106,10 +106,35 @@ static size_t put_wide(char *to, const uint8_t *p, size_t units, size_t *at)
     return 3;
 }
 
+/* Writes eight characters if all are ASCII. */
+static inline bool put_eight(char *to, const uint8_t *p)
+{
+    typedef uint16_t wide __attribute__((vector_size(16)));
+    typedef uint8_t narrow __attribute__((vector_size(8)));
+    if ((load_u64le(p) | load_u64le(p + 8)) & UINT64_C(0xff80ff80ff80ff80))
+        return false;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    wide eight;
+    memcpy(&eight, p, sizeof eight);
+    narrow ascii = __builtin_convertvector(eight, narrow);
+    memcpy(to, &ascii, sizeof ascii);
+#else
+    for (unsigned i = 0; i < 8; i++)
+        to[i] = (char)p[2 * i];
+#endif
+    return true;
+}
+
 size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
 {
     size_t n = 0, at = 0;
     while (at < units) {
+        while (units - at >= 8 && put_eight(to + n, p + 2 * at)) {
+            n += 8;
+            at += 8;
+        }
+        if (at == units)
+            break;
         uint64_t four = units - at >= 4 ? load_u64le(p + 2 * at) : UINT64_MAX;
         if (!(four & UINT64_C(0xff80ff80ff80ff80))) {
             four |= four >> 8;

@@ -105,6 +105,48 @@ static void cuts_end_on_the_last_boundary_before_the_limit(void **state)
     }
 }
 
+/* One character after the other, with no short cuts. */
+static size_t slowly_from_utf16(char *to, const uint16_t *units, size_t count)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t code = units[i];
+        bool is_pair = code >= 0xd800 && code < 0xdc00 && i + 1 < count && units[i + 1] >= 0xdc00 && units[i + 1] < 0xe000;
+        if (is_pair)
+            code = 0x10000 + (code - 0xd800) * 0x400 + (units[++i] - 0xdc00u);
+        else if (code >= 0xd800 && code < 0xe000)
+            code = 0xfffd;
+        unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+        static const uint8_t leads[] = {0, 0xc0, 0xe0, 0xf0};
+        to[n++] = (char)(leads[more] | code >> 6 * more);
+        while (more-- > 0)
+            to[n++] = (char)(0x80 | (code >> 6 * more & 0x3f));
+    }
+    return n;
+}
+
+static void utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length(void **state)
+{
+    static const uint16_t others[] = {0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xd800, 0xdbff, 0xdc00, 0xdfff, 0xe000, 0xffff, 0};
+    uint64_t random = 5;
+    (void)state;
+    for (unsigned trial = 0; trial < 20000; trial++) {
+        uint16_t units[40];
+        uint8_t bytes[80];
+        char fast[120], slow[120];
+        size_t count = support_random(&random) % 41;
+        for (size_t i = 0; i < count; i++) {
+            bool is_other = support_random(&random) % (1 + trial % 40) == 0;
+            units[i] = is_other ? others[support_random(&random) % 12] : (uint16_t)(' ' + support_random(&random) % 90);
+            bytes[2 * i] = (uint8_t)units[i];
+            bytes[2 * i + 1] = (uint8_t)(units[i] >> 8);
+        }
+        size_t n = utf8_from_utf16le(fast, bytes, count);
+        assert_int_equal(n, slowly_from_utf16(slow, units, count));
+        assert_memory_equal(fast, slow, n);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +154,7 @@ int main(void)
         cmocka_unit_test(every_sequence_of_four_bytes_is_judged_like_the_decoder),
         cmocka_unit_test(good_text_is_valid_and_broken_text_is_not),
         cmocka_unit_test(a_bad_byte_is_found_at_every_place),
+        cmocka_unit_test(utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length),
         cmocka_unit_test(cuts_end_on_the_last_boundary_before_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
  * IEEE 754 of 128 bits becomes the nearest double, ties to even.  An integer that does not fit 64 bits is given as its decimal text
  * where it has at most WIDE_BITS_MAX bits, since the time for that grows with the square, else as its bytes.  Wide characters
  * that stand for nothing (lone surrogates, beyond U+10FFFF, half a unit at the end) become U+FFFD. */
+#include "base/utf.h"
 #include "base/wide.h"
 #include "model/layout_program.h"
 
@@ -297,15 +298,30 @@ static uint32_t load_character(const uint8_t *p, unsigned encoding)
     }
 }
 
+/* Passes over characters of two bytes, four at a time, as long as none of them is zero. */
+static const uint8_t *skip_characters(const uint8_t *p, const uint8_t *end)
+{
+    const uint64_t ones = UINT64_C(0x0001000100010001), highs = UINT64_C(0x8000800080008000);
+    for (uint64_t four; end - p >= 8; p += 8) {
+        memcpy(&four, p, sizeof four);
+        if ((four - ones) & ~four & highs)
+            break;
+    }
+    return p;
+}
+
 size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit)
 {
     if (unit == 1) {
         const uint8_t *zero = find_zero(p, end);
         return zero ? (size_t)(zero - p) : SIZE_MAX;
     }
+    const uint8_t *begin = p;
+    if (unit == 2)
+        p = skip_characters(p, end);
     for (const uint8_t *at = p; (size_t)(end - at) >= unit; at += unit)
         if ((unit == 2 ? load_u16le(at) : load_u32le(at)) == 0)
-            return (size_t)(at - p);
+            return (size_t)(at - begin);
     return SIZE_MAX;
 }
 
@@ -347,6 +363,12 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
         return;
     }
     size_t at = 0;
+    if (encoding == ENCODING_UTF16LE) {
+        size_t whole = n & ~(size_t)1, length = wide_length(p, p + whole, 2);
+        length = length == SIZE_MAX ? whole : length;
+        at = utf8_from_utf16le(to, p, length / 2);
+        p = length < whole ? end : p + whole;
+    }
     while (p < end) {
         if ((size_t)(end - p) < unit) {
             at += put_utf8(to + at, 0xfffd);

@@ -4,11 +4,11 @@
  *   payload    by the reading of the type that fits its size; GUIDs, decimals and dates as text, arrays of characters as one text
  *   undecoded  bytes behind the last field that is known, or all of them
  *   frames     the stack of a sample */
-#include <stdio.h>
-
 #include "base/number.h"
 #include "base/utf.h"
 #include "formats/nettrace/nettrace.h"
+
+#define DASH 255u /* in place of a byte of a GUID */
 
 enum stage { STAGE_PAYLOAD, STAGE_LABELS, STAGE_PLACE, STAGE_BEHIND, STAGE_FRAMES, STAGE_ELEMENTS, STAGE_OVER };
 
@@ -63,9 +63,18 @@ static void begin(ttr_fields *fields)
 
 size_t nettrace_guid_text(char *to, const uint8_t *guid)
 {
-    int n = snprintf(to, 37, "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", load_u32le(guid), load_u16le(guid + 4), load_u16le(guid + 6),
-                     guid[8], guid[9], guid[10], guid[11], guid[12], guid[13], guid[14], guid[15]);
-    return n < 0 ? 0 : (size_t)n;
+    static const uint8_t from[] = {3, 2, 1, 0, DASH, 5, 4, DASH, 7, 6, DASH, 8, 9, DASH, 10, 11, 12, 13, 14, 15};
+    static const char digits[] = "0123456789abcdef";
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof from; i++) {
+        if (from[i] == DASH) {
+            to[n++] = '-';
+            continue;
+        }
+        to[n++] = digits[guid[from[i]] >> 4];
+        to[n++] = digits[guid[from[i]] & 15];
+    }
+    return n;
 }
 
 /* Divides a number of three words, the highest first, by ten; gives the rest. */
@@ -328,7 +337,9 @@ static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addres
     const struct nettrace_type *type = own;
     uint32_t n, bytes = type->reader->pointer_bytes;
     const uint8_t *at = nettrace_frames(type->reader, event, &n);
-    for (uint32_t i = 0; i < n && i < room; i++)
+    for (uint32_t i = 0; bytes == 8 && i < n && i < room; i++)
+        addresses[i] = load_u64le(at + (size_t)i * 8);
+    for (uint32_t i = 0; bytes != 8 && i < n && i < room; i++)
         addresses[i] = load_address(at + (size_t)i * bytes, bytes);
     return n;
 }

@@ -73,6 +73,6 @@ const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_e
     const uint8_t *stack = reader->version < 4 ? event->payload + event->payload_size : find(&reader->stacks, event->stack);
     if (!stack)
         return NULL;
-    *n = load_u32le(stack) / reader->pointer_bytes;
+    *n = load_u32le(stack) >> (reader->pointer_bytes == 8 ? 3 : 2);
     return stack + 4;
 }
