@@ -37,6 +37,7 @@
 #define NETTRACE_DENSE 65536u        /* metadata numbers below are looked up in a plain array */
 #define NETTRACE_RUNS_MAX 65536u     /* runs that wait; more are given out of order */
 #define NETTRACE_REGION_MAX ((uint64_t)256 << 20) /* bytes that wait; the same */
+#define NETTRACE_GAPS_MAX 65536u     /* gaps that wait; more are counted in the last */
 #define NETTRACE_THREAD_CACHE 256u
 
 struct nettrace_reader;
@@ -166,6 +167,7 @@ struct nettrace_reader {
     uint64_t at;                 /* offset of the next object */
     uint64_t end;                /* V1, V2: offset behind the last event; else UINT64_MAX */
     bool gives_blocks;           /* events of a block do not wait for older ones of others */
+    bool has_trace;              /* Trace was met */
     bool is_over;                /* nothing comes behind what waits */
     bool resets_point;           /* what waits is given: forget stacks and labels */
     bool resets_threads, resets_metadata; /* and these too */
@@ -331,6 +333,9 @@ struct nettrace_said {
 void nettrace_types_init(struct nettrace_reader *reader);
 void nettrace_types_free(struct nettrace_reader *reader);
 TTR_MUST ttr_status nettrace_type_add(struct nettrace_reader *reader, const struct nettrace_said *said, uint64_t offset);
+
+/* Whether the same was said before under this number; then it means the same type again.  False also when memory is out. */
+bool nettrace_type_again(struct nettrace_reader *reader, const struct nettrace_said *said);
 
 /* Forgets which numbers mean which types. */
 void nettrace_types_forget(struct nettrace_reader *reader);

@@ -155,10 +155,20 @@ static ttr_status take_stacks(struct nettrace_reader *reader, struct cursor *c)
     return nettrace_stacks_add(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
 }
 
+static ttr_status take_first_trace(struct nettrace_reader *reader, struct cursor *c)
+{
+    if (reader->has_trace) {
+        input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.second-trace", "a second block of kind Trace; not used");
+        return TTR_OK;
+    }
+    reader->has_trace = true;
+    return nettrace_take_trace(reader, c);
+}
+
 static ttr_status take_block(struct nettrace_reader *reader, unsigned kind, struct cursor *c, bool is_cut)
 {
     switch (kind) {
-    case NETTRACE_BLOCK_TRACE: return nettrace_take_trace(reader, c);
+    case NETTRACE_BLOCK_TRACE: return take_first_trace(reader, c);
     case NETTRACE_BLOCK_EVENTS: return take_events(reader, c, is_cut);
     case NETTRACE_BLOCK_METADATA: return nettrace_metadata6(reader, c);
     case NETTRACE_BLOCK_POINT: return take_point(reader, c);

@@ -159,6 +159,8 @@ static ttr_status take_row(struct nettrace_reader *reader, struct cursor *row)
 {
     struct nettrace_said said = {.bytes = row->p, .bytes_n = cursor_left(row), .number = (uint32_t)nettrace_take_varint(row)};
     struct making making = {.reader = reader};
+    if (nettrace_type_again(reader, &said))
+        return TTR_OK;
     uint64_t offset = row->offset;
     ttr_text provider = nettrace_take_string(row);
     making.is_universal = provider.n > 10 && memcmp(provider.p, "Universal.", 10) == 0;

@@ -7,7 +7,7 @@
 
 #define FRAME_MIN (3 + 12)
 #define FRAME_MAX (FRAME_MIN + NETTRACE_NAME_MAX + 1)
-#define SEARCH_BYTES 65536u
+#define SEARCH_BYTES 131072u /* more than a real block has */
 #define OBJECT_MAX ((uint64_t)256 << 20) /* real blocks have about 100 KiB */
 
 enum kind { KIND_UNKNOWN, KIND_TRACE, KIND_EVENTS, KIND_METADATA, KIND_STACKS, KIND_POINT, KIND_FILE, KIND_COUNT };
@@ -182,8 +182,12 @@ static ttr_status measure(struct nettrace_reader *reader, const struct frame *fr
     extent->is_damaged = size > OBJECT_MAX;
     extent->size = size;
     status = nettrace_show(reader, extent->begin, extent->is_damaged ? SEARCH_BYTES : (uint64_t)size + 1, bytes);
-    if (status != TTR_OK || extent->is_damaged)
+    if (status != TTR_OK)
         return status;
+    if (extent->is_damaged) {
+        extent->size = find_object(bytes->p, bytes->n < SEARCH_BYTES ? bytes->n : SEARCH_BYTES);
+        return TTR_OK;
+    }
     extent->is_cut = bytes->n <= size;
     extent->is_damaged = !extent->is_cut && bytes->p[size] != NETTRACE_END;
     if (!extent->is_cut && !extent->is_damaged)
@@ -237,6 +241,13 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
     struct nettrace_bytes bytes;
     bool is_file = frame->kind == KIND_FILE;
     static const char *const versions[] = {"0", "1", "2", "3", "4"};
+    if (reader->has_trace || reader->in->packets > 0) {
+        reader->is_lost = true;
+        reader->at = frame->payload;
+        return input_damage(reader->in, frame->payload, 0, "nettrace.second-trace", reader->error,
+                            "a Trace object behind the first or behind blocks; not used, the next object is looked for");
+    }
+    reader->has_trace = true;
     uint32_t version = frame->version, least = is_file ? 1 : 3, most = is_file ? 2 : 4;
     if (version > most && frame->least > most)
         return fail(reader->error, TTR_E_UNSUPPORTED, reader->at,

@@ -1,6 +1,8 @@
 /* From runs to batches: a merge of chains by (ticks, place), each event decoded again where it is given.
  *
  * Events that come behind their time (a file that breaks its promise) are given at once, and told. */
+#include <stdlib.h>
+
 #include "formats/nettrace/nettrace.h"
 
 void nettrace_order_init(struct nettrace_order *order)
@@ -97,21 +99,10 @@ bool nettrace_run_add(struct nettrace_reader *reader, struct nettrace_run *run, 
     return true;
 }
 
-static int by_from(const struct nettrace_gap *a, const struct nettrace_gap *b)
+static int by_from(const void *one, const void *other)
 {
+    const struct nettrace_gap *a = one, *b = other;
     return a->from != b->from ? (a->from < b->from ? -1 : 1) : a->offset < b->offset ? -1 : a->offset > b->offset;
-}
-
-/* Few, and nearly in order as they come. */
-static void sort_gaps(struct nettrace_gap *gaps, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        struct nettrace_gap gap = gaps[i];
-        size_t at = i;
-        for (; at > 0 && by_from(&gap, &gaps[at - 1]) < 0; at--)
-            gaps[at] = gaps[at - 1];
-        gaps[at] = gap;
-    }
 }
 
 void nettrace_order_release(struct nettrace_reader *reader, uint64_t limit)
@@ -119,7 +110,8 @@ void nettrace_order_release(struct nettrace_reader *reader, uint64_t limit)
     struct nettrace_order *order = &reader->order;
     order->limit = limit;
     order->is_giving = true;
-    sort_gaps(order->gaps, order->gaps_n);
+    if (order->gaps_n > 1)
+        qsort(order->gaps, order->gaps_n, sizeof *order->gaps, by_from);
 }
 
 static uint64_t hold_of(const struct nettrace_order *order)

@@ -24,6 +24,11 @@ bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_
     const struct alloc *alloc = &reader->t->counted;
     if (!alloc_reserve(alloc, (void **)&stacks->ranges, &stacks->ranges_capacity, stacks->ranges_n + 1, sizeof *stacks->ranges))
         return false;
+    if (stacks->bytes_n > NETTRACE_REGION_MAX) {
+        input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.many-stacks",
+                   "more stacks without a sequence point than can be kept; those before are forgotten");
+        nettrace_stacks_reset(stacks);
+    }
     struct nettrace_stack_range range = {.first = first, .begin = stacks->at_n};
     while (range.n < n && cursor_left(c) >= 4 && load_u32le(c->p) <= cursor_left(c) - 4) {
         uint32_t size = cursor_u32le(c);

@@ -81,6 +81,12 @@ bool nettrace_thread_put(struct nettrace_reader *reader, uint64_t index, ttr_id 
 static bool add_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
 {
     struct nettrace_order *order = &reader->order;
+    if (order->gaps_n >= NETTRACE_GAPS_MAX) { /* the counts stay right, the places become one */
+        struct nettrace_gap *last = &order->gaps[order->gaps_n - 1];
+        last->count += gap->count;
+        last->to = gap->to > last->to ? gap->to : last->to;
+        return true;
+    }
     if (!alloc_reserve(&reader->t->counted, (void **)&order->gaps, &order->gaps_capacity, order->gaps_n + 1, sizeof *order->gaps))
         return false;
     order->gaps[order->gaps_n++] = *gap;

@@ -117,6 +117,15 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
     return TTR_OK;
 }
 
+bool nettrace_type_again(struct nettrace_reader *reader, const struct nettrace_said *said)
+{
+    const uint32_t *known = pairmap_get(&reader->types.known, hash_bytes(said->bytes, said->bytes_n), said->number);
+    const struct nettrace_type *there = nettrace_type_of(&reader->types, said->number);
+    if (!known || (there && there != reader->types.all[*known]))
+        return false;
+    return there || put(reader, said->number, *known);
+}
+
 ttr_status nettrace_type_add(struct nettrace_reader *reader, const struct nettrace_said *said, uint64_t offset)
 {
     struct nettrace_types *types = &reader->types;
