@@ -47,6 +47,8 @@ costs()
 rest='\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'
 make an_array_of_2_to_the_40_bits 'u8 x[137438953472];' "$rest"
 costs an_array_of_2_to_the_40_bits ctf.cut-event
+make an_array_of_2_to_the_61_bytes 'u8 x[2305843009213693952];' "$rest"
+costs an_array_of_2_to_the_61_bytes ctf.bad-event
 make a_sequence_of_4294967295_elements 'u32 n; u8 x[n];' '\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00'
 costs a_sequence_of_4294967295_elements ctf.cut-event
 make a_sequence_of_2_to_the_64_texts 'u64 n; struct { string s; } x[n];' '\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00'

@@ -3,6 +3,8 @@
  * Nothing here moves the window or decides about damage: the loop stops and says why (enum ctf_stop), ctf_read.c goes on from there.
  * The context is touched only where a class or a thread is met for the first time; decoding ahead, which is for usual events only, stops
  * there. */
+#include <stdio.h>
+
 #include "base/status.h"
 #include "formats/ctf/ctf_reader.h"
 
@@ -93,6 +95,10 @@ static enum ctf_stop pass_body(struct loop *loop)
     if (UNLIKELY(!class)) {
         ttr_error own = {.status = TTR_OK};
         class = ctf_class_of(loop->reader, loop->header.id, &own);
+        if (!class && own.status != TTR_OK && own.status != TTR_E_NOMEM) {
+            (void)snprintf(loop->reader->why, sizeof loop->reader->why, "%.119s", own.text);
+            return CTF_STOP_CLASS;
+        }
         if (!class && own.status != TTR_OK) {
             *loop->reader->error = own;
             loop->reader->status = own.status;

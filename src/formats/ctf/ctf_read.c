@@ -446,6 +446,8 @@ static enum step inside(struct ctf_reader *reader)
         break;
     case CTF_STOP_UNKNOWN:
         return lose_event(reader, "ctf.unknown-event", "the metadata declares no event of this id");
+    case CTF_STOP_CLASS:
+        return lose_event(reader, "ctf.unknown-event", reader->why);
     case CTF_STOP_BAD:
         return lose_event(reader, "ctf.bad-event", "a length or selector cannot be");
     }

@@ -78,6 +78,7 @@ enum ctf_stop {
     CTF_STOP_FULL,                        /* the batch is */
     CTF_STOP_EDGE,                        /* at reader->bits.end */
     CTF_STOP_UNKNOWN,                     /* an id that no event class has */
+    CTF_STOP_CLASS,                       /* the class cannot be compiled: reader->why tells */
     CTF_STOP_ZERO,                        /* an event without any bits */
     CTF_STOP_BAD,                         /* a field that cannot be: reader->run tells */
     CTF_STOP_FAILED
@@ -130,7 +131,8 @@ struct ctf_reader {
     uint64_t ticks;
     int64_t time;                         /* of the last event */
     uint64_t given;                       /* events of the present packet */
-    uint64_t bad_id;                      /* of CTF_STOP_UNKNOWN */
+    uint64_t bad_id;                      /* of CTF_STOP_UNKNOWN and CTF_STOP_CLASS */
+    char why[120];                        /* of CTF_STOP_CLASS */
     struct layout_run run;
     uint64_t last_pid, last_tid;
     ttr_id last_thread;
