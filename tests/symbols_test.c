@@ -278,6 +278,11 @@ static void debug_information_is_found_by_its_link_and_checksum(void **state)
     told.debug_link = (ttr_text){"linked.debug", 12};
     told.debug_link_crc = 1;
     assert_null(strstr(ask(&options, &told, SAMPLE_INLINED), "symbols_sample.c"));
+    told.debug_link = (ttr_text){"../../../../../../../../../../../dev/zero", sizeof "../../../../../../../../../../../dev/zero" - 1}; /* which never ends */
+    assert_null(strstr(ask(&options, &told, SAMPLE_INLINED), "symbols_sample.c"));
+    shell("mkfifo linked.fifo");
+    told.debug_link = (ttr_text){"linked.fifo", 11};
+    assert_null(strstr(ask(&options, &told, SAMPLE_INLINED), "symbols_sample.c"));
 }
 
 static void damaged_files_give_what_they_can(void **state)
