@@ -278,13 +278,16 @@ static void print_identity(const struct subject *subject, const struct trace *tr
 {
     ttr_value name = {.text = {"", 0}}, uuid = {.text = {"", 0}};
     bool has_name = traces_attribute(subject->inputs.t, trace->source, "trace.name", &name);
-    bool has_uuid = traces_attribute(subject->inputs.t, trace->source, "trace.uuid", &uuid);
+    bool is_uuid = traces_attribute(subject->inputs.t, trace->source, "trace.uuid", &uuid);
+    bool has_uuid = is_uuid || (traces_attribute(subject->inputs.t, trace->source, "trace.uid", &uuid) && uuid.text.n);
     if (!has_name && !has_uuid)
         return;
     (void)printf("%*strace     ", indent, "");
     term_text(name.text);
     (void)fputs(has_name && has_uuid ? ", " : "", stdout);
-    (void)printf(has_uuid ? "uuid %.*s\n" : "\n", (int)uuid.text.n, uuid.text.p);
+    (void)fputs(is_uuid ? "uuid " : has_uuid ? "uid " : "", stdout);
+    term_text(has_uuid ? uuid.text : (ttr_text){"", 0});
+    (void)putchar('\n');
 }
 
 static void print_description(const struct subject *subject, const struct trace *trace, int indent)

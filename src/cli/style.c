@@ -145,7 +145,12 @@ static void print_place(const struct style *style, uint16_t source)
     (void)traces_attribute(style->t, source, "trace.place", &place);
     (void)fprintf(stderr, " in trace \"%.*s%s%.*s\" ", (int)value.text.n, value.text.p, value.text.n && place.text.n ? "/" : "",
                   (int)place.text.n, place.text.p);
-    if (traces_attribute(style->t, source, "trace.uuid", &value))
+    bool has_uid = traces_attribute(style->t, source, "trace.uid", &value); /* CTF 2; later versions of that program read it */
+    if (has_uid && value.text.n)
+        (void)fprintf(stderr, "(UID: %.*s)", (int)value.text.n, value.text.p);
+    else if (has_uid)
+        (void)fputs("(no UID)", stderr);
+    else if (traces_attribute(style->t, source, "trace.uuid", &value))
         (void)fprintf(stderr, "(UUID: %.*s)", (int)value.text.n, value.text.p);
     else
         (void)fputs("(no UUID)", stderr);

@@ -1,6 +1,6 @@
-/* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.path", "trace.place", "trace.from" and
- * "trace.to" of the trace, which all its inputs share; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are of, as the report shows it and as the trace says:
- * "clock.frequency", "clock.offset_s", "clock.offset" (cycles). */
+/* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.uid", "trace.path", "trace.place", "trace.from" and
+ * "trace.to" of the trace, which all its inputs share; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are
+ * of, as the report shows it and as the trace says: "clock.frequency", "clock.offset_s", "clock.offset" (cycles). */
 #include "formats/ctf/ctf_attributes.h"
 
 #include <stdio.h>
@@ -79,6 +79,8 @@ static bool add_trace(struct input *in, const struct ctf_trace *trace)
         write_uuid(description->uuid, uuid);
         is_fine = is_fine && add_text(in, "trace.uuid", uuid, UUID_TEXT);
     }
+    if (description->version == CTF_2)
+        is_fine = is_fine && add_text(in, "trace.uid", description->uid.p ? description->uid.p : "", description->uid.n);
     const char *path = trace->folder ? folder_path(trace->folder) : NULL;
     if (path)
         is_fine = is_fine && add_text(in, "trace.path", path, strlen(path)) && context_name_trace(in->base.t, in->id, path);
