@@ -43,14 +43,18 @@ int counter_table_init(struct counter_table *table, struct call *call, const cha
     return OUTCOME_FINE;
 }
 
+static void free_row(struct counter_row *row)
+{
+    free(row->provider);
+    free(row->key);
+    free(row->label);
+    free(row->tags);
+}
+
 void counter_table_free(struct counter_table *table)
 {
-    for (size_t i = 0; i < table->rows_n; i++) {
-        free(table->rows[i].provider);
-        free(table->rows[i].key);
-        free(table->rows[i].label);
-        free(table->rows[i].tags);
-    }
+    for (size_t i = 0; i < table->rows_n; i++)
+        free_row(&table->rows[i]);
     free(table->rows);
     if (table->is_own_file && fclose(table->to) != 0)
         talk_failure(table->call->set.output, "cannot write: %s", strerror(errno));
@@ -61,7 +65,7 @@ void counter_table_free(struct counter_table *table)
 
 static bool is(ttr_text text, const char *word)
 {
-    return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
+    return text.n == strlen(word) && (text.n == 0 || memcmp(text.p, word, text.n) == 0);
 }
 
 /* Numbers of meters are text; a decimal comma of the program's culture is taken too. */
@@ -146,7 +150,7 @@ static bool has_key(const char *keys, size_t n, ttr_text key)
 {
     for (size_t at = 0; at < n;) {
         size_t key_n = strcspn(keys + at, ",]");
-        if (key_n == key.n && memcmp(keys + at, key.p, key_n) == 0)
+        if (key_n > 0 && key_n == key.n && memcmp(keys + at, key.p, key_n) == 0)
             return true;
         at += key_n + 1;
     }
@@ -156,16 +160,16 @@ static bool has_key(const char *keys, size_t n, ttr_text key)
 /* True when "PROVIDER" or "PROVIDER[KEY,KEY]" is in the list of what is wanted. */
 static bool is_wanted(const char *list, const struct said *said)
 {
-    while (list && *list) {
+    if (!list)
+        return true;
+    while (*list) {
         size_t n = counter_item_length(list), name_n = strcspn(list, "[,");
-        bool is_this = name_n == said->provider.n && memcmp(list, said->provider.p, name_n) == 0;
+        bool is_this = name_n > 0 && name_n == said->provider.n && memcmp(list, said->provider.p, name_n) == 0;
         if (is_this && (name_n == n || has_key(list + name_n + 1, n - name_n - 1, said->key)))
             return true;
         list += n + (list[n] == ',');
-        if (!*list)
-            return false;
     }
-    return true;
+    return false;
 }
 
 static bool is_row(const struct counter_row *row, const struct said *said, ttr_text tags)
@@ -213,8 +217,10 @@ static struct counter_row *find_row(struct counter_table *table, const struct sa
     }
     struct counter_row row = {.provider = copy_text(said->provider), .key = copy_text(said->key), .label = make_label(said, table->seconds),
                               .tags = copy_text(tags), .type = said->is_rate ? "Rate" : "Metric"};
-    if (!row.provider || !row.key || !row.label || !row.tags)
+    if (!row.provider || !row.key || !row.label || !row.tags) {
+        free_row(&row);
         return NULL;
+    }
     table->rows[table->rows_n] = row;
     return &table->rows[table->rows_n++];
 }

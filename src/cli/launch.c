@@ -14,6 +14,7 @@
 
 #define PATIENCE_MS 5000u
 #define SLICE_MS 20u
+#define SLICE_NS 20000000
 #define ANCESTORS_MAX 64u
 
 /* Puts "NAME=VALUE" into the environment, behind what is there. */
@@ -110,7 +111,7 @@ const char *launch_how(const struct launch *launch, char *text, size_t size)
 
 void launch_end(struct launch *launch)
 {
-    const struct timespec slice = {.tv_nsec = SLICE_MS * 1000000};
+    const struct timespec slice = {.tv_nsec = SLICE_NS};
     if (!launch->pid || launch_has_ended(launch))
         return;
     (void)kill(launch->pid, SIGTERM);

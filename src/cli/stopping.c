@@ -21,7 +21,7 @@ bool stopping_is_asked(const struct stopping *stopping)
 
 static bool is(ttr_text text, const char *word, size_t n)
 {
-    return text.n == n && memcmp(text.p, word, n) == 0;
+    return text.n == n && (n == 0 || memcmp(text.p, word, n) == 0);
 }
 
 /* Whether a value reads as n bytes of text. */
