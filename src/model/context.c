@@ -35,7 +35,7 @@ static bool add_nones(ttr *t)
     t->threads[0] = (struct thread){0};
     t->tracks[0] = (ttr_track){0};
     t->schemas[0] = (struct schema){0};
-    t->schemas[SCHEMA_PACKED] = (struct schema){.ops = &packed_field_ops, .own = &t->strings};
+    t->schemas[SCHEMA_PACKED] = (struct schema){.ops = &packed_field_ops, .own = t};
     t->threads_n = t->tracks_n = 1;
     t->schemas_n = 2;
     return context_add_source(t, "", "") == 0;
@@ -228,10 +228,30 @@ ttr_id context_add_schema(ttr *t, const struct schema *schema)
     return (ttr_id)t->schemas_n++;
 }
 
+/* Copies of its events stay readable. */
 void context_drop_schema(ttr *t, ttr_id schema)
 {
-    if (schema && schema < t->schemas_n)
-        t->schemas[schema] = (struct schema){0};
+    if (!schema || schema >= t->schemas_n)
+        return;
+    if (t->schemas[schema].packed)
+        t->schemas[t->schemas[schema].packed] = t->schemas[SCHEMA_PACKED];
+    t->schemas[schema] = (struct schema){0};
+}
+
+ttr_id context_packed_schema(ttr *t, ttr_id schema)
+{
+    const struct schema *from = context_schema(t, schema);
+    if (from->ops == &packed_field_ops)
+        return schema;
+    if (!from->event_class)
+        return SCHEMA_PACKED;
+    if (from->packed)
+        return from->packed;
+    const struct schema packed = {.ops = &packed_field_ops, .own = t, .event_class = from->event_class,
+                                  .beneath = from->beneath ? from->beneath : schema};
+    ttr_id id = context_add_schema(t, &packed);
+    t->schemas[schema].packed = id;
+    return id;
 }
 
 bool ttr_thread_get(const ttr *t, ttr_id id, ttr_thread *out)

@@ -57,7 +57,8 @@ struct schema {
     const void *own;    /* tables of the reader that the walk needs */
     const void *format; /* the struct format whose raw records these are, or NULL */
     const struct event_class *event_class; /* what is known beforehand of events of this schema; NULL = nothing */
-    ttr_id beneath;     /* the schema of the same events before something was added to them; 0 = nothing was */
+    ttr_id beneath;     /* the schema of the same events before something was added to them, or they were copied; 0 = none */
+    ttr_id packed;      /* the schema of copies of its events; 0 = not made yet */
 };
 
 struct process {
@@ -150,6 +151,9 @@ TTR_MUST ttr_id context_add_track(ttr *t, const ttr_track *track);
 /* Adds a schema; 0 = out of memory.  context_drop_schema makes its events have no fields (its reader is gone). */
 TTR_MUST ttr_id context_add_schema(ttr *t, const struct schema *schema);
 void context_drop_schema(ttr *t, ttr_id schema);
+
+/* The schema of packed copies of a schema's events: where these have classes, one that knows them still; 0 when memory is out. */
+TTR_MUST ttr_id context_packed_schema(ttr *t, ttr_id schema);
 
 /* The path to be told with events of a source: of its trace where there are several, else 0. */
 static inline ttr_id context_told_path(const ttr *t, uint16_t source)

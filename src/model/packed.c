@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "model/type.h"
 
 #define HEAD 16u
 #define MORE 8u
 #define HAS_MORE 0x80u /* in the type */
+#define PACKED_DEPTH 16u /* fields deeper than that have no declared type */
 
 struct packed_head {
     uint8_t type, hint, bits, depth;
@@ -26,6 +28,9 @@ struct packed_walk {
     struct cursor at;
     const struct intern *strings;
     const uint8_t *labels; /* of the field given last; as many as its count */
+    const struct event_class *about; /* of copies whose schema says what their fields are; NULL = nothing does */
+    const struct type *type[PACKED_DEPTH]; /* the structs and arrays that the field given last is in, and itself */
+    uint16_t depth;
 };
 _Static_assert(sizeof(struct packed_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 _Static_assert(sizeof(struct packed_head) == HEAD, "head is 16 bytes");
@@ -39,7 +44,8 @@ static bool is_counted_bytes(uint8_t type)
 static void packed_begin(ttr_fields *fields)
 {
     const ttr_event *event = fields->event;
-    struct packed_walk walk = {.strings = fields->own};
+    const ttr *t = fields->own;
+    struct packed_walk walk = {.strings = &t->strings, .about = context_schema(t, event->schema)->event_class};
     walk.at = cursor_over(event->payload, event->payload_size, 0);
     if (event->body)
         (void)cursor_skip(&walk.at, event->body);
@@ -77,6 +83,67 @@ static bool take_more(struct packed_walk *walk, ttr_field *field)
     return true;
 }
 
+/* Whether values of a type are given so. */
+static bool suits(const struct type *type, const ttr_value *value)
+{
+    switch (type->kind) {
+    case TYPE_STRUCT: return value->type == TTR_TYPE_STRUCT;
+    case TYPE_ARRAY:
+    case TYPE_SEQUENCE: return value->type == TTR_TYPE_ARRAY;
+    case TYPE_STRING:
+    case TYPE_TEXT: return value->type == TTR_TYPE_TEXT;
+    case TYPE_BLOB: return value->type == TTR_TYPE_BYTES;
+    case TYPE_FLOAT: return value->type == TTR_TYPE_FLOAT;
+    case TYPE_BOOL: return value->type == TTR_TYPE_BOOL;
+    case TYPE_INT:
+    case TYPE_VAR_INT: return value->type == TTR_TYPE_INT;
+    default: return value->type == TTR_TYPE_UINT;
+    }
+}
+
+/* The type of a value that was declared so: through optionals, and of a variant the first option that suits. */
+static const struct type *type_of(const struct type *type, const ttr_value *value)
+{
+    while (type && type->kind == TYPE_OPTIONAL)
+        type = type->element;
+    for (uint32_t i = 0; type && type->kind == TYPE_VARIANT && i < type->members_n; i++)
+        if (suits(type->members[i].type, value))
+            return type->members[i].type;
+    return type && suits(type, value) ? type : NULL;
+}
+
+static const struct type *member_of(const struct type *outer, const ttr_field *field)
+{
+    if (outer && (outer->kind == TYPE_ARRAY || outer->kind == TYPE_SEQUENCE))
+        return outer->element;
+    for (uint32_t i = 0; outer && outer->kind == TYPE_STRUCT && i < outer->members_n; i++) {
+        ttr_text name = outer->members[i].shown.p ? outer->members[i].shown : outer->members[i].name;
+        if (name.n == field->name.n && (name.n == 0 || memcmp(name.p, field->name.p, name.n) == 0))
+            return outer->members[i].type;
+    }
+    return NULL;
+}
+
+/* Finds the declared type of a field, by its name in what it is in. */
+static void follow_types(struct packed_walk *walk, const ttr_field *field)
+{
+    static const uint8_t roots[] = {[TTR_GROUP_PAYLOAD] = ROOT_PAYLOAD, [TTR_GROUP_CONTEXT] = ROOT_SPECIFIC_CONTEXT,
+                                    [TTR_GROUP_COMMON] = ROOT_COMMON_CONTEXT};
+    walk->depth = field->depth;
+    if (!walk->about || field->depth >= PACKED_DEPTH || field->group >= sizeof roots)
+        return;
+    const struct type *const *root = walk->about->root;
+    bool is_joined = field->group == TTR_GROUP_CONTEXT && !root[ROOT_SPECIFIC_CONTEXT]; /* payloads may begin with it */
+    const struct type *outer = field->depth ? walk->type[field->depth - 1] : is_joined ? root[ROOT_PAYLOAD] : root[roots[field->group]];
+    walk->type[field->depth] = type_of(member_of(outer, field), &field->value);
+}
+
+static const struct type *packed_type(const ttr_fields *fields)
+{
+    const struct packed_walk *walk = (const struct packed_walk *)fields->state;
+    return walk->about && walk->depth < PACKED_DEPTH ? walk->type[walk->depth] : NULL;
+}
+
 static bool packed_next(ttr_fields *fields, ttr_field *field)
 {
     struct packed_walk *walk = (struct packed_walk *)fields->state;
@@ -98,6 +165,7 @@ static bool packed_next(ttr_fields *fields, ttr_field *field)
         if (!text || !cursor_skip(&walk->at, (8 - head.count % 8) % 8))
             return false;
         field->value.text = (ttr_text){(const char *)text, head.count};
+        follow_types(walk, field);
         return true;
     }
     field->value.count = head.count;
@@ -105,6 +173,7 @@ static bool packed_next(ttr_fields *fields, ttr_field *field)
     if (!scalar)
         return false;
     memcpy(&field->value.v, scalar, 8);
+    follow_types(walk, field);
     return true;
 }
 
@@ -128,7 +197,7 @@ static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t 
     return (uint32_t)n;
 }
 
-const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .label = packed_label, .frames = packed_frames};
+const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .label = packed_label, .frames = packed_frames, .type = packed_type};
 
 static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
 {
@@ -225,7 +294,8 @@ size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event 
     to->failed |= to->n - at > UINT32_MAX;
     copy->payload = NULL;
     copy->payload_size = (uint32_t)(to->n - at);
-    copy->schema = SCHEMA_PACKED;
+    copy->schema = context_packed_schema(t, event->schema);
+    to->failed |= !copy->schema;
     copy->flags &= (uint8_t)~TTR_EVENT_RAW;
     return at;
 }

@@ -1,5 +1,5 @@
-"""Makes a small CTF 1.8 trace in the folder named, with the shapes that tracers write and that re-encoding must carry over, and a smaller one of
-CTF 2 in the folder named second, with what CTF 1.8 cannot say."""
+"""Makes a small CTF 1.8 trace in the folder named, with the shapes that tracers write and that re-encoding must carry over; a smaller one of
+CTF 2 in the folder named second, with what CTF 1.8 cannot say; and one in the third whose events are not in order."""
 import json
 import os
 import struct
@@ -69,6 +69,14 @@ def main(folder):
         file.write(packet(1, 0, 0, [(11, 7, data([4], "other cpu")), (20, 9, state(0, 77, 1.5, 0, "eight by"))]))
 
 
+def shuffled(folder):
+    os.makedirs(folder)
+    with open(folder + "/metadata", "w", encoding="utf-8") as file:
+        file.write(METADATA)
+    with open(folder + "/channel_1", "wb") as file:
+        file.write(packet(1, 0, 0, [(30, 7, data([1, 2], "later")), (20, 9, state(7, 3, 0.5, 255, "t")), (25, 7, data([], "none")), (40, 7, data([3], "end"))]))
+
+
 def uint(bits):
     return {"type": "fixed-length-unsigned-integer", "length": bits, "byte-order": "little-endian", "alignment": 8}
 
@@ -91,3 +99,4 @@ def rich(folder):
 
 main(sys.argv[1])
 rich(sys.argv[2])
+shuffled(sys.argv[3])

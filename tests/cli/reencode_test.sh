@@ -31,7 +31,7 @@ holds()
 }
 
 cd "$work" || exit 1
-/usr/bin/python3 "$here/reencode_make.py" made rich || exit 1
+/usr/bin/python3 "$here/reencode_make.py" made rich shuffled || exit 1
 says "the_trace_made_is_read" '\(\+0\.000000000\) host app:list: \{ cpu_id = 1 \}, \{ vpid = 4711 \}, \{ _data_length = 1, data_padding = \{ \}, data = \[ \[0\] = 4 \], text = "other cpu" \}' \
     "$tracetta" cat --style=babeltrace2 --clock-gmt made
 
@@ -76,6 +76,18 @@ run "$tracetta" convert --to=ctf --option version=1.8 rich -o poor
 verdict "what_another_language_has_no_words_for_is_counted" $? "exit status $run_status"
 cmp -s rich/stream poor/stream
 verdict "though_packets_stay_as_they_are" $? "they changed"
+
+# by_time TRACE: its events in their order in time, without the time between.
+by_time()
+{
+    text "$1" | sed 's/ (+[^)]*)//' | sort
+}
+run "$tracetta" convert --sort --to=ctf shuffled -o sorted
+by_time shuffled >wanted
+by_time sorted >got
+[ $run_status = 0 ] && [ -s got ] && cmp -s wanted got && ! grep -aq tracetta sorted/metadata
+verdict "sorted_events_keep_names_types_and_contexts" $? "$(diff wanted got | head -4)"
+holds "and_their_lengths" sorted/metadata '__data_length;.*_data\[__data_length\]'
 
 run "$tracetta" convert --to=ctf --clock-offset=-5s made -o earlier
 "$tracetta" cat --style=babeltrace2 --clock-gmt --clock-offset=-5s made >wanted 2>/dev/null

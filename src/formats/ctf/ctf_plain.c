@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "formats/ctf/ctf_reader.h"
 #include "formats/ctf/ctf_write.h"
+#include "model/packed.h"
 
 #define NAME_MOST 256u
 
@@ -22,6 +23,8 @@ struct plain {
     const ttr_event *event;
     const struct ctf_schema *schema;
     const struct ctf_packet *about;    /* its packet */
+    struct ctf_packet unknown;         /* stands for that of an event that was copied since */
+    bool is_copy;
     struct ctf_trace_out *trace;
     enum ctf_version version;
     char name[NAME_MOST];              /* of a new stream's file */
@@ -148,10 +151,10 @@ static bool has_rich_header(const struct plain *plain)
     return is_rich;
 }
 
-/* The cpu is a field of packets like any other, but in the RFC, where it stands in the name of the file. */
+/* The cpu is a field of packets like any other, but in the RFC, where it stands in the name of the file, and where packets are not known. */
 static bool has_own_cpu(const struct plain *plain)
 {
-    return plain->about->has_cpu && plain->version == CTF_RFC_1_1;
+    return plain->about->has_cpu && (plain->version == CTF_RFC_1_1 || plain->is_copy);
 }
 
 static bool is_taken(const struct plain *plain, const char *name)
@@ -267,7 +270,7 @@ static struct ctf_stream_out *stream_of(struct plain *plain)
     struct ctf_writer *w = plain->w;
     const struct ctf_packet *about = plain->about;
     uint64_t source = hash_pair((uintptr_t)plain->schema->stream, 1), place = w->items.common_shape + about->has_cpu;
-    if (plain->version == CTF_RFC_1_1 && about->has_cpu)
+    if ((plain->version == CTF_RFC_1_1 || plain->is_copy) && about->has_cpu)
         place = hash_pair(place, about->cpu);
     const uint32_t *index = pairmap_get(&w->stream_of, source, place);
     if (index)
@@ -377,7 +380,9 @@ static bool begin(struct plain *plain, struct ttr_writer *out, const ttr_event *
     plain->w = out->own;
     plain->event = event;
     plain->schema = own_schema(out, event);
-    plain->about = &plain->schema->reader->packets[event->part];
+    plain->is_copy = context_schema(out->t, event->schema)->ops == &packed_field_ops;
+    plain->unknown = (struct ctf_packet){.cpu = event->cpu, .has_cpu = event->flags & TTR_EVENT_HAS_CPU};
+    plain->about = plain->is_copy ? &plain->unknown : &plain->schema->reader->packets[event->part];
     plain->trace = trace_of(plain);
     plain->version = plain->trace ? plain->trace->description.version : CTF_UNKNOWN;
     return plain->trace != NULL;
