@@ -300,6 +300,18 @@ typedef struct ttr_track {
 TTR_API bool ttr_track_get(const ttr *t, ttr_id id, ttr_track *track);
 TTR_API uint32_t ttr_track_count(const ttr *t);
 
+/* Code at an address. */
+typedef struct ttr_symbol {
+    ttr_id name;          /* of the function, 0 = unknown */
+    ttr_id module;        /* of the file or library it is in, 0 = unknown */
+    uint64_t start, size_bytes; /* of the function, 0 = unknown */
+    uint64_t offset;      /* of the address in the module, where that is mapped as a file */
+} ttr_symbol;
+
+/* Gives what is known of an address in the process of a thread at a time: of what was there the one loaded last before.  Known is what the trace
+ * tells to readers opened with TTR_READ_SYMBOLS, up to what they have read; some traces tell at their end.  False when it is nothing. */
+TTR_API bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t time, ttr_symbol *symbol);
+
 /* An input file of the context. */
 typedef struct ttr_source {
     ttr_id path;        /* as given to ttr_open */

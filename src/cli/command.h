@@ -32,7 +32,9 @@ enum verb {
     VERB_FORMATS = 1u << 8,
     VERB_PS = 1u << 9,
     VERB_RECORD = 1u << 10,
-    VERB_COUNTERS = 1u << 11
+    VERB_COUNTERS = 1u << 11,
+    VERB_FLAME = 1u << 12,
+    VERB_REPORT = 1u << 13
 };
 
 struct call {
@@ -66,6 +68,8 @@ int run_convert(struct call *call);
 int run_merge(struct call *call);
 int run_stat(struct call *call);
 int run_tree(struct call *call);
+int run_flame(struct call *call);
+int run_report(struct call *call);
 int run_check(struct call *call);
 int run_recover(struct call *call);
 int run_formats(struct call *call);

@@ -36,6 +36,16 @@ static const char *const tree_examples[] = {
     "tracetta tree --aggregate trace.fxt", "which calls make up the time of which",
     "tracetta tree --min=1ms --thread=main trace.fxt", "long spans of one thread", NULL};
 
+static const char *const flame_examples[] = {
+    "tracetta flame app.nettrace -o app.svg", "a flame graph for the browser",
+    "tracetta flame app.nettrace -o app.speedscope.json", "as dotnet-trace converts: a profile per thread",
+    "tracetta flame --thread=main --start=+2s trace.fxt -o main.folded", "a part of a trace, as folded stacks", NULL};
+
+static const char *const report_examples[] = {
+    "tracetta report topn app.nettrace", "the five functions that take most of the time themselves",
+    "tracetta report topn -n 20 --inclusive app.nettrace", "twenty, with what they call",
+    "tracetta report gc --json app.nettrace | jq .longest_pause_ns", "the longest pause of the garbage collector", NULL};
+
 static const char *const check_examples[] = {
     "tracetta check trace.fxt && echo fine", "is it whole?",
     "tracetta check --json *.trace", "damage as byte ranges", NULL};
@@ -86,6 +96,16 @@ static const struct command commands[] = {
     {"tree", VERB_TREE, "FILE...", 1, SIZE_MAX, "show spans as trees",
      "Nests spans of each thread by time and prints them with their duration and own time. Memory grows with the spans.",
      tree_examples, run_tree},
+    {"flame", VERB_FLAME, "FILE... -o OUTPUT", 1, SIZE_MAX, "write where the time goes as a profile",
+     "Collects the stacks of samples, or the spans that nest where a trace has no samples, and writes them for flame graph tools, speedscope, pprof "
+     "or the Firefox profiler, or as a flame graph that any browser shows. A sample of the .NET runtime weighs the time to the next of its thread, others "
+     "one each. Memory grows with different stacks, not with samples.",
+     flame_examples, run_flame},
+    {"report", VERB_REPORT, "REPORT FILE...", 2, SIZE_MAX, "answer a common question by a table",
+     "topn: the functions that take most of the time, from samples, or from spans where a trace has none; as dotnet-trace reports them.\n\n"
+     "Of .NET's runtime: gc: its collections and the pauses they made. exceptions: what was thrown, by type. counters: EventCounters with mean, least, "
+     "greatest and last value. threads: time in managed code and elsewhere, by samples.",
+     report_examples, run_report},
     {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, "look for damage",
      "Reads everything and reports byte ranges that cannot be decoded, records that break a rule, and events that the trace says are "
      "missing. Ends with 0 for whole files, 1 for damaged ones, 3 where nothing can be used.",

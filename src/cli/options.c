@@ -14,13 +14,14 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0xfff,
+    EVERY = 0x3fff,
     LIVE = VERB_PS | VERB_RECORD | VERB_COUNTERS,
+    PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
-    MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE,
-    REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS,
+    MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | PROFILES,
+    REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS | VERB_REPORT,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
-    WRITES = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_RECOVER | VERB_RECORD | VERB_COUNTERS
+    WRITES = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_RECOVER | VERB_RECORD | VERB_COUNTERS | VERB_FLAME
 };
 
 static const struct option_row table[] = {
@@ -32,6 +33,17 @@ static const struct option_row table[] = {
     {"output", 'o', OPTION_TEXT, GROUP_VERB, AT(output), WRITES, "FILE", "@file", "write to FILE, or to a folder of that name where traces are folders; \"-\" is standard output"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_CONVERT | VERB_MERGE, "FORMAT", "@writers",
      "write this format; by default the suffix of the output tells"},
+    {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_FLAME, "FORMAT", "folded|speedscope|pprof|svg|firefox",
+     "write this format; by default the suffix of the output tells: .folded or .txt, .speedscope.json, .pb.gz, .svg, .json"},
+    {"threads", 0, OPTION_FLAG, GROUP_VERB, AT(by_thread), VERB_FLAME, NULL, NULL,
+     "keep threads apart also where the format has one picture of all (folded, svg)"},
+    {"merge", 0, OPTION_FLAG, GROUP_VERB, AT(merged), VERB_FLAME, NULL, NULL, "put all threads together also where the format keeps them apart"},
+    {"states", 0, OPTION_FLAG, GROUP_VERB, AT(states), VERB_FLAME, NULL, NULL,
+     "add a frame for what the thread was doing where the trace tells (CPU_TIME, UNMANAGED_CODE_TIME); speedscope has it always"},
+    {"of", 0, OPTION_TEXT, GROUP_VERB, AT(profile_of), PROFILES, "WHAT", "samples|spans",
+     "take samples or spans; by default samples, and spans where there are none"},
+    {"inclusive", 0, OPTION_FLAG, GROUP_VERB, AT(inclusive), VERB_REPORT, NULL, NULL,
+     "topn: order by the time in a function and all it calls, instead of its own"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_CAT, "FORMAT", "text|jsonl|csv", "print text (default), JSON Lines or CSV"},
     {"overwrite", 'f', OPTION_FLAG, GROUP_VERB, AT(overwrite), WRITES, NULL, NULL, "replace an existing file"},
     {"style", 0, OPTION_TEXT, GROUP_VERB, AT(style), VERB_CAT, "STYLE", "tracetta|babeltrace2",
@@ -56,7 +68,7 @@ static const struct option_row table[] = {
     {"retry-duration", 0, OPTION_COUNT, GROUP_VERB, AT(retry_us), VERB_CAT, "US", NULL,
      "live traces: microseconds before what was not there is asked for again"},
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_CAT, "N", NULL, "stop after N events"},
-    {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_STAT | VERB_TREE, "N", NULL, "print at most N rows"},
+    {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_STAT | VERB_TREE | VERB_REPORT, "N", NULL, "print at most N rows"},
     {"sort", 0, OPTION_FLAG, GROUP_VERB, AT(sort), VERB_CAT | VERB_CONVERT, NULL, NULL,
      "order events by time; memory stays bounded"},
     {"explain", 0, OPTION_FLAG, GROUP_VERB, AT(explain), VERB_CONVERT | VERB_MERGE, NULL, NULL,

@@ -29,6 +29,8 @@ struct settings {
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
     const char *metadata;
     const char *style, *shown_names, *shown_fields;
+    const char *profile_of;
+    bool by_thread, merged, states, inclusive;
     const char *debug_info_dir, *debug_info_prefix;
     const char *begin, *timerange;
     struct words format_options, offsets;

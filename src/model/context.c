@@ -53,6 +53,7 @@ ttr *ttr_new(const ttr_options *options)
         return NULL;
     t->alloc = alloc;
     t->counted = (struct alloc){.resize = counted_resize, .own = t};
+    symbols_init(&t->symbols, &t->counted);
     t->max_memory = options && options->max_memory ? options->max_memory : (uint64_t)1 << 30;
     if (!intern_init(&t->strings, &t->counted) || !add_nones(t)) {
         ttr_free(t);
@@ -77,6 +78,7 @@ void ttr_free(ttr *t)
     alloc_free(&t->counted, t->tracks, t->tracks_capacity, sizeof *t->tracks);
     alloc_free(&t->counted, t->threads, t->threads_capacity, sizeof *t->threads);
     alloc_free(&t->counted, t->processes, t->processes_capacity, sizeof *t->processes);
+    symbols_free(&t->symbols);
     ahead_free(t->ahead);
     intern_free(&t->strings);
     struct alloc alloc = t->alloc;

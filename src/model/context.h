@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/intern.h"
 #include "base/pairmap.h"
+#include "model/symbols.h"
 
 struct type;
 
@@ -107,6 +108,7 @@ struct ttr {
     struct source_entry *sources; /* [0] is the caller: events built by hand */
     size_t sources_n, sources_capacity;
     size_t traces_n;              /* of sources, those of one trace counted once */
+    struct symbols symbols;
 };
 
 #define SCHEMA_PACKED 1u

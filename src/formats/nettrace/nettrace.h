@@ -13,6 +13,7 @@
  *   nettrace_labels.c    V6: lists of labels
  *   nettrace_types.c     types of events: field types compiled, schemas
  *   nettrace_fields.c    fields, decoded when asked for
+ *   nettrace_symbols.c   code and modules that the runtime tells of, where wanted
  *   nettrace_bid.c       is this nettrace at all
  *
  * Events are decoded twice.  Scanning a block checks its headers and finds where times go back; what lies between is a run, of which only the
@@ -52,6 +53,7 @@ struct nettrace_type {
     ttr_id schema, name, provider;
     uint64_t keyword;
     uint8_t level, opcode, kind;
+    uint8_t symbols;                       /* what its events say of code; see nettrace_symbols.c */
     uint32_t number;                       /* of the metadata */
 };
 
@@ -179,6 +181,7 @@ struct nettrace_reader {
     struct nettrace_labels labels;
     struct arena arena;          /* types */
     struct arena scratch;        /* texts of the batch */
+    struct buffer symbol;        /* a name in the making */
 };
 
 /* Bytes of the window from an offset on. */
@@ -363,6 +366,14 @@ extern const struct field_ops nettrace_field_ops;
 
 /* Puts a GUID of 16 bytes as text; gives its length, 36. */
 size_t nettrace_guid_text(char *to, const uint8_t *guid);
+
+/* --- nettrace_symbols.c --- */
+
+/* What events of a provider say of code; 0 = nothing. */
+uint8_t nettrace_symbols_kind(ttr_text provider, uint32_t id);
+
+/* nettrace_next; with TTR_READ_SYMBOLS the context gets the symbols of what is given. */
+TTR_MUST ttr_status nettrace_next_with_symbols(struct input *in, ttr_error *error);
 
 /* --- nettrace_bid.c --- */
 

@@ -255,6 +255,7 @@ ttr_status nettrace_open(struct input *in, ttr_error *error)
     clockmath_init(&reader->clock, 1000000000);
     arena_init(&reader->arena, &reader->t->counted);
     arena_init(&reader->scratch, &reader->t->counted);
+    buffer_init(&reader->symbol, &reader->t->counted);
     nettrace_order_init(&reader->order);
     nettrace_types_init(reader);
     pairmap_init(&reader->threads.by_id, &reader->t->counted);
@@ -286,4 +287,5 @@ void nettrace_close(struct input *in)
     nettrace_labels_free(reader);
     arena_free(&reader->arena);
     arena_free(&reader->scratch);
+    buffer_free(&reader->symbol);
 }

@@ -105,6 +105,7 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
     *type = (struct nettrace_type){.base = {.scratch = &reader->scratch, .place = place}, .reader = reader, .name = said->name,
                                    .provider = said->provider, .keyword = said->keyword, .level = nettrace_level(said->level),
                                    .opcode = said->opcode, .has_places = said->has_places, .number = said->number};
+    type->symbols = nettrace_symbols_kind(ttr_text_get(reader->t, said->provider), said->id);
     type->kind = is_sample(reader, said) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
     ttr_status status = compile(reader, type, said, offset);
     if (status != TTR_OK)

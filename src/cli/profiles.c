@@ -1,0 +1,64 @@
+/* Profiles of the inputs: reading them, and what can go wrong. */
+#include "profiles.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "progress.h"
+#include "report.h"
+#include "talk.h"
+
+uint32_t profiles_flags(const struct call *call)
+{
+    const char *of = call->set.profile_of;
+    if (!of)
+        return 0;
+    return strcmp(of, "spans") == 0 ? TTR_PROFILE_SPANS : TTR_PROFILE_SAMPLES;
+}
+
+int profiles_open(struct profiling *profiling, const struct call *call, uint32_t flags)
+{
+    struct progress progress;
+    ttr_error error = {0};
+    *profiling = (struct profiling){0};
+    int outcome = inputs_open(&profiling->inputs, call, TTR_READ_SYMBOLS);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    progress_begin(&progress, call, profiling->inputs.t, profiling->inputs.reader, call->command->name);
+    const ttr_profile_options options = {.size = sizeof options, .flags = flags, .progress = progress_step, .own = &progress};
+    profiling->profile = ttr_profile_new(profiling->inputs.t, profiling->inputs.reader, &options, &error);
+    progress_end(&progress);
+    if (error.status != TTR_OK && error.status != TTR_AGAIN)
+        profiling->outcome = inputs_failed(call, inputs_name(call), &error);
+    return OUTCOME_FINE;
+}
+
+void profiles_close(const struct call *call, struct profiling *profiling)
+{
+    if (profiling->profile)
+        report_warn(call, profiling->inputs.reader);
+    ttr_profile_free(profiling->profile);
+    inputs_close(&profiling->inputs);
+}
+
+bool profiles_has_any(const struct call *call, const struct profiling *profiling, int *outcome)
+{
+    const char *of = call->set.profile_of;
+    if (ttr_profile_count(profiling->profile))
+        return true;
+    talk_failure(inputs_name(call), "there is nothing to show: no %s%s", of ? of : "samples with stacks, and no spans",
+                 of ? "; leave --of out to take what there is" : "");
+    *outcome = OUTCOME_NO;
+    return false;
+}
+
+int profiles_output_failed(const struct call *call, const char *name, const ttr_error *error)
+{
+    if (error->status == TTR_E_IO && error->sys == EPIPE) /* a reader of stdout that has left is no failure */
+        return OUTCOME_FINE;
+    if (error->sys == EEXIST)
+        talk_failure(name, "exists already; --overwrite (-f) replaces it");
+    else
+        talk_error(call, name, error);
+    return OUTCOME_OUTPUT;
+}

@@ -1,0 +1,142 @@
+/* Symbols: the runtime tells in events of its own which code it made where, and which it knew of at the end ("rundown").
+ *
+ *   method   u64 method   u64 module   u64 start   u32 bytes   u32 token   u32 flags   z16 namespace   z16 name   z16 signature   more
+ *   module   u64 module   u64 assembly   [in a domain: u64 domain]   u32 flags   u32 0   z16 path   more
+ *
+ *   Runtime  143 MethodLoadVerbose     151 DomainModuleLoad    152 ModuleLoad
+ *   Rundown  143, 144 MethodDCStart-, EndVerbose   151, 152 DomainModuleDCStart, End   153, 154 ModuleDCStart, End
+ *
+ * A function is called "Namespace.Name(arguments)", its module by the path's last part without its suffix: what dotnet-trace shows.  Methods may be
+ * told before their modules.  Nobody knows when code of a rundown was loaded.  Left out: methods without names (141), which are stubs. */
+#include "base/status.h"
+#include "base/utf.h"
+#include "formats/nettrace/nettrace.h"
+
+enum symbols_kind { SYMBOLS_NONE, SYMBOLS_METHOD, SYMBOLS_METHOD_RUNDOWN, SYMBOLS_MODULE, SYMBOLS_MODULE_OF_DOMAIN };
+
+#define NAME_UNITS_MAX 16384u /* names are cut behind so many characters */
+
+uint8_t nettrace_symbols_kind(ttr_text provider, uint32_t id)
+{
+    static const char runtime[] = "Microsoft-Windows-DotNETRuntime", rundown[] = "Microsoft-Windows-DotNETRuntimeRundown";
+    if (provider.n == sizeof runtime - 1 && memcmp(provider.p, runtime, provider.n) == 0)
+        return id == 143 ? SYMBOLS_METHOD : id == 151 ? SYMBOLS_MODULE_OF_DOMAIN : id == 152 ? SYMBOLS_MODULE : SYMBOLS_NONE;
+    if (provider.n == sizeof rundown - 1 && memcmp(provider.p, rundown, provider.n) == 0)
+        return id == 143 || id == 144   ? SYMBOLS_METHOD_RUNDOWN
+               : id == 151 || id == 152 ? SYMBOLS_MODULE_OF_DOMAIN
+               : id == 153 || id == 154 ? SYMBOLS_MODULE
+                                        : SYMBOLS_NONE;
+    return SYMBOLS_NONE;
+}
+
+/* Appends UTF-16 up to its zero as UTF-8; where there is no zero the cursor fails. */
+static void add_z16(struct buffer *to, struct cursor *c)
+{
+    size_t units = 0, room = cursor_left(c) / 2;
+    while (units < room && load_u16le(c->p + 2 * units) != 0)
+        units++;
+    if (units == room) {
+        c->failed = true;
+        return;
+    }
+    size_t taken = units < NAME_UNITS_MAX ? units : NAME_UNITS_MAX;
+    uint8_t *at = buffer_room(to, 3 * taken + 1);
+    if (at)
+        buffer_filled(to, utf8_from_utf16le((char *)at, c->p, taken));
+    (void)cursor_skip(c, 2 * units + 2);
+}
+
+/* Cuts a path to its last part, without the suffix. */
+static ttr_text name_of_path(const struct buffer *path)
+{
+    const char *p = (const char *)path->bytes;
+    size_t begin = 0, end = path->n;
+    for (size_t i = 0; i < path->n; i++)
+        if (p[i] == '/' || p[i] == '\\')
+            begin = i + 1;
+    for (size_t i = begin + 1; i < path->n; i++)
+        if (p[i] == '.')
+            end = i;
+    /* Native images of older runtimes: "System.Linq.ni.dll". */
+    if (end - begin > 3 && memcmp(p + end - 3, ".ni", 3) == 0)
+        end -= 3;
+    return (ttr_text){p + begin, end - begin};
+}
+
+static bool take_module(struct nettrace_reader *reader, const ttr_event *event, bool is_of_domain)
+{
+    ttr *t = reader->t;
+    struct cursor c = cursor_over(event->payload, event->payload_size, event->offset);
+    uint64_t number = cursor_u64le(&c);
+    (void)cursor_skip(&c, (is_of_domain ? 16u : 8u) + 8u);
+    buffer_clear(&reader->symbol);
+    if (!c.failed)
+        add_z16(&reader->symbol, &c);
+    if (c.failed)
+        return true;
+    if (reader->symbol.failed)
+        return false;
+    ttr_text name = reader->symbol.n ? name_of_path(&reader->symbol) : (ttr_text){"", 0};
+    uint32_t module = symbols_module(&t->symbols, t->threads[event->thread].process, number);
+    ttr_id id = name.n ? ttr_text_add(t, name.p, name.n) : 0;
+    if (module && id)
+        symbols_name_module(&t->symbols, module, id);
+    return module && (id || !name.n);
+}
+
+static bool take_method(struct nettrace_reader *reader, const ttr_event *event, bool is_rundown)
+{
+    ttr *t = reader->t;
+    struct buffer *name = &reader->symbol;
+    struct cursor c = cursor_over(event->payload, event->payload_size, event->offset);
+    (void)cursor_skip(&c, 8);
+    uint64_t module = cursor_u64le(&c), start = cursor_u64le(&c);
+    uint32_t size = cursor_u32le(&c);
+    (void)cursor_skip(&c, 8);
+    buffer_clear(name);
+    if (!c.failed)
+        add_z16(name, &c);
+    buffer_add_byte(name, '.');
+    add_z16(name, &c);
+    size_t arguments = name->n;
+    add_z16(name, &c);
+    if (c.failed)
+        return true; /* cut: what it says is in the event all the same */
+    if (name->failed)
+        return false;
+    const uint8_t *open = memchr(name->bytes + arguments, '(', name->n - arguments);
+    size_t from = open ? (size_t)(open - name->bytes) : name->n;
+    memmove(name->bytes + arguments, name->bytes + from, name->n - from);
+    struct symbol_range range = {.start = start, .size = size, .from = is_rundown ? SYMBOLS_ALWAYS : event->time,
+                                 .process = t->threads[event->thread].process,
+                                 .name = ttr_text_add(t, name->bytes, arguments + name->n - from)};
+    range.module = symbols_module(&t->symbols, range.process, module);
+    return range.name && range.module && symbols_add(&t->symbols, SYMBOL_FUNCTION, &range);
+}
+
+static bool take(struct nettrace_reader *reader, const ttr_event *event)
+{
+    const struct nettrace_type *type = event->schema ? context_schema(reader->t, event->schema)->own : NULL;
+    switch (type ? type->symbols : SYMBOLS_NONE) {
+    case SYMBOLS_METHOD:
+    case SYMBOLS_METHOD_RUNDOWN:
+        return take_method(reader, event, type->symbols == SYMBOLS_METHOD_RUNDOWN);
+    case SYMBOLS_MODULE:
+    case SYMBOLS_MODULE_OF_DOMAIN:
+        return take_module(reader, event, type->symbols == SYMBOLS_MODULE_OF_DOMAIN);
+    default:
+        return true;
+    }
+}
+
+ttr_status nettrace_next_with_symbols(struct input *in, ttr_error *error)
+{
+    struct nettrace_reader *reader = in->own;
+    ttr_status status = nettrace_next(in, error);
+    if (!(in->flags & TTR_READ_SYMBOLS))
+        return status;
+    for (uint32_t i = 0; i < in->n; i++)
+        if (!take(reader, &in->events[i]))
+            return fail_memory(error);
+    return status;
+}

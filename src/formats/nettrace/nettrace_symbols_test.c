@@ -1,0 +1,167 @@
+/* Symbols of recorded traces: functions take the time that dotnet-trace's report says, by the names it gives; stacks are those that another
+ * implementation found.  TTR_CORPUS names the folder of recorded traces; without it the tests pass with a line that says so. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include <tracetta/tracetta.h>
+
+#include "base/endian.h"
+#include "formats/nettrace/nettrace.h"
+
+#define LINE 4096
+
+static FILE *open_corpus(const char *name, char *path, size_t size)
+{
+    const char *folder = getenv("TTR_CORPUS"), *root = getenv("TTR_SOURCE_ROOT");
+    (void)snprintf(path, size, "%s%s/nettrace/%s", folder ? folder : root ? root : ".", folder ? "" : "/../shared/corpus", name);
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        print_message("# skipped: no %s, set TTR_CORPUS\n", path);
+    return file;
+}
+
+static ttr_profile *profile_of(ttr *t, const char *path)
+{
+    ttr_error error = {0};
+    ttr_reader *reader = ttr_open(t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_SYMBOLS}, &error);
+    if (!reader)
+        fail_msg("%s: %s", path, error.text);
+    const ttr_profile_options options = {.size = sizeof options, .flags = TTR_PROFILE_MERGED};
+    ttr_profile *profile = ttr_profile_new(t, reader, &options, &error);
+    if (!profile || error.status != TTR_OK)
+        fail_msg("%s: %s", path, error.text);
+    ttr_close(reader);
+    return profile;
+}
+
+/* The frame of a name, whatever its case (dotnet-trace makes some modules small); fails the test where there is none. */
+static const ttr_profile_frame *frame_of(const ttr *t, const ttr_profile *profile, const char *name)
+{
+    const ttr_profile_frame *frame;
+    uint32_t n = ttr_profile_frames(profile, &frame);
+    for (uint32_t i = 0; i < n; i++)
+        if (strcasecmp(ttr_text_get(t, frame[i].name).p, name) == 0)
+            return &frame[i];
+    fail_msg("no frame is called %s", name);
+    return NULL;
+}
+
+static void assert_percent(uint64_t weight, uint64_t all, double wanted, const char *name)
+{
+    double percent = 100.0 * (double)weight / (double)all;
+    if (percent - wanted > 0.0051 || wanted - percent > 0.0051)
+        fail_msg("%s has %.3f %%, not %.2f %%", name, percent, wanted);
+}
+
+/* Lines "67.68% 33.93% module!function": with what it calls, and alone. */
+static void check_truth(const char *trace, const char *truth)
+{
+    char path[600], line[LINE];
+    FILE *file = open_corpus(truth, path, sizeof path);
+    FILE *recorded = file ? open_corpus(trace, path, sizeof path) : NULL;
+    if (!recorded) {
+        if (file)
+            (void)fclose(file);
+        return;
+    }
+    (void)fclose(recorded);
+    ttr *t = ttr_new(NULL);
+    ttr_profile *profile = profile_of(t, path);
+    uint64_t all = ttr_profile_weight(profile);
+    unsigned functions = 0;
+    while (fgets(line, sizeof line, file)) {
+        char *end;
+        double inclusive = strtod(line, &end), exclusive = *end == '%' ? strtod(end + 1, &end) : -1;
+        line[strcspn(line, "\n")] = '\0';
+        /* The rows above functions: the whole, process, and threads. */
+        if (exclusive < 0 || !strchr(end, '!'))
+            continue;
+        const ttr_profile_frame *frame = frame_of(t, profile, end + 2);
+        assert_percent(frame->total, all, inclusive, end + 2);
+        assert_percent(frame->self, all, exclusive, end + 2);
+        functions++;
+    }
+    assert_true(functions >= 4);
+    (void)fclose(file);
+    ttr_profile_free(profile);
+    ttr_free(t);
+}
+
+static void functions_take_the_time_that_dotnet_trace_reports(void **state)
+{
+    (void)state;
+    check_truth("VoiceMemo.23092.nettrace.xz", "truth/VoiceMemo.23092.nettrace.top15.txt");
+    check_truth("only_managed_samples.nettrace.xz", "truth/only_managed_samples.nettrace.top15.txt");
+    check_truth("dotnetdiag-single-thread.nettrace.xz", "truth/dotnetdiag-single-thread.nettrace.top15.txt");
+}
+
+/* Puts a node's stack as folded stacks have it. */
+static size_t put_stack(const ttr *t, const ttr_profile *profile, uint32_t at, char *to)
+{
+    const ttr_profile_node *node;
+    const ttr_profile_frame *frame;
+    (void)ttr_profile_nodes(profile, &node);
+    (void)ttr_profile_frames(profile, &frame);
+    size_t n = node[at].parent == TTR_PROFILE_NONE ? 0 : put_stack(t, profile, node[at].parent, to);
+    return n + (size_t)snprintf(to + n, LINE - n, "%s%s", n ? ";" : "", ttr_text_get(t, frame[node[at].frame].name).p);
+}
+
+/* That implementation gives a sample the time since the one before, so weights are apart by a step; what is seen, and its sum, are not. */
+static void stacks_are_those_another_implementation_found(void **state)
+{
+    (void)state;
+    char path[600], line[LINE], stack[LINE];
+    uint64_t sum = 0;
+    const ttr_profile_node *node;
+    FILE *file = open_corpus("truth/dotnet-5.0-SampleProfiler-single-thread.txt", path, sizeof path);
+    if (!file)
+        return;
+    FILE *recorded = open_corpus("dotnetdiag-single-thread.nettrace.xz", path, sizeof path);
+    assert_non_null(recorded);
+    (void)fclose(recorded);
+    ttr *t = ttr_new(NULL);
+    ttr_profile *profile = profile_of(t, path);
+    uint32_t n = ttr_profile_nodes(profile, &node);
+    while (fgets(line, sizeof line, file)) {
+        char *weight = strrchr(line, ' ');
+        bool is_there = false;
+        assert_non_null(weight);
+        sum += strtoull(weight, NULL, 10);
+        *weight = '\0';
+        for (uint32_t i = 0; i < n && !is_there; i++) {
+            (void)put_stack(t, profile, i, stack);
+            is_there = node[i].self && strcmp(stack, line) == 0;
+        }
+        if (!is_there)
+            fail_msg("nobody was in %s", line);
+    }
+    assert_int_equal(ttr_profile_weight(profile), sum);
+    (void)fclose(file);
+    ttr_profile_free(profile);
+    ttr_free(t);
+}
+
+static void only_events_about_code_and_modules_are_looked_at(void **state)
+{
+    (void)state;
+    ttr_text runtime = {"Microsoft-Windows-DotNETRuntime", 31}, rundown = {"Microsoft-Windows-DotNETRuntimeRundown", 38};
+    assert_int_not_equal(nettrace_symbols_kind(runtime, 143), 0);
+    assert_int_equal(nettrace_symbols_kind(runtime, 144), 0); /* MethodUnloadVerbose */
+    assert_int_not_equal(nettrace_symbols_kind(rundown, 144), 0);
+    assert_int_not_equal(nettrace_symbols_kind(runtime, 152), nettrace_symbols_kind(rundown, 152));
+    assert_int_equal(nettrace_symbols_kind(rundown, 152), nettrace_symbols_kind(runtime, 151));
+    assert_int_equal(nettrace_symbols_kind((ttr_text){"Other", 5}, 143), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_take_the_time_that_dotnet_trace_reports),
+        cmocka_unit_test(stacks_are_those_another_implementation_found),
+        cmocka_unit_test(only_events_about_code_and_modules_are_looked_at),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

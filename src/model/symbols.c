@@ -1,0 +1,183 @@
+/* Symbols by address: ranges are appended as they come and sorted when somebody asks.
+ *
+ * Ranges may overlap, since code is unloaded and its place used again.  So a search goes back from the last range that begins at or before the
+ * address, as long as one before may reach it, but not further than LOOK_BACK: a file may pile up ranges without end. */
+#include "model/symbols.h"
+
+#include <stdlib.h>
+
+#include "model/context.h"
+
+#define LOOK_BACK 256u
+
+void symbols_init(struct symbols *symbols, const struct alloc *alloc)
+{
+    *symbols = (struct symbols){.alloc = alloc};
+    for (size_t i = 0; i < SYMBOL_KINDS; i++)
+        pairmap_init(&symbols->table[i].latest, alloc);
+    pairmap_init(&symbols->modules, alloc);
+}
+
+void symbols_free(struct symbols *symbols)
+{
+    for (size_t i = 0; i < SYMBOL_KINDS; i++) {
+        struct symbol_table *table = &symbols->table[i];
+        alloc_free(symbols->alloc, table->range, table->capacity, sizeof *table->range);
+        alloc_free(symbols->alloc, table->reach, table->reach_capacity, sizeof *table->reach);
+        pairmap_free(&table->latest);
+    }
+    pairmap_free(&symbols->modules);
+    alloc_free(symbols->alloc, symbols->module_name, symbols->modules_capacity, sizeof *symbols->module_name);
+    symbols_init(symbols, symbols->alloc);
+}
+
+uint32_t symbols_module(struct symbols *symbols, uint32_t process, uint64_t number)
+{
+    const uint32_t *known = pairmap_get(&symbols->modules, number, process);
+    if (known)
+        return *known;
+    size_t n = symbols->modules_n;
+    if (n >= UINT32_MAX - 1 ||
+        !alloc_reserve(symbols->alloc, (void **)&symbols->module_name, &symbols->modules_capacity, n + 1, sizeof *symbols->module_name) ||
+        !pairmap_put(&symbols->modules, number, process, (uint32_t)n + 1))
+        return 0;
+    symbols->module_name[n] = 0;
+    return (uint32_t)++symbols->modules_n;
+}
+
+void symbols_name_module(struct symbols *symbols, uint32_t module, ttr_id name)
+{
+    symbols->module_name[module - 1] = name;
+}
+
+static ttr_id name_of(const struct symbols *symbols, uint32_t module)
+{
+    return module ? symbols->module_name[module - 1] : 0;
+}
+
+/* The range added last at that place; sorting moves ranges, so it is found by its start again. */
+static const struct symbol_range *latest_at(const struct symbol_table *table, const struct symbol_range *range)
+{
+    const uint32_t *at = pairmap_get(&table->latest, range->start, range->process);
+    return at ? &table->range[*at] : NULL;
+}
+
+static bool is_same(const struct symbol_range *a, const struct symbol_range *b)
+{
+    return a->start == b->start && a->process == b->process && a->size == b->size && a->name == b->name && a->module == b->module &&
+           a->offset == b->offset;
+}
+
+bool symbols_add(struct symbols *symbols, enum symbol_kind kind, const struct symbol_range *range)
+{
+    struct symbol_table *table = &symbols->table[kind];
+    const struct symbol_range *before = latest_at(table, range);
+    if (range->size == 0 || (before && is_same(before, range)))
+        return true;
+    if (table->n >= UINT32_MAX ||
+        !alloc_reserve(symbols->alloc, (void **)&table->range, &table->capacity, table->n + 1, sizeof *table->range) ||
+        !pairmap_put(&table->latest, range->start, range->process, (uint32_t)table->n))
+        return false;
+    symbols->reused += before && range->from != SYMBOLS_ALWAYS;
+    table->range[table->n++] = *range;
+    return true;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct symbol_range *a = left, *b = right;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+static uint64_t end_of(const struct symbol_range *range)
+{
+    return range->size > UINT64_MAX - range->start ? UINT64_MAX : range->start + range->size;
+}
+
+static bool sort(struct symbols *symbols, struct symbol_table *table)
+{
+    if (table->sorted == table->n)
+        return true;
+    if (!alloc_reserve(symbols->alloc, (void **)&table->reach, &table->reach_capacity, table->n, sizeof *table->reach))
+        return false;
+    qsort(table->range, table->n, sizeof *table->range, compare);
+    for (size_t i = 0; i < table->n; i++) {
+        const struct symbol_range *range = &table->range[i];
+        bool continues = i > 0 && range[-1].process == range->process;
+        table->reach[i] = end_of(range);
+        if (continues && table->reach[i - 1] > table->reach[i])
+            table->reach[i] = table->reach[i - 1];
+        uint32_t *latest = pairmap_get(&table->latest, range->start, range->process);
+        if (latest)
+            *latest = (uint32_t)i;
+    }
+    table->sorted = table->n;
+    return true;
+}
+
+/* How many ranges begin at or before an address of a process, counted from the first of all. */
+static size_t count_up_to(const struct symbol_table *table, uint32_t process, uint64_t address)
+{
+    size_t low = 0, high = table->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct symbol_range *range = &table->range[middle];
+        if (range->process < process || (range->process == process && range->start <= address))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Whether `a` says more of a time than `b`: loaded last before it, else first behind it. */
+static bool is_better(const struct symbol_range *a, const struct symbol_range *b, int64_t time)
+{
+    bool is_a_before = a->from <= time, is_b_before = b->from <= time;
+    if (is_a_before != is_b_before)
+        return is_a_before;
+    return is_a_before ? a->from > b->from : a->from < b->from;
+}
+
+const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kind kind, uint32_t process, uint64_t address, int64_t time)
+{
+    struct symbol_table *table = &symbols->table[kind];
+    const struct symbol_range *best = NULL;
+    if (!sort(symbols, table))
+        return NULL;
+    size_t end = count_up_to(table, process, address), tries = 0;
+    for (size_t i = end; i-- > 0 && tries < LOOK_BACK; tries++) {
+        const struct symbol_range *range = &table->range[i];
+        if (range->process != process || table->reach[i] <= address)
+            break;
+        if (address < end_of(range) && (!best || is_better(range, best, time)))
+            best = range;
+    }
+    return best;
+}
+
+bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t time, ttr_symbol *symbol)
+{
+    *symbol = (ttr_symbol){0};
+    if (thread >= t->threads_n)
+        return false;
+    uint32_t process = t->threads[thread].process;
+    const struct symbol_range *function = symbols_find(&t->symbols, SYMBOL_FUNCTION, process, address, time);
+    const struct symbol_range *mapping = symbols_find(&t->symbols, SYMBOL_MAPPING, process, address, time);
+    if (mapping) {
+        symbol->module = name_of(&t->symbols, mapping->module);
+        symbol->offset = address - mapping->start + mapping->offset;
+    }
+    if (function) {
+        symbol->name = function->name;
+        ttr_id own = name_of(&t->symbols, function->module);
+        symbol->module = own ? own : symbol->module;
+        symbol->start = function->start;
+        symbol->size_bytes = function->size;
+    }
+    return function || mapping;
+}

@@ -1,0 +1,63 @@
+/* Folded stacks: a line for each distinct stack, outermost frame first, frames apart by ';', then a blank and the weight.  What flame graph tools
+ * have read since the first of them; there is no specification beyond that.  Characters that would break a line are replaced. */
+#include "base/number.h"
+#include "profiles/profiles.h"
+
+static void put_frame(struct buffer *to, const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    uint8_t *at = buffer_room(to, n);
+    if (!at)
+        return;
+    for (size_t i = 0; i < n; i++)
+        at[i] = p[i] == ';' ? ':' : p[i] < 0x20 || p[i] == 0x7f ? ' ' : p[i];
+    buffer_filled(to, n);
+}
+
+/* Process and thread above the frames, where threads are apart. */
+static void put_lane(struct profile_out *out, const ttr_profile_lane *lane, struct buffer *scratch)
+{
+    if (!lane->thread)
+        return;
+    void (*const put[])(const struct profile_out *, const ttr_profile_lane *, struct buffer *) = {profile_process_text, profile_thread_text};
+    for (size_t i = 0; i < 2; i++) {
+        buffer_clear(scratch);
+        put[i](out, lane, scratch);
+        put_frame(&out->to, scratch->bytes, scratch->n);
+        buffer_add_byte(&out->to, ';');
+    }
+    out->to.failed |= scratch->failed;
+}
+
+static void put_stack(struct profile_out *out, uint32_t node, struct buffer *scratch)
+{
+    char digits[NUMBER_MAX];
+    uint32_t n = profile_path(out, node);
+    put_lane(out, &out->lane[out->node[node].lane], scratch);
+    for (uint32_t i = 0; i < n; i++) {
+        ttr_text name = profile_frame_text(out, out->path[i]);
+        put_frame(&out->to, name.p, name.n);
+        buffer_add_byte(&out->to, i + 1 < n ? ';' : ' ');
+    }
+    buffer_add(&out->to, digits, number_put_u64(digits, out->node[node].self));
+    buffer_add_byte(&out->to, '\n');
+}
+
+static ttr_status write_folded(struct profile_out *out, ttr_error *error)
+{
+    struct buffer scratch;
+    ttr_status status = TTR_OK;
+    buffer_init(&scratch, out->alloc);
+    for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
+        if (out->node[i].self)
+            put_stack(out, i, &scratch);
+        status = profile_drain(out, error);
+    }
+    buffer_free(&scratch);
+    return status;
+}
+
+const struct profile_writer profile_folded = {
+    .about = {"folded", "folded stacks, a line each, for flame graph tools", "folded txt", TTR_PROFILE_MERGED},
+    .write = write_folded,
+};

@@ -1,0 +1,140 @@
+/* Writing profiles: the table of formats, and what is the same for all of them. */
+#include "profiles/profiles.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "base/status.h"
+#include "io/sink.h"
+#include "pipeline/profile.h"
+
+#define DRAIN_AT ((size_t)256 * 1024)
+
+static const struct profile_writer *const table[] = {&profile_folded, &profile_speedscope, &profile_pprof, &profile_svg, &profile_firefox};
+
+bool ttr_profile_format_get(size_t i, ttr_profile_format *format)
+{
+    if (i >= sizeof table / sizeof table[0])
+        return false;
+    *format = table[i]->about;
+    return true;
+}
+
+static ttr_status hand_over(struct profile_out *out, ttr_error *error)
+{
+    if (out->to.failed)
+        return fail_memory(error);
+    ttr_status status = sink_write(out->sink, out->to.bytes, out->to.n, error);
+    buffer_clear(&out->to);
+    return status;
+}
+
+ttr_status profile_drain(struct profile_out *out, ttr_error *error)
+{
+    return out->to.n < DRAIN_AT && !out->to.failed ? TTR_OK : hand_over(out, error);
+}
+
+uint32_t profile_path(const struct profile_out *out, uint32_t node)
+{
+    uint32_t n = node == TTR_PROFILE_NONE ? 0 : out->node[node].depth + 1;
+    for (uint32_t i = n; i-- > 0; node = out->node[node].parent)
+        out->path[i] = out->node[node].frame;
+    return n;
+}
+
+static void put_named(struct buffer *to, const char *otherwise, ttr_text name, uint64_t number)
+{
+    char digits[NUMBER_MAX];
+    if (name.n)
+        buffer_add(to, name.p, name.n);
+    else
+        buffer_add_text(to, otherwise);
+    buffer_add(to, " (", 2);
+    buffer_add(to, digits, number_put_u64(digits, number));
+    buffer_add_byte(to, ')');
+}
+
+void profile_thread_text(const struct profile_out *out, const ttr_profile_lane *lane, struct buffer *to)
+{
+    ttr_thread thread;
+    if (!lane->thread || !ttr_thread_get(out->t, lane->thread, &thread))
+        buffer_add_text(to, "All threads");
+    else if (!thread.tid_known)
+        buffer_add_text(to, "The process");
+    else
+        put_named(to, "Thread", ttr_text_get(out->t, thread.thread_name), thread.tid);
+}
+
+void profile_process_text(const struct profile_out *out, const ttr_profile_lane *lane, struct buffer *to)
+{
+    ttr_thread thread;
+    if (!lane->thread || !ttr_thread_get(out->t, lane->thread, &thread))
+        buffer_add_text(to, "All processes");
+    else
+        put_named(to, "Process", ttr_text_get(out->t, thread.process_name), thread.pid);
+}
+
+/* Puts what a function appends to a buffer as a JSON string. */
+static void put_json(const struct profile_out *out, const ttr_profile_lane *lane, struct json *json,
+                     void (*put)(const struct profile_out *, const ttr_profile_lane *, struct buffer *))
+{
+    struct buffer text;
+    buffer_init(&text, out->alloc);
+    put(out, lane, &text);
+    json_text(json, text.bytes, text.n);
+    json->to->failed |= text.failed;
+    buffer_free(&text);
+}
+
+void profile_json_thread(const struct profile_out *out, const ttr_profile_lane *lane, struct json *json)
+{
+    put_json(out, lane, json, profile_thread_text);
+}
+
+void profile_json_process(const struct profile_out *out, const ttr_profile_lane *lane, struct json *json)
+{
+    put_json(out, lane, json, profile_process_text);
+}
+
+static const struct profile_writer *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(table[i]->about.name, name) == 0)
+            return table[i];
+    return NULL;
+}
+
+static ttr_status write_all(struct profile_out *out, const struct profile_writer *writer, ttr_error *error)
+{
+    for (uint32_t i = 0; i < out->nodes_n; i++)
+        if (out->node[i].depth >= out->depth_max)
+            out->depth_max = out->node[i].depth + 1;
+    out->path = alloc_zero(out->alloc, out->depth_max, sizeof *out->path);
+    ttr_status status = out->path ? writer->write(out, error) : fail_memory(error);
+    if (status == TTR_OK)
+        status = hand_over(out, error);
+    alloc_free(out->alloc, out->path, out->depth_max, sizeof *out->path);
+    buffer_free(&out->to);
+    return status;
+}
+
+ttr_status ttr_profile_write(const ttr_profile *profile, const char *path, const char *format, const char *title, uint32_t flags,
+                             ttr_error *error)
+{
+    const struct profile_writer *writer = find(format);
+    if (!writer)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "no format \"%s\" for profiles: ttr_profile_format_get lists them", format);
+    struct profile_out out = {.profile = profile, .t = profile->t, .alloc = profile->alloc, .title = title ? title : ""};
+    out.frames_n = ttr_profile_frames(profile, &out.frame);
+    out.nodes_n = ttr_profile_nodes(profile, &out.node);
+    out.lanes_n = ttr_profile_lanes(profile, &out.lane);
+    buffer_init(&out.to, out.alloc);
+    out.sink = sink_open(out.alloc, path, flags & TTR_WRITE_OVERWRITE, error);
+    if (!out.sink)
+        return error ? error->status : TTR_E_IO;
+    ttr_status status = write_all(&out, writer, error);
+    if (status == TTR_OK)
+        return sink_finish(out.sink, error);
+    sink_abandon(out.sink);
+    return status;
+}

@@ -1,0 +1,158 @@
+/* Profiles as files: every format is written whatever the profile, out of memory or of disk is told, and no half file stays. */
+#include "support.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <tracetta/tracetta.h>
+
+#include "memory_reader.h"
+#include "model/context.h"
+
+#define DEEP 3000
+
+static ttr_profile *profile_of(ttr *t, const ttr_event *events, size_t n, uint32_t flags)
+{
+    ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = n});
+    ttr_profile *profile = ttr_profile_new(t, reader, &(ttr_profile_options){.size = sizeof(ttr_profile_options), .flags = flags}, NULL);
+    ttr_close(reader);
+    return profile;
+}
+
+/* Everything a file holds, zero-terminated; the caller frees it. */
+static char *slurp(const char *path, size_t *n)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *text = calloc(1, 4 << 20);
+    assert_non_null(text);
+    *n = fread(text, 1, (4 << 20) - 1, file);
+    (void)fclose(file);
+    return text;
+}
+
+/* One format, to /dev/null. */
+static bool write_one(ttr *t, const ttr_event *events, size_t n, size_t which)
+{
+    ttr_profile_format format;
+    ttr_error error = {0};
+    assert_true(ttr_profile_format_get(which, &format));
+    ttr_profile *profile = profile_of(t, events, n, format.flags);
+    bool is_fine = profile && ttr_profile_write(profile, "/dev/null", format.name, "test", 0, &error) == TTR_OK;
+    if (profile && !is_fine)
+        assert_int_equal(error.status, TTR_E_NOMEM);
+    ttr_profile_free(profile);
+    return is_fine;
+}
+
+#define WRITE(number)                                                                                                  \
+    static bool write_##number(ttr *t, const ttr_event *events, size_t n)                                              \
+    {                                                                                                                  \
+        return write_one(t, events, n, number);                                                                        \
+    }
+WRITE(0)
+WRITE(1)
+WRITE(2)
+WRITE(3)
+WRITE(4)
+
+static void memory_that_is_out_is_told_by_every_format(void **state)
+{
+    (void)state;
+    bool (*const all[])(ttr *, const ttr_event *, size_t) = {write_0, write_1, write_2, write_3, write_4};
+    ttr_profile_format format;
+    assert_false(ttr_profile_format_get(sizeof all / sizeof *all, &format));
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        memory_fail_each(all[i], 60);
+}
+
+static void a_full_disk_is_told_by_every_format(void **state)
+{
+    (void)state;
+    ttr_profile_format format;
+    ttr_event events[200];
+    ttr *t = ttr_new(NULL);
+    memory_random_events(t, events, 200, 3, 1000);
+    ttr_profile *profile = profile_of(t, events, 200, TTR_PROFILE_TIMELINE);
+    for (size_t i = 0; ttr_profile_format_get(i, &format); i++) {
+        ttr_error error = {0};
+        assert_int_equal(ttr_profile_write(profile, "/dev/full", format.name, "x", 0, &error), TTR_E_IO);
+        assert_int_equal(error.sys, ENOSPC);
+    }
+    ttr_profile_free(profile);
+    memory_events_free(events, 200);
+    ttr_free(t);
+}
+
+/* A function that calls itself DEEP times, one ns shorter each; its name needs quoting everywhere. */
+static ttr_profile *deep(ttr *t, uint32_t flags)
+{
+    ttr_event *events = calloc(DEEP, sizeof *events);
+    assert_non_null(events);
+    for (int64_t i = 0; i < DEEP; i++)
+        events[i] = (ttr_event){.kind = TTR_KIND_SPAN, .time = i, .duration = (uint64_t)(2 * DEEP - 2 * i), .name = ttr_text_add(t, "<a>;\"\x01\xff&\n", 10),
+                                .thread = context_thread(t, 0, 1, 1), .offset = (uint64_t)i};
+    ttr_profile *profile = profile_of(t, events, DEEP, flags);
+    free(events);
+    assert_non_null(profile);
+    return profile;
+}
+
+static void deep_stacks_of_awkward_names_are_written(void **state)
+{
+    (void)state;
+    ttr_profile_format format;
+    ttr *t = ttr_new(NULL);
+    size_t n;
+    char path[64];
+    (void)snprintf(path, sizeof path, "/tmp/tracetta-profiles-%ld", (long)getpid());
+    for (size_t i = 0; ttr_profile_format_get(i, &format); i++) {
+        ttr_error error = {0};
+        ttr_profile *profile = deep(t, format.flags);
+        if (strcmp(format.name, "folded") != 0) { /* a line for each depth would be quadratic here */
+            assert_int_equal(ttr_profile_write(profile, path, format.name, "a<b>", TTR_WRITE_OVERWRITE, &error), TTR_OK);
+            char *text = slurp(path, &n);
+            assert_true(n > 100);
+            if (strcmp(format.name, "svg") == 0) {
+                assert_non_null(strstr(text, "&lt;a&gt;;&quot;\xef\xbf\xbd\xef\xbf\xbd&amp;\n"));
+                assert_null(strchr(text, '\x01'));
+            }
+            free(text);
+        }
+        ttr_profile_free(profile);
+    }
+    (void)unlink(path);
+    ttr_free(t);
+}
+
+static void an_existing_file_is_kept_unless_told_otherwise(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    char path[64];
+    (void)snprintf(path, sizeof path, "/tmp/tracetta-profiles-%ld", (long)getpid());
+    ttr_profile *profile = profile_of(t, NULL, 0, 0);
+    assert_int_equal(ttr_profile_count(profile), 0);
+    assert_int_equal(ttr_profile_write(profile, path, "speedscope", "x", 0, &error), TTR_OK);
+    assert_int_equal(ttr_profile_write(profile, path, "speedscope", "x", 0, &error), TTR_E_IO);
+    assert_int_equal(error.sys, EEXIST);
+    assert_int_equal(ttr_profile_write(profile, path, "firefox", "x", TTR_WRITE_OVERWRITE, &error), TTR_OK);
+    assert_int_equal(ttr_profile_write(profile, path, "picture", "x", 0, &error), TTR_E_MISUSE);
+    (void)unlink(path);
+    ttr_profile_free(profile);
+    ttr_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_that_is_out_is_told_by_every_format),
+        cmocka_unit_test(a_full_disk_is_told_by_every_format),
+        cmocka_unit_test(deep_stacks_of_awkward_names_are_written),
+        cmocka_unit_test(an_existing_file_is_kept_unless_told_otherwise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* speedscope (https://www.speedscope.app/file-format-schema.json): a profile per thread, as dotnet-trace converts to.
+ *
+ * Weights in ns become "evented" profiles, from the time line: each change closes the frames that are over and opens the new ones, so that what lasts
+ * is one piece however many samples saw it.  Counts, and threads merged into one, become "sampled" profiles: each distinct stack with its weight. */
+#include "base/number.h"
+#include "pipeline/profile.h"
+#include "profiles/profiles.h"
+
+#define SCHEMA "https://www.speedscope.app/file-format-schema.json"
+
+/* Frames of processes and threads stand behind the others: two a lane. */
+static uint32_t frame_of_process(const struct profile_out *out, uint32_t lane)
+{
+    return out->frames_n + 2 * lane;
+}
+
+static ttr_status put_frames(struct profile_out *out, struct json *json, ttr_error *error)
+{
+    json_key(json, "shared");
+    json_object(json);
+    json_key(json, "frames");
+    json_array(json);
+    for (uint32_t i = 0; i < out->frames_n; i++) {
+        ttr_text name = profile_frame_text(out, i);
+        json_object(json);
+        json_key(json, "name");
+        json_text(json, name.p, name.n);
+        json_object_end(json);
+        ttr_status status = profile_drain(out, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    for (uint32_t i = 0; i < out->lanes_n; i++) {
+        json_object(json);
+        json_key(json, "name");
+        profile_json_process(out, &out->lane[i], json);
+        json_object_end(json);
+        json_object(json);
+        json_key(json, "name");
+        profile_json_thread(out, &out->lane[i], json);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_object_end(json);
+    return TTR_OK;
+}
+
+/* {"type":"O","frame":12,"at":345}: by hand, since there are many. */
+static void put_event(struct profile_out *out, struct json *json, bool is_open, uint32_t frame, uint64_t at)
+{
+    char *text = (char *)buffer_room(&out->to, 128);
+    if (!text)
+        return;
+    char *end = text;
+    if (json->has_item)
+        *end++ = ',';
+    json->has_item = true;
+    memcpy(end, is_open ? "{\"type\":\"O\",\"frame\":" : "{\"type\":\"C\",\"frame\":", 20);
+    end += 20;
+    end += number_put_u64(end, frame);
+    memcpy(end, ",\"at\":", 6);
+    end += 6;
+    end += number_put_u64(end, at);
+    *end++ = '}';
+    buffer_filled(&out->to, (size_t)(end - text));
+}
+
+/* From the stack of one node to that of another. */
+static void change(struct profile_out *out, struct json *json, const uint32_t nodes[2], uint64_t at)
+{
+    uint32_t before = nodes[0], after = nodes[1], n = 0;
+    while (before != after) {
+        uint32_t depth_before = before == TTR_PROFILE_NONE ? 0 : out->node[before].depth + 1;
+        uint32_t depth_after = after == TTR_PROFILE_NONE ? 0 : out->node[after].depth + 1;
+        if (depth_before >= depth_after) {
+            put_event(out, json, false, out->node[before].frame, at);
+            before = out->node[before].parent;
+        }
+        if (depth_after >= depth_before) {
+            out->path[n++] = out->node[after].frame;
+            after = out->node[after].parent;
+        }
+    }
+    while (n-- > 0)
+        put_event(out, json, true, out->path[n], at);
+}
+
+static ttr_status put_evented(struct profile_out *out, struct json *json, uint32_t lane, ttr_error *error)
+{
+    const ttr_profile_lane *about = &out->lane[lane];
+    struct profile_line line;
+    uint32_t frame = frame_of_process(out, lane), nodes[2] = {TTR_PROFILE_NONE, TTR_PROFILE_NONE};
+    uint64_t last = 0, origin = (uint64_t)out->lane[0].first_ns;
+    for (uint32_t i = 0; i < out->lanes_n; i++)
+        origin = out->lane[i].first_ns < (int64_t)origin ? (uint64_t)out->lane[i].first_ns : origin;
+    uint64_t first = (uint64_t)about->first_ns - origin, end = (uint64_t)about->last_ns - origin;
+    json_key(json, "startValue");
+    json_u64(json, first);
+    json_key(json, "endValue");
+    json_u64(json, end);
+    json_key(json, "events");
+    json_array(json);
+    put_event(out, json, true, frame, first);
+    put_event(out, json, true, frame + 1, first);
+    ttr_status status = TTR_OK;
+    last = first;
+    profile_line_begin(&line, out->profile, lane);
+    while (status == TTR_OK && profile_line_next(&line)) {
+        last = (uint64_t)line.time - origin;
+        nodes[1] = line.node;
+        change(out, json, nodes, last < end ? last : end);
+        nodes[0] = line.node;
+        status = profile_drain(out, error);
+    }
+    nodes[1] = TTR_PROFILE_NONE;
+    change(out, json, nodes, end);
+    put_event(out, json, false, frame + 1, end);
+    put_event(out, json, false, frame, end);
+    json_array_end(json);
+    return status;
+}
+
+static ttr_status put_stacks(struct profile_out *out, struct json *json, uint32_t lane, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    json_key(json, "samples");
+    json_array(json);
+    for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
+        if (out->node[i].lane != lane || out->node[i].self == 0)
+            continue;
+        uint32_t n = profile_path(out, i);
+        json_array(json);
+        for (uint32_t frame = 0; frame < n; frame++)
+            json_u64(json, out->path[frame]);
+        json_array_end(json);
+        status = profile_drain(out, error);
+    }
+    json_array_end(json);
+    json_key(json, "weights");
+    json_array(json);
+    for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
+        if (out->node[i].lane == lane && out->node[i].self)
+            json_u64(json, out->node[i].self);
+        status = profile_drain(out, error);
+    }
+    json_array_end(json);
+    return status;
+}
+
+static ttr_status put_profile(struct profile_out *out, struct json *json, uint32_t lane, ttr_error *error)
+{
+    bool has_line = out->profile->flags & TTR_PROFILE_TIMELINE && out->profile->unit == TTR_PROFILE_NS;
+    json_object(json);
+    json_key(json, "type");
+    json_string(json, has_line ? "evented" : "sampled");
+    json_key(json, "name");
+    profile_json_thread(out, &out->lane[lane], json);
+    json_key(json, "unit");
+    json_string(json, out->profile->unit == TTR_PROFILE_NS ? "nanoseconds" : "none");
+    if (!has_line) {
+        json_key(json, "startValue");
+        json_u64(json, 0);
+        json_key(json, "endValue");
+        json_u64(json, out->lane[lane].weight);
+    }
+    ttr_status status = has_line ? put_evented(out, json, lane, error) : put_stacks(out, json, lane, error);
+    json_object_end(json);
+    return status;
+}
+
+static ttr_status write_speedscope(struct profile_out *out, ttr_error *error)
+{
+    struct json json;
+    json_init(&json, &out->to);
+    json_object(&json);
+    json_key(&json, "$schema");
+    json_string(&json, SCHEMA);
+    json_key(&json, "exporter");
+    json_string(&json, "tracetta@" TTR_VERSION_TEXT);
+    json_key(&json, "name");
+    json_string(&json, out->title);
+    json_key(&json, "activeProfileIndex");
+    json_u64(&json, 0);
+    ttr_status status = put_frames(out, &json, error);
+    json_key(&json, "profiles");
+    json_array(&json);
+    for (uint32_t i = 0; i < out->lanes_n && status == TTR_OK; i++)
+        status = put_profile(out, &json, i, error);
+    json_array_end(&json);
+    json_object_end(&json);
+    buffer_add_byte(&out->to, '\n');
+    return status;
+}
+
+const struct profile_writer profile_speedscope = {
+    .about = {"speedscope", "speedscope JSON, a profile per thread", "speedscope.json", TTR_PROFILE_TIMELINE | TTR_PROFILE_STATES},
+    .write = write_speedscope,
+};

@@ -1,0 +1,90 @@
+#!/bin/bash
+# Commands that tell where time goes: flame and report topn.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+hexa_cat=$(realpath "$2")
+trace=$work/nested.fxt
+"$hexa_cat" "$(dirname "$0")/traces/nested_fxt.hexa" >"$trace"
+
+# python NAME EXPRESSION FILE: a Python expression over `it` (its JSON, or text where that is none) holds.
+python()
+{
+    /usr/bin/python3 -c 'import json, sys
+text = open(sys.argv[1], "rb").read()
+try:
+    it = json.loads(text)
+except ValueError:
+    it = text.decode("utf-8", "replace")
+sys.exit(not eval(sys.argv[2]))' "$3" "$2" >"$work/.out" 2>"$work/.err"
+    verdict "$1" $? "wanted $2 of: $(head -c 2000 "$3")"
+}
+
+printf 'e [2J 500\nmain 7000\nmain;load 4000\n' >"$work/folded"
+same "folded_stacks_of_spans_have_their_own_time" "$work/folded" "$tracetta" flame -q --to=folded "$trace" -o -
+run "$tracetta" flame -q --threads --to=folded --thread=11 --name=load "$trace" -o -
+verdict "threads_stand_above_frames_on_request" "$(grep -qx 'Process (10);Thread (11);load 4000' "$work/.out"; echo $?)" "no such line"
+
+succeeds "a_suffix_tells_speedscope" "$tracetta" flame -q "$trace" -o "$work/a.speedscope.json"
+python "speedscope_has_a_profile_per_thread" "[p['type'] for p in it['profiles']] == ['evented', 'evented'] and it['profiles'][0]['unit'] == 'nanoseconds'" \
+    "$work/a.speedscope.json"
+python "speedscope_opens_and_closes_in_order" "[(e['type'], it['shared']['frames'][e['frame']]['name'], e['at']) for e in it['profiles'][1]['events']] == \
+[('O', 'Process (10)', 0), ('O', 'Thread (11)', 0), ('O', 'main', 0), ('O', 'load', 1000), ('C', 'load', 2000), ('O', 'load', 3000), \
+('C', 'load', 6000), ('C', 'main', 8000), ('C', 'Thread (11)', 8000), ('C', 'Process (10)', 8000)]" "$work/a.speedscope.json"
+succeeds "threads_merged_are_sampled" "$tracetta" flame -q --merge "$trace" -o "$work/m.speedscope.json"
+python "sampled_weights_sum_up" "it['profiles'][0]['type'] == 'sampled' and sum(it['profiles'][0]['weights']) == it['profiles'][0]['endValue'] == 11500" \
+    "$work/m.speedscope.json"
+succeeds "firefox_profiles_are_written" "$tracetta" flame -q "$trace" -o "$work/a.json"
+python "firefox_tables_have_their_lengths" "all(len(column) == table['length'] for t in it['threads'] for table in \
+(t['samples'], t['stackTable'], t['frameTable'], t['funcTable']) for column in table.values() if isinstance(column, list))" "$work/a.json"
+python "firefox_samples_weigh_all_time" "[round(sum(w for w, s in zip(t['samples']['weight'], t['samples']['stack']) if s is not None), 6) for t in it['threads']] == [0.0035, 0.008]" "$work/a.json"
+succeeds "flame_graphs_are_written" "$tracetta" flame -q "$trace" -o "$work/a.svg"
+run /usr/bin/python3 -c 'import sys, xml.dom.minidom
+boxes = [g for g in xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("g") if g.getAttribute("class") == "f"]
+titles = [g.getElementsByTagName("title")[0].firstChild.data for g in boxes]
+sys.exit("load (4.00 us, 34.78 %)" not in titles or len(boxes) != 4)' "$work/a.svg"
+verdict "a_flame_graph_is_well_formed_and_names_its_frames" "$run_status" "see above"
+succeeds "pprof_files_are_written" "$tracetta" flame -q "$trace" -o "$work/a.pb.gz"
+run bash -c "gzip -dc '$work/a.pb.gz' | grep -aq nanoseconds"
+verdict "pprof_files_are_gzip" "$run_status" "not gzip, or without texts"
+
+refuses "an_existing_file_is_not_replaced" 4 "exists already" "$tracetta" flame "$trace" -o "$work/a.svg"
+succeeds "overwrite_replaces_it" "$tracetta" flame -q -f "$trace" -o "$work/a.svg"
+refuses "a_name_must_tell_the_format" 2 "which format" "$tracetta" flame "$trace" -o "$work/a.xyz"
+refuses "an_output_must_be_named" 2 "where to" "$tracetta" flame "$trace"
+refuses "an_input_is_never_the_output" 2 "is an input" "$tracetta" flame -f --to=svg "$trace" -o "$trace"
+refuses "threads_cannot_be_apart_and_together" 2 "exclude each other" "$tracetta" flame --threads --merge "$trace" -o "$work/x.svg"
+refuses "a_trace_without_samples_says_so" 1 "no samples" "$tracetta" flame --of=samples "$trace" -o "$work/x.svg"
+verdict "and_leaves_no_file" "$([ ! -e "$work/x.svg" ]; echo $?)" "x.svg is there"
+
+says "topn_prints_a_table" "^2\. load +34\.78% +34\.78%$" "$tracetta" report topn "$trace"
+run "$tracetta" report topn --json --inclusive -n 1 "$trace"
+cp "$work/.out" "$work/topn.json"
+python "topn_orders_by_inclusive_time" "it['schema'] == 'tracetta.topn/1' and [(r['name'], r['inclusive'], r['exclusive']) for r in it['rows']] == \
+[('main', 11000, 7000)]" "$work/topn.json"
+refuses "a_report_must_be_one" 2 "there are topn, gc" "$tracetta" report beauty "$trace"
+refuses "a_report_needs_a_file" 2 "" "$tracetta" report topn
+
+# Of recorded traces; how many there are of each was counted by the runtime's own reader.
+mix=$corpus/nettrace/recorded/mix_default.nettrace.xz
+if [ -n "$corpus" ] && [ -e "$mix" ]; then
+    run "$tracetta" report gc --json "$mix"
+    cp "$work/.out" "$work/gc.json"
+    python "gc_finds_every_collection" "it['collections'] == 22 == len(it['rows']) and [r['number'] for r in it['rows']] == list(range(1, 23))" "$work/gc.json"
+    python "pauses_hold_their_collections" "it['pauses'] == 22 and all(r['dur_ns'] < r['pause_ns'] for r in it['rows'])" "$work/gc.json"
+    says "gc_prints_a_table" "^ +1 +0 NonConcurrentGC +AllocSmall" "$tracetta" report gc -n 1 -q "$mix"
+    says "exceptions_are_counted_by_type" "^ +89 +System.InvalidOperationException: boom" "$tracetta" report exceptions "$mix"
+    run "$tracetta" report threads --json "$mix"
+    cp "$work/.out" "$work/threads.json"
+    python "threads_are_managed_or_elsewhere" "sum(r['samples'] for r in it['rows']) == 1925 and \
+all(r['managed_ns'] + r['other_ns'] == r['total_ns'] for r in it['rows'])" "$work/threads.json"
+    run "$tracetta" report counters --json "$corpus/nettrace/recorded/counters.nettrace.xz"
+    cp "$work/.out" "$work/counters.json"
+    python "counters_have_their_values" "{r['name']: (r['count'], r['last'], r['type']) for r in it['rows']}['gen-0-gc-count'] == (4, 13, 'Rate')" \
+        "$work/counters.json"
+else
+    skip "gc_finds_every_collection" "no recorded traces, set TTR_CORPUS"
+fi
+says "a_trace_without_a_garbage_collector_has_no_rows" "^0 collections" "$tracetta" report gc -q "$trace"
+says "a_trace_without_exceptions_has_no_rows" "thrown" "$tracetta" report exceptions -q "$trace"
+says "a_trace_without_counters_has_no_rows" "values" "$tracetta" report counters -q "$trace"
+refuses "a_trace_without_samples_has_no_threads_to_report" 1 "no samples" "$tracetta" report threads "$trace"
