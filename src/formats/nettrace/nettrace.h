@@ -167,7 +167,6 @@ struct nettrace_reader {
     uint64_t sync_ticks;
     int64_t sync_ns;
     uint64_t at;                 /* offset of the next object */
-    uint64_t end;                /* V1, V2: offset behind the last event; else UINT64_MAX */
     bool gives_blocks;           /* events of a block do not wait for older ones of others */
     bool has_trace;              /* Trace was met */
     bool is_over;                /* nothing comes behind what waits */
@@ -205,9 +204,6 @@ TTR_MUST ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct c
 
 /* Takes the size of addresses. */
 void nettrace_set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64_t offset);
-
-/* V1, V2: finds where events end, which the end of the file tells where that can be seen. */
-TTR_MUST ttr_status nettrace_find_end(struct nettrace_reader *reader);
 
 /* --- nettrace_objects.c --- */
 

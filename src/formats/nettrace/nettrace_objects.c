@@ -263,7 +263,7 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
         return status;
     struct cursor c = cursor_over(bytes.p, bytes.n, bytes.offset);
     if (version < 3)
-        (void)cursor_u32le(&c); /* the number of a label, see nettrace_flat_end */
+        (void)cursor_u32le(&c); /* the number of the label of the end */
     status = nettrace_take_trace(reader, &c);
     if (status != TTR_OK)
         return status;
@@ -274,7 +274,7 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
     }
     reader->at = c.offset;
     if (version < 3)
-        return nettrace_find_end(reader);
+        return TTR_OK;
     reader->is_lost = cursor_u8(&c) != NETTRACE_END && !c.failed;
     reader->at += !reader->is_lost;
     return TTR_OK;

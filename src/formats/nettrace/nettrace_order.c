@@ -212,7 +212,7 @@ static inline bool give(struct nettrace_reader *reader, struct nettrace_run *run
     event->flags |= h->cpu != UINT32_MAX ? TTR_EVENT_HAS_CPU : 0;
     if (NETTRACE_UNLIKELY(h->labels))
         nettrace_labels_apply(reader, event);
-    if (NETTRACE_UNLIKELY(h->ticks < order->given && order->has_given))
+    if (NETTRACE_UNLIKELY(h->ticks < order->given && order->has_given && !reader->gives_blocks))
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.late",
                    "an event is older than those before a sequence point or a sorted event that it stands behind; it is given late");
     order->given = h->ticks;
@@ -286,10 +286,11 @@ static NETTRACE_INLINE bool give_turn(struct nettrace_reader *reader, bool is_v6
     return true;
 }
 
-/* Whether a gap begins before what comes next. */
+/* Whether a gap begins before what comes next; behind everything else all of them do. */
 static bool has_gap(const struct nettrace_order *order, uint64_t ticks)
 {
-    return order->gaps_given < order->gaps_n && order->gaps[order->gaps_given].from < ticks;
+    bool is_last = order->heap_n == 0 && order->limit == UINT64_MAX;
+    return order->gaps_given < order->gaps_n && (is_last || order->gaps[order->gaps_given].from < ticks);
 }
 
 /* Forgets gaps that were given; those later than the limit wait. */

@@ -104,24 +104,8 @@ ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c)
     return is_fine ? TTR_OK : fail_memory(reader->error);
 }
 
-/* The file ends with u32 labels, their count before them, and the offset of that count; the first label is where events end. */
-ttr_status nettrace_find_end(struct nettrace_reader *reader)
-{
-    uint8_t last[4], table[8];
-    uint64_t size = source_disk_size(reader->in->source);
-    const struct source *source = reader->in->source;
-    if (!source_is_seekable(source) || size < 12 || source_peek_at(source, size - 4, last, 4, NULL) != 4)
-        return TTR_OK;
-    uint64_t at = load_u32le(last);
-    if (at < reader->at || size - 4 - at > size || source_peek_at(source, at, table, 8, NULL) != 8 || load_u32le(table) == 0)
-        return TTR_OK;
-    uint64_t end = load_u32le(table + 4);
-    if (end >= reader->at && end <= at)
-        reader->end = end;
-    return TTR_OK;
-}
-
-/* V1 and V2: one event behind another, from reader->at to the end. */
+/* V1 and V2: one event behind another, up to an end tag.  The table of labels at the end of the file says where that is, too; it is not
+ * looked at, so that a pipe is read as a file is: what follows the tag is no event by its sizes. */
 static ttr_status take_flat(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
@@ -130,9 +114,7 @@ static ttr_status take_flat(struct nettrace_reader *reader)
         ttr_status status = nettrace_show(reader, reader->at, need, &bytes);
         if (status != TTR_OK)
             return status;
-        uint64_t left = reader->end > reader->at ? reader->end - reader->at : 0;
-        size_t n = bytes.n < left ? bytes.n : (size_t)left;
-        n = n < need ? n : (size_t)need; /* what is looked at does not hang on what is shown */
+        size_t n = bytes.n < need ? bytes.n : (size_t)need; /* what is looked at does not hang on what is shown */
         struct nettrace_block block = {.begin = bytes.p, .end = bytes.p + n, .offset = reader->at, .codec = CODEC_OLDEST, .is_cut = true};
         status = nettrace_scan(reader, &block);
         if (status != TTR_OK)
@@ -141,15 +123,14 @@ static ttr_status take_flat(struct nettrace_reader *reader)
         if (block.stop > block.begin)
             return TTR_OK;
         uint64_t size = n >= 4 ? (uint64_t)load_u32le(bytes.p) + 4 : 0;
-        if (size > need && bytes.n >= need && size <= left) {
+        if (size > need && bytes.n >= need) {
             need = size;
             continue;
         }
         reader->is_over = true;
-        bool is_end = n == 0 ? reader->end != UINT64_MAX : reader->end == UINT64_MAX && bytes.p[0] == NETTRACE_END;
-        return is_end ? TTR_OK
-                      : input_damage(reader->in, reader->at, n, "nettrace.cut", reader->error,
-                                     "the trace ends inside an event, or behind one without its end mark; all before it is given");
+        return n > 0 && bytes.p[0] == NETTRACE_END ? TTR_OK
+                                                  : input_damage(reader->in, reader->at, n, "nettrace.cut", reader->error,
+                                                                 "the trace ends inside an event, or behind one without its end mark; all before it is given");
     }
 }
 
@@ -251,7 +232,6 @@ ttr_status nettrace_open(struct input *in, ttr_error *error)
     reader->t = in->base.t;
     reader->error = error;
     reader->pointer_bytes = 8;
-    reader->end = UINT64_MAX;
     clockmath_init(&reader->clock, 1000000000);
     arena_init(&reader->arena, &reader->t->counted);
     arena_init(&reader->scratch, &reader->t->counted);
