@@ -150,6 +150,10 @@ static int64_t time_of(const struct nettrace_reader *reader, uint64_t ticks, uin
 {
     bool clamped = false;
     int64_t since = (int64_t)(ticks - reader->sync_ticks), time;
+    if (NETTRACE_UNLIKELY((since < 0) != (ticks < reader->sync_ticks))) { /* more than 63 bits away */
+        *flags |= TTR_EVENT_CLAMPED;
+        return since < 0 ? INT64_MAX : INT64_MIN;
+    }
     if (reader->clock.whole == 1 && !reader->clock.rest) {
         if (NETTRACE_LIKELY(!__builtin_add_overflow(reader->sync_ns, since, &time)))
             return time;
