@@ -163,12 +163,10 @@ static int64_t time_of(const struct nettrace_reader *reader, uint64_t ticks, uin
     return time;
 }
 
-/* Looks up what the header refers to where that is another than before; false when memory is out. */
+/* Looks up the threads that the header refers to where they are others than before; false when memory is out. */
 static bool resolve(struct nettrace_reader *reader, struct nettrace_run *run)
 {
     const struct nettrace_header *h = &run->at;
-    if (!run->type || run->type->number != h->metadata)
-        run->type = nettrace_type_of(&reader->types, h->metadata);
     if (!run->track || run->capture_id != h->capture) {
         size_t who = nettrace_capture(reader, h->capture);
         run->track = who == SIZE_MAX ? 0 : reader->threads.capture[who].track;
@@ -186,9 +184,11 @@ static inline bool give(struct nettrace_reader *reader, struct nettrace_run *run
 {
     const struct nettrace_header *h = &run->at;
     struct nettrace_order *order = &reader->order;
-    bool is_same = run->type && run->type->number == h->metadata && run->track && run->capture_id == h->capture && run->thread_id == h->thread;
+    bool is_same = run->track && run->capture_id == h->capture && run->thread_id == h->thread;
     if (NETTRACE_UNLIKELY(!is_same) && !resolve(reader, run))
         return false;
+    if (!run->type || run->type->number != h->metadata)
+        run->type = nettrace_type_of(&reader->types, h->metadata);
     const struct nettrace_type *type = run->type;
     if (NETTRACE_UNLIKELY(!type))
         return true; /* told when it was scanned */
