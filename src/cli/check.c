@@ -103,9 +103,10 @@ static void print_text(const struct call *call, const struct verdict *verdict)
 {
     const struct findings *sum = &verdict->sum;
     struct trace trace = {0};
-    bool has_many = traces_count(verdict->reader) > 1;
+    bool has_many = traces_count(verdict->reader) > 1, can_recover = false;
     ttr_severity from = call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
     while (traces_next(verdict->reader, &trace)) {
+        can_recover = report_can_recover(trace.report.format);
         if (trace.first == 0)
             print_verdict(call, verdict, &trace.report);
         if (has_many && has_news(verdict->reader, &trace, from))
@@ -118,7 +119,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
                      units_count(sum->gaps).s);
     if (verdict->error.status != TTR_OK)
         (void)printf("  reading ended early: %s\n", verdict->error.text);
-    if (sum->damage_regions && !has_many && verdict->outcome == OUTCOME_NO)
+    if (sum->damage_regions && can_recover && !has_many && verdict->outcome == OUTCOME_NO)
         (void)printf("  \"tracetta recover %s -o OUTPUT\" keeps what is good\n", verdict->path);
 }
 

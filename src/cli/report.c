@@ -62,6 +62,15 @@ static bool warn_unreadable(const struct call *call, const struct trace *trace)
     return false;
 }
 
+bool report_can_recover(const char *format)
+{
+    ttr_format_info info;
+    for (size_t i = 0; ttr_format_get(i, &info); i++)
+        if (format && strcmp(info.name, format) == 0)
+            return info.abilities & TTR_FORMAT_WRITES;
+    return false;
+}
+
 static void warn_one(const struct call *call, const struct trace *trace, bool of_losses)
 {
     const struct findings *sum = &trace->sum;
@@ -81,7 +90,8 @@ static void warn_one(const struct call *call, const struct trace *trace, bool of
         (void)snprintf(text + n, sizeof text - (size_t)n, "%sevents missing%s", n ? ", " : "", where);
     if (text[0])
         talk_note(call, "%.*s: warning: %s%s", (int)trace->report.trace_path.n, trace->report.trace_path.p, text,
-                  sum->damage_regions ? "; \"tracetta check\" lists, \"tracetta recover\" repairs" : "");
+                  !sum->damage_regions ? "" : report_can_recover(trace->report.format)
+                      ? "; \"tracetta check\" lists, \"tracetta recover\" repairs" : "; \"tracetta check\" lists");
 }
 
 void report_warn(const struct call *call, ttr_reader *reader)

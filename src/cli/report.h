@@ -26,6 +26,9 @@ struct findings report_sum(ttr_reader *reader);
 /* Says in one line for each trace whether bytes were skipped or events are missing; nothing for clean ones and with --quiet. */
 void report_warn(const struct call *call, ttr_reader *reader);
 
+/* Whether "recover" can write a format. */
+bool report_can_recover(const char *format);
+
 /* The same without what is missing, which was told already. */
 void report_warn_damage(const struct call *call, ttr_reader *reader);
 

@@ -35,6 +35,12 @@ run "$tracetta" recover "$work/broken.heph" -o "$work/saved"
 [ $run_status = 4 ] && [ "$(cat "$work/saved.damage.json.new")" = precious ]
 verdict "nor_a_file_of_someone_else" $? "exit status $run_status"
 
+# A head, and then the begin of an object.
+printf 'Nettrace\024\0\0\0!FastSerialization.1\005\005\001\004' >"$work/cut.nettrace"
+run "$tracetta" check "$work/cut.nettrace"
+grep -q 'nettrace.cut' "$work/.out" && ! grep -q recover "$work/.out" "$work/.err"
+verdict "recovery_is_not_proposed_where_the_format_cannot_be_written" $? "exit status $run_status"
+
 run timeout 10 bash -c "'$tracetta' info - <&-"
 [ $run_status = 3 ]
 verdict "a_closed_standard_input_is_unreadable" $? "exit status $run_status"
