@@ -10,7 +10,7 @@
 
 #include <tracetta/tracetta.h>
 
-#include "model/layout.h"
+#include "model/layout_shape.h"
 
 /* A context with an arena, and a layout of at most one root each. */
 struct table {
@@ -99,6 +99,49 @@ static inline const char *end_text(enum layout_end end)
     return names[end];
 }
 
+static inline void put_field(struct text *to, const ttr_field *field)
+{
+    put(to, "%s", to->n ? " " : "");
+    for (unsigned i = 0; i < field->depth; i++)
+        put(to, ".");
+    put(to, "%.*s%s", (int)field->name.n, field->name.p, field->name.n ? "=" : "");
+    put_value(to, &field->value);
+}
+
+#define TAKEN_MAX 31u
+
+/* Taking fields `room` at a time gives the same as one by one, which gave `wanted` and ended as `by_one`. */
+static inline void expect_taken(struct table *table, const struct layout_run *run, uint32_t room, const struct layout_walk *by_one,
+                                const struct text *wanted)
+{
+    static struct text taken;
+    struct layout_walk walk;
+    ttr_field field[TAKEN_MAX];
+    layout_walk_begin(&walk, table->layout, &run->bits, &table->scratch);
+    memcpy(walk.run.slots, run->slots, sizeof walk.run.slots);
+    taken.n = 0;
+    taken.p[0] = 0;
+    for (uint32_t n; (n = layout_walk_take(&walk, field, room)) > 0;)
+        for (uint32_t i = 0; i < n; i++)
+            put_field(&taken, &field[i]);
+    put(&taken, "%s%s", taken.n && walk.end ? " " : "", end_text(walk.end));
+    if (strcmp(taken.p, wanted->p) != 0 || walk.end != by_one->end || walk.run.bits.at != by_one->run.bits.at)
+        fail_msg("%s\n  one by one %s\n  %u by %u %s", table->text, wanted->p, room, room, taken.p);
+    assert_int_equal(layout_walk_take(&walk, field, room), 0);
+}
+
+/* The shape finds the end that the program finds, or nothing. */
+static inline void expect_shape(const struct table *table, const struct layout_run *run, const struct layout_run *measured, enum layout_end end)
+{
+    struct layout_shape shape = layout_shape_of(table->layout);
+    uint64_t behind = 0, first = run->bits.at + shape.first;
+    bool is_whole = !(run->bits.at & 7) && layout_shape_pass(&shape, &run->bits, run->bits.at, &behind);
+    if (is_whole && (end != LAYOUT_FINE || behind != measured->bits.at))
+        fail_msg("%s: shape ends at %llu, measure at %llu", table->text, (unsigned long long)behind, (unsigned long long)measured->bits.at);
+    if (!is_whole && !(run->bits.at & 7) && shape.kind != LAYOUT_SHAPE_NONE && first >= 64 && end == LAYOUT_FINE)
+        fail_msg("%s: the shape has no end", table->text);
+}
+
 /* A record as text: "a=1 s={2} .x=1 .y=2", a dot for each level, and how it ended when that was not well. */
 static inline enum layout_end table_dump(struct table *table, const struct layout_run *run, struct text *to)
 {
@@ -110,22 +153,21 @@ static inline enum layout_end table_dump(struct table *table, const struct layou
     to->n = 0;
     to->p[0] = 0;
     while (layout_walk_next(&walk, &field, &type)) {
-        put(to, "%s", to->n ? " " : "");
-        for (unsigned i = 0; i < field.depth; i++)
-            put(to, ".");
-        put(to, "%.*s%s", (int)field.name.n, field.name.p, field.name.n ? "=" : "");
-        put_value(to, &field.value);
+        put_field(to, &field);
         if (!type)
             put(to, "?");
     }
     put(to, "%s%s", to->n && walk.end ? " " : "", end_text(walk.end));
     assert_false(layout_walk_next(&walk, &field, &type));
+    for (uint32_t room = 1; room <= TAKEN_MAX; room = 2 * room + 1)
+        expect_taken(table, run, room, &walk, to);
     struct layout_run measured = *run;
     enum layout_end end = layout_measure(table->layout, &measured);
     if ((end == LAYOUT_FINE) != (walk.end == LAYOUT_FINE))
         fail_msg("%s\n  walk ends %s, measure %s: %s", table->text, end_text(walk.end), end_text(end), to->p);
     if (end == LAYOUT_FINE && measured.bits.at != walk.run.bits.at)
         fail_msg("walk ends at %llu, measure at %llu: %s", (unsigned long long)walk.run.bits.at, (unsigned long long)measured.bits.at, to->p);
+    expect_shape(table, run, &measured, end);
     return walk.end;
 }
 

@@ -18,6 +18,8 @@ struct type;
 struct field_ops {
     void (*begin)(ttr_fields *fields);                   /* may fill fields->state */
     bool (*next)(ttr_fields *fields, ttr_field *field);  /* all parts of *field are zeroed before */
+    /* Gives the next fields, up to `room` > 0; fewer at the end, or behind one that has several labels.  NULL: one by one. */
+    uint32_t (*take)(ttr_fields *fields, ttr_field *field, uint32_t room);
     /* As begin, for the group PACKET or HEADER; NULL: the format has neither. */
     void (*begin_group)(ttr_fields *fields, ttr_group group);
     /* A number that all events of one packet share and no others of their source, from 1; NULL, 0: there are no packets. */

@@ -122,7 +122,7 @@ static void look_ahead(struct input *in)
     if (!t->ahead || !in->format->ahead || in->flags & TTR_READ_DEFINITIONS || in->pending != TTR_OK)
         return;
     if (!in->spare)
-        in->spare = alloc_zero(&t->counted, in->batch, sizeof *in->spare);
+        in->spare = in->lent ? in->lent + in->batch : alloc_zero(&t->counted, in->batch, sizeof *in->spare);
     if (!in->spare) /* then not */
         return;
     in->task.run = decode_ahead;
@@ -153,7 +153,7 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     }
     in->n = 0;
     if (!in->events) /* not before: many may be open that share room in the end */
-        in->events = alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
+        in->events = in->lent ? in->lent : alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
     if (!in->events)
         return fail_memory(error);
     ttr_status status = take_ahead(in) ? TTR_OK : in->format->next(in, error);
@@ -190,8 +190,10 @@ static void input_close(ttr_reader *reader)
     options_free(alloc, in->format_options, in->format_options_n);
     buffer_free(&in->description);
     alloc_free(alloc, in->clocks, in->clocks_capacity, sizeof *in->clocks);
-    alloc_free(alloc, in->events, in->batch, sizeof *in->events);
-    alloc_free(alloc, in->spare, in->batch, sizeof *in->spare);
+    if (!in->lent) {
+        alloc_free(alloc, in->events, in->batch, sizeof *in->events);
+        alloc_free(alloc, in->spare, in->batch, sizeof *in->spare);
+    }
     alloc_free(alloc, in->own, 1, in->format->reader_size);
     alloc_free(alloc, in, 1, sizeof *in);
 }
@@ -277,8 +279,16 @@ static void input_crowd(ttr_reader *reader, uint32_t batch)
     in->batch = batch < in->batch ? batch : in->batch;
 }
 
+static uint32_t input_lend(ttr_reader *reader, ttr_event *events)
+{
+    struct input *in = (struct input *)reader;
+    if (events)
+        in->lent = events;
+    return reader->t->ahead ? 2 * in->batch : in->batch;
+}
+
 static const struct reader_ops input_ops = {.next = input_next, .close = input_close, .range = input_range,
-                                            .crowd = input_crowd, .report = input_report, .input = input_self, .notes = input_notes};
+                                            .crowd = input_crowd, .lend = input_lend, .report = input_report, .input = input_self, .notes = input_notes};
 
 static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options, ttr_error *error)
 {

@@ -30,6 +30,7 @@ struct input {
     struct ahead_task task;    /* decoding into `spare` while `events` are in use */
     ttr_event *spare;          /* room for as many; NULL: nothing is done ahead */
     uint32_t spare_n;          /* events in it */
+    ttr_event *lent;           /* where both are, if not the input's own */
     uint16_t id;               /* ttr_event.source */
     uint32_t flags;            /* TTR_READ_* */
     uint64_t max_record;

@@ -1,5 +1,6 @@
 /* Layouts from outside: compiling, and what is known of a layout without running it. */
 #include "model/layout_compile.h"
+#include "model/layout_shape.h"
 
 /* What the first root with members, and the empty ones before it, are aligned to. */
 static uint64_t start_mask(const struct layout_spec *spec)
@@ -74,6 +75,42 @@ struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error)
 uint64_t layout_fixed_bits(const struct layout *layout)
 {
     return layout->fixed_bits;
+}
+
+/* Where the end of the number in front of a row lies in the eight bytes before the row; 0 where it is none of those that are shifted out of
+ * them. */
+static uint8_t shift_of_count(const struct step *step)
+{
+    switch (step->load) {
+    case LOAD_U8: return step->jump == 8 ? 56 : 0;
+    case LOAD_U16LE: return step->jump == 16 ? 48 : 0;
+    case LOAD_U32LE: return step->jump == 32 ? 32 : 0;
+    default: return 0;
+    }
+}
+
+struct layout_shape layout_shape_of(const struct layout *layout)
+{
+    struct layout_shape none = {.kind = LAYOUT_SHAPE_NONE}, shape = {.kind = LAYOUT_SHAPE_ROW, .count_shift = 32};
+    if (!layout)
+        return shape;
+    const struct step *step = layout->measure;
+    shape.first = step->advance;
+    if (layout->start_mask > 7)
+        return none;
+    if (step->code == STEP_END)
+        return shape;
+    if (step[1].code != STEP_END || step->advance % 8)
+        return none;
+    shape.rest = step[1].advance;
+    if (step->code == STEP_STRING8) {
+        shape.kind = LAYOUT_SHAPE_TEXT;
+        return shape;
+    }
+    shape.each = step->amount;
+    shape.count_shift = shift_of_count(step);
+    bool is_row = step->code == STEP_COUNTED && step->align <= 3 && step->width == 0 && step->amount % 8 == 0;
+    return is_row && shape.count_shift ? shape : none;
 }
 
 const struct layout_import *layout_imports(const struct layout *layout, uint32_t *n)

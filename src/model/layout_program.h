@@ -8,6 +8,7 @@
 #ifndef TRACETTA_MODEL_LAYOUT_PROGRAM_H
 #define TRACETTA_MODEL_LAYOUT_PROGRAM_H
 
+#include "base/find_zero.h"
 #include "model/layout.h"
 
 /* How a number is read.  Those of whole bytes lie at a byte; the others are read bit by bit. */
@@ -171,18 +172,6 @@ uint64_t step_load_bits(const struct step *step, const uint8_t *base, uint64_t a
 static inline uint64_t step_load(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end)
 {
     return step->load == LOAD_BITS ? step_load_bits(step, base, at, end) : load_plain((enum load)step->load, base + (at >> 3));
-}
-
-/* The first zero byte, or NULL. */
-static inline const uint8_t *find_zero(const uint8_t *p, const uint8_t *end)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101), tops = UINT64_C(0x8080808080808080);
-    for (int i = 0; i < 6 && end - p >= 8; i++, p += 8) {
-        uint64_t x = load_u64le(p), zeros = (x - ones) & ~x & tops;
-        if (zeros)
-            return p + __builtin_ctzll(zeros) / 8;
-    }
-    return p < end ? memchr(p, 0, (size_t)(end - p)) : NULL;
 }
 
 /* How many elements a step is about. */

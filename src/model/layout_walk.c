@@ -399,6 +399,139 @@ bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct t
     return true;
 }
 
+/* --- Many at once --- */
+
+/* Fills `n` fields with the numbers that lie every `stride` bytes from p on. */
+static inline void fill_elements(ttr_field *field, const struct op *op, const uint8_t *p, uint32_t n, enum load load, bool is_single)
+{
+    const uint64_t stride = op->step.amount >> 3;
+    const ttr_field model = op->field;
+    for (uint32_t i = 0; i < n; i++, p += stride) {
+        uint64_t number = load_plain(load, p);
+        copy_field(&field[i], &model);
+        field[i].value.v.u = is_single ? bits_of_double(single((uint32_t)number)) : number;
+    }
+}
+
+/* Gives elements of an array, whose bits are known to be there, as many as there is room for; `op` is the first of its two steps. */
+/* long: one case per load */
+static APART uint32_t take_elements(struct layout_walk *walk, const struct op *op, ttr_field *field, uint32_t room)
+{
+    uint64_t *elements_left = &walk->loops.left[walk->loops.depth - 1], at = walk->run.bits.at;
+    const uint8_t *p = walk->run.bits.base + (at >> 3);
+    uint32_t n = *elements_left < room ? (uint32_t)*elements_left : room;
+    *elements_left -= n;
+    walk->run.bits.at = at + n * op->step.amount;
+    switch (op->step.code) {
+    case GIVE_ELEMENT + LOAD_U8: fill_elements(field, op, p, n, LOAD_U8, false); break;
+    case GIVE_ELEMENT + LOAD_U16LE: fill_elements(field, op, p, n, LOAD_U16LE, false); break;
+    case GIVE_ELEMENT + LOAD_U32LE: fill_elements(field, op, p, n, LOAD_U32LE, false); break;
+    case GIVE_ELEMENT + LOAD_U64LE: fill_elements(field, op, p, n, LOAD_U64LE, false); break;
+    case GIVE_ELEMENT + LOAD_U16BE: fill_elements(field, op, p, n, LOAD_U16BE, false); break;
+    case GIVE_ELEMENT + LOAD_U32BE: fill_elements(field, op, p, n, LOAD_U32BE, false); break;
+    case GIVE_ELEMENT + LOAD_U64BE: fill_elements(field, op, p, n, LOAD_U64BE, false); break;
+    case GIVE_ELEMENT + LOAD_S8: fill_elements(field, op, p, n, LOAD_S8, false); break;
+    case GIVE_ELEMENT + LOAD_S16LE: fill_elements(field, op, p, n, LOAD_S16LE, false); break;
+    case GIVE_ELEMENT + LOAD_S32LE: fill_elements(field, op, p, n, LOAD_S32LE, false); break;
+    case GIVE_ELEMENT + LOAD_S16BE: fill_elements(field, op, p, n, LOAD_S16BE, false); break;
+    case GIVE_ELEMENT + LOAD_S32BE: fill_elements(field, op, p, n, LOAD_S32BE, false); break;
+    case GIVE_ELEMENT_F32LE: fill_elements(field, op, p, n, LOAD_U32LE, true); break;
+    default: fill_elements(field, op, p, n, LOAD_U32BE, true); break;
+    }
+    return n;
+}
+
+/* Loads the number of a step that stands still; false where it gives something else. */
+/* long: one case per load */
+static inline bool load_still(const struct op *op, const uint8_t *base, uint64_t at, uint64_t *number)
+{
+    const uint64_t place = (at + op->step.advance) >> 3;
+    switch (op->step.code) {
+    case GIVE_NUMBER + LOAD_U8: *number = base[place]; return true;
+    case GIVE_NUMBER + LOAD_U16LE: *number = load_u16le(base + place); return true;
+    case GIVE_NUMBER + LOAD_U32LE: *number = load_u32le(base + place); return true;
+    case GIVE_NUMBER + LOAD_U64LE: *number = load_u64le(base + place); return true;
+    case GIVE_NUMBER + LOAD_U16BE: *number = load_u16be(base + place); return true;
+    case GIVE_NUMBER + LOAD_U32BE: *number = load_u32be(base + place); return true;
+    case GIVE_NUMBER + LOAD_U64BE: *number = load_u64be(base + place); return true;
+    case GIVE_NUMBER + LOAD_S8: *number = (uint64_t)(int8_t)base[place]; return true;
+    case GIVE_NUMBER + LOAD_S16LE: *number = (uint64_t)(int16_t)load_u16le(base + place); return true;
+    case GIVE_NUMBER + LOAD_S32LE: *number = (uint64_t)(int32_t)load_u32le(base + place); return true;
+    case GIVE_NUMBER + LOAD_S16BE: *number = (uint64_t)(int16_t)load_u16be(base + place); return true;
+    case GIVE_NUMBER + LOAD_S32BE: *number = (uint64_t)(int32_t)load_u32be(base + place); return true;
+    case GIVE_F32LE: *number = bits_of_double(single(load_u32le(base + place))); return true;
+    case GIVE_F32BE: *number = bits_of_double(single(load_u32be(base + place))); return true;
+    case GIVE_AS_IT_IS: *number = 0; return true;
+    default: return false;
+    }
+}
+
+static inline bool is_last_of_call(const ttr_value *value)
+{
+    return UNLIKELY(value->count > 1) && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS);
+}
+
+/* A zero-terminated text at a byte; gives where the walk goes on, 0 where it has no end. */
+static inline uint64_t take_string8(const struct op *op, ttr_field *field, const struct bits *bits, uint64_t at)
+{
+    const uint8_t *p = bits->base + (at >> 3), *zero = find_zero(p, bits->base + (bits->end >> 3));
+    copy_field(field, &op->field);
+    if (UNLIKELY(!zero))
+        return 0;
+    field->value.text.p = (const char *)p;
+    field->value.text.n = (size_t)(zero - p);
+    return ((uint64_t)(zero - bits->base) + 1) << 3;
+}
+
+/* The field of a step in the ways of `next`; false at the end. */
+static APART bool take_other(struct layout_walk *walk, const struct op *op, uint64_t at, ttr_field *field)
+{
+    walk->run.bits.at = at;
+    walk->op = op - 1;
+    return next(walk, field);
+}
+
+/* What records are mostly made of stays in this loop: plain numbers, texts, the elements of arrays, the end; the rest is given as `next` gives it. */
+uint32_t layout_walk_take(struct layout_walk *walk, ttr_field *field, uint32_t room)
+{
+    const struct bits bits = {.base = walk->run.bits.base, .end = walk->run.bits.end};
+    const struct op *op = walk->op + 1;
+    uint64_t at = walk->run.bits.at, number;
+    ttr_field *to = field, *const stop = field + room;
+    while (to < stop) {
+        const unsigned code = op->step.code;
+        if (LIKELY(op->step.amount <= bits.end - at) && load_still(op, bits.base, at, &number)) {
+            copy_field(to, &op->field);
+            to++->value.v.u = number;
+            op++;
+            continue;
+        }
+        uint64_t behind = code == GIVE_STRING8 && op->step.advance <= bits.end - at ? take_string8(op, to, &bits, at + op->step.advance) : 0;
+        if (behind) {
+            at = behind;
+            to++;
+            op++;
+            continue;
+        }
+        if (code >= GIVE_ELEMENT && code < GIVE_NOTHING && walk->loops.left[walk->loops.depth - 1]) {
+            op -= op->step.jump;
+            walk->run.bits.at = at;
+            to += take_elements(walk, op++, to, (uint32_t)(stop - to));
+            at = walk->run.bits.at;
+            continue;
+        }
+        if (!take_other(walk, op, at, to))
+            return (uint32_t)(to - field);
+        op = walk->op + 1;
+        at = walk->run.bits.at;
+        if (is_last_of_call(&to++->value))
+            break;
+    }
+    walk->run.bits.at = at;
+    walk->op = op - 1;
+    return (uint32_t)(to - field);
+}
+
 /* --- One value by its name --- */
 
 static bool is_named(const struct type_member *member, ttr_text name)
@@ -487,6 +620,15 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
     return found != NULL;
 }
 
+/* At the end nothing is asked of the walk any more. */
+static uint32_t layout_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
+{
+    struct layout_walk *walk = (struct layout_walk *)fields->state;
+    uint32_t n = layout_walk_take(walk, field, room);
+    fields->ops = walk->op == over ? NULL : fields->ops;
+    return n;
+}
+
 static uint64_t layout_packet(const void *own, const ttr_event *event)
 {
     const struct layout_schema *schema = own;
@@ -495,6 +637,7 @@ static uint64_t layout_packet(const void *own, const ttr_event *event)
 
 const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .next = layout_fields_next,
+                                           .take = layout_fields_take,
                                            .begin_group = layout_fields_begin_group,
                                            .packet = layout_packet,
                                            .label = layout_fields_label,

@@ -35,6 +35,11 @@ void reader_crowd(ttr_reader *reader, uint32_t batch)
         reader->ops->crowd(reader, batch);
 }
 
+uint32_t reader_lend(ttr_reader *reader, ttr_event *events)
+{
+    return reader->ops->lend && !reader->has_begun ? reader->ops->lend(reader, events) : 0;
+}
+
 struct input *reader_input(ttr_reader *reader, size_t index)
 {
     return reader->ops->input ? reader->ops->input(reader, index) : NULL;

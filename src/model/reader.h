@@ -17,6 +17,9 @@ struct reader_ops {
     /* Many readers are read at once: batches of this many events will do, so that memory stays bounded.  Called before the first read;
      * NULL = batches stay as they are. */
     void (*crowd)(struct ttr_reader *reader, uint32_t batch);
+    /* With NULL: how many events it keeps its batches in, 0 = it cannot be told where.  Else: keeps them there from now on.  Called before
+     * the first read and behind `crowd`; NULL = 0. */
+    uint32_t (*lend)(struct ttr_reader *reader, ttr_event *events);
     bool (*report)(struct ttr_reader *reader, size_t index, ttr_report *report);
     /* The input that the index-th report is of; NULL past the end.  NULL: those have none. */
     struct input *(*input)(struct ttr_reader *reader, size_t index);
@@ -42,6 +45,9 @@ void reader_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns);
 
 /* Tells a reader, and those it wraps, that batches of so many events will do; without effect once it was read. */
 void reader_crowd(ttr_reader *reader, uint32_t batch);
+
+/* Lends a reader room for its batches, until it is closed: see reader_ops.lend. */
+uint32_t reader_lend(ttr_reader *reader, ttr_event *events);
 
 /* See reader_ops.input. */
 struct input *reader_input(ttr_reader *reader, size_t index);

@@ -80,10 +80,20 @@ static inline bool calendar_is_before(const struct calendar_head *a, const struc
     return a->rank < b->rank || (a->rank == b->rank && a->input < b->input);
 }
 
-/* The top input's next event has this rank now. */
-static inline void calendar_move_top(struct calendar *calendar, uint64_t rank)
+/* The top input stays on top as long as its next event has a lower rank than this. */
+static inline uint64_t calendar_limit(const struct calendar *calendar)
 {
-    if (++calendar->moves > calendar->moves_left)
+    const struct calendar_head *heap = calendar->heap;
+    if (calendar->heap_n < 2)
+        return calendar->end;
+    return calendar->heap_n == 2 || heap[1].rank < heap[2].rank ? heap[1].rank : heap[2].rank;
+}
+
+/* The top input has given `n` events, its next has this rank now. */
+static inline void calendar_move_top(struct calendar *calendar, uint64_t rank, uint32_t n)
+{
+    calendar->moves += n;
+    if (calendar->moves > calendar->moves_left)
         calendar_cut_again(calendar);
     if (rank > calendar->end)
         calendar_defer_top(calendar, rank);

@@ -56,7 +56,7 @@ static size_t walk(struct calendar *calendar, size_t n, bool is_ordered)
         if (++at[top] == begin[top + 1])
             calendar_drop_top(calendar);
         else
-            calendar_move_top(calendar, ranks[at[top]]);
+            calendar_move_top(calendar, ranks[at[top]], 1);
     }
     return given;
 }

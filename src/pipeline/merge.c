@@ -1,7 +1,8 @@
 /* Merging on one time line: a calendar (calendar.h) knows which input has the next event.
  *
- * Views are copied (a batch has one array), payloads are not: an input is read again only when the batch that points to its payloads
- * was used up, so a batch ends where any input's own does.  Raw records lose that name, and definitions are left out: two inputs have
+ * A batch has one array of views: where all inputs can be told to keep theirs in one (they are files, mostly), it only picks; else views are
+ * copied.  Payloads never are: an input is read again only when the batch that points to its payloads was used up, so a batch ends where any
+ * input's own does.  Raw records lose that name, and definitions are left out: two inputs have
  * two sets of tables, and a copy of both would mix them up.  Not so where the format of all inputs tells them apart. */
 #include "base/status.h"
 #include "model/context.h"
@@ -15,20 +16,34 @@
 /* Events that the inputs hold together where they are many: 256 KiB, to be found in the nearer caches when their turn comes. */
 #define EVENTS_AT_HAND 2048u
 
+/* Views lie at whole lines of the cache. */
+#define LINE ((uintptr_t)64)
+
+/* An input that is copied from. */
 struct lane {
     ttr_batch batch;
     uint32_t at; /* next event of the batch */
 };
 
+/* An input that is picked from: its events not yet given, by their place in the array. */
+struct row {
+    uint32_t at, end;
+};
+
 struct merger {
     ttr_reader base;
     ttr_reader **in;
-    struct lane *lane;
+    struct lane *lane; /* copies; else NULL */
+    struct row *row;   /* picks; else NULL */
     size_t n;
     struct calendar calendar;
     size_t dry;        /* the input to be read before anything else; at first one after the other, n = none */
+    bool is_ready;     /* it is known whether views are copied */
     bool is_filled;    /* all were read once */
-    ttr_event out[BATCH];
+    ttr_event *out;    /* copies: room for BATCH; picks: all that the inputs hold */
+    void *memory;      /* where that begins, `events` of them; it is moved to a whole line of the cache */
+    size_t events;
+    uint32_t pick[BATCH];
     ttr_status ending; /* of the first input that failed */
     ttr_error ending_error;
 };
@@ -40,13 +55,55 @@ static void merger_close(ttr_reader *base)
     close_readers(merger->in, merger->n);
     calendar_free(&merger->calendar);
     alloc_free(alloc, merger->lane, merger->n, sizeof *merger->lane);
+    alloc_free(alloc, merger->row, merger->n, sizeof *merger->row);
+    alloc_free(alloc, merger->memory, merger->events, sizeof *merger->out);
     alloc_free(alloc, merger->in, merger->n, sizeof(ttr_reader *));
     alloc_free(alloc, merger, 1, sizeof *merger);
 }
 
-static inline uint64_t rank_of(const struct lane *lane)
+/* How many events the inputs keep in an array lent to them; 0 where one of them does not. */
+static size_t events_to_lend(const struct merger *merger)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < merger->n; i++) {
+        uint32_t more = reader_lend(merger->in[i], NULL);
+        if (more == 0)
+            return 0;
+        n += more;
+    }
+    return n <= UINT32_MAX ? n : 0;
+}
+
+/* Decides between picking and copying: not before all is known of the inputs. */
+static ttr_status get_ready(struct merger *merger, ttr_error *error)
+{
+    const struct alloc *alloc = &merger->base.t->counted;
+    size_t lent = events_to_lend(merger);
+    merger->events = (lent ? lent : BATCH) + 1;
+    merger->memory = alloc_zero(alloc, merger->events, sizeof *merger->out);
+    if (lent)
+        merger->row = alloc_zero(alloc, merger->n, sizeof *merger->row);
+    else
+        merger->lane = alloc_zero(alloc, merger->n, sizeof *merger->lane);
+    if (!merger->memory || (merger->n && !merger->row && !merger->lane))
+        return fail_memory(error);
+    merger->out = (ttr_event *)(((uintptr_t)merger->memory + LINE - 1) & ~(LINE - 1));
+    ttr_event *at = merger->out;
+    for (size_t i = 0; lent && i < merger->n; i++)
+        at += reader_lend(merger->in[i], at);
+    merger->is_ready = true;
+    return TTR_OK;
+}
+
+static inline uint64_t rank_of_lane(const struct lane *lane)
 {
     return order_time(ttr_batch_at(&lane->batch, lane->at)->time);
+}
+
+/* The rank of an input's next event. */
+static inline uint64_t rank_of(const struct merger *merger, size_t i)
+{
+    return merger->row ? order_time(merger->out[merger->row[i].at].time) : rank_of_lane(&merger->lane[i]);
 }
 
 /* Reads the input that is dry; true in *has_more where it is not at its end.  One that fails has ended; the failure is told when all the
@@ -54,9 +111,15 @@ static inline uint64_t rank_of(const struct lane *lane)
 static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
 {
     ttr_error own;
-    merger->lane[lane].at = 0;
-    ttr_status status = ttr_read(merger->in[lane], &merger->lane[lane].batch, &own);
+    ttr_batch batch;
+    ttr_status status = ttr_read(merger->in[lane], &batch, &own);
     *has_more = status == TTR_OK;
+    if (status == TTR_OK && merger->row) {
+        uint32_t at = (uint32_t)(batch.event - merger->out);
+        merger->row[lane] = (struct row){at, at + batch.n};
+    } else if (status == TTR_OK) {
+        merger->lane[lane] = (struct lane){.batch = batch};
+    }
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END && merger->ending == TTR_END) {
         merger->ending = status;
         merger->ending_error = own;
@@ -77,7 +140,7 @@ static ttr_status refill(struct merger *merger)
         if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
             return TTR_AGAIN;
         if (has_more)
-            calendar_add(&merger->calendar, merger->dry, rank_of(&merger->lane[merger->dry]));
+            calendar_add(&merger->calendar, merger->dry, rank_of(merger, merger->dry));
         merger->dry++;
     }
     if (merger->dry == merger->n)
@@ -85,7 +148,7 @@ static ttr_status refill(struct merger *merger)
     if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
         return TTR_AGAIN;
     if (has_more)
-        calendar_move_top(&merger->calendar, rank_of(&merger->lane[merger->dry]));
+        calendar_move_top(&merger->calendar, rank_of(merger, merger->dry), 1);
     else
         calendar_drop_top(&merger->calendar);
     merger->dry = merger->n;
@@ -94,16 +157,15 @@ static ttr_status refill(struct merger *merger)
 
 /* Hundreds of inputs have more at hand than the nearer caches hold, and each is looked at for one event and then not for long: what is
  * wanted next time is asked for now. */
-static inline void prefetch(const struct lane *lane)
+static inline void prefetch(const ttr_event *next)
 {
-    const ttr_event *next = ttr_batch_at(&lane->batch, lane->at);
     __builtin_prefetch(next->payload);
     __builtin_prefetch((const char *)next + 64);
     __builtin_prefetch(next + 1);
 }
 
 /* Copies events in order until the batch is full or an input must be read. */
-static uint32_t give(struct merger *merger)
+static uint32_t copy_events(struct merger *merger)
 {
     bool is_mixed = !merger->base.apart;
     uint32_t n = 0;
@@ -119,8 +181,46 @@ static uint32_t give(struct merger *merger)
             merger->dry = top;
             break;
         }
-        prefetch(lane);
-        calendar_move_top(&merger->calendar, rank_of(lane));
+        prefetch(ttr_batch_at(&lane->batch, lane->at));
+        calendar_move_top(&merger->calendar, rank_of_lane(lane), 1);
+    }
+    return n;
+}
+
+/* Whether an event counts among those of inputs that know nothing of each other. */
+static inline bool take_mixed(ttr_event *event)
+{
+    event->flags &= (uint8_t)~TTR_EVENT_RAW;
+    return event->kind != TTR_KIND_DEFINITION;
+}
+
+/* Picks events in order until the batch is full or an input must be read: as many of one input as come before those of all others, and
+ * then of the next. */
+static uint32_t pick_events(struct merger *merger)
+{
+    struct calendar *calendar = &merger->calendar;
+    const bool is_mixed = !merger->base.apart;
+    ttr_event *const events = merger->out;
+    uint32_t *pick = merger->pick, n = 0;
+    while (n < BATCH && calendar_has_top(calendar)) {
+        size_t top = calendar_top(calendar);
+        struct row *row = &merger->row[top];
+        const uint64_t limit = calendar_limit(calendar);
+        const uint32_t first = row->at, end = row->end;
+        uint32_t at = first;
+        uint64_t rank;
+        do {
+            pick[n] = at;
+            n += is_mixed ? take_mixed(&events[at]) : 1;
+            if (++at == end) {
+                merger->dry = top;
+                return n;
+            }
+            rank = order_time(events[at].time);
+        } while (rank < limit && n < BATCH);
+        row->at = at;
+        prefetch(&events[at]);
+        calendar_move_top(calendar, rank, at - first);
     }
     return n;
 }
@@ -129,13 +229,16 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
 {
     struct merger *merger = (struct merger *)base;
     uint32_t n = 0;
+    ttr_status status = merger->is_ready ? TTR_OK : get_ready(merger, error);
+    if (status != TTR_OK)
+        return status;
     do {
-        ttr_status status = refill(merger);
+        status = refill(merger);
         if (status != TTR_OK)
             return status;
-        n = give(merger);
+        n = merger->row ? pick_events(merger) : copy_events(merger);
     } while (n == 0 && calendar_has_top(&merger->calendar));
-    *batch = (ttr_batch){.event = merger->out, .n = n};
+    *batch = (ttr_batch){.event = merger->out, .pick = merger->row ? merger->pick : NULL, .n = n};
     if (n > 0)
         return TTR_OK;
     *error = merger->ending_error;
@@ -194,12 +297,10 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
                                           .notes = merger_notes};
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *));
-    struct lane *lane = alloc_zero(&t->counted, n, sizeof *lane);
-    if (!merger || !list || !lane || !calendar_init(&merger->calendar, &t->counted, n)) {
+    if (!merger || !list || !calendar_init(&merger->calendar, &t->counted, n)) {
         close_readers(in, n);
         if (merger)
             calendar_free(&merger->calendar);
-        alloc_free(&t->counted, lane, n, sizeof *lane);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
         alloc_free(&t->counted, merger, 1, sizeof *merger);
         (void)fail_memory(error);
@@ -209,7 +310,6 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
         list[i] = in[i];
     merger->base = (ttr_reader){.t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
     merger->in = list;
-    merger->lane = lane;
     merger->n = n;
     merger->ending = TTR_END;
     merger->base.apart = apart_of(in, n);

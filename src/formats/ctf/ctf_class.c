@@ -82,7 +82,11 @@ static void place_body(const struct layout_schema *base, const ttr_event *event,
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
     const struct ctf_packet *packet = &schema->reader->packets[event->part % CTF_SLOTS];
     uint64_t from = (uint64_t)(event->payload - packet->base) * 8, end = from + (uint64_t)event->payload_size * 8;
-    run->bits = bits_over(packet->base, from + ctf_body_bit(event), end < packet->content_end ? end : packet->content_end);
+    /* One by one: a struct made on the stack is copied by vectors, which wait until its parts have reached the cache. */
+    run->bits.base = packet->base;
+    run->bits.at = from + ctf_body_bit(event);
+    run->bits.end = end < packet->content_end ? end : packet->content_end;
+    run->bits.failed = false;
     if (!schema->has_imports)
         return;
     struct view view = view_of(schema, event, &from);
@@ -357,6 +361,7 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
         class->fixed = layout_fixed_bits(class->layout);
         find_threads(class);
     }
+    class->shape = layout_shape_of(class->layout);
     class->model = (ttr_event){
         .kind = TTR_KIND_INSTANT,
         .source = reader->in->id,

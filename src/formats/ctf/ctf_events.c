@@ -150,6 +150,8 @@ struct views {
     uint32_t part, cpu;
     uint8_t cpu_flag;
     bool has_time;
+    uint64_t plain_ticks;    /* ticks below this become nanoseconds by adding plain_shift; 0: none do */
+    uint64_t plain_shift;
 };
 
 /* Fills the view of an event whose header begins at bit `header_at`, its body at `body_at`, and that ends at `end`. */
@@ -164,7 +166,7 @@ static inline void fill_view(ttr_event *event, const struct views *views, struct
     event->offset = views->offset + first;
     event->part = views->part;
     event->cpu = views->cpu;
-    event->flags |= views->cpu_flag;
+    event->flags = class->model.flags | views->cpu_flag;
     class->given++;
 }
 
@@ -177,7 +179,10 @@ static inline void set_time(struct ctf_reader *reader, ttr_event *event, const s
         event->flags |= TTR_EVENT_NO_TIME;
         return;
     }
-    event->time = ctf_time(views->timeline, event->ticks, &is_clamped);
+    if (event->ticks < views->plain_ticks)
+        event->time = (int64_t)(event->ticks + views->plain_shift);
+    else
+        event->time = ctf_time(views->timeline, event->ticks, &is_clamped);
     if (UNLIKELY(is_clamped))
         event->flags |= TTR_EVENT_CLAMPED;
     if (UNLIKELY(event->time < reader->time))
@@ -211,16 +216,18 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
     ttr_event *event = loop->events + loop->n, *const stop = loop->events + loop->room;
     const bool is_ahead = loop->is_ahead;
     uint64_t at = loop->at, ticks = header.ticks;
-    run->bits = bits_over(views.base, 0, end);
-    for (; event < stop && end >= room; event++) {
+    const struct bits bits = bits_over(views.base, 0, end);
+    run->bits = bits;
+    if (end < room)
+        return;
+    for (; event < stop; event++) {
         uint64_t header_at = (at + mask) & ~mask, body_at = header_at + plan.loads.bits, next;
         if (header_at > last || !ctf_load_header(&plan, views.base + (header_at >> 3), &header))
             break;
         struct ctf_class *class = header.id < ids ? by_id[header.id] : NULL;
         if (UNLIKELY(!class || !class->is_usual))
             break;
-        next = body_at + class->fixed;
-        if (class->fixed == 0 || (body_at & 7)) {
+        if ((body_at & 7) || !layout_shape_pass(&class->shape, &bits, body_at, &next)) {
             run->bits.at = body_at;
             if (class->layout && layout_measure(class->layout, run) != LAYOUT_FINE)
                 break;
@@ -306,13 +313,25 @@ static struct loop loop_of(struct ctf_reader *reader, ttr_event *events, uint32_
                          .base = reader->bits.base, .at = reader->bits.at, .end = reader->bits.end, .header.ticks = reader->ticks};
 }
 
+/* Ticks that are nanoseconds of their own clock only have to be moved, as long as that stays within 64 bits. */
+static void find_plain_ticks(struct views *views)
+{
+    const struct ctf_timeline *line = views->timeline;
+    if (!line->has_base || line->shift || line->math.rest || line->math.whole != 1)
+        return;
+    views->plain_shift = (uint64_t)line->base;
+    views->plain_ticks = (uint64_t)INT64_MAX - (line->base > 0 ? (uint64_t)line->base : 0);
+}
+
 static struct views views_of(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_kind *kind = reader->stream->kind;
-    return (struct views){.timeline = &kind->timeline, .base = reader->bits.base, .offset = reader->offset, .part = reader->slot,
+    struct views views = {.timeline = &kind->timeline, .base = reader->bits.base, .offset = reader->offset, .part = reader->slot,
                           .cpu = packet->has_cpu ? packet->cpu : 0, .cpu_flag = packet->has_cpu ? TTR_EVENT_HAS_CPU : 0,
                           .has_time = kind->plan.has_time};
+    find_plain_ticks(&views);
+    return views;
 }
 
 static bool has_usual_events(const struct ctf_reader *reader)

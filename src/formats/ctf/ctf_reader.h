@@ -8,6 +8,7 @@
 #include "formats/ctf/ctf_plan.h"
 #include "formats/ctf/ctf_read.h"
 #include "formats/ctf/rfc11_packet.h"
+#include "model/layout_shape.h"
 
 #define CTF_MAGIC 0xC1FC1FC1u
 #define CTF_SLOTS 32u                     /* packets a batch may have events of */
@@ -35,6 +36,7 @@ struct ctf_class {
     ttr_event model;
     const struct layout *layout;          /* of contexts and payload; NULL = none */
     uint64_t fixed;                       /* bits of every body that begins at a byte; 0 = to be measured */
+    struct layout_shape shape;            /* of bodies that begin at a byte */
     uint64_t given;                       /* events */
     bool has_thread, has_imports;
     bool is_usual;                        /* its events need nothing but their bytes */
