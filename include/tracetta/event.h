@@ -216,6 +216,7 @@ typedef struct ttr_value {
     uint8_t hint;   /* ttr_hint */
     uint8_t bits;   /* stored width of UINT, INT and FLOAT, 0 = 64 */
     uint8_t base;   /* the trace wants the number shown in base 2, 8 or 16; 0 or 10 = decimal */
+    uint32_t step;  /* the reader's own: which of the fields of its kind of events it is, 0 = not told */
 } ttr_value;
 
 /* Which part of an event a field belongs to. */

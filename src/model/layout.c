@@ -24,6 +24,8 @@ static const struct op *keep_walk(struct compiler *c)
         memcpy(ops, c->ops, c->ops_n * sizeof *ops);
     else
         (void)fail_memory(c->error);
+    for (size_t i = 0; ops && i < c->ops_n; i++)
+        ops[i].field.value.step = (uint32_t)i;
     return ops;
 }
 

@@ -483,6 +483,14 @@ static inline uint64_t take_string8(const struct op *op, ttr_field *field, const
     return ((uint64_t)(zero - bits->base) + 1) << 3;
 }
 
+/* A text of fixed size, which stands still. */
+static inline uint64_t take_text(const struct op *op, ttr_field *field, const struct bits *bits, uint64_t at)
+{
+    copy_field(field, &op->field);
+    set_text(&field->value, bits->base + ((at + op->step.advance) >> 3), (size_t)op->step.count);
+    return at;
+}
+
 /* The field of a step in the ways of `next`; false at the end. */
 static APART bool take_other(struct layout_walk *walk, const struct op *op, uint64_t at, ttr_field *field)
 {
@@ -491,7 +499,19 @@ static APART bool take_other(struct layout_walk *walk, const struct op *op, uint
     return next(walk, field);
 }
 
-/* What records are mostly made of stays in this loop: plain numbers, texts, the elements of arrays, the end; the rest is given as `next` gives it. */
+/* Behind the last step: ends the walk well where what is passed over is there. */
+static inline bool is_end(struct layout_walk *walk, const struct op *op, uint64_t at)
+{
+    if (op->step.code != STEP_END || op->step.advance > walk->run.bits.end - at)
+        return false;
+    walk->run.bits.at = at + op->step.advance;
+    walk->end = LAYOUT_FINE;
+    walk->op = over;
+    return true;
+}
+
+/* What records are mostly made of stays in this loop: plain numbers, texts, the elements of arrays, the end; the rest is given as `next`
+ * gives it. */
 uint32_t layout_walk_take(struct layout_walk *walk, ttr_field *field, uint32_t room)
 {
     const struct bits bits = {.base = walk->run.bits.base, .end = walk->run.bits.end};
@@ -500,19 +520,26 @@ uint32_t layout_walk_take(struct layout_walk *walk, ttr_field *field, uint32_t r
     ttr_field *to = field, *const stop = field + room;
     while (to < stop) {
         const unsigned code = op->step.code;
-        if (LIKELY(op->step.amount <= bits.end - at) && load_still(op, bits.base, at, &number)) {
+        const bool is_there = LIKELY(op->step.amount <= bits.end - at);
+        uint64_t behind = 0;
+        if (is_there && load_still(op, bits.base, at, &number)) {
             copy_field(to, &op->field);
             to++->value.v.u = number;
             op++;
             continue;
         }
-        uint64_t behind = code == GIVE_STRING8 && op->step.advance <= bits.end - at ? take_string8(op, to, &bits, at + op->step.advance) : 0;
+        if (code == GIVE_STRING8 && op->step.advance <= bits.end - at)
+            behind = take_string8(op, to, &bits, at + op->step.advance);
+        else if (code == GIVE_TEXT && is_there)
+            behind = take_text(op, to, &bits, at);
         if (behind) {
             at = behind;
             to++;
             op++;
             continue;
         }
+        if (is_end(walk, op, at))
+            return (uint32_t)(to - field);
         if (code >= GIVE_ELEMENT && code < GIVE_NOTHING && walk->loops.left[walk->loops.depth - 1]) {
             op -= op->step.jump;
             walk->run.bits.at = at;

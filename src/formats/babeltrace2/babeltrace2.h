@@ -27,8 +27,8 @@ struct babeltrace2_name {
 
 /* ", [N] = " of an element; its text has room for what put_u64 stores beyond. */
 struct babeltrace2_index {
-    uint8_t n; /* 0 = not made */
     char text[15];
+    uint8_t n; /* 0 = not made */
 };
 
 /* The part of the packet that an input's last event was in. */
@@ -39,8 +39,24 @@ struct babeltrace2_packet {
     char text[64];
 };
 
+#define BABELTRACE2_STEPS 1024u
+#define BABELTRACE2_STEP_MAX 48u
+
+/* All that stands between a field's value and that of the field before it, or the line's end: it is the same whenever the same two follow
+ * each other in an event of one schema.  Places in arrays are not. */
+struct babeltrace2_step {
+    uint64_t key;  /* schema, field, field before; 0 = none */
+    uint32_t look; /* type, hint, bits and base of the value */
+    uint8_t kind;  /* how the value is printed, or what is opened */
+    uint8_t depth; /* level that the field is in */
+    uint8_t next;  /* the part that comes next, where the field opened its part; else 0 */
+    uint8_t n;
+    char text[BABELTRACE2_STEP_MAX];
+};
+
 /* What was made before and may come again; zeroed at first. */
 struct babeltrace2_cache {
+    struct babeltrace2_step step[BABELTRACE2_STEPS];
     struct babeltrace2_name name[BABELTRACE2_NAMES];
     struct babeltrace2_packet packet[BABELTRACE2_PACKETS];
     struct babeltrace2_index index[BABELTRACE2_INDEXES];

@@ -12,6 +12,7 @@
 
 #define DEPTH_MAX 64u
 #define ROOM_MIN ((size_t)4096)
+#define FIELDS_AT_ONCE 32u
 #define VALUE_ROOM 192u /* of any value without text, with the braces around it */
 
 struct level {
@@ -74,20 +75,34 @@ static inline bool is_plain(uint8_t byte)
     return !special[byte];
 }
 
-/* Sets the top bit of each byte of eight that is 0. */
-static inline uint64_t zeros_of(uint64_t x)
+typedef uint8_t sixteen __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint64_t two_halves __attribute__((vector_size(16), may_alias));
+
+/* Copies a text of at least 16 bytes, the last 16 of them perhaps twice; false where a byte of it is special. */
+static bool copy_long(char *at, const uint8_t *p, size_t n)
 {
-    return (x - UINT64_C(0x0101010101010101)) & ~x;
+    sixteen found = {0};
+    for (size_t i = 0; i < n; i += 16) {
+        size_t from = n - i < 16 ? n - 16 : i;
+        const sixteen x = *(const sixteen *)(p + from);
+        *(sixteen *)(at + from) = x;
+        found |= (sixteen)((x < 0x20) | ((x | 0x40) == 0x7f) | (x == '\\') | (x == '\'') | (x == '"'));
+    }
+    two_halves any = (two_halves)found;
+    return (any[0] | any[1]) == 0;
 }
 
-/* True where none of eight bytes is special; may say so of some that are not. */
-static inline bool are_plain(uint64_t x)
+/* Copies a text that has no special bytes; false where it has. */
+static inline bool copy_plain(char *at, const uint8_t *p, size_t n)
 {
-    const uint64_t each = UINT64_C(0x0101010101010101);
-    uint64_t found = (x - each * 0x20) & ~x; /* below a blank */
-    found |= zeros_of(x ^ each * '\\') | zeros_of(x ^ each * '\'') | zeros_of(x ^ each * '"') | zeros_of(x ^ each * '?') |
-             zeros_of(x ^ each * 0x7f);
-    return (found & each * 0x80) == 0;
+    if (n >= 16)
+        return copy_long(at, p, n);
+    bool is_fine = true;
+    for (size_t i = 0; i < n; i++) {
+        at[i] = (char)p[i];
+        is_fine = is_fine && is_plain(p[i]);
+    }
+    return is_fine;
 }
 
 static char *put_special(char *at, uint8_t byte)
@@ -113,22 +128,15 @@ static void add_quoted(struct walk *walk, ttr_text text)
         return;
     char *at = walk->at;
     *at++ = '"';
-    while (p < end) {
-        uint64_t eight;
-        if (end - p >= 8 && (memcpy(&eight, p, 8), are_plain(eight))) {
-            memcpy(at, &eight, 8);
-            p += 8;
-            at += 8;
-            continue;
-        }
-        for (unsigned i = 0; i < 8 && p < end; i++, p++) {
-            if (*p == 0)
-                end = p;
-            else if (is_plain(*p))
-                *at++ = (char)*p;
-            else
-                at = put_special(at, *p);
-        }
+    if (copy_plain(at, p, text.n)) {
+        at += text.n;
+        p = end;
+    }
+    for (; p < end && *p; p++) {
+        if (is_plain(*p))
+            *at++ = (char)*p;
+        else
+            at = put_special(at, *p);
     }
     *at++ = '"';
     walk->at = at;
@@ -393,26 +401,28 @@ static bool add_name(struct walk *walk, const ttr_field *field)
     return true;
 }
 
-static void add_field(struct walk *walk, const ttr_field *field)
+/* What stands before a value: braces of fields before it, its name, its own braces.  False where no value follows. */
+static bool begin_field(struct walk *walk, const ttr_field *field, unsigned choices)
 {
     while (walk->depth > field->depth)
         close_level(walk);
     if (!add_name(walk, field))
-        return;
-    bool is_absent = field->value.hint == TTR_HINT_ABSENT;
-    unsigned choices = field->choices - (is_absent && field->choices > 0 ? 1u : 0u);
+        return false;
     if (choices && !room_for(walk, 2 * (size_t)choices + VALUE_ROOM))
-        return;
+        return false;
     for (unsigned i = 0; i < choices; i++)
         walk->at = put_text(walk->at, "{ ");
     bool is_open = field->value.type == TTR_TYPE_STRUCT || field->value.type == TTR_TYPE_ARRAY;
-    if (is_open && walk->depth < DEPTH_MAX) {
-        open_level(walk, field->value.type == TTR_TYPE_ARRAY, (uint8_t)choices);
-        return;
-    }
-    add_scalar(walk, &field->value);
-    if (choices)
-        close_choices(walk, choices);
+    if (!is_open || walk->depth >= DEPTH_MAX)
+        return true;
+    open_level(walk, field->value.type == TTR_TYPE_ARRAY, (uint8_t)choices);
+    return false;
+}
+
+static unsigned choices_of(const ttr_field *field)
+{
+    bool is_absent = field->value.hint == TTR_HINT_ABSENT;
+    return field->choices - (is_absent && field->choices > 0 ? 1u : 0u);
 }
 
 /* Parts in order, with whether the one before has been closed. */
@@ -487,15 +497,178 @@ static void open_up_to(struct parts *parts, ttr_group group)
     }
 }
 
-static void walk_fields(struct parts *parts, ttr_fields *fields)
+/* --- What comes again --- */
+
+/* What stands for a field before the first one of an event, where the packet's part was printed or not; for those that are not known; and
+ * for the end. */
+enum { BEFORE_ALL = 0, STEPS_TOLD = 0xfff0, BEHIND_PACKET, UNKNOWN, LINE_END };
+
+enum step_kind { STEP_OTHER, STEP_UNSIGNED, STEP_SIGNED, STEP_TEXT, STEP_STRUCT, STEP_ARRAY };
+
+static inline uint64_t key_of(ttr_id schema, uint32_t step, uint32_t before)
 {
-    ttr_field field;
-    parts->walk.fields = fields;
-    while (ttr_fields_next(fields, &field)) {
-        if (parts->next == 0 || order[parts->next - 1].group != field.group)
-            open_up_to(parts, field.group);
-        add_field(&parts->walk, &field);
+    return (uint64_t)schema << 32 | step << 16 | before;
+}
+
+static inline struct babeltrace2_step *place_of(const struct walk *walk, uint64_t key)
+{
+    return &walk->cache->step[((key >> 32) * 37 + (key >> 16 & 0xffff)) % BABELTRACE2_STEPS];
+}
+
+/* What the way to print a value depends on. */
+static inline uint32_t look_of(const ttr_value *value)
+{
+    return (uint32_t)value->type | (uint32_t)value->hint << 8 | (uint32_t)value->bits << 16 | (uint32_t)value->base << 24;
+}
+
+static uint8_t kind_of(const ttr_value *value)
+{
+    bool is_based = value->base == 2 || value->base == 8 || value->base == 16;
+    switch (value->type) {
+    case TTR_TYPE_STRUCT: return STEP_STRUCT;
+    case TTR_TYPE_ARRAY: return STEP_ARRAY;
+    case TTR_TYPE_TEXT: return value->hint == TTR_HINT_NUMBER ? STEP_OTHER : STEP_TEXT;
+    case TTR_TYPE_UINT:
+    case TTR_TYPE_INT:
+        if (is_based || value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS)
+            return STEP_OTHER;
+        return value->type == TTR_TYPE_INT ? STEP_SIGNED : STEP_UNSIGNED;
+    default: return STEP_OTHER;
     }
+}
+
+/* Keeps what was written from a place of the buffer on. */
+static void keep_step(const struct walk *walk, uint64_t key, struct babeltrace2_step step, size_t from)
+{
+    size_t n = walk->at ? (size_t)(walk->at - (const char *)walk->to->bytes) - from : SIZE_MAX;
+    if (n > BABELTRACE2_STEP_MAX)
+        return;
+    step.key = key;
+    step.n = (uint8_t)n;
+    memcpy(step.text, walk->to->bytes + from, n);
+    *place_of(walk, key) = step;
+}
+
+static inline size_t place_in(const struct walk *walk)
+{
+    return walk->at ? (size_t)(walk->at - (const char *)walk->to->bytes) : 0;
+}
+
+/* Numbers below 100, of which arrays are full, need no call. */
+static inline char *put_unsigned(char *at, uint64_t x)
+{
+    if (x >= 10)
+        return put_u64(at, x);
+    *at = (char)('0' + x);
+    return at + 1;
+}
+
+/* A field that was met before, behind the same one; false where it was not. */
+static inline bool add_known(struct parts *parts, const ttr_field *field, uint64_t key)
+{
+    struct walk *walk = &parts->walk;
+    const struct babeltrace2_step *known = place_of(walk, key);
+    const ttr_value *value = &field->value;
+    if (known->key != key || known->look != look_of(value) || !room_for(walk, BABELTRACE2_STEP_MAX + VALUE_ROOM))
+        return false;
+    memcpy(walk->at, known->text, BABELTRACE2_STEP_MAX);
+    walk->at += known->n;
+    walk->depth = known->depth;
+    if (known->next) {
+        parts->next = known->next;
+        parts->is_open = parts->has_part = true;
+        walk->with_names = order[known->next - 1].group == TTR_GROUP_PAYLOAD ? parts->names->payload : parts->names->context;
+        walk->level[0] = (struct level){0};
+    }
+    walk->level[walk->depth].printed++;
+    switch (known->kind) {
+    case STEP_UNSIGNED: walk->at = put_unsigned(walk->at, value->v.u); break;
+    case STEP_SIGNED: walk->at = value->v.s >= 0 ? put_unsigned(walk->at, value->v.u) : put_i64(walk->at, value->v.s); break;
+    case STEP_TEXT: add_quoted(walk, value->text); break;
+    case STEP_STRUCT: walk->level[++walk->depth] = (struct level){.is_array = false}; break;
+    case STEP_ARRAY: walk->level[++walk->depth] = (struct level){.is_array = true}; break;
+    default: add_scalar(walk, value);
+    }
+    return true;
+}
+
+/* ", [N] = " where it was made before; NULL: it was not. */
+static inline char *put_known_index(const struct walk *walk, uint64_t index, char *at)
+{
+    const struct babeltrace2_index *known = &walk->cache->index[index % BABELTRACE2_INDEXES];
+    if (index >= BABELTRACE2_INDEXES || known->n == 0)
+        return NULL;
+    memcpy(at, known, sizeof *known); /* of which the text counts */
+    return at + known->n;
+}
+
+static inline char *put_element(char *at, const ttr_value *value, bool is_signed)
+{
+    return is_signed && value->v.s < 0 ? put_i64(at, value->v.s) : put_unsigned(at, value->v.u);
+}
+
+/* Elements of an array that are plain numbers, from one on; gives how many. */
+static uint32_t add_elements(struct walk *walk, const ttr_field *field, uint32_t n)
+{
+    const uint32_t look = look_of(&field->value), step = field->value.step;
+    struct level *level = &walk->level[walk->depth];
+    const uint8_t kind = kind_of(&field->value);
+    uint32_t i = 0;
+    if ((kind != STEP_UNSIGNED && kind != STEP_SIGNED) || walk->depth != field->depth || field->choices || !walk->with_names ||
+        walk->with_color || !room_for(walk, FIELDS_AT_ONCE * VALUE_ROOM))
+        return 0;
+    char *at = walk->at;
+    uint64_t index = level->printed;
+    for (; i < n && field[i].value.step == step && look_of(&field[i].value) == look; i++, index++) {
+        char *behind = put_known_index(walk, index, at);
+        at = put_element(behind ? behind : put_index(walk, index, at), &field[i].value, kind == STEP_SIGNED);
+    }
+    walk->at = at;
+    level->printed = index;
+    return i;
+}
+
+/* Any field; what stands before its value is kept where it may come again. */
+static void add_field(struct parts *parts, const ttr_field *field, uint64_t key)
+{
+    struct walk *walk = &parts->walk;
+    size_t from = place_in(walk);
+    bool opens_part = parts->next == 0 || order[parts->next - 1].group != field->group;
+    unsigned choices = choices_of(field);
+    if (opens_part)
+        open_up_to(parts, field->group);
+    bool has_value = begin_field(walk, field, choices);
+    unsigned depth = walk->depth - (has_value || walk->depth == 0 ? 0 : 1);
+    uint8_t kind = has_value && kind_of(&field->value) >= STEP_STRUCT ? STEP_OTHER : kind_of(&field->value);
+    if (key && !choices && !walk->level[depth].is_array)
+        keep_step(walk, key, (struct babeltrace2_step){.look = look_of(&field->value), .kind = kind, .depth = (uint8_t)depth,
+                                                       .next = (uint8_t)(opens_part ? parts->next : 0)}, from);
+    if (!has_value)
+        return;
+    add_scalar(walk, &field->value);
+    if (choices)
+        close_choices(walk, choices);
+}
+
+/* Prints fields behind the one that is given as `before` (UNKNOWN: not known), and gives the last.  Of schema 0 nothing is kept. */
+static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, ttr_id schema, uint32_t before)
+{
+    struct walk *walk = &parts->walk;
+    ttr_field field[FIELDS_AT_ONCE];
+    walk->fields = fields;
+    for (uint32_t n; (n = ttr_fields_take(fields, field, FIELDS_AT_ONCE)) > 0;)
+        for (uint32_t i = 0, elements; i < n; i += elements) {
+            const uint32_t step = field[i].value.step - 1 < STEPS_TOLD ? field[i].value.step : UNKNOWN;
+            const uint64_t key = schema && step != UNKNOWN && before != UNKNOWN ? key_of(schema, step, before) : 0;
+            before = step;
+            elements = step != UNKNOWN && walk->depth > 0 && walk->level[walk->depth].is_array ? add_elements(walk, &field[i], n - i) : 0;
+            if (elements)
+                continue;
+            elements = 1;
+            if (!key || !add_known(parts, &field[i], key))
+                add_field(parts, &field[i], key);
+        }
+    return before;
 }
 
 /* The part of the packet is the same for all its events: it is kept until another packet of that input comes. */
@@ -517,7 +690,7 @@ static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *
     begin_room(walk, 0);
     size_t begin = walk->to->n;
     ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
-    walk_fields(parts, &fields);
+    (void)walk_fields(parts, &fields, 0, UNKNOWN);
     close_part(parts);
     end_room(walk);
     size_t n = walk->to->n - begin;
@@ -530,6 +703,27 @@ static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *
         kept->n = (uint32_t)n;
     }
     begin_room(walk, 0);
+}
+
+/* The end of a line: parts that are left, and braces. */
+static void add_end(struct parts *parts, ttr_id schema, uint32_t before)
+{
+    struct walk *walk = &parts->walk;
+    uint64_t key = before == UNKNOWN || walk->with_color ? 0 : key_of(schema, LINE_END, before);
+    const struct babeltrace2_step *known = place_of(walk, key);
+    if (key && known->key == key && room_for(walk, BABELTRACE2_STEP_MAX)) {
+        memcpy(walk->at, known->text, BABELTRACE2_STEP_MAX);
+        walk->at += known->n;
+        return;
+    }
+    size_t from = place_in(walk);
+    open_up_to(parts, TTR_GROUP_HEADER); /* no part has it: all that are left */
+    close_part(parts);
+    if (!room_for(walk, 1))
+        return;
+    *walk->at++ = '\n';
+    if (key)
+        keep_step(walk, key, (struct babeltrace2_step){.n = 0}, from);
 }
 
 void babeltrace2_add_parts(struct buffer *to, const ttr *t, const ttr_event *event, const struct babeltrace2_names *names,
@@ -549,10 +743,6 @@ void babeltrace2_add_parts(struct buffer *to, const ttr *t, const ttr_event *eve
     if (parts.event_class && parts.event_class->root[ROOT_PACKET_CONTEXT])
         add_packet_part(&parts, t, event);
     ttr_fields_begin(t, event, &fields);
-    walk_fields(&parts, &fields);
-    open_up_to(&parts, TTR_GROUP_HEADER); /* no part has it: all that are left */
-    close_part(&parts);
-    if (room_for(&parts.walk, 1))
-        *parts.walk.at++ = '\n';
+    add_end(&parts, event->schema, walk_fields(&parts, &fields, with_color ? 0 : event->schema, parts.has_part ? BEHIND_PACKET : BEFORE_ALL));
     end_room(&parts.walk);
 }

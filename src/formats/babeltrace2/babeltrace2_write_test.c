@@ -268,6 +268,100 @@ static void failures_are_told_and_leak_nothing(void **state)
     writing_fails_cleanly("babeltrace2");
 }
 
+/* Fields of a made-up class, as a walk over its description would number them: members that may lack, arrays of any length. */
+struct made {
+    ttr_field field[300];
+    unsigned n;
+    uint64_t seed;
+    bool is_told; /* steps are */
+};
+
+static ttr_field *make(struct made *made, uint32_t step, uint16_t depth, const char *name, ttr_type type)
+{
+    ttr_field *field = &made->field[made->n++];
+    *field = (ttr_field){.name = {name, strlen(name)}, .depth = depth, .value = {.type = (uint8_t)type, .step = made->is_told ? step : 0}};
+    if (type == TTR_TYPE_TEXT)
+        field->value.text = (ttr_text){"a text of \"any\" length", support_random(&made->seed) % 23};
+    else
+        field->value.v.u = support_random(&made->seed) >> support_random(&made->seed) % 64;
+    return field;
+}
+
+static void make_rows(struct made *made)
+{
+    (void)make(made, 8, 0, "rows", TTR_TYPE_ARRAY);
+    for (uint64_t i = support_random(&made->seed) % 4; i > 0; i--) {
+        (void)make(made, 9, 1, "", TTR_TYPE_STRUCT);
+        (void)make(made, 10, 2, "a", TTR_TYPE_INT);
+        if (support_random(&made->seed) % 2)
+            (void)make(made, 11, 2, "b", TTR_TYPE_TEXT);
+    }
+    (void)make(made, 12, 0, "s", TTR_TYPE_STRUCT);
+    (void)make(made, 13, 1, "t", TTR_TYPE_STRUCT);
+    (void)make(made, 14, 2, "u", TTR_TYPE_UINT);
+}
+
+static void make_fields(struct made *made)
+{
+    made->n = 0;
+    if (support_random(&made->seed) % 2)
+        make(made, 1, 0, "vpid", TTR_TYPE_UINT)->group = TTR_GROUP_COMMON;
+    if (support_random(&made->seed) % 2) {
+        make(made, 2, 0, "c", TTR_TYPE_STRUCT)->group = TTR_GROUP_COMMON;
+        make(made, 3, 1, "x", TTR_TYPE_INT)->group = TTR_GROUP_COMMON;
+        make(made, 4, 1, "y", TTR_TYPE_TEXT)->group = TTR_GROUP_COMMON;
+    }
+    if (support_random(&made->seed) % 8 == 0)
+        return;
+    (void)make(made, 5, 0, "n", TTR_TYPE_UINT);
+    (void)make(made, 6, 0, "list", TTR_TYPE_ARRAY);
+    for (uint64_t i = support_random(&made->seed) % 130; i > 0; i--)
+        (void)make(made, 7, 1, "", TTR_TYPE_INT);
+    if (support_random(&made->seed) % 2)
+        make_rows(made);
+    bool is_there = support_random(&made->seed) % 2;
+    ttr_field *chosen = make(made, is_there ? 15 : 16, 0, "v", is_there ? TTR_TYPE_UINT : TTR_TYPE_NULL);
+    chosen->choices = 1;
+    chosen->value.hint = is_there ? TTR_HINT_NONE : TTR_HINT_ABSENT;
+    ttr_field *wide = make(made, 17, 0, "w", support_random(&made->seed) % 2 ? TTR_TYPE_TEXT : TTR_TYPE_UINT);
+    wide->value.hint = wide->value.type == TTR_TYPE_TEXT ? TTR_HINT_NUMBER : TTR_HINT_NONE;
+}
+
+static void write_made(struct writing *w, bool is_told, const char *const *options, uint32_t flags)
+{
+    static const ttr_field packet[] = {{.name = {"cpu_id", 6}, .group = TTR_GROUP_PACKET, .value = {.type = TTR_TYPE_UINT, .v.u = 3}}, {.depth = 0}};
+    static const struct type something = {.kind = TYPE_STRUCT};
+    static const struct event_class class = {.has_clock = true, .root = {NULL, &something, NULL, &something, NULL, &something}};
+    struct made made = {.seed = 7, .is_told = is_told};
+    struct script script = {packet, made.field};
+    ttr_error error;
+    writing_open(w, "babeltrace2", flags, options);
+    ttr_event event = {.time = 1500000000, .name = ttr_text_add(w->t, "n", 1), .kind = TTR_KIND_INSTANT};
+    event.schema = context_add_schema(w->t, &(struct schema){.ops = &script_ops, .own = &script, .event_class = &class});
+    for (unsigned i = 0; i < 400; i++) {
+        make_fields(&made);
+        made.field[made.n] = (ttr_field){.depth = 0};
+        script.packet = i % 5 ? packet : packet + 1;
+        assert_int_equal(ttr_write(w->writer, &(ttr_batch){.event = &event, .n = 1}, &error), TTR_OK);
+    }
+    writing_finish(w);
+}
+
+static void what_is_kept_of_lines_before_changes_no_line(void **state)
+{
+    static const char *const plain[] = {"time=seconds", NULL}, *const nameless[] = {"names=none", NULL}, *const all[] = {"names=all", NULL};
+    static const char *const *const options[] = {plain, nameless, all};
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        struct writing told, untold;
+        write_made(&told, true, options[i / 2], i % 2 ? TTR_WRITE_COLOR : 0);
+        write_made(&untold, false, options[i / 2], i % 2 ? TTR_WRITE_COLOR : 0);
+        assert_string_equal(told.text, untold.text);
+        writing_close(&told);
+        writing_close(&untold);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +373,7 @@ int main(void)
         cmocka_unit_test(names_are_shown_as_asked),
         cmocka_unit_test(times_are_shown_as_asked),
         cmocka_unit_test(floats_are_what_printf_makes_of_them),
+        cmocka_unit_test(what_is_kept_of_lines_before_changes_no_line),
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(failures_are_told_and_leak_nothing),
     };
