@@ -10,7 +10,11 @@ ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
             *error = reader->stuck_error;
         return reader->stuck;
     }
-    ttr_error own = {0};
+    ttr_error own; /* not zeroed as a whole: that costs as much as many an event */
+    own.status = TTR_OK;
+    own.sys = 0;
+    own.offset = own.line = own.record = 0;
+    own.format[0] = own.text[0] = 0;
     reader->has_begun = true;
     *batch = (ttr_batch){0};
     ttr_status status = reader->ops->next(reader, batch, &own);
