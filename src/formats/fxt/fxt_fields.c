@@ -371,4 +371,14 @@ static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
-const struct field_ops fxt_field_ops = {.begin = fxt_fields_begin, .next = fxt_fields_next};
+/* None has several names.  At the end nothing is asked of the walk any more. */
+static uint32_t fxt_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
+{
+    uint32_t n = 0;
+    while (n < room && fxt_fields_next(fields, &field[n]))
+        n++;
+    fields->ops = n < room ? NULL : fields->ops;
+    return n;
+}
+
+const struct field_ops fxt_field_ops = {.begin = fxt_fields_begin, .next = fxt_fields_next, .take = fxt_fields_take};

@@ -131,5 +131,15 @@ static bool next(ttr_fields *fields, ttr_field *field)
     return type & HEPH_TYPE_ARRAY ? open_array(walk, type, field) : read_value(&walk->at, type, &field->value);
 }
 
-const struct field_ops heph_field_ops = {.begin = flat_begin, .next = next};
-const struct field_ops heph_nested_ops = {.begin = nested_begin, .next = next};
+/* None has several names.  At the end nothing is asked of the walk any more. */
+static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
+{
+    uint32_t n = 0;
+    while (n < room && next(fields, &field[n]))
+        n++;
+    fields->ops = n < room ? NULL : fields->ops;
+    return n;
+}
+
+const struct field_ops heph_field_ops = {.begin = flat_begin, .next = next, .take = take};
+const struct field_ops heph_nested_ops = {.begin = nested_begin, .next = next, .take = take};
