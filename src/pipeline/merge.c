@@ -13,7 +13,7 @@
 
 #define BATCH 256u
 
-/* Events that the inputs hold together where they are many: 256 KiB, to be found in the nearer caches when their turn comes. */
+/* Events that many inputs hold together, unless that were too few for each: 256 KiB, to be found in the nearer caches when their turn comes. */
 #define EVENTS_AT_HAND 2048u
 
 /* Views lie at whole lines of the cache. */
