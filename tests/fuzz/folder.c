@@ -17,6 +17,7 @@
 #endif
 
 #define FILES_MAX 8u
+#define TAKEN_MAX 9u
 
 struct files {
     char name[FILES_MAX][16];
@@ -40,20 +41,44 @@ static void split(struct files *files, const uint8_t *bytes, size_t n)
     }
 }
 
-/* Walks what dumps do not show. */
+static bool is_same(const ttr_field *a, const ttr_field *b)
+{
+    const ttr_value *x = &a->value, *y = &b->value;
+    return a->name.n == b->name.n && a->depth == b->depth && a->group == b->group && a->choices == b->choices && x->v.u == y->v.u &&
+           x->type == y->type && x->hint == y->hint && x->count == y->count && x->text.n == y->text.n &&
+           (x->text.n == 0 || memcmp(x->text.p, y->text.p, x->text.n) == 0);
+}
+
+/* Fields taken `room` at a time are those that come one by one. */
+static void compare_walks(ttr_fields *one, ttr_fields *many, uint32_t room)
+{
+    ttr_field field, taken[TAKEN_MAX];
+    for (uint32_t n; (n = ttr_fields_take(many, taken, room)) > 0;)
+        for (uint32_t i = 0; i < n; i++)
+            if (!ttr_fields_next(one, &field) || !is_same(&field, &taken[i]))
+                fuzz_stop("fields taken at once differ from those one by one");
+    if (ttr_fields_next(one, &field))
+        fuzz_stop("fields taken at once are fewer than those one by one");
+}
+
+/* Walks all fields in two ways, and what dumps do not show. */
 static void touch_groups(ttr *t, ttr_reader *reader)
 {
     ttr_batch batch;
     ttr_error error;
+    ttr_fields one, many;
     while (ttr_read(reader, &batch, &error) == TTR_OK)
-        for (uint32_t i = 0; i < batch.n; i++)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            ttr_fields_begin(t, event, &one);
+            ttr_fields_begin(t, event, &many);
+            compare_walks(&one, &many, 1 + i % TAKEN_MAX);
             for (unsigned group = TTR_GROUP_PACKET; group <= TTR_GROUP_HEADER; group++) {
-                ttr_fields fields;
-                ttr_field field;
-                ttr_fields_begin_group(t, ttr_batch_at(&batch, i), (ttr_group)group, &fields);
-                while (ttr_fields_next(&fields, &field))
-                    ;
+                ttr_fields_begin_group(t, event, (ttr_group)group, &one);
+                ttr_fields_begin_group(t, event, (ttr_group)group, &many);
+                compare_walks(&one, &many, TAKEN_MAX);
             }
+        }
 }
 
 static ttr_reader *open_with(ttr *t, const struct files *files, uint32_t flags, size_t chunk, ttr_error *error)
