@@ -424,8 +424,8 @@ static void hundreds_of_files_take_bounded_memory_and_come_in_order(void **state
     ttr_close(reader);
     ttr_free(t);
     support_heap_check(&heap);
-    /* A window of 4.8 KiB, a batch of 2 KiB and small things for each file. */
-    if (heap.peak > (8 << 20))
+    /* A window of 4.8 KiB, a batch of 8 KiB and small things for each file. */
+    if (heap.peak > (10 << 20))
         fail_msg("%zu bytes", heap.peak);
 }
 

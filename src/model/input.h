@@ -15,7 +15,7 @@
 #include "model/reader.h"
 
 #define INPUT_BATCH 256u      /* events of a batch */
-#define INPUT_BATCH_LEAST 64u  /* the same where many inputs are read at once: fewer, and each is entered too often for too little */
+#define INPUT_BATCH_LEAST 16u /* the same where many inputs are read at once */
 
 struct input {
     struct ttr_reader base;

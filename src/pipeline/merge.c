@@ -13,8 +13,11 @@
 
 #define BATCH 256u
 
-/* Events that many inputs hold together, unless that were too few for each: 256 KiB, to be found in the nearer caches when their turn comes. */
-#define EVENTS_AT_HAND 2048u
+/* Events that inputs hold together where they are many: few inputs 256 KiB, to be found in the nearer caches when their turn comes; hundreds
+ * more, since entering an input anew for a few events costs more than fetching them from farther off; but 4 MiB at most. */
+#define EVENTS_LEAST 2048u
+#define EVENTS_EACH 64u
+#define EVENTS_MOST 32768u
 
 /* Views lie at whole lines of the cache. */
 #define LINE ((uintptr_t)64)
@@ -275,6 +278,14 @@ static void merger_crowd(ttr_reader *base, uint32_t batch)
         reader_crowd(merger->in[i], batch / (uint32_t)merger->n);
 }
 
+static uint32_t events_at_hand(size_t n)
+{
+    if (n >= EVENTS_MOST / EVENTS_EACH)
+        return EVENTS_MOST;
+    uint32_t wanted = (uint32_t)n * EVENTS_EACH;
+    return wanted < EVENTS_LEAST ? EVENTS_LEAST : wanted;
+}
+
 static struct notes *merger_notes(ttr_reader *base)
 {
     struct merger *merger = (struct merger *)base;
@@ -313,8 +324,8 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     merger->n = n;
     merger->ending = TTR_END;
     merger->base.apart = apart_of(in, n);
-    if (n > EVENTS_AT_HAND / BATCH)
-        merger_crowd(&merger->base, EVENTS_AT_HAND);
+    if (n > EVENTS_LEAST / BATCH)
+        merger_crowd(&merger->base, events_at_hand(n));
     return &merger->base;
 }
 
