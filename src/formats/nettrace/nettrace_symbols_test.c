@@ -10,6 +10,7 @@
 
 #include "base/endian.h"
 #include "formats/nettrace/nettrace.h"
+#include "hexa.h"
 
 #define LINE 4096
 
@@ -144,6 +145,53 @@ static void stacks_are_those_another_implementation_found(void **state)
     ttr_free(t);
 }
 
+static const char *name_at(ttr *t, ttr_id thread, uint64_t address, int64_t time, ttr_symbol *symbol)
+{
+    return ttr_symbol_get(t, thread, address, time, symbol) ? ttr_text_get(t, symbol->name).p : "";
+}
+
+/* Reads a vector to its end; the thread of its last event. */
+static ttr_id read_vector(ttr *t, const struct hexa *hexa, uint32_t flags)
+{
+    ttr_batch batch;
+    ttr_id thread = 0;
+    ttr_error error = {0};
+    ttr_reader *reader = ttr_open_memory(t, hexa->bytes, hexa->n, "vector", &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = flags}, &error);
+    if (!reader)
+        fail_msg("%s", error.text);
+    while (ttr_read(reader, &batch, &error) == TTR_OK)
+        thread = ttr_batch_at(&batch, batch.n - 1)->thread;
+    ttr_close(reader);
+    return thread;
+}
+
+static void methods_and_their_module_are_kept_where_they_are_asked_for(void **state)
+{
+    (void)state;
+    static const int64_t time = 1709251198999001000; /* of the first method */
+    struct hexa hexa;
+    ttr_symbol symbol;
+    char path[600], message[300];
+    const char *root = getenv("TTR_SOURCE_ROOT");
+    (void)snprintf(path, sizeof path, "%s/src/formats/nettrace/vectors/symbols.hexa", root ? root : ".");
+    if (!hexa_load(path, &hexa, message, sizeof message))
+        fail_msg("%s", message);
+    ttr *t = ttr_new(NULL);
+    ttr_id thread = read_vector(t, &hexa, TTR_READ_SYMBOLS);
+    assert_string_equal(name_at(t, thread, 0x1010, time, &symbol), "N.C.f(string)");
+    assert_string_equal(ttr_text_get(t, symbol.module).p, "App");
+    assert_int_equal(symbol.start, 0x1000);
+    assert_int_equal(symbol.size_bytes, 0x20);
+    assert_string_equal(name_at(t, thread, 0x200f, time - 1000, &symbol), "N.C.g(string)");
+    assert_string_equal(name_at(t, thread, 0x2010, time, &symbol), "");
+    ttr_free(t);
+    t = ttr_new(NULL);
+    thread = read_vector(t, &hexa, 0);
+    assert_string_equal(name_at(t, thread, 0x1010, time, &symbol), "");
+    ttr_free(t);
+    hexa_free(&hexa);
+}
+
 static void only_events_about_code_and_modules_are_looked_at(void **state)
 {
     (void)state;
@@ -161,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_take_the_time_that_dotnet_trace_reports),
         cmocka_unit_test(stacks_are_those_another_implementation_found),
+        cmocka_unit_test(methods_and_their_module_are_kept_where_they_are_asked_for),
         cmocka_unit_test(only_events_about_code_and_modules_are_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
