@@ -16,6 +16,7 @@ struct tsdl_print_frame {
     uint32_t member;
     uint32_t names_n; /* of the path to it */
     uint32_t scope;   /* of its members in printer.members; 0: few, found without */
+    uint32_t arrays;  /* it is inside of */
 };
 
 /* An enumeration that a selector without labels must become, so that options can be chosen by label. */

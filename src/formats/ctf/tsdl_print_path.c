@@ -173,7 +173,7 @@ static bool begin_way(struct tsdl_printer *p, const struct type_reference *refer
     *way = (struct way){.type = is_relative ? frame->type : root_of(p, reference->root),
                         .root = reference->root,
                         .is_top = !is_relative || frame == p->frames,
-                        .is_in_array = is_relative && p->arrays > 0,
+                        .is_in_array = is_relative && frame->arrays > 0,
                         .names = reference->names + skipped,
                         .names_n = reference->names_n - skipped,
                         .first = is_relative ? earlier_member(p, frame, reference->names[skipped]) : NULL};

@@ -206,7 +206,7 @@ static bool put_members(struct tsdl_printer *p, const struct type *type)
     if (p->frames_n == PRINT_DEPTH)
         return tsdl_refuse(p, "types that deep inside one another");
     struct tsdl_print_frame *frame = &p->frames[p->frames_n++];
-    *frame = (struct tsdl_print_frame){.type = type, .names_n = p->names_n};
+    *frame = (struct tsdl_print_frame){.type = type, .names_n = p->names_n, .arrays = p->arrays};
     p->indent++;
     if (!tsdl_index_members(p, frame))
         return false;
@@ -281,7 +281,7 @@ static bool put_variant(struct tsdl_printer *p, const struct type *type)
     if (!begin_variant(p, type))
         return false;
     struct tsdl_print_frame *frame = &p->frames[p->frames_n++];
-    *frame = (struct tsdl_print_frame){.type = type, .names_n = p->names_n};
+    *frame = (struct tsdl_print_frame){.type = type, .names_n = p->names_n, .arrays = p->arrays};
     p->indent++;
     for (uint32_t i = 0; i < type->members_n; i++) {
         frame->member = i;
