@@ -36,6 +36,16 @@ static bool has_clock_uuid(const struct ctf_description *description)
     return false;
 }
 
+/* Floating point of other than the IEEE formats is read as bits, and bits are printed as what TSDL has: integers. */
+static bool has_bits(const struct buffer *described)
+{
+#ifdef FORGETS_NAMES
+    return described->n && memmem(described->bytes, described->n, " bits", 5);
+#else
+    return described->n == SIZE_MAX;
+#endif
+}
+
 static void compare(const struct ctf_description *description, const struct ctf_description *again)
 {
     struct buffer one, two;
@@ -43,7 +53,7 @@ static void compare(const struct ctf_description *description, const struct ctf_
     buffer_init(&two, alloc_default());
     describe_ctf(&one, description);
     describe_ctf(&two, again);
-    if (!has_clock_uuid(description) && (one.n != two.n || memcmp(one.bytes, two.bytes, one.n) != 0)) {
+    if (!has_clock_uuid(description) && !has_bits(&one) && (one.n != two.n || memcmp(one.bytes, two.bytes, one.n) != 0)) {
         (void)fprintf(stderr, "%.*s\n%.*s\n", (int)one.n, (char *)one.bytes, (int)two.n, (char *)two.bytes);
         fuzz_stop("what was printed says something else");
     }
