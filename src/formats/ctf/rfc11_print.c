@@ -43,7 +43,7 @@ static bool refuse(struct printer *p, ttr_text field, const char *what)
 {
     char place[200] = "";
     int n = 0;
-    if (p->stream)
+    if (p->stream && p->stream->name.n)
         n = snprintf(place, sizeof place, ", in section %.*s", (int)(p->stream->name.n < 40 ? p->stream->name.n : 40), p->stream->name.p);
     if (p->event)
         n += snprintf(place + n, sizeof place - (size_t)n, ", event %.*s", (int)(p->event->name.n < 40 ? p->event->name.n : 40), p->event->name.p);
