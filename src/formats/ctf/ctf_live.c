@@ -314,6 +314,9 @@ static ttr_status take_how(char *const *copies, size_t n, struct live_how *how, 
     bool is_now = start && strcmp(start, "now") == 0;
     if (start && !is_now && strcmp(start, "begin") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "live-start cannot be \"%s\": it is begin or now", start);
+    const char *intersects = options_get(copies, n, "stream-intersection");
+    if (intersects && strcmp(intersects, "yes") == 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "stream-intersection: when all streams of a live trace are active is not known before its end");
     how->seek = is_now ? LIVE_SEEK_NOW : LIVE_SEEK_BEGIN;
     how->reconnect_ms = LIVE_RECONNECT_MS;
     ttr_status status = take_seconds(copies, n, "live-reconnect", &how->reconnect_ms, error);
