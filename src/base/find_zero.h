@@ -26,13 +26,18 @@ static inline uint32_t zeros_of_32(const uint8_t *p)
 }
 #endif
 
-/* The first zero byte of [p, end), or NULL. */
-static inline const uint8_t *find_zero(const uint8_t *p, const uint8_t *end)
+/* The first zero byte of [p, end), or NULL.  `from`, at or before p: bytes from there on may be looked at, so that a short rest is searched
+ * with what stands before it. */
+static inline const uint8_t *find_zero(const uint8_t *from, const uint8_t *p, const uint8_t *end)
 {
     for (int i = 0; i < 2 && end - p >= 32; i++, p += 32) {
         uint32_t zeros = zeros_of_32(p);
         if (zeros)
             return p + __builtin_ctz(zeros);
+    }
+    if (p < end && end - p < 32 && end - from >= 32) {
+        uint32_t zeros = zeros_of_32(end - 32) >> (32 - (end - p));
+        return zeros ? p + __builtin_ctz(zeros) : NULL;
     }
     return p < end ? memchr(p, 0, (size_t)(end - p)) : NULL;
 }

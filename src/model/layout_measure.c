@@ -204,7 +204,7 @@ static __attribute__((noinline)) enum layout_end measure(const struct layout *la
             return LAYOUT_FINE;
         }
         if (step->code == STEP_STRING8) {
-            const uint8_t *zero = find_zero(base + (at >> 3), base + (end >> 3));
+            const uint8_t *zero = find_zero(base, base + (at >> 3), base + (end >> 3));
             if (UNLIKELY(!zero))
                 return short_of(run, step, at);
             at = ((uint64_t)(zero - base) + 1) << 3;

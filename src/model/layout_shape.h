@@ -37,7 +37,7 @@ static inline bool layout_shape_pass(const struct layout_shape *shape, const str
     if (shape->kind == LAYOUT_SHAPE_ROW) {
         next = first + (load_u64le(p - 8) >> shape->count_shift) * shape->each + shape->rest;
     } else if (shape->kind == LAYOUT_SHAPE_TEXT) {
-        const uint8_t *zero = find_zero(p, bits->base + (bits->end >> 3));
+        const uint8_t *zero = find_zero(bits->base, p, bits->base + (bits->end >> 3));
         next = zero ? (((uint64_t)(zero - bits->base) + 1) << 3) + shape->rest : UINT64_MAX;
     } else {
         return false;

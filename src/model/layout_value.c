@@ -313,7 +313,7 @@ static const uint8_t *skip_characters(const uint8_t *p, const uint8_t *end)
 size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit)
 {
     if (unit == 1) {
-        const uint8_t *zero = find_zero(p, end);
+        const uint8_t *zero = find_zero(p, p, end);
         return zero ? (size_t)(zero - p) : SIZE_MAX;
     }
     const uint8_t *begin = p;

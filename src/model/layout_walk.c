@@ -64,9 +64,9 @@ static struct value_place place_at(const struct layout_walk *walk, const struct 
                                 .end = walk->run.bits.end, .scratch = walk->scratch};
 }
 
-static void set_text(ttr_value *value, const uint8_t *p, size_t n)
+static void set_text(ttr_value *value, const uint8_t *base, const uint8_t *p, size_t n)
 {
-    const uint8_t *zero = find_zero(p, p + n);
+    const uint8_t *zero = find_zero(base, p, p + n);
     value->text = (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
 }
 
@@ -74,7 +74,7 @@ static APART bool give_text(struct layout_walk *walk, const struct op *op, ttr_f
 {
     copy_field(field, &op->field);
     const uint8_t *p = walk->run.bits.base + ((walk->run.bits.at + op->step.advance) >> 3);
-    set_text(&field->value, p, (size_t)op->step.count);
+    set_text(&field->value, walk->run.bits.base, p, (size_t)op->step.count);
     walk->op = op;
     return true;
 }
@@ -151,7 +151,7 @@ static APART bool give_string8(struct layout_walk *walk, const struct op *op, tt
     if (!advance(walk, op))
         return false;
     const uint8_t *base = walk->run.bits.base, *p = base + (walk->run.bits.at >> 3);
-    const uint8_t *zero = find_zero(p, base + (walk->run.bits.end >> 3));
+    const uint8_t *zero = find_zero(base, p, base + (walk->run.bits.end >> 3));
     if (UNLIKELY(!zero))
         return stop(walk, op, LAYOUT_SHORT);
     walk->run.bits.at = ((uint64_t)(zero - base) + 1) << 3;
@@ -191,7 +191,7 @@ static APART bool give_taken(struct layout_walk *walk, const struct op *op, ttr_
     const uint8_t *p = place.base + (place.at >> 3);
     copy_field(field, &op->field);
     if (op->step.code == GIVE_TEXT_TAKEN)
-        set_text(&field->value, p, (size_t)count);
+        set_text(&field->value, place.base, p, (size_t)count);
     else if (op->step.code == GIVE_TEXT_WIDE_TAKEN)
         value_wide_text(&place, (size_t)count, &field->value);
     else
@@ -377,9 +377,14 @@ static inline void begin(struct layout_walk *walk, const struct layout *layout, 
     walk->run.spins = 0;
     walk->run.order = ORDER_ANY;
     walk->loops.depth = 0;
-    walk->end = at > bits->end ? LAYOUT_SHORT : LAYOUT_FINE;
-    walk->op = at > bits->end ? over : program;
-    bits->at = at > bits->end ? bits->at : at;
+    walk->end = LAYOUT_FINE;
+    walk->op = program;
+    if (UNLIKELY(at > bits->end)) {
+        walk->end = LAYOUT_SHORT;
+        walk->op = over;
+        return;
+    }
+    bits->at = at;
 }
 
 void layout_walk_begin(struct layout_walk *walk, const struct layout *layout, const struct bits *bits, struct arena *scratch)
@@ -474,7 +479,7 @@ static inline bool is_last_of_call(const ttr_value *value)
 /* A zero-terminated text at a byte; gives where the walk goes on, 0 where it has no end. */
 static inline uint64_t take_string8(const struct op *op, ttr_field *field, const struct bits *bits, uint64_t at)
 {
-    const uint8_t *p = bits->base + (at >> 3), *zero = find_zero(p, bits->base + (bits->end >> 3));
+    const uint8_t *p = bits->base + (at >> 3), *zero = find_zero(bits->base, p, bits->base + (bits->end >> 3));
     copy_field(field, &op->field);
     if (UNLIKELY(!zero))
         return 0;
@@ -487,7 +492,7 @@ static inline uint64_t take_string8(const struct op *op, ttr_field *field, const
 static inline uint64_t take_text(const struct op *op, ttr_field *field, const struct bits *bits, uint64_t at)
 {
     copy_field(field, &op->field);
-    set_text(&field->value, bits->base + ((at + op->step.advance) >> 3), (size_t)op->step.count);
+    set_text(&field->value, bits->base, bits->base + ((at + op->step.advance) >> 3), (size_t)op->step.count);
     return at;
 }
 
@@ -599,9 +604,10 @@ static void layout_fields_begin(ttr_fields *fields)
 {
     const struct layout_schema *schema = fields->own;
     struct layout_walk *walk = (struct layout_walk *)fields->state;
-    walk->op = over;
-    if (!schema->layout)
+    if (UNLIKELY(!schema->layout)) {
+        walk->op = over;
         return;
+    }
     schema->place(schema, fields->event, &walk->run);
     walk->scratch = schema->scratch;
     begin(walk, schema->layout, schema->layout->walk);
