@@ -35,7 +35,7 @@ uint64_t nettrace_take_varint(struct cursor *c)
 ttr_text nettrace_take_string(struct cursor *c)
 {
     uint64_t n = nettrace_take_varint(c);
-    const uint8_t *p = cursor_take(c, n);
+    const uint8_t *p = c->failed ? NULL : cursor_take(c, n);
     return (ttr_text){p ? (const char *)p : "", p ? (size_t)n : 0};
 }
 
