@@ -436,7 +436,7 @@ static struct type *close_struct(struct ctf_types *types, size_t begin)
 {
     struct type *type = NULL;
     if (!types->failed)
-        type = ctf_types_struct(types, types->member + begin, (uint32_t)(types->members_n - begin));
+        type = ctf_types_struct(types, types->member ? types->member + begin : NULL, (uint32_t)(types->members_n - begin));
     types->members_n = begin;
     return type;
 }
