@@ -11,7 +11,7 @@ bool profile_line_put(struct ttr_profile *profile, size_t lane, int64_t time, ui
     if (state->line.n == 0)
         state->line_time = profile->lane[lane].first_ns;
     uint64_t since = time > state->line_time ? (uint64_t)time - (uint64_t)state->line_time : 0;
-    uint8_t *at = buffer_room(&state->line, 2 * PROTOBUF_VARINT_MAX);
+    uint8_t *at = buffer_room(&state->line, (size_t)2 * PROTOBUF_VARINT_MAX);
     if (!at)
         return false;
     uint8_t *end = protobuf_varint(protobuf_varint(at, since), met == PROFILE_NONE ? 0 : (uint64_t)met + 1);
