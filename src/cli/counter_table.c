@@ -51,14 +51,22 @@ static void free_row(struct counter_row *row)
     free(row->tags);
 }
 
-void counter_table_free(struct counter_table *table)
+int counter_table_free(struct counter_table *table)
 {
+    int outcome = OUTCOME_FINE;
     for (size_t i = 0; i < table->rows_n; i++)
         free_row(&table->rows[i]);
     free(table->rows);
-    if (table->is_own_file && fclose(table->to) != 0)
-        talk_failure(table->call->set.output, "cannot write: %s", strerror(errno));
+    if (table->is_own_file) {
+        int reason = fclose(table->to) != 0 ? errno : 0;
+        reason = table->reason ? table->reason : reason;
+        if (reason) {
+            talk_failure(table->call->set.output, "cannot write: %s", strerror(reason));
+            outcome = OUTCOME_OUTPUT;
+        }
+    }
     *table = (struct counter_table){0};
+    return outcome;
 }
 
 /* --- What an event says --- */
@@ -281,9 +289,9 @@ static void put_json(struct counter_table *table, const struct counter_row *row,
 
 static void put_line(const struct counter_table *table, const struct counter_row *row)
 {
-    char name[2 * PART];
+    char name[2 * PART], plain[2 * PART];
     (void)snprintf(name, sizeof name, "%s%s%s%s", row->label, row->tags[0] ? " [" : "", row->tags, row->tags[0] ? "]" : "");
-    (void)fprintf(table->to, "    %-58.*s %18.10g\n", 120, name, row->value);
+    (void)fprintf(table->to, "    %-58.*s %18.10g\n", 120, term_plain(name, plain, sizeof plain), row->value);
 }
 
 static int by_provider(const void *a, const void *b)
@@ -297,19 +305,18 @@ static int by_provider(const void *a, const void *b)
 /* All rows by provider; on a terminal over those drawn before. */
 static void draw(struct counter_table *table)
 {
-    char text[64];
+    char text[64], plain[PART];
     const char *provider = "";
     qsort(table->rows, table->rows_n, sizeof *table->rows, by_provider);
     if (table->is_live)
         (void)fputs("\x1b[H\x1b[J", table->to);
-    (void)fprintf(table->to, "%s  %s\n", table->what, moment(table->shown_at, "%H:%M:%S", text, sizeof text));
+    (void)fprintf(table->to, "%s  %s\n", term_plain(table->what, plain, sizeof plain), moment(table->shown_at, "%H:%M:%S", text, sizeof text));
     for (size_t i = 0; i < table->rows_n; i++) {
         if (strcmp(provider, table->rows[i].provider) != 0)
-            (void)fprintf(table->to, "%s\n", table->rows[i].provider);
+            (void)fprintf(table->to, "%s\n", term_plain(table->rows[i].provider, plain, sizeof plain));
         provider = table->rows[i].provider;
         put_line(table, &table->rows[i]);
     }
-    (void)fflush(table->to);
 }
 
 void counter_table_begin(struct counter_table *table)
@@ -333,8 +340,8 @@ void counter_table_flush(struct counter_table *table)
     table->is_fresh = false;
     if (table->show == COUNTER_TABLE)
         draw(table);
-    else
-        (void)fflush(table->to);
+    if (fflush(table->to) != 0 && !table->reason)
+        table->reason = errno;
 }
 
 void counter_table_end(struct counter_table *table)

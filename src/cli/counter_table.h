@@ -30,6 +30,7 @@ struct counter_table {
     enum counter_show show;
     FILE *to;
     bool is_own_file, is_live; /* is_live: a terminal, which is drawn anew */
+    int reason;                  /* errno of the first output that failed, or 0 */
     struct counter_row *rows;
     size_t rows_n, rows_capacity;
     uint64_t seconds;       /* between two values */
@@ -56,6 +57,7 @@ void counter_table_end(struct counter_table *table);
 /* Length of the first item of "A,B[x,y]": up to a comma that is in no brackets. */
 size_t counter_item_length(const char *list);
 
-void counter_table_free(struct counter_table *table);
+/* Closes the output and lets all go; gives the outcome of writing, a failure of which is told. */
+int counter_table_free(struct counter_table *table);
 
 #endif

@@ -200,7 +200,8 @@ int run_counters(struct call *call)
         outcome = counter_table_init(&watch.table, call, set->counters, watch.what, seconds);
     if (outcome == OUTCOME_FINE)
         outcome = run(&watch);
-    counter_table_free(&watch.table);
+    int written = counter_table_free(&watch.table);
+    outcome = outcome == OUTCOME_FINE ? written : outcome;
     ttr_dotnet_close(watch.session);
     ttr_dotnet_free(watch.target);
     ttr_dotnet_providers_free(watch.providers);

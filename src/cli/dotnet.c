@@ -95,7 +95,7 @@ bool dotnet_parse_duration(const char *text, uint64_t *ns)
         char digits[16];
         size_t n = strcspn(text, ":");
         (void)snprintf(digits, sizeof digits, "%.*s", (int)n, text);
-        if (n == 0 || n > 6 || !units_parse_count(digits, &part))
+        if (n == 0 || n > 5 || !units_parse_count(digits, &part))
             return false;
         seconds = (i ? seconds * factors[i - 1] : 0) + part;
         text += n + (text[n] == ':');

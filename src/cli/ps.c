@@ -99,10 +99,11 @@ static void print_row(const struct call *call, const struct found *found)
 {
     const ttr_dotnet_process *process = &found->process;
     const char *variable, *runtime = runtime_of(found);
-    char about[64];
+    char about[64], plain[64];
     (void)snprintf(about, sizeof about, "%s%s%s", runtime[0] ? runtime : "-", found->has_info && found->info.arch[0] ? " " : "",
                    found->has_info ? found->info.arch : "");
-    (void)printf("%8" PRIu64 "  %-10s %-14s %-16s ", process->pid, dotnet_user(process->uid), state_of(found), about);
+    (void)printf("%8" PRIu64 "  %-10s %-14s %-16s ", process->pid, dotnet_user(process->uid), state_of(found),
+                 term_plain(about, plain, sizeof plain));
     print_text(process->name);
     (void)fputs("  ", stdout);
     print_text(found->has_info && found->info.command[0] ? found->info.command : process->command);
@@ -148,6 +149,14 @@ static size_t show_processes(const struct call *call, const ttr_dotnet_list *lis
     return shown;
 }
 
+/* Whoever left the socket chose its name. */
+static void print_stale(const ttr_dotnet_process *process)
+{
+    (void)printf("%8" PRIu64 "  %-10s %-14s ", process->pid, dotnet_user(process->uid), "gone");
+    print_text(process->socket);
+    (void)putchar('\n');
+}
+
 static void show_stale(const struct call *call, const ttr_dotnet_list *list, struct json *json)
 {
     size_t stale = 0;
@@ -159,7 +168,7 @@ static void show_stale(const struct call *call, const ttr_dotnet_list *list, str
         if (json)
             json_string(json, NULL, process.socket);
         else if (call->set.verbose)
-            (void)printf("%8" PRIu64 "  %-10s %-14s %s\n", process.pid, dotnet_user(process.uid), "gone", process.socket);
+            print_stale(&process);
     }
     if (stale && !json && !call->set.verbose)
         talk_note(call, "%zu socket(s) of processes that are gone; --verbose lists them", stale);

@@ -36,7 +36,7 @@ struct dwarf_index {
     struct unit *unit;
     size_t units_n, units_room;
     struct spans spans; /* of the units */
-    bool is_exact, is_all_listed;
+    bool is_exact;
 };
 
 /* --- Spans --- */

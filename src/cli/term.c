@@ -76,6 +76,18 @@ void term_text(ttr_text text)
     }
 }
 
+const char *term_plain(const char *text, char *to, size_t size)
+{
+    size_t n = 0;
+    for (const unsigned char *p = (const unsigned char *)text; *p && n + 1 < size; p++) {
+        bool is_c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+        p += is_c1;
+        to[n++] = is_c1 || *p < 0x20 || *p == 0x7f ? '?' : (char)*p;
+    }
+    to[n] = '\0';
+    return to;
+}
+
 /* In the child: becomes the pager. */
 static _Noreturn void become_pager(const char *pager, const int ends[2])
 {

@@ -29,6 +29,9 @@ const char *term_ink(const struct terminal *term, enum ink ink);
 /* Prints text of a trace on stdout: control characters, which could make a terminal do things, become "\x1b". */
 void term_text(ttr_text text);
 
+/* Copies what fits of a text into `to`, control characters as "?"; gives `to`. */
+const char *term_plain(const char *text, char *to, size_t size);
+
 /* Sends stdout through $PAGER where it is a terminal; without one, or with --no-pager, nothing happens. */
 void term_page(struct terminal *term, const struct settings *settings);
 

@@ -70,6 +70,8 @@ run "$tracetta" ps
 [ $run_status = 0 ] && grep -Eq '[0-9]+ socket\(s\) of processes that are gone' "$work/.err" && ! grep -q " $pid " "$work/.out"
 verdict "a_socket_left_behind_is_no_process" $? "exit status $run_status"
 says "verbose_lists_it" "^ *$pid  .*gone .*dotnet-diagnostic-$pid-" "$tracetta" ps -v
+"$python" -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1] + "/dotnet-diagnostic-1-\33[31m-socket")' "$TMPDIR"
+says "a_name_somebody_chose_cannot_command_the_terminal" 'dotnet-diagnostic-1-\\x1b\[31m-socket' "$tracetta" ps -v
 rm -f "$TMPDIR"/dotnet-diagnostic-*
 for info in 1 2; do
     serve info=$info
@@ -228,6 +230,8 @@ run "$tracetta" cat --format=csv --name=EventCounters "$work/out.nettrace"
 [ "$(grep -c '""load""' "$work/.out")" = 3 ]
 verdict "as_soon_as_it_comes" $? "$(grep -c load "$work/.out") of them"
 refuses "a_stopping_event_wants_its_provider" 2 'wants its provider' "$tracetta" record --dotnet --stopping-event-event-name=GCStart "$pid"
+refuses "counters_that_cannot_be_written_are_no_success" 4 'cannot write: No space left' "$tracetta" counters --counters=Demo --format=csv --overwrite -o /dev/full --duration=0.3s "$pid"
+refuses "a_duration_longer_than_any_clock_is_refused" 2 'wants 30s' "$tracetta" counters --duration=999999:00:00:00 "$pid"
 refuses "counters_want_a_process" 2 'wants a process' "$tracetta" counters
 unserve
 

@@ -135,9 +135,10 @@ static void join(struct walk *walk, struct arena *scratch, ttr_field *field)
 {
     ttr_field character;
     const struct type *shape;
-    uint32_t n = field->value.count, got = 0;
-    uint8_t *units = arena_take(scratch, 2 * (size_t)n + 1);
-    while (got < n && layout_walk_next(&walk->payload, &character, &shape)) {
+    uint64_t left = (walk->payload.run.bits.end - walk->payload.run.bits.at) / 16; /* a count may promise more than there is */
+    uint32_t n = field->value.count, room = n < left ? n : (uint32_t)left, got = 0;
+    uint8_t *units = arena_take(scratch, 2 * (size_t)room + 1);
+    while (got < room && layout_walk_next(&walk->payload, &character, &shape)) {
         if (units)
             store_u16le(units + 2 * (size_t)got, (uint16_t)character.value.v.u);
         got++;
