@@ -273,7 +273,6 @@ static const char *find_output(struct job *job)
     (void)strftime(moment, sizeof moment, "%Y%m%d_%H%M%S", localtime_r(&now, &parts));
     (void)snprintf(job->output, sizeof job->output, "%.200s_%s.%s", slash ? slash + 1 : word, moment,
                    job->wish.flags & TTR_DOTNET_NETPERF ? "netperf" : "nettrace");
-    talk_note(call, "recording into %s", job->output);
     return job->output;
 }
 
@@ -304,6 +303,8 @@ static int record(struct job *job)
             talk_error(job->call, job->what, &error);
         return error.status == TTR_AGAIN ? OUTCOME_NO : OUTCOME_INPUT;
     }
+    if (!job->call->set.output)
+        talk_note(job->call, "recording into %s", recording->path);
     tell_ignored(job);
     ttr_status status = job->call->set.no_resume ? TTR_OK : ttr_dotnet_resume(job->target, &error);
     if (job->is_early && status != TTR_OK && status != TTR_E_UNSUPPORTED && status != TTR_AGAIN)

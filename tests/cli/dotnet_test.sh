@@ -64,6 +64,9 @@ says "the_environment_is_the_runtimes" '^  *B=x y$' "$tracetta" ps --environment
 says "also_in_json" '"B": "x y"' "$tracetta" ps --environment --json "$pid"
 refuses "a_process_that_is_no_runtime_is_told" 3 'no diagnostic socket' "$tracetta" ps $$
 refuses "a_process_that_is_not_there_is_told" 3 'no such process' "$tracetta" ps 4194999
+run "$tracetta" record --dotnet 4194999
+[ $run_status = 3 ] && ! grep -q 'recording into' "$work/.err"
+verdict "nothing_is_said_to_be_recorded_that_is_not" $? "$(cat "$work/.err")"
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 run "$tracetta" ps
