@@ -615,7 +615,7 @@ static uint32_t add_elements(struct walk *walk, const ttr_field *field, uint32_t
     const uint8_t kind = kind_of(&field->value);
     uint32_t i = 0;
     if ((kind != STEP_UNSIGNED && kind != STEP_SIGNED) || walk->depth != field->depth || field->choices || !walk->with_names ||
-        walk->with_color || !room_for(walk, FIELDS_AT_ONCE * VALUE_ROOM))
+        walk->with_color || !room_for(walk, (size_t)FIELDS_AT_ONCE * VALUE_ROOM))
         return 0;
     char *at = walk->at;
     uint64_t index = level->printed;

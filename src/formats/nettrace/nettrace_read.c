@@ -43,7 +43,7 @@ static bool take_date(struct cursor *c, int64_t *ns)
     unsigned year = part[0], month = part[1], day = part[3], hour = part[4], minute = part[5], second = part[6], ms = part[7];
     if (c->failed || year < 1970 || year > 2260 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60 || ms > 999)
         return false;
-    int64_t seconds = days_from_1970(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+    int64_t seconds = days_from_1970(year, month, day) * 86400 + (int64_t)hour * 3600 + (int64_t)minute * 60 + second;
     *ns = seconds * 1000000000 + (int64_t)ms * 1000000;
     return true;
 }
