@@ -214,3 +214,40 @@ printf '\377\377' | dd of=session/one/b bs=1 seek=6 conv=notrunc status=none
 run "$tracetta" check session/one
 [ $run_status = 1 ] && grep -q '2 files' "$work/.out" && grep -qE '^  damage ctf\.[a-z-]+ x1 in 1 stream, first at byte' "$work/.out" && grep -q 'session/one/b$' "$work/.out"
 verdict "check_puts_the_streams_of_a_trace_together" $? "exit status $run_status"
+
+# An empty packet context is a part of events as other empty parts are; one of nothing but sizes is none (as babeltrace2 has it).
+for context in '' 'integer { size = 8; align = 8; } content_size; integer { size = 8; align = 8; } packet_size;'; do
+    rm -rf parts && mkdir parts
+    printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream { packet.context := struct { %s }; event.context := struct {}; };
+event { name = "a"; fields := struct { integer { size = 8; align = 8; } x; }; };\n' "$context" >parts/metadata
+    if [ -n "$context" ]; then printf '\30\30\1' >parts/s; else printf '\1' >parts/s; fi
+    "$tracetta" cat --style=babeltrace2 parts
+done >lines
+printf 'a: { }, { }, { x = 1 }\na: { }, { x = 1 }\n' | cmp -s - lines
+verdict "an_empty_packet_context_is_a_part_of_events" $? "$(cat lines)"
+
+# rfc FOLDER: two packets of RFC v1.1, little-endian with session_id 7; the second is big-endian in one folder and has session_id 8 in the other.
+rfc()
+{
+    mkdir "$1"
+    /usr/bin/python3 - "$1" <<'PACKETS'
+import struct, sys
+def packet(order, session, content):
+    return struct.pack(order + "IIIIIIQQIBBBB", 0xC1FC1FC1, session, 48 + len(content), 48 + len(content), 0, 0, 0, 9, 0, 32, 0, 0, 0) + content
+text = b"""trace { major = 1; minor = 1; alignment = packed; }
+section { name = s; event { header_type = type2; } }
+event { name = e; fields = { { uint8_t, a } }; }
+"""
+folder = sys.argv[1]
+order, session = (">", 7) if folder == "order" else ("<", 8)
+open(folder + "/metadata", "wb").write(packet("<", 7, text))
+open(folder + "/s", "wb").write(packet("<", 7, struct.pack("<IHB", 1, 0, 5)) + packet(order, session, struct.pack(order + "IHB", 2, 0, 6)))
+PACKETS
+}
+rfc order && rfc session_id
+run "$tracetta" check order
+[ $run_status = 1 ] && grep -q 'at byte 55: s: the packet is big-endian, expected little-endian as the metadata: put it beside' "$work/.out"
+verdict "a_packet_of_the_other_byte_order_is_told_with_both" $? "exit status $run_status"
+run "$tracetta" check session_id
+[ $run_status = 1 ] && grep -q 'at byte 55: s: the packet has session_id 8, expected 7 as the metadata: put it beside' "$work/.out"
+verdict "a_packet_of_another_session_is_told_with_both" $? "exit status $run_status"

@@ -265,9 +265,12 @@ static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event,
     return true;
 }
 
-/* The packet context where it has members for people: others are not shown as a part of events, not even as an empty one. */
+/* The packet context where it has members for people, or none at all: one of nothing but sizes and times is not shown as a part of events, not
+ * even as an empty one. */
 static const struct type *shown_context(const struct type *context)
 {
+    if (context && context->members_n == 0)
+        return context;
     for (uint32_t i = 0; context && i < context->members_n; i++) {
         unsigned role = context->members[i].type->role;
         if (role == CTF_ROLE_NONE || role == CTF_ROLE_CPU)

@@ -69,6 +69,24 @@ static void take_header(const struct rfc11_packet *rfc, bool has_time, struct ct
     frame->head = frame->context_bit = RFC11_HEADER_BITS;
 }
 
+/* Whether the packet is one of those that the metadata describes (decisions 7 and 8): "native" and "session" are said once for all. */
+static enum ctf_framing check_kinship(const struct ctf_description *description, struct ctf_frame *frame)
+{
+    const struct rfc11_packet *rfc = &frame->rfc;
+    char text[sizeof frame->text];
+    if (rfc->is_big_endian != description->is_big_endian) {
+        (void)snprintf(text, sizeof text, "the packet is %s-endian, expected %s-endian as the metadata: put it beside metadata of its writer",
+                       rfc->is_big_endian ? "big" : "little", description->is_big_endian ? "big" : "little");
+        return refuse(frame, CTF_FRAME_FOREIGN, "ctf.byte-order", text);
+    }
+    if (description->has_session_id && rfc->session_id != description->session_id) {
+        (void)snprintf(text, sizeof text, "the packet has session_id %u, expected %u as the metadata: put it beside metadata of its session",
+                       rfc->session_id, description->session_id);
+        return refuse(frame, CTF_FRAME_FOREIGN, "ctf.session-id", text);
+    }
+    return CTF_FRAMED;
+}
+
 enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section, const struct bits *bits,
                                     struct ctf_frame *frame, ttr_error *error)
 {
@@ -84,10 +102,9 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     if (fault != RFC11_FINE)
         return refuse(frame, CTF_FRAME_BAD, fault == RFC11_NO_MAGIC ? "ctf.bad-magic" : "ctf.bad-size", rfc11_fault_text(fault));
     take_header(rfc, !section || !section->rfc_has_no_time, frame);
-    if (rfc->is_big_endian != description->is_big_endian)
-        return refuse(frame, CTF_FRAME_FOREIGN, "ctf.byte-order", "the packet is not in the byte order of the metadata's");
-    if (description->has_session_id && rfc->session_id != description->session_id)
-        return refuse(frame, CTF_FRAME_FOREIGN, "ctf.session-id", "the packet has another session_id than the metadata's");
+    enum ctf_framing framing = check_kinship(description, frame);
+    if (framing != CTF_FRAMED)
+        return framing;
     if (!section)
         return refuse(frame, CTF_FRAME_BAD, "ctf.no-section", "the file belongs to no section of the metadata");
     frame->kind = ctf_kind_of(trace, section, error);
