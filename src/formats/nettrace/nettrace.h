@@ -127,7 +127,8 @@ struct nettrace_order {
     bool is_giving, has_given;
 };
 
-/* Stacks since the last sequence point. */
+/* Stacks since the last sequence point.  Runtimes number them upwards: ranges hold those, each behind the one before.  Numbers that go back
+ * are in `others`, so that finding one costs no more in files that no runtime wrote. */
 struct nettrace_stacks {
     uint8_t *bytes;
     size_t bytes_n, bytes_capacity;
@@ -135,9 +136,10 @@ struct nettrace_stacks {
     size_t at_n, at_capacity;
     struct nettrace_stack_range *ranges;
     size_t ranges_n, ranges_capacity;
+    struct pairmap others;       /* number to index in `at` */
 };
 
-/* Numbers first .. first + n - 1 are at[begin ..]. */
+/* Numbers first .. first + n - 1, none of them beyond 32 bits, are at[begin ..]. */
 struct nettrace_stack_range {
     uint32_t first, n;
     size_t begin;

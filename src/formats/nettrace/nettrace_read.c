@@ -241,6 +241,7 @@ ttr_status nettrace_open(struct input *in, ttr_error *error)
     pairmap_init(&reader->threads.by_id, &reader->t->counted);
     pairmap_init(&reader->threads.by_index, &reader->t->counted);
     pairmap_init(&reader->labels.by_number, &reader->t->counted);
+    pairmap_init(&reader->stacks.others, &reader->t->counted);
     ttr_status status = read_options(in, error);
     if (status == TTR_OK)
         status = nettrace_show(reader, 0, OPEN_BYTES, &bytes);

@@ -18,6 +18,30 @@ static bool add_one(struct nettrace_reader *reader, struct cursor *stack, uint32
     return true;
 }
 
+/* Numbers that go back, or beyond 32 bits and so to the first ones: each by itself. */
+static bool keep_others(struct nettrace_stacks *stacks, const struct nettrace_stack_range *range)
+{
+    for (uint32_t i = 0; i < range->n; i++)
+        if (!pairmap_put(&stacks->others, (uint32_t)(range->first + i), 0, (uint32_t)(range->begin + i)))
+            return false;
+    return true;
+}
+
+static bool keep_range(struct nettrace_stacks *stacks, const struct nettrace_stack_range *range)
+{
+    struct nettrace_stack_range *last = stacks->ranges_n ? &stacks->ranges[stacks->ranges_n - 1] : NULL;
+    uint64_t free_from = last ? (uint64_t)last->first + last->n : 0;
+    if (range->n == 0)
+        return true;
+    if (range->first < free_from || (uint64_t)range->first + range->n > UINT64_C(1) << 32)
+        return keep_others(stacks, range);
+    if (last && range->first == free_from && range->begin == last->begin + last->n)
+        last->n += range->n;
+    else
+        stacks->ranges[stacks->ranges_n++] = *range;
+    return true;
+}
+
 bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_t n, struct cursor *c)
 {
     struct nettrace_stacks *stacks = &reader->stacks;
@@ -36,11 +60,8 @@ bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_
             return false;
         range.n++;
     }
-    struct nettrace_stack_range *last = stacks->ranges_n ? &stacks->ranges[stacks->ranges_n - 1] : NULL;
-    if (last && last->n <= UINT32_MAX - range.n && range.first - last->first == last->n)
-        last->n += range.n;
-    else if (range.n)
-        stacks->ranges[stacks->ranges_n++] = range;
+    if (!keep_range(stacks, &range))
+        return false;
     c->failed |= range.n < n;
     return true;
 }
@@ -48,6 +69,7 @@ bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_
 void nettrace_stacks_reset(struct nettrace_stacks *stacks)
 {
     stacks->bytes_n = stacks->at_n = stacks->ranges_n = 0;
+    pairmap_free(&stacks->others);
 }
 
 void nettrace_stacks_free(struct nettrace_reader *reader)
@@ -57,17 +79,27 @@ void nettrace_stacks_free(struct nettrace_reader *reader)
     alloc_free(alloc, stacks->bytes, stacks->bytes_capacity, 1);
     alloc_free(alloc, stacks->at, stacks->at_capacity, sizeof *stacks->at);
     alloc_free(alloc, stacks->ranges, stacks->ranges_capacity, sizeof *stacks->ranges);
+    pairmap_free(&stacks->others);
 }
 
 /* The latest stack of that number. */
 static const uint8_t *find(const struct nettrace_stacks *stacks, uint32_t number)
 {
-    for (size_t i = stacks->ranges_n; i-- > 0;) {
-        const struct nettrace_stack_range *range = &stacks->ranges[i];
-        if (number - range->first < range->n)
-            return stacks->bytes + stacks->at[range->begin + (number - range->first)];
+    size_t low = 0, high = stacks->ranges_n, none = SIZE_MAX, found = none;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (stacks->ranges[middle].first <= number)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return NULL;
+    const struct nettrace_stack_range *range = low ? &stacks->ranges[low - 1] : NULL;
+    if (range && number - range->first < range->n)
+        found = range->begin + (number - range->first);
+    const uint32_t *other = stacks->others.used ? pairmap_get(&stacks->others, number, 0) : NULL;
+    if (other && (found == none || *other > found))
+        found = *other;
+    return found == none ? NULL : stacks->bytes + stacks->at[found];
 }
 
 const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_event *event, uint32_t *n)
