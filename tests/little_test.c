@@ -515,7 +515,10 @@ static void nowhere_takes_everything_and_counts_it(void **state)
         assert_int_equal(ttr_copy(reader, writer, NULL, NULL, &error), TTR_OK);
         assert_int_equal(ttr_writer_events(writer), 200);
         assert_true(ttr_writer_bytes(writer) >= 200 * LITTLE_RECORD);
-        assert_int_equal(ttr_finish(writer, &error), TTR_OK);
+        uint64_t bytes = 0, events = 0;
+        assert_int_equal(ttr_finish_counted(writer, &bytes, &events, &error), TTR_OK);
+        assert_int_equal(events, 200);
+        assert_true(bytes >= 200 * LITTLE_RECORD);
         ttr_close(reader);
         ttr_free(t);
     }

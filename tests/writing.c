@@ -142,9 +142,10 @@ static void put_random_field(struct writing *w, uint64_t *seed)
     ttr_put_field(w->builder, &field);
 }
 
-void writing_random(struct writing *w, uint64_t seed, unsigned n)
+unsigned writing_random(struct writing *w, uint64_t seed, unsigned n)
 {
     char text[12], other[12];
+    unsigned gaps = 0;
     for (unsigned i = 0; i < n && w->status == TTR_OK; i++) {
         ttr_event_begin(w->builder, (ttr_kind)(support_random(&seed) % TTR_KIND_COUNT), (int64_t)support_random_word(&seed),
                         random_text(&seed, text), random_text(&seed, other));
@@ -162,8 +163,10 @@ void writing_random(struct writing *w, uint64_t seed, unsigned n)
         event->flags = (uint8_t)(support_random(&seed) & ~(uint64_t)TTR_EVENT_RAW);
         for (uint64_t fields = support_random(&seed) % 9; fields > 0; fields--)
             put_random_field(w, &seed);
+        gaps += event->kind == TTR_KIND_GAP;
         writing_end(w);
     }
+    return gaps;
 }
 
 uint64_t writing_lost(struct writing *w, const char *code)

@@ -31,8 +31,8 @@ void writing_event(struct writing *w, ttr_kind kind, int64_t time, const char *n
 /* Writes one event of every kind with fields of every type, names, and strings that are hard to quote. */
 void writing_everything(struct writing *w);
 
-/* Writes n events of random kinds, attributes and fields, any bytes in all strings. */
-void writing_random(struct writing *w, uint64_t seed, unsigned n);
+/* Writes n events of random kinds, attributes and fields, any bytes in all strings; how many of them are gaps. */
+unsigned writing_random(struct writing *w, uint64_t seed, unsigned n);
 
 /* Count of a loss by its code, 0 where it did not happen. */
 uint64_t writing_lost(struct writing *w, const char *code);

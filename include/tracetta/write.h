@@ -46,13 +46,16 @@ TTR_API TTR_MUST ttr_status ttr_flush(ttr_writer *writer, ttr_error *error);
 /* Ends the output, puts it in place, and frees the writer, also when it fails; repeats a sticky error. */
 TTR_API TTR_MUST ttr_status ttr_finish(ttr_writer *writer, ttr_error *error);
 
+/* The same, and says what was written in all (each may be NULL): some formats write their last packets and descriptions only at the end. */
+TTR_API TTR_MUST ttr_status ttr_finish_counted(ttr_writer *writer, uint64_t *bytes, uint64_t *events, ttr_error *error);
+
 /* Frees the writer and leaves no file behind.  NULL is fine. */
 TTR_API void ttr_abandon(ttr_writer *writer);
 
 /* Path of the temporary file or folder until ttr_finish, NULL where there is none: for signal handlers that must remove it. */
 TTR_API const char *ttr_writer_temporary(const ttr_writer *writer);
 
-/* Bytes and events written so far. */
+/* Bytes and events written so far; gaps are no events. */
 TTR_API uint64_t ttr_writer_bytes(const ttr_writer *writer);
 TTR_API uint64_t ttr_writer_events(const ttr_writer *writer);
 

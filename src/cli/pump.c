@@ -130,9 +130,7 @@ int pump_end(struct pump *pump, int outcome)
     if (outcome != OUTCOME_FINE && !pump->is_partial) {
         ttr_abandon(pump->out);
     } else {
-        pump->events = ttr_writer_events(pump->out);
-        pump->bytes = ttr_writer_bytes(pump->out);
-        if (ttr_finish(pump->out, &error) != TTR_OK)
+        if (ttr_finish_counted(pump->out, &pump->bytes, &pump->events, &error) != TTR_OK)
             outcome = tell_output_error(pump, &error);
         else if (pump->is_partial && strcmp(pump->path, "-") != 0)
             talk_failure(pump->path, "holds only what came before the failure (%" PRIu64 " events)", pump->events);

@@ -142,7 +142,7 @@ ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
     return stick(out, status, &own, error);
 }
 
-ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
+ttr_status ttr_finish_counted(ttr_writer *out, uint64_t *bytes, uint64_t *events, ttr_error *error)
 {
     ttr_error own = {0};
     if (!out)
@@ -154,6 +154,10 @@ ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
         status = refuse_loss(out, &own);
     if (status == TTR_OK)
         status = hand_over(out, &own);
+    if (bytes)
+        *bytes = ttr_writer_bytes(out);
+    if (events)
+        *events = ttr_writer_events(out);
     if (status == TTR_OK) {
         status = out->folder ? folder_finish(out->folder, &own) : sink_finish(out->sink, &own);
         out->folder = NULL;
@@ -162,6 +166,11 @@ ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
     status = stick(out, status, &own, error);
     free_output(out);
     return status;
+}
+
+ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
+{
+    return ttr_finish_counted(out, NULL, NULL, error);
 }
 
 void ttr_abandon(ttr_writer *out)

@@ -41,6 +41,12 @@ static inline void output_lost(struct ttr_writer *out, size_t index, uint64_t of
     out->lost_any++;
 }
 
+/* Counts what was written; a gap is no event, as in every report. */
+static inline void output_wrote(struct ttr_writer *out, const ttr_event *event)
+{
+    out->events += event->kind != TTR_KIND_GAP;
+}
+
 /* Hands the buffer to the sink (not of a folder, whose files have buffers of their own) when it holds 256 KiB or more; TTR_E_NOMEM when an append had failed. */
 TTR_MUST ttr_status output_drain(struct ttr_writer *out, ttr_error *error);
 

@@ -50,6 +50,21 @@ holds "files_are_called_as_they_were" big/channel_1 .
 verdict "and_nothing_speaks_of_the_dialect" $? "it does"
 says "what_is_missing_is_told_again" '"lost": ?17' "$tracetta" info --json big
 
+# counted NAME OPTION...: convert says as many events as info does, gaps left out, and as many bytes as the files of the output have.
+counted()
+{
+    local events bytes
+    events=$("$tracetta" info --json made 2>/dev/null | grep -Eo '"events": ?[0-9]+' | head -n 1 | grep -Eo '[0-9]+$')
+    rm -rf counted
+    run "$tracetta" convert --to=ctf "${@:2}" made -o counted
+    bytes=$(find counted -type f -printf '%s\n' | awk '{n += $1} END {if (n < 1024) print n " B"; else printf "%.1f|%.2f KiB", n / 1024, n / 1024}')
+    grep -Eq "counted: $events events, ($bytes)( KiB)? of ctf" "$work/.err"
+    verdict "$1" $? "wanted $events events, $bytes"
+}
+counted "bytes_and_events_of_what_is_encoded_are_counted" --option byte-order=be
+counted "also_when_sorted_and_of_version_2" --sort --option version=2
+counted "and_of_a_copy"
+
 converted "version_2" made two --option version=2
 converted "version_2_and_back" two eight --option version=1.8
 

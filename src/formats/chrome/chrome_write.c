@@ -240,7 +240,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
         output_lost(out, CHROME_POINTER, event->offset);
     for (; own->fields.contexts > 0; own->fields.contexts--)
         output_lost(out, CHROME_CONTEXT, event->offset);
-    out->events++;
+    output_wrote(out, event);
 }
 
 static ttr_status chrome_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)

@@ -259,7 +259,7 @@ static ttr_status csv_write(struct ttr_writer *out, const ttr_batch *batch, ttr_
         write_fields(out, event);
         buffer_add_text(&out->buffer, own->line_end);
         count_losses(out, event);
-        out->events++;
+        output_wrote(out, event);
         out->buffer.failed |= own->texts.failed;
         ttr_status status = output_drain(out, error);
         if (status != TTR_OK)

@@ -101,7 +101,7 @@ static void any_bytes_give_seventeen_fields_a_line(void **state)
         uint64_t lines = 0;
         size_t n;
         writing_open(&w, "csv", 0, NULL);
-        writing_random(&w, seed, 100);
+        unsigned gaps = writing_random(&w, seed, 100);
         uint64_t events = ttr_writer_events(w.writer);
         writing_finish(&w);
         assert_int_equal(w.status, TTR_OK);
@@ -112,7 +112,7 @@ static void any_bytes_give_seventeen_fields_a_line(void **state)
             assert_int_equal(*p++, '\n');
             assert_true(lines == 0 || json_check(field, n));
         }
-        assert_int_equal(lines, events + 1);
+        assert_int_equal(lines, events + gaps + 1);
         writing_close(&w);
     }
 }

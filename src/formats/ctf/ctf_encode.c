@@ -270,7 +270,7 @@ static ttr_status encode_any(struct ttr_writer *out, const ttr_event *event, ttr
         return fail_memory(error);
     if (event->kind == TTR_KIND_GAP)
         stream->discarded += event->link;
-    out->events++;
+    output_wrote(out, event);
     return ctf_stream_put(stream, out, class, &w->items, ticks, error);
 }
 

@@ -150,7 +150,7 @@ static uint32_t copy_run(struct fxt_writer *w, const ttr_batch *batch, uint32_t 
         if (e->kind == TTR_KIND_DEFINITION)
             follow(w, e);
         else
-            w->out->events++;
+            output_wrote(w->out, e);
         if (++i == batch->n)
             break;
         e = ttr_batch_at(batch, i);
@@ -246,7 +246,7 @@ static void encode(struct fxt_writer *w, const ttr_event *e)
         fxt_slots_refresh(&w->target->threads, &w->out->t->counted);
     }
     fxt_write_kind(w);
-    w->out->events++;
+    output_wrote(w->out, e);
 }
 
 /* --- What the format offers --- */

@@ -281,7 +281,7 @@ static void end_packet(struct ttr_writer *out, const struct packet *packet)
     }
     if (!out->buffer.failed)
         store_u32be(out->buffer.bytes + packet->at + 4, (uint32_t)(out->buffer.n - packet->at));
-    out->events++;
+    output_wrote(out, packet->event);
 }
 
 /* What the kinds but spans add: which attributes, counted under which rule. */

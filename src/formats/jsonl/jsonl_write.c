@@ -220,7 +220,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     }
     buffer_add(&out->buffer, "}}\n", 3);
     field_json_tell(&own->fields, out, event->offset);
-    out->events++;
+    output_wrote(out, event);
 }
 
 static ttr_status jsonl_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)

@@ -174,7 +174,7 @@ static ttr_status write_chunk(struct perfetto *p, const ttr_batch *batch, uint32
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
         perfetto_event(p, event);
-        p->out->events++;
+        output_wrote(p->out, event);
         ttr_status status = output_drain(p->out, error);
         if (status != TTR_OK)
             return status;

@@ -277,7 +277,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     if (own->with_fields)
         text_add_fields(&out->buffer, out->t, event, own->with_color);
     buffer_add_byte(&out->buffer, '\n');
-    out->events++;
+    output_wrote(out, event);
 }
 
 static ttr_status text_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
