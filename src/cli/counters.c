@@ -192,6 +192,8 @@ int run_counters(struct call *call)
     int outcome = watch.t && watch.providers ? OUTCOME_FINE : OUTCOME_OUTPUT;
     if (set->duration && !dotnet_parse_duration(set->duration, &watch.limit_ns))
         outcome = talk_misuse("counters", "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss", set->duration);
+    if (outcome == OUTCOME_FINE && set->counters && !set->counters[strspn(set->counters, ",")])
+        outcome = talk_misuse("counters", "--counters names none: it wants PROVIDER or PROVIDER[NAME,NAME], several with commas");
     if (outcome == OUTCOME_FINE)
         outcome = choose_counters(&watch, set->counters ? set->counters : "System.Runtime", seconds);
     if (outcome == OUTCOME_FINE)

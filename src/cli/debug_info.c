@@ -2,6 +2,7 @@
 #include "debug_info.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "symbols.h"
 #include "talk.h"
@@ -17,6 +18,9 @@ int debug_info_begin(struct inputs *inputs, const struct call *call)
     ttr_error error = {0};
     if (!debug_info_is_asked(set))
         return OUTCOME_FINE;
+    struct stat about;
+    if (set->debug_info_dir && (stat(set->debug_info_dir, &about) != 0 || !S_ISDIR(about.st_mode)))
+        talk_note(call, "%s: warning: --debug-info-dir names no folder: debug information is looked for beside the binaries only", set->debug_info_dir);
     bool is_babeltrace2 = set->style && strcmp(set->style, "babeltrace2") == 0;
     const struct symbols_options options = {.folder = set->debug_info_dir, .prefix = set->debug_info_prefix,
                                             .has_full_paths = set->debug_info_full_path, .is_exact = is_babeltrace2,

@@ -366,6 +366,16 @@ static int add_filter(struct inputs *inputs, const struct call *call, int64_t be
 
 /* --- All together --- */
 
+/* Streams are known to be active from when to when in CTF only. */
+static void warn_of_intersection(const struct call *call, const char *path, ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        if (!report.format || strcmp(report.format, "ctf") == 0)
+            return;
+    talk_note(call, "%s: warning: --stream-intersection is for ctf: all of this trace is read", path);
+}
+
 /* Opens every path and merges them; a single one stays as it is. */
 static int open_all(struct inputs *inputs, const struct call *call)
 {
@@ -380,6 +390,8 @@ static int open_all(struct inputs *inputs, const struct call *call)
         readers[n] = open_path(inputs, call, call->path[n], &options, &outcome);
         if (!readers[n])
             break;
+        if (call->set.stream_intersection)
+            warn_of_intersection(call, call->path[n], readers[n]);
     }
     if (outcome == OUTCOME_FINE && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
         traces_order(inputs->t, readers, n);

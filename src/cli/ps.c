@@ -33,25 +33,35 @@ static const char *runtime_of(const struct found *found)
     return found->has_info && found->info.runtime[0] ? found->info.runtime : found->process.runtime;
 }
 
+/* Asks a process for its environment, and says why it cannot be read. */
+static bool ask_environment(struct found *found)
+{
+    ttr_error error;
+    if (!found->target || found->is_silent) {
+        talk_failure(found->process.name, "its environment cannot be read: %s", state_of(found));
+        return false;
+    }
+    ttr_status status = ttr_dotnet_environment(found->target, &found->variables, &error);
+    if (status != TTR_OK)
+        talk_failure(found->process.name, "%s%s", error.text, status == TTR_E_UNSUPPORTED ? " (.NET 5 and later do)" : "");
+    return status == TTR_OK;
+}
+
 /* Asks a process.  A runtime before .NET 5 does not know the question, which is no failure. */
-static void ask(struct found *found, bool wants_environment)
+static void ask(struct found *found)
 {
     ttr_error error;
     found->info.size = sizeof found->info;
     if (found->process.state != TTR_DOTNET_READY)
         return;
     found->target = ttr_dotnet_at(found->process.socket, &error);
+    found->is_silent = !found->target;
     if (!found->target)
         return;
     ttr_dotnet_limit(found->target, ANSWER_MS);
     ttr_status status = ttr_dotnet_about(found->target, &found->info, &error);
     found->has_info = status == TTR_OK;
     found->is_silent = status != TTR_OK && status != TTR_E_UNSUPPORTED;
-    if (!wants_environment || found->is_silent)
-        return;
-    status = ttr_dotnet_environment(found->target, &found->variables, &error);
-    if (status != TTR_OK)
-        talk_failure(found->process.name, "%s%s", error.text, status == TTR_E_UNSUPPORTED ? " (.NET 5 and later do)" : "");
 }
 
 static void put_json_environment(struct json *json, const struct found *found)
@@ -127,14 +137,17 @@ static bool is_wanted(const struct call *call, const ttr_dotnet_process *process
     return is_meant && process->state != TTR_DOTNET_STALE;
 }
 
-static size_t show_processes(const struct call *call, const ttr_dotnet_list *list, struct json *json, size_t *seen)
+/* How many were shown; *outcome tells of what could not be read. */
+static size_t show_processes(const struct call *call, const ttr_dotnet_list *list, struct json *json, size_t *seen, int *outcome)
 {
     size_t shown = 0;
     struct found found = {.process = {.size = sizeof found.process}};
     for (size_t i = 0; ttr_dotnet_list_at(list, i, &found.process); i++) {
         if (!is_wanted(call, &found.process, seen))
             continue;
-        ask(&found, call->set.environment);
+        ask(&found);
+        if (call->set.environment && !ask_environment(&found))
+            *outcome = OUTCOME_INPUT;
         if (!json && shown == 0)
             (void)printf("%s%8s  %-10s %-14s %-16s %s%s\n", term_ink(&call->term, INK_BOLD), "PID", "USER", "STATE", "RUNTIME", "NAME  COMMAND",
                          term_ink(&call->term, INK_PLAIN));
@@ -190,7 +203,8 @@ int run_ps(struct call *call)
         json_string(to, "schema", "tracetta.ps/1");
         json_open(to, "processes", '[');
     }
-    size_t shown = show_processes(call, list, to, seen);
+    int outcome = OUTCOME_FINE;
+    size_t shown = show_processes(call, list, to, seen, &outcome);
     if (to) {
         json_close(to, ']');
         json_open(to, "stale", '[');
@@ -203,7 +217,6 @@ int run_ps(struct call *call)
     } else if (shown == 0 && words == 0) {
         talk_note(call, "no .NET process can be seen");
     }
-    int outcome = OUTCOME_FINE;
     for (size_t i = 0; i < words; i++)
         if (!seen[i])
             outcome = dotnet_tell_none(call->path[i]);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/status.h"
@@ -195,12 +196,21 @@ size_t target_waits(const ttr_dotnet *target, struct pollfd *waits)
     return n;
 }
 
+/* A socket that nobody serves is left of a process that is gone; a file that is none says nothing of processes. */
+static const char *why_refused(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISSOCK(about.st_mode) ? "it is no socket" : "nobody serves it: the process is gone";
+}
+
 static ttr_status cannot_connect(const char *path, int reason, ttr_error *error)
 {
     if (reason == EACCES || reason == EPERM)
         return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s (it is another user's: try as that user, or as root)", path);
-    if (reason == ECONNREFUSED || reason == ENOENT)
-        return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s (the process is gone)", path);
+    if (reason == ENOENT)
+        return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s (the process is gone, or the name is another)", path);
+    if (reason == ECONNREFUSED)
+        return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s (%s)", path, why_refused(path));
     return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s", path);
 }
 

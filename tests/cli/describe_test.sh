@@ -176,6 +176,9 @@ verdict "a_stream_whose_packets_are_known_to_end_too_early_ends_with_its_last_ev
 refuses "streams_that_never_meet_have_no_such_time" 3 "apart: there is no time at which all 2 streams are active" "$tracetta" cat --stream-intersection apart
 mkdir lonely && cp session/one/metadata lonely
 refuses "nor_has_a_trace_without_streams" 3 "lonely has no streams" "$tracetta" cat --stream-intersection lonely
+run "$tracetta" convert --quiet session/one -o other.fxt && run "$tracetta" cat --stream-intersection other.fxt
+[ $run_status = 0 ] && [ -s "$work/.out" ] && grep -q 'other.fxt: warning: --stream-intersection is for ctf' "$work/.err"
+verdict "traces_of_other_formats_are_read_whole_with_a_warning" $? "exit status $run_status"
 refuses "nor_a_live_one" 2 "not known before its end" "$tracetta" cat --stream-intersection net://127.0.0.1:1/host/here/session
 cp session/one/a lonely && run "$tracetta" cat --stream-intersection lonely
 [ $run_status = 0 ] && [ "$(grep -c instant "$work/.out")" = 3 ]

@@ -62,11 +62,24 @@ says "and_found_by_its_number" "8\.0\.11" "$tracetta" ps "$pid"
 says "json_has_all_of_it" '"rid": "linux-x64"' "$tracetta" ps --json
 says "the_environment_is_the_runtimes" '^  *B=x y$' "$tracetta" ps --environment "$pid"
 says "also_in_json" '"B": "x y"' "$tracetta" ps --environment --json "$pid"
+says "an_environment_that_was_read_is_a_success" 'ready' "$tracetta" ps --environment "$pid"
+refuses "counters_of_no_name_are_refused" 2 'names none' "$tracetta" counters --counters= "$pid"
+echo no socket >"$TMPDIR/file"
+refuses "a_file_is_no_process_that_is_gone" 3 'it is no socket' "$tracetta" record --dotnet --diagnostic-port="$TMPDIR/file,connect" -o "$work/never.nettrace"
+refuses "nor_is_a_name_of_nothing_known_to_be_one" 3 'or the name is another' "$tracetta" record --dotnet --diagnostic-port="$TMPDIR/nothing,connect" -o "$work/never.nettrace"
 refuses "a_process_that_is_no_runtime_is_told" 3 'no diagnostic socket' "$tracetta" ps $$
 refuses "a_process_that_is_not_there_is_told" 3 'no such process' "$tracetta" ps 4194999
 run "$tracetta" record --dotnet 4194999
 [ $run_status = 3 ] && ! grep -q 'recording into' "$work/.err"
 verdict "nothing_is_said_to_be_recorded_that_is_not" $? "$(cat "$work/.err")"
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+refuses "a_socket_left_behind_has_nobody_who_serves_it" 3 'nobody serves it' "$tracetta" record --dotnet \
+    --diagnostic-port="$(echo "$TMPDIR"/dotnet-diagnostic-"$pid"-*),connect" -o "$work/never.nettrace"
+serve fault=silent
+run "$tracetta" ps --environment "$pid"
+[ $run_status = 3 ] && grep -q 'environment cannot be read: no answer' "$work/.err" && grep -q 'no answer' "$work/.out"
+verdict "an_environment_that_cannot_be_read_is_no_success" $? "exit status $run_status"
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 run "$tracetta" ps

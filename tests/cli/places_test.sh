@@ -22,6 +22,9 @@ says "a_missing_binary_has_its_name" 'debug_info = \{ bin = "such.so\+0x123", fu
 grep -q 'warning: of the binaries in the trace 1 is not here.*the first is /no/such.so' .err
 verdict "and_is_told_once" $? "no warning"
 says "an_address_of_nothing_has_empty_texts" 'debug_info = \{ bin = "", func = "", src = "" \} \} \{ n = 2 \}' "$tracetta" cat --debug-info made
+run "$tracetta" cat --debug-info-dir=no/such/folder made
+[ $run_status = 0 ] && grep -q 'no/such/folder: warning: --debug-info-dir names no folder' "$work/.err"
+verdict "a_folder_that_is_none_is_told" $? "exit status $run_status"
 says "whole_paths" "bin = \"$library\\+$short\", .* src = \"[^\"]*/symbols_sample.c:" "$tracetta" cat --debug-info-full-path made
 says "a_prefix_stands_before_the_paths" 'bin = "/else/no/such.so\+0x123"' "$tracetta" cat --debug-info-target-prefix=/else/ --debug-info-full-path made
 says "what_was_loaded_before_the_start_is_known" "$place" "$tracetta" cat --debug-info --start=+2us --name='app:*' made
