@@ -89,6 +89,13 @@ follow()
     follower=$!
 }
 
+# by_time FILE: its lines without the time since the one before, and in an order that does not depend on which of two streams was first with events of
+# one and the same time: that is nobody's promise while streams come in.
+by_time()
+{
+    sed -E 's/ \(\+[0-9?.]+\)//' "$1" | LC_ALL=C sort
+}
+
 # compare NAME TEXT: the session ends; what was printed is what is stored.
 compare()
 {
@@ -96,7 +103,7 @@ compare()
     wait $follower
     local status=$?
     babeltrace2 "$work"/stored/"$(hostname)"/"$1"-* >"$work/theirs" 2>"$work/warned"
-    cmp -s "$work/theirs" "$work/ours" && [ -s "$work/theirs" ] && [ $status = 0 ]
+    LC_ALL=C sort -c -s -k1,1 "$work/ours" 2>/dev/null && cmp -s <(by_time "$work/theirs") <(by_time "$work/ours") && [ -s "$work/theirs" ] && [ $status = 0 ]
     local truth=$?
     tell $truth "$2 ($(wc -l <"$work/theirs") events)"
     [ $truth = 0 ] || { echo "# exit status $status, $(wc -l <"$work/ours") events"; quote "$work/said"; diff "$work/theirs" "$work/ours" >"$work/diff"; quote "$work/diff"; }
