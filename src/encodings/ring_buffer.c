@@ -1,0 +1,95 @@
+/* Pages of the kernel's ring buffer; see ring_buffer.h. */
+#include "encodings/ring_buffer.h"
+
+#include "base/endian.h"
+
+#define COMMIT_BYTES_MASK 0x07ffffffu
+#define MISSED 0x80000000u        /* in the low half of commit, whatever its size */
+#define MISSED_IS_STORED 0x40000000u
+#define DELTA_BITS 27u
+#define DELTA_MASK ((1u << DELTA_BITS) - 1)
+#define STAMP_BITS 59u            /* of an absolute time; those above are of the time before */
+#define STAMP_MASK ((UINT64_C(1) << STAMP_BITS) - 1)
+
+enum { TYPE_LONG = 0, TYPE_PADDING = 29, TYPE_EXTEND = 30, TYPE_STAMP = 31 };
+
+static inline uint32_t load_u32(const uint8_t *p, bool is_big_endian)
+{
+    return is_big_endian ? load_u32be(p) : load_u32le(p);
+}
+
+static inline uint64_t load_u64(const uint8_t *p, bool is_big_endian)
+{
+    return is_big_endian ? load_u64be(p) : load_u64le(p);
+}
+
+bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n, struct ring_buffer_page *page)
+{
+    bool big = layout->is_big_endian;
+    *page = (struct ring_buffer_page){.is_big_endian = big};
+    if (n < layout->data || layout->data < 8u + layout->commit_bytes)
+        return false;
+    uint64_t whole = layout->commit_bytes == 4 ? load_u32(bytes + 8, big) : load_u64(bytes + 8, big);
+    uint32_t commit = (uint32_t)whole, size = commit & COMMIT_BYTES_MASK;
+    size_t room = n - layout->data;
+    if (size > room || whole >> 32 != 0)
+        return false;
+    page->time = load_u64(bytes, big);
+    page->p = bytes + layout->data;
+    page->end = page->p + size;
+    page->is_lossy = (commit & MISSED) != 0;
+    if (page->is_lossy && (commit & MISSED_IS_STORED) && room - size >= layout->commit_bytes)
+        page->lost = layout->commit_bytes == 4 ? load_u32(page->end, big) : load_u64(page->end, big);
+    return true;
+}
+
+/* Absolute times come without their upper bits. */
+static uint64_t whole_stamp(uint64_t stamp, uint64_t before)
+{
+    uint64_t upper = before & ~STAMP_MASK;
+    uint64_t time = upper | (stamp & STAMP_MASK);
+    if (upper && time < before)
+        time += UINT64_C(1) << STAMP_BITS;
+    return time;
+}
+
+enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page, struct ring_buffer_event *event)
+{
+    for (;;) {
+        size_t left = (size_t)(page->end - page->p);
+        if (left < 4)
+            return left ? RING_BUFFER_DAMAGED : RING_BUFFER_END;
+        uint32_t head = load_u32(page->p, page->is_big_endian);
+        uint32_t type = page->is_big_endian ? head >> DELTA_BITS : head & 31u;
+        uint32_t delta = page->is_big_endian ? head & DELTA_MASK : head >> 5;
+        if (type == TYPE_PADDING && delta == 0)
+            return RING_BUFFER_END;
+        if (type > 0 && type < TYPE_PADDING) {
+            size_t n = (size_t)type * 4;
+            if (n > left - 4)
+                return RING_BUFFER_DAMAGED;
+            page->time += delta;
+            *event = (struct ring_buffer_event){page->p + 4, n, page->time};
+            page->p += 4 + n;
+            return RING_BUFFER_EVENT;
+        }
+        if (left < 8)
+            return RING_BUFFER_DAMAGED;
+        uint32_t word = load_u32(page->p + 4, page->is_big_endian);
+        if (type == TYPE_EXTEND || type == TYPE_STAMP) {
+            uint64_t time = (uint64_t)word << DELTA_BITS | delta;
+            page->time = type == TYPE_EXTEND ? page->time + time : whole_stamp(time, page->time);
+            page->p += 8;
+            continue;
+        }
+        if (word < 4 || word - 4 > left - 8)
+            return RING_BUFFER_DAMAGED;
+        size_t n = (word - 4u + 3u) & ~(size_t)3;
+        n = n < left - 8 ? n : left - 8;
+        page->time += delta;
+        *event = (struct ring_buffer_event){page->p + 8, n, page->time};
+        page->p += 8 + n;
+        if (type == TYPE_LONG)
+            return RING_BUFFER_EVENT;
+    }
+}
