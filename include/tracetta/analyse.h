@@ -70,14 +70,17 @@ typedef struct ttr_tree_span {
     uint32_t depth;
     uint16_t source;
     uint8_t flags;                /* of the event */
+    ttr_id activity;              /* the id of an activity as text ("//1/2/"), 0 = it is none or has none */
 } ttr_tree_span;
 
-/* Reads to the end and nests spans by containment per thread (async spans are left out: they belong to none).  Memory grows with
+/* Reads to the end and nests spans by containment per thread.  Activities (start and stop events with an id)
+ * nest by their ids, wherever they run; other async spans are left out: they belong to no thread.  Memory grows with
  * the spans: 72 bytes each, while it is built twice that.  Ended early by `progress` it gives the spans so far, and
  * error->status is TTR_AGAIN; where reading fails half-way it gives them too, and `error` says why.  NULL only when memory is out. */
 TTR_API ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error);
 
-/* The spans; roots are chained by `next` per thread, the first root of each thread listed by ttr_tree_roots. */
+/* The spans; roots are chained by `next` per thread, the first root of each thread listed by ttr_tree_roots; activities are a chain of their own,
+ * the last. */
 TTR_API uint32_t ttr_tree_spans(const ttr_tree *tree, const ttr_tree_span **spans);
 TTR_API uint32_t ttr_tree_roots(const ttr_tree *tree, const uint32_t **roots);
 

@@ -115,7 +115,7 @@ static bool add_span(struct paths *paths, const ttr_tree_span *spans, uint32_t i
 {
     const ttr_tree_span *span = &spans[i];
     uint32_t parent = span->parent == TTR_TREE_NONE ? PATHS_NONE : path_of[span->parent];
-    path_of[i] = find(paths, parent, span->thread, span->name);
+    path_of[i] = find(paths, parent, span->activity ? PATHS_ACTIVITY : span->thread, span->name);
     if (path_of[i] == PATHS_NONE)
         return false;
     struct path *path = &paths->path[path_of[i]];

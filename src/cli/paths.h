@@ -7,6 +7,7 @@
 #include <tracetta/tracetta.h>
 
 #define PATHS_NONE UINT32_MAX
+#define PATHS_ACTIVITY UINT32_MAX /* in place of a thread: activities belong to none */
 
 /* All spans of one thread with the same names from the root down. */
 struct path {

@@ -17,7 +17,7 @@
 
 /* What a row shows, whichever view it comes from. */
 struct node {
-    ttr_id name, thread;
+    ttr_id name, thread, activity;
     uint32_t parent, first_child, next, depth;
     uint64_t count, total, self;
     int64_t begin_ns;
@@ -44,8 +44,8 @@ static struct node node_at(const struct forest *forest, uint32_t i)
                              .next = path->next, .depth = path->depth, .count = path->count, .total = path->total, .self = path->self};
     }
     const ttr_tree_span *span = &forest->spans[i];
-    return (struct node){.name = span->name, .thread = span->thread, .parent = span->parent, .first_child = span->first_child,
-                         .next = span->next, .depth = span->depth, .count = 1, .total = span->duration, .self = span->self,
+    return (struct node){.name = span->name, .thread = span->thread, .activity = span->activity, .parent = span->parent,
+                         .first_child = span->first_child, .next = span->next, .depth = span->depth, .count = 1, .total = span->duration, .self = span->self,
                          .begin_ns = span->begin_ns, .is_partial = span->flags & TTR_EVENT_PARTIAL};
 }
 
@@ -74,6 +74,10 @@ static bool is_full(const struct forest *forest)
 static void print_thread(const struct forest *forest, ttr_id id)
 {
     ttr_thread thread = {0};
+    if (id == PATHS_ACTIVITY) {
+        (void)printf("%sactivities%s\n", term_ink(&forest->call->term, INK_BOLD), term_ink(&forest->call->term, INK_PLAIN));
+        return;
+    }
     (void)ttr_thread_get(forest->t, id, &thread);
     ttr_text process = ttr_text_get(forest->t, thread.process_name), name = ttr_text_get(forest->t, thread.thread_name);
     (void)printf("%s%" PRIu64 "/%" PRIu64 "%s", term_ink(&forest->call->term, INK_BOLD), thread.pid, thread.tid,
@@ -116,6 +120,10 @@ static void print_node(struct forest *forest, const struct node *node)
     (void)fputs(term_ink(term, INK_PLAIN), stdout);
     ttr_text name = ttr_text_get(forest->t, node->name);
     term_text(name.n ? name : (ttr_text){"(no name)", 9});
+    if (node->activity) {
+        (void)fputs("  ", stdout);
+        term_text(ttr_text_get(forest->t, node->activity));
+    }
     if (node->depth > DRAWN_DEPTH)
         (void)printf(" (level %" PRIu32 ")", node->depth);
     (void)puts(node->is_partial ? " (unfinished)" : "");
@@ -141,6 +149,8 @@ static void put_node(const struct forest *forest, struct json *json, const struc
         json_uint(json, "dur_ns", node->total);
     }
     json_uint(json, "self_ns", node->self);
+    if (node->activity)
+        json_text(json, "activity", ttr_text_get(forest->t, node->activity));
     json_close(json, '}');
 }
 
@@ -171,7 +181,7 @@ static void walk(struct drawing *drawing, uint32_t root)
     struct forest *forest = drawing->forest;
     uint32_t i = first_wanted(forest, root);
     if (i != NONE && !drawing->json)
-        print_thread(forest, node_at(forest, i).thread);
+        print_thread(forest, node_at(forest, i).activity ? PATHS_ACTIVITY : node_at(forest, i).thread);
     while (i != NONE && !is_full(forest)) {
         draw(drawing, i);
         uint32_t next = first_wanted(forest, node_at(forest, i).first_child);

@@ -25,7 +25,7 @@ struct open_id open_id_of(const ttr *t, const struct open_party *party)
     id.is_async = party->kind == TTR_KIND_ASYNC_BEGIN || party->kind == TTR_KIND_ASYNC_END;
     if (id.is_async) {
         uint64_t process = party->thread && party->thread < t->threads_n ? (uint64_t)t->threads[party->thread].process + 1 : 0;
-        id.scope = process << 32 | party->category;
+        id.scope = (party->task ? party->task : process) << 32 | party->category;
         id.link = party->link;
     }
     return id;

@@ -1,7 +1,7 @@
 /* Which begin belongs to which end.
  *
  * Spans of a lane (a thread, or a track where there is none) nest: an end closes the innermost.  Async spans are found by
- * (process, category, id), and where no such is open by (category, id) alone: the innermost of those.  This keeps only who is
+ * (process, category, id), activities by (task, category, id), and where no such is open by (category, id) alone: the innermost of those.  This keeps only who is
  * open; what belongs to a slot is kept by the caller in an array beside it.
  * At most `max` spans are open at once; begins past that are counted per lane, so that their ends close nothing else. */
 #ifndef TRACETTA_PIPELINE_OPEN_SPANS_H
@@ -59,10 +59,10 @@ static inline size_t open_lane_of(ttr_id thread, ttr_id track)
     return thread ? (size_t)thread * 2 : (size_t)track * 2 + 1;
 }
 
-/* What of a begin or end says where it belongs. */
+/* What of a begin or end says where it belongs.  `task`: of an activity, 0 = it is none. */
 struct open_party {
     uint8_t kind;
-    ttr_id thread, track, category;
+    ttr_id thread, track, category, task;
     uint64_t link;
 };
 

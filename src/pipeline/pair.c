@@ -4,6 +4,7 @@
 #include "pipeline/pair.h"
 
 #include "base/status.h"
+#include "model/activity.h"
 #include "model/packed.h"
 #include "model/reader.h"
 #include "pipeline/open_spans.h"
@@ -83,6 +84,7 @@ static bool keep_begin(struct pairer *pairer, uint32_t slot, const ttr_event *ev
 static ttr_event *give_span(struct pairer *pairer, const struct waiting *waiting, int64_t end)
 {
     ttr_event *span = give(pairer, &waiting->begin);
+    span->name = activity_name(pairer->base.t, span);
     pairer->payload_at[pairer->n - 1] = pairer->fields.n + 1;
     buffer_add(&pairer->fields, waiting->fields.bytes, waiting->fields.n);
     span->kind = TTR_KIND_SPAN;
@@ -107,7 +109,7 @@ static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
     add_fields(pairer, end);
     span->payload_size = (uint32_t)(pairer->fields.n + 1 - pairer->payload_at[pairer->n - 1]);
     span->flags |= end->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED);
-    if (end->name && span->name && end->name != span->name)
+    if (end->name && span->name && end->name != span->name && !activity_is(end))
         remarks_add(&pairer->remarks, TTR_NOTE_ODD, end->offset, "pair.other-name",
                     "an end is called \"%.40s\", the begin it closes \"%.40s\"", ttr_text_get(pairer->base.t, end->name).p,
                     ttr_text_get(pairer->base.t, span->name).p);
@@ -118,7 +120,8 @@ static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
 static struct open_id id_of(const struct pairer *pairer, const ttr_event *event)
 {
     return open_id_of(pairer->base.t,
-                      &(struct open_party){event->kind, event->thread, event->track, event->category, event->link});
+                      &(struct open_party){.kind = event->kind, .thread = event->thread, .track = event->track, .category = event->category,
+                                           .task = activity_is(event) ? activity_name(pairer->base.t, event) : 0, .link = event->link});
 }
 
 static bool take_begin(struct pairer *pairer, const ttr_event *event)

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "memory_reader.h"
+#include "model/activity.h"
 #include "model/context.h"
 #include "pipeline/pair.h"
 
@@ -289,6 +290,31 @@ static void each_allocation_may_fail(void **state)
     assert_int_equal(memory_readers_open(), 0);
 }
 
+static void activities_pair_by_task_then_by_id_and_are_called_by_the_task(void **state)
+{
+    (void)state;
+    static const uint8_t id[16] = {1};
+    static const char *const names[] = {"OuterStart", "InnerStart", "OuterStop", "Left"};
+    ttr *t = ttr_new(NULL);
+    ttr_event event[4], pairs[4];
+    for (size_t i = 0; i < 4; i++) {
+        event[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .opcode = i < 2 ? 1 : 2, .time = (int64_t)i, .activity = id, .offset = i,
+                               .name = ttr_text_add(t, names[i], strlen(names[i]))};
+        activity_mark(t, &event[i], activity_task(t, event[i].name));
+    }
+    ttr_reader *reader = ttr_pair(memory_reader(t, &(struct memory_events){.event = event, .n = 4}), NULL);
+    assert_int_equal(memory_read_all(reader, pairs, 4), 2);
+    assert_string_equal(ttr_text_get(t, pairs[0].name).p, "Outer");
+    assert_int_equal(pairs[0].duration, 2);
+    assert_string_equal(ttr_text_get(t, pairs[1].name).p, "Inner"); /* by an end of another name, but of its id */
+    assert_int_equal(pairs[1].duration, 2);
+    ttr_report report;
+    assert_true(ttr_reader_report(reader, 0, &report));
+    assert_int_equal(report.notes_n, 0);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +326,7 @@ int main(void)
         cmocka_unit_test(end_of_another_name_closes_the_innermost_and_is_noted),
         cmocka_unit_test(end_before_its_begin_is_a_backward_span_of_no_length),
         cmocka_unit_test(begins_past_the_limit_pass_with_their_ends),
+        cmocka_unit_test(activities_pair_by_task_then_by_id_and_are_called_by_the_task),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests_name("pair", tests, NULL, NULL);

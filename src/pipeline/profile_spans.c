@@ -72,6 +72,8 @@ bool profile_add_forest(struct ttr_profile *profile, const ttr_tree *tree)
     spans.node = alloc_zero(profile->alloc, n, sizeof *spans.node);
     bool is_fine = spans.node != NULL;
     for (uint32_t i = 0; i < roots_n && is_fine; i++) {
+        if (spans.span[roots[i]].activity) /* they overlap, and no thread's time is theirs */
+            continue;
         spans.lane = profile_lane(profile, spans.span[roots[i]].thread);
         is_fine = spans.lane != SIZE_MAX && add_chain(&spans, roots[i]);
     }

@@ -20,6 +20,7 @@ struct slim_event {
     uint64_t duration, link, offset;
     ttr_id name, category, provider, thread, track;
     uint32_t bytes; /* of its record */
+    uint32_t activity; /* see span_stream.h */
     uint16_t source;
     uint8_t kind, flags;
 };

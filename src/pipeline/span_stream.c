@@ -1,6 +1,8 @@
 /* See span_stream.h.  Begins that wait are kept without their fields: 80 bytes each. */
 #include "pipeline/span_stream.h"
 
+#include "model/activity.h"
+
 #define OPEN_MAX ((uint32_t)1 << 20)
 #define AHEAD 8u
 
@@ -25,7 +27,8 @@ void span_stream_free(struct span_stream *stream)
 
 static struct open_id id_of(const struct span_stream *stream, const struct slim_event *event)
 {
-    return open_id_of(stream->t, &(struct open_party){event->kind, event->thread, event->track, event->category, event->link});
+    return open_id_of(stream->t, &(struct open_party){.kind = event->kind, .thread = event->thread, .track = event->track, .category = event->category,
+                                                      .task = event->activity ? event->name : 0, .link = event->link});
 }
 
 static bool give_span(struct span_stream *stream, const struct slim_event *event, int64_t end)
@@ -44,7 +47,7 @@ static bool give_pair(struct span_stream *stream, uint32_t slot, struct whole_sp
     span->lane = open_lane_of(begin->event.thread, begin->event.track);
     span->bytes += begin->event.bytes;
     span->flags |= begin->event.flags;
-    span->is_async = begin->event.kind == TTR_KIND_ASYNC_BEGIN;
+    span->is_async = begin->event.kind == TTR_KIND_ASYNC_BEGIN && begin->event.activity != SPAN_OF_THREAD;
     if (span->end < begin->event.time) {
         span->end = begin->event.time;
         span->flags |= TTR_EVENT_BACKWARD;
@@ -108,12 +111,16 @@ static bool drain(struct span_stream *stream, bool is_at_end)
     return true;
 }
 
-bool span_stream_add(struct span_stream *stream, const ttr_event *event)
+bool span_stream_add(struct span_stream *stream, const ttr_event *event, uint32_t activity)
 {
     struct slim_event slim = {.time = event->time, .duration = event->duration, .link = event->link, .offset = event->offset,
                               .name = event->name, .category = event->category, .provider = event->provider,
                               .thread = event->thread, .track = event->track, .bytes = event->payload_size,
                               .source = event->source, .kind = event->kind, .flags = event->flags};
+    if (activity_is(event)) {
+        slim.name = activity_name(stream->t, event);
+        slim.activity = event->activity ? activity : SPAN_OF_THREAD;
+    }
     if (reorder_is_full(&stream->window) && !drain(stream, false))
         return false;
     return reorder_add(&stream->window, &slim);

@@ -5,6 +5,10 @@
 #include "pipeline/open_spans.h"
 #include "pipeline/reorder.h"
 
+/* What slim_event.activity says: nothing, an activity that belongs to its thread, one that has an id, and from SPAN_ACTIVITY on whatever the sink
+ * gave to span_stream_add. */
+enum { SPAN_PLAIN, SPAN_OF_THREAD, SPAN_ACTIVITY };
+
 /* A whole span.  Spans come in the order of their ends, as far as the window reaches. */
 struct whole_span {
     const struct slim_event *event; /* the span's record, or its begin */
@@ -44,8 +48,9 @@ static inline bool span_stream_wants(unsigned kind)
                          1u << TTR_KIND_ASYNC_END);
 }
 
-/* Takes an event that is part of a span; false when memory is out. */
-TTR_MUST bool span_stream_add(struct span_stream *stream, const ttr_event *event);
+/* Takes an event that is part of a span; `activity` (SPAN_ACTIVITY or above) is kept with the begins of activities that have ids.  False when
+ * memory is out. */
+TTR_MUST bool span_stream_add(struct span_stream *stream, const ttr_event *event, uint32_t activity);
 
 /* Gives what is left: spans in the window, and begins without end, innermost first, with the time until the last event. */
 TTR_MUST bool span_stream_end(struct span_stream *stream);

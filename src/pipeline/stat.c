@@ -168,7 +168,7 @@ static ttr_status count_batch(void *own, const ttr_batch *batch, ttr_error *erro
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
             continue;
-        bool is_counted = span_stream_wants(event->kind) ? span_stream_add(&stat->spans, event) : count_event(stat, event);
+        bool is_counted = span_stream_wants(event->kind) ? span_stream_add(&stat->spans, event, SPAN_ACTIVITY) : count_event(stat, event);
         if (!is_counted)
             return fail_memory(error);
     }

@@ -6,39 +6,11 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "model/activity.h"
 #include "model/context.h"
 #include "pipeline/nest.h"
-#include "pipeline/span_stream.h"
+#include "pipeline/tree_forest.h"
 #include "pipeline/walk.h"
-
-/* What is known of a span only while the forest is built. */
-struct tree_side {
-    uint32_t lane, at;
-    bool is_pair;
-};
-
-struct tree_lane {
-    size_t number;   /* of open_lane_of */
-    int64_t last_end;
-    uint32_t last;   /* the newest unclaimed span */
-};
-
-struct ttr_tree {
-    const struct alloc *alloc;
-    ttr_tree_span *span;
-    struct tree_side *side;
-    uint32_t n;
-    size_t span_room, side_room;
-    struct tree_lane *lane;
-    size_t lanes_n, lane_room;
-    uint32_t *lane_by_number; /* plus 1 */
-    size_t numbers_n;
-    uint32_t *root;
-    size_t roots_n, root_room;
-    uint64_t overlaps;
-    bool is_disordered;
-    struct span_stream stream;
-};
 
 static int64_t end_of(const ttr_tree_span *span)
 {
@@ -96,10 +68,11 @@ static bool add_span(void *own, const struct whole_span *span)
 {
     struct ttr_tree *tree = own;
     const struct slim_event *event = span->event;
-    uint32_t lane;
-    if (span->is_async)
+    uint32_t lane = TTR_TREE_NONE;
+    bool is_activity = span->is_async && event->activity > SPAN_ACTIVITY;
+    if (span->is_async && !is_activity)
         return true;
-    if (tree->n >= TTR_TREE_NONE - 1 || !find_lane(tree, span->lane, &lane) ||
+    if (tree->n >= TTR_TREE_NONE - 1 || (!is_activity && !find_lane(tree, span->lane, &lane)) ||
         !alloc_reserve(tree->alloc, (void **)&tree->span, &tree->span_room, (size_t)tree->n + 1, sizeof *tree->span) ||
         !alloc_reserve(tree->alloc, (void **)&tree->side, &tree->side_room, (size_t)tree->n + 1, sizeof *tree->side))
         return false;
@@ -109,7 +82,9 @@ static bool add_span(void *own, const struct whole_span *span)
                                      .provider = event->provider, .thread = event->thread, .source = event->source,
                                      .flags = span->flags};
     tree->side[at] = (struct tree_side){.lane = lane, .at = (uint32_t)span->at, .is_pair = event->kind != TTR_KIND_SPAN};
-    if (span->end < tree->lane[lane].last_end)
+    if (is_activity)
+        tree->side[at].at = event->activity - SPAN_ACTIVITY - 1;
+    else if (span->end < tree->lane[lane].last_end)
         tree->is_disordered = true;
     else
         claim(tree, at);
@@ -121,7 +96,11 @@ static ttr_status add_batch(void *own, const ttr_batch *batch, ttr_error *error)
     struct ttr_tree *tree = own;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
-        if (span_stream_wants(event->kind) && !span_stream_add(&tree->stream, event))
+        if (!span_stream_wants(event->kind))
+            continue;
+        bool has_record = event->kind == TTR_KIND_ASYNC_BEGIN && activity_is(event) && event->activity;
+        uint32_t activity = has_record ? tree_keep_activity(tree, event) : SPAN_ACTIVITY;
+        if (!activity || !span_stream_add(&tree->stream, event, activity))
             return fail_memory(error);
     }
     return TTR_OK;
@@ -130,33 +109,37 @@ static ttr_status add_batch(void *own, const ttr_batch *batch, ttr_error *error)
 /* Builds all lists again, from spans sorted by (end, later begin first, as they came). */
 static void claim_again(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
+    uint32_t n = 0;
     for (size_t i = 0; i < tree->lanes_n; i++)
         tree->lane[i].last = TTR_TREE_NONE;
     for (uint32_t i = 0; i < tree->n; i++)
-        keys[i] = (struct order_key){.rank = ~order_time(tree->span[i].begin_ns), .index = i};
-    order_keys(keys, spare, tree->n);
-    for (uint32_t i = 0; i < tree->n; i++)
+        if (tree->side[i].lane != TTR_TREE_NONE)
+            keys[n++] = (struct order_key){.rank = ~order_time(tree->span[i].begin_ns), .index = i};
+    order_keys(keys, spare, n);
+    for (uint32_t i = 0; i < n; i++)
         keys[i].rank = order_time(end_of(&tree->span[keys[i].index]));
-    order_keys(keys, spare, tree->n);
+    order_keys(keys, spare, n);
     /* The stamps told the order in which spans came; what counts now is the order in which they are taken. */
-    for (uint32_t i = 0; i < tree->n; i++)
+    for (uint32_t i = 0; i < n; i++)
         tree->side[keys[i].index] = (struct tree_side){.lane = tree->side[keys[i].index].lane, .at = i};
-    for (uint32_t i = 0; i < tree->n; i++)
+    for (uint32_t i = 0; i < n; i++)
         claim(tree, keys[i].index);
 }
 
 /* Counts spans that overlap partly, by the stack of running spans of each lane; uses side->at for what is below in it. */
 static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
+    uint32_t n = 0;
     for (size_t i = 0; i < tree->lanes_n; i++)
         tree->lane[i].last = TTR_TREE_NONE;
     for (uint32_t i = 0; i < tree->n; i++)
-        keys[i] = (struct order_key){.rank = ~order_time(end_of(&tree->span[i])), .index = i};
-    order_keys(keys, spare, tree->n);
-    for (uint32_t i = 0; i < tree->n; i++)
+        if (tree->side[i].lane != TTR_TREE_NONE)
+            keys[n++] = (struct order_key){.rank = ~order_time(end_of(&tree->span[i])), .index = i};
+    order_keys(keys, spare, n);
+    for (uint32_t i = 0; i < n; i++)
         keys[i].rank = order_time(tree->span[keys[i].index].begin_ns);
-    order_keys(keys, spare, tree->n);
-    for (uint32_t i = 0; i < tree->n; i++) {
+    order_keys(keys, spare, n);
+    for (uint32_t i = 0; i < n; i++) {
         uint32_t at = keys[i].index;
         const ttr_tree_span *span = &tree->span[at];
         uint32_t *top = &tree->lane[tree->side[at].lane].last;
@@ -171,7 +154,7 @@ static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct
 /* Turns the lists of unclaimed spans, newest first, into chains of roots by begin. */
 static bool list_roots(struct ttr_tree *tree)
 {
-    if (!alloc_reserve(tree->alloc, (void **)&tree->root, &tree->root_room, tree->lanes_n, sizeof *tree->root))
+    if (!alloc_reserve(tree->alloc, (void **)&tree->root, &tree->root_room, tree->lanes_n + 1, sizeof *tree->root))
         return false;
     for (size_t i = 0; i < tree->lanes_n; i++) {
         uint32_t first = TTR_TREE_NONE;
@@ -217,10 +200,11 @@ static bool finish(struct ttr_tree *tree)
         return false;
     if (tree->is_disordered)
         claim_again(tree, keys, keys + tree->n);
-    bool is_listed = list_roots(tree);
+    bool is_listed = list_roots(tree) && tree_nest_activities(tree, keys, keys + tree->n);
     for (size_t i = 0; i < tree->roots_n && is_listed; i++)
         set_depths(tree, tree->root[i]);
-    count_overlaps(tree, keys, keys + tree->n);
+    if (is_listed)
+        count_overlaps(tree, keys, keys + tree->n);
     alloc_free(tree->alloc, keys, room, sizeof *keys);
     alloc_free(tree->alloc, tree->side, tree->side_room, sizeof *tree->side);
     tree->side = NULL;
@@ -235,6 +219,7 @@ ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
         (void)fail_memory(error);
         return NULL;
     }
+    tree->t = t;
     tree->alloc = &t->counted;
     span_stream_init(&tree->stream, t, add_span, tree);
     ttr_status status = walk_events(in, &walk, error);
@@ -274,6 +259,7 @@ void ttr_tree_free(ttr_tree *tree)
     alloc_free(alloc, tree->side, tree->side_room, sizeof *tree->side);
     alloc_free(alloc, tree->lane, tree->lane_room, sizeof *tree->lane);
     alloc_free(alloc, tree->lane_by_number, tree->numbers_n, sizeof *tree->lane_by_number);
+    alloc_free(alloc, tree->activity, tree->activity_room, sizeof *tree->activity);
     alloc_free(alloc, tree->root, tree->root_room, sizeof *tree->root);
     alloc_free(alloc, tree, 1, sizeof *tree);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "memory_reader.h"
+#include "model/activity.h"
 #include "model/context.h"
 
 #define N 2000
@@ -247,6 +248,101 @@ static bool grows_through(ttr *t, const ttr_event *given, size_t n)
     return is_through;
 }
 
+/* A begin or end of an activity "Work". */
+static ttr_event activity_event(ttr *t, uint8_t kind, int64_t time, const uint8_t *id, const uint8_t *related)
+{
+    bool begins = kind == TTR_KIND_ASYNC_BEGIN;
+    ttr_event event = {.kind = TTR_KIND_INSTANT, .opcode = begins ? 1 : 2, .time = time, .activity = id, .related = related,
+                       .name = begins ? ttr_text_add(t, "WorkStart", 9) : ttr_text_add(t, "WorkStop", 8), .thread = context_thread(t, 0, 9, (uint64_t)time)};
+    activity_mark(t, &event, activity_task(t, event.name));
+    assert_int_equal(event.kind, kind);
+    return event;
+}
+
+static void activities_nest_by_their_ids_on_any_thread(void **state)
+{
+    (void)state;
+    /* Paths //1/, //1/2/ and //1/2/3/, which says what it is related to; the last is no path. */
+    static const uint8_t one[16] = {0x10, [12] = 0xBD, 0x99, 0x9D, 0x59}, two[16] = {0x12, [12] = 0xBF, 0x99, 0x9D, 0x59};
+    static const uint8_t three[16] = {0x12, 0x30, [12] = 0xBF, 0xC9, 0x9D, 0x59}, other[16] = {7, [15] = 7};
+    ttr *t = ttr_new(NULL);
+    const ttr_tree_span *span;
+    const uint32_t *root;
+    size_t n = 0;
+    (void)ttr_text_add(t, "Work", 4);
+    events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 10, one, NULL);
+    events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 20, three, one); /* the id counts for more than the path */
+    events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 30, two, NULL);
+    events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 35, other, two);
+    events[n++] = activity_event(t, TTR_KIND_ASYNC_END, 40, three, NULL);
+    events[n++] = activity_event(t, TTR_KIND_ASYNC_END, 60, one, NULL);
+    events[n++] = activity_event(t, TTR_KIND_ASYNC_END, 80, two, NULL); /* outlives its parent */
+    events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 90, other, other);
+    for (size_t i = 0; i < n; i++)
+        events[i].offset = i;
+    ttr_tree *tree = tree_of(t, n);
+    assert_int_equal(ttr_tree_spans(tree, &span), 5);
+    assert_int_equal(ttr_tree_roots(tree, &root), 1);
+    uint32_t first = root[0], child = span[first].first_child, second = span[child].next;
+    assert_string_equal(ttr_text_get(t, span[first].name).p, "Work");
+    assert_string_equal(ttr_text_get(t, span[first].activity).p, "//1/");
+    assert_int_equal(span[first].duration, 50);
+    assert_int_equal(span[first].self, 10); /* 20 to 40 and 30 to 60 are covered */
+    assert_string_equal(ttr_text_get(t, span[child].activity).p, "//1/2/3/");
+    assert_string_equal(ttr_text_get(t, span[second].activity).p, "//1/2/");
+    assert_int_equal(span[second].next, TTR_TREE_NONE);
+    assert_int_equal(span[second].depth, 1);
+    uint32_t inner = span[second].first_child;
+    assert_string_equal(ttr_text_get(t, span[inner].activity).p, "07000000000000000000000000000007");
+    assert_int_equal(span[inner].depth, 2);
+    assert_true(span[inner].flags & TTR_EVENT_PARTIAL);
+    assert_int_equal(span[span[inner].first_child].begin_ns, 90); /* the same id is open: inside of it */
+    ttr_tree_free(tree);
+    ttr_free(t);
+}
+
+static void activities_without_ids_nest_on_their_threads(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    const ttr_tree_span *span;
+    (void)ttr_text_add(t, "Work", 4);
+    events[0] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 10, NULL, NULL);
+    events[1] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 10, NULL, NULL);
+    events[2] = activity_event(t, TTR_KIND_ASYNC_END, 11, NULL, NULL); /* of another thread */
+    events[3] = activity_event(t, TTR_KIND_ASYNC_END, 10, NULL, NULL);
+    events[3].time = 12;
+    ttr_tree *tree = tree_of(t, 4);
+    assert_int_equal(ttr_tree_spans(tree, &span), 2);
+    assert_int_equal(span[0].parent, 1);
+    assert_int_equal(span[0].duration, 2);
+    assert_int_equal(span[0].activity, 0);
+    assert_true(span[1].flags & TTR_EVENT_PARTIAL);
+    ttr_tree_free(tree);
+    ttr_free(t);
+}
+
+static bool nests_activities(ttr *t, const ttr_event *some, size_t n)
+{
+    static const uint8_t ids[2][16] = {{1}, {2}};
+    (void)some;
+    ttr_event own[20];
+    for (size_t i = 0; i < 20; i++)
+        own[i] = (ttr_event){.kind = TTR_KIND_ASYNC_BEGIN, .opcode = 1, .time = (int64_t)i, .activity = ids[i % 2], .related = ids[1], .link = i};
+    ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = own, .n = n < 20 ? n : 20});
+    ttr_tree *tree = ttr_tree_new(t, reader, NULL, NULL, NULL);
+    bool is_fine = tree != NULL;
+    ttr_tree_free(tree);
+    ttr_close(reader);
+    return is_fine;
+}
+
+static void each_allocation_for_activities_may_fail(void **state)
+{
+    (void)state;
+    memory_fail_each(nests_activities, 20);
+}
+
 static void each_allocation_may_fail(void **state)
 {
     (void)state;
@@ -299,6 +395,9 @@ int main(void)
         cmocka_unit_test(equal_intervals_and_partial_overlaps),
         cmocka_unit_test(unfinished_spans_last_until_the_end_and_async_ones_are_left_out),
         cmocka_unit_test(empty_trace_has_an_empty_forest),
+        cmocka_unit_test(activities_nest_by_their_ids_on_any_thread),
+        cmocka_unit_test(activities_without_ids_nest_on_their_threads),
+        cmocka_unit_test(each_allocation_for_activities_may_fail),
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(real_traces_overlap_as_counted_elsewhere),
     };

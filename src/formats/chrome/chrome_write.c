@@ -6,6 +6,7 @@
 #include "base/jsontext.h"
 #include "encodings/timeline.h"
 #include "formats/chrome/chrome.h"
+#include "model/activity.h"
 
 /* Bytes of a blob that are shown. */
 #define BLOB_MAX 4096
@@ -202,7 +203,7 @@ static void write_shaped(struct ttr_writer *out, const ttr_event *event, const s
     struct chrome_line line = {.phase = shape->phase, .ids = thread->ids, .ids_n = thread->ids_n};
     line.time_ns = chrome_time(own, event);
     line.category = chrome_string(out, event->category, "", event->offset);
-    line.name = chrome_string(out, event->name, shape->name, event->offset);
+    line.name = chrome_string(out, activity_name(out->t, event), shape->name, event->offset);
     add_extra(&line, out->t, event, extra);
     chrome_begin(out, &line);
     add_args(out, event);

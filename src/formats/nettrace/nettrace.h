@@ -51,6 +51,7 @@ struct nettrace_type {
     bool may_lie;
     bool has_places;                       /* what stands behind its fields is theirs */
     ttr_id schema, name, provider;
+    ttr_id task;                           /* of start and stop events, see model/activity.h */
     uint64_t keyword;
     uint8_t level, opcode, kind;
     uint8_t symbols;                       /* what its events say of code; see nettrace_symbols.c */
@@ -326,6 +327,7 @@ struct nettrace_said {
     uint32_t level;
     uint8_t opcode;
     bool has_places;                  /* fields that lie elsewhere in the payload */
+    bool is_known;                    /* name and fields are not said, but known of the runtime */
     struct type *root[NETTRACE_LIES]; /* the payload in each reading; [0] NULL = unknown; [1] NULL = it cannot lie */
     const uint8_t *bytes;             /* all of it but the number, to know it again */
     size_t bytes_n;

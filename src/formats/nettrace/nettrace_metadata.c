@@ -16,6 +16,7 @@
 #include "base/utf.h"
 #include "encodings/clr_events.h"
 #include "formats/nettrace/nettrace.h"
+#include "model/activity.h"
 
 #define DEPTH_MAX 24u
 #define LEAST_FIELD 6u /* bytes a declared field takes */
@@ -246,6 +247,23 @@ static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *
     return id == UINT32_MAX ? 0 : id;
 }
 
+/* Which of the runtime's own events begin and end something on one thread. */
+static uint8_t opcode_of(const char *name)
+{
+    static const char *const tasks[] = {"AssemblyLoader/", "Contention", "ExceptionCatch", "ExceptionFilter", "ExceptionFinally", "GCFinalizers",
+                                        "GCRestartEE", "GCSuspendEE", "TieredCompilation/BackgroundJit", "TypeLoad/", "WaitHandleWait"};
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        const char *rest = name + strlen(tasks[i]);
+        if (strncmp(name, tasks[i], strlen(tasks[i])) != 0)
+            continue;
+        if (strncmp(rest, "Start", 5) == 0 || strncmp(rest, "Begin", 5) == 0)
+            return ACTIVITY_START;
+        if (strncmp(rest, "Stop", 4) == 0 || strncmp(rest, "End", 3) == 0)
+            return ACTIVITY_STOP;
+    }
+    return 0;
+}
+
 /* An event of the runtime's own comes without name and fields, which are known beforehand; what is not known of its name is provider/id. */
 bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *said)
 {
@@ -256,6 +274,8 @@ bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *s
         const struct clr_making making = {.arena = &reader->arena, .pointer_bytes = reader->pointer_bytes, .guid_role = NETTRACE_ROLE_GUID};
         uint32_t id = intern_add(&reader->t->strings, known->name, strlen(known->name));
         said->root[0] = clr_event_type(&making, known);
+        said->is_known = true;
+        said->opcode = opcode_of(known->name);
         said->name = id == UINT32_MAX ? 0 : id;
         return said->root[0] && said->name;
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/nettrace/nettrace.h"
+#include "model/activity.h"
 
 void nettrace_order_init(struct nettrace_order *order)
 {
@@ -216,6 +217,8 @@ static inline bool give(struct nettrace_reader *reader, struct nettrace_run *run
     event->flags |= h->cpu != UINT32_MAX ? TTR_EVENT_HAS_CPU : 0;
     if (NETTRACE_UNLIKELY(h->labels))
         nettrace_labels_apply(reader, event);
+    if (NETTRACE_UNLIKELY(event->opcode))
+        activity_mark(reader->t, event, type->task);
     if (NETTRACE_UNLIKELY(h->ticks < order->given && order->has_given && !reader->gives_blocks))
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.late",
                    "an event is older than those before a sequence point or a sorted event that it stands behind; it is given late");

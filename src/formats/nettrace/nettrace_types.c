@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
+#include "model/activity.h"
 
 void nettrace_types_init(struct nettrace_reader *reader)
 {
@@ -107,6 +108,11 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
                                    .opcode = said->opcode, .has_places = said->has_places, .number = said->number};
     type->symbols = nettrace_symbols_kind(ttr_text_get(reader->t, said->provider), said->id);
     type->kind = is_sample(reader, said) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
+    if (type->opcode == 0 && !said->is_known)
+        type->opcode = activity_opcode(ttr_text_get(reader->t, said->name));
+    type->task = activity_task(reader->t, said->name);
+    if (!type->task)
+        return fail_memory(reader->error);
     ttr_status status = compile(reader, type, said, offset);
     if (status != TTR_OK)
         return status;

@@ -13,6 +13,7 @@
  * follows until the interned state is cleared. */
 #include "base/hash.h"
 #include "formats/perfetto/perfetto.h"
+#include "model/activity.h"
 
 /* Bytes of a blob that are kept, as hexadecimal digits. */
 #define BLOB_MOST 4096
@@ -140,7 +141,7 @@ static void write_async(struct perfetto *p, const ttr_event *event)
     struct open_event open = perfetto_begin_event(p, event->time, types[part], track->uuid);
     if (!is_end) {
         add_category(p, event->category);
-        add_name(p, event->name, NULL);
+        add_name(p, activity_name(p->out->t, event), NULL);
     }
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (!is_end)

@@ -7,11 +7,12 @@
 #include "encodings/timeline.h"
 #include "formats/text/text_color.h"
 #include "formats/text/text_fields.h"
+#include "model/activity.h"
 #include "model/output.h"
 
 /* Of a line without its names and fields: words, colours, numbers. */
 #define LINE_TEXT 512
-#define LINE_NUMBERS (16 * NUMBER_MAX)
+#define LINE_NUMBERS (16 * NUMBER_MAX + 2 * ACTIVITY_TEXT_MAX)
 
 enum time_style { TIME_AUTO, TIME_ISO, TIME_SECONDS, TIME_NS, TIME_DELTA };
 
@@ -209,19 +210,15 @@ static char *put_attributes(char *at, const ttr *t, const ttr_event *event)
     return put_tag(at, event);
 }
 
-static char *put_bytes16(char *at, const char *key, const uint8_t *bytes)
+static char *put_activity(char *at, const char *key, const uint8_t *id, uint64_t pid)
 {
-    if (!bytes)
+    if (!id)
         return at;
     at = put_text(at, key);
-    for (size_t i = 0; i < 16; i++) {
-        *at++ = "0123456789abcdef"[bytes[i] >> 4];
-        *at++ = "0123456789abcdef"[bytes[i] & 15];
-    }
-    return at;
+    return at + activity_text(at, id, pid);
 }
 
-static char *put_rare(char *at, const ttr_event *event)
+static char *put_rare(char *at, const ttr_event *event, uint64_t pid)
 {
     static const char *const levels[] = {"none", "trace", "debug", "info", "warning", "error", "fatal"};
     if (event->level && event->level < sizeof levels / sizeof *levels)
@@ -238,8 +235,8 @@ static char *put_rare(char *at, const ttr_event *event)
         at = put_hex(put_text(at, " keyword="), event->keyword);
     if (event->opcode)
         at = put_u64(put_text(at, " opcode="), event->opcode);
-    at = put_bytes16(at, " activity=", event->activity);
-    return put_bytes16(at, " related=", event->related);
+    at = put_activity(at, " activity=", event->activity, pid);
+    return put_activity(at, " related=", event->related, pid);
 }
 
 static void gather(struct ttr_writer *out, const ttr_event *event, struct names *names)
@@ -270,7 +267,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     at = put_kind(at, own, event->kind);
     at = put_thread(at, &names);
     at = put_attributes(at, out->t, event);
-    at = put_rare(at, event);
+    at = put_rare(at, event, names.known.pid);
     if (names.source.n)
         at = put_piece(put_text(at, " source="), names.source);
     buffer_filled(&out->buffer, (size_t)(at - begin));

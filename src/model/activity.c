@@ -1,0 +1,151 @@
+/* Activities.  A path of .NET:
+ *
+ *   [0..11]  nibbles, the high one of a byte first: 0 = end   1..10 = that number   11 = an overflow follows ("$")   12..15 = the number has 1..4 bytes
+ *            from the next byte on, the lowest first; where it is a high nibble, the low one stands above them
+ *   [12..15] the sum of the three words before and 0x599D99AD, in newer runtimes XOR the pid */
+#include "model/activity.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/hash.h"
+#include "base/number.h"
+#include "model/context.h"
+
+enum { PATH_BYTES = 12, NIBBLE_LAST_NUMBER = 10, NIBBLE_OVERFLOW = 11, NIBBLE_BYTES = 12 };
+
+static bool ends_with(ttr_text name, const char *end)
+{
+    size_t n = strlen(end);
+    return name.n >= n && memcmp(name.p + name.n - n, end, n) == 0;
+}
+
+uint8_t activity_opcode(ttr_text name)
+{
+    return ends_with(name, "Start") ? ACTIVITY_START : ends_with(name, "Stop") ? ACTIVITY_STOP : 0;
+}
+
+/* A name without the version of its event ("ContentionStart_V1"). */
+static ttr_text without_version(ttr_text name)
+{
+    size_t n = name.n;
+    while (n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
+        n--;
+    bool has_version = n < name.n && n > 2 && name.p[n - 1] == 'V' && name.p[n - 2] == '_';
+    return has_version ? (ttr_text){name.p, n - 2} : name;
+}
+
+/* The part of a name that begin and end have in common: all of it where nothing would be left. */
+static ttr_text task_of(ttr_text name)
+{
+    static const char *const ends[] = {"Start", "Stop", "Begin", "End"};
+    ttr_text task = without_version(name);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n = strlen(ends[i]);
+        if (!ends_with(task, ends[i]))
+            continue;
+        task.n -= n;
+        task.n -= task.n > 0 && task.p[task.n - 1] == '/';
+        return task.n ? task : name;
+    }
+    return name;
+}
+
+ttr_id activity_task(ttr *t, ttr_id name)
+{
+    ttr_text text = ttr_text_get(t, name), task = task_of(text);
+    return task.n == text.n ? name : ttr_text_add(t, task.p, task.n);
+}
+
+/* The same in every reading, whatever ids there are. */
+static uint64_t link_on_thread(const ttr *t, ttr_id thread, ttr_id task)
+{
+    ttr_thread known = {0};
+    ttr_text text = ttr_text_get(t, task);
+    (void)ttr_thread_get(t, thread, &known);
+    return hash_pair(known.tid, hash_bytes(text.p, text.n));
+}
+
+void activity_mark(const ttr *t, ttr_event *event, ttr_id task)
+{
+    if (event->kind != TTR_KIND_INSTANT || (event->opcode != ACTIVITY_START && event->opcode != ACTIVITY_STOP))
+        return;
+    const uint8_t *id = event->activity;
+    event->kind = event->opcode == ACTIVITY_START ? TTR_KIND_ASYNC_BEGIN : TTR_KIND_ASYNC_END;
+    event->link = id ? hash_pair(load_u64le(id), load_u64le(id + 8)) : link_on_thread(t, event->thread, task);
+}
+
+ttr_id activity_name(const ttr *t, const ttr_event *event)
+{
+    if (!activity_is(event))
+        return event->name;
+    ttr_text text = ttr_text_get(t, event->name), task = task_of(text);
+    ttr_id id = task.n == text.n ? 0 : ttr_text_find(t, task.p, task.n);
+    return id ? id : event->name;
+}
+
+static unsigned nibble_at(const uint8_t *id, unsigned at)
+{
+    return at & 1 ? id[at / 2] & 15u : id[at / 2] >> 4;
+}
+
+/* Takes a number of several bytes whose nibble is at `at`; false where it does not end with the path. */
+static bool take_number(const uint8_t *id, unsigned *at, uint64_t *number)
+{
+    unsigned bytes = nibble_at(id, *at) - NIBBLE_BYTES + 1, begin = *at / 2 + 1;
+    if (begin + bytes > PATH_BYTES)
+        return false;
+    *number = *at & 1 ? 0 : id[*at / 2] & 15u;
+    for (unsigned i = bytes; i > 0; i--)
+        *number = *number << 8 | id[begin + i - 1];
+    *at = 2 * (begin + bytes);
+    return true;
+}
+
+/* Puts a path; 0 where it is none. */
+static size_t put_path(char *to, const uint8_t *id)
+{
+    size_t n = 0;
+    to[n++] = '/';
+    for (unsigned at = 0; at < 2 * PATH_BYTES && nibble_at(id, at) != 0;) {
+        uint64_t number = nibble_at(id, at);
+        bool is_overflow = number == NIBBLE_OVERFLOW;
+        at += is_overflow;
+        if (is_overflow && (at == 2 * PATH_BYTES || nibble_at(id, at) < NIBBLE_BYTES))
+            return 0;
+        if (!is_overflow && number <= NIBBLE_LAST_NUMBER)
+            at++;
+        else if (!take_number(id, &at, &number))
+            break;
+        to[n++] = is_overflow ? '$' : '/';
+        n += number_put_u64(to + n, number);
+    }
+    to[n++] = '/';
+    return n > 2 ? n : 0;
+}
+
+static bool is_path(const uint8_t *id, uint64_t pid)
+{
+    uint32_t sum = load_u32le(id) + load_u32le(id + 4) + load_u32le(id + 8) + 0x599D99ADu, stored = load_u32le(id + PATH_BYTES);
+    return stored == sum || (pid && stored == (sum ^ (uint32_t)pid));
+}
+
+size_t activity_text(char *to, const uint8_t *id, uint64_t pid)
+{
+    size_t n = is_path(id, pid) ? put_path(to, id) : 0;
+    for (size_t i = 0; n == 0 && i < 16; i++) {
+        to[2 * i] = "0123456789abcdef"[id[i] >> 4];
+        to[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
+    }
+    return n ? n : 32;
+}
+
+size_t activity_parent(ttr_text path)
+{
+    if (path.n < 4 || path.p[0] != '/')
+        return 0;
+    size_t n = path.n - 1;
+    while (n > 1 && path.p[n - 1] != '/' && path.p[n - 1] != '$')
+        n--;
+    return n > 2 && path.p[n - 1] == '/' ? n : 0; /* what lies between is not known of an overflow */
+}
