@@ -28,6 +28,9 @@ size_t number_put_double(char *to, double x);
 /* Unix ns as "2026-11-21T01:10:13.000000123Z". */
 size_t number_put_iso(char *to, int64_t unix_ns);
 
+/* Unix seconds as "2026-11-21T01:10:13", whatever the year. */
+size_t number_put_date_time(char *to, int64_t unix_s);
+
 /* Whole text [p, p+n) as a number; false when it is not one or does not fit.  Decimal, or hexadecimal after 0x. */
 bool number_get_u64(const char *p, size_t n, uint64_t *x);
 bool number_get_i64(const char *p, size_t n, int64_t *x);

@@ -14,39 +14,56 @@ static size_t put_two(char *to, uint64_t x)
     return 2;
 }
 
+/* A year as "%04d" prints it. */
+static size_t put_year(char *to, int64_t year)
+{
+    char digits[NUMBER_MAX];
+    size_t n = number_put_u64(digits, year < 0 ? 0 - (uint64_t)year : (uint64_t)year), at = 0;
+    if (year < 0)
+        to[at++] = '-';
+    for (size_t zeros = n + at; zeros < 4; zeros++)
+        to[at++] = '0';
+    for (size_t i = 0; i < n; i++)
+        to[at++] = digits[i];
+    return at;
+}
+
 static size_t put_date(char *to, int64_t days)
 {
-    /* Years from March in cycles of 400 years, 146097 days; the years of int64 ns are all positive. */
-    uint64_t day = (uint64_t)(days + DAYS_FROM_0000_03_01_TO_1970);
-    uint64_t cycle = day / 146097, day_of_cycle = day % 146097;
+    /* Years from March in cycles of 400 years, 146097 days. */
+    int64_t day = days + DAYS_FROM_0000_03_01_TO_1970;
+    int64_t cycle = day / 146097 - (day % 146097 < 0);
+    uint64_t day_of_cycle = (uint64_t)(day - cycle * 146097);
     uint64_t year_of_cycle =
         (day_of_cycle - day_of_cycle / 1460 + day_of_cycle / 36524 - day_of_cycle / 146096) / 365;
     uint64_t day_of_year = day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
     uint64_t month_from_march = (5 * day_of_year + 2) / 153;
     uint64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
-    uint64_t year = cycle * 400 + year_of_cycle + (month < 3);
-    put_two(to, year / 100);
-    put_two(to + 2, year % 100);
-    to[4] = '-';
-    put_two(to + 5, month);
-    to[7] = '-';
-    put_two(to + 8, day_of_year - (153 * month_from_march + 2) / 5 + 1);
-    return 10;
+    size_t n = put_year(to, cycle * 400 + (int64_t)year_of_cycle + (month < 3));
+    to[n++] = '-';
+    n += put_two(to + n, month);
+    to[n++] = '-';
+    return n + put_two(to + n, day_of_year - (153 * month_from_march + 2) / 5 + 1);
 }
 
-size_t number_put_iso(char *to, int64_t unix_ns)
+size_t number_put_date_time(char *to, int64_t unix_s)
 {
-    int64_t seconds = unix_ns / NS_PER_SECOND - (unix_ns % NS_PER_SECOND < 0);
-    uint64_t ns = (uint64_t)(unix_ns % NS_PER_SECOND + (unix_ns % NS_PER_SECOND < 0 ? NS_PER_SECOND : 0));
-    int64_t days = seconds / SECONDS_PER_DAY - (seconds % SECONDS_PER_DAY < 0);
-    uint64_t of_day = (uint64_t)(seconds - days * SECONDS_PER_DAY);
+    int64_t days = unix_s / SECONDS_PER_DAY - (unix_s % SECONDS_PER_DAY < 0);
+    uint64_t of_day = (uint64_t)(unix_s - days * SECONDS_PER_DAY);
     size_t n = put_date(to, days);
     to[n++] = 'T';
     n += put_two(to + n, of_day / 3600);
     to[n++] = ':';
     n += put_two(to + n, of_day / 60 % 60);
     to[n++] = ':';
-    n += put_two(to + n, of_day % 60);
+    return n + put_two(to + n, of_day % 60);
+}
+
+size_t number_put_iso(char *to, int64_t unix_ns)
+{
+    int64_t seconds = unix_ns / NS_PER_SECOND - (unix_ns % NS_PER_SECOND < 0);
+    uint64_t ns = (uint64_t)(unix_ns % NS_PER_SECOND + (unix_ns % NS_PER_SECOND < 0 ? NS_PER_SECOND : 0));
+    size_t n = number_put_date_time(to, seconds);
     /* 10^9 + ns always has ten digits; the point then takes the place of the first. */
     number_put_u64(to + n, NS_PER_SECOND + ns);
     to[n] = '.';

@@ -33,9 +33,26 @@ static void the_first_and_last_instants_are_written(void **state)
     support_assert_text(text, number_put_iso(text, -1), "1969-12-31T23:59:59.999999999Z");
 }
 
+static void seconds_of_any_year_become_dates(void **state)
+{
+    static const struct {
+        int64_t s;
+        const char *text;
+    } cases[] = {{0, "1970-01-01T00:00:00"}, {-1, "1969-12-31T23:59:59"}, {951782400, "2000-02-29T00:00:00"}, {2000000000, "2033-05-18T03:33:20"},
+                 {253402300800, "10000-01-01T00:00:00"}, {-62167219201, "-001-12-31T23:59:59"}, {-62167219200, "0000-01-01T00:00:00"},
+                 {INT64_MAX, "292277026596-12-04T15:30:07"}, {INT64_MIN, "-292277022657-01-27T08:29:52"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[NUMBER_MAX + 1] = "";
+        text[number_put_date_time(text, cases[i].s)] = '\0';
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seconds_of_any_year_become_dates),
         cmocka_unit_test(dates_agree_with_the_c_library),
         cmocka_unit_test(the_first_and_last_instants_are_written),
     };

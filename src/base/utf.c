@@ -150,3 +150,59 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
     }
     return n;
 }
+
+size_t utf8_put(char *to, uint32_t c)
+{
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+        c = 0xfffd;
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        to[0] = (char)(0xc0 | c >> 6);
+        to[1] = (char)(0x80 | (c & 63));
+        return 2;
+    }
+    if (c < 0x10000) {
+        to[0] = (char)(0xe0 | c >> 12);
+        to[1] = (char)(0x80 | (c >> 6 & 63));
+        to[2] = (char)(0x80 | (c & 63));
+        return 3;
+    }
+    to[0] = (char)(0xf0 | c >> 18);
+    to[1] = (char)(0x80 | (c >> 12 & 63));
+    to[2] = (char)(0x80 | (c >> 6 & 63));
+    to[3] = (char)(0x80 | (c & 63));
+    return 4;
+}
+
+size_t utf8_from_utf16be(char *to, const uint8_t *p, size_t units)
+{
+    size_t n = 0;
+    for (size_t at = 0; at < units; at++) {
+        uint32_t c = load_u16be(p + 2 * at);
+        if (c >> 10 == 0x36 && units - at > 1 && load_u16be(p + 2 * at + 2) >> 10 == 0x37) {
+            at++;
+            c = 0x10000 + ((c & 0x3ff) << 10) + (load_u16be(p + 2 * at) & 0x3ffu);
+        }
+        n += utf8_put(to + n, c);
+    }
+    return n;
+}
+
+size_t utf8_from_utf32(char *to, const uint8_t *p, size_t units, bool is_big_endian)
+{
+    size_t n = 0;
+    for (size_t at = 0; at < units; at++)
+        n += utf8_put(to + n, is_big_endian ? load_u32be(p + 4 * at) : load_u32le(p + 4 * at));
+    return n;
+}
+
+size_t utf8_from_latin1(char *to, const uint8_t *p, size_t n)
+{
+    size_t put = 0;
+    for (size_t at = 0; at < n; at++)
+        put += utf8_put(to + put, p[at]);
+    return put;
+}

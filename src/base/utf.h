@@ -21,4 +21,13 @@ size_t utf8_cut(const void *p, size_t n, size_t limit);
  * without their other half become U+FFFD. */
 size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units);
 
+/* The same of UTF-16, big-endian; of UTF-32 in either order, with room for 4 bytes each, where what is no character becomes U+FFFD; and of ISO
+ * 8859-1, with room for 2 bytes each. */
+size_t utf8_from_utf16be(char *to, const uint8_t *p, size_t units);
+size_t utf8_from_utf32(char *to, const uint8_t *p, size_t units, bool is_big_endian);
+size_t utf8_from_latin1(char *to, const uint8_t *p, size_t n);
+
+/* Writes one character, at most 4 bytes, and gives how many; what is none becomes U+FFFD. */
+size_t utf8_put(char *to, uint32_t c);
+
 #endif

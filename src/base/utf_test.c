@@ -1,6 +1,7 @@
 /* UTF-8 checks against a slow decoder that knows nothing of tables. */
 #include "base/utf.h"
 
+#include "base/endian.h"
 #include "support.h"
 
 /* Length of the character at p by decoding and looking at the code point; 0 when it is none. */
@@ -144,7 +145,31 @@ static void utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length(void
         size_t n = utf8_from_utf16le(fast, bytes, count);
         assert_int_equal(n, slowly_from_utf16(slow, units, count));
         assert_memory_equal(fast, slow, n);
+        for (size_t i = 0; i < count; i++)
+            store_u16be(bytes + 2 * i, units[i]);
+        assert_int_equal(utf8_from_utf16be(fast, bytes, count), n);
+        assert_memory_equal(fast, slow, n);
     }
+}
+
+static void utf_32_and_latin_1_become_utf_8_and_what_is_no_character_is_replaced(void **state)
+{
+    static const uint32_t codes[] = {0x41, 0x7ff, 0x800, 0xd7ff, 0xd800, 0xdfff, 0xe000, 0xffff, 0x10000, 0x10ffff, 0x110000, 0xffffffff};
+    static const char expected[] = "A\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbd\xef\xbf\xbd\xee\x80\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"
+                                   "\xef\xbf\xbd\xef\xbf\xbd";
+    uint8_t little[sizeof codes], big[sizeof codes];
+    char to[4 * sizeof codes / sizeof *codes];
+    (void)state;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        store_u32le(little + 4 * i, codes[i]);
+        store_u32be(big + 4 * i, codes[i]);
+    }
+    assert_int_equal(utf8_from_utf32(to, little, sizeof codes / sizeof *codes, false), sizeof expected - 1);
+    assert_memory_equal(to, expected, sizeof expected - 1);
+    assert_int_equal(utf8_from_utf32(to, big, sizeof codes / sizeof *codes, true), sizeof expected - 1);
+    assert_memory_equal(to, expected, sizeof expected - 1);
+    assert_int_equal(utf8_from_latin1(to, (const uint8_t *)"a\x80\xff", 3), 5);
+    assert_memory_equal(to, "a\xc2\x80\xc3\xbf", 5);
 }
 
 int main(void)
@@ -155,6 +180,7 @@ int main(void)
         cmocka_unit_test(good_text_is_valid_and_broken_text_is_not),
         cmocka_unit_test(a_bad_byte_is_found_at_every_place),
         cmocka_unit_test(utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length),
+        cmocka_unit_test(utf_32_and_latin_1_become_utf_8_and_what_is_no_character_is_replaced),
         cmocka_unit_test(cuts_end_on_the_last_boundary_before_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

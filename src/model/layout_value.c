@@ -325,32 +325,6 @@ size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit)
     return SIZE_MAX;
 }
 
-static size_t put_utf8(char *to, uint32_t c)
-{
-    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        c = 0xfffd;
-    if (c < 0x80) {
-        to[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        to[0] = (char)(0xc0 | c >> 6);
-        to[1] = (char)(0x80 | (c & 63));
-        return 2;
-    }
-    if (c < 0x10000) {
-        to[0] = (char)(0xe0 | c >> 12);
-        to[1] = (char)(0x80 | (c >> 6 & 63));
-        to[2] = (char)(0x80 | (c & 63));
-        return 3;
-    }
-    to[0] = (char)(0xf0 | c >> 18);
-    to[1] = (char)(0x80 | (c >> 12 & 63));
-    to[2] = (char)(0x80 | (c >> 6 & 63));
-    to[3] = (char)(0x80 | (c & 63));
-    return 4;
-}
-
 void value_wide_text(const struct value_place *place, size_t n, ttr_value *value)
 {
     unsigned encoding = place->step->load, unit = encoding == ENCODING_UTF16LE || encoding == ENCODING_UTF16BE ? 2 : 4;
@@ -371,7 +345,7 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
     }
     while (p < end) {
         if ((size_t)(end - p) < unit) {
-            at += put_utf8(to + at, 0xfffd);
+            at += utf8_put(to + at, 0xfffd);
             break;
         }
         uint32_t c = load_character(p, encoding);
@@ -383,7 +357,7 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
             c = 0x10000 + ((c & 0x3ff) << 10) + (low & 0x3ff);
             p += unit;
         }
-        at += put_utf8(to + at, c);
+        at += utf8_put(to + at, c);
     }
     value->text = (ttr_text){to, at};
 }

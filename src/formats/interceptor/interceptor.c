@@ -1,0 +1,213 @@
+/* Reading the files of EventHeader's test interceptor.
+ *
+ * A record is believed when its size is possible, its name is one of EventHeader's with the level that the event has, and its flags
+ * are known; behind damage the next such place is searched byte by byte.
+ * Left out: writing. */
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/status.h"
+#include "encodings/event_header.h"
+#include "formats/interceptor/interceptor_format.h"
+#include "model/input.h"
+
+/* What must be seen of a record to believe it. */
+#define LOOK (INTERCEPTOR_SIZE + EVENT_HEADER_NAME_MAX + EVENT_HEADER_BYTES)
+
+struct interceptor {
+    struct event_headers *headers;
+    uint64_t at;           /* offset of the next record */
+    uint64_t lost_from;    /* of the bytes passed over, UINT64_MAX = none */
+    const char *trouble;   /* why a record is none at lost_from */
+    bool is_big_endian;
+};
+
+struct record {
+    uint32_t size, body;   /* body: offset of the event in it */
+    ttr_text name;
+    const char *trouble;   /* why it is none */
+};
+
+static bool is_level_right(ttr_text text, const uint8_t *event)
+{
+    struct event_header_name name;
+    return event_header_name_take(text, &name) && name.level == event[7] && (event[0] & ~EVENT_HEADER_FLAGS) == 0;
+}
+
+/* Takes the head of a record; false with the trouble where it is none. */
+static bool take_record(struct cursor c, bool is_big_endian, struct record *record)
+{
+    *record = (struct record){.trouble = "its size cannot be"};
+    record->size = is_big_endian ? cursor_u32be(&c) : cursor_u32le(&c);
+    if (c.failed || record->size < INTERCEPTOR_LEAST || record->size > INTERCEPTOR_MOST)
+        return false;
+    size_t n = record->size - INTERCEPTOR_SIZE < cursor_left(&c) ? record->size - INTERCEPTOR_SIZE : cursor_left(&c);
+    const uint8_t *name = c.p, *zero = memchr(name, 0, n < EVENT_HEADER_NAME_MAX ? n : EVENT_HEADER_NAME_MAX);
+    record->trouble = "its tracepoint has no name";
+    if (!zero || zero == name)
+        return false;
+    record->name = (ttr_text){(const char *)name, (size_t)(zero - name)};
+    record->body = INTERCEPTOR_SIZE + (uint32_t)record->name.n + 1;
+    record->trouble = "it has no room for an event";
+    return record->size - record->body >= EVENT_HEADER_BYTES;
+}
+
+/* Whether a record stands there whose every part fits. */
+static bool is_record(struct cursor c, bool is_big_endian)
+{
+    struct record record;
+    if (!take_record(c, is_big_endian, &record) || !cursor_skip(&c, record.body))
+        return false;
+    const uint8_t *event = cursor_take(&c, EVENT_HEADER_BYTES);
+    bool has_order = event && !(event[0] & EVENT_HEADER_LITTLE_ENDIAN) == is_big_endian;
+    return has_order && is_level_right(record.name, event);
+}
+
+static unsigned interceptor_bid(const struct peek *peek)
+{
+    struct cursor c = cursor_over(peek->bytes, peek->n, 0);
+    return is_record(c, false) || is_record(c, true) ? 100 : 0;
+}
+
+static struct event_header_raw raw(const void *own, const ttr_event *event)
+{
+    (void)own;
+    return (struct event_header_raw){event->payload + event->body, event->payload_size - event->body};
+}
+
+static ttr_status interceptor_open(struct input *in, ttr_error *error)
+{
+    struct interceptor *reader = in->own;
+    reader->lost_from = UINT64_MAX;
+    reader->headers = event_headers_new(&(struct event_headers_spec){.t = in->base.t, .format = in->format, .own = in, .raw = raw});
+    if (!reader->headers)
+        return fail_memory(error);
+    ttr_status status = input_fill(in, 0, LOOK, error);
+    if (status != TTR_OK)
+        return status;
+    reader->is_big_endian = is_record(cursor_over(in->window.bytes, in->window.n, 0), true);
+    return TTR_OK;
+}
+
+static void interceptor_close(struct input *in)
+{
+    const struct interceptor *reader = in->own;
+    event_headers_free(reader->headers);
+}
+
+static ttr_status add_event(struct input *in, const uint8_t *p, const struct record *record, ttr_error *error)
+{
+    struct interceptor *reader = in->own;
+    const char *why;
+    struct event_header_kind *kind = event_headers_kind(reader->headers, record->name, 0);
+    if (!kind)
+        return fail_memory(error);
+    ttr_event *event = input_event(in);
+    event->payload = p;
+    event->payload_size = record->size;
+    event->body = record->body;
+    event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME;
+    event->offset = reader->at;
+    if (!event_header_take(kind, raw(in, event), event, &why)) {
+        in->n--;
+        return fail_memory(error);
+    }
+    if (why)
+        input_note(in, TTR_NOTE_ODD, reader->at, "event_header.bad-event", "an event of \"%.*s\": %s", (int)record->name.n, record->name.p, why);
+    reader->at += record->size;
+    return TTR_OK;
+}
+
+/* Adds the records that are whole in the window, up to one that is not good. */
+static ttr_status read_run(struct input *in, ttr_error *error)
+{
+    struct interceptor *reader = in->own;
+    struct cursor c = cursor_over(in->window.bytes, in->window.n, in->window.offset);
+    struct record record;
+    ttr_status status = TTR_OK;
+    if (reader->at < in->window.offset || !cursor_skip(&c, reader->at - in->window.offset))
+        return TTR_OK;
+    while (status == TTR_OK && in->n < in->batch && take_record(c, reader->is_big_endian, &record)) {
+        const uint8_t *p = cursor_take(&c, record.size);
+        if (!p)
+            break;
+        status = add_event(in, p, &record, error);
+    }
+    return status;
+}
+
+/* Searches the next record behind one that is none, in what the window shows; all that is passed over is one damage. */
+static ttr_status search(struct input *in, ttr_error *error)
+{
+    struct interceptor *reader = in->own;
+    ttr_status status = input_fill(in, reader->at, (size_t)2 * LOOK, error);
+    if (status != TTR_OK)
+        return status;
+    struct cursor c = cursor_over(in->window.bytes, in->window.n, in->window.offset);
+    (void)cursor_skip(&c, reader->at - in->window.offset);
+    bool is_found = false;
+    while (!is_found && cursor_left(&c) > (in->window.at_end ? 0 : LOOK)) {
+        (void)cursor_skip(&c, 1);
+        is_found = is_record(c, reader->is_big_endian);
+    }
+    reader->at = c.offset;
+    if (!is_found && cursor_left(&c) > 0)
+        return TTR_OK;
+    uint64_t from = reader->lost_from;
+    reader->lost_from = UINT64_MAX;
+    return input_damage(in, from, reader->at - from, "interceptor.bad-record", error,
+                        "no record of an event (%s): the next one is searched", reader->trouble);
+}
+
+/* Sees to what stopped a run: the end of the window or of the input, or damage.  The batch is empty. */
+static ttr_status attend(struct input *in, ttr_error *error)
+{
+    struct interceptor *reader = in->own;
+    struct record record;
+    ttr_status status = input_fill(in, reader->at, LOOK, error);
+    if (status != TTR_OK)
+        return status;
+    if (in->window.n == 0)
+        return TTR_END;
+    bool is_good = take_record(cursor_over(in->window.bytes, in->window.n, reader->at), reader->is_big_endian, &record);
+    if (is_good && record.size > in->window.n) {
+        status = input_fill(in, reader->at, record.size, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    if (is_good && record.size <= in->window.n)
+        return TTR_OK; /* it was only not whole before */
+    reader->trouble = is_good ? "it is not whole" : record.trouble;
+    reader->lost_from = reader->at;
+    return search(in, error);
+}
+
+static ttr_status interceptor_next(struct input *in, ttr_error *error)
+{
+    const struct interceptor *reader = in->own;
+    ttr_status status = TTR_OK;
+    event_headers_batch(reader->headers);
+    while (in->n == 0 && status == TTR_OK) {
+        if (reader->lost_from != UINT64_MAX)
+            status = search(in, error);
+        else
+            status = read_run(in, error);
+        if (status == TTR_OK && in->n == 0 && reader->lost_from == UINT64_MAX)
+            status = attend(in, error);
+    }
+    return status;
+}
+
+const struct format format_interceptor = {
+    .name = "interceptor",
+    .title = "EventHeader events as a test interceptor wrote them",
+    .extensions = "dat",
+    .spec = "src/formats/interceptor/README.md",
+    .abilities = TTR_FORMAT_READS,
+    .order = TTR_ORDER_TIME,
+    .bid = interceptor_bid,
+    .reader_size = sizeof(struct interceptor),
+    .open = interceptor_open,
+    .next = interceptor_next,
+    .close = interceptor_close,
+};
