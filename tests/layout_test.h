@@ -130,6 +130,35 @@ static inline void expect_taken(struct table *table, const struct layout_run *ru
     assert_int_equal(layout_walk_take(&walk, field, room), 0);
 }
 
+/* The same of an event in whose payload the record lies, from the byte on in which it begins. */
+static inline void expect_in_payload(struct table *table, const struct layout_run *run, uint32_t room, const struct layout_walk *by_one,
+                                     const struct text *wanted)
+{
+    static struct text taken;
+    const uint64_t first = run->bits.at >> 3, n = (run->bits.end >> 3) - first;
+    uint32_t imports;
+    (void)layout_imports(table->layout, &imports);
+    if (imports || !layout_is_at_any_byte(table->layout) || run->bits.end % 8 || first > run->bits.end >> 3)
+        return;
+    const struct layout_schema schema = {.layout = table->layout, .scratch = &table->scratch, .is_in_payload = true, .body_mask = 7};
+    const ttr_event event = {.payload = run->bits.base + first, .payload_size = (uint32_t)n, .body = (uint32_t)(run->bits.at & 0xffff)};
+    ttr_fields fields = {.event = &event, .ops = &layout_field_ops, .own = &schema, .state = {(uintptr_t)layout_start(table->layout)}};
+    const struct layout_walk *walk = (const struct layout_walk *)fields.state;
+    ttr_field field[TAKEN_MAX];
+    taken.n = 0;
+    taken.p[0] = 0;
+    while (fields.ops) {
+        uint32_t n_taken = layout_field_ops.take(&fields, field, room);
+        for (uint32_t i = 0; i < n_taken; i++)
+            put_field(&taken, &field[i]);
+        if (room == 1 && n_taken && layout_field_ops.next(&fields, field)) /* in turn */
+            put_field(&taken, &field[0]);
+    }
+    put(&taken, "%s%s", taken.n && walk->end ? " " : "", end_text(walk->end));
+    if (strcmp(taken.p, wanted->p) != 0 || walk->end != by_one->end)
+        fail_msg("%s\n  one by one %s\n  %u by %u from the payload %s", table->text, wanted->p, room, room, taken.p);
+}
+
 /* The shape finds the end that the program finds, or nothing. */
 static inline void expect_shape(const struct table *table, const struct layout_run *run, const struct layout_run *measured, enum layout_end end)
 {
@@ -159,8 +188,10 @@ static inline enum layout_end table_dump(struct table *table, const struct layou
     }
     put(to, "%s%s", to->n && walk.end ? " " : "", end_text(walk.end));
     assert_false(layout_walk_next(&walk, &field, &type));
-    for (uint32_t room = 1; room <= TAKEN_MAX; room = 2 * room + 1)
+    for (uint32_t room = 1; room <= TAKEN_MAX; room = 2 * room + 1) {
         expect_taken(table, run, room, &walk, to);
+        expect_in_payload(table, run, room, &walk, to);
+    }
     struct layout_run measured = *run;
     enum layout_end end = layout_measure(table->layout, &measured);
     if ((end == LAYOUT_FINE) != (walk.end == LAYOUT_FINE))

@@ -16,7 +16,7 @@ struct type;
 
 /* How the fields of a kind of payload are walked; lives in the format's folder. */
 struct field_ops {
-    void (*begin)(ttr_fields *fields);                   /* may fill fields->state */
+    void (*begin)(ttr_fields *fields);                   /* may fill fields->state; not called where the schema has a `start` */
     bool (*next)(ttr_fields *fields, ttr_field *field);  /* all parts of *field are zeroed before */
     /* Gives the next fields, up to `room` > 0; fewer at the end, or behind one that has several labels.  NULL: one by one. */
     uint32_t (*take)(ttr_fields *fields, ttr_field *field, uint32_t room);
@@ -58,6 +58,7 @@ struct event_class {
 struct schema {
     const struct field_ops *ops;
     const void *own;    /* tables of the reader that the walk needs */
+    const void *start;  /* what walks over its events begin with: fields->state[0], state[1] being 0; NULL = ops->begin does it */
     const void *format; /* the struct format whose raw records these are, or NULL */
     const struct event_class *event_class; /* what is known beforehand of events of this schema; NULL = nothing */
     ttr_id beneath;     /* the schema of the same events before something was added to them, or they were copied; 0 = none */

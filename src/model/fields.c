@@ -9,8 +9,12 @@ void ttr_fields_begin(const ttr *t, const ttr_event *event, ttr_fields *fields)
     fields->event = event;
     fields->ops = schema->ops;
     fields->own = schema->own;
-    if (schema->ops)
+    if (schema->start) {
+        fields->state[0] = (uintptr_t)schema->start;
+        fields->state[1] = 0;
+    } else if (schema->ops) {
         schema->ops->begin(fields);
+    }
 }
 
 void ttr_fields_begin_group(const ttr *t, const ttr_event *event, ttr_group group, ttr_fields *fields)

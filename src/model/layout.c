@@ -29,6 +29,17 @@ static const struct op *keep_walk(struct compiler *c)
     return ops;
 }
 
+/* Whether no step depends on where in memory bytes lie. */
+static bool is_at_any_byte(const struct compiler *c)
+{
+    for (size_t i = 0; i < c->ops_n; i++) {
+        const struct step *step = &c->ops[i].step;
+        if (step->align > 3 || step->code == STEP_UNIT || (step->code == STEP_ALIGN && step->amount > 7))
+            return false;
+    }
+    return c->layout->start_mask <= 7;
+}
+
 static const struct step *keep_measure(struct compiler *c)
 {
     struct step *steps = arena_take(c->spec->arena, c->ops_n * sizeof *steps);
@@ -50,6 +61,7 @@ static bool compile(struct compiler *c)
         return false;
     if (!compile_program(c, PROGRAM_WALK) || !(layout->walk = keep_walk(c)))
         return false;
+    layout->is_at_any_byte = is_at_any_byte(c);
     layout->everything = layout->walk;
     if (!c->has_hidden)
         return true;
@@ -77,6 +89,11 @@ struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error)
 uint64_t layout_fixed_bits(const struct layout *layout)
 {
     return layout->fixed_bits;
+}
+
+bool layout_is_at_any_byte(const struct layout *layout)
+{
+    return layout->is_at_any_byte;
 }
 
 /* Where the end of the number in front of a row lies in the eight bytes before the row; 0 where it is none of those that are shifted out of

@@ -66,6 +66,9 @@ enum layout_end layout_measure(const struct layout *layout, struct layout_run *r
 /* Bits of every record of a layout where that is fixed and its alignment is a byte at most, else 0. */
 uint64_t layout_fixed_bits(const struct layout *layout);
 
+/* Whether nothing in records of a layout is aligned to more than a byte: they may be walked from any byte at or before their begin. */
+bool layout_is_at_any_byte(const struct layout *layout);
+
 /* Where a member (by root and stored name, not nested) lies when nothing of variable size precedes it: bits from the start of the
  * record.  Only where the layout's alignment is at most 8 bits, so that the start does not matter. */
 struct layout_spot {
@@ -94,10 +97,11 @@ struct layout_loops {
 
 /* A walk over the values of a record, for whoever needs roles: packet headers and contexts, event headers. */
 struct layout_walk {
+    const struct op *op;    /* the step that gave the last field */
+    uint64_t is_begun;      /* else nothing but `op` is there yet */
     const struct op *program;
     struct layout_run run;
     struct arena *scratch;  /* for text in other encodings and wide numbers; NULL: such values are given as bytes */
-    const struct op *op;    /* the step that gave the last field */
     struct layout_loops loops;
     enum layout_end end;    /* how it ended */
 };
@@ -111,10 +115,16 @@ bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct t
 /* Gives the next fields, up to `room` > 0, and how many: fewer at the end, or behind one that has several labels. */
 uint32_t layout_walk_take(struct layout_walk *walk, ttr_field *field, uint32_t room);
 
+/* What walks by ttr_fields over records of a layout begin with (struct schema). */
+const void *layout_start(const struct layout *layout);
+
 /* What a walk by ttr_fields needs to know of a record; the schema's `own` begins with it. */
 struct layout_schema {
     const struct layout *layout;
     struct arena *scratch;
+    /* The record lies in the event's payload, `body & body_mask` bits behind its begin, and needs nothing from outside: nobody is asked. */
+    bool is_in_payload;
+    uint32_t body_mask;
     /* Gives where the event's record begins (behind the event header), where its packet's content ends, and the outer slots. */
     void (*place)(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run);
     /* The same for the fields of the event's packet or header; gives their layout, NULL where there are none.  May be NULL. */

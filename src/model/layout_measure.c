@@ -4,9 +4,6 @@
  * against the end by subtraction; every loop either moves or counts against LAYOUT_SPINS, so no record takes longer than its bits allow. */
 #include "model/layout_program.h"
 
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-
 /* Ends a run badly. */
 static uint32_t stop(const struct step *step, struct layout_run *run, enum layout_end *end, enum layout_end why)
 {

@@ -140,6 +140,7 @@ struct layout {
     uint64_t start_mask;         /* a record begins at a multiple of this + 1 */
     uint32_t absent;             /* slots that hold nothing until they are filled */
     uint64_t fixed_bits;
+    bool is_at_any_byte;         /* the walk */
     const struct layout_import *imports;
     uint32_t imports_n;
     const struct type *root[ROOT_COUNT];
@@ -210,5 +211,45 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
 
 /* The length of a zero-terminated text of characters of `unit` bytes, SIZE_MAX when there is no zero before `end`. */
 size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit);
+
+/* Kept out of the way of what nearly all fields are, which then need no stack. */
+#define APART __attribute__((noinline))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Walks that are over stand before the second of these. */
+extern const struct op layout_walk_over[2];
+
+/* Gives the next field of a walk; false at the end. */
+bool layout_walk_go(struct layout_walk *walk, ttr_field *field);
+
+/* Begins the walk over an event that was only named so far. */
+void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk);
+
+/* For layout_field_ops.  At the end nothing is asked of the walk any more. */
+uint32_t layout_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room);
+
+/* Copies a field by whole vectors, as compilers do not. */
+static inline void step_copy_field(ttr_field *to, const ttr_field *from)
+{
+    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
+    _Static_assert(sizeof(ttr_field) == 4 * sizeof(lanes), "a field is four vectors");
+    const lanes *source = (const lanes *)from;
+    lanes *part = (lanes *)to;
+    part[0] = source[0], part[1] = source[1], part[2] = source[2], part[3] = source[3];
+}
+
+static inline double step_single(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return (double)f;
+}
+
+static inline void step_set_text(ttr_value *value, const uint8_t *base, const uint8_t *p, size_t n)
+{
+    const uint8_t *zero = find_zero(base, p, p + n);
+    value->text = (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
+}
 
 #endif

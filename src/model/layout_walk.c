@@ -4,31 +4,15 @@
  * the walk on, the same that measuring runs.  Every value is checked against the end of the record before it is touched. */
 #include "model/layout_program.h"
 
-/* Kept out of the way of what nearly all fields are, which then need no stack. */
-#define APART __attribute__((noinline))
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-
 _Static_assert(sizeof(struct layout_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-/* Walks that are over stand before the second of these. */
-static const struct op over[2] = {{.step = {.code = GIVE_NOTHING}}, {.step = {.code = GIVE_NOTHING}}};
-
-/* Copies a field by whole vectors, as compilers do not. */
-static inline void copy_field(ttr_field *to, const ttr_field *from)
-{
-    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
-    _Static_assert(sizeof(ttr_field) == 4 * sizeof(lanes), "a field is four vectors");
-    const lanes *source = (const lanes *)from;
-    lanes *part = (lanes *)to;
-    part[0] = source[0], part[1] = source[1], part[2] = source[2], part[3] = source[3];
-}
+const struct op layout_walk_over[2] = {{.step = {.code = GIVE_NOTHING}}, {.step = {.code = GIVE_NOTHING}}};
 
 static APART bool stop(struct layout_walk *walk, const struct op *op, enum layout_end why)
 {
     walk->run.member = op->step.member;
     walk->end = why;
-    walk->op = over;
+    walk->op = layout_walk_over;
     return false;
 }
 
@@ -40,22 +24,15 @@ static inline uint64_t left(const struct layout_walk *walk)
 /* Gives a number that was loaded. */
 static inline bool give(struct layout_walk *walk, const struct op *op, ttr_field *field, uint64_t number)
 {
-    copy_field(field, &op->field);
+    step_copy_field(field, &op->field);
     field->value.v.u = number;
     walk->op = op;
     return true;
 }
 
-static inline double single(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return (double)f;
-}
-
 static inline bool give_float(struct layout_walk *walk, const struct op *op, ttr_field *field, uint32_t bits)
 {
-    return give(walk, op, field, bits_of_double(single(bits)));
+    return give(walk, op, field, bits_of_double(step_single(bits)));
 }
 
 static struct value_place place_at(const struct layout_walk *walk, const struct op *op, uint64_t advance)
@@ -64,17 +41,11 @@ static struct value_place place_at(const struct layout_walk *walk, const struct 
                                 .end = walk->run.bits.end, .scratch = walk->scratch};
 }
 
-static void set_text(ttr_value *value, const uint8_t *base, const uint8_t *p, size_t n)
-{
-    const uint8_t *zero = find_zero(base, p, p + n);
-    value->text = (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
-}
-
 static APART bool give_text(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
-    copy_field(field, &op->field);
+    step_copy_field(field, &op->field);
     const uint8_t *p = walk->run.bits.base + ((walk->run.bits.at + op->step.advance) >> 3);
-    set_text(&field->value, walk->run.bits.base, p, (size_t)op->step.count);
+    step_set_text(&field->value, walk->run.bits.base, p, (size_t)op->step.count);
     walk->op = op;
     return true;
 }
@@ -85,7 +56,7 @@ static APART bool give_still(struct layout_walk *walk, const struct op *op, ttr_
     const struct step *step = &op->step;
     struct value_place place = place_at(walk, op, step->advance);
     ttr_value *value = &field->value;
-    copy_field(field, &op->field);
+    step_copy_field(field, &op->field);
     walk->op = op;
     switch (step->code) {
     case GIVE_FLOAT: value_float(&place, value); break;
@@ -108,7 +79,7 @@ static APART bool give_leb(struct layout_walk *walk, const struct op *op, ttr_fi
     size_t n = p < end ? leb_length(p, end) : 0;
     if (n == 0)
         return stop(walk, op, LAYOUT_SHORT);
-    copy_field(field, &op->field);
+    step_copy_field(field, &op->field);
     value_leb(&place, n, &field->value);
     walk->op = op;
     return true;
@@ -131,7 +102,7 @@ static APART bool give_array(struct layout_walk *walk, const struct op *op, ttr_
         walk->run.value = count;
         return stop(walk, op, LAYOUT_HUGE);
     }
-    copy_field(field, &op->field);
+    step_copy_field(field, &op->field);
     field->value.count = (uint32_t)count;
     walk->op = op;
     return true;
@@ -155,7 +126,7 @@ static APART bool give_string8(struct layout_walk *walk, const struct op *op, tt
     if (UNLIKELY(!zero))
         return stop(walk, op, LAYOUT_SHORT);
     walk->run.bits.at = ((uint64_t)(zero - base) + 1) << 3;
-    copy_field(field, &op->field);
+    step_copy_field(field, &op->field);
     field->value.text = (ttr_text){(const char *)p, (size_t)(zero - p)};
     walk->op = op;
     return true;
@@ -172,7 +143,7 @@ static APART bool give_string_wide(struct layout_walk *walk, const struct op *op
     if (UNLIKELY(n == SIZE_MAX))
         return stop(walk, op, LAYOUT_SHORT);
     walk->run.bits.at += ((uint64_t)n + unit) << 3;
-    copy_field(field, &op->field);
+    step_copy_field(field, &op->field);
     value_wide_text(&place, n, &field->value);
     walk->op = op;
     return true;
@@ -189,9 +160,9 @@ static APART bool give_taken(struct layout_walk *walk, const struct op *op, ttr_
     }
     struct value_place place = place_at(walk, op, 0);
     const uint8_t *p = place.base + (place.at >> 3);
-    copy_field(field, &op->field);
+    step_copy_field(field, &op->field);
     if (op->step.code == GIVE_TEXT_TAKEN)
-        set_text(&field->value, place.base, p, (size_t)count);
+        step_set_text(&field->value, place.base, p, (size_t)count);
     else if (op->step.code == GIVE_TEXT_WIDE_TAKEN)
         value_wide_text(&place, (size_t)count, &field->value);
     else
@@ -236,13 +207,13 @@ static inline bool give_element(struct layout_walk *walk, const struct op *op, t
     --*elements_left;
     walk->run.bits.at = at + step->amount;
     uint64_t number = load_plain(load, walk->run.bits.base + (at >> 3));
-    return give(walk, op - step->jump, field, is_single ? bits_of_double(single((uint32_t)number)) : number);
+    return give(walk, op - step->jump, field, is_single ? bits_of_double(step_single((uint32_t)number)) : number);
 }
 
 static APART bool give_enum(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
     struct value_place place = place_at(walk, op, op->step.advance);
-    copy_field(field, &op->field);
+    step_copy_field(field, &op->field);
     field->value.v.u = step_load(&op->step, place.base, place.at, place.end);
     value_enum(&place, &field->value);
     walk->op = op;
@@ -255,7 +226,7 @@ static APART bool finish(struct layout_walk *walk, const struct op *op)
     if (!advance(walk, op))
         return false;
     walk->end = LAYOUT_FINE;
-    walk->op = over;
+    walk->op = layout_walk_over;
     return false;
 }
 
@@ -269,7 +240,7 @@ static inline const struct op *skip_silent(struct layout_walk *walk, const struc
         uint32_t next = layout_silent(&op->step, &walk->run, &walk->loops, &why);
         if (next == STEP_STOPS) {
             walk->end = why;
-            walk->op = over;
+            walk->op = layout_walk_over;
             return NULL;
         }
         op = next ? walk->program + next : op + 1;
@@ -372,6 +343,7 @@ static inline void begin(struct layout_walk *walk, const struct layout *layout, 
 {
     struct bits *bits = &walk->run.bits;
     uint64_t at = (bits->at + layout->start_mask) & ~layout->start_mask;
+    walk->is_begun = 1;
     walk->program = program;
     walk->run.absent = layout->absent;
     walk->run.spins = 0;
@@ -381,7 +353,7 @@ static inline void begin(struct layout_walk *walk, const struct layout *layout, 
     walk->op = program;
     if (UNLIKELY(at > bits->end)) {
         walk->end = LAYOUT_SHORT;
-        walk->op = over;
+        walk->op = layout_walk_over;
         return;
     }
     bits->at = at;
@@ -396,172 +368,17 @@ void layout_walk_begin(struct layout_walk *walk, const struct layout *layout, co
     begin(walk, layout, layout->walk);
 }
 
+bool layout_walk_go(struct layout_walk *walk, ttr_field *field)
+{
+    return next(walk, field);
+}
+
 bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct type **type)
 {
     if (!next(walk, field))
         return false;
     *type = walk->op->step.type;
     return true;
-}
-
-/* --- Many at once --- */
-
-/* Fills `n` fields with the numbers that lie every `stride` bytes from p on. */
-static inline void fill_elements(ttr_field *field, const struct op *op, const uint8_t *p, uint32_t n, enum load load, bool is_single)
-{
-    const uint64_t stride = op->step.amount >> 3;
-    const ttr_field model = op->field;
-    for (uint32_t i = 0; i < n; i++, p += stride) {
-        uint64_t number = load_plain(load, p);
-        copy_field(&field[i], &model);
-        field[i].value.v.u = is_single ? bits_of_double(single((uint32_t)number)) : number;
-    }
-}
-
-/* Gives elements of an array, whose bits are known to be there, as many as there is room for; `op` is the first of its two steps. */
-/* long: one case per load */
-static APART uint32_t take_elements(struct layout_walk *walk, const struct op *op, ttr_field *field, uint32_t room)
-{
-    uint64_t *elements_left = &walk->loops.left[walk->loops.depth - 1], at = walk->run.bits.at;
-    const uint8_t *p = walk->run.bits.base + (at >> 3);
-    uint32_t n = *elements_left < room ? (uint32_t)*elements_left : room;
-    *elements_left -= n;
-    walk->run.bits.at = at + n * op->step.amount;
-    switch (op->step.code) {
-    case GIVE_ELEMENT + LOAD_U8: fill_elements(field, op, p, n, LOAD_U8, false); break;
-    case GIVE_ELEMENT + LOAD_U16LE: fill_elements(field, op, p, n, LOAD_U16LE, false); break;
-    case GIVE_ELEMENT + LOAD_U32LE: fill_elements(field, op, p, n, LOAD_U32LE, false); break;
-    case GIVE_ELEMENT + LOAD_U64LE: fill_elements(field, op, p, n, LOAD_U64LE, false); break;
-    case GIVE_ELEMENT + LOAD_U16BE: fill_elements(field, op, p, n, LOAD_U16BE, false); break;
-    case GIVE_ELEMENT + LOAD_U32BE: fill_elements(field, op, p, n, LOAD_U32BE, false); break;
-    case GIVE_ELEMENT + LOAD_U64BE: fill_elements(field, op, p, n, LOAD_U64BE, false); break;
-    case GIVE_ELEMENT + LOAD_S8: fill_elements(field, op, p, n, LOAD_S8, false); break;
-    case GIVE_ELEMENT + LOAD_S16LE: fill_elements(field, op, p, n, LOAD_S16LE, false); break;
-    case GIVE_ELEMENT + LOAD_S32LE: fill_elements(field, op, p, n, LOAD_S32LE, false); break;
-    case GIVE_ELEMENT + LOAD_S16BE: fill_elements(field, op, p, n, LOAD_S16BE, false); break;
-    case GIVE_ELEMENT + LOAD_S32BE: fill_elements(field, op, p, n, LOAD_S32BE, false); break;
-    case GIVE_ELEMENT_F32LE: fill_elements(field, op, p, n, LOAD_U32LE, true); break;
-    default: fill_elements(field, op, p, n, LOAD_U32BE, true); break;
-    }
-    return n;
-}
-
-/* Loads the number of a step that stands still; false where it gives something else. */
-/* long: one case per load */
-static inline bool load_still(const struct op *op, const uint8_t *base, uint64_t at, uint64_t *number)
-{
-    const uint64_t place = (at + op->step.advance) >> 3;
-    switch (op->step.code) {
-    case GIVE_NUMBER + LOAD_U8: *number = base[place]; return true;
-    case GIVE_NUMBER + LOAD_U16LE: *number = load_u16le(base + place); return true;
-    case GIVE_NUMBER + LOAD_U32LE: *number = load_u32le(base + place); return true;
-    case GIVE_NUMBER + LOAD_U64LE: *number = load_u64le(base + place); return true;
-    case GIVE_NUMBER + LOAD_U16BE: *number = load_u16be(base + place); return true;
-    case GIVE_NUMBER + LOAD_U32BE: *number = load_u32be(base + place); return true;
-    case GIVE_NUMBER + LOAD_U64BE: *number = load_u64be(base + place); return true;
-    case GIVE_NUMBER + LOAD_S8: *number = (uint64_t)(int8_t)base[place]; return true;
-    case GIVE_NUMBER + LOAD_S16LE: *number = (uint64_t)(int16_t)load_u16le(base + place); return true;
-    case GIVE_NUMBER + LOAD_S32LE: *number = (uint64_t)(int32_t)load_u32le(base + place); return true;
-    case GIVE_NUMBER + LOAD_S16BE: *number = (uint64_t)(int16_t)load_u16be(base + place); return true;
-    case GIVE_NUMBER + LOAD_S32BE: *number = (uint64_t)(int32_t)load_u32be(base + place); return true;
-    case GIVE_F32LE: *number = bits_of_double(single(load_u32le(base + place))); return true;
-    case GIVE_F32BE: *number = bits_of_double(single(load_u32be(base + place))); return true;
-    case GIVE_AS_IT_IS: *number = 0; return true;
-    default: return false;
-    }
-}
-
-static inline bool is_last_of_call(const ttr_value *value)
-{
-    return UNLIKELY(value->count > 1) && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS);
-}
-
-/* A zero-terminated text at a byte; gives where the walk goes on, 0 where it has no end. */
-static inline uint64_t take_string8(const struct op *op, ttr_field *field, const struct bits *bits, uint64_t at)
-{
-    const uint8_t *p = bits->base + (at >> 3), *zero = find_zero(bits->base, p, bits->base + (bits->end >> 3));
-    copy_field(field, &op->field);
-    if (UNLIKELY(!zero))
-        return 0;
-    field->value.text.p = (const char *)p;
-    field->value.text.n = (size_t)(zero - p);
-    return ((uint64_t)(zero - bits->base) + 1) << 3;
-}
-
-/* A text of fixed size, which stands still. */
-static inline uint64_t take_text(const struct op *op, ttr_field *field, const struct bits *bits, uint64_t at)
-{
-    copy_field(field, &op->field);
-    set_text(&field->value, bits->base, bits->base + ((at + op->step.advance) >> 3), (size_t)op->step.count);
-    return at;
-}
-
-/* The field of a step in the ways of `next`; false at the end. */
-static APART bool take_other(struct layout_walk *walk, const struct op *op, uint64_t at, ttr_field *field)
-{
-    walk->run.bits.at = at;
-    walk->op = op - 1;
-    return next(walk, field);
-}
-
-/* Behind the last step: ends the walk well where what is passed over is there. */
-static inline bool is_end(struct layout_walk *walk, const struct op *op, uint64_t at)
-{
-    if (op->step.code != STEP_END || op->step.advance > walk->run.bits.end - at)
-        return false;
-    walk->run.bits.at = at + op->step.advance;
-    walk->end = LAYOUT_FINE;
-    walk->op = over;
-    return true;
-}
-
-/* What records are mostly made of stays in this loop: plain numbers, texts, the elements of arrays, the end; the rest is given as `next`
- * gives it. */
-uint32_t layout_walk_take(struct layout_walk *walk, ttr_field *field, uint32_t room)
-{
-    const struct bits bits = {.base = walk->run.bits.base, .end = walk->run.bits.end};
-    const struct op *op = walk->op + 1;
-    uint64_t at = walk->run.bits.at, number;
-    ttr_field *to = field, *const stop = field + room;
-    while (to < stop) {
-        const unsigned code = op->step.code;
-        const bool is_there = LIKELY(op->step.amount <= bits.end - at);
-        uint64_t behind = 0;
-        if (is_there && load_still(op, bits.base, at, &number)) {
-            copy_field(to, &op->field);
-            to++->value.v.u = number;
-            op++;
-            continue;
-        }
-        if (code == GIVE_STRING8 && op->step.advance <= bits.end - at)
-            behind = take_string8(op, to, &bits, at + op->step.advance);
-        else if (code == GIVE_TEXT && is_there)
-            behind = take_text(op, to, &bits, at);
-        if (behind) {
-            at = behind;
-            to++;
-            op++;
-            continue;
-        }
-        if (is_end(walk, op, at))
-            return (uint32_t)(to - field);
-        if (code >= GIVE_ELEMENT && code < GIVE_NOTHING && walk->loops.left[walk->loops.depth - 1]) {
-            op -= op->step.jump;
-            walk->run.bits.at = at;
-            to += take_elements(walk, op++, to, (uint32_t)(stop - to));
-            at = walk->run.bits.at;
-            continue;
-        }
-        if (!take_other(walk, op, at, to))
-            return (uint32_t)(to - field);
-        op = walk->op + 1;
-        at = walk->run.bits.at;
-        if (is_last_of_call(&to++->value))
-            break;
-    }
-    walk->run.bits.at = at;
-    walk->op = op - 1;
-    return (uint32_t)(to - field);
 }
 
 /* --- One value by its name --- */
@@ -600,24 +417,37 @@ bool layout_evaluate(const struct layout *layout, const struct layout_run *run, 
 
 /* --- Fields of events --- */
 
+void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk)
+{
+    const struct layout_schema *schema = fields->own;
+    if (schema->is_in_payload)
+        walk->run.bits = bits_over(fields->event->payload, fields->event->body & schema->body_mask, (uint64_t)fields->event->payload_size * 8);
+    else
+        schema->place(schema, fields->event, &walk->run);
+    walk->scratch = schema->scratch;
+    begin(walk, schema->layout, schema->layout->walk);
+}
+
+/* Nothing is done before it is known how fields are wanted. */
 static void layout_fields_begin(ttr_fields *fields)
 {
     const struct layout_schema *schema = fields->own;
     struct layout_walk *walk = (struct layout_walk *)fields->state;
-    if (UNLIKELY(!schema->layout)) {
-        walk->op = over;
-        return;
-    }
-    schema->place(schema, fields->event, &walk->run);
-    walk->scratch = schema->scratch;
-    begin(walk, schema->layout, schema->layout->walk);
+    walk->is_begun = !schema->layout;
+    walk->op = schema->layout ? schema->layout->walk : layout_walk_over;
+}
+
+const void *layout_start(const struct layout *layout)
+{
+    return layout->walk;
 }
 
 static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
 {
     const struct layout_schema *schema = fields->own;
     struct layout_walk *walk = (struct layout_walk *)fields->state;
-    walk->op = over;
+    walk->is_begun = 1;
+    walk->op = layout_walk_over;
     const struct layout *layout = schema->place_group ? schema->place_group(schema, fields->event, group, &walk->run) : NULL;
     walk->scratch = schema->scratch;
     if (layout)
@@ -627,6 +457,8 @@ static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
 static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
 {
     struct layout_walk *walk = (struct layout_walk *)fields->state;
+    if (UNLIKELY(!walk->is_begun))
+        layout_begin_event(fields, walk);
     return next(walk, field);
 }
 
@@ -651,15 +483,6 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
     if (found)
         *label = found->name;
     return found != NULL;
-}
-
-/* At the end nothing is asked of the walk any more. */
-static uint32_t layout_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
-{
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
-    uint32_t n = layout_walk_take(walk, field, room);
-    fields->ops = walk->op == over ? NULL : fields->ops;
-    return n;
 }
 
 static uint64_t layout_packet(const void *own, const ttr_event *event)

@@ -309,7 +309,8 @@ static const struct event_class *describe(struct ctf_reader *reader, const struc
 
 static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema, const struct event_class *about)
 {
-    schema->id = context_add_schema(reader->trace->t, &(struct schema){.ops = &layout_field_ops, .own = schema,
+    const void *start = schema->base.layout ? layout_start(schema->base.layout) : NULL;
+    schema->id = context_add_schema(reader->trace->t, &(struct schema){.ops = &layout_field_ops, .own = schema, .start = start,
                                                                         .format = reader->trace->format, .event_class = about});
     return schema->id != 0;
 }
@@ -361,6 +362,8 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
         uint32_t imports;
         (void)layout_imports(class->layout, &imports);
         class->has_imports = class->schema.has_imports = imports > 0;
+        class->schema.base.is_in_payload = !imports && layout_is_at_any_byte(class->layout);
+        class->schema.base.body_mask = CTF_BODY_MASK;
         class->fixed = layout_fixed_bits(class->layout);
         find_threads(class);
     }
@@ -378,6 +381,7 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
     if (!take_dialect(reader, event, class, error))
         return NULL;
     class->is_usual = !class->has_imports && !class->said && !class->times;
+    class->is_plain = class->is_usual && !class->has_thread && class->shape.kind != LAYOUT_SHAPE_NONE;
     return class;
 }
 

@@ -162,7 +162,7 @@ static inline void fill_view(ttr_event *event, const struct views *views, struct
     copy_event(event, &class->model);
     event->payload = views->base + first;
     event->payload_size = (uint32_t)(((end + 7) >> 3) - first);
-    event->body = (uint32_t)((header_at & 7) << 29 | ((body_at - (first << 3)) & 0x1fffffffu));
+    event->body = (uint32_t)((header_at & 7) << 29 | ((body_at - (first << 3)) & CTF_BODY_MASK));
     event->offset = views->offset + first;
     event->part = views->part;
     event->cpu = views->cpu;
@@ -198,6 +198,67 @@ static bool can_give_ahead(const struct ctf_reader *reader, const struct ctf_cla
     if (class->has_thread && !(body_at & 7) && !ctf_is_last_thread(reader, class, views->base + (body_at >> 3)))
         return false;
     return !views->has_time || ctf_time(views->timeline, ticks, &is_clamped) >= reader->time;
+}
+
+/* Whether the headers of a packet are what run_plain reads. */
+static bool has_plain_headers(const struct ctf_plan *plan, const struct views *views)
+{
+    return plan->align >= 3 && plan->loads.bits % 8 == 0 && !plan->is_big_endian && views->has_time && views->plain_ticks > 0;
+}
+
+/* The view of an event whose header begins at a byte. */
+static inline void fill_plain_view(ttr_event *event, const struct views *views, struct ctf_class *class, uint64_t first, uint64_t behind)
+{
+    copy_event(event, &class->model);
+    event->payload = views->base + first;
+    event->payload_size = (uint32_t)(behind - first);
+    event->offset = views->offset + first;
+    event->part = views->part;
+    event->cpu = views->cpu;
+    event->flags = class->model.flags | views->cpu_flag;
+    class->given++;
+}
+
+/* The plainest events, as many as come in a row: usual ones, below, in whole bytes and with nanoseconds for ticks, that have no thread and
+ * are not before the one before.  Stops at whatever is not so, at its begin. */
+static __attribute__((noinline)) void run_plain(struct loop *loop, const struct views *shared)
+{
+    struct ctf_reader *reader = loop->reader;
+    const struct views views = *shared;
+    const struct ctf_loads loads = loop->plan->loads;
+    struct ctf_class *const *by_id = reader->stream->by_id;
+    const uint64_t ids = reader->stream->by_id_n < loop->plan->escape ? reader->stream->by_id_n : loop->plan->escape;
+    const uint64_t only_id = loop->plan->only_id, mask = (UINT64_C(1) << loop->plan->align) - 1, room = (uint64_t)loads.room * 8;
+    ttr_event *event = loop->events + loop->n, *const stop = loop->events + loop->room;
+    const struct bits bits = bits_over(views.base, 0, loop->end);
+    const uint64_t last = bits.end < room ? 0 : bits.end - room;
+    uint64_t at = loop->at, ticks = loop->header.ticks, next;
+    int64_t time = reader->time;
+    if (bits.end < room)
+        return;
+    for (; event < stop; event++) {
+        const uint64_t header_at = (at + mask) & ~mask;
+        const uint8_t *p = views.base + (header_at >> 3);
+        if (header_at > last)
+            break;
+        const uint64_t id = ((load_u64le(p + loads.id_at) >> loads.id_shift) & loads.id_mask) | only_id;
+        const uint64_t low = (load_u64le(p + loads.time_at) >> loads.time_shift) & loads.time_mask;
+        const uint64_t same = (ticks & ~loads.time_mask) | low, now = same < ticks ? same + loads.time_step : same;
+        struct ctf_class *class = id < ids ? by_id[id] : NULL;
+        if (UNLIKELY(!class || !class->is_plain) || !layout_shape_pass(&class->shape, &bits, header_at + loads.bits, &next))
+            break;
+        if (UNLIKELY(now >= views.plain_ticks || (int64_t)(now + views.plain_shift) < time || next < header_at))
+            break;
+        fill_plain_view(event, &views, class, header_at >> 3, (next + 7) >> 3);
+        event->body = loads.bits;
+        event->ticks = ticks = now;
+        event->time = time = (int64_t)(now + views.plain_shift);
+        at = next;
+    }
+    reader->time = time;
+    loop->n = (uint32_t)(event - loop->events);
+    loop->at = at;
+    loop->header.ticks = ticks;
 }
 
 /* The usual events, as many as come in a row: two loads for the header, a class met before, a body that needs nothing from outside.  Stops at
@@ -354,9 +415,11 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
     struct input *in = reader->in;
     struct loop loop = loop_of(reader, in->events, in->n, in->batch);
     const struct views views = views_of(reader);
-    bool has_usual = has_usual_events(reader);
+    bool has_usual = has_usual_events(reader), has_plain = has_usual && has_plain_headers(loop.plan, &views);
     enum ctf_stop stop = CTF_STOP_FULL;
     while (loop.n < loop.room && stop == CTF_STOP_FULL) {
+        if (has_plain)
+            run_plain(&loop, &views);
         if (has_usual)
             run_usual(&loop, &views);
         if (loop.n < loop.room)
@@ -375,6 +438,8 @@ uint32_t ctf_ahead(struct input *in, ttr_event *events, uint32_t room)
     struct loop loop = loop_of(reader, events, 0, room);
     const struct views views = views_of(reader);
     loop.is_ahead = true;
+    if (has_plain_headers(loop.plan, &views))
+        run_plain(&loop, &views);
     run_usual(&loop, &views);
     leave(reader, &loop, 0);
     return loop.n;

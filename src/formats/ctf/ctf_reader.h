@@ -40,6 +40,7 @@ struct ctf_class {
     uint64_t given;                       /* events */
     bool has_thread, has_imports;
     bool is_usual;                        /* its events need nothing but their bytes */
+    bool is_plain;                        /* nor belong to threads; and their end is found by the shape */
     struct ctf_spot pid, tid;
     struct ctf_spot name;                 /* `bytes` of characters */
     const struct layout *times;           /* CTF 1.8: of a body that moves the clock, to find what does; else NULL */
@@ -199,9 +200,11 @@ void ctf_import(struct ctf_reader *reader, const struct layout *layout, const st
 void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from, uint64_t *to);
 
 /* ttr_event.body of CTF: where the body begins, and where in its first byte the header does; bits. */
+#define CTF_BODY_MASK 0x1fffffffu
+
 static inline uint64_t ctf_body_bit(const ttr_event *event)
 {
-    return event->body & 0x1fffffffu;
+    return event->body & CTF_BODY_MASK;
 }
 
 static inline uint64_t ctf_header_bit(const ttr_event *event)
