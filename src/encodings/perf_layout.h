@@ -120,6 +120,7 @@ enum perf_record {
 #define PERF_MISC_COMM_EXEC 0x2000u    /* of COMM: a program was started */
 #define PERF_MISC_MMAP_DATA 0x2000u    /* of MMAP, MMAP2: not executable */
 #define PERF_MISC_SWITCH_OUT 0x2000u   /* of SWITCH */
+#define PERF_MISC_SWITCH_PREEMPT 0x4000u /* of SWITCH, going out: it would have run on */
 #define PERF_MISC_BUILD_ID 0x4000u     /* of MMAP2: a build id stands in place of device and inode */
 #define PERF_MISC_BUILD_ID_SIZE 0x8000u /* of BUILD_ID: the id's length is told */
 
@@ -164,13 +165,16 @@ enum perf_attr_place {
 enum perf_attr_flag {
     PERF_FLAG_DISABLED = 0,
     PERF_FLAG_INHERIT = 1,
+    PERF_FLAG_EXCLUDE_USER = 4,
     PERF_FLAG_EXCLUDE_KERNEL = 5,
+    PERF_FLAG_EXCLUDE_HV = 6,
     PERF_FLAG_MMAP = 8,
     PERF_FLAG_COMM = 9,
     PERF_FLAG_FREQ = 10,
     PERF_FLAG_ENABLE_ON_EXEC = 12,
     PERF_FLAG_TASK = 13,
     PERF_FLAG_WATERMARK = 14,
+    PERF_FLAG_PRECISE = 15,      /* two bits */
     PERF_FLAG_SAMPLE_ID_ALL = 18,
     PERF_FLAG_EXCLUDE_CALLCHAIN_KERNEL = 21,
     PERF_FLAG_EXCLUDE_CALLCHAIN_USER = 22,

@@ -1,0 +1,347 @@
+/* Fields of samples: what stands at fixed places, the parts behind it, and the stack.
+ *
+ * A walk is a list of parts, each of which gives one field and then its elements.  All but the stack belong to the common context: samples of
+ * tracepoints have them too, before the fields of their own. */
+#include "formats/perf/perf.h"
+
+enum stage {
+    STAGE_PLAIN,
+    STAGE_READ,
+    STAGE_RAW,
+    STAGE_BRANCHES,
+    STAGE_REGS_USER,
+    STAGE_STACK_USER,
+    STAGE_SINGLE,
+    STAGE_REGS_INTR,
+    STAGE_AUX,
+    STAGE_FRAMES,
+    STAGE_OVER
+};
+
+struct walk {
+    const struct perf_kind *kind;
+    struct perf_parts parts;
+    struct perf_cursor at;   /* of elements */
+    uint64_t mask;           /* of registers that are still to come */
+    uint64_t left;           /* elements */
+    uint32_t i;              /* of the stage */
+    uint8_t stage, elements; /* enum stage; of which the elements are */
+    uint8_t part;            /* of an element that is a struct */
+    bool has_parts, is_elsewhere; /* is_elsewhere: of a tracepoint, which gives RAW and the stack itself */
+};
+_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+
+static void name_field(ttr_field *field, const char *name)
+{
+    field->name = (ttr_text){name, strlen(name)};
+    field->group = TTR_GROUP_COMMON;
+}
+
+static void set_number(ttr_field *field, const char *name, uint64_t value, uint8_t hint)
+{
+    name_field(field, name);
+    field->value = (ttr_value){.v.u = value, .type = TTR_TYPE_UINT, .hint = hint};
+}
+
+static void set_bytes(ttr_field *field, const char *name, const struct perf_part *part)
+{
+    name_field(field, name);
+    field->value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)part->p, (size_t)part->n}};
+}
+
+/* Begins a field whose elements follow. */
+static void set_elements(struct walk *walk, ttr_field *field, const char *name, const struct perf_part *part, size_t bytes)
+{
+    name_field(field, name);
+    field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)part->n};
+    walk->at.c = cursor_over(part->p, bytes, 0);
+    walk->left = part->n;
+    walk->elements = walk->stage;
+    walk->part = 0;
+}
+
+/* --- Parts --- */
+
+/* Bytes from a part on to the end of the record. */
+static size_t rest_of(const ttr_event *event, const uint8_t *p)
+{
+    return (size_t)(event->payload + event->payload_size - p);
+}
+
+static bool give_read(struct walk *walk, const ttr_event *event, ttr_field *field)
+{
+    uint64_t format = walk->kind->request.read_format;
+    const struct perf_part *read = &walk->parts.read;
+    static const struct { uint32_t bit; const char *name; } heads[] = {{PERF_READ_TIME_ENABLED, "time_enabled"}, {PERF_READ_TIME_RUNNING, "time_running"}};
+    if (!read->p)
+        return false;
+    struct perf_cursor at = {cursor_over(read->p, rest_of(event, read->p), 0), walk->at.is_big};
+    bool is_group = format & PERF_READ_GROUP;
+    struct cursor single = at.c;
+    (void)cursor_skip(&at.c, 8); /* the number of values, or the one value, stands first */
+    for (uint32_t i = 0; i < 2; i++) {
+        uint64_t value = format & heads[i].bit ? perf_take64(&at) : 0;
+        if (!(format & heads[i].bit) || i < walk->i)
+            continue;
+        set_number(field, heads[i].name, value, TTR_HINT_NONE);
+        walk->i = i + 1;
+        walk->stage = STAGE_READ; /* there is more */
+        return true;
+    }
+    walk->i = 0;
+    struct perf_part values = {is_group ? at.c.p : single.p, read->n};
+    set_elements(walk, field, "values", &values, is_group ? cursor_left(&at.c) : 8);
+    walk->elements = STAGE_READ;
+    return true;
+}
+
+/* The value of a counter; in a group with its id, and how many samples were lost. */
+static void give_value(struct walk *walk, ttr_field *field)
+{
+    uint64_t format = walk->kind->request.read_format;
+    bool is_group = format & PERF_READ_GROUP;
+    uint64_t value = perf_take64(&walk->at);
+    set_number(field, "", value, TTR_HINT_NONE);
+    if (is_group && format & PERF_READ_ID)
+        (void)perf_take64(&walk->at);
+    if (is_group && format & PERF_READ_LOST)
+        (void)perf_take64(&walk->at);
+    walk->left--;
+}
+
+static bool give_branches(struct walk *walk, const ttr_event *event, ttr_field *field)
+{
+    const struct perf_part *branches = &walk->parts.branches;
+    if (!branches->p)
+        return false;
+    set_elements(walk, field, "branches", branches, rest_of(event, branches->p));
+    walk->elements = STAGE_BRANCHES;
+    return true;
+}
+
+/* A struct {from, to, flags}. */
+static void give_branch(struct walk *walk, ttr_field *field)
+{
+    static const char *const names[] = {"from", "to", "flags"};
+    if (walk->part == 0) {
+        name_field(field, "");
+        field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = 3};
+        walk->part = 1;
+        return;
+    }
+    set_number(field, names[walk->part - 1], perf_take64(&walk->at), walk->part < 3 ? TTR_HINT_POINTER : TTR_HINT_NONE);
+    field->value.base = walk->part == 3 ? 16 : 0;
+    field->depth = 2;
+    if (++walk->part < 4)
+        return;
+    walk->part = 0;
+    walk->left--;
+}
+
+static bool give_registers(struct walk *walk, const ttr_event *event, ttr_field *field)
+{
+    bool is_user = walk->elements == STAGE_REGS_USER;
+    const struct perf_part *registers = is_user ? &walk->parts.regs_user : &walk->parts.regs_intr;
+    if (!registers->p || registers->n == 0)
+        return false;
+    uint8_t of = walk->elements;
+    set_elements(walk, field, is_user ? "user_registers" : "registers", registers, rest_of(event, registers->p));
+    field->value.type = TTR_TYPE_STRUCT;
+    walk->elements = of;
+    walk->mask = is_user ? walk->kind->request.regs_user : walk->kind->request.regs_intr;
+    return true;
+}
+
+/* Registers have the kernel's numbers, which each architecture names its own way. */
+static void give_register(struct walk *walk, ttr_field *field)
+{
+    static const char *const numbers[64] = {
+        "r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",  "r7",  "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21",
+        "r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31", "r32", "r33", "r34", "r35", "r36", "r37", "r38", "r39", "r40", "r41", "r42", "r43",
+        "r44", "r45", "r46", "r47", "r48", "r49", "r50", "r51", "r52", "r53", "r54", "r55", "r56", "r57", "r58", "r59", "r60", "r61", "r62", "r63"};
+    unsigned number = walk->mask ? (unsigned)__builtin_ctzll(walk->mask) : 0;
+    walk->mask &= walk->mask - 1;
+    set_number(field, walk->kind->trace->registers && walk->kind->trace->registers[number] ? walk->kind->trace->registers[number] : numbers[number],
+               perf_take64(&walk->at), TTR_HINT_POINTER);
+    walk->left--;
+}
+
+/* Parts of eight bytes, one after the other; WEIGHT_STRUCT has three numbers. */
+static bool give_single(struct walk *walk, ttr_field *field)
+{
+    static const struct { const char *name; uint8_t hint, base; } singles[PERF_SINGLES] = {
+        [PERF_SINGLE_WEIGHT] = {"weight", 0, 0}, [PERF_SINGLE_DATA_SRC] = {"data_src", 0, 16}, [PERF_SINGLE_TRANSACTION] = {"transaction", 0, 16},
+        [PERF_SINGLE_PHYS_ADDR] = {"phys_addr", TTR_HINT_POINTER, 0}, [PERF_SINGLE_CGROUP] = {"cgroup", 0, 0},
+        [PERF_SINGLE_DATA_PAGE] = {"data_page_size", 0, 0}, [PERF_SINGLE_CODE_PAGE] = {"code_page_size", 0, 0}};
+    static const struct { const char *name; uint8_t shift, bits; } weights[] = {{"weight", 0, 32}, {"instruction_latency", 32, 16}, {"pipeline_latency", 48, 16}};
+    bool has_weights = walk->kind->request.sample_type & PERF_SAMPLE_HAS_WEIGHT_STRUCT;
+    while (walk->i < PERF_SINGLES && !walk->parts.single[walk->i])
+        walk->i++;
+    if (walk->i == PERF_SINGLES) {
+        walk->i = 0;
+        return false;
+    }
+    walk->stage = STAGE_SINGLE; /* there may be more */
+    uint64_t x = perf_u64(walk->parts.single[walk->i], walk->at.is_big);
+    if (walk->i == PERF_SINGLE_WEIGHT && has_weights) {
+        unsigned part = walk->part++;
+        set_number(field, weights[part].name, x >> weights[part].shift & ((UINT64_C(1) << weights[part].bits) - 1), TTR_HINT_NONE);
+        field->value.bits = weights[part].bits;
+        walk->i += walk->part == 3;
+        walk->part %= 3;
+        return true;
+    }
+    set_number(field, singles[walk->i].name, x, singles[walk->i].hint);
+    field->value.base = singles[walk->i].base;
+    walk->i++;
+    return true;
+}
+
+static bool give_bytes(ttr_field *field, const char *name, const struct perf_part *part)
+{
+    if (!part->p)
+        return false;
+    set_bytes(field, name, part);
+    return true;
+}
+
+/* --- The stack --- */
+
+static bool is_address(uint64_t x)
+{
+    return x < PERF_CONTEXT_FIRST;
+}
+
+uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    struct perf_parts parts;
+    bool is_big = kind->trace->is_big;
+    uint32_t n = 0;
+    if (kind->request.sample_type & PERF_SAMPLE_HAS_CALLCHAIN) {
+        perf_parts_find(kind, event->payload, event->payload_size, &parts);
+        for (uint64_t i = 0; i < parts.chain.n; i++) {
+            uint64_t address = perf_u64(parts.chain.p + 8 * i, is_big);
+            if (!is_address(address))
+                continue;
+            if (n < room)
+                addresses[n] = address;
+            n++;
+        }
+    }
+    if (n > 0 || !kind->ip_at || event->kind != TTR_KIND_SAMPLE)
+        return n;
+    if (room)
+        addresses[0] = perf_u64(event->payload + kind->ip_at, is_big);
+    return 1;
+}
+
+static bool give_frames(struct walk *walk, const ttr_event *event, ttr_field *field)
+{
+    uint32_t n = perf_frames(walk->kind, event, NULL, 0);
+    if (n == 0)
+        return false;
+    name_field(field, "frames");
+    field->group = TTR_GROUP_PAYLOAD;
+    field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = n};
+    const struct perf_part *chain = &walk->parts.chain;
+    walk->at.c = cursor_over(chain->p, chain->p ? (size_t)chain->n * 8 : 0, 0);
+    walk->left = n;
+    walk->elements = STAGE_FRAMES;
+    return true;
+}
+
+static void give_frame(struct walk *walk, const ttr_event *event, ttr_field *field)
+{
+    uint64_t address = perf_take64(&walk->at);
+    while (!walk->at.c.failed && !is_address(address))
+        address = perf_take64(&walk->at);
+    if (walk->at.c.failed) /* there is no callchain */
+        address = perf_u64(event->payload + walk->kind->ip_at, walk->at.is_big);
+    set_number(field, "", address, TTR_HINT_POINTER);
+    field->group = TTR_GROUP_PAYLOAD;
+    walk->left--;
+}
+
+/* --- The walk --- */
+
+static void begin_walk(struct walk *walk, const struct perf_kind *kind, const ttr_event *event, bool is_elsewhere)
+{
+    *walk = (struct walk){.kind = kind, .at.is_big = kind->trace->is_big, .is_elsewhere = is_elsewhere};
+    walk->has_parts = kind->has_parts || (kind->request.sample_type & PERF_SAMPLE_HAS_RAW && !is_elsewhere);
+    if (walk->has_parts)
+        perf_parts_find(kind, event->payload, event->payload_size, &walk->parts);
+}
+
+static bool give_plain(struct walk *walk, const ttr_event *event, ttr_field *field)
+{
+    if (walk->i >= walk->kind->plain_n) {
+        walk->i = 0;
+        return false;
+    }
+    const struct perf_plain *plain = &walk->kind->plain[walk->i++];
+    set_number(field, plain->name, perf_u64(event->payload + plain->at, walk->at.is_big), plain->is_pointer ? TTR_HINT_POINTER : TTR_HINT_NONE);
+    walk->stage = STAGE_PLAIN; /* there may be more */
+    return true;
+}
+
+static void give_element(struct walk *walk, const ttr_event *event, ttr_field *field)
+{
+    field->depth = 1;
+    switch (walk->elements) {
+    case STAGE_READ: give_value(walk, field); break;
+    case STAGE_BRANCHES: give_branch(walk, field); break;
+    case STAGE_FRAMES: give_frame(walk, event, field); break;
+    default: give_register(walk, field); break;
+    }
+}
+
+/* Gives the field of a stage; false when it has none. */
+static bool give_stage(struct walk *walk, unsigned stage, const ttr_event *event, ttr_field *field)
+{
+    walk->elements = (uint8_t)stage;
+    switch (stage) {
+    case STAGE_PLAIN: return give_plain(walk, event, field);
+    case STAGE_READ: return give_read(walk, event, field);
+    case STAGE_RAW: return !walk->is_elsewhere && give_bytes(field, "raw", &walk->parts.raw);
+    case STAGE_BRANCHES: return give_branches(walk, event, field);
+    case STAGE_REGS_USER:
+    case STAGE_REGS_INTR: return give_registers(walk, event, field);
+    case STAGE_STACK_USER: return give_bytes(field, "user_stack", &walk->parts.stack_user);
+    case STAGE_SINGLE: return give_single(walk, field);
+    case STAGE_AUX: return give_bytes(field, "aux", &walk->parts.aux);
+    default: return !walk->is_elsewhere && give_frames(walk, event, field);
+    }
+}
+
+static bool next_of(struct walk *walk, const ttr_event *event, ttr_field *field)
+{
+    if (walk->left > 0) {
+        give_element(walk, event, field);
+        return true;
+    }
+    while (walk->stage < STAGE_OVER) {
+        unsigned stage = walk->stage;
+        bool is_skipped = !walk->has_parts && stage > STAGE_PLAIN && stage < STAGE_FRAMES;
+        walk->stage++; /* who has more goes back */
+        if (!is_skipped && give_stage(walk, stage, event, field))
+            return true;
+    }
+    return false;
+}
+
+static void begin(ttr_fields *fields)
+{
+    begin_walk((struct walk *)fields->state, fields->own, fields->event, false);
+}
+
+static bool next(ttr_fields *fields, ttr_field *field)
+{
+    return next_of((struct walk *)fields->state, fields->event, field);
+}
+
+static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    return perf_frames(own, event, addresses, room);
+}
+
+const struct field_ops perf_sample_field_ops = {.begin = begin, .next = next, .frames = frames};

@@ -1,0 +1,238 @@
+/* What was recorded: each attribute is a kind of events, whose samples have ids.
+ *
+ * An attribute is longer the newer its writer; what is missing is zero, what is unknown is left.  Its flags are a bit field, which begins with the
+ * highest bit on big-endian machines.  One kind alone needs no ids.  Where samples have their id is the same for all kinds of a trace: at its
+ * begin (IDENTIFIER), or behind the parts before ID. */
+#include "formats/perf/perf.h"
+
+/* Turns a word of bits around. */
+static uint64_t reversed(uint64_t x)
+{
+    uint64_t y = 0;
+    for (unsigned i = 0; i < 64; i++)
+        y |= (x >> i & 1) << (63 - i);
+    return y;
+}
+
+/* The first bit of a big-endian word is the highest, but numbers of two bits stand as they are: put them back. */
+static uint64_t flags_of(uint64_t word, bool is_big)
+{
+    if (!is_big)
+        return word;
+    uint64_t flags = reversed(word), precise = flags >> PERF_FLAG_PRECISE & 3;
+    precise = (precise & 1) << 1 | precise >> 1;
+    return (flags & ~((uint64_t)3 << PERF_FLAG_PRECISE)) | precise << PERF_FLAG_PRECISE;
+}
+
+static uint64_t number(const struct cursor *attr, uint32_t at, uint32_t bytes, bool is_big)
+{
+    struct cursor c = *attr;
+    (void)cursor_skip(&c, at);
+    const uint8_t *p = cursor_take(&c, bytes);
+    return !p ? 0 : bytes == 4 ? perf_u32(p, is_big) : perf_u64(p, is_big);
+}
+
+static struct perf_request request_of(const struct cursor *attr, bool is_big)
+{
+    return (struct perf_request){
+        .type = (uint32_t)number(attr, PERF_ATTR_TYPE, 4, is_big),
+        .config = number(attr, PERF_ATTR_CONFIG, 8, is_big),
+        .period = number(attr, PERF_ATTR_PERIOD, 8, is_big),
+        .sample_type = number(attr, PERF_ATTR_SAMPLE_TYPE, 8, is_big),
+        .read_format = number(attr, PERF_ATTR_READ_FORMAT, 8, is_big),
+        .flags = flags_of(number(attr, PERF_ATTR_FLAGS, 8, is_big), is_big),
+        .bp_type = (uint32_t)number(attr, PERF_ATTR_BP_TYPE, 4, is_big),
+        .config1 = number(attr, PERF_ATTR_CONFIG1, 8, is_big),
+        .config2 = number(attr, PERF_ATTR_CONFIG2, 8, is_big),
+        .branch_type = number(attr, PERF_ATTR_BRANCH_TYPE, 8, is_big),
+        .regs_user = number(attr, PERF_ATTR_REGS_USER, 8, is_big),
+        .clockid = (int32_t)(uint32_t)number(attr, PERF_ATTR_CLOCKID, 4, is_big),
+        .regs_intr = number(attr, PERF_ATTR_REGS_INTR, 8, is_big),
+    };
+}
+
+/* Gives the place of the next eight bytes of a sample where it has them. */
+static uint16_t place(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
+{
+    if (!(kind->request.sample_type & bit))
+        return 0;
+    *at = (uint16_t)(*at + 8);
+    return (uint16_t)(*at - 8);
+}
+
+static void add_plain(struct perf_kind *kind, const char *name, uint16_t at, bool is_pointer)
+{
+    if (at)
+        kind->plain[kind->plain_n++] = (struct perf_plain){name, at, is_pointer};
+}
+
+static void place_sample(struct perf_kind *kind)
+{
+    uint16_t at = PERF_RECORD_HEADER;
+    uint16_t identifier = place(kind, PERF_SAMPLE_HAS_IDENTIFIER, &at);
+    kind->ip_at = place(kind, PERF_SAMPLE_HAS_IP, &at);
+    kind->tid_at = place(kind, PERF_SAMPLE_HAS_TID, &at);
+    kind->time_at = place(kind, PERF_SAMPLE_HAS_TIME, &at);
+    uint16_t addr = place(kind, PERF_SAMPLE_HAS_ADDR, &at), id = place(kind, PERF_SAMPLE_HAS_ID, &at);
+    (void)place(kind, PERF_SAMPLE_HAS_STREAM_ID, &at);
+    kind->cpu_at = place(kind, PERF_SAMPLE_HAS_CPU, &at);
+    uint16_t period = place(kind, PERF_SAMPLE_HAS_PERIOD, &at);
+    kind->id_at = identifier ? identifier : id;
+    kind->parts_at = at;
+    add_plain(kind, "ip", kind->ip_at, true);
+    add_plain(kind, "addr", addr, true);
+    add_plain(kind, "period", period, false);
+    const uint32_t before = PERF_SAMPLE_HAS_READ | PERF_SAMPLE_HAS_CALLCHAIN, plain = PERF_SAMPLE_HAS_BRANCH_STACK - 1;
+    if (kind->request.sample_type & PERF_SAMPLE_HAS_RAW && !(kind->request.sample_type & before))
+        kind->raw_at = at;
+    kind->has_parts = (kind->request.sample_type & (before | ~(uint64_t)(plain | PERF_SAMPLE_HAS_IDENTIFIER))) != 0;
+}
+
+/* The next eight bytes from the end of a record that is no sample. */
+static uint8_t place_back(const struct perf_kind *kind, uint32_t bit, uint8_t *back)
+{
+    if (!(kind->request.sample_type & bit))
+        return 0;
+    *back = (uint8_t)(*back + 8);
+    return *back;
+}
+
+static void place_record(struct perf_kind *kind)
+{
+    uint8_t back = 0;
+    if (!(kind->request.flags >> PERF_FLAG_SAMPLE_ID_ALL & 1))
+        return;
+    uint8_t identifier = place_back(kind, PERF_SAMPLE_HAS_IDENTIFIER, &back);
+    kind->cpu_back = place_back(kind, PERF_SAMPLE_HAS_CPU, &back);
+    (void)place_back(kind, PERF_SAMPLE_HAS_STREAM_ID, &back);
+    uint8_t id = place_back(kind, PERF_SAMPLE_HAS_ID, &back);
+    kind->id_back = identifier ? identifier : id;
+    kind->time_back = place_back(kind, PERF_SAMPLE_HAS_TIME, &back);
+    kind->tid_back = place_back(kind, PERF_SAMPLE_HAS_TID, &back);
+    kind->back = back;
+}
+
+struct cursor perf_attr_bytes(struct perf_cursor *at, uint64_t room)
+{
+    struct cursor attr = cursor_part(&at->c, room), c = attr;
+    (void)cursor_skip(&c, PERF_ATTR_SIZE);
+    const uint8_t *size = cursor_take(&c, 4);
+    uint32_t n = size ? perf_u32(size, at->is_big) : 0;
+    n = n < PERF_ATTR_VER0 ? PERF_ATTR_VER0 : n;
+    if (n < cursor_left(&attr))
+        attr.end = attr.p + n;
+    return attr;
+}
+
+struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr)
+{
+    char name[256];
+    struct perf_kind *kind = arena_take(&trace->arena, sizeof *kind);
+    if (!kind || !alloc_reserve(&trace->t->counted, (void **)&trace->kind, &trace->kinds_capacity, trace->kinds_n + 1, sizeof(struct perf_kind *)))
+        return NULL;
+    *kind = (struct perf_kind){.trace = trace, .request = request_of(&attr, trace->is_big), .index = (uint32_t)trace->kinds_n};
+    place_sample(kind);
+    place_record(kind);
+    size_t n = perf_event_name(&kind->request, name, sizeof name);
+    kind->schema = context_add_schema(trace->t, &(struct schema){.ops = &perf_sample_field_ops, .own = kind, .format = trace->format});
+    if (!kind->schema || !perf_kind_name(trace, kind, (ttr_text){name, n}))
+        return NULL;
+    trace->has_mixed_times |= trace->kinds_n > 0 && trace->time_at != kind->time_at;
+    trace->time_at = kind->time_at;
+    trace->kind[trace->kinds_n++] = kind;
+    return kind;
+}
+
+bool perf_kind_add_id(struct perf_trace *trace, struct perf_kind *kind, uint64_t id)
+{
+    trace->ids[id % PERF_ID_CACHE].kind = NULL;
+    return pairmap_put(&trace->by_id, id, 0, kind->index);
+}
+
+struct perf_kind *perf_kind_of_id(struct perf_trace *trace, uint64_t id)
+{
+    const uint32_t *known = pairmap_get(&trace->by_id, id, 0);
+    size_t slot = (size_t)(id % PERF_ID_CACHE);
+    if (!known)
+        return NULL;
+    trace->ids[slot].id = id;
+    trace->ids[slot].kind = trace->kind[*known];
+    return trace->kind[*known];
+}
+
+struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct perf_view *record)
+{
+    struct perf_kind *first = trace->kinds_n ? trace->kind[0] : NULL;
+    if (!first || trace->kinds_n == 1 || !first->id_back || record->size < PERF_RECORD_HEADER + (uint32_t)first->back)
+        return first;
+    uint64_t id = perf_u64(record->p + record->size - first->id_back, trace->is_big);
+    struct perf_kind *kind = id ? perf_kind_of_id(trace, id) : NULL;
+    return kind ? kind : first; /* those that perf made up have id 0 */
+}
+
+bool perf_kind_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name)
+{
+    const char *colon = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && name.n ? memchr(name.p, ':', name.n) : NULL;
+    kind->provider = 0;
+    if (colon) {
+        size_t n = (size_t)(colon - name.p);
+        kind->provider = ttr_text_add(trace->t, name.p, n);
+        name = (ttr_text){colon + 1, name.n - n - 1};
+    }
+    kind->name = ttr_text_add(trace->t, name.p, name.n);
+    return (kind->name || name.n == 0) && (!colon || kind->provider || colon == name.p);
+}
+
+static const char *const record_names[] = {
+    [PERF_MMAP] = "mmap", [PERF_LOST] = "lost", [PERF_COMM] = "comm", [PERF_EXIT] = "exit", [PERF_THROTTLE] = "throttle",
+    [PERF_UNTHROTTLE] = "unthrottle", [PERF_FORK] = "fork", [PERF_READ] = "read", [PERF_MMAP2] = "mmap2", [PERF_AUX] = "aux",
+    [PERF_ITRACE_START] = "itrace_start", [PERF_LOST_SAMPLES] = "lost_samples", [PERF_SWITCH] = "switch",
+    [PERF_SWITCH_CPU_WIDE] = "switch_cpu_wide", [PERF_NAMESPACES] = "namespaces", [PERF_KSYMBOL] = "ksymbol",
+    [PERF_BPF_EVENT] = "bpf_event", [PERF_CGROUP] = "cgroup", [PERF_TEXT_POKE] = "text_poke", [PERF_AUX_OUTPUT_HW_ID] = "aux_output_hw_id",
+};
+
+static bool name_records(struct perf_trace *trace)
+{
+    for (size_t i = 0; i < sizeof record_names / sizeof *record_names; i++) {
+        if (!record_names[i])
+            continue;
+        trace->record_name[i] = ttr_text_add(trace->t, record_names[i], strlen(record_names[i]));
+        if (!trace->record_name[i])
+            return false;
+    }
+    return true;
+}
+
+struct perf_trace *perf_trace_new(struct input *in, bool is_big)
+{
+    ttr *t = in->base.t;
+    struct perf_trace *trace = alloc_zero(&t->counted, 1, sizeof *trace);
+    if (!trace)
+        return NULL;
+    trace->t = t;
+    trace->format = in->format;
+    trace->users = 1;
+    trace->source = in->id;
+    trace->is_big = is_big;
+    pairmap_init(&trace->by_id, &t->counted);
+    arena_init(&trace->arena, &t->counted);
+    trace->record_schema = context_add_schema(t, &(struct schema){.ops = &perf_record_field_ops, .own = trace, .format = in->format});
+    if (trace->record_schema && name_records(trace))
+        return trace;
+    perf_trace_free(trace);
+    return NULL;
+}
+
+void perf_trace_free(struct perf_trace *trace)
+{
+    if (!trace || --trace->users > 0)
+        return;
+    ttr *t = trace->t;
+    for (size_t i = 0; i < trace->kinds_n; i++)
+        context_drop_schema(t, trace->kind[i]->schema);
+    context_drop_schema(t, trace->record_schema);
+    alloc_free(&t->counted, trace->kind, trace->kinds_capacity, sizeof(struct perf_kind *));
+    pairmap_free(&trace->by_id);
+    arena_free(&trace->arena);
+    alloc_free(&t->counted, trace, 1, sizeof *trace);
+}

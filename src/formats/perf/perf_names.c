@@ -1,0 +1,90 @@
+/* How perf calls an event whose name nobody wrote down: by type and config, with what was left out behind a colon. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "formats/perf/perf.h"
+
+static const char *const hardware[] = {"cycles", "instructions", "cache-references", "cache-misses", "branches", "branch-misses", "bus-cycles",
+                                       "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles"};
+static const char *const software[] = {"cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations", "minor-faults",
+                                       "major-faults", "alignment-faults", "emulation-faults", "dummy", "bpf-output", "cgroup-switches"};
+static const char *const cache[] = {"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node"};
+static const char *const cache_operation[] = {"load", "store", "prefetch"};
+static const char *const cache_operations[] = {"loads", "stores", "prefetches"};
+
+struct text {
+    char *to;
+    size_t n, size;
+};
+
+static void add(struct text *text, const char *format, ...) TTR_PRINTF(2, 3);
+static void add(struct text *text, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    int n = vsnprintf(text->to + text->n, text->size - text->n, format, values);
+    va_end(values);
+    text->n += n > 0 ? (size_t)n : 0;
+    text->n = text->n < text->size ? text->n : text->size - 1;
+}
+
+static bool has_flag(const struct perf_request *request, unsigned flag)
+{
+    return request->flags >> flag & 1;
+}
+
+/* "u" where only users count, "p" for each degree of precision. */
+static void add_modifiers(struct text *text, const struct perf_request *request)
+{
+    static const struct { unsigned flag; char letter; } modes[] = {
+        {PERF_FLAG_EXCLUDE_KERNEL, 'k'}, {PERF_FLAG_EXCLUDE_USER, 'u'}, {PERF_FLAG_EXCLUDE_HV, 'h'}};
+    unsigned excluded = 0, precise = request->flags >> PERF_FLAG_PRECISE & 3;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        excluded += has_flag(request, modes[i].flag);
+    if (excluded == 0 && precise == 0)
+        return;
+    add(text, ":");
+    for (size_t i = 0; excluded && i < sizeof modes / sizeof *modes; i++)
+        if (!has_flag(request, modes[i].flag))
+            add(text, "%c", modes[i].letter);
+    while (precise-- > 0)
+        add(text, "p");
+}
+
+static void add_cache(struct text *text, uint64_t config)
+{
+    uint64_t which = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16 & 0xff;
+    if (which >= sizeof cache / sizeof *cache || operation > 2 || result > 1)
+        add(text, "unknown cache event %#llx", (unsigned long long)config);
+    else if (result)
+        add(text, "%s-%s-misses", cache[which], cache_operation[operation]);
+    else
+        add(text, "%s-%s", cache[which], cache_operations[operation]);
+}
+
+static void add_breakpoint(struct text *text, const struct perf_request *request)
+{
+    add(text, "mem:%#llx:", (unsigned long long)request->config1);
+    add(text, "%s%s%s", request->bp_type & 1 ? "r" : "", request->bp_type & 2 ? "w" : "", request->bp_type & 4 ? "x" : "");
+}
+
+size_t perf_event_name(const struct perf_request *request, char *to, size_t size)
+{
+    struct text text = {to, 0, size};
+    uint64_t config = request->config & UINT32_MAX; /* above stands which kind of core */
+    switch (request->type) {
+    case PERF_TYPE_HARDWARE_EVENT:
+        add(&text, "%s", config < sizeof hardware / sizeof *hardware ? hardware[config] : "unknown-hardware");
+        break;
+    case PERF_TYPE_SOFTWARE_EVENT:
+        add(&text, "%s", config < sizeof software / sizeof *software ? software[config] : "unknown-software");
+        break;
+    case PERF_TYPE_TRACEPOINT_EVENT: add(&text, "tracepoint %llu", (unsigned long long)request->config); return text.n;
+    case PERF_TYPE_HW_CACHE_EVENT: add_cache(&text, config); break;
+    case PERF_TYPE_RAW_EVENT: add(&text, "raw %#llx", (unsigned long long)request->config); break;
+    case PERF_TYPE_BREAKPOINT_EVENT: add_breakpoint(&text, request); break;
+    default: add(&text, "pmu %u config %#llx", request->type, (unsigned long long)request->config); return text.n;
+    }
+    add_modifiers(&text, request);
+    return text.n;
+}

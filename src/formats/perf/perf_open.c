@@ -1,0 +1,303 @@
+/* The head, and the sections that it tells of.
+ *
+ *   file   head, attributes with their ids, records, features.  What features tell (names, clock, formats of tracepoints) is needed before the
+ *          records that stand before them: they are fetched first; where an input cannot be read from any place, all of it is held.
+ *   pipe   sixteen bytes, then records.
+ *
+ * A recorder that was killed leaves a size of 0 for its records: they go on to the end of the file, and features were never written. */
+#include "base/status.h"
+#include "formats/perf/perf.h"
+
+#define HELD_MAX ((uint64_t)256 << 20)     /* of an input that is no file */
+#define ATTRS_MAX ((uint64_t)64 << 20)     /* bytes of attributes, or of ids */
+#define AHEAD_MAX ((uint64_t)16 << 20)     /* bytes in which the end of a round is looked for */
+
+struct section {
+    uint64_t offset, size;
+};
+
+/* Puts bytes of the file into the buffer, fewer where it ends. */
+static ttr_status fetch(struct perf_reader *reader, const struct section *section, struct buffer *to)
+{
+    const struct window *window = &reader->in->window;
+    uint64_t n = section->size;
+    buffer_clear(to);
+    if (section->offset >= window->offset && section->offset - window->offset <= window->n) {
+        uint64_t skip = section->offset - window->offset, there = window->n - skip;
+        if (there >= n || !source_is_seekable(reader->in->source)) {
+            buffer_add(to, window->bytes + skip, (size_t)(n < there ? n : there));
+            return to->failed ? fail_memory(reader->error) : TTR_OK;
+        }
+    }
+    if (!source_is_seekable(reader->in->source))
+        return TTR_OK;
+    uint64_t size = source_disk_size(reader->in->source); /* nothing is asked for that cannot be there */
+    if (section->offset >= size)
+        return TTR_OK;
+    n = n < size - section->offset ? n : size - section->offset;
+    uint8_t *at = buffer_room(to, (size_t)n);
+    if (!at)
+        return fail_memory(reader->error);
+    int64_t got = source_peek_at(reader->in->source, section->offset, at, (size_t)n, reader->error);
+    if (got < 0)
+        return reader->error->status;
+    buffer_filled(to, (size_t)got);
+    return TTR_OK;
+}
+
+static struct section take_section(struct perf_cursor *at)
+{
+    struct section section = {.offset = perf_take64(at)};
+    section.size = perf_take64(at);
+    return section;
+}
+
+/* --- Attributes --- */
+
+static ttr_status add_ids(struct perf_reader *reader, struct perf_kind *kind, const struct section *ids, struct buffer *bytes)
+{
+    ttr_status status = ids->size && ids->size <= ATTRS_MAX ? fetch(reader, ids, bytes) : TTR_OK;
+    if (status != TTR_OK || ids->size == 0)
+        return status;
+    size_t got = ids->size <= ATTRS_MAX ? bytes->n : 0;
+    for (size_t i = 0; i + 8 <= got; i += 8)
+        if (!perf_kind_add_id(reader->trace, kind, perf_u64(bytes->bytes + i, reader->trace->is_big)))
+            return fail_memory(reader->error);
+    if (got < ids->size)
+        return input_damage(reader->in, ids->offset, 0, "perf.bad-ids", reader->error,
+                            "an event has %llu bytes of ids, of which %zu are there; its other samples are nobody's",
+                            (unsigned long long)ids->size, got);
+    return TTR_OK;
+}
+
+static ttr_status take_attrs(struct perf_reader *reader, const struct section *attrs, uint64_t entry)
+{
+    const struct alloc *alloc = &reader->trace->t->counted;
+    struct buffer bytes, ids;
+    if (entry < PERF_ATTR_VER0 + PERF_SECTION_BYTES || entry > UINT16_MAX || attrs->size > ATTRS_MAX)
+        return input_damage(reader->in, PERF_AT_ATTR_SIZE, 0, "perf.bad-attrs", reader->error,
+                            "%llu bytes of attributes of %llu bytes each cannot be; what samples hold is not known",
+                            (unsigned long long)attrs->size, (unsigned long long)entry);
+    buffer_init(&bytes, alloc);
+    buffer_init(&ids, alloc);
+    ttr_status status = fetch(reader, attrs, &bytes);
+    struct perf_cursor at = {cursor_over(bytes.bytes, bytes.n, attrs->offset), reader->trace->is_big};
+    while (status == TTR_OK && cursor_left(&at.c) >= entry && reader->trace->kinds_n < PERF_KINDS_MAX) {
+        struct cursor attr = perf_attr_bytes(&at, entry - PERF_SECTION_BYTES);
+        struct section section = take_section(&at);
+        struct perf_kind *kind = perf_kind_add(reader->trace, attr);
+        status = kind ? add_ids(reader, kind, &section, &ids) : fail_memory(reader->error);
+    }
+    if (status == TTR_OK && (bytes.n < attrs->size || cursor_left(&at.c) >= entry))
+        status = input_damage(reader->in, attrs->offset, 0, "perf.bad-attrs", reader->error,
+                              "of %llu bytes of attributes %zu are there", (unsigned long long)attrs->size, bytes.n);
+    buffer_free(&bytes);
+    buffer_free(&ids);
+    return status;
+}
+
+/* --- Features --- */
+
+static ttr_status take_feature(struct perf_reader *reader, unsigned feature, const struct section *section)
+{
+    struct buffer bytes;
+    if (section->size > PERF_SECTION_MAX || feature > PERF_FEATURE_PMU_CAPS)
+        return TTR_OK;
+    buffer_init(&bytes, &reader->trace->t->counted);
+    ttr_status status = fetch(reader, section, &bytes);
+    if (status == TTR_OK && bytes.n < section->size)
+        status = input_damage(reader->in, section->offset, 0, "perf.bad-feature", reader->error,
+                              "feature %u has %llu bytes, of which %zu are there", feature, (unsigned long long)section->size, bytes.n);
+    struct perf_cursor at = {cursor_over(bytes.bytes, bytes.n, section->offset), reader->trace->is_big};
+    if (status == TTR_OK && bytes.n)
+        status = perf_feature_take(reader, feature, &at);
+    buffer_free(&bytes);
+    return status;
+}
+
+/* Bit i is in word i / 64.  Machines of 32 bits and the other byte order have the halves of words swapped: HOSTNAME, which all have, tells. */
+static bool has_feature(const uint64_t *words, unsigned i)
+{
+    return words[i / 64] >> (i % 64) & 1;
+}
+
+static void settle_features(uint64_t *words)
+{
+    if (has_feature(words, PERF_FEATURE_HOSTNAME))
+        return;
+    for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
+        words[i] = words[i] >> 32 | words[i] << 32;
+    if (has_feature(words, PERF_FEATURE_HOSTNAME))
+        return;
+    for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
+        words[i] = words[i] >> 32 | words[i] << 32;
+}
+
+static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uint64_t table_at)
+{
+    struct buffer table;
+    unsigned n = 0;
+    settle_features(words);
+    for (unsigned i = 0; i < PERF_FEATURES_MAX; i++)
+        n += has_feature(words, i);
+    buffer_init(&table, &reader->trace->t->counted);
+    ttr_status status = fetch(reader, &(struct section){table_at, (uint64_t)n * PERF_SECTION_BYTES}, &table);
+    if (status == TTR_OK && table.n < (size_t)n * PERF_SECTION_BYTES)
+        status = input_damage(reader->in, table_at, 0, "perf.no-features", reader->error,
+                              "the file ends before its features, which tell names and more; events are called by their attributes");
+    struct perf_cursor at = {cursor_over(table.bytes, table.n, table_at), reader->trace->is_big};
+    for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK && cursor_left(&at.c) >= PERF_SECTION_BYTES; i++) {
+        if (!has_feature(words, i))
+            continue;
+        struct section section = take_section(&at);
+        status = take_feature(reader, i, &section);
+    }
+    buffer_free(&table);
+    return status;
+}
+
+/* --- Order --- */
+
+/* Whether the records are given round by round, or are few: then they can be put in order as they come. */
+static ttr_status find_round(struct perf_reader *reader, bool *is_found)
+{
+    uint8_t header[12];
+    uint64_t at = reader->at;
+    bool is_big = reader->trace->is_big;
+    *is_found = true;
+    for (;;) {
+        if (at >= reader->end)
+            return TTR_OK;
+        struct buffer bytes;
+        buffer_init(&bytes, &reader->trace->t->counted);
+        uint64_t left = reader->end - at;
+        ttr_status status = fetch(reader, &(struct section){at, left < 65536 ? left : 65536}, &bytes);
+        size_t i = 0;
+        while (status == TTR_OK && bytes.n - i >= sizeof header) {
+            uint32_t type = perf_u32(bytes.bytes + i, is_big), size = perf_u16(bytes.bytes + i + 6, is_big);
+            if (type == PERF_FINISHED_ROUND || size < PERF_RECORD_HEADER || size > bytes.n - i)
+                break;
+            i += size;
+        }
+        bool is_round = bytes.n - i >= sizeof header && perf_u32(bytes.bytes + i, is_big) == PERF_FINISHED_ROUND;
+        buffer_free(&bytes);
+        at += i;
+        if (status != TTR_OK || is_round || i == 0)
+            return status;
+        if (at - reader->at > AHEAD_MAX) {
+            *is_found = false;
+            return TTR_OK;
+        }
+    }
+}
+
+static ttr_status choose_order(struct perf_reader *reader)
+{
+    bool is_found = true;
+    ttr_status status = TTR_OK;
+    if (reader->in->flags & TTR_READ_DEFINITIONS)
+        is_found = false;
+    else if (!reader->trace->is_pipe)
+        status = find_round(reader, &is_found);
+    reader->sorts = is_found;
+    if (!is_found)
+        reader->in->base.order = TTR_ORDER_NONE;
+    return status;
+}
+
+/* --- Head --- */
+
+/* Holds all of an input that cannot be read from any place, as far as it is needed. */
+static ttr_status hold(struct perf_reader *reader, uint64_t end)
+{
+    if (source_is_seekable(reader->in->source))
+        return TTR_OK;
+    if (end > HELD_MAX) {
+        input_note(reader->in, TTR_NOTE_ODD, 0, "perf.no-features",
+                   "what events are called stands behind their records, too far to be held; unpacked to a file it can be read");
+        return TTR_OK;
+    }
+    return input_fill(reader->in, 0, (size_t)end, reader->error);
+}
+
+static ttr_status take_file(struct perf_reader *reader, struct perf_cursor *at)
+{
+    uint64_t words[PERF_FEATURES_MAX / 64], entry = perf_take64(at);
+    struct section attrs = take_section(at), data = take_section(at);
+    (void)take_section(at);
+    for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
+        words[i] = perf_take64(at);
+    bool is_killed = data.size == 0;
+    reader->at = reader->data_at = data.offset;
+    reader->end = is_killed || data.size > UINT64_MAX - data.offset ? UINT64_MAX : data.offset + data.size;
+    ttr_status status = hold(reader, is_killed ? HELD_MAX : reader->end + PERF_FEATURES_MAX * PERF_SECTION_BYTES);
+    if (status == TTR_OK && !is_killed)
+        status = hold(reader, HELD_MAX);
+    if (status == TTR_OK)
+        status = take_attrs(reader, &attrs, entry);
+    if (status == TTR_OK && is_killed)
+        input_note(reader->in, TTR_NOTE_ODD, PERF_AT_DATA + 8, "perf.killed",
+                   "the recorder did not end the file; records are read as far as they go, and events are called by their attributes");
+    else if (status == TTR_OK)
+        status = take_features(reader, words, reader->end);
+    return status;
+}
+
+static ttr_status take_head(struct perf_reader *reader, const struct perf_span *span)
+{
+    struct input *in = reader->in;
+    bool is_big = span->n >= 8 && memcmp(span->p, PERF_MAGIC_BIG, 8) == 0;
+    if (!is_big && (span->n < 8 || memcmp(span->p, PERF_MAGIC, 8) != 0))
+        return fail(reader->error, TTR_E_UNSUPPORTED, 0, "expected \"" PERF_MAGIC "\" or \"" PERF_MAGIC_BIG "\" at the begin of a perf.data");
+    reader->trace = perf_trace_new(in, is_big);
+    if (!reader->trace)
+        return fail_memory(reader->error);
+    struct perf_cursor at = {cursor_over(span->p, span->n, 0), is_big};
+    (void)cursor_skip(&at.c, 8);
+    uint64_t size = perf_take64(&at);
+    reader->trace->is_pipe = !at.c.failed && size == PERF_PIPE_HEADER_BYTES;
+    in->version = reader->trace->is_pipe ? is_big ? "pipe, big-endian" : "pipe" : is_big ? "big-endian" : "";
+    reader->at = reader->data_at = PERF_PIPE_HEADER_BYTES;
+    reader->end = UINT64_MAX;
+    if (reader->trace->is_pipe)
+        return TTR_OK;
+    if (span->n < PERF_HEADER_BYTES) {
+        reader->is_over = true;
+        return input_damage(in, 0, span->n, "perf.cut", reader->error, "the file ends inside its head");
+    }
+    if (size != PERF_HEADER_BYTES)
+        input_note(in, TTR_NOTE_ODD, PERF_AT_HEADER_SIZE, "perf.bad-head", "a head of %llu bytes; read as the %u that are known",
+                   (unsigned long long)size, PERF_HEADER_BYTES);
+    return take_file(reader, &at);
+}
+
+ttr_status perf_open(struct input *in, ttr_error *error)
+{
+    struct perf_reader *reader = in->own;
+    struct perf_span span;
+    ttr_error unused;
+    reader->in = in;
+    reader->error = error ? error : &unused;
+    ttr_status status = perf_show(reader, 0, PERF_HEADER_BYTES, &span);
+    if (status == TTR_OK)
+        status = take_head(reader, &span);
+    if (status == TTR_OK && !reader->is_over)
+        status = choose_order(reader);
+    if (status == TTR_OK && in->flags & TTR_READ_DEFINITIONS) {
+        reader->pass_tag = PERF_TAG_HEAD;
+        reader->pass_end = reader->at;
+        reader->at = 0;
+    }
+    reader->order.base[0] = reader->at;
+    return status;
+}
+
+void perf_close(struct input *in)
+{
+    struct perf_reader *reader = in->own;
+    if (!reader->in)
+        return;
+    perf_order_free(reader);
+    perf_unpacked_free(reader);
+    perf_trace_free(reader->trace);
+}

@@ -1,0 +1,128 @@
+/* From the order of a file to that of time: keys of records that wait are merged, as the runs stand that are in order already.
+ *
+ * Ties stay as they were stored.  Sorting makes passes over the keys, each of which merges every two neighbouring runs; a round has about as many
+ * runs as there are processors. */
+#include "formats/perf/perf.h"
+
+bool perf_order_add(struct perf_reader *reader, struct perf_key key)
+{
+    struct perf_order *order = &reader->order;
+    if (PERF_UNLIKELY(order->n == order->keys_capacity) &&
+        !alloc_reserve(&reader->trace->t->counted, (void **)&order->keys, &order->keys_capacity, order->n + 1, sizeof *order->keys))
+        return false;
+    order->keys[order->n++] = key;
+    return true;
+}
+
+/* The end of the run that begins at a key. */
+static size_t run_end(const struct perf_key *keys, size_t at, size_t n)
+{
+    for (at++; at < n && keys[at].time >= keys[at - 1].time; at++)
+        ;
+    return at;
+}
+
+/* Merges [from, middle) and [middle, end) into `to`. */
+static void merge(const struct perf_key *keys, size_t from, size_t middle, size_t end, struct perf_key *to)
+{
+    size_t a = from, b = middle, at = from;
+    while (a < middle && b < end)
+        to[at++] = keys[b].time < keys[a].time ? keys[b++] : keys[a++];
+    memcpy(to + at, keys + a, (middle - a) * sizeof *to);
+    at += middle - a;
+    memcpy(to + at, keys + b, (end - b) * sizeof *to);
+}
+
+/* Merges every two runs; gives how many are left. */
+static size_t pass(const struct perf_key *keys, struct perf_key *to, size_t first, size_t n)
+{
+    size_t runs = 0;
+    for (size_t from = first; from < n; runs++) {
+        size_t middle = run_end(keys, from, n), end = middle < n ? run_end(keys, middle, n) : n;
+        merge(keys, from, middle, end, to);
+        from = end;
+    }
+    return runs;
+}
+
+/* Sorts what is not given yet. */
+static bool sort(struct perf_reader *reader)
+{
+    struct perf_order *order = &reader->order;
+    size_t n = order->n;
+    if (run_end(order->keys, order->given, n) == n)
+        return true;
+    if (!alloc_reserve(&reader->trace->t->counted, (void **)&order->spare, &order->spare_capacity, n, sizeof *order->spare))
+        return false;
+    size_t runs;
+    do {
+        runs = pass(order->keys, order->spare, order->given, n);
+        struct perf_key *keys = order->keys;
+        size_t capacity = order->keys_capacity;
+        order->keys = order->spare;
+        order->keys_capacity = order->spare_capacity;
+        order->spare = keys;
+        order->spare_capacity = capacity;
+    } while (runs > 1);
+    return true;
+}
+
+bool perf_order_release(struct perf_reader *reader, uint64_t limit)
+{
+    struct perf_order *order = &reader->order;
+    order->limit = limit;
+    order->is_giving = order->n > order->given;
+    return !reader->sorts || !order->is_giving || sort(reader);
+}
+
+/* The first byte of its kind that is still needed, counted from the base. */
+static uint32_t first_needed(const struct perf_order *order, bool is_unpacked, uint64_t most)
+{
+    uint32_t first = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+    for (size_t i = 0; i < order->n; i++)
+        if (((order->keys[i].size & PERF_KEY_UNPACKED) != 0) == is_unpacked && order->keys[i].at < first)
+            first = order->keys[i].at;
+    return first;
+}
+
+/* Forgets unpacked bytes before those that count from the new base. */
+static void drop_unpacked(struct perf_unpacked *unpacked, uint64_t base)
+{
+    size_t gone = (size_t)(base - unpacked->from), piece = 0;
+    if (gone == 0)
+        return;
+    memmove(unpacked->bytes, unpacked->bytes + gone, unpacked->n - gone);
+    unpacked->n -= gone;
+    unpacked->from = base;
+    while (piece + 1 < unpacked->pieces_n && unpacked->pieces[piece + 1].at <= base)
+        piece++;
+    unpacked->pieces_n -= piece;
+    memmove(unpacked->pieces, unpacked->pieces + piece, unpacked->pieces_n * sizeof *unpacked->pieces);
+}
+
+void perf_order_settle(struct perf_reader *reader)
+{
+    struct perf_order *order = &reader->order;
+    order->n -= order->given;
+    memmove(order->keys, order->keys + order->given, order->n * sizeof *order->keys);
+    order->given = 0;
+    order->is_giving = false;
+    const uint64_t at[2] = {reader->at, reader->unpacked.at};
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t shift = first_needed(order, i == 1, at[i] - order->base[i]);
+        for (size_t k = 0; k < order->n; k++)
+            if ((order->keys[k].size & PERF_KEY_UNPACKED ? 1u : 0u) == i)
+                order->keys[k].at -= shift;
+        order->base[i] += shift;
+    }
+    if (reader->unpacked.n)
+        drop_unpacked(&reader->unpacked, order->base[1]);
+}
+
+void perf_order_free(struct perf_reader *reader)
+{
+    struct perf_order *order = &reader->order;
+    const struct alloc *alloc = &reader->in->base.t->counted;
+    alloc_free(alloc, order->keys, order->keys_capacity, sizeof *order->keys);
+    alloc_free(alloc, order->spare, order->spare_capacity, sizeof *order->spare);
+}

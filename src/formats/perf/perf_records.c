@@ -1,0 +1,236 @@
+/* Records of the kernel that are no samples: what they are as events, and what they say of threads.
+ *
+ *   MMAP, MMAP2   object: a mapping       COMM   object: a thread has a new name; the process too where it is its first thread
+ *   FORK          instant; the new thread has the name of the one that made it, until it gets its own
+ *   LOST, LOST_SAMPLES   gap              SWITCH_CPU_WIDE, going out   switch to the thread that comes next
+ *   all others    instant
+ *
+ * Names hold from where they are told, so a batch ends before one changes. */
+#include "base/status.h"
+#include "formats/perf/perf.h"
+
+static enum perf_taken no_memory(struct perf_reader *reader)
+{
+    (void)fail_memory(reader->error);
+    return PERF_FAILED;
+}
+
+ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid)
+{
+    uint64_t both = (uint64_t)pid << 32 | tid;
+    size_t slot = (size_t)(both * UINT64_C(0x9e3779b97f4a7c15) >> 54) % PERF_THREAD_CACHE;
+    if (PERF_LIKELY(trace->threads[slot].thread && trace->threads[slot].both == both))
+        return trace->threads[slot].thread;
+    bool is_none = pid == UINT32_MAX && tid == UINT32_MAX;
+    ttr_id thread = context_thread(trace->t, trace->source, is_none ? UINT64_MAX : pid, is_none ? UINT64_MAX : tid);
+    if (thread && pid == 0 && tid == 0 && !trace->t->threads[thread].name) {
+        ttr_id name = ttr_text_add(trace->t, "swapper", 7);
+        context_name_thread(trace->t, thread, name);
+        if (!name || !context_name_process(trace->t, trace->source, 0, name))
+            return 0;
+    }
+    trace->threads[slot].both = both;
+    trace->threads[slot].thread = thread;
+    return thread;
+}
+
+ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record, uint64_t time)
+{
+    const struct perf_trace *trace = reader->trace;
+    struct perf_order *order = &reader->order;
+    ttr_event *event = input_event(reader->in);
+    event->flags = TTR_EVENT_RAW;
+    event->payload = record->p;
+    event->payload_size = record->size;
+    event->offset = record->offset;
+    event->ticks = time;
+    reader->records++;
+    if (PERF_UNLIKELY(time == 0)) {
+        event->flags |= TTR_EVENT_NO_TIME;
+        event->time = reader->last_time;
+        return event;
+    }
+    if (PERF_UNLIKELY(time < order->last && reader->sorts))
+        input_note(reader->in, TTR_NOTE_ODD, record->offset, "perf.late",
+                   "a record is older than those of rounds before the one it stands in; it is given late");
+    order->last = time;
+    bool is_out = time > INT64_MAX || __builtin_add_overflow((int64_t)time, trace->anchor_ns, &event->time);
+    if (PERF_UNLIKELY(is_out)) {
+        event->time = INT64_MAX;
+        event->flags |= TTR_EVENT_CLAMPED;
+    }
+    reader->last_time = event->time;
+    return event;
+}
+
+/* What a record ends with: who and where. */
+struct trailer {
+    uint64_t time;
+    uint32_t pid, tid, cpu, end; /* end: bytes of the record before it */
+    bool has_tid, has_cpu;
+};
+
+static struct trailer trailer_of(struct perf_trace *trace, const struct perf_view *record)
+{
+    const struct perf_kind *kind = perf_kind_of_record(trace, record);
+    struct trailer trailer = {.end = record->size};
+    if (!kind || kind->back == 0 || record->size < PERF_RECORD_HEADER + (uint32_t)kind->back)
+        return trailer;
+    const uint8_t *end = record->p + record->size;
+    trailer.end -= kind->back;
+    if (kind->time_back)
+        trailer.time = perf_u64(end - kind->time_back, trace->is_big);
+    if (kind->tid_back) {
+        trailer.pid = perf_u32(end - kind->tid_back, trace->is_big);
+        trailer.tid = perf_u32(end - kind->tid_back + 4, trace->is_big);
+        trailer.has_tid = true;
+    }
+    if (kind->cpu_back) {
+        trailer.cpu = perf_u32(end - kind->cpu_back, trace->is_big);
+        trailer.has_cpu = trailer.cpu != UINT32_MAX;
+    }
+    return trailer;
+}
+
+/* Which thread a record is about, where it says so itself: pid and tid at its begin, or apart. */
+static bool own_thread(const struct perf_view *record, bool is_big, uint32_t *pid, uint32_t *tid)
+{
+    unsigned tid_at = 12;
+    switch (record->type) {
+    case PERF_EXIT:
+    case PERF_FORK: tid_at = 16; break;
+    case PERF_MMAP:
+    case PERF_MMAP2:
+    case PERF_COMM:
+    case PERF_READ:
+    case PERF_ITRACE_START:
+    case PERF_NAMESPACES: break;
+    default: return false;
+    }
+    *pid = perf_u32(record->p + 8, is_big);
+    *tid = perf_u32(record->p + tid_at, is_big);
+    return true;
+}
+
+/* The text that begins at a place of the record and ends before the trailer. */
+static ttr_text text_at(const struct perf_view *record, uint32_t at, uint32_t end)
+{
+    const char *p = (const char *)record->p + at;
+    return at < end ? (ttr_text){p, strnlen(p, end - at)} : (ttr_text){"", 0};
+}
+
+/* Names a thread; in *is_changed whether it had another name, and then nothing is done while the batch is not empty. */
+static bool name_thread(struct perf_reader *reader, ttr_id thread, ttr_id name, bool *must_wait)
+{
+    ttr *t = reader->trace->t;
+    const struct thread *now = &t->threads[thread];
+    const struct process *process = &t->processes[now->process];
+    bool is_first = now->tid == process->pid;
+    bool is_same = now->name == name && (!is_first || process->name == name);
+    *must_wait = reader->in->n > 0 && !is_same && now->name;
+    if (*must_wait || is_same)
+        return true;
+    context_name_thread(t, thread, name);
+    return !is_first || context_name_process(t, reader->trace->source, process->pid, name);
+}
+
+/* What a record says of names; HOLD when the batch must end first. */
+static enum perf_taken learn(struct perf_reader *reader, const struct perf_view *record, const struct trailer *trailer, ttr_id *name)
+{
+    struct perf_trace *trace = reader->trace;
+    bool is_big = trace->is_big, must_wait = false;
+    ttr_id thread = 0;
+    if (record->type == PERF_COMM) {
+        ttr_text text = text_at(record, 16, trailer->end);
+        *name = ttr_text_add(trace->t, text.p, text.n);
+        thread = perf_thread(trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 12, is_big));
+        if (!thread || (!*name && text.n))
+            return no_memory(reader);
+    } else if (record->type == PERF_FORK) {
+        ttr_id parent = perf_thread(trace, perf_u32(record->p + 12, is_big), perf_u32(record->p + 20, is_big));
+        thread = perf_thread(trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 16, is_big));
+        if (!parent || !thread)
+            return no_memory(reader);
+        *name = trace->t->threads[parent].name;
+    }
+    if (!thread || !*name)
+        return PERF_TAKEN;
+    if (!name_thread(reader, thread, *name, &must_wait))
+        return no_memory(reader);
+    return must_wait ? PERF_HOLD : PERF_TAKEN;
+}
+
+/* A thread that goes from a processor for the next one. */
+static bool take_switch(struct perf_reader *reader, const struct perf_view *record, const struct trailer *trailer, ttr_event *event)
+{
+    bool is_big = reader->trace->is_big;
+    if (!(record->misc & PERF_MISC_SWITCH_OUT) || !trailer->has_tid)
+        return true;
+    ttr_id next = perf_thread(reader->trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 12, is_big));
+    event->kind = TTR_KIND_SWITCH;
+    event->link = event->thread;
+    event->thread = next;
+    event->tag = record->misc & PERF_MISC_SWITCH_PREEMPT ? TTR_THREAD_SUSPENDED : TTR_THREAD_BLOCKED;
+    return next != 0;
+}
+
+/* What is special about a record's event. */
+static bool shape(struct perf_reader *reader, const struct perf_view *record, const struct trailer *trailer, ttr_event *event)
+{
+    bool is_big = reader->trace->is_big;
+    ttr_text path;
+    switch (record->type) {
+    case PERF_MMAP:
+    case PERF_MMAP2:
+        path = text_at(record, record->type == PERF_MMAP ? 40 : 72, trailer->end);
+        event->kind = TTR_KIND_OBJECT;
+        event->tag = TTR_OBJECT_MAPPING;
+        event->link = perf_u64(record->p + 16, is_big);
+        event->name = ttr_text_add(reader->trace->t, path.p, path.n);
+        return event->name || path.n == 0;
+    case PERF_COMM:
+        event->kind = TTR_KIND_OBJECT;
+        event->tag = TTR_OBJECT_THREAD;
+        event->link = perf_u32(record->p + 12, is_big);
+        return true;
+    case PERF_LOST:
+    case PERF_LOST_SAMPLES:
+        event->kind = TTR_KIND_GAP;
+        event->tag = TTR_GAP_EVENTS;
+        event->link = perf_u64(record->p + (record->type == PERF_LOST ? 16 : 8), is_big);
+        return true;
+    case PERF_SWITCH_CPU_WIDE: return take_switch(reader, record, trailer, event);
+    default: return true;
+    }
+}
+
+enum perf_taken perf_record_take(struct perf_reader *reader, const struct perf_view *record)
+{
+    struct perf_trace *trace = reader->trace;
+    struct trailer trailer = trailer_of(trace, record);
+    uint32_t pid = trailer.pid, tid = trailer.tid;
+    ttr_id name = record->type < PERF_TOOL_FIRST ? trace->record_name[record->type] : 0;
+    if (!perf_is_known(record->type))
+        input_note(reader->in, TTR_NOTE_REMARK, record->offset, "perf.unknown-record",
+                   "a record of type %u, which is not known; it is given with its bytes", record->type);
+    ttr_id said = 0;
+    enum perf_taken taken = learn(reader, record, &trailer, &said);
+    if (taken != PERF_TAKEN)
+        return taken;
+    bool has_thread = own_thread(record, trace->is_big, &pid, &tid) || trailer.has_tid;
+    ttr_id thread = has_thread ? perf_thread(trace, pid, tid) : 0;
+    if (has_thread && !thread)
+        return no_memory(reader);
+    ttr_event *event = perf_event(reader, record, trailer.time);
+    event->kind = TTR_KIND_INSTANT;
+    event->schema = trace->record_schema;
+    event->body = PERF_RECORD_HEADER;
+    event->part = trailer.end;
+    event->name = record->type == PERF_COMM ? said : name;
+    event->thread = thread;
+    if (trailer.has_cpu) {
+        event->cpu = trailer.cpu;
+        event->flags |= TTR_EVENT_HAS_CPU;
+    }
+    return shape(reader, record, &trailer, event) ? PERF_TAKEN : no_memory(reader);
+}

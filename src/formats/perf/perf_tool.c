@@ -1,0 +1,106 @@
+/* Records of the tool.  Those that tell of events are used; the others are passed over: what they hold is for recording (maps of threads and
+ * processors), for statistics (STAT), or for processor traces (AUXTRACE).  Two have data behind them, outside of their size. */
+#include "base/status.h"
+#include "formats/perf/perf.h"
+
+static ttr_status take_attr(struct perf_reader *reader, struct perf_cursor *at)
+{
+    struct perf_trace *trace = reader->trace;
+    struct cursor size = at->c;
+    if (!trace->is_pipe || trace->kinds_n >= PERF_KINDS_MAX)
+        return TTR_OK;
+    (void)cursor_skip(&size, PERF_ATTR_SIZE);
+    uint32_t n = trace->is_big ? cursor_u32be(&size) : cursor_u32le(&size);
+    n = n < PERF_ATTR_VER0 || n > cursor_left(&at->c) ? PERF_ATTR_VER0 : n;
+    struct perf_kind *kind = perf_kind_add(trace, cursor_part(&at->c, n));
+    bool is_fine = kind != NULL;
+    while (is_fine && cursor_left(&at->c) >= 8)
+        is_fine = perf_kind_add_id(trace, kind, perf_take64(at));
+    return is_fine ? TTR_OK : fail_memory(reader->error);
+}
+
+/* Before Linux 3.10: u64 config, 64 bytes of name. */
+static ttr_status take_event_type(struct perf_reader *reader, struct perf_cursor *at)
+{
+    struct perf_trace *trace = reader->trace;
+    uint64_t config = perf_take64(at);
+    const char *p = (const char *)at->c.p;
+    size_t n = strnlen(p, cursor_left(&at->c));
+    for (size_t i = 0; i < trace->kinds_n; i++) {
+        struct perf_kind *kind = trace->kind[i];
+        if (kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && kind->request.config == config &&
+            !perf_kind_name(trace, kind, (ttr_text){p, n}))
+            return fail_memory(reader->error);
+    }
+    return TTR_OK;
+}
+
+/* u64 what, u64 id, its value: here the name. */
+static ttr_status take_update(struct perf_reader *reader, struct perf_cursor *at)
+{
+    uint64_t what = perf_take64(at), id = perf_take64(at);
+    struct perf_kind *kind = perf_kind_of_id(reader->trace, id);
+    const char *p = (const char *)at->c.p;
+    if (at->c.failed || what != PERF_UPDATE_NAME || !kind)
+        return TTR_OK;
+    return perf_kind_name(reader->trace, kind, (ttr_text){p, strnlen(p, cursor_left(&at->c))}) ? TTR_OK : fail_memory(reader->error);
+}
+
+static ttr_status take_feature(struct perf_reader *reader, struct perf_cursor *at)
+{
+    uint64_t feature = perf_take64(at);
+    return feature > PERF_FEATURE_PMU_CAPS ? TTR_OK : perf_feature_take(reader, (unsigned)feature, at);
+}
+
+/* Passes over what stands behind a record. */
+static ttr_status pass_over(struct perf_reader *reader, uint64_t n)
+{
+    uint64_t left = reader->end - reader->at;
+    if (reader->in->flags & TTR_READ_DEFINITIONS) {
+        reader->pass_tag = PERF_TAG_DATA;
+        reader->pass_end = reader->at + (n < left ? n : left);
+    } else {
+        reader->at += n < left ? n : left;
+    }
+    if (n > left)
+        return input_damage(reader->in, reader->at, 0, "perf.cut", reader->error, "the records end %llu bytes before the data of one",
+                            (unsigned long long)(n - left));
+    return TTR_OK;
+}
+
+/* Formats of tracepoints. */
+static ttr_status take_tracing(struct perf_reader *reader, struct perf_cursor *at)
+{
+    struct perf_span span;
+    uint32_t n = perf_take32(at);
+    ttr_status status = n > PERF_SECTION_MAX ? TTR_OK : perf_show(reader, reader->at, n, &span);
+    if (status == TTR_OK && n <= PERF_SECTION_MAX && span.n >= n) {
+        struct perf_cursor bytes = {cursor_over(span.p, n, reader->at), at->is_big};
+        status = perf_feature_take(reader, PERF_FEATURE_TRACING_DATA, &bytes);
+    }
+    return status == TTR_OK ? pass_over(reader, n) : status;
+}
+
+static ttr_status take_unknown(struct perf_reader *reader, const struct perf_view *record)
+{
+    input_note(reader->in, TTR_NOTE_REMARK, record->offset, "perf.unknown-record", "a record of type %u, which is not known; passed over",
+               record->type);
+    return TTR_OK;
+}
+
+ttr_status perf_tool_take(struct perf_reader *reader, const struct perf_view *record)
+{
+    struct perf_cursor at = {cursor_over(record->p, record->size, record->offset), reader->trace->is_big};
+    (void)cursor_skip(&at.c, PERF_RECORD_HEADER);
+    switch (record->type) {
+    case PERF_HEADER_ATTR: return take_attr(reader, &at);
+    case PERF_HEADER_EVENT_TYPE: return take_event_type(reader, &at);
+    case PERF_HEADER_TRACING_DATA: return take_tracing(reader, &at);
+    case PERF_AUXTRACE: return pass_over(reader, perf_take64(&at));
+    case PERF_EVENT_UPDATE: return take_update(reader, &at);
+    case PERF_HEADER_FEATURE: return take_feature(reader, &at);
+    case PERF_COMPRESSED:
+    case PERF_COMPRESSED2: return perf_unpack(reader, record);
+    default: return perf_is_known(record->type) ? TTR_OK : take_unknown(reader, record);
+    }
+}

@@ -1,0 +1,122 @@
+/* Compressed records: pieces of one stream of zstd, in which records follow each other across the pieces.
+ *
+ *   COMPRESSED    the rest of the record
+ *   COMPRESSED2   u64 bytes, so many, zeros up to a multiple of 8
+ *
+ * What was unpacked waits with the other records; where a piece came from is kept, for messages.  A stream that is broken stays so. */
+#include "base/status.h"
+#include "formats/perf/perf.h"
+#include "io/decoder.h"
+
+#define ROOM ((size_t)128 * 1024)
+
+/* A decoder and its state. */
+struct unpacker {
+    const struct decoder *decoder;
+    void *state;
+};
+
+static ttr_status broken(struct perf_reader *reader, const struct perf_view *record, const char *why)
+{
+    reader->unpacked.is_broken = true;
+    return input_damage(reader->in, record->offset, record->size, "perf.bad-compression", reader->error,
+                        "a compressed record cannot be unpacked (%s), and so none behind it", why ? why : "damaged");
+}
+
+/* Makes the decoder by what the first piece begins with. */
+static ttr_status begin(struct perf_reader *reader, const struct perf_view *record, const struct cursor *piece)
+{
+    const struct alloc *alloc = &reader->trace->t->counted;
+    enum decoder_match match;
+    const struct decoder *decoder = decoder_find(piece->p, cursor_left(piece), &match);
+    if (!decoder)
+        return broken(reader, record, "expected a frame of zstd");
+    struct unpacker *unpacker = alloc_zero(alloc, 1, sizeof *unpacker);
+    reader->unpacked.decoder = unpacker;
+    if (!unpacker)
+        return fail_memory(reader->error);
+    unpacker->decoder = decoder;
+    unpacker->state = alloc_zero(alloc, 1, decoder->state_size);
+    return unpacker->state && decoder->begin(unpacker->state) ? TTR_OK : fail_memory(reader->error);
+}
+
+static ttr_status unpack(struct perf_reader *reader, const struct perf_view *record, const struct cursor *piece)
+{
+    struct perf_unpacked *unpacked = &reader->unpacked;
+    const struct unpacker *unpacker = unpacked->decoder;
+    const struct alloc *alloc = &reader->trace->t->counted;
+    struct decode_io io = {.in = piece->p, .in_n = cursor_left(piece)};
+    bool is_full = false;
+    while (io.in_n > 0 || is_full) {
+        if (unpacked->n > PERF_REGION_MAX)
+            return broken(reader, record, "it holds more than can be");
+        if (!alloc_reserve(alloc, (void **)&unpacked->bytes, &unpacked->capacity, unpacked->n + ROOM, 1))
+            return fail_memory(reader->error);
+        io.out = unpacked->bytes + unpacked->n;
+        io.out_n = ROOM;
+        size_t before = io.in_n;
+        enum decode_result result = unpacker->decoder->step(unpacker->state, &io);
+        unpacked->n += ROOM - io.out_n;
+        is_full = io.out_n == 0;
+        if (result == DECODE_NO_MEMORY)
+            return fail_memory(reader->error);
+        if (result == DECODE_DAMAGED || result == DECODE_TOO_LARGE)
+            return broken(reader, record, io.reason);
+        if (result == DECODE_MEMBER_END && !unpacker->decoder->begin(unpacker->state))
+            return fail_memory(reader->error);
+        if (result == DECODE_GOING && before == io.in_n && io.out_n == ROOM)
+            return TTR_OK;
+    }
+    return TTR_OK;
+}
+
+static bool add_piece(struct perf_reader *reader, uint64_t offset)
+{
+    struct perf_unpacked *unpacked = &reader->unpacked;
+    if (!alloc_reserve(&reader->trace->t->counted, (void **)&unpacked->pieces, &unpacked->pieces_capacity, unpacked->pieces_n + 1,
+                       sizeof *unpacked->pieces))
+        return false;
+    unpacked->pieces[unpacked->pieces_n++] = (struct perf_piece){unpacked->from + unpacked->n, offset};
+    return true;
+}
+
+ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *record)
+{
+    struct perf_cursor at = {cursor_over(record->p, record->size, record->offset), reader->trace->is_big};
+    (void)cursor_skip(&at.c, PERF_RECORD_HEADER);
+    if (record->type == PERF_COMPRESSED2) {
+        uint64_t n = perf_take64(&at), left = cursor_left(&at.c);
+        at.c = cursor_part(&at.c, n < left ? n : left);
+    }
+    if (reader->unpacked.is_broken || cursor_left(&at.c) == 0)
+        return TTR_OK;
+    ttr_status status = reader->unpacked.decoder ? TTR_OK : begin(reader, record, &at.c);
+    if (status != TTR_OK || reader->unpacked.is_broken)
+        return status;
+    return add_piece(reader, record->offset) ? unpack(reader, record, &at.c) : fail_memory(reader->error);
+}
+
+uint64_t perf_unpacked_offset(const struct perf_unpacked *unpacked, uint64_t at)
+{
+    size_t low = 0, n = unpacked->pieces_n;
+    while (n > 1) {
+        size_t half = n / 2;
+        low += unpacked->pieces[low + half].at <= at ? half : 0;
+        n -= half;
+    }
+    return unpacked->pieces_n ? unpacked->pieces[low].offset : 0;
+}
+
+void perf_unpacked_free(struct perf_reader *reader)
+{
+    struct perf_unpacked *unpacked = &reader->unpacked;
+    const struct alloc *alloc = &reader->in->base.t->counted;
+    struct unpacker *unpacker = unpacked->decoder;
+    if (unpacker && unpacker->state)
+        unpacker->decoder->end(unpacker->state);
+    if (unpacker)
+        alloc_free(alloc, unpacker->state, 1, unpacker->decoder->state_size);
+    alloc_free(alloc, unpacker, 1, sizeof *unpacker);
+    alloc_free(alloc, unpacked->bytes, unpacked->capacity, 1);
+    alloc_free(alloc, unpacked->pieces, unpacked->pieces_capacity, sizeof *unpacked->pieces);
+}
