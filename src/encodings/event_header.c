@@ -75,13 +75,22 @@ static struct event_header_kind *make_kind(struct event_headers *all, ttr_id nam
     return pairmap_put(&all->kinds, name, skip, kind->index) ? kind : NULL;
 }
 
-struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text name, uint32_t skip)
+struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text name, uint32_t skip, const void *owner)
 {
     ttr_id id;
     if (!add_text(all, name, &id))
         return NULL;
     const uint32_t *index = pairmap_get(&all->kinds, id, skip);
-    return index ? all->kind[*index] : make_kind(all, id, skip);
+    struct event_header_kind *kind = index ? all->kind[*index] : make_kind(all, id, skip);
+    if (kind && !index)
+        kind->owner = owner;
+    return kind;
+}
+
+const void *event_header_owner(const struct schema *schema)
+{
+    const struct event_header_own *own = schema->own;
+    return schema->ops == &event_header_field_ops && own ? own->kind->owner : NULL;
 }
 
 /* --- One event --- */

@@ -44,9 +44,12 @@ void event_headers_free(struct event_headers *all);
 /* A batch begins: nobody looks any more at what the events before it gave. */
 void event_headers_batch(struct event_headers *all);
 
-/* Events of the tracepoint called `name`, whose header stands `skip` bytes into what is stored; the same for the same.  NULL when memory is
- * out. */
-struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text name, uint32_t skip);
+/* Events of the tracepoint called `name`, whose header stands `skip` bytes into what is stored; the same for the same.  `owner` is the container's
+ * own, NULL = none.  NULL when memory is out. */
+struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text name, uint32_t skip, const void *owner);
+
+/* The owner of the kind that events of a schema are of; NULL where they are none of EventHeader. */
+const void *event_header_owner(const struct schema *schema);
 
 /* Fills what an event says of itself: name, provider, kind, level, keyword, opcode, tag, activity, related, schema; the rest is the container's.
  * False when memory is out.  What is wrong with it is in `*why`, static, NULL = nothing; it then has TTR_EVENT_PARTIAL, and what

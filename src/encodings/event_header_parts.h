@@ -63,6 +63,7 @@ struct event_header_kind {
     ttr_id schema;            /* of events without a plan */
     ttr_id provider, tracepoint; /* strings; tracepoint: its whole name */
     struct event_header_name name; /* texts as long as the context */
+    const void *owner;        /* the container's */
     bool is_named;            /* the name is one of EventHeader */
     uint32_t skip, index;
     const struct event_header_plan *last; /* the plan used last */

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/cursor.h"
+#include "encodings/event_header.h"
 #include "encodings/tracepoints.h"
 
 /* How the value of a field is given. */
@@ -62,6 +63,7 @@ struct tracepoint {
     bool has_places;              /* fields tell where others are */
     uint8_t role;                 /* enum tracepoint_role */
     struct tracepoint_roles roles;
+    struct event_header_kind *header; /* its events are those of EventHeader; NULL = they are not */
     ttr_text print;               /* what stands behind "print fmt:" */
 };
 
@@ -175,6 +177,7 @@ struct tracepoints {
     struct tracepoint **dense;     /* by number, below TRACEPOINTS_DENSE */
     size_t dense_n;
     const struct tracepoint_field *type, *pid; /* the common fields as the first kind has them; NULL: the usual places */
+    struct event_headers *headers; /* NULL: there are none */
     struct tracepoint unknown;     /* of events whose number is not known */
     struct tracepoint_names names;
 };

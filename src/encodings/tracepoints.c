@@ -40,11 +40,60 @@ void tracepoints_free(struct tracepoints *all)
     for (size_t i = 0; i < all->kinds_n; i++)
         context_drop_schema(all->spec.t, all->kind[i]->schema);
     context_drop_schema(all->spec.t, all->unknown.schema);
+    event_headers_free(all->headers);
     tracepoint_names_free(&all->names);
     alloc_free(all->alloc, all->kind, all->kinds_capacity, sizeof *all->kind);
     alloc_free(all->alloc, all->dense, all->dense_n, sizeof *all->dense);
     arena_free(&all->arena);
     alloc_free(all->alloc, all, 1, sizeof *all);
+}
+
+void tracepoints_batch(struct tracepoints *all)
+{
+    if (all->headers)
+        event_headers_batch(all->headers);
+}
+
+/* --- Events of EventHeader --- */
+
+static struct event_header_raw header_raw(const void *own, const ttr_event *event)
+{
+    const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
+    struct tracepoint_raw raw = spec->container->raw(spec->own, event);
+    return (struct event_header_raw){raw.p, raw.n};
+}
+
+static bool header_extra(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+{
+    const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
+    return spec->container->extra && spec->container->extra(spec->own, event, i, field);
+}
+
+static uint32_t header_frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
+    return spec->container->frames ? spec->container->frames(spec->own, event, addresses, room) : 0;
+}
+
+static bool is_header(const struct tracepoint *tp)
+{
+    static const char first[] = "eventheader_flags";
+    const struct tracepoint_field *field = tp->common_n < tp->fields_n ? &tp->field[tp->common_n] : NULL;
+    return field && field->name.n == sizeof first - 1 && memcmp(field->name.p, first, sizeof first - 1) == 0;
+}
+
+/* Lets a kind of EventHeader be one; false when memory is out. */
+static bool find_header(struct tracepoints *all, struct tracepoint *tp)
+{
+    if (!is_header(tp))
+        return true;
+    const struct event_headers_spec spec = {.t = all->spec.t, .format = all->spec.format, .own = all, .raw = header_raw,
+                                            .extra = all->spec.container->extra ? header_extra : NULL, .frames = header_frames};
+    if (!all->headers)
+        all->headers = event_headers_new(&spec);
+    if (all->headers)
+        tp->header = event_headers_kind(all->headers, tp->name, tp->field[tp->common_n].offset, tp);
+    return tp->header != NULL;
 }
 
 /* --- Adding a kind --- */
@@ -98,6 +147,8 @@ static bool register_kind(struct tracepoints *all, struct tracepoint *tp)
         return false;
     all->kind[all->kinds_n++] = tp;
     tracepoint_find_role(tp);
+    if (!find_header(all, tp))
+        return false;
     if (!all->type || !all->pid) {
         all->type = common_field(tp, "common_type");
         all->pid = common_field(tp, "common_pid");
@@ -193,6 +244,8 @@ static bool places_are_inside(const struct tracepoint *tp, struct tracepoint_raw
 bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp, struct tracepoint_raw raw, ttr_event *event, const char **why)
 {
     *why = NULL;
+    if (tp && tp->header)
+        return event_header_take(tp->header, (struct event_header_raw){raw.p, raw.n}, event, why);
     if (!tp) {
         tp = &all->unknown;
         *why = "nothing tells which tracepoint has this number";
@@ -217,6 +270,8 @@ const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event)
     for (const struct schema *schema = context_schema(t, event->schema);; schema = context_schema(t, schema->beneath)) {
         if (schema->ops == &tracepoint_field_ops)
             return schema->own;
+        if (event_header_owner(schema))
+            return event_header_owner(schema);
         if (!schema->beneath || schema->ops == &packed_field_ops)
             return NULL;
     }

@@ -7,6 +7,8 @@
  *   tracepoint_roles.c   switches, wake-ups, names of threads
  *   tracepoint_names.c   what print formats refer to: kernel symbols, texts, names of threads
  *
+ * Tracepoints whose first own field is called `eventheader_flags` are those of EventHeader: their events have names and fields of their own
+ * (event_header.h).
  * Ownership: `struct tracepoints` belongs to the reader and ends with it; texts given to it are copied.  Thread rule: that of the context. */
 #ifndef TRACETTA_ENCODINGS_TRACEPOINTS_H
 #define TRACETTA_ENCODINGS_TRACEPOINTS_H
@@ -45,6 +47,9 @@ struct tracepoints_spec {
 
 TTR_MUST struct tracepoints *tracepoints_new(const struct tracepoints_spec *spec); /* NULL: memory is out */
 void tracepoints_free(struct tracepoints *all);
+
+/* A batch begins: nobody looks any more at what the events before it gave.  Texts of events are kept until then. */
+void tracepoints_batch(struct tracepoints *all);
 
 /* Takes the text of a `format` file (tracefs events/SYSTEM/NAME/format); one of a number that is there replaces it.  A text that cannot be
  * understood poisons its own kind only: TTR_E_MALFORMED with line and reason; where its number could be read its events have their raw

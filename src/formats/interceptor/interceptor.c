@@ -99,7 +99,7 @@ static ttr_status add_event(struct input *in, const uint8_t *p, const struct rec
 {
     struct interceptor *reader = in->own;
     const char *why;
-    struct event_header_kind *kind = event_headers_kind(reader->headers, record->name, 0);
+    struct event_header_kind *kind = event_headers_kind(reader->headers, record->name, 0, NULL);
     if (!kind)
         return fail_memory(error);
     ttr_event *event = input_event(in);
