@@ -8,6 +8,7 @@
 #include "write.h"
 #include "analyse.h"
 #include "collect.h"
+#include "provider.h"
 #include "profile.h"
 
 #define TTR_VERSION "0.1.0"

@@ -1,0 +1,33 @@
+/* Backends: a table of functions and who owns what they work on. */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "provider/state.h"
+
+ttr_backend *backend_new(const ttr_backend_functions *functions, void *own, void (*free_own)(void *own), ttr_error *error)
+{
+    ttr_backend *backend = alloc_zero(alloc_default(), 1, sizeof *backend);
+    if (!backend) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    *backend = (ttr_backend){.functions = *functions, .own = own, .free_own = free_own};
+    return backend;
+}
+
+ttr_backend *ttr_backend_new(const ttr_backend_functions *functions, void *own, ttr_error *error)
+{
+    if (functions->size != sizeof *functions || !functions->add || !functions->write) {
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "a backend needs functions to add tracepoints and to write, and the size of their table");
+        return NULL;
+    }
+    return backend_new(functions, own, NULL, error);
+}
+
+void ttr_backend_free(ttr_backend *backend)
+{
+    if (!backend)
+        return;
+    if (backend->free_own)
+        backend->free_own(backend->own);
+    alloc_free(alloc_default(), backend, 1, sizeof *backend);
+}

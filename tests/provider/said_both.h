@@ -1,0 +1,24 @@
+/* The providers of said_c.c and said_cxx.cpp, and who has them speak. */
+#ifndef TRACETTA_TESTS_PROVIDER_SAID_BOTH_H
+#define TRACETTA_TESTS_PROVIDER_SAID_BOTH_H
+
+#include <tracetta/provider.h>
+
+TTR_PROVIDER_DECLARE(said_c);
+TTR_PROVIDER_DECLARE(said_c_group);
+TTR_PROVIDER_DECLARE(said_cxx);
+TTR_PROVIDER_DECLARE(said_cxx_group);
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes the events of said.h with said_c; the same and some more with said_cxx. */
+void say_c(void);
+void say_cxx(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
