@@ -51,8 +51,14 @@ struct tracepoint_roles {
     const struct tracepoint_field *state, *cpu;
 };
 
+/* What is made when the first event of a kind comes; NULL before. */
+struct tracepoint_lazy {
+    const struct tracepoint_program *program; /* the print format, compiled */
+};
+
 struct tracepoint {
     struct tracepoints *all;
+    struct tracepoint_lazy *lazy;
     ttr_text system, name;
     ttr_id provider_id, name_id, schema;
     uint32_t id;

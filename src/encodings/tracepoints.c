@@ -3,7 +3,7 @@
 #include "encodings/tracepoints.h"
 
 #include "base/status.h"
-#include "encodings/tracepoint.h"
+#include "encodings/tracepoint_print.h"
 #include "model/packed.h"
 
 #define COMMON_TYPE_BYTES 2u
@@ -142,9 +142,12 @@ static const struct tracepoint_field *common_field(const struct tracepoint *tp, 
 
 static bool register_kind(struct tracepoints *all, struct tracepoint *tp)
 {
-    if (!name_all(all, tp) || !alloc_reserve(all->alloc, (void **)&all->kind, &all->kinds_capacity, all->kinds_n + 1, sizeof *all->kind) ||
+    struct tracepoint_lazy *lazy = arena_take(&all->arena, sizeof *lazy);
+    if (!lazy || !name_all(all, tp) || !alloc_reserve(all->alloc, (void **)&all->kind, &all->kinds_capacity, all->kinds_n + 1, sizeof *all->kind) ||
         !add_schema(all, tp))
         return false;
+    *lazy = (struct tracepoint_lazy){.program = NULL};
+    tp->lazy = lazy;
     all->kind[all->kinds_n++] = tp;
     tracepoint_find_role(tp);
     if (!find_header(all, tp))
@@ -230,6 +233,14 @@ bool tracepoint_common(const struct tracepoints *all, struct tracepoint_raw raw,
 
 /* --- Events --- */
 
+bool tracepoint_prepare(const struct tracepoint *tp)
+{
+    if (!tp->lazy || tp->lazy->program || tp->is_broken)
+        return true;
+    tp->lazy->program = tracepoint_compile(tp, &tp->all->arena);
+    return tp->lazy->program != NULL;
+}
+
 /* Whether what places point at is in the record. */
 static bool places_are_inside(const struct tracepoint *tp, struct tracepoint_raw raw)
 {
@@ -260,6 +271,8 @@ bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp, struc
         *why = "a field of the record lies outside of it";
     if (*why)
         event->flags |= TTR_EVENT_PARTIAL;
+    if (tp->lazy && !tp->lazy->program && !tracepoint_prepare(tp))
+        return false;
     if (tp->role == TRACEPOINT_PLAIN || raw.n < tp->fixed_bytes)
         return true;
     return tracepoint_take_role(tp, raw, event);

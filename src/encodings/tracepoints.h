@@ -5,6 +5,7 @@
  *   tracepoints.c        all kinds of one trace by their numbers; an event gets its name, schema and kind
  *   tracepoint_fields.c  the walk over the fields of an event
  *   tracepoint_roles.c   switches, wake-ups, names of threads
+ *   tracepoint_print.h   print formats: an event as the text that the kernel means
  *   tracepoint_names.c   what print formats refer to: kernel symbols, texts, names of threads
  *
  * Tracepoints whose first own field is called `eventheader_flags` are those of EventHeader: their events have names and fields of their own
@@ -81,7 +82,17 @@ bool tracepoint_common(const struct tracepoints *all, struct tracepoint_raw raw,
 TTR_MUST bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp, struct tracepoint_raw raw, ttr_event *event,
                               const char **why);
 
+/* Makes what events of a kind need; tracepoint_take does it for the first one.  False when memory is out. */
+TTR_MUST bool tracepoint_prepare(const struct tracepoint *tp);
+
 /* The kind of an event of any reader; NULL: it is no tracepoint's, or was copied (sorting). */
 const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event);
+
+/* Appends the text that the kind's print format gives for an event, without a line's end; "[FAILED TO PARSE]" and the fields by name where the
+ * format cannot be evaluated, as perf has it.  False: the event is no tracepoint's, or its kind was not understood. */
+bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to);
+
+/* Why the print format of a prepared kind cannot be evaluated, and the word that is about; false where it can. */
+bool tracepoint_print_error(const struct tracepoint *tp, ttr_text *why, ttr_text *what);
 
 #endif
