@@ -255,6 +255,8 @@ static bool places_are_inside(const struct tracepoint *tp, struct tracepoint_raw
 bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp, struct tracepoint_raw raw, ttr_event *event, const char **why)
 {
     *why = NULL;
+    if (tp && tp->lazy && !tp->lazy->program && !tracepoint_prepare(tp))
+        return false;
     if (tp && tp->header)
         return event_header_take(tp->header, (struct event_header_raw){raw.p, raw.n}, event, why);
     if (!tp) {
@@ -271,8 +273,6 @@ bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp, struc
         *why = "a field of the record lies outside of it";
     if (*why)
         event->flags |= TTR_EVENT_PARTIAL;
-    if (tp->lazy && !tp->lazy->program && !tracepoint_prepare(tp))
-        return false;
     if (tp->role == TRACEPOINT_PLAIN || raw.n < tp->fixed_bytes)
         return true;
     return tracepoint_take_role(tp, raw, event);
