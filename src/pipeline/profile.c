@@ -14,6 +14,9 @@
 
 #define SAMPLER "Microsoft-DotNETCore-SampleProfiler"
 
+#define RUNTIME "Microsoft-Windows-DotNETRuntime"
+static const char *const allocation_names[] = {"GCAllocationTick", "GCSampledObjectAllocationHigh", "GCSampledObjectAllocationLow"};
+
 /* What its field "Type" says the thread was doing, as dotnet-trace calls it. */
 enum { TYPE_EXTERNAL = 1, TYPE_MANAGED = 2 };
 static const char *const state_names[] = {[TYPE_EXTERNAL] = "UNMANAGED_CODE_TIME", [TYPE_MANAGED] = "CPU_TIME"};
@@ -99,7 +102,8 @@ static uint32_t find_stack(struct ttr_profile *profile, const struct profile_pla
 /* What a thread was doing, where the sampler says it and somebody wants to know. */
 static ttr_id state_of(const struct ttr_profile *profile, const ttr_event *event)
 {
-    uint64_t type = profile->flags & TTR_PROFILE_STATES ? number_of(profile->t, event, "Type") : 0;
+    bool is_tick = event->provider == profile->runtime;
+    uint64_t type = !(profile->flags & TTR_PROFILE_STATES) ? 0 : is_tick ? TYPE_MANAGED : number_of(profile->t, event, "Type");
     return type == TYPE_EXTERNAL || type == TYPE_MANAGED ? profile->states[type] : 0;
 }
 
@@ -138,7 +142,7 @@ static bool count(struct ttr_profile *profile, const ttr_event *event, size_t at
 static bool take_sample(struct ttr_profile *profile, const ttr_event *event)
 {
     size_t n, lane = profile_lane(profile, event->thread < profile->t->threads_n ? event->thread : 0);
-    bool is_managed = profile->sampler && event->provider == profile->sampler;
+    bool is_managed = event->provider == profile->sampler || event->provider == profile->runtime;
     if (lane == SIZE_MAX || !take_addresses(profile, event, &n))
         return false;
     if (!profile->has_samples)
@@ -150,12 +154,24 @@ static bool take_sample(struct ttr_profile *profile, const ttr_event *event)
     return node != PROFILE_NONE && count(profile, event, lane, node);
 }
 
+/* Whether an event of .NET's runtime shows what its thread was doing, as one in so many allocations does: beside the sampler's, dotnet-trace takes these
+ * for samples. */
+static bool is_allocation(const struct ttr_profile *profile, const ttr_event *event)
+{
+    const ttr_id *names = profile->allocations;
+    return profile->has_samples && profile->unit == TTR_PROFILE_NS && (event->name == names[0] || event->name == names[1] || event->name == names[2]);
+}
+
 static ttr_status take_batch(void *own, const ttr_batch *batch, ttr_error *error)
 {
     struct ttr_profile *profile = own;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
-        bool is_fine = event->kind == TTR_KIND_SAMPLE ? take_sample(profile, event) : event->kind != TTR_KIND_OBJECT || take_object(profile, event);
+        bool is_fine = true;
+        if (event->kind == TTR_KIND_SAMPLE || (event->provider == profile->runtime && is_allocation(profile, event)))
+            is_fine = take_sample(profile, event);
+        else if (event->kind == TTR_KIND_OBJECT)
+            is_fine = take_object(profile, event);
         if (!is_fine)
             return fail_memory(error);
     }
@@ -214,9 +230,15 @@ static bool begin(struct ttr_profile *profile)
     pairmap_init(&profile->met_of, profile->alloc);
     keymap_init(&profile->stack_of, profile->alloc);
     profile->sampler = ttr_text_add(t, SAMPLER, strlen(SAMPLER));
+    profile->runtime = ttr_text_add(t, RUNTIME, strlen(RUNTIME));
+    bool is_fine = profile->sampler && profile->runtime;
+    for (size_t i = 0; i < sizeof allocation_names / sizeof *allocation_names; i++) {
+        profile->allocations[i] = ttr_text_add(t, allocation_names[i], strlen(allocation_names[i]));
+        is_fine = is_fine && profile->allocations[i];
+    }
     for (size_t i = TYPE_EXTERNAL; i <= TYPE_MANAGED; i++)
         profile->states[i] = ttr_text_add(t, state_names[i], strlen(state_names[i]));
-    return profile->sampler && profile->states[TYPE_EXTERNAL] && profile->states[TYPE_MANAGED];
+    return is_fine && profile->states[TYPE_EXTERNAL] && profile->states[TYPE_MANAGED];
 }
 
 static bool end(struct ttr_profile *profile)

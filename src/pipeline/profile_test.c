@@ -164,6 +164,32 @@ static void a_sample_of_the_runtime_weighs_the_time_to_the_next_of_its_thread(vo
     end(&world);
 }
 
+/* An event of the runtime with a stack as samples have it. */
+static void tick(struct world *world, uint64_t tid, int64_t time, const char *frames, const char *name_of_event)
+{
+    sample(world, tid, time, frames, 2);
+    ttr_event *event = &world->event[world->n - 1];
+    event->name = ttr_text_add(world->t, name_of_event, strlen(name_of_event));
+    event->provider = ttr_text_add(world->t, "Microsoft-Windows-DotNETRuntime", 31);
+    event->kind = TTR_KIND_INSTANT;
+}
+
+static void allocations_of_the_runtime_are_samples_beside_the_sampler(void **state)
+{
+    (void)state;
+    struct world world;
+    begin(&world);
+    tick(&world, 1, 5, "ax", "GCAllocationTick"); /* there is no sampler yet */
+    sample(&world, 1, 10, "ab", 1);
+    tick(&world, 1, 14, "ac", "GCAllocationTick");
+    tick(&world, 1, 15, "ad", "GCOther");
+    sample(&world, 1, 20, "ab", 1);
+    tick(&world, 1, 27, "ac", "GCSampledObjectAllocationLow");
+    profile(&world, 0);
+    expect(&world, "?!?;?!? 11\n(no stack) 6\n");
+    end(&world);
+}
+
 static void what_the_thread_was_doing_is_a_frame_of_its_own_on_request(void **state)
 {
     (void)state;
@@ -343,6 +369,7 @@ int main(void)
         cmocka_unit_test(samples_count_by_their_stack),
         cmocka_unit_test(threads_are_apart_unless_merged),
         cmocka_unit_test(a_sample_of_the_runtime_weighs_the_time_to_the_next_of_its_thread),
+        cmocka_unit_test(allocations_of_the_runtime_are_samples_beside_the_sampler),
         cmocka_unit_test(what_the_thread_was_doing_is_a_frame_of_its_own_on_request),
         cmocka_unit_test(addresses_of_one_function_are_one_frame),
         cmocka_unit_test(a_place_used_again_has_the_name_of_its_time),
