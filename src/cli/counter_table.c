@@ -1,7 +1,4 @@
-/* Counter events become rows.
- *
- * EventCounters: event "EventCounters" of any provider, with Name, DisplayName, DisplayUnits, and Mean or Increment.  Meters: events of
- * System.Diagnostics.Metrics, with meterName, instrumentName, unit, tags, and rate, value, lastValue or quantiles, as text. */
+/* Counter events become rows. */
 #include "counter_table.h"
 
 #include <errno.h>
@@ -11,18 +8,15 @@
 #include <time.h>
 
 #include "command.h"
+#include "counter_said.h"
 #include "talk.h"
 
-#define METERS "System.Diagnostics.Metrics"
 #define PART 512u
 
-/* What one event says; texts are borrowed from it. */
-struct said {
-    ttr_text provider, key, title, units, tags, quantiles;
-    double value;
-    bool has_value, is_rate;
-    int64_t time;
-};
+static bool is(ttr_text text, const char *word)
+{
+    return text.n == strlen(word) && (text.n == 0 || memcmp(text.p, word, text.n) == 0);
+}
 
 int counter_table_init(struct counter_table *table, struct call *call, const char *wanted, const char *what, uint64_t seconds)
 {
@@ -69,80 +63,6 @@ int counter_table_free(struct counter_table *table)
     return outcome;
 }
 
-/* --- What an event says --- */
-
-static bool is(ttr_text text, const char *word)
-{
-    return text.n == strlen(word) && (text.n == 0 || memcmp(text.p, word, text.n) == 0);
-}
-
-/* Numbers of meters are text; a decimal comma of the program's culture is taken too. */
-static bool read_number(const ttr_value *value, double *number)
-{
-    char text[64], *end;
-    switch (value->type) {
-    case TTR_TYPE_FLOAT:
-        *number = value->v.f;
-        return true;
-    case TTR_TYPE_INT:
-        *number = (double)value->v.s;
-        return true;
-    case TTR_TYPE_UINT:
-        *number = (double)value->v.u;
-        return true;
-    case TTR_TYPE_TEXT:
-        (void)snprintf(text, sizeof text, "%.*s", (int)(value->text.n < 60 ? value->text.n : 60), value->text.p);
-        for (char *at = text; *at; at++)
-            *at = *at == ',' ? '.' : *at;
-        *number = strtod(text, &end);
-        return end != text && !*end;
-    default:
-        return false;
-    }
-}
-
-/* A field of an EventCounter's payload. */
-static void read_counter_field(struct said *said, const ttr_field *field)
-{
-    double number;
-    if (is(field->name, "Name"))
-        said->key = field->value.text;
-    else if (is(field->name, "DisplayName"))
-        said->title = field->value.text;
-    else if (is(field->name, "DisplayUnits"))
-        said->units = field->value.text;
-    else if (is(field->name, "Metadata"))
-        said->tags = field->value.text;
-    else if (is(field->name, "CounterType"))
-        said->is_rate = is(field->value.text, "Sum");
-    else if ((is(field->name, "Mean") || is(field->name, "Increment")) && read_number(&field->value, &number)) {
-        said->value = number;
-        said->has_value = true;
-        said->is_rate = is(field->name, "Increment");
-    }
-}
-
-/* A field of a meter's event. */
-static void read_meter_field(struct said *said, const ttr_field *field)
-{
-    double number;
-    if (is(field->name, "meterName"))
-        said->provider = field->value.text;
-    else if (is(field->name, "instrumentName"))
-        said->key = said->title = field->value.text;
-    else if (is(field->name, "unit"))
-        said->units = field->value.text;
-    else if (is(field->name, "tags"))
-        said->tags = field->value.text;
-    else if (is(field->name, "quantiles"))
-        said->quantiles = field->value.text;
-    else if ((is(field->name, "rate") || is(field->name, "lastValue") || is(field->name, "value")) && read_number(&field->value, &number)) {
-        /* Where both are told, an up-down counter shows its value, a counter its rate. */
-        said->has_value = true;
-        said->value = number;
-    }
-}
-
 /* --- Rows --- */
 
 size_t counter_item_length(const char *list)
@@ -166,7 +86,7 @@ static bool has_key(const char *keys, size_t n, ttr_text key)
 }
 
 /* True when "PROVIDER" or "PROVIDER[KEY,KEY]" is in the list of what is wanted. */
-static bool is_wanted(const char *list, const struct said *said)
+static bool is_wanted(const char *list, const struct counter_said *said)
 {
     if (!list)
         return true;
@@ -180,7 +100,7 @@ static bool is_wanted(const char *list, const struct said *said)
     return false;
 }
 
-static bool is_row(const struct counter_row *row, const struct said *said, ttr_text tags)
+static bool is_row(const struct counter_row *row, const struct counter_said *said, ttr_text tags)
 {
     return is(said->provider, row->provider) && is(said->key, row->key) && is(tags, row->tags);
 }
@@ -196,7 +116,7 @@ static char *copy_text(ttr_text text)
 }
 
 /* "CPU Usage (%)"; a rate is what came in one interval: "Allocation Rate (B / 1 sec)". */
-static char *make_label(const struct said *said, uint64_t seconds)
+static char *make_label(const struct counter_said *said, uint64_t seconds)
 {
     char label[PART], units[PART / 2] = "";
     ttr_text title = said->title.n ? said->title : said->key;
@@ -210,7 +130,7 @@ static char *make_label(const struct said *said, uint64_t seconds)
 }
 
 /* The row of a counter, a new one where it is met for the first time; NULL when memory is out. */
-static struct counter_row *find_row(struct counter_table *table, const struct said *said, ttr_text tags)
+static struct counter_row *find_row(struct counter_table *table, const struct counter_said *said, ttr_text tags)
 {
     for (size_t i = 0; i < table->rows_n; i++)
         if (is_row(&table->rows[i], said, tags))
@@ -354,7 +274,7 @@ void counter_table_end(struct counter_table *table)
 }
 
 /* One value of a counter, in the row of its tags. */
-static void take_value(struct counter_table *table, const struct said *said, ttr_text tags, double value)
+static void take_value(struct counter_table *table, const struct counter_said *said, ttr_text tags, double value)
 {
     struct counter_row *row = find_row(table, said, tags);
     if (!row)
@@ -369,48 +289,12 @@ static void take_value(struct counter_table *table, const struct said *said, ttr
         put_json(table, row, said->time);
 }
 
-/* "0.5=2;0.95=3.5": a row for each. */
-static void take_quantiles(struct counter_table *table, const struct said *said)
-{
-    for (size_t at = 0; at < said->quantiles.n;) {
-        const char *part = said->quantiles.p + at;
-        size_t n = 0, name_n;
-        while (at + n < said->quantiles.n && part[n] != ';')
-            n++;
-        for (name_n = 0; name_n < n && part[name_n] != '='; name_n++)
-            continue;
-        const ttr_value text = {.type = TTR_TYPE_TEXT, .text = {part + name_n + 1, n - name_n - (name_n < n)}};
-        char tags[PART];
-        double number;
-        (void)snprintf(tags, sizeof tags, "%.*s%sPercentile=%.*s", (int)(said->tags.n < 300 ? said->tags.n : 300), said->tags.p,
-                       said->tags.n ? "," : "", (int)(name_n < 32 ? name_n : 32), part);
-        if (name_n < n && read_number(&text, &number))
-            take_value(table, said, (ttr_text){tags, strlen(tags)}, number);
-        at += n + 1;
-    }
-}
-
 void counter_table_take(struct counter_table *table, const ttr *t, const ttr_event *event)
 {
-    ttr_text name = ttr_text_get(t, event->name);
-    struct said said = {.provider = ttr_text_get(t, event->provider), .time = event->time};
-    bool is_meter = is(said.provider, METERS), is_counter = is(name, "CounterRateValuePublished");
-    ttr_fields fields;
-    ttr_field field;
-    if (!is_meter && !is(name, "EventCounters"))
+    struct counter_said said;
+    struct counter_value value = {0};
+    if (!counter_read(t, event, &said) || !is_wanted(table->wanted, &said))
         return;
-    ttr_fields_begin(t, event, &fields);
-    while (ttr_fields_next(&fields, &field)) {
-        if (!is_meter)
-            read_counter_field(&said, &field);
-        else if (!is_counter || !is(field.name, "value"))
-            read_meter_field(&said, &field);
-        said.is_rate |= is_counter;
-    }
-    if (!is_wanted(table->wanted, &said) || !said.key.n)
-        return;
-    if (said.quantiles.n)
-        take_quantiles(table, &said);
-    else if (said.has_value)
-        take_value(table, &said, said.tags, said.value);
+    while (counter_next(&said, &value))
+        take_value(table, &said, (ttr_text){value.tags, strlen(value.tags)}, value.number);
 }

@@ -1,15 +1,13 @@
-/* report counters: the EventCounters that programs of .NET publish, one row each.
- *
- * A counter's event holds a struct of structs: "Name", "DisplayName", "DisplayUnits", "CounterType", and "Mean" (of what was measured) or "Increment"
- * (since the event before).  Left out: meters (System.Diagnostics.Metrics), whose values are texts. */
+/* report counters: the counters and meters that programs of .NET publish, a row for each with its tags. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "counter_said.h"
 #include "reports.h"
 #include "talk.h"
 
 struct counter {
-    ttr_id provider, name, title, unit;
+    ttr_id provider, name, title, unit, tags;
     bool is_rate;
     uint64_t count;
     double sum, least, most, last;
@@ -22,13 +20,6 @@ struct counters {
     size_t names_n;
     uint32_t *next;   /* beside rows: an earlier one of the same name, plus 1 */
     uint64_t values;
-};
-
-/* What an event says. */
-struct said {
-    ttr_id name, title, unit;
-    double value;
-    bool has_value, is_rate;
 };
 
 static bool grow_names(struct counters *all, ttr_id name)
@@ -62,64 +53,54 @@ static bool grow_rows(struct counters *all)
 }
 
 /* The row of a counter, made when new; NULL when memory is out. */
-static struct counter *row_of(struct counters *all, ttr_id provider, ttr_id name)
+static struct counter *row_of(struct counters *all, ttr_id provider, ttr_id name, ttr_id tags)
 {
     if (!grow_names(all, name))
         return NULL;
     for (uint32_t at = all->first[name]; at; at = all->next[at - 1])
-        if (all->row[at - 1].provider == provider)
+        if (all->row[at - 1].provider == provider && all->row[at - 1].tags == tags)
             return &all->row[at - 1];
     if (!grow_rows(all))
         return NULL;
-    all->row[all->n] = (struct counter){.provider = provider, .name = name};
+    all->row[all->n] = (struct counter){.provider = provider, .name = name, .tags = tags};
     all->next[all->n] = all->first[name];
     all->first[name] = (uint32_t)all->n + 1;
     return &all->row[all->n++];
 }
 
-static bool is_named(const ttr_field *field, const char *name)
+static ttr_id id_of(const struct tally *tally, ttr_text text)
 {
-    return field->name.n == strlen(name) && memcmp(field->name.p, name, field->name.n) == 0;
+    return text.n ? ttr_text_add(tally->inputs.t, text.p, text.n) : 0;
 }
 
-static void look_at(const struct tally *tally, const ttr_field *field, struct said *said)
+static bool take_value(struct tally *tally, const struct counter_said *said, const struct counter_value *value)
 {
-    if (field->value.type == TTR_TYPE_TEXT) {
-        ttr_id *to = is_named(field, "Name") ? &said->name : is_named(field, "DisplayName") ? &said->title : is_named(field, "DisplayUnits") ? &said->unit : NULL;
-        if (to)
-            *to = ttr_text_add(tally->inputs.t, field->value.text.p, field->value.text.n);
-    } else if (field->value.type == TTR_TYPE_FLOAT && (is_named(field, "Mean") || is_named(field, "Increment"))) {
-        said->value = field->value.v.f;
-        said->has_value = true;
-        said->is_rate = is_named(field, "Increment");
-    }
+    struct counters *all = tally->own;
+    ttr_id tags = id_of(tally, (ttr_text){value->tags, strlen(value->tags)});
+    struct counter *row = row_of(all, id_of(tally, said->provider), id_of(tally, said->key), tags);
+    if (!row)
+        return false;
+    row->title = said->title.n ? id_of(tally, said->title) : row->name;
+    row->unit = id_of(tally, said->units);
+    row->is_rate = said->is_rate;
+    row->least = row->count == 0 || value->number < row->least ? value->number : row->least;
+    row->most = row->count == 0 || value->number > row->most ? value->number : row->most;
+    row->last = value->number;
+    row->sum += value->number;
+    row->count++;
+    all->values++;
+    return true;
 }
 
 static bool take(struct tally *tally, const ttr_event *event)
 {
-    struct counters *all = tally->own;
-    struct said said = {0};
-    ttr_fields fields;
-    ttr_field field;
-    if (!tally_is(tally, event, "EventCounters"))
+    struct counter_said said;
+    struct counter_value value = {0};
+    if (!counter_read(tally->inputs.t, event, &said))
         return true;
-    ttr_fields_begin(tally->inputs.t, event, &fields);
-    while (ttr_fields_next(&fields, &field))
-        look_at(tally, &field, &said);
-    if (!said.has_value)
-        return true;
-    struct counter *row = row_of(all, event->provider, said.name);
-    if (!row)
-        return false;
-    row->title = said.title ? said.title : said.name;
-    row->unit = said.unit;
-    row->is_rate = said.is_rate;
-    row->least = row->count == 0 || said.value < row->least ? said.value : row->least;
-    row->most = row->count == 0 || said.value > row->most ? said.value : row->most;
-    row->last = said.value;
-    row->sum += said.value;
-    row->count++;
-    all->values++;
+    while (counter_next(&said, &value))
+        if (!take_value(tally, &said, &value))
+            return false;
     return true;
 }
 
@@ -135,6 +116,8 @@ static void put_json(struct tally *tally, const struct counters *all, size_t row
         json_text(json, "name", ttr_text_get(tally->inputs.t, row->name));
         json_text(json, "title", ttr_text_get(tally->inputs.t, row->title));
         json_text(json, "unit", ttr_text_get(tally->inputs.t, row->unit));
+        if (row->tags)
+            json_text(json, "tags", ttr_text_get(tally->inputs.t, row->tags));
         json_string(json, "type", row->is_rate ? "Rate" : "Metric");
         json_uint(json, "count", row->count);
         json_float(json, "mean", row->sum / (double)row->count);
@@ -162,6 +145,11 @@ static void print(const struct tally *tally, const struct counters *all, size_t 
             term_text(ttr_text_get(tally->inputs.t, row->unit));
             (void)putchar(')');
         }
+        if (row->tags) {
+            (void)fputs(" {", stdout);
+            term_text(ttr_text_get(tally->inputs.t, row->tags));
+            (void)putchar('}');
+        }
         (void)puts(row->is_rate ? " [rate]" : "");
     }
 }
@@ -177,7 +165,7 @@ static void show(struct tally *tally)
     if (rows < all->n)
         talk_note(tally->call, "%zu more rows", all->n - rows);
     if (all->n == 0)
-        talk_note(tally->call, "no counters: they come from providers recorded with EventCounterIntervalSec=1");
+        talk_note(tally->call, "no counters: they come from providers recorded with EventCounterIntervalSec=1, and of meters from System.Diagnostics.Metrics");
 }
 
 int report_counters(struct call *call)

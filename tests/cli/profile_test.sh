@@ -75,7 +75,7 @@ if [ -n "$corpus" ] && [ -e "$mix" ]; then
     says "exceptions_are_counted_by_type" "^ +89 +System.InvalidOperationException: boom" "$tracetta" report exceptions "$mix"
     run "$tracetta" report threads --json "$mix"
     cp "$work/.out" "$work/threads.json"
-    python "threads_are_managed_or_elsewhere" "sum(r['samples'] for r in it['rows']) == 1925 and \
+    python "threads_are_managed_or_elsewhere" "sum(r['samples'] for r in it['rows']) == 1925 + 20149 and \
 all(r['managed_ns'] + r['other_ns'] == r['total_ns'] for r in it['rows'])" "$work/threads.json"
     run "$tracetta" report counters --json "$corpus/nettrace/recorded/counters.nettrace.xz"
     cp "$work/.out" "$work/counters.json"
@@ -84,6 +84,14 @@ all(r['managed_ns'] + r['other_ns'] == r['total_ns'] for r in it['rows'])" "$wor
 else
     skip "gc_finds_every_collection" "no recorded traces, set TTR_CORPUS"
 fi
+"$hexa_cat" "$(dirname "$0")/traces/meters_nettrace.hexa" >"$work/meters.nettrace"
+run "$tracetta" report counters --json "$work/meters.nettrace"
+cp "$work/.out" "$work/meters.json"
+python "meters_are_counters_by_their_tags" "[(r['provider'], r['name'], r['unit'], r.get('tags'), r['type'], r['count'], r['mean'], r['last']) for r in it['rows']] == \
+[('Shop', 'sales', 'items', 'city=Ulm', 'Rate', 2, 3.75, 4.5), ('Shop', 'sales', 'items', 'city=Bonn', 'Rate', 1, 5, 5), ('Shop', 'queue', '', None, 'Metric', 1, 17, 17), \
+('Shop', 'delay', 'ms', 'host=a,Percentile=0.5', 'Metric', 1, 2, 2), ('Shop', 'delay', 'ms', 'host=a,Percentile=0.95', 'Metric', 1, 7.5, 7.5), \
+('Shop', 'open', '', None, 'Metric', 1, 40, 40)]" "$work/meters.json"
+says "meters_show_their_tags" "Shop sales \(items\) \{city=Bonn\} \[rate\]$" "$tracetta" report counters -q "$work/meters.nettrace"
 says "a_trace_without_a_garbage_collector_has_no_rows" "^0 collections" "$tracetta" report gc -q "$trace"
 says "a_trace_without_exceptions_has_no_rows" "thrown" "$tracetta" report exceptions -q "$trace"
 says "a_trace_without_counters_has_no_rows" "values" "$tracetta" report counters -q "$trace"
