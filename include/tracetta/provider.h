@@ -146,6 +146,17 @@ typedef struct ttr_user_events_options {
  * TTR_E_IO where tracefs is not mounted or may not be used. */
 TTR_API ttr_backend *ttr_backend_user_events(const ttr_user_events_options *options, ttr_error *error);
 
+typedef struct ttr_perf_file_options {
+    size_t size;          /* sizeof(ttr_perf_file_options) */
+    unsigned max_level;   /* tracepoints above it are left out; 0: none is */
+    uint64_t keywords;    /* tracepoints with a keyword that has none of these bits are left out; 0: none is */
+    bool overwrite;       /* replace an existing file */
+} ttr_perf_file_options;
+
+/* A perf.data file, written by the program itself: it needs nothing of the kernel, and is complete after ttr_backend_finish.  Not for signal handlers;
+ * events of a child of fork are refused. */
+TTR_API ttr_backend *ttr_backend_perf_file(const char *path, const ttr_perf_file_options *options, ttr_error *error);
+
 /* What a tracepoint is to a backend. */
 typedef struct ttr_wish {
     const char *name;     /* "Provider_L4K1f" */
@@ -167,7 +178,10 @@ typedef struct ttr_backend_functions {
 /* Makes one of the caller's functions; they are copied. */
 TTR_API ttr_backend *ttr_backend_new(const ttr_backend_functions *functions, void *own, ttr_error *error);
 
-/* Frees a backend that no provider is open with; NULL is fine. */
+/* Ends what a backend writes, once no provider is open with it: TTR_E_IO where not all could be written.  May be called again. */
+TTR_API TTR_MUST ttr_status ttr_backend_finish(ttr_backend *backend, ttr_error *error);
+
+/* Frees a backend that no provider is open with, finishing it before if that was not done; NULL is fine. */
 TTR_API void ttr_backend_free(ttr_backend *backend);
 
 /* --- Events of any shape --- */

@@ -9,6 +9,7 @@
 #include "analyse.h"
 #include "collect.h"
 #include "provider.h"
+#include "tracepoints.h"
 #include "profile.h"
 
 #define TTR_VERSION "0.1.0"

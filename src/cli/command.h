@@ -34,7 +34,8 @@ enum verb {
     VERB_RECORD = 1u << 10,
     VERB_COUNTERS = 1u << 11,
     VERB_FLAME = 1u << 12,
-    VERB_REPORT = 1u << 13
+    VERB_REPORT = 1u << 13,
+    VERB_EVENTS = 1u << 14
 };
 
 struct call {
@@ -76,5 +77,6 @@ int run_formats(struct call *call);
 int run_ps(struct call *call);
 int run_record(struct call *call);
 int run_counters(struct call *call);
+int run_events(struct call *call);
 
 #endif

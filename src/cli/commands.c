@@ -72,6 +72,12 @@ static const char *const counters_examples[] = {
     "tracetta counters --counters='System.Runtime[cpu-usage,gc-heap-size],My-Meter' app", "some of them, and all of a meter of the program's own",
     "tracetta counters --format=csv --refresh-interval=5 --duration=1min -o out.csv app", "a minute of them for a table", NULL};
 
+static const char *const events_examples[] = {
+    "tracetta events list", "all tracepoints of this kernel",
+    "tracetta events list --json 'user_events*' | jq '.events[].provider'", "which EventHeader providers there are",
+    "tracetta events register Example_Shop_L4K2 Example_Shop_L5K0", "have tracepoints to record before the program runs",
+    "tracetta events delete Example_Shop_L4K2", "and away with one", NULL};
+
 static const struct command commands[] = {
     {"info", VERB_INFO, "FILE...", 1, SIZE_MAX, "say what is in a trace",
      "Prints format, clocks, time span, numbers of events by kind, threads, losses and damage; of a trace that describes its events also their "
@@ -133,6 +139,13 @@ static const struct command commands[] = {
      "Shows EventCounters and meters of a .NET process as they change: on a terminal as a table that renews itself, else as a table each time, as CSV or "
      "as JSON. Without --counters those of System.Runtime. Ends with Ctrl-C, after --duration, or with the process.",
      counters_examples, run_counters},
+    {"events", VERB_EVENTS, "list [PATTERN...] | register NAME... | delete NAME...", 1, SIZE_MAX, "list and register the kernel's tracepoints",
+     "list: the tracepoints of the running kernel; of user events also who records them, and of those that are EventHeader's provider, level, keyword and "
+     "group. A pattern meets system, name, or both as SYSTEM:NAME. Ends with 1 where none is met.\n\n"
+     "register: makes user events that stay until they are deleted, so that they can be recorded before the programs that write them run: EventHeader names, "
+     "Provider_L4K1f, or a name with fields of its own in one word, 'name u32 number'. delete: takes away those that nobody uses. Both need CAP_PERFMON and a "
+     "kernel with user_events (Linux 6.4 and later built with CONFIG_USER_EVENTS).",
+     events_examples, run_events},
 };
 
 const struct command *command_at(size_t i)

@@ -14,12 +14,12 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0x3fff,
-    LIVE = VERB_PS | VERB_RECORD | VERB_COUNTERS,
+    EVERY = 0x7fff,
+    LIVE = VERB_PS | VERB_RECORD | VERB_COUNTERS | VERB_EVENTS,
     PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
     MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | PROFILES,
-    REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS | VERB_REPORT,
+    REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS | VERB_REPORT | VERB_EVENTS,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
     WRITES = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_RECOVER | VERB_RECORD | VERB_COUNTERS | VERB_FLAME
 };
@@ -30,6 +30,7 @@ static const struct option_row table[] = {
      "show the classes of events that the trace describes, with their fields"},
     {"metadata", 0, OPTION_TEXT, GROUP_VERB, AT(metadata), VERB_INFO, "LANGUAGE", "ctf2|ctf1.8|ctf1.1",
      "print what the trace says of its events in this language, and nothing else"},
+    {"tracefs", 0, OPTION_TEXT, GROUP_VERB, AT(tracefs), VERB_EVENTS, "FOLDER", "@file", "where tracefs is mounted; by default it is found"},
     {"output", 'o', OPTION_TEXT, GROUP_VERB, AT(output), WRITES, "FILE", "@file", "write to FILE, or to a folder of that name where traces are folders; \"-\" is standard output"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_CONVERT | VERB_MERGE, "FORMAT", "@writers",
      "write this format; by default the suffix of the output tells"},

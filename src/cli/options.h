@@ -28,6 +28,7 @@ struct settings {
     size_t before_dashes;  /* operands before it */
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
     const char *metadata;
+    const char *tracefs;
     const char *style, *shown_names, *shown_fields;
     const char *profile_of;
     bool by_thread, merged, states, inclusive;

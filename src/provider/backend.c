@@ -23,10 +23,18 @@ ttr_backend *ttr_backend_new(const ttr_backend_functions *functions, void *own, 
     return backend_new(functions, own, NULL, error);
 }
 
+ttr_status ttr_backend_finish(ttr_backend *backend, ttr_error *error)
+{
+    int sys = backend->finish ? backend->finish(backend->own) : 0;
+    return sys ? fail_sys(error, sys, NO_OFFSET, "not all events could be written") : TTR_OK;
+}
+
 void ttr_backend_free(ttr_backend *backend)
 {
     if (!backend)
         return;
+    if (backend->finish)
+        (void)backend->finish(backend->own);
     if (backend->free_own)
         backend->free_own(backend->own);
     alloc_free(alloc_default(), backend, 1, sizeof *backend);

@@ -41,6 +41,7 @@ struct ttr_backend {
     ttr_backend_functions functions;
     void *own;
     void (*free_own)(void *own);     /* NULL: the caller's */
+    int (*finish)(void *own);        /* NULL: nothing to end; an errno or 0, the same when asked again */
     uint32_t users;                  /* providers that are open with it */
 };
 

@@ -1,0 +1,277 @@
+/* The backend that writes a perf.data file from within the program: no kernel support, no permission, no other process is needed.
+ *
+ * Each tracepoint becomes an event of the file, with a number of its own and the format that user_events would give it, so that perf, and whoever
+ * reads perf.data, takes the file for a recording of user_events.  Samples are put in the order of their times under a lock, collected in
+ * memory and written in pieces; header, formats and features follow when the file is finished.
+ * Left out: signal handlers (the lock), and children of fork, whose events are refused. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "encodings/event_header.h"
+#include "encodings/perf_put.h"
+#include "encodings/tracing_put.h"
+#include "provider/state.h"
+
+#define PIECE_BYTES (256u << 10)
+#define POINTS_MAX 60000u       /* a type is 16 bits wide in a sample */
+#define FIRST_TYPE 1000u        /* above the kernel's own kinds of ring buffer entries */
+#define COMMON_BYTES 8u         /* u16 type, u8 flags, u8 preempt count, s32 pid */
+#define SAMPLE_TYPE                                                                                                    \
+    (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_PERIOD | PERF_SAMPLE_HAS_RAW)
+
+struct perf_file {
+    pthread_mutex_t lock;
+    struct perf_put put;
+    struct buffer out;           /* not yet in the file */
+    struct tracing_put tracing;
+    struct buffer names;         /* of tracepoints, a zero behind each; their place is their number */
+    uint32_t points_n;
+    int fd;                      /* -1 once it is finished */
+    int sys;                     /* the first errno of writing, or 0 */
+    pid_t pid;
+    unsigned max_level;
+    uint64_t keywords;
+};
+
+/* Writes what is collected. */
+static void write_out(struct perf_file *file)
+{
+    size_t at = 0;
+    while (at < file->out.n && !file->sys) {
+        ssize_t n = write(file->fd, file->out.bytes + at, file->out.n - at);
+        if (n > 0)
+            at += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            file->sys = n == 0 ? ENOSPC : errno;
+    }
+    buffer_clear(&file->out);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The number of a name that is there, or that of the next. */
+static uint32_t find_point(const struct perf_file *file, const char *name)
+{
+    uint32_t index = 0;
+    for (size_t at = 0; at < file->names.n; at += strlen((const char *)file->names.bytes + at) + 1, index++)
+        if (strcmp((const char *)file->names.bytes + at, name) == 0)
+            break;
+    return index;
+}
+
+/* Declares a tracepoint as an event of the file: number, attribute, format. */
+static void declare(struct perf_file *file, const char *name)
+{
+    char full[PROVIDER_NAME_MAX + 16];
+    uint8_t bytes[PERF_ATTR_VER7];
+    uint32_t type = FIRST_TYPE + file->points_n;
+    uint64_t id = (uint64_t)file->points_n + 1;
+    const struct perf_attr attr = {.type = PERF_TYPE_TRACEPOINT_EVENT,
+                                   .config = type,
+                                   .period = 1,
+                                   .sample_type = SAMPLE_TYPE,
+                                   .flags = UINT64_C(1) << PERF_FLAG_SAMPLE_ID_ALL | UINT64_C(1) << PERF_FLAG_USE_CLOCKID,
+                                   .clockid = CLOCK_MONOTONIC};
+    (void)snprintf(full, sizeof full, "user_events:%s", name);
+    perf_attr_pack(&attr, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, bytes);
+    perf_put_event(&file->put, bytes, (ttr_text){full, strlen(full)}, &id, 1);
+    tracing_put_event_header(&file->tracing, (ttr_text){name, strlen(name)}, type);
+    buffer_add(&file->names, name, strlen(name) + 1);
+    file->points_n++;
+}
+
+/* Whether the file is to have a tracepoint. */
+static bool is_wanted(const struct perf_file *file, const char *name)
+{
+    struct event_header_name parts;
+    if (!event_header_name_take((ttr_text){name, strlen(name)}, &parts))
+        return false;
+    return (!file->max_level || parts.level <= file->max_level) && (!file->keywords || !parts.keyword || (parts.keyword & file->keywords));
+}
+
+static int add(void *own, const ttr_wish *wish, uint32_t *index)
+{
+    struct perf_file *file = own;
+    int sys = 0;
+    (void)pthread_mutex_lock(&file->lock);
+    *index = find_point(file, wish->name);
+    if (*index == file->points_n && file->points_n == POINTS_MAX)
+        sys = EMFILE;
+    else if (*index == file->points_n)
+        declare(file, wish->name);
+    if (sys == 0 && (perf_put_failed(&file->put) || file->names.failed))
+        sys = ENOMEM;
+    if (sys == 0 && is_wanted(file, wish->name))
+        (void)__atomic_fetch_or(wish->enabled, 1u << wish->bit, __ATOMIC_RELAXED);
+    (void)pthread_mutex_unlock(&file->lock);
+    return sys;
+}
+
+/* With the lock held: times in the file never go back. */
+static int put_sample(struct perf_file *file, uint32_t index, const uint8_t *event, size_t n)
+{
+    uint8_t common[COMMON_BYTES] = {0};
+    uint16_t type = (uint16_t)(FIRST_TYPE + index);
+    int32_t tid = (int32_t)syscall(SYS_gettid);
+    int cpu = sched_getcpu();
+    memcpy(common, &type, sizeof type);
+    memcpy(common + 4, &tid, sizeof tid);
+    const struct perf_sample sample = {.id = (uint64_t)index + 1,
+                                       .pid = (uint32_t)file->pid,
+                                       .tid = (uint32_t)tid,
+                                       .time = clock_ns(CLOCK_MONOTONIC),
+                                       .cpu = cpu < 0 ? 0 : (uint32_t)cpu,
+                                       .period = 1,
+                                       .raw = {{common, sizeof common}, {event, n}}};
+    bool is_put = perf_put_sample(&file->put, SAMPLE_TYPE, PERF_MISC_USER, &sample);
+    if (file->out.n >= PIECE_BYTES) {
+        perf_put_round(&file->put);
+        write_out(file);
+    }
+    if (perf_put_failed(&file->put) || !is_put)
+        return is_put ? ENOMEM : EMSGSIZE;
+    return file->sys;
+}
+
+static int write_event(void *own, uint32_t index, uint8_t *event, size_t n)
+{
+    struct perf_file *file = own;
+    if (file->pid != getpid())
+        return ECHILD;
+    (void)pthread_mutex_lock(&file->lock);
+    int sys = file->fd < 0 ? EBADF : put_sample(file, index, event, n);
+    (void)pthread_mutex_unlock(&file->lock);
+    return sys;
+}
+
+static void put_features(struct perf_file *file)
+{
+    struct utsname name;
+    char command[16] = "";
+    FILE *comm = fopen("/proc/self/comm", "re");
+    if (comm && !fgets(command, sizeof command, comm))
+        command[0] = '\0';
+    if (comm)
+        (void)fclose(comm);
+    command[strcspn(command, "\n")] = '\0';
+    long online = sysconf(_SC_NPROCESSORS_ONLN), there = sysconf(_SC_NPROCESSORS_CONF);
+    if (uname(&name) == 0) {
+        perf_put_feature_text(&file->put, PERF_FEATURE_HOSTNAME, (ttr_text){name.nodename, strlen(name.nodename)});
+        perf_put_feature_text(&file->put, PERF_FEATURE_OSRELEASE, (ttr_text){name.release, strlen(name.release)});
+        perf_put_feature_text(&file->put, PERF_FEATURE_ARCH, (ttr_text){name.machine, strlen(name.machine)});
+    }
+    perf_put_feature_cpus(&file->put, there > 0 ? (uint32_t)there : 1, online > 0 ? (uint32_t)online : 1);
+    perf_put_feature_clock(&file->put, CLOCK_MONOTONIC, clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC));
+    perf_put_begin(&file->put);
+    const struct perf_sample about = {.pid = (uint32_t)file->pid, .tid = (uint32_t)file->pid, .time = clock_ns(CLOCK_MONOTONIC)};
+    perf_put_comm(&file->put, SAMPLE_TYPE, &about, (ttr_text){command, strlen(command)}, false);
+}
+
+/* Writes what stands behind the records, and the header at its place. */
+static void end_file(struct perf_file *file)
+{
+    struct buffer block;
+    uint8_t header[PERF_HEADER_BYTES];
+    const struct tracing_machine machine = {.is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, .long_bytes = sizeof(long),
+                                            .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE)};
+    buffer_init(&block, alloc_default());
+    tracing_put_block(&file->tracing, &machine, false, &block);
+    if (block.failed || file->tracing.is_out_of_memory)
+        file->sys = file->sys ? file->sys : ENOMEM;
+    perf_put_tracing(&file->put, block.bytes, block.n);
+    perf_put_end(&file->put);
+    buffer_free(&block);
+    if (perf_put_failed(&file->put))
+        file->sys = file->sys ? file->sys : ENOMEM;
+    write_out(file);
+    perf_put_header(&file->put, header);
+    if (!file->sys && pwrite(file->fd, header, sizeof header, 0) != (ssize_t)sizeof header)
+        file->sys = errno ? errno : ENOSPC;
+}
+
+/* Gives the first errno of all writing.  In a child of fork the file is the parent's. */
+static int finish(void *own)
+{
+    struct perf_file *file = own;
+    (void)pthread_mutex_lock(&file->lock);
+    if (file->fd >= 0) {
+        if (file->pid == getpid())
+            end_file(file);
+        if (close(file->fd) != 0 && !file->sys)
+            file->sys = errno;
+        file->fd = -1;
+    }
+    int sys = file->sys;
+    (void)pthread_mutex_unlock(&file->lock);
+    return sys;
+}
+
+static void free_own(void *own)
+{
+    struct perf_file *file = own;
+    perf_put_free(&file->put);
+    tracing_put_free(&file->tracing);
+    buffer_free(&file->names);
+    buffer_free(&file->out);
+    (void)pthread_mutex_destroy(&file->lock);
+    alloc_free(alloc_default(), file, 1, sizeof *file);
+}
+
+static struct perf_file *file_new(void)
+{
+    const struct alloc *alloc = alloc_default();
+    struct perf_file *file = alloc_zero(alloc, 1, sizeof *file);
+    if (!file)
+        return NULL;
+    file->fd = -1;
+    file->pid = getpid();
+    buffer_init(&file->out, alloc);
+    buffer_init(&file->names, alloc);
+    tracing_put_init(&file->tracing, alloc);
+    const struct perf_put_spec spec = {.alloc = alloc, .to = &file->out, .is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__};
+    if (pthread_mutex_init(&file->lock, NULL) == 0 && perf_put_new(&file->put, &spec))
+        return file;
+    free_own(file);
+    return NULL;
+}
+
+ttr_backend *ttr_backend_perf_file(const char *path, const ttr_perf_file_options *options, ttr_error *error)
+{
+    static const ttr_backend_functions functions = {sizeof functions, add, NULL, write_event};
+    struct perf_file *file = file_new();
+    if (!file) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    file->max_level = options ? options->max_level : 0;
+    file->keywords = options ? options->keywords : 0;
+    file->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (options && options->overwrite ? O_TRUNC : O_EXCL), 0666);
+    if (file->fd < 0) {
+        (void)fail_sys(error, errno, NO_OFFSET, "%.256s cannot be made", path);
+        free_own(file);
+        return NULL;
+    }
+    put_features(file);
+    ttr_backend *backend = backend_new(&functions, file, free_own, error);
+    if (backend)
+        backend->finish = finish;
+    else
+        (void)close(file->fd);
+    if (!backend)
+        free_own(file);
+    return backend;
+}

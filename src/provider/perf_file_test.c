@@ -1,0 +1,169 @@
+/* A perf.data file of events written by this program, read again by the reader of the format; and what keeps it from being whole. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tracetta/tracetta.h>
+
+#include "support.h"
+
+TTR_PROVIDER_DEFINE_GROUP(shop, "Test_File", "g1");
+
+static char folder[64], path[128];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "/tmp/perf_file_test.XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    (void)snprintf(path, sizeof path, "%s/a.data", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    (void)unlink(path);
+    return rmdir(folder);
+}
+
+static void write_some(size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(TTR_WRITE(shop, "Sold", TTR_LEVEL(4), TTR_KEYWORD(0x2), TTR_U64("n", i)), TTR_OK);
+        assert_int_equal(TTR_WRITE(shop, "Detail", TTR_KEYWORD(0x10), TTR_TEXT("text", "abc")), TTR_OK);
+    }
+}
+
+static ttr_backend *open_file(const ttr_perf_file_options *options)
+{
+    ttr_error error;
+    ttr_backend *backend = ttr_backend_perf_file(path, options, &error);
+    if (!backend || ttr_provider_open(&shop, backend, &error) != TTR_OK)
+        fail_msg("%s", error.text);
+    return backend;
+}
+
+static void close_file(ttr_backend *backend, ttr_status expected)
+{
+    ttr_error error;
+    ttr_provider_close(&shop);
+    assert_int_equal(ttr_backend_finish(backend, &error), expected);
+    assert_int_equal(ttr_backend_finish(backend, NULL), expected);
+    ttr_backend_free(backend);
+}
+
+/* Events of the file of a tracepoint's: its name stands before that of the event where this is decoded, or is it. */
+static size_t count_events(uint64_t *damage)
+{
+    size_t n = 0;
+    ttr_error error;
+    ttr_batch batch;
+    ttr_status status = TTR_OK;
+    ttr *t = ttr_new(NULL);
+    ttr_reader *in = ttr_open(t, path, NULL, &error);
+    if (!in)
+        fail_msg("%s", error.text);
+    int64_t last = INT64_MIN;
+    while ((status = ttr_read(in, &batch, &error)) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            assert_true(event->time >= last);
+            last = event->time;
+            n += event->kind != TTR_KIND_OBJECT;
+        }
+    assert_int_equal(status, TTR_END);
+    ttr_report report = {.size = sizeof report};
+    assert_true(ttr_reader_report(in, 0, &report));
+    *damage = report.damage_regions;
+    ttr_close(in);
+    ttr_free(t);
+    return n;
+}
+
+static void what_is_written_can_be_read(void **state)
+{
+    (void)state;
+    uint64_t damage;
+    static const size_t sizes[] = {0, 1, 5000};
+    const ttr_perf_file_options options = {.size = sizeof options, .overwrite = true};
+    for (int i = 0; i < 3; i++) {
+        ttr_backend *backend = open_file(&options);
+        write_some(sizes[i]);
+        close_file(backend, TTR_OK);
+        assert_int_equal(count_events(&damage), 2 * sizes[i]);
+        assert_int_equal(damage, 0);
+    }
+    ttr_error error;
+    assert_null(ttr_backend_perf_file(path, NULL, &error));
+    assert_int_equal(error.sys, EEXIST);
+}
+
+static void levels_and_keywords_choose(void **state)
+{
+    (void)state;
+    uint64_t damage;
+    ttr_perf_file_options options = {.size = sizeof options, .max_level = 4, .overwrite = true};
+    ttr_backend *backend = open_file(&options);
+    write_some(3);
+    close_file(backend, TTR_OK);
+    assert_int_equal(count_events(&damage), 3);
+    options.max_level = 0;
+    options.keywords = 0x8;
+    backend = open_file(&options);
+    write_some(3);
+    close_file(backend, TTR_OK);
+    assert_int_equal(count_events(&damage), 0);
+}
+
+static void a_full_disk_is_told(void **state)
+{
+    (void)state;
+    ttr_error error;
+    const ttr_perf_file_options options = {.size = sizeof options, .overwrite = true};
+    ttr_backend *backend = ttr_backend_perf_file("/dev/full", &options, &error);
+    assert_non_null(backend);
+    assert_int_equal(ttr_provider_open(&shop, backend, &error), TTR_OK);
+    ttr_status status = TTR_OK;
+    for (int i = 0; i < 20000 && status == TTR_OK; i++)
+        status = TTR_WRITE(shop, "Sold", TTR_U32("n", 1));
+    assert_int_equal(status, TTR_E_IO);
+    close_file(backend, TTR_E_IO);
+}
+
+static void a_child_leaves_the_file_to_its_parent(void **state)
+{
+    (void)state;
+    int status;
+    uint64_t damage;
+    const ttr_perf_file_options options = {.size = sizeof options, .overwrite = true};
+    ttr_backend *backend = open_file(&options);
+    write_some(10);
+    pid_t child = fork();
+    if (child == 0) {
+        bool is_refused = TTR_WRITE(shop, "lost", TTR_U32("n", 1)) == TTR_E_IO;
+        ttr_provider_close(&shop);
+        ttr_status finished = ttr_backend_finish(backend, NULL);
+        _exit(is_refused && finished == TTR_OK ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    write_some(10);
+    close_file(backend, TTR_OK);
+    assert_int_equal(count_events(&damage), 40);
+    assert_int_equal(damage, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_can_be_read),
+        cmocka_unit_test(levels_and_keywords_choose),
+        cmocka_unit_test(a_full_disk_is_told),
+        cmocka_unit_test(a_child_leaves_the_file_to_its_parent),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
