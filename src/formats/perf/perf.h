@@ -13,6 +13,7 @@
  *   perf_sample.c    samples become events: kinds found, parts found
  *   perf_fields.c    fields of samples
  *   perf_record_fields.c   fields of other records
+ *   perf_tracing.c   tracepoints, whose fields other code knows
  *   perf_bid.c       is this perf.data at all
  *
  * Records are looked at twice.  Scanning finds where they are and their times, which become keys; what may be given (nothing older can come:
@@ -78,6 +79,8 @@ struct perf_request {
 };
 
 struct perf_trace;
+struct tracepoint;
+struct tracepoints;
 
 /* A number of a sample that stands at the same place in all samples of a kind. */
 struct perf_plain {
@@ -101,6 +104,7 @@ struct perf_kind {
     uint16_t raw_at;          /* of RAW where nothing of variable length stands before it */
     /* The same from the end of other records, 0 = it has none. */
     uint8_t back, tid_back, time_back, id_back, cpu_back; /* back: bytes of all of it */
+    const struct tracepoint *tracepoint; /* NULL: it is none, or nobody told its format */
     bool has_parts;           /* others than RAW */
     struct perf_plain plain[PERF_PLAIN_MAX];
     uint8_t plain_n;
@@ -123,6 +127,7 @@ struct perf_trace {
     struct pairmap by_id;     /* (id, 0) to kind */
     struct { uint64_t id; struct perf_kind *kind; } ids[PERF_ID_CACHE];
     struct { uint64_t both; ttr_id thread; } threads[PERF_THREAD_CACHE];
+    struct tracepoints *tracepoints; /* NULL: no formats were told */
     uint16_t time_at;         /* of samples of all kinds, unless those differ */
     bool has_mixed_times;
     ttr_id record_schema;
@@ -339,6 +344,20 @@ void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32
 uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses, uint32_t room);
 
 extern const struct field_ops perf_sample_field_ops, perf_record_field_ops;
+
+/* The i-th field of the common context; false past the last. */
+bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i, ttr_field *field);
+
+/* --- perf_tracing.c --- */
+
+/* Takes the formats of tracepoints, TRACING_DATA. */
+TTR_MUST ttr_status perf_tracing_take(struct perf_reader *reader, struct perf_cursor *at);
+
+/* Finds the tracepoint of a kind by its number. */
+void perf_tracing_find(struct perf_trace *trace, struct perf_kind *kind);
+
+/* Fills what a tracepoint says of a sample; false when memory is out. */
+TTR_MUST bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *kind, ttr_event *event);
 
 /* --- perf_bid.c --- */
 

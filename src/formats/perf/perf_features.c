@@ -140,5 +140,7 @@ ttr_status perf_feature_take(struct perf_reader *reader, unsigned feature, struc
 {
     if (feature == PERF_FEATURE_EVENT_DESC)
         return take_descriptions(reader, at);
+    if (feature == PERF_FEATURE_TRACING_DATA)
+        return perf_tracing_take(reader, at);
     return take_plain(reader, feature, at) ? TTR_OK : fail_memory(reader->error);
 }

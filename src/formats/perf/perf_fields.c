@@ -329,6 +329,25 @@ static bool next_of(struct walk *walk, const ttr_event *event, ttr_field *field)
     return false;
 }
 
+bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i, ttr_field *field)
+{
+    struct walk walk;
+    if (PERF_LIKELY(!kind->has_parts)) {
+        if (i >= kind->plain_n)
+            return false;
+        const struct perf_plain *plain = &kind->plain[i];
+        set_number(field, plain->name, perf_u64(event->payload + plain->at, kind->trace->is_big), plain->is_pointer ? TTR_HINT_POINTER : TTR_HINT_NONE);
+        return true;
+    }
+    begin_walk(&walk, kind, event, true);
+    for (uint32_t k = 0; k <= i; k++) {
+        field_clear(field);
+        if (!next_of(&walk, event, field))
+            return false;
+    }
+    return true;
+}
+
 static void begin(ttr_fields *fields)
 {
     begin_walk((struct walk *)fields->state, fields->own, fields->event, false);

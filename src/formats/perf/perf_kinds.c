@@ -3,6 +3,7 @@
  * An attribute is longer the newer its writer; what is missing is zero, what is unknown is left.  Its flags are a bit field, which begins with the
  * highest bit on big-endian machines.  One kind alone needs no ids.  Where samples have their id is the same for all kinds of a trace: at its
  * begin (IDENTIFIER), or behind the parts before ID. */
+#include "encodings/tracepoints.h"
 #include "formats/perf/perf.h"
 
 /* Turns a word of bits around. */
@@ -140,6 +141,7 @@ struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr)
     trace->has_mixed_times |= trace->kinds_n > 0 && trace->time_at != kind->time_at;
     trace->time_at = kind->time_at;
     trace->kind[trace->kinds_n++] = kind;
+    perf_tracing_find(trace, kind);
     return kind;
 }
 
@@ -231,6 +233,7 @@ void perf_trace_free(struct perf_trace *trace)
     for (size_t i = 0; i < trace->kinds_n; i++)
         context_drop_schema(t, trace->kind[i]->schema);
     context_drop_schema(t, trace->record_schema);
+    tracepoints_free(trace->tracepoints);
     alloc_free(&t->counted, trace->kind, trace->kinds_capacity, sizeof(struct perf_kind *));
     pairmap_free(&trace->by_id);
     arena_free(&trace->arena);

@@ -44,14 +44,14 @@ enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_v
     }
     ttr_event *event = perf_event(reader, record, kind->time_at ? perf_u64(p + kind->time_at, is_big) : 0);
     kind->samples++;
-    event->kind = TTR_KIND_SAMPLE;
+    event->kind = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT ? TTR_KIND_INSTANT : TTR_KIND_SAMPLE;
     event->thread = thread;
     event->schema = kind->schema;
     event->name = kind->name;
     event->provider = kind->provider;
     event->part = kind->index;
     event->body = kind->parts_at;
-    event->stack = kind->ip_at || kind->request.sample_type & PERF_SAMPLE_HAS_CALLCHAIN;
+    event->stack = (kind->ip_at && event->kind == TTR_KIND_SAMPLE) || kind->request.sample_type & PERF_SAMPLE_HAS_CALLCHAIN;
     if (kind->cpu_at) {
         event->cpu = perf_u32(p + kind->cpu_at, is_big);
         event->flags |= TTR_EVENT_HAS_CPU;
@@ -61,7 +61,7 @@ enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_v
         perf_parts_find(kind, p, record->size, &parts);
         event->flags |= parts.is_whole ? 0 : TTR_EVENT_PARTIAL;
     }
-    return PERF_TAKEN;
+    return !kind->tracepoint || perf_tracepoint_take(reader, kind, event) ? PERF_TAKEN : no_memory(reader);
 }
 
 /* --- Parts --- */

@@ -1,0 +1,84 @@
+/* Tracepoints: TRACING_DATA tells how their records are laid out; samples hold these as RAW, and everything else they have stands before it. */
+#include "base/status.h"
+#include "encodings/tracing_data.h"
+#include "formats/perf/perf.h"
+
+static struct tracepoint_raw raw(const void *own, const ttr_event *event)
+{
+    const struct perf_trace *trace = own;
+    const uint8_t *p = event->payload + event->body;
+    uint32_t n = perf_u32(p - 4, trace->is_big), left = event->payload_size - event->body;
+    return (struct tracepoint_raw){p, n < left ? n : left};
+}
+
+static bool extra(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+{
+    const struct perf_trace *trace = own;
+    return perf_common_field(trace->kind[event->part], event, i, field);
+}
+
+static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    const struct perf_trace *trace = own;
+    return perf_frames(trace->kind[event->part], event, addresses, room);
+}
+
+static const struct tracepoint_container container = {.raw = raw, .extra = extra, .frames = frames};
+
+static void tell_odd(void *own, uint64_t offset, const char *what)
+{
+    const struct perf_reader *reader = own;
+    input_note(reader->in, TTR_NOTE_ODD, offset, "perf.bad-tracepoint", "%s", what);
+}
+
+void perf_tracing_find(struct perf_trace *trace, struct perf_kind *kind)
+{
+    bool has_raw = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && kind->request.sample_type & PERF_SAMPLE_HAS_RAW;
+    if (has_raw && trace->tracepoints && kind->request.config <= UINT32_MAX)
+        kind->tracepoint = tracepoints_find(trace->tracepoints, (uint32_t)kind->request.config);
+}
+
+ttr_status perf_tracing_take(struct perf_reader *reader, struct perf_cursor *at)
+{
+    struct perf_trace *trace = reader->trace;
+    struct tracing_data data = {.odd = tell_odd, .own = reader};
+    uint64_t offset = at->c.offset;
+    if (!tracing_data_head(&data, &at->c))
+        return input_damage(reader->in, offset, 0, "perf.bad-tracing", reader->error,
+                            "what should tell the formats of tracepoints begins with something else; their events have raw bytes");
+    if (!trace->tracepoints)
+        trace->tracepoints = tracepoints_new(&(struct tracepoints_spec){
+            .t = trace->t, .format = trace->format, .container = &container, .own = trace, .source = trace->source,
+            .is_big_endian = data.is_big_endian, .long_bytes = data.long_bytes});
+    if (!trace->tracepoints)
+        return fail_memory(reader->error);
+    data.all = trace->tracepoints;
+    ttr_status status = tracing_data_take(&data, &at->c, reader->error);
+    for (size_t i = 0; i < trace->kinds_n; i++)
+        perf_tracing_find(trace, trace->kind[i]);
+    if (status == TTR_OK && at->c.failed)
+        status = input_damage(reader->in, at->c.offset, 0, "perf.bad-tracing", reader->error, "the formats of tracepoints end too early");
+    return status;
+}
+
+bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *kind, ttr_event *event)
+{
+    const char *why;
+    if (kind->raw_at) {
+        event->body = kind->raw_at + 4u;
+    } else {
+        struct perf_parts parts;
+        perf_parts_find(kind, event->payload, event->payload_size, &parts);
+        event->body = parts.raw.p ? (uint32_t)(parts.raw.p - event->payload) : event->payload_size;
+    }
+    if (PERF_UNLIKELY(event->body >= event->payload_size)) { /* damaged: there is no RAW */
+        event->body = kind->parts_at;
+        event->flags |= TTR_EVENT_PARTIAL;
+        return true;
+    }
+    if (!tracepoint_take(reader->trace->tracepoints, kind->tracepoint, raw(reader->trace, event), event, &why))
+        return false;
+    if (PERF_UNLIKELY(why != NULL))
+        input_note(reader->in, TTR_NOTE_ODD, event->offset, "perf.bad-tracepoint-event", "an event of a tracepoint: %s", why);
+    return true;
+}
