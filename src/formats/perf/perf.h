@@ -85,6 +85,7 @@ struct tracepoints;
 /* A number of a sample that stands at the same place in all samples of a kind. */
 struct perf_plain {
     const char *name;
+    ttr_id name_id;
     uint16_t at;        /* in the record */
     bool is_pointer;
 };
@@ -299,6 +300,9 @@ TTR_MUST enum perf_taken perf_record_take(struct perf_reader *reader, const stru
 
 /* The thread; 0 when memory is out. */
 ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);
+
+/* The time of ticks; sets TTR_EVENT_CLAMPED, unless flags is NULL, where none can be told. */
+int64_t perf_time(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags);
 
 /* A new event of a record at a time as stored, 0 = has none. */
 ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record, uint64_t time);

@@ -43,6 +43,12 @@ static void set_number(ttr_field *field, const char *name, uint64_t value, uint8
     field->value = (ttr_value){.v.u = value, .type = TTR_TYPE_UINT, .hint = hint};
 }
 
+static void set_plain(ttr_field *field, const struct perf_plain *plain, const ttr_event *event, bool is_big)
+{
+    set_number(field, plain->name, perf_u64(event->payload + plain->at, is_big), plain->is_pointer ? TTR_HINT_POINTER : TTR_HINT_NONE);
+    field->name_id = plain->name_id;
+}
+
 static void set_bytes(ttr_field *field, const char *name, const struct perf_part *part)
 {
     name_field(field, name);
@@ -278,8 +284,7 @@ static bool give_plain(struct walk *walk, const ttr_event *event, ttr_field *fie
         walk->i = 0;
         return false;
     }
-    const struct perf_plain *plain = &walk->kind->plain[walk->i++];
-    set_number(field, plain->name, perf_u64(event->payload + plain->at, walk->at.is_big), plain->is_pointer ? TTR_HINT_POINTER : TTR_HINT_NONE);
+    set_plain(field, &walk->kind->plain[walk->i++], event, walk->at.is_big);
     walk->stage = STAGE_PLAIN; /* there may be more */
     return true;
 }
@@ -315,6 +320,7 @@ static bool give_stage(struct walk *walk, unsigned stage, const ttr_event *event
 
 static bool next_of(struct walk *walk, const ttr_event *event, ttr_field *field)
 {
+    field_clear(field);
     if (walk->left > 0) {
         give_element(walk, event, field);
         return true;
@@ -335,16 +341,13 @@ bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uin
     if (PERF_LIKELY(!kind->has_parts)) {
         if (i >= kind->plain_n)
             return false;
-        const struct perf_plain *plain = &kind->plain[i];
-        set_number(field, plain->name, perf_u64(event->payload + plain->at, kind->trace->is_big), plain->is_pointer ? TTR_HINT_POINTER : TTR_HINT_NONE);
+        set_plain(field, &kind->plain[i], event, kind->trace->is_big);
         return true;
     }
     begin_walk(&walk, kind, event, true);
-    for (uint32_t k = 0; k <= i; k++) {
-        field_clear(field);
+    for (uint32_t k = 0; k <= i; k++)
         if (!next_of(&walk, event, field))
             return false;
-    }
     return true;
 }
 

@@ -64,7 +64,7 @@ static uint16_t place(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
 static void add_plain(struct perf_kind *kind, const char *name, uint16_t at, bool is_pointer)
 {
     if (at)
-        kind->plain[kind->plain_n++] = (struct perf_plain){name, at, is_pointer};
+        kind->plain[kind->plain_n++] = (struct perf_plain){name, ttr_text_add(kind->trace->t, name, strlen(name)), at, is_pointer};
 }
 
 static void place_sample(struct perf_kind *kind)

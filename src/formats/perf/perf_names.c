@@ -33,7 +33,16 @@ static bool has_flag(const struct perf_request *request, unsigned flag)
     return request->flags >> flag & 1;
 }
 
-/* "u" where only users count, "p" for each degree of precision. */
+/* Whether guests are left out where nobody says so: perf leaves them out where it was told of any other mode. */
+static void add_guests(struct text *text, const struct perf_request *request, bool has_others)
+{
+    bool no_host = has_flag(request, PERF_FLAG_EXCLUDE_HOST), no_guest = has_flag(request, PERF_FLAG_EXCLUDE_GUEST);
+    if ((!no_host && no_guest != has_others) || (no_host && no_guest))
+        return;
+    add(text, "%s%s%s", has_others ? "" : ":", no_host ? "" : "H", no_guest ? "" : "G");
+}
+
+/* "u" where only users count, "p" for each degree of precision, "H" and "G" for hosts and guests. */
 static void add_modifiers(struct text *text, const struct perf_request *request)
 {
     static const struct { unsigned flag; char letter; } modes[] = {
@@ -41,14 +50,15 @@ static void add_modifiers(struct text *text, const struct perf_request *request)
     unsigned excluded = 0, precise = request->flags >> PERF_FLAG_PRECISE & 3;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         excluded += has_flag(request, modes[i].flag);
-    if (excluded == 0 && precise == 0)
-        return;
-    add(text, ":");
+    bool has_any = excluded > 0 || precise > 0;
+    if (has_any)
+        add(text, ":");
     for (size_t i = 0; excluded && i < sizeof modes / sizeof *modes; i++)
         if (!has_flag(request, modes[i].flag))
             add(text, "%c", modes[i].letter);
     while (precise-- > 0)
         add(text, "p");
+    add_guests(text, request, has_any);
 }
 
 static void add_cache(struct text *text, uint64_t config)

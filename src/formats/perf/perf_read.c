@@ -290,6 +290,17 @@ static ttr_status tell_clock(struct perf_reader *reader)
     return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
 }
 
+/* What has no time before anything that has one gets the time of that. */
+static void begin_time(struct perf_reader *reader)
+{
+    const struct perf_order *order = &reader->order;
+    for (size_t i = order->given; i < order->n && !reader->has_time; i++) {
+        reader->has_time = order->keys[i].time != 0;
+        if (reader->has_time)
+            reader->last_time = perf_time(reader->trace, order->keys[i].time, NULL);
+    }
+}
+
 /* Everything was given. */
 static ttr_status end(struct perf_reader *reader)
 {
@@ -321,8 +332,10 @@ ttr_status perf_next(struct input *in, ttr_error *error)
     reader->error = error;
     for (;;) {
         ttr_status status = reader->order.is_giving ? tell_clock(reader) : TTR_OK;
-        if (status == TTR_OK && reader->order.is_giving)
+        if (status == TTR_OK && reader->order.is_giving) {
+            begin_time(reader);
             status = give(reader);
+        }
         if (status != TTR_OK || in->n)
             return status;
         if (reader->order.is_giving)

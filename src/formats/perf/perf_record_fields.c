@@ -146,7 +146,6 @@ static bool begin_array(const struct perf_trace *trace, const ttr_event *event, 
 static void give_element(struct walk *walk, ttr_field *field)
 {
     static const char *const names[] = {"device", "inode"};
-    field_clear(field);
     field->depth = 1;
     walk->left--;
     if (walk->parts > 1 && walk->part == 0) {
@@ -166,6 +165,7 @@ static bool next(ttr_fields *fields, ttr_field *field)
 {
     struct walk *walk = (struct walk *)fields->state;
     const ttr_event *event = fields->event;
+    field_clear(field);
     if (walk->left > 0) {
         give_element(walk, field);
         return true;

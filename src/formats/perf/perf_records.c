@@ -34,6 +34,16 @@ ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid)
     return thread;
 }
 
+int64_t perf_time(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags)
+{
+    int64_t time;
+    if (PERF_LIKELY(ticks <= INT64_MAX && !__builtin_add_overflow((int64_t)ticks, trace->anchor_ns, &time)))
+        return time;
+    if (flags)
+        *flags |= TTR_EVENT_CLAMPED;
+    return INT64_MAX;
+}
+
 ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record, uint64_t time)
 {
     const struct perf_trace *trace = reader->trace;
@@ -54,11 +64,7 @@ ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record
         input_note(reader->in, TTR_NOTE_ODD, record->offset, "perf.late",
                    "a record is older than those of rounds before the one it stands in; it is given late");
     order->last = time;
-    bool is_out = time > INT64_MAX || __builtin_add_overflow((int64_t)time, trace->anchor_ns, &event->time);
-    if (PERF_UNLIKELY(is_out)) {
-        event->time = INT64_MAX;
-        event->flags |= TTR_EVENT_CLAMPED;
-    }
+    event->time = perf_time(trace, time, &event->flags);
     reader->last_time = event->time;
     return event;
 }
