@@ -55,6 +55,12 @@ static const struct campaign campaigns[] = {
      {"src/formats/nettrace/vectors-whole/order.hexa", "src/formats/nettrace/vectors/stacks.hexa", "src/formats/nettrace/vectors/v3.hexa",
       "src/formats/nettrace/vectors/v2.hexa", "src/formats/nettrace/vectors/v6-types.hexa", "src/formats/nettrace/vectors-whole/v6-points.hexa"},
      {"nettrace/v6/v6_plain.nettrace"}},
+    /* So do files and pipes of perf. */
+    {"perf",
+     {.size_at = 6, .size_bytes = 2, .bits = 16, .magic = {9, 0, 0, 0, 2, 0, 32, 0}, .magic_n = 8},
+     {"src/formats/perf/vectors/records.hexa", "src/formats/perf/vectors/parts.hexa", "src/formats/perf/vectors-whole/file.hexa",
+      "src/formats/perf/vectors-whole/no-id.hexa", "src/formats/perf/vectors-packed/packed.hexa"},
+     {"eventheader/made-here/pipe-openat.data", "eventheader/made-here/single-noid.data"}},
 };
 
 /* Bytes given in pieces of random sizes. */

@@ -37,6 +37,7 @@
 #define PERF_ID_CACHE 1024u
 #define PERF_THREAD_CACHE 1024u
 #define PERF_KEYS_MAX ((size_t)1 << 22)             /* records that wait; more are given out of order */
+#define PERF_UNPACKED_MAX ((size_t)64 << 20)         /* those of what was unpacked */
 #define PERF_REGION_MAX ((uint64_t)256 << 20)       /* bytes that wait; the same */
 #define PERF_SECTION_MAX ((uint64_t)256 << 20)      /* bytes of a feature that is looked at */
 
@@ -167,6 +168,7 @@ struct perf_unpacked {
     struct perf_piece *pieces;
     size_t pieces_n, pieces_capacity;
     void *decoder;
+    uint32_t done;            /* bytes of the record at hand that were unpacked, with its header; 0 = it has not begun */
     bool is_broken;
 };
 
@@ -261,8 +263,8 @@ TTR_MUST ttr_status perf_tool_take(struct perf_reader *reader, const struct perf
 
 /* --- perf_unpack.c --- */
 
-/* Unpacks a piece; what was unpacked grows by it. */
-TTR_MUST ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *record);
+/* Unpacks the next bytes of a piece, by which what was unpacked grows; until *is_done. */
+TTR_MUST ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *record, bool *is_done);
 /* Where in the file the piece stands that a byte came from. */
 uint64_t perf_unpacked_offset(const struct perf_unpacked *unpacked, uint64_t at);
 void perf_unpacked_free(struct perf_reader *reader);
@@ -297,6 +299,8 @@ void perf_order_free(struct perf_reader *reader);
 
 /* Makes an event of a record of the kernel. */
 TTR_MUST enum perf_taken perf_record_take(struct perf_reader *reader, const struct perf_view *record);
+
+#define PERF_NOBODY UINT32_MAX /* the pid where it is no process's: the kernel, or a thread that has ended */
 
 /* The thread; 0 when memory is out. */
 ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);

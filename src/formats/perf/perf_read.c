@@ -120,7 +120,7 @@ static bool is_crowded(const struct perf_reader *reader, uint64_t at)
 {
     const struct perf_order *order = &reader->order;
     return order->n >= (reader->sorts ? PERF_KEYS_MAX : STORED_KEYS) || at - order->base[0] > PERF_REGION_MAX ||
-           reader->unpacked.n > PERF_REGION_MAX;
+           reader->unpacked.n > PERF_UNPACKED_MAX;
 }
 
 /* Adds keys of records of the kernel that stand in the span; in *passed how many bytes.  It stops at any other record. */
@@ -172,6 +172,36 @@ static ttr_status meet_bad(struct perf_reader *reader)
                         (unsigned long long)(next - from));
 }
 
+/* Lets what waits be given, all of it or what is older than the round before. */
+static ttr_status release(struct perf_reader *reader, bool is_all)
+{
+    struct perf_order *order = &reader->order;
+    uint64_t limit = is_all || !reader->sorts ? UINT64_MAX : order->before;
+    if (!is_all)
+        order->before = order->newest;
+    return perf_order_release(reader, limit) ? TTR_OK : fail_memory(reader->error);
+}
+
+/* Too much waits. */
+static ttr_status release_crowd(struct perf_reader *reader)
+{
+    if (reader->sorts)
+        input_note(reader->in, TTR_NOTE_REMARK, reader->at, "perf.long-round",
+                   "more records without the end of a round than can be put in order at once: some may be given late");
+    return release(reader, true);
+}
+
+/* Takes bytes that are no record out of what was unpacked, so that they are not kept with the records before them. */
+static ttr_status drop_bad(struct perf_reader *reader, const struct perf_span *span)
+{
+    struct perf_unpacked *unpacked = &reader->unpacked;
+    size_t skip = (size_t)(span->p - unpacked->bytes), n = perf_find(span, 1, false, reader->trace->is_big);
+    memmove(unpacked->bytes + skip, unpacked->bytes + skip + n, span->n - n);
+    unpacked->n -= n;
+    return input_damage(reader->in, reader->at, 0, "perf.bad-packed", reader->error,
+                        "%zu bytes of compressed records are none; they are passed over", n);
+}
+
 /* Records that were unpacked. */
 static ttr_status run_over_unpacked(struct perf_reader *reader)
 {
@@ -190,42 +220,45 @@ static ttr_status run_over_unpacked(struct perf_reader *reader)
         bool is_plausible = perf_is_plausible(span.p, reader->trace->is_big);
         if (is_plausible && size > span.n)
             return TTR_OK; /* the next piece has the rest */
-        size_t next = is_plausible ? size : perf_find(&span, 1, false, reader->trace->is_big);
-        if (!is_plausible) {
-            ttr_status status = input_damage(reader->in, reader->at, 0, "perf.bad-packed", reader->error,
-                                             "%zu bytes of compressed records are none; they are passed over", next);
-            if (status != TTR_OK)
-                return status;
-        }
-        unpacked->at += next;
+        ttr_status status = is_plausible ? TTR_OK : drop_bad(reader, &span);
+        if (status != TTR_OK)
+            return status;
+        unpacked->at += is_plausible ? size : 0; /* one of the tool: nobody packs them */
     }
 }
 
-/* Lets what waits be given, all of it or what is older than the round before. */
-static ttr_status release(struct perf_reader *reader, bool is_all)
+/* A piece of compressed records; it may give so many that it is gone on with later. */
+static ttr_status meet_packed(struct perf_reader *reader, const struct perf_view *record)
 {
-    struct perf_order *order = &reader->order;
-    uint64_t limit = is_all || !reader->sorts ? UINT64_MAX : order->before;
-    if (!is_all)
-        order->before = order->newest;
-    return perf_order_release(reader, limit) ? TTR_OK : fail_memory(reader->error);
+    bool is_done = false;
+    while (!is_done && !reader->order.is_giving) {
+        ttr_status status = perf_unpack(reader, record, &is_done);
+        if (status == TTR_OK)
+            status = run_over_unpacked(reader);
+        if (status == TTR_OK && is_crowded(reader, reader->at))
+            status = release_crowd(reader);
+        if (status != TTR_OK)
+            return status;
+    }
+    reader->at += is_done ? record->size : 0;
+    if (reader->order.n == 0)
+        perf_order_settle(reader);
+    return TTR_OK;
 }
 
 /* A record of the tool. */
 static ttr_status meet_tool(struct perf_reader *reader, const struct perf_view *record)
 {
-    bool is_told = reader->in->flags & TTR_READ_DEFINITIONS && record->type != PERF_COMPRESSED && record->type != PERF_COMPRESSED2;
     uint64_t at = reader->at - reader->order.base[0];
-    if (is_told && !perf_order_add(reader, (struct perf_key){0, (uint32_t)at, record->size}))
+    if (record->type == PERF_COMPRESSED || record->type == PERF_COMPRESSED2)
+        return meet_packed(reader, record);
+    if (reader->in->flags & TTR_READ_DEFINITIONS && !perf_order_add(reader, (struct perf_key){0, (uint32_t)at, record->size}))
         return fail_memory(reader->error);
     reader->at += record->size;
     reader->records++;
     if (record->type == PERF_FINISHED_ROUND)
         return reader->sorts ? release(reader, false) : TTR_OK;
-    ttr_status status = perf_tool_take(reader, record);
-    if (status == TTR_OK && (record->type == PERF_COMPRESSED || record->type == PERF_COMPRESSED2))
-        status = run_over_unpacked(reader);
-    return status;
+    return perf_tool_take(reader, record);
 }
 
 /* What stands at reader->at is no record of the kernel that is all there. */
@@ -266,12 +299,8 @@ static ttr_status scan(struct perf_reader *reader)
         if (!run_over(reader, &span, reader->at - reader->order.base[0], 0, &passed))
             return fail_memory(reader->error);
         reader->at += passed;
-        if (is_crowded(reader, reader->at)) {
-            if (reader->sorts)
-                input_note(reader->in, TTR_NOTE_REMARK, reader->at, "perf.long-round",
-                           "more records without the end of a round than can be put in order at once: some may be given late");
-            return release(reader, true);
-        }
+        if (is_crowded(reader, reader->at))
+            return release_crowd(reader);
         status = meet(reader);
     }
     return status;

@@ -21,8 +21,7 @@ ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid)
     size_t slot = (size_t)(both * UINT64_C(0x9e3779b97f4a7c15) >> 54) % PERF_THREAD_CACHE;
     if (PERF_LIKELY(trace->threads[slot].thread && trace->threads[slot].both == both))
         return trace->threads[slot].thread;
-    bool is_none = pid == UINT32_MAX && tid == UINT32_MAX;
-    ttr_id thread = context_thread(trace->t, trace->source, is_none ? UINT64_MAX : pid, is_none ? UINT64_MAX : tid);
+    ttr_id thread = context_thread(trace->t, trace->source, pid, tid);
     if (thread && pid == 0 && tid == 0 && !trace->t->threads[thread].name) {
         ttr_id name = ttr_text_add(trace->t, "swapper", 7);
         context_name_thread(trace->t, thread, name);
@@ -223,7 +222,7 @@ enum perf_taken perf_record_take(struct perf_reader *reader, const struct perf_v
     enum perf_taken taken = learn(reader, record, &trailer, &said);
     if (taken != PERF_TAKEN)
         return taken;
-    bool has_thread = own_thread(record, trace->is_big, &pid, &tid) || trailer.has_tid;
+    bool has_thread = (own_thread(record, trace->is_big, &pid, &tid) || trailer.has_tid) && pid != PERF_NOBODY;
     ttr_id thread = has_thread ? perf_thread(trace, pid, tid) : 0;
     if (has_thread && !thread)
         return no_memory(reader);

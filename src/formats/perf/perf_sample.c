@@ -37,7 +37,7 @@ enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_v
     if (PERF_UNLIKELY(!kind || record->size < kind->parts_at))
         return take_unknown(reader, record);
     ttr_id thread = 0;
-    if (kind->tid_at) {
+    if (kind->tid_at && perf_u32(p + kind->tid_at, is_big) != PERF_NOBODY) {
         thread = perf_thread(trace, perf_u32(p + kind->tid_at, is_big), perf_u32(p + kind->tid_at + 4, is_big));
         if (PERF_UNLIKELY(!thread))
             return no_memory(reader);

@@ -99,8 +99,6 @@ ttr_status perf_tool_take(struct perf_reader *reader, const struct perf_view *re
     case PERF_AUXTRACE: return pass_over(reader, perf_take64(&at));
     case PERF_EVENT_UPDATE: return take_update(reader, &at);
     case PERF_HEADER_FEATURE: return take_feature(reader, &at);
-    case PERF_COMPRESSED:
-    case PERF_COMPRESSED2: return perf_unpack(reader, record);
     default: return perf_is_known(record->type) ? TTR_OK : take_unknown(reader, record);
     }
 }

@@ -40,34 +40,30 @@ static ttr_status begin(struct perf_reader *reader, const struct perf_view *reco
     return unpacker->state && decoder->begin(unpacker->state) ? TTR_OK : fail_memory(reader->error);
 }
 
-static ttr_status unpack(struct perf_reader *reader, const struct perf_view *record, const struct cursor *piece)
+/* Unpacks so much as there is room for at once. */
+static ttr_status unpack(struct perf_reader *reader, const struct perf_view *record, const struct cursor *piece, bool *is_done)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     const struct unpacker *unpacker = unpacked->decoder;
-    const struct alloc *alloc = &reader->trace->t->counted;
-    struct decode_io io = {.in = piece->p, .in_n = cursor_left(piece)};
-    bool is_full = false;
-    while (io.in_n > 0 || is_full) {
-        if (unpacked->n > PERF_REGION_MAX)
-            return broken(reader, record, "it holds more than can be");
-        if (!alloc_reserve(alloc, (void **)&unpacked->bytes, &unpacked->capacity, unpacked->n + ROOM, 1))
-            return fail_memory(reader->error);
-        io.out = unpacked->bytes + unpacked->n;
-        io.out_n = ROOM;
-        size_t before = io.in_n;
-        enum decode_result result = unpacker->decoder->step(unpacker->state, &io);
-        unpacked->n += ROOM - io.out_n;
-        is_full = io.out_n == 0;
-        if (result == DECODE_NO_MEMORY)
-            return fail_memory(reader->error);
-        if (result == DECODE_DAMAGED || result == DECODE_TOO_LARGE)
-            return broken(reader, record, io.reason);
-        if (result == DECODE_MEMBER_END && !unpacker->decoder->begin(unpacker->state))
-            return fail_memory(reader->error);
-        if (result == DECODE_GOING && before == io.in_n && io.out_n == ROOM)
-            return TTR_OK;
+    struct decode_io io = {.in = piece->p, .in_n = cursor_left(piece), .out_n = ROOM};
+    enum decode_result result = DECODE_GOING;
+    if (!alloc_reserve(&reader->trace->t->counted, (void **)&unpacked->bytes, &unpacked->capacity, unpacked->n + ROOM, 1))
+        return fail_memory(reader->error);
+    io.out = unpacked->bytes + unpacked->n;
+    bool is_stuck = false;
+    while (result == DECODE_GOING && io.out_n > 0 && !is_stuck) {
+        size_t in_n = io.in_n, out_n = io.out_n;
+        result = unpacker->decoder->step(unpacker->state, &io);
+        is_stuck = in_n == io.in_n && out_n == io.out_n;
+        if (result == DECODE_MEMBER_END)
+            result = !unpacker->decoder->begin(unpacker->state) ? DECODE_NO_MEMORY : io.in_n > 0 ? DECODE_GOING : result;
     }
-    return TTR_OK;
+    unpacked->n += ROOM - io.out_n;
+    unpacked->done = (uint32_t)(io.in - record->p);
+    *is_done = io.out_n > 0;
+    if (result == DECODE_NO_MEMORY)
+        return fail_memory(reader->error);
+    return result == DECODE_DAMAGED || result == DECODE_TOO_LARGE ? broken(reader, record, io.reason) : TTR_OK;
 }
 
 static bool add_piece(struct perf_reader *reader, uint64_t offset)
@@ -80,20 +76,32 @@ static bool add_piece(struct perf_reader *reader, uint64_t offset)
     return true;
 }
 
-ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *record)
+ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *record, bool *is_done)
 {
+    struct perf_unpacked *unpacked = &reader->unpacked;
     struct perf_cursor at = {cursor_over(record->p, record->size, record->offset), reader->trace->is_big};
     (void)cursor_skip(&at.c, PERF_RECORD_HEADER);
     if (record->type == PERF_COMPRESSED2) {
         uint64_t n = perf_take64(&at), left = cursor_left(&at.c);
         at.c = cursor_part(&at.c, n < left ? n : left);
     }
-    if (reader->unpacked.is_broken || cursor_left(&at.c) == 0)
-        return TTR_OK;
-    ttr_status status = reader->unpacked.decoder ? TTR_OK : begin(reader, record, &at.c);
-    if (status != TTR_OK || reader->unpacked.is_broken)
+    *is_done = true;
+    ttr_status status = TTR_OK;
+    bool has_begun = unpacked->done > 0;
+    if (has_begun)
+        (void)cursor_skip(&at.c, (uint64_t)(record->p + unpacked->done - at.c.p));
+    else if (!unpacked->is_broken && cursor_left(&at.c) > 0 && !unpacked->decoder)
+        status = begin(reader, record, &at.c);
+    if (status != TTR_OK || unpacked->is_broken || (!has_begun && cursor_left(&at.c) == 0))
         return status;
-    return add_piece(reader, record->offset) ? unpack(reader, record, &at.c) : fail_memory(reader->error);
+    if (!has_begun && !add_piece(reader, record->offset))
+        return fail_memory(reader->error);
+    status = unpack(reader, record, &at.c, is_done);
+    if (*is_done || unpacked->is_broken) {
+        *is_done = true;
+        unpacked->done = 0;
+    }
+    return status;
 }
 
 uint64_t perf_unpacked_offset(const struct perf_unpacked *unpacked, uint64_t at)
