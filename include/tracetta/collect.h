@@ -1,8 +1,9 @@
-/* Collecting from live .NET processes: finding them, asking what they are, and taking their events as they happen.
+/* Collecting from what is live: .NET processes (finding them, asking what they are, taking their events as they happen), and the kernel.
  *
  * A .NET runtime (3.0 and later) serves a socket of its own, over which it starts sessions of EventPipe and answers questions; nothing of
  * .NET is needed on this side.  What a session gives is a trace in the nettrace format, to be written to a file as it is, or read with
- * ttr_open_pull.  No call waits longer than its limit, whatever the other side does.
+ * ttr_open_pull.  The kernel gives tracepoints, user_events and samples through perf_event_open; what a recording of it gives is a perf.data.
+ * No call waits longer than its limit, whatever the other side does.
  *
  * Ownership: lists, provider sets, targets and sessions are freed by whoever made them; a session before its target.  Texts are borrowed
  * from what gave them.  Thread rule: one thread at a time for a target and its sessions. */
@@ -185,6 +186,91 @@ TTR_API void ttr_dotnet_session_report(const ttr_dotnet_session *session, ttr_do
 
 /* Lets the connection go; NULL is fine.  A session that was not stopped ends with it. */
 TTR_API void ttr_dotnet_close(ttr_dotnet_session *session);
+
+/* --- The kernel: which events --- */
+
+typedef struct ttr_perf_event {
+    const char *system;      /* of a tracepoint ("sched"), "" for what is none */
+    const char *name;        /* "sched_switch", "cpu-clock" */
+    uint32_t type;           /* as perf_event_attr has it: 2 = tracepoint */
+    uint64_t config;         /* the same; of a tracepoint its number */
+    bool is_clock;           /* counts time or work, and so is sampled a number of times a second; else each time it happens */
+} ttr_perf_event;
+
+typedef struct ttr_perf_events ttr_perf_events;
+
+/* An empty set; tracepoints are looked up below `tracefs`, NULL = where that is mounted.  NULL when memory is out. */
+TTR_API ttr_perf_events *ttr_perf_events_new(const char *tracefs);
+
+/* Adds "NAME,NAME,...": tracepoints as SYSTEM:NAME with globs ("sched:*"), user_events without their system ("Provider_L5K*"), counters such as
+ * cpu-clock and page-faults.  TTR_E_MISUSE for a name that is none, with those that are near to it. */
+TTR_API TTR_MUST ttr_status ttr_perf_events_add(ttr_perf_events *set, const char *text, ttr_error *error);
+
+/* Gives the i-th event, borrowed until the set changes; false past the end. */
+TTR_API bool ttr_perf_events_at(const ttr_perf_events *set, size_t i, ttr_perf_event *event);
+
+/* Frees a set; NULL is fine. */
+TTR_API void ttr_perf_events_free(ttr_perf_events *set);
+
+/* --- Recordings of it --- */
+
+#define TTR_PERF_STACKS 1u    /* each event with the stack it happened on */
+#define TTR_PERF_SNAPSHOT 2u  /* keep only what came last, until ttr_perf_dump or the end */
+#define TTR_PERF_PIPE 4u      /* write the form of perf.data that a pipe can take; else that of a file */
+#define TTR_PERF_AT_EXEC 8u   /* begin when the process starts another program */
+#define TTR_PERF_USER_ONLY 16u /* of samples: no time in the kernel; in a report: we may not see it */
+#define TTR_PERF_HEADER 104u  /* bytes that the begin of a file is rewritten with */
+
+typedef struct ttr_perf_wish {
+    size_t size;             /* sizeof(ttr_perf_wish) */
+    const ttr_perf_events *events;
+    uint64_t pid;            /* a process with its threads and what they start; 0 = everything on all processors */
+    uint32_t flags;          /* TTR_PERF_* */
+    uint32_t frequency;      /* samples a second of events that are clocks; 0 = 1000 */
+    uint32_t buffer_kb;      /* a processor; becomes a power of two; 0 = 1024 */
+    int32_t zstd_level;      /* of the records; 0 = not compressed */
+    const char *const *command; /* to be noted in the file, NULL at its end; NULL = nothing */
+} ttr_perf_wish;
+
+typedef struct ttr_perf ttr_perf;
+
+/* Opens events and buffers, and looks which processes are there; nothing is recorded yet.  NULL with `error` that says what is not permitted,
+ * and what would permit it. */
+TTR_API ttr_perf *ttr_perf_open(const ttr_perf_wish *wish, ttr_error *error);
+
+/* Begins to record (with TTR_PERF_AT_EXEC: lets the process do so). */
+TTR_API TTR_MUST ttr_status ttr_perf_begin(ttr_perf *perf, ttr_error *error);
+
+/* Gives the next bytes of the file, borrowed until the next call, waiting for them at most limit_ms: TTR_OK; TTR_AGAIN; TTR_END once it is complete. */
+TTR_API TTR_MUST ttr_status ttr_perf_read(ttr_perf *perf, const void **bytes, size_t *n, unsigned limit_ms, ttr_error *error);
+
+/* Ends the recording; what is left comes by ttr_perf_read until TTR_END. */
+TTR_API void ttr_perf_stop(ttr_perf *perf);
+
+/* With TTR_PERF_SNAPSHOT: takes what is there now, for ttr_perf_read. */
+TTR_API void ttr_perf_dump(ttr_perf *perf);
+
+/* The first bytes of the file as they must be in the end, and may be before; none (false) of a pipe. */
+TTR_API bool ttr_perf_header(const ttr_perf *perf, uint8_t header[TTR_PERF_HEADER]);
+
+/* A descriptor that ends every wait when it becomes readable; -1 for none, as at first. */
+TTR_API void ttr_perf_wake(ttr_perf *perf, int fd);
+
+typedef struct ttr_perf_report {
+    size_t size;             /* sizeof(ttr_perf_report), set by the caller */
+    uint64_t samples;        /* records that are events */
+    uint64_t lost;           /* events for which a buffer had no room, as the kernel counts */
+    uint64_t broken;         /* times that a buffer could not be understood */
+    uint64_t bytes;          /* of the file so far */
+    uint32_t limited;        /* TTR_PERF_USER_ONLY where that was not asked for */
+    bool is_over;            /* nothing can come any more: what was recorded has ended */
+} ttr_perf_report;
+
+/* Fills a report on a recording. */
+TTR_API void ttr_perf_about(const ttr_perf *perf, ttr_perf_report *report);
+
+/* Ends everything; NULL is fine. */
+TTR_API void ttr_perf_close(ttr_perf *perf);
 
 #ifdef __cplusplus
 }

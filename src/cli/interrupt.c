@@ -14,7 +14,7 @@
 
 #define LEVELS_MAX 4 /* of folders in an output that is one */
 
-static volatile sig_atomic_t came;
+static volatile sig_atomic_t came, dump_came;
 static const char *volatile temporary;
 static int wake[2] = {-1, -1}; /* a pipe whose writing end the handler closes: then its reading end is ready, for every thread */
 
@@ -74,6 +74,11 @@ static void on_signal(int number)
     (void)close(wake[1]);
 }
 
+static void on_dump(int number)
+{
+    dump_came = number;
+}
+
 /* A mapped file was cut short by someone else.  Nothing can be read on, and what is written would look whole. */
 static void on_cut(int number)
 {
@@ -102,6 +107,20 @@ void interrupt_init(void)
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
     (void)signal(SIGBUS, on_cut);
+}
+
+void interrupt_take_dumps(void)
+{
+    struct sigaction action = {.sa_handler = on_dump};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGUSR2, &action, NULL);
+}
+
+bool interrupt_dump_came(void)
+{
+    bool has_come = dump_came != 0;
+    dump_came = 0;
+    return has_come;
 }
 
 int interrupt_came(void)

@@ -28,47 +28,104 @@ static void add_variable(const char *variable)
     (void)setenv(name, joined, 1);
 }
 
+/* How a child is to begin. */
+struct begin {
+    char **words;
+    const char *variable;
+    bool is_stdout_taken;
+    int go, report;
+};
+
 /* In the child: never returns. */
-static _Noreturn void become(char **words, const char *variable, bool is_stdout_taken, int report)
+static _Noreturn void become(const struct begin *begin)
 {
+    char sign;
+    ssize_t got;
+    do
+        got = read(begin->go, &sign, 1);
+    while (got < 0 && errno == EINTR);
+    if (got != 1)
+        _exit(127); /* nobody wants us any more */
     (void)signal(SIGPIPE, SIG_DFL);
     (void)signal(SIGXFSZ, SIG_DFL);
     (void)signal(SIGBUS, SIG_DFL);
-    if (is_stdout_taken)
+    if (begin->is_stdout_taken)
         (void)dup2(STDERR_FILENO, STDOUT_FILENO);
-    add_variable(variable);
-    (void)execvp(words[0], words);
+    if (begin->variable)
+        add_variable(begin->variable);
+    (void)execvp(begin->words[0], begin->words);
     int reason = errno;
-    _exit(write(report, &reason, sizeof reason) == sizeof reason ? 127 : 126);
+    _exit(write(begin->report, &reason, sizeof reason) == sizeof reason ? 127 : 126);
 }
 
-bool launch_start(struct launch *launch, char **words, size_t n, const char *variable, bool is_stdout_taken)
+static bool open_pipes(int go[2], int report[2])
 {
-    int report[2], reason = 0;
+    if (pipe2(go, O_CLOEXEC) != 0)
+        return false;
+    if (pipe2(report, O_CLOEXEC) == 0)
+        return true;
+    (void)close(go[0]);
+    (void)close(go[1]);
+    return false;
+}
+
+static void close_pipes(struct launch *launch)
+{
+    if (!launch->is_held)
+        return;
+    (void)close(launch->go);
+    (void)close(launch->report);
+    launch->is_held = false;
+}
+
+bool launch_hold(struct launch *launch, char **words, size_t n, const char *variable, bool is_stdout_taken)
+{
+    int go[2], report[2];
     char **list = calloc(n + 1, sizeof *list);
     *launch = (struct launch){0};
-    if (!list || pipe2(report, O_CLOEXEC) != 0) {
+    if (!list || !open_pipes(go, report)) {
         free(list);
         return false;
     }
     memcpy(list, words, n * sizeof *list);
-    launch->pid = fork();
-    if (launch->pid == 0)
-        become(list, variable, is_stdout_taken, report[1]);
-    reason = launch->pid < 0 ? errno : 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)close(go[1]); /* else it would wait for itself */
+        become(&(struct begin){list, variable, is_stdout_taken, go[0], report[1]});
+    }
+    int reason = errno;
+    (void)close(go[0]);
     (void)close(report[1]);
-    ssize_t got = 0;
-    do
-        got = launch->pid > 0 ? read(report[0], &reason, sizeof reason) : 0;
-    while (got < 0 && errno == EINTR);
-    (void)close(report[0]);
     free(list);
-    if (reason && launch->pid > 0)
-        (void)waitpid(launch->pid, &launch->status, 0);
-    if (reason)
-        launch->pid = 0;
+    *launch = (struct launch){.pid = pid > 0 ? pid : 0, .is_held = true, .go = go[1], .report = report[0]};
+    if (pid < 0)
+        close_pipes(launch);
     errno = reason;
-    return reason == 0;
+    return pid > 0;
+}
+
+bool launch_go(struct launch *launch)
+{
+    int reason = 0;
+    ssize_t got = write(launch->go, "!", 1);
+    if (got == 1)
+        do
+            got = read(launch->report, &reason, sizeof reason);
+        while (got < 0 && errno == EINTR);
+    else
+        reason = errno;
+    close_pipes(launch);
+    if (!reason)
+        return true;
+    (void)waitpid(launch->pid, &launch->status, 0);
+    launch->pid = 0;
+    errno = reason;
+    return false;
+}
+
+bool launch_start(struct launch *launch, char **words, size_t n, const char *variable, bool is_stdout_taken)
+{
+    return launch_hold(launch, words, n, variable, is_stdout_taken) && launch_go(launch);
 }
 
 bool launch_has_ended(struct launch *launch)
@@ -112,6 +169,7 @@ const char *launch_how(const struct launch *launch, char *text, size_t size)
 void launch_end(struct launch *launch)
 {
     const struct timespec slice = {.tv_nsec = SLICE_NS};
+    close_pipes(launch); /* one that was held ends by that */
     if (!launch->pid || launch_has_ended(launch))
         return;
     (void)kill(launch->pid, SIGTERM);

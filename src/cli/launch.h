@@ -11,6 +11,8 @@
 
 struct launch {
     pid_t pid;       /* 0 = none */
+    bool is_held;
+    int go, report;  /* of one that is: pipes to it and from it */
     bool has_ended;
     int status;      /* as waitpid gives it, once it has ended */
 };
@@ -18,6 +20,10 @@ struct launch {
 /* Starts a command with `variable` ("NAME=VALUE") in its environment, joined by ";" to what is there of that name.  Its output goes to stderr
  * where stdout is taken.  False with errno where it cannot be run. */
 bool launch_start(struct launch *launch, char **words, size_t n, const char *variable, bool is_stdout_taken);
+
+/* The same in two steps: there is a process, which waits; then the command runs in it.  `variable` may be NULL. */
+bool launch_hold(struct launch *launch, char **words, size_t n, const char *variable, bool is_stdout_taken);
+bool launch_go(struct launch *launch);
 
 /* Looks whether it has ended. */
 bool launch_has_ended(struct launch *launch);

@@ -24,6 +24,9 @@ struct settings {
     struct words profiles, sources; /* of events, to record */
     uint64_t buffer_mb;
     bool dotnet, environment, no_stacks, no_resume;
+    struct words events;   /* of the kernel, to record */
+    uint64_t pid, frequency, max_size;
+    bool perf, system_wide, call_stacks, user_only, snapshot, zstd;
     bool has_dashes;       /* there was a "--" */
     size_t before_dashes;  /* operands before it */
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;

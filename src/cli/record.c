@@ -1,4 +1,4 @@
-/* record: events of a live .NET process into a file. */
+/* record: events of a live .NET process into a file; for those of the kernel see record_perf.c. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "interrupt.h"
 #include "launch.h"
 #include "progress.h"
+#include "record_perf.h"
 #include "recording.h"
 #include "talk.h"
 
@@ -240,7 +241,9 @@ static int check_words(const struct call *call)
     const struct settings *set = &call->set;
     bool launches = set->has_dashes && set->before_dashes == 0 && call->paths_n > 0;
     if (!set->dotnet)
-        return talk_misuse("record", "what is to be recorded? --dotnet: a .NET process");
+        return talk_misuse("record", "what is to be recorded? --dotnet: a .NET process; --perf: events of the kernel");
+    if (set->events.n || set->system_wide || set->pid || set->call_stacks || set->frequency || set->user_only || set->snapshot || set->zstd || set->max_size)
+        return talk_misuse("record", "--event, --all-cpus, --pid, --stacks, --frequency, --user, --snapshot, --zstd and --max-size are for --perf");
     if (set->port && call->paths_n)
         return talk_misuse("record", "--diagnostic-port says which process; \"%s\" is one too many", call->path[0]);
     if (!set->port && call->paths_n == 0)
@@ -328,6 +331,8 @@ static void tell_end(struct job *job)
 int run_record(struct call *call)
 {
     struct job job = {.call = call, .recording = {.call = call, .fd = -1}};
+    if (call->set.perf)
+        return record_perf(call);
     int outcome = check_words(call);
     if (outcome == OUTCOME_FINE)
         outcome = read_wish(&job);

@@ -64,7 +64,7 @@ static const char *shown_path(const struct recording *recording)
     return strcmp(recording->path, "-") == 0 ? "standard output" : recording->path;
 }
 
-static void show_progress(struct recording *recording, uint64_t now)
+void recording_show(struct recording *recording, uint64_t now)
 {
     const struct call *call = recording->call;
     const char *how = call->set.progress ? call->set.progress : "auto";
@@ -88,7 +88,7 @@ static void show_progress(struct recording *recording, uint64_t now)
     json_close(&json, '}');
 }
 
-static void end_progress(struct recording *recording)
+void recording_unshow(struct recording *recording)
 {
     if (recording->is_shown)
         (void)fputs("\r\x1b[K", stderr);
@@ -114,9 +114,11 @@ static bool is_reader_gone(const struct recording *recording)
     return !recording->is_regular && poll(&pipe, 1, 0) > 0 && pipe.revents & (POLLERR | POLLHUP);
 }
 
-static bool is_enough(const struct recording *recording, uint64_t now)
+bool recording_is_enough(struct recording *recording, uint64_t now)
 {
-    return interrupt_came() || recording->is_met || (recording->limit_ns && now - recording->begin_ns >= recording->limit_ns) || is_enter_pressed(recording);
+    recording->is_left |= is_reader_gone(recording);
+    recording->is_full |= recording->is_left;
+    return recording->is_full || interrupt_came() || recording->is_met || (recording->limit_ns && now - recording->begin_ns >= recording->limit_ns) || is_enter_pressed(recording);
 }
 
 /* Asks for the end.  False after telling that this was not possible. */
@@ -150,19 +152,22 @@ static int write_all(struct recording *recording, const uint8_t *bytes, size_t n
     return 0;
 }
 
-static void keep(struct recording *recording, const uint8_t *bytes, size_t n)
+bool recording_put(struct recording *recording, const void *bytes, size_t n)
 {
-    ttr_dotnet_report report = {.size = sizeof report};
-    int failed = recording->is_full ? 0 : write_all(recording, bytes, n);
-    if (recording->is_full)
-        return;
+    int failed = write_all(recording, bytes, n);
     if (failed && failed != EPIPE) {
-        end_progress(recording);
+        recording_unshow(recording);
         talk_failure(shown_path(recording), "cannot write: %s; the recording stops", strerror(failed));
     }
     recording->is_full = failed != 0;
     recording->is_left = failed == EPIPE;
-    if (failed)
+    return failed == 0;
+}
+
+static void keep(struct recording *recording, const uint8_t *bytes, size_t n)
+{
+    ttr_dotnet_report report = {.size = sizeof report};
+    if (recording->is_full || !recording_put(recording, bytes, n))
         return;
     ttr_dotnet_session_report(recording->session, &report);
     recording->whole = report.whole_bytes;
@@ -183,14 +188,12 @@ static ttr_status step(struct recording *recording, void *to, size_t n, size_t *
     ttr_error error;
     uint64_t now = progress_now();
     *got = 0;
-    recording->is_left |= is_reader_gone(recording);
-    recording->is_full |= recording->is_left;
-    if (!recording->is_stopping && (recording->is_full || is_enough(recording, now)) && !begin_stop(recording, now))
+    if (recording_is_enough(recording, now) && !recording->is_stopping && !begin_stop(recording, now))
         return TTR_E_IO;
     recording->is_given_up = is_hopeless(recording, now);
     if (recording->is_given_up)
         return TTR_END;
-    show_progress(recording, now);
+    recording_show(recording, now);
     if (recording->launch)
         (void)launch_has_ended(recording->launch);
     ttr_status status = ttr_dotnet_read(recording->session, to, n, SLICE_MS, got, &error);
@@ -198,7 +201,7 @@ static ttr_status step(struct recording *recording, void *to, size_t n, size_t *
         recording->heard_ns = now;
         keep(recording, to, *got);
     } else if (status != TTR_AGAIN && status != TTR_END) {
-        end_progress(recording);
+        recording_unshow(recording);
         talk_error(recording->call, recording->what, &error);
     }
     return status;
@@ -308,7 +311,7 @@ int recording_run(struct recording *recording)
         watch(recording);
     int outcome = pump(recording, piece);
     uint64_t took = progress_now() - recording->begin_ns;
-    end_progress(recording);
+    recording_unshow(recording);
     outcome = end_file(recording, outcome);
     free(piece);
     if (recording->call->term.error_is_tty || recording->call->set.verbose)

@@ -1,4 +1,4 @@
-/* A stream of a .NET session on its way into a file: until it ends, the user has enough, the time is over or the disk is full.
+/* A stream of a live session on its way into a file: until it ends, the user has enough, the time is over or the disk is full.
  *
  * The file is written in place, so that what has come is there whatever happens.  A stream that is cut is closed behind its last whole block,
  * where the file allows that.  Ownership: sessions and targets stay the caller's. */
@@ -39,6 +39,17 @@ struct recording {
 
 /* Opens the file.  OUTCOME_FINE, or after telling what is wrong. */
 int recording_open(struct recording *recording, const char *path, bool overwrite);
+
+/* Writes bytes to the file: false after telling that this was not possible, and then is_full is set; a pipe that nobody reads any more is told by
+ * is_left alone. */
+bool recording_put(struct recording *recording, const void *bytes, size_t n);
+
+/* True when the user, or what was asked for, wants the recording to end. */
+bool recording_is_enough(struct recording *recording, uint64_t now);
+
+/* Shows how far it is, where that is due; removes what was shown. */
+void recording_show(struct recording *recording, uint64_t now);
+void recording_unshow(struct recording *recording);
 
 /* Takes the stream to its end and closes the file.  Gives the outcome. */
 int recording_run(struct recording *recording);

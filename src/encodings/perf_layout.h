@@ -19,7 +19,7 @@
 #define PERF_PIPE_HEADER_BYTES 16u
 #define PERF_SECTION_BYTES 16u
 #define PERF_RECORD_HEADER 8u
-#define PERF_RECORD_MAX 65535u
+#define PERF_RECORD_BYTES_MAX 65535u
 #define PERF_FEATURES_MAX 256u
 
 /* Places in the header of a file. */

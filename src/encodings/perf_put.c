@@ -109,7 +109,7 @@ static void add_ids(struct perf_put *put, const struct perf_put_event *event)
 static void tell_event(struct perf_put *put, const struct perf_put_event *event)
 {
     struct perf_put_event told = *event;
-    size_t room = (PERF_RECORD_MAX - PERF_RECORD_HEADER - PERF_ATTR_VER7) / 8;
+    size_t room = (PERF_RECORD_BYTES_MAX - PERF_RECORD_HEADER - PERF_ATTR_VER7) / 8;
     if (told.ids_n > room)
         told.ids_n = room;
     add_record_header(put, PERF_HEADER_ATTR, PERF_RECORD_HEADER + PERF_ATTR_VER7 + 8 * told.ids_n);
@@ -129,7 +129,7 @@ static void tell_feature(struct perf_put *put, enum perf_feature feature)
 {
     const struct buffer *section = &put->feature[feature];
     size_t size = PERF_RECORD_HEADER + 8 + section->n;
-    if (!section->n || size > PERF_RECORD_MAX)
+    if (!section->n || size > PERF_RECORD_BYTES_MAX)
         return;
     add_record_header(put, PERF_HEADER_FEATURE, size);
     add_frame_u64(put, feature);
@@ -386,6 +386,7 @@ void perf_put_end(struct perf_put *put)
     set_descriptions(put);
     if (perf_put_failed(put))
         return;
+    put->has_ended = true;
     add_features(put);
     if (put->events_told < put->events_n)
         add_attrs(put);
@@ -401,7 +402,7 @@ void perf_put_header(const struct perf_put *put, uint8_t to[PERF_HEADER_BYTES])
 {
     bool is_big = put->spec.is_big_endian;
     uint64_t features = 0;
-    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
+    for (unsigned i = 0; i < PERF_PUT_FEATURES && put->has_ended; i++)
         features |= (uint64_t)(put->feature[i].n > 0) << i;
     memset(to, 0, PERF_HEADER_BYTES);
     memcpy(to, is_big ? PERF_MAGIC_BIG : PERF_MAGIC, 8);

@@ -53,7 +53,7 @@ struct perf_put {
     uint64_t data_bytes;    /* of the data section so far */
     uint64_t data_at, attrs_at, attrs_bytes;
     uint64_t at;            /* bytes of the output so far, without those of the record under construction */
-    bool has_begun, is_out_of_memory;
+    bool has_begun, has_ended, is_out_of_memory;
 };
 
 /* A perf_event_attr as far as writers here set it; flags are 1 << enum perf_attr_flag. */
@@ -88,6 +88,7 @@ struct perf_mapping {
     ttr_text path;
     const uint8_t *build_id;   /* NULL = none: then device and inode are written */
     uint8_t build_id_n;        /* at most 20 */
+    bool is_kernel;
 };
 
 /* Gives false when memory is out; perf_put_free is due in any case. */
@@ -144,7 +145,7 @@ void perf_put_flush(struct perf_put *put);
 /* Writes what stands behind the records. */
 void perf_put_end(struct perf_put *put);
 
-/* Gives the header of a file as it is now; of no use for a pipe. */
+/* Gives the header of a file as it is now: before the end, that of one that has records and attributes but no sections.  Of no use for a pipe. */
 void perf_put_header(const struct perf_put *put, uint8_t to[PERF_HEADER_BYTES]);
 
 #endif

@@ -12,10 +12,10 @@
 
 static void pack_piece(struct perf_put *put, const uint8_t *bytes, size_t n)
 {
-    uint8_t *to = buffer_room(put->spec.to, PERF_RECORD_MAX);
+    uint8_t *to = buffer_room(put->spec.to, PERF_RECORD_BYTES_MAX);
     if (!to)
         return;
-    size_t size = PERF_RECORD_HEADER + perf_zstd_pack(put->zstd, bytes, n, to + PERF_RECORD_HEADER, PERF_RECORD_MAX - PERF_RECORD_HEADER);
+    size_t size = PERF_RECORD_HEADER + perf_zstd_pack(put->zstd, bytes, n, to + PERF_RECORD_HEADER, PERF_RECORD_BYTES_MAX - PERF_RECORD_HEADER);
     if (size == PERF_RECORD_HEADER) {
         put->is_out_of_memory = true;
         return;
@@ -188,10 +188,10 @@ static void put_words(struct place *place, uint64_t sample_type, const struct pe
 
 bool perf_put_sample(struct perf_put *put, uint64_t sample_type, uint16_t misc, const struct perf_sample *sample)
 {
-    if (sample->chain_n > PERF_RECORD_MAX || sample->raw[0].n > PERF_RECORD_MAX || sample->raw[1].n > PERF_RECORD_MAX)
+    if (sample->chain_n > PERF_RECORD_BYTES_MAX || sample->raw[0].n > PERF_RECORD_BYTES_MAX || sample->raw[1].n > PERF_RECORD_BYTES_MAX)
         return false;
     size_t n = sample_bytes(sample_type, sample);
-    if (n > PERF_RECORD_MAX)
+    if (n > PERF_RECORD_BYTES_MAX)
         return false;
     struct place place = {begin_record(put, PERF_SAMPLE, misc, n), put->spec.is_big_endian};
     if (!place.at)
@@ -247,7 +247,7 @@ void perf_put_mapping(struct perf_put *put, uint64_t sample_type, const struct p
     enum { PROT_EXECUTE = 4 };
     size_t path_n = mapping->path.n < PATH_MAX_BYTES ? mapping->path.n : PATH_MAX_BYTES, padded = perf_padded(path_n, 8);
     size_t n = PERF_RECORD_HEADER + 64 + padded + trailer_bytes(sample_type);
-    unsigned misc = PERF_MISC_USER | (mapping->prot & PROT_EXECUTE ? 0 : PERF_MISC_MMAP_DATA) | (mapping->build_id ? PERF_MISC_BUILD_ID : 0);
+    unsigned misc = (mapping->is_kernel ? PERF_MISC_KERNEL : PERF_MISC_USER) | (mapping->prot & PROT_EXECUTE ? 0 : PERF_MISC_MMAP_DATA) | (mapping->build_id ? PERF_MISC_BUILD_ID : 0);
     struct place place = {begin_record(put, PERF_MMAP2, (uint16_t)misc, n), put->spec.is_big_endian};
     if (!place.at)
         return;

@@ -1,0 +1,19 @@
+/* Which events are to be recorded; the set behind ttr_perf_events. */
+#ifndef TRACETTA_PERF_EVENTS_CHOSEN_H
+#define TRACETTA_PERF_EVENTS_CHOSEN_H
+
+#include <tracetta/collect.h>
+
+#include "base/arena.h"
+#include "perf_events/tracefs.h"
+
+struct ttr_perf_events {
+    struct arena texts;
+    struct tracefs tracefs;
+    bool has_tracefs;
+    int tracefs_reason;       /* errno where it has none */
+    ttr_perf_event *list;
+    size_t n, capacity;
+};
+
+#endif

@@ -1,0 +1,360 @@
+/* Opening events; see the header and perf_event_open(2). */
+#include "perf_events/opened.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "base/status.h"
+#include "encodings/perf_layout.h"
+
+#define FREQUENCY 1000u
+#define BUFFER_KB 1024u
+#define ALL_THREADS UINT64_MAX
+
+/* What opening needs to know. */
+struct opening {
+    struct opened *opened;
+    const ttr_perf_wish *wish;
+    uint64_t *threads; /* ALL_THREADS alone: whatever runs on the processor */
+    size_t threads_n, threads_capacity;
+    ttr_error *error;
+};
+
+/* --- Attributes --- */
+
+static void set_attr(struct opening *opening, struct opened_event *event, const ttr_perf_event *chosen)
+{
+    const ttr_perf_wish *wish = opening->wish;
+    struct perf_event_attr *attr = &event->attr;
+    *attr = (struct perf_event_attr){
+        .type = chosen->type,
+        .size = PERF_ATTR_VER7,
+        .config = chosen->config,
+        .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+        .read_format = PERF_FORMAT_ID | PERF_READ_LOST,
+        .disabled = 1,
+        .inherit = wish->pid != 0,
+        .enable_on_exec = (wish->flags & TTR_PERF_AT_EXEC) != 0,
+        .sample_id_all = 1,
+        .watermark = 1,
+        .wakeup_watermark = (uint32_t)(opening->opened->rings_bytes / 4),
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+    };
+}
+
+static void set_chosen(struct opening *opening, struct opened_event *event, const ttr_perf_event *chosen)
+{
+    const ttr_perf_wish *wish = opening->wish;
+    struct perf_event_attr *attr = &event->attr;
+    set_attr(opening, event, chosen);
+    event->system = chosen->system;
+    event->name = chosen->name;
+    attr->sample_type |= PERF_SAMPLE_PERIOD;
+    attr->sample_type |= chosen->type == PERF_TYPE_TRACEPOINT ? (uint64_t)PERF_SAMPLE_RAW : 0;
+    attr->sample_type |= wish->flags & TTR_PERF_STACKS ? (uint64_t)PERF_SAMPLE_CALLCHAIN : 0;
+    attr->freq = chosen->is_clock;
+    attr->sample_period = chosen->is_clock ? (wish->frequency ? wish->frequency : FREQUENCY) : 1;
+    attr->write_backward = (wish->flags & TTR_PERF_SNAPSHOT) != 0;
+    attr->exclude_kernel = (wish->flags & TTR_PERF_USER_ONLY) != 0;
+    attr->exclude_callchain_kernel = attr->exclude_kernel;
+}
+
+/* The event that never happens itself; its records tell what processes do. */
+static void set_dummy(struct opening *opening, struct opened_event *event)
+{
+    const ttr_perf_event dummy = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
+    set_attr(opening, event, &dummy);
+    event->system = "";
+    event->name = "dummy";
+    event->attr.sample_period = 1;
+    event->attr.mmap = event->attr.mmap2 = event->attr.comm = event->attr.comm_exec = event->attr.task = 1;
+}
+
+/* --- Failures --- */
+
+static int paranoid_level(void)
+{
+    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+    char text[32] = "";
+    if (file) {
+        (void)fgets(text, sizeof text, file);
+        (void)fclose(file);
+    }
+    return (int)strtol(text, NULL, 10);
+}
+
+static void name_event(const struct opened_event *event, char *to, size_t size)
+{
+    (void)snprintf(to, size, "%s%s%s", event->system, event->system[0] ? ":" : "", event->name);
+}
+
+static bool fail_permission(const struct opening *opening, const struct opened_event *event)
+{
+    char name[160];
+    event = event == opening->opened->events ? event + 1 : event; /* what was asked for, not what we need beside it */
+    bool is_tracepoint = event->attr.type == PERF_TYPE_TRACEPOINT;
+    name_event(event, name, sizeof name);
+    (void)fail(opening->error, TTR_E_IO, NO_OFFSET,
+               "%s may not be recorded%s: /proc/sys/kernel/perf_event_paranoid is %d, which leaves %s to root and CAP_PERFMON; be one of them, "
+               "or have root run \"sysctl kernel.perf_event_paranoid=%d\"",
+               name, opening->wish->pid ? "" : " on all processors", paranoid_level(), is_tracepoint ? "tracepoints" : "that",
+               is_tracepoint ? -1 : opening->wish->pid ? 1 : 0);
+    return false;
+}
+
+static bool fail_open(const struct opening *opening, const struct opened_event *event, int reason)
+{
+    char name[160];
+    name_event(event, name, sizeof name);
+    switch (reason) {
+    case EACCES:
+    case EPERM: return fail_permission(opening, event);
+    case ESRCH: (void)fail(opening->error, TTR_E_IO, NO_OFFSET, "there is no process %" PRIu64, opening->wish->pid); break;
+    case EMFILE:
+    case ENFILE:
+        (void)fail(opening->error, TTR_E_IO, NO_OFFSET, "too many events: each takes a descriptor for each thread and processor; choose fewer, or raise ulimit -n");
+        break;
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+        (void)fail(opening->error, TTR_E_UNSUPPORTED, NO_OFFSET, "this machine has no %s%s", name,
+                       event->attr.type == PERF_TYPE_HARDWARE ? " to be counted; cpu-clock samples by time instead" : "");
+        break;
+    default: (void)fail_sys(opening->error, reason, NO_OFFSET, "the kernel does not open %s", name);
+    }
+    return false;
+}
+
+/* --- Opening --- */
+
+static int open_one(struct perf_event_attr *attr, uint64_t thread, int cpu)
+{
+    pid_t pid = thread == ALL_THREADS ? -1 : (pid_t)thread;
+    return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Opens an event, with less where this kernel, or we, cannot have all; -1 with errno. */
+static int open_as_possible(struct opened *opened, struct opened_event *event, uint64_t thread, int cpu)
+{
+    struct perf_event_attr *attr = &event->attr;
+    int fd = open_one(attr, thread, cpu);
+    if (fd < 0 && errno == EINVAL && attr->read_format & PERF_READ_LOST) {
+        attr->read_format &= ~(uint64_t)PERF_READ_LOST; /* kernels before 6.0 */
+        opened->counts_lost = false;
+        fd = open_one(attr, thread, cpu);
+    }
+    if (fd < 0 && (errno == EACCES || errno == EPERM) && attr->type != PERF_TYPE_TRACEPOINT && !attr->exclude_kernel) {
+        attr->exclude_kernel = attr->exclude_callchain_kernel = 1;
+        opened->is_user_only |= attr->config != PERF_COUNT_SW_DUMMY || attr->type != PERF_TYPE_SOFTWARE;
+        fd = open_one(attr, thread, cpu);
+    }
+    return fd;
+}
+
+static bool keep(struct opened *opened, struct opened_event *event, int fd)
+{
+    struct opened_one one = {.fd = fd};
+    if (!alloc_reserve(opened->alloc, (void **)&event->list, &event->capacity, event->n + 1, sizeof *event->list)) {
+        (void)close(fd);
+        return false;
+    }
+    (void)ioctl(fd, PERF_EVENT_IOC_ID, &one.id);
+    event->list[event->n++] = one;
+    return true;
+}
+
+static bool add_ring(const struct opening *opening, int fd, bool is_backward)
+{
+    struct opened *opened = opening->opened;
+    if (!alloc_reserve(opened->alloc, (void **)&opened->rings, &opened->rings_capacity, opened->rings_n + 1, sizeof *opened->rings)) {
+        (void)fail_memory(opening->error);
+        return false;
+    }
+    size_t bytes = opened->rings_bytes, least = opening->wish->buffer_kb ? bytes : (size_t)sysconf(_SC_PAGESIZE);
+    bool is_open = ring_open(&opened->rings[opened->rings_n], fd, bytes, is_backward);
+    while (!is_open && errno == EPERM && bytes > least) { /* what a user may have without being asked for a number */
+        bytes /= 2;
+        is_open = ring_open(&opened->rings[opened->rings_n], fd, bytes, is_backward);
+    }
+    opened->rings_n += is_open;
+    if (is_open)
+        return true;
+    (void)fail_sys(opening->error, errno, NO_OFFSET, "no buffer of %zu KiB a processor%s", opened->rings_bytes / 1024,
+                   errno == EPERM ? ": /proc/sys/kernel/perf_event_mlock_kb limits what one user may have; ask for a smaller one" : "");
+    return false;
+}
+
+/* The rings of one processor: of the dummy, and of what overwrites. */
+struct owners {
+    int forward, backward; /* -1 = none yet */
+};
+
+static bool join_ring(const struct opening *opening, const struct opened_event *event, struct owners *owners)
+{
+    int fd = event->list[event->n - 1].fd, *owner = event->attr.write_backward ? &owners->backward : &owners->forward;
+    if (*owner < 0) {
+        *owner = fd;
+        return add_ring(opening, fd, event->attr.write_backward);
+    }
+    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *owner) == 0)
+        return true;
+    (void)fail_sys(opening->error, errno, NO_OFFSET, "events of one processor cannot share a buffer");
+    return false;
+}
+
+static bool open_event(const struct opening *opening, struct opened_event *event, int cpu, struct owners *owners)
+{
+    size_t gone = 0;
+    for (size_t i = 0; i < opening->threads_n; i++) {
+        int fd = open_as_possible(opening->opened, event, opening->threads[i], cpu);
+        if (fd < 0 && errno == ESRCH && ++gone < opening->threads_n)
+            continue; /* a thread that ended meanwhile */
+        if (fd < 0)
+            return fail_open(opening, event, errno);
+        if (!keep(opening->opened, event, fd)) {
+            (void)fail_memory(opening->error);
+            return false;
+        }
+        if (!join_ring(opening, event, owners))
+            return false;
+    }
+    return true;
+}
+
+/* The processors in "0-3,8". */
+static bool is_online(const char *list, unsigned cpu)
+{
+    while (*list) {
+        char *end;
+        unsigned long first = strtoul(list, &end, 10), last = first;
+        if (*end == '-')
+            last = strtoul(end + 1, &end, 10);
+        if (cpu >= first && cpu <= last)
+            return true;
+        list = *end == ',' ? end + 1 : "";
+    }
+    return false;
+}
+
+static bool open_all(const struct opening *opening)
+{
+    struct opened *opened = opening->opened;
+    struct buffer online;
+    buffer_init(&online, opened->alloc);
+    bool has_list = tracefs_read_file("/sys/devices/system/cpu/online", &online), is_good = true;
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    for (int cpu = 0; cpu < cpus && is_good; cpu++) {
+        struct owners owners = {-1, -1};
+        if (has_list && !is_online((const char *)online.bytes, (unsigned)cpu))
+            continue;
+        for (size_t i = 0; i < opened->events_n && is_good; i++)
+            is_good = open_event(opening, &opened->events[i], cpu, &owners);
+    }
+    buffer_free(&online);
+    return is_good;
+}
+
+static bool add_thread(struct opening *opening, uint64_t thread)
+{
+    if (!alloc_reserve(opening->opened->alloc, (void **)&opening->threads, &opening->threads_capacity, opening->threads_n + 1, sizeof *opening->threads)) {
+        (void)fail_memory(opening->error);
+        return false;
+    }
+    opening->threads[opening->threads_n++] = thread;
+    return true;
+}
+
+static bool find_threads(struct opening *opening)
+{
+    char path[64];
+    uint64_t tid;
+    bool is_good = true;
+    if (!opening->wish->pid)
+        return add_thread(opening, ALL_THREADS);
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/task", opening->wish->pid);
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder && is_good && (entry = readdir(folder)))
+        if (number_get_u64(entry->d_name, strlen(entry->d_name), &tid))
+            is_good = add_thread(opening, tid);
+    if (folder)
+        (void)closedir(folder);
+    if (is_good && opening->threads_n == 0) {
+        (void)fail(opening->error, TTR_E_IO, NO_OFFSET, "there is no process %" PRIu64, opening->wish->pid);
+        return false;
+    }
+    return is_good;
+}
+
+/* The least power of two of whole pages that has so many KiB. */
+static size_t ring_bytes(uint32_t kb)
+{
+    size_t n = (size_t)sysconf(_SC_PAGESIZE);
+    while (n < (size_t)kb * 1024 && n < (size_t)1 << 30)
+        n *= 2;
+    return n;
+}
+
+bool opened_open(struct opened *opened, const ttr_perf_wish *wish, ttr_error *error)
+{
+    struct opening opening = {.opened = opened, .wish = wish, .error = error};
+    ttr_perf_event chosen;
+    *opened = (struct opened){.alloc = alloc_default(), .counts_lost = true};
+    opened->rings_bytes = ring_bytes(wish->buffer_kb ? wish->buffer_kb : BUFFER_KB);
+    opened->events = alloc_zero(opened->alloc, wish->events->n + 1, sizeof *opened->events);
+    if (!opened->events) {
+        (void)fail_memory(error);
+        return false;
+    }
+    opened->events_n = wish->events->n + 1;
+    set_dummy(&opening, &opened->events[0]);
+    for (size_t i = 0; ttr_perf_events_at(wish->events, i, &chosen); i++)
+        set_chosen(&opening, &opened->events[i + 1], &chosen);
+    bool is_good = find_threads(&opening) && open_all(&opening);
+    alloc_free(opened->alloc, opening.threads, opening.threads_capacity, sizeof *opening.threads);
+    return is_good;
+}
+
+void opened_free(struct opened *opened)
+{
+    for (size_t i = 0; i < opened->rings_n; i++)
+        ring_close(&opened->rings[i]);
+    for (size_t i = 0; i < opened->events_n; i++) {
+        struct opened_event *event = &opened->events[i];
+        for (size_t k = 0; k < event->n; k++)
+            (void)close(event->list[k].fd);
+        alloc_free(opened->alloc, event->list, event->capacity, sizeof *event->list);
+    }
+    if (opened->alloc) {
+        alloc_free(opened->alloc, opened->rings, opened->rings_capacity, sizeof *opened->rings);
+        alloc_free(opened->alloc, opened->events, opened->events_n, sizeof *opened->events);
+    }
+}
+
+void opened_enable(const struct opened *opened, bool is_on)
+{
+    for (size_t i = 0; i < opened->events_n; i++)
+        for (size_t k = 0; k < opened->events[i].n; k++)
+            (void)ioctl(opened->events[i].list[k].fd, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+uint64_t opened_lost(const struct opened *opened)
+{
+    uint64_t lost = 0, values[3]; /* value, id, lost: see "struct read_format" */
+    for (size_t i = 0; i < opened->events_n && opened->counts_lost; i++)
+        for (size_t k = 0; k < opened->events[i].n; k++)
+            if (!opened->events[i].attr.write_backward && read(opened->events[i].list[k].fd, values, sizeof values) == (ssize_t)sizeof values)
+                lost += values[2];
+    return lost;
+}

@@ -1,0 +1,151 @@
+/* Processes out of /proc; see the header.  Whatever names processes gave themselves is only copied, within bounds. */
+#include "perf_events/tasks.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "perf_events/tracefs.h"
+
+enum { EXECUTABLE = 5, PRIVATE = 2 }; /* PROT_READ | PROT_EXEC, MAP_PRIVATE */
+
+static bool read_of(struct tasks *tasks, const char *format, uint64_t pid, uint64_t tid)
+{
+    char path[96];
+    int n = snprintf(path, sizeof path, "/proc/%" PRIu64, pid);
+    if (tid)
+        n += snprintf(path + n, sizeof path - (size_t)n, "/task/%" PRIu64, tid);
+    (void)snprintf(path + n, sizeof path - (size_t)n, "/%s", format);
+    return tracefs_read_file(path, &tasks->text);
+}
+
+/* The fourth field of stat, behind the name in brackets. */
+static uint32_t parent_of(struct tasks *tasks, uint64_t pid)
+{
+    if (!read_of(tasks, "stat", pid, 0))
+        return 0;
+    const char *end = strrchr((const char *)tasks->text.bytes, ')');
+    return end && strlen(end) > 4 ? (uint32_t)strtoul(end + 4, NULL, 10) : 0;
+}
+
+static void tell_thread(struct tasks *tasks, uint64_t pid, uint64_t tid, uint32_t parent)
+{
+    const struct perf_sample about = {.pid = (uint32_t)pid, .tid = (uint32_t)tid, .id = tasks->id};
+    uint32_t of = tid == pid ? parent : (uint32_t)pid;
+    perf_put_task(tasks->put, tasks->sample_type, &about, of, of);
+    if (!read_of(tasks, "comm", pid, tid))
+        return;
+    const char *name = (const char *)tasks->text.bytes;
+    perf_put_comm(tasks->put, tasks->sample_type, &about, (ttr_text){name, strcspn(name, "\n")}, false);
+    tasks->told++;
+}
+
+/* "START-END rwxp OFFSET MAJOR:MINOR INODE   PATH"; gives where the line ends. */
+static const char *tell_mapping(struct tasks *tasks, const char *line, uint64_t pid)
+{
+    const char *end = strchr(line, '\n');
+    const struct perf_sample about = {.pid = (uint32_t)pid, .tid = (uint32_t)pid, .id = tasks->id};
+    struct perf_mapping mapping = {.pid = (uint32_t)pid, .tid = (uint32_t)pid, .prot = EXECUTABLE, .flags = PRIVATE};
+    uint64_t last;
+    char access[8] = "";
+    int path_at = 0;
+    if (!end)
+        return NULL;
+    int n = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 "%n", &mapping.start, &last, access, &mapping.offset,
+                   &mapping.major, &mapping.minor, &mapping.inode, &path_at);
+    if (n < 7 || access[2] != 'x' || last < mapping.start)
+        return end + 1;
+    const char *path = line + path_at;
+    path += strspn(path, " ");
+    mapping.size = last - mapping.start;
+    mapping.path = path < end ? (ttr_text){path, (size_t)(end - path)} : (ttr_text){"//anon", 6};
+    perf_put_mapping(tasks->put, tasks->sample_type, &about, &mapping);
+    return end + 1;
+}
+
+static void tell_process(struct tasks *tasks, uint64_t pid)
+{
+    char path[64];
+    uint64_t tid;
+    uint32_t parent = parent_of(tasks, pid);
+    const struct dirent *entry;
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/task", pid);
+    DIR *folder = opendir(path);
+    while (folder && (entry = readdir(folder)))
+        if (number_get_u64(entry->d_name, strlen(entry->d_name), &tid))
+            tell_thread(tasks, pid, tid, parent);
+    if (folder)
+        (void)closedir(folder);
+    const char *line = read_of(tasks, "maps", pid, 0) ? (const char *)tasks->text.bytes : NULL;
+    while (line && *line)
+        line = tell_mapping(tasks, line, pid);
+}
+
+void tasks_tell(struct tasks *tasks, uint64_t pid)
+{
+    if (pid) {
+        tell_process(tasks, pid);
+        return;
+    }
+    DIR *folder = opendir("/proc");
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (number_get_u64(entry->d_name, strlen(entry->d_name), &pid))
+            tell_process(tasks, pid);
+    if (folder)
+        (void)closedir(folder);
+}
+
+/* --- The kernel --- */
+
+static void tell_code(struct tasks *tasks, uint64_t start, uint64_t size, const char *path)
+{
+    const struct perf_sample about = {.pid = UINT32_MAX, .id = tasks->id};
+    const struct perf_mapping mapping = {.pid = UINT32_MAX, .prot = EXECUTABLE, .start = start, .size = size, .offset = start,
+                                         .path = {path, strlen(path)}, .is_kernel = true};
+    perf_put_mapping(tasks->put, tasks->sample_type, &about, &mapping);
+}
+
+/* "NAME SIZE USERS DEPENDENCIES STATE ADDRESS" */
+static void tell_modules(struct tasks *tasks)
+{
+    if (!tracefs_read_file("/proc/modules", &tasks->text))
+        return;
+    for (const char *line = (const char *)tasks->text.bytes, *end; (end = strchr(line, '\n')); line = end + 1) {
+        char name[64], path[80];
+        uint64_t size, start;
+        if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &size, &start) != 3 || !start)
+            continue;
+        (void)snprintf(path, sizeof path, "[%s]", name);
+        tell_code(tasks, start, size, path);
+    }
+}
+
+/* The addresses of _text and _etext, which stand in the kernel's list of symbols among many others. */
+static bool find_text(uint64_t *start, uint64_t *end)
+{
+    FILE *symbols = fopen("/proc/kallsyms", "re");
+    char line[512];
+    *start = *end = 0;
+    while (symbols && !*end && fgets(line, sizeof line, symbols)) {
+        const char *name = strrchr(line, ' ');
+        if (name && strcmp(name, " _text\n") == 0)
+            *start = strtoull(line, NULL, 16);
+        else if (name && strcmp(name, " _etext\n") == 0)
+            *end = strtoull(line, NULL, 16);
+    }
+    if (symbols)
+        (void)fclose(symbols);
+    return *start && *end > *start;
+}
+
+void tasks_tell_kernel(struct tasks *tasks)
+{
+    uint64_t start, end;
+    if (!find_text(&start, &end))
+        return;
+    tell_code(tasks, start, end - start, "[kernel.kallsyms]_text");
+    tell_modules(tasks);
+}

@@ -1,0 +1,121 @@
+/* Looking into tracefs; see the header. */
+#include "perf_events/tracefs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define READ_PIECE 16384u
+
+static bool is_root(struct tracefs *tracefs, const char *root)
+{
+    char path[TRACEFS_PATH + 16];
+    (void)snprintf(tracefs->root, sizeof tracefs->root, "%s", root);
+    (void)snprintf(path, sizeof path, "%s/events", root);
+    return access(path, R_OK | X_OK) == 0;
+}
+
+/* What /proc/mounts tells; debugfs has it in a folder. */
+static bool find_mounted(struct tracefs *tracefs)
+{
+    FILE *mounts = setmntent("/proc/mounts", "re");
+    const struct mntent *mount;
+    bool is_found = false;
+    while (mounts && !is_found && (mount = getmntent(mounts))) {
+        char path[TRACEFS_PATH];
+        bool is_debug = strcmp(mount->mnt_type, "debugfs") == 0;
+        if (!is_debug && strcmp(mount->mnt_type, "tracefs") != 0)
+            continue;
+        int n = snprintf(path, sizeof path, "%s%s", mount->mnt_dir, is_debug ? "/tracing" : "");
+        is_found = n > 0 && n < (int)sizeof path && is_root(tracefs, path);
+    }
+    if (mounts)
+        (void)endmntent(mounts);
+    return is_found;
+}
+
+bool tracefs_find(struct tracefs *tracefs, const char *root)
+{
+    if (root)
+        return is_root(tracefs, root);
+    if (is_root(tracefs, "/sys/kernel/tracing"))
+        return true;
+    int reason = errno;
+    if (find_mounted(tracefs))
+        return true;
+    errno = reason;
+    return false;
+}
+
+bool tracefs_read_file(const char *path, struct buffer *to)
+{
+    ssize_t got = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    buffer_clear(to);
+    if (fd < 0)
+        return false;
+    do {
+        uint8_t *at = buffer_room(to, READ_PIECE);
+        got = at ? read(fd, at, READ_PIECE) : -1;
+        if (got > 0)
+            buffer_filled(to, (size_t)got);
+    } while (got > 0 || (got < 0 && errno == EINTR && !to->failed));
+    int reason = to->failed ? ENOMEM : errno;
+    (void)close(fd);
+    uint8_t *end = buffer_room(to, 1);
+    if (end)
+        *end = 0;
+    errno = reason;
+    return got == 0 && end;
+}
+
+bool tracefs_read(const struct tracefs *tracefs, const char *name, struct buffer *to)
+{
+    char path[2 * TRACEFS_PATH];
+    int n = snprintf(path, sizeof path, "%s/%s", tracefs->root, name);
+    if (n < 0 || n >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    return tracefs_read_file(path, to);
+}
+
+/* Visits the tracepoints of one system; false when the visitor has enough. */
+static bool visit_system(const struct tracefs *tracefs, const char *system, const char *names, tracefs_visit visit, void *own)
+{
+    char path[2 * TRACEFS_PATH], id[4 * TRACEFS_PATH];
+    (void)snprintf(path, sizeof path, "%s/events/%s", tracefs->root, system);
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    bool goes_on = true;
+    while (folder && goes_on && (entry = readdir(folder))) {
+        if (entry->d_name[0] == '.' || fnmatch(names, entry->d_name, 0) != 0)
+            continue;
+        (void)snprintf(id, sizeof id, "%s/%s/id", path, entry->d_name);
+        if (access(id, F_OK) == 0)
+            goes_on = visit(own, system, entry->d_name);
+    }
+    if (folder)
+        (void)closedir(folder);
+    return goes_on;
+}
+
+bool tracefs_each(const struct tracefs *tracefs, const char *systems, const char *names, tracefs_visit visit, void *own)
+{
+    char path[TRACEFS_PATH + 16];
+    (void)snprintf(path, sizeof path, "%s/events", tracefs->root);
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    bool goes_on = true;
+    if (!folder)
+        return false;
+    while (goes_on && (entry = readdir(folder)))
+        if (entry->d_name[0] != '.' && fnmatch(systems, entry->d_name, 0) == 0)
+            goes_on = visit_system(tracefs, entry->d_name, names, visit, own);
+    (void)closedir(folder);
+    return true;
+}
