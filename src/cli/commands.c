@@ -65,7 +65,10 @@ static const char *const record_examples[] = {
     "tracetta record --dotnet 1234 -o trace.nettrace", "events and stacks of a process until Ctrl-C",
     "tracetta record --dotnet --duration=30s --profile=gc-verbose app", "half a minute of garbage collections of the process named app",
     "tracetta record --dotnet --providers=My-Source:0xFF:verbose 1234", "everything that one source of events has",
-    "tracetta record --dotnet -o start.nettrace -- dotnet app.dll", "a program from its first instruction to its end", NULL};
+    "tracetta record --dotnet -o start.nettrace -- dotnet app.dll", "a program from its first instruction to its end",
+    "tracetta record --perf -g -o app.data -- ./app", "where a program spends its time, with stacks, as a perf.data",
+    "tracetta record --perf -e 'sched:*,Shop_L5K*' -a --duration=5s", "tracepoints and user_events of the whole machine",
+    "tracetta record --perf --snapshot -e 'sched:*' -a", "what happened last, at each SIGUSR2 and at the end", NULL};
 
 static const char *const counters_examples[] = {
     "tracetta counters 1234", "the counters of the runtime, every second",
@@ -127,13 +130,16 @@ static const struct command commands[] = {
      "or later tells its version itself; of older ones the path of their library does. Sockets that ended processes left behind are counted, and "
      "listed with --verbose.",
      ps_examples, run_ps},
-    {"record", VERB_RECORD, "--dotnet PID|NAME -o FILE | --dotnet -o FILE -- COMMAND ARGUMENTS...", 0, SIZE_MAX, "record a live process",
+    {"record", VERB_RECORD, "--dotnet PID|NAME -o FILE | --dotnet -o FILE -- COMMAND ARGUMENTS... | --perf -a | --perf -p PID | --perf -- COMMAND ARGUMENTS...", 0, SIZE_MAX, "record a live process",
      "Takes events of a .NET process over the diagnostic socket of its runtime, as a nettrace file; nothing of .NET needs to be installed. Ctrl-C, "
      "Enter or --duration stops: the runtime then writes what is left and the names of the methods on the stacks, and the file is complete. A second "
      "Ctrl-C stops at once. The file is complete up to its last whole block also when the process is killed or the disk is full.\n\n"
      "With -- and a command, the program is started, recorded from its first instruction, and ended with SIGTERM when the recording stops before it. "
      "Without --profile, --providers and --clrevents the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other profiles: "
-     "gc-verbose, gc-collect, database, cpu-sampling.",
+     "gc-verbose, gc-collect, database, cpu-sampling.\n\n"
+     "With --perf events of the kernel are recorded into a perf.data (by default of that name), which perf opens too: tracepoints, user_events and samples, of "
+     "one process, of a command, or of all processors; perf is not needed. The recording stops with the command or process, Ctrl-C, Enter, --duration or "
+     "--max-size. Events that a full buffer lost are counted in the file and told. To standard output goes the form of perf.data for pipes.",
      record_examples, run_record},
     {"counters", VERB_COUNTERS, "PID|NAME", 1, 1, "watch counters of a live process",
      "Shows EventCounters and meters of a .NET process as they change: on a terminal as a table that renews itself, else as a table each time, as CSV or "

@@ -5,11 +5,11 @@
 #include <tracetta/collect.h>
 
 #include "base/arena.h"
-#include "perf_events/tracefs.h"
+#include "perf_events/tracing_files.h"
 
 struct ttr_perf_events {
     struct arena texts;
-    struct tracefs tracefs;
+    struct tracing_files tracefs;
     bool has_tracefs;
     int tracefs_reason;       /* errno where it has none */
     ttr_perf_event *list;

@@ -24,7 +24,7 @@ ttr_perf_events *ttr_perf_events_new(const char *tracefs)
     if (!set)
         return NULL;
     arena_init(&set->texts, alloc_default());
-    set->has_tracefs = tracefs_find(&set->tracefs, tracefs);
+    set->has_tracefs = tracing_files_find(&set->tracefs, tracefs);
     set->tracefs_reason = set->has_tracefs ? 0 : errno;
     return set;
 }
@@ -77,14 +77,14 @@ struct search {
     int reason; /* errno of what could not be read, 0 = none */
 };
 
-/* A tracefs_visit. */
+/* A tracing_files_visit. */
 static bool add_tracepoint(void *own, const char *system, const char *name)
 {
     struct search *search = own;
     char path[2 * WORD_ROOM + 64];
     uint64_t id;
     (void)snprintf(path, sizeof path, "events/%s/%s/id", system, name);
-    if (!tracefs_read(&search->set->tracefs, path, &search->text)) {
+    if (!tracing_files_read(&search->set->tracefs, path, &search->text)) {
         search->reason = errno;
         return true;
     }
@@ -98,7 +98,7 @@ static bool add_tracepoint(void *own, const char *system, const char *name)
 
 static void search_tracepoints(struct search *search, const char *systems, const char *names)
 {
-    if (search->set->has_tracefs && !tracefs_each(&search->set->tracefs, systems, names, add_tracepoint, search))
+    if (search->set->has_tracefs && !tracing_files_each(&search->set->tracefs, systems, names, add_tracepoint, search))
         search->reason = errno;
 }
 
@@ -188,7 +188,7 @@ static void consider(struct nearest *nearest, const char *name)
     (void)snprintf(nearest->list[at].name, NAME_ROOM, "%.*s", (int)(NAME_ROOM - 1), name);
 }
 
-/* A tracefs_visit. */
+/* A tracing_files_visit. */
 static bool consider_tracepoint(void *own, const char *system, const char *name)
 {
     struct nearest *nearest = own;
@@ -207,7 +207,7 @@ static ttr_status fail_unknown(const struct ttr_perf_events *set, const char *wo
     for (size_t i = 0; (counter = counter_at(i)); i++)
         consider(&nearest, counter->name);
     if (set->has_tracefs)
-        (void)tracefs_each(&set->tracefs, "*", "*", consider_tracepoint, &nearest);
+        (void)tracing_files_each(&set->tracefs, "*", "*", consider_tracepoint, &nearest);
     for (size_t i = 0; i < NEAREST && nearest.list[i].edits; i++)
         n += (size_t)snprintf(offers + n, sizeof offers - n, "%s%s", i ? ", " : "; near to it: ", nearest.list[i].name);
     if (!set->has_tracefs)

@@ -47,7 +47,7 @@ static void tell_clock(struct perf_put *put)
 /* The value of the first line "KEY   : VALUE" of a file; "" = none. */
 static ttr_text find_line(struct buffer *text, const char *path, const char *key)
 {
-    if (!tracefs_read_file(path, text))
+    if (!tracing_files_read_path(path, text))
         return (ttr_text){"", 0};
     const char *line = strstr((const char *)text->bytes, key), *colon = line ? strchr(line, ':') : NULL;
     if (!colon)
@@ -101,9 +101,9 @@ static ttr_text text_at(const struct files *files, size_t from, size_t to)
 }
 
 /* A file that may be missing: then it is empty.  Gives where it ends. */
-static size_t append_file(struct files *files, const struct tracefs *tracefs, const char *name)
+static size_t append_file(struct files *files, const struct tracing_files *tracefs, const char *name)
 {
-    if (tracefs_read(tracefs, name, &files->one))
+    if (tracing_files_read(tracefs, name, &files->one))
         buffer_add(&files->texts, files->one.bytes, files->one.n);
     return files->texts.n;
 }
@@ -112,18 +112,18 @@ static ttr_status add_formats(struct tracing_put *tracing, struct files *files, 
 {
     ttr_perf_event event;
     for (size_t i = 0; ttr_perf_events_at(events, i, &event); i++) {
-        char path[2 * TRACEFS_PATH];
+        char path[2 * TRACING_FILES_PATH];
         if (!event.system[0])
             continue;
         (void)snprintf(path, sizeof path, "events/%s/%s/format", event.system, event.name);
-        if (!tracefs_read(&events->tracefs, path, &files->one))
+        if (!tracing_files_read(&events->tracefs, path, &files->one))
             return fail_sys(error, errno, NO_OFFSET, "how events of %s:%s are laid out cannot be read", event.system, event.name);
         tracing_put_format(tracing, text_of(event.system), (ttr_text){(const char *)files->one.bytes, files->one.n});
     }
     return TTR_OK;
 }
 
-static void put_block(struct perf_put *put, struct tracing_put *tracing, struct files *files, const struct tracefs *tracefs)
+static void put_block(struct perf_put *put, struct tracing_put *tracing, struct files *files, const struct tracing_files *tracefs)
 {
     struct buffer block;
     size_t page = append_file(files, tracefs, "events/header_page"), event = append_file(files, tracefs, "events/header_event"),

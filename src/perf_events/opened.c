@@ -252,7 +252,7 @@ static bool open_all(const struct opening *opening)
     struct opened *opened = opening->opened;
     struct buffer online;
     buffer_init(&online, opened->alloc);
-    bool has_list = tracefs_read_file("/sys/devices/system/cpu/online", &online), is_good = true;
+    bool has_list = tracing_files_read_path("/sys/devices/system/cpu/online", &online), is_good = true;
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     for (int cpu = 0; cpu < cpus && is_good; cpu++) {
         struct owners owners = {-1, -1};

@@ -21,7 +21,7 @@ struct ttr_perf {
     struct ring_sums sums;
     struct pollfd *polls;      /* one a ring, one to be woken */
     uint64_t late_lost;        /* that no record told of, known in the end */
-    bool at_exec, was_user_only;
+    bool at_exec, is_snapshot, was_user_only;
     bool is_given;             /* what is in `out` */
     bool is_dump_due, is_stopping, has_ended;
 };
@@ -114,6 +114,7 @@ ttr_perf *ttr_perf_open(const ttr_perf_wish *wish, ttr_error *error)
     }
     perf->alloc = alloc_default();
     perf->at_exec = wish->flags & TTR_PERF_AT_EXEC;
+    perf->is_snapshot = wish->flags & TTR_PERF_SNAPSHOT;
     perf->was_user_only = wish->flags & TTR_PERF_USER_ONLY;
     buffer_init(&perf->out, perf->alloc);
     if (open_recording(perf, wish, error) == TTR_OK)
@@ -179,14 +180,15 @@ static uint64_t take_ring(struct ttr_perf *perf, struct ring *ring)
     return bytes;
 }
 
-/* One round over all rings. */
+/* One round over all rings.  A snapshot's events are older than what was told of processes since the last dump: there rounds end with dumps. */
 static void take_round(struct ttr_perf *perf)
 {
     uint64_t bytes = 0;
+    bool is_round = perf->is_dump_due || !perf->is_snapshot;
     for (size_t i = 0; i < perf->opened.rings_n; i++)
         bytes += take_ring(perf, &perf->opened.rings[i]);
     perf->is_dump_due = false;
-    if (bytes)
+    if (bytes && is_round)
         perf_put_round(&perf->put);
 }
 

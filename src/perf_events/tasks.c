@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
-#include "perf_events/tracefs.h"
+#include "perf_events/tracing_files.h"
 
 enum { EXECUTABLE = 5, PRIVATE = 2 }; /* PROT_READ | PROT_EXEC, MAP_PRIVATE */
 
@@ -18,7 +18,7 @@ static bool read_of(struct tasks *tasks, const char *format, uint64_t pid, uint6
     if (tid)
         n += snprintf(path + n, sizeof path - (size_t)n, "/task/%" PRIu64, tid);
     (void)snprintf(path + n, sizeof path - (size_t)n, "/%s", format);
-    return tracefs_read_file(path, &tasks->text);
+    return tracing_files_read_path(path, &tasks->text);
 }
 
 /* The fourth field of stat, behind the name in brackets. */
@@ -111,7 +111,7 @@ static void tell_code(struct tasks *tasks, uint64_t start, uint64_t size, const 
 /* "NAME SIZE USERS DEPENDENCIES STATE ADDRESS" */
 static void tell_modules(struct tasks *tasks)
 {
-    if (!tracefs_read_file("/proc/modules", &tasks->text))
+    if (!tracing_files_read_path("/proc/modules", &tasks->text))
         return;
     for (const char *line = (const char *)tasks->text.bytes, *end; (end = strchr(line, '\n')); line = end + 1) {
         char name[64], path[80];

@@ -7,7 +7,7 @@
 
 #define BLOCK ((size_t)256 * 1024)
 #define CHAIN 3u
-#define LOOK ((size_t)CHAIN * (PERF_RECORD_MAX + 1))
+#define LOOK ((size_t)CHAIN * (PERF_RECORD_BYTES_MAX + 1))
 
 /* Least sizes of records; 0 = there is no such type. */
 static const uint8_t least[] = {

@@ -1,5 +1,5 @@
 /* Looking into tracefs; see the header. */
-#include "perf_events/tracefs.h"
+#include "perf_events/tracing_files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,22 +11,22 @@
 
 #define READ_PIECE 16384u
 
-static bool is_root(struct tracefs *tracefs, const char *root)
+static bool is_root(struct tracing_files *tracefs, const char *root)
 {
-    char path[TRACEFS_PATH + 16];
+    char path[TRACING_FILES_PATH + 16];
     (void)snprintf(tracefs->root, sizeof tracefs->root, "%s", root);
     (void)snprintf(path, sizeof path, "%s/events", root);
     return access(path, R_OK | X_OK) == 0;
 }
 
 /* What /proc/mounts tells; debugfs has it in a folder. */
-static bool find_mounted(struct tracefs *tracefs)
+static bool find_mounted(struct tracing_files *tracefs)
 {
     FILE *mounts = setmntent("/proc/mounts", "re");
     const struct mntent *mount;
     bool is_found = false;
     while (mounts && !is_found && (mount = getmntent(mounts))) {
-        char path[TRACEFS_PATH];
+        char path[TRACING_FILES_PATH];
         bool is_debug = strcmp(mount->mnt_type, "debugfs") == 0;
         if (!is_debug && strcmp(mount->mnt_type, "tracefs") != 0)
             continue;
@@ -38,7 +38,7 @@ static bool find_mounted(struct tracefs *tracefs)
     return is_found;
 }
 
-bool tracefs_find(struct tracefs *tracefs, const char *root)
+bool tracing_files_find(struct tracing_files *tracefs, const char *root)
 {
     if (root)
         return is_root(tracefs, root);
@@ -51,7 +51,7 @@ bool tracefs_find(struct tracefs *tracefs, const char *root)
     return false;
 }
 
-bool tracefs_read_file(const char *path, struct buffer *to)
+bool tracing_files_read_path(const char *path, struct buffer *to)
 {
     ssize_t got = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -73,21 +73,21 @@ bool tracefs_read_file(const char *path, struct buffer *to)
     return got == 0 && end;
 }
 
-bool tracefs_read(const struct tracefs *tracefs, const char *name, struct buffer *to)
+bool tracing_files_read(const struct tracing_files *tracefs, const char *name, struct buffer *to)
 {
-    char path[2 * TRACEFS_PATH];
+    char path[2 * TRACING_FILES_PATH];
     int n = snprintf(path, sizeof path, "%s/%s", tracefs->root, name);
     if (n < 0 || n >= (int)sizeof path) {
         errno = ENAMETOOLONG;
         return false;
     }
-    return tracefs_read_file(path, to);
+    return tracing_files_read_path(path, to);
 }
 
 /* Visits the tracepoints of one system; false when the visitor has enough. */
-static bool visit_system(const struct tracefs *tracefs, const char *system, const char *names, tracefs_visit visit, void *own)
+static bool visit_system(const struct tracing_files *tracefs, const char *system, const char *names, tracing_files_visit visit, void *own)
 {
-    char path[2 * TRACEFS_PATH], id[4 * TRACEFS_PATH];
+    char path[2 * TRACING_FILES_PATH], id[4 * TRACING_FILES_PATH];
     (void)snprintf(path, sizeof path, "%s/events/%s", tracefs->root, system);
     DIR *folder = opendir(path);
     const struct dirent *entry;
@@ -104,9 +104,9 @@ static bool visit_system(const struct tracefs *tracefs, const char *system, cons
     return goes_on;
 }
 
-bool tracefs_each(const struct tracefs *tracefs, const char *systems, const char *names, tracefs_visit visit, void *own)
+bool tracing_files_each(const struct tracing_files *tracefs, const char *systems, const char *names, tracing_files_visit visit, void *own)
 {
-    char path[TRACEFS_PATH + 16];
+    char path[TRACING_FILES_PATH + 16];
     (void)snprintf(path, sizeof path, "%s/events", tracefs->root);
     DIR *folder = opendir(path);
     const struct dirent *entry;

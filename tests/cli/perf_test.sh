@@ -1,0 +1,123 @@
+#!/bin/bash
+# Events of the kernel: record --perf.  usage: perf_test.sh TRACETTA WORKLOAD
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+workload=$2
+events=syscalls:sys_enter_getpgid
+
+# record OPTIONS...: into $work/out.data.
+record()
+{
+    rm -f "$work/out.data"
+    run "$tracetta" record --perf -o "$work/out.data" "$@"
+}
+
+# interruptible FILE OPTIONS...: begins a recording; $recorder is its process.  It runs once its file has a header.
+interruptible()
+{
+    "$tracetta" record --perf -o "$@" &
+    recorder=$!
+    for ((i = 0; i < 100; i++)); do
+        [ ! -s "$1" ] || break
+        sleep 0.05
+    done
+}
+
+# count FILE NAME: how many events of a name the program has.
+count()
+{
+    "$tracetta" cat --format=jsonl --process="$(basename "$workload")" --name="$2" "$1" | wc -l
+}
+
+# --- What needs no kernel ---
+refuses "one_of_three_says_whom_to_record" 2 "wants one of -a .*, -p PID, or" "$tracetta" record --perf
+refuses "two_of_three_are_one_too_many" 2 "wants one of -a" "$tracetta" record --perf -a -p 1
+refuses "an_operand_is_no_process" 2 "\"app\" is none of them" "$tracetta" record --perf app
+refuses "options_of_dotnet_are_no_options_of_perf" 2 "are another recording" "$tracetta" record --perf -a --profile=gc-verbose
+refuses "options_of_perf_are_no_options_of_dotnet" 2 "are for --perf" "$tracetta" record --dotnet -g 1
+refuses "a_counter_with_a_mistake_is_told_with_the_right_one" 2 "no event \"cpu-clok\"; near to it: cpu-clock|without tracefs" \
+    "$tracetta" record --perf -o "$work/no.data" -e cpu-clok -a
+[ ! -e "$work/no.data" ]
+verdict "a_recording_that_never_began_leaves_no_file" $? "there is $work/no.data"
+
+# --- Samples ---
+record -- true
+if [ $run_status != 0 ]; then
+    skip "recording" "$(head -n 1 "$work/.err")"
+    exit 0
+fi
+refuses "a_process_that_is_none_is_told" 3 "there is no process 4194305" "$tracetta" record --perf -o "$work/none.data" -p 4194305
+refuses "a_command_that_is_none_is_told" 3 "cannot be run: No such file" "$tracetta" record --perf -o "$work/none.data" -- /nowhere/at/all
+run "$tracetta" record --perf -o "$work/samples.data" -F 1000 -g -- "$workload" 0 400
+samples=$("$tracetta" cat --kind=sample "$work/samples.data" | grep -c 'frames = \[')
+[ $run_status = 0 ] && ((samples >= 40 && samples <= 500))
+verdict "a_program_is_sampled_with_stacks" $? "$samples samples of 400 ms of work on a busy machine"
+says "what_was_mapped_is_told" "perf_workload object .*object=mapping.*path = \".*/perf_workload\"" "$tracetta" cat "$work/samples.data"
+says "who_recorded_what_is_told" "command = \"tracetta record .*perf_workload 0 400\"" "$tracetta" info "$work/samples.data"
+says "the_file_is_whole" "whole \(perf," "$tracetta" check "$work/samples.data"
+refuses "a_file_is_not_replaced_unasked" 4 "the file exists; --overwrite" "$tracetta" record --perf -o "$work/samples.data" -- true
+run "$tracetta" record --perf -o "$work/small.data" --max-size=40K -F 20000 -- "$workload" 0 20000
+size=$(stat -c %s "$work/small.data")
+((size >= 40960 && size < 4000000))
+verdict "a_size_ends_the_recording" $? "$size bytes"
+
+# --- Tracepoints ---
+record -e $events -- "$workload" 1000
+if [ $run_status != 0 ]; then
+    skip "tracepoints" "$(head -n 1 "$work/.err")"
+    exit 0
+fi
+[ "$(count "$work/out.data" sys_enter_getpgid)" = 1000 ]
+verdict "each_tracepoint_is_there_once" $? "$(count "$work/out.data" sys_enter_getpgid) instead of 1000"
+record --zstd -e $events -- "$workload" 100000
+[ "$(count "$work/out.data" sys_enter_getpgid)" = 100000 ] && [ "$(stat -c %s "$work/out.data")" -lt 2000000 ]
+verdict "a_compressed_recording_has_the_same_and_is_small" $? "$(stat -c %s "$work/out.data") bytes, $(count "$work/out.data" sys_enter_getpgid) events"
+"$tracetta" record --perf -o - -e $events -- "$workload" 1000 >"$work/pipe.data"
+[ "$(count "$work/pipe.data" sys_enter_getpgid)" = 1000 ]
+verdict "a_pipe_gets_them_too" $? "$(count "$work/pipe.data" sys_enter_getpgid) instead of 1000"
+"$tracetta" record --perf -o - -e $events -a --duration=60s | head -c 16 >"$work/head.data"
+[ "${PIPESTATUS[0]}" = 0 ] && [ "$(stat -c %s "$work/head.data")" = 16 ]
+verdict "who_reads_no_more_ends_the_recording" $? "exit status ${PIPESTATUS[0]}"
+record -e $events,cpu-clock -- "$workload" 1000 50
+[ "$(count "$work/out.data" sys_enter_getpgid)" = 1000 ] && [ "$(count "$work/out.data" cpu-clock)" -ge 1 ]
+verdict "tracepoints_and_samples_stand_in_one_file" $? "$("$tracetta" info "$work/out.data")"
+record -e 'syscalls:sys_enter_getpg*' -- "$workload" 10
+[ "$(count "$work/out.data" sys_enter_getpgid)" = 10 ]
+verdict "globs_choose_tracepoints" $? "$(count "$work/out.data" sys_enter_getpgid) instead of 10"
+
+# --- A process that is there, everything, and snapshots ---
+"$workload" 0 5000 &
+pid=$!
+"$tracetta" record --perf -o "$work/process.data" -F 1000 -p $pid --duration=1s
+status=$?
+kill $pid
+wait $pid 2>/dev/null
+[ $status = 0 ] && [ "$(count "$work/process.data" cpu-clock)" -ge 20 ]
+verdict "a_process_that_runs_is_recorded" $? "exit status $status, $(count "$work/process.data" cpu-clock) samples"
+sleep 0.2 &
+"$tracetta" record --perf -o "$work/ends.data" -p $! --duration=60s
+verdict "the_end_of_the_process_ends_the_recording" $? "exit status $?"
+interruptible "$work/all.data" -e $events -a --duration=60s
+"$workload" 1000
+kill -TERM $recorder
+wait $recorder
+[ "$(count "$work/all.data" sys_enter_getpgid)" = 1000 ]
+verdict "everything_is_recorded_until_a_signal" $? "$(count "$work/all.data" sys_enter_getpgid) instead of 1000"
+interruptible "$work/snapshot.data" --snapshot -e $events -a --duration=60s
+"$workload" 100
+kill -USR2 $recorder
+sleep 0.5
+"$workload" 50
+kill -TERM $recorder
+wait $recorder
+status=$?
+[ $status = 0 ] && [ "$(count "$work/snapshot.data" sys_enter_getpgid)" = 150 ]
+verdict "a_snapshot_has_each_event_once_however_often_it_is_dumped" $? "exit status $status, $(count "$work/snapshot.data" sys_enter_getpgid) instead of 150"
+run "$tracetta" record --perf -o "$work/last.data" --snapshot -e $events -- "$workload" 1000000
+kept=$(count "$work/last.data" sys_enter_getpgid)
+((kept > 1000 && kept < 1000000))
+verdict "a_snapshot_keeps_what_came_last" $? "$kept of 1000000"
+says "a_snapshot_is_whole_and_in_order" "^.*: whole \(perf, [0-9,]* events, [^)]*\)$" "$tracetta" check "$work/snapshot.data"
+run grep -c odd "$work/.out"
+[ "$(cat "$work/.out")" = 0 ]
+verdict "rounds_of_a_snapshot_keep_their_promise" $? "it is odd"

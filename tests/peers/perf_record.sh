@@ -1,0 +1,39 @@
+#!/bin/bash
+# Recordings of the kernel by record --perf: perf opens them, and what they hold is what perf records of the same run.
+# usage: perf_record.sh TRACETTA WORKLOAD
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/../cli/cli.sh" "$1"
+workload=$2
+events=syscalls:sys_enter_getpgid,sched:sched_process_exec,sched:sched_process_exit
+name=$(basename "$workload" | cut -c1-15)
+
+command -v perf >/dev/null || { skip "perf" "there is no perf"; exit 0; }
+perf record -q -o "$work/try.data" -e $events -- true 2>"$work/.err" || { skip "perf" "perf may not record: $(head -n 1 "$work/.err")"; exit 0; }
+
+# lines FILE: events of the workload, sorted, as perf prints them.
+lines()
+{
+    perf script -F comm,event,trace -i "$1" 2>/dev/null | grep -E "^ *$name " | sed 's/^ *//; s/  */ /g' | sort
+}
+
+# Both at once, of one run.
+run perf record -q -o "$work/perf.data" -a -e $events -- "$tracetta" record --perf -o "$work/ours.data" -e $events -- "$workload" 20000
+lines "$work/perf.data" >"$work/perf.txt"
+lines "$work/ours.data" >"$work/ours.txt"
+[ $run_status = 0 ] && [ "$(wc -l <"$work/perf.txt")" -ge 20001 ] && cmp -s "$work/perf.txt" "$work/ours.txt"
+verdict "one_run_gives_the_same_events_as_perf_records" $? "perf $(wc -l <"$work/perf.txt"), ours $(wc -l <"$work/ours.txt") lines: $(diff "$work/perf.txt" "$work/ours.txt" | head -n 5)"
+
+for how in "" --zstd; do
+    run "$tracetta" record --perf -o "$work/file$how.data" $how -g -e $events,cpu-clock -F 1000 -- "$workload" 20000 200
+    says "perf_script_opens_a_file$how" "sys_enter_getpgid" perf script -i "$work/file$how.data"
+    lines "$work/file$how.data" >"$work/lines.txt"
+    [ "$(grep -c sys_enter_getpgid "$work/lines.txt")" = 20000 ]
+    verdict "perf_script_finds_every_event_of_a_file$how" $? "$(grep -c sys_enter_getpgid "$work/lines.txt") of 20000"
+    says "perf_report_names_functions_of_a_file$how" "^ .*% .*$name.*main" perf report --stdio --no-children -g none -i "$work/file$how.data"
+    run perf script -i "$work/file$how.data"
+    [ "$(grep -c . "$work/.err")" = 0 ]
+    verdict "perf_has_nothing_to_complain_of_a_file$how" $? "it does"
+done
+"$tracetta" record --perf -o - -e $events -- "$workload" 20000 >"$work/pipe.data"
+[ "$(perf script -i - <"$work/pipe.data" 2>/dev/null | grep -c sys_enter_getpgid)" = 20000 ]
+verdict "perf_reads_a_pipe" $? "$(perf script -i - <"$work/pipe.data" 2>&1 | grep -c sys_enter_getpgid) of 20000"
