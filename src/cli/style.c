@@ -62,16 +62,19 @@ int style_begin(struct style *style, struct call *call)
     const struct settings *set = &call->set;
     *style = (struct style){.call = call, .format = set->format ? set->format : "text"};
     bool is_asked = set->style && strcmp(set->style, "babeltrace2") == 0;
+    bool is_microsoft = set->style && strcmp(set->style, "microsoft") == 0;
     bool has_companion = set->begin || set->timerange || set->retry_us ||
                          set->shown_names || set->shown_fields || set->clock_seconds || set->clock_cycles || set->clock_date ||
                          set->clock_gmt || set->no_delta;
-    if (is_asked && set->format && strcmp(set->format, "text") != 0)
+    if ((is_asked || is_microsoft) && set->format && strcmp(set->format, "text") != 0)
         return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
     if (has_companion && !is_asked)
         return talk_misuse("cat", "--names, --fields, --clock-seconds, --clock-cycles, --clock-date, --clock-gmt, --no-delta, --retry-duration, "
                                   "--begin and --timerange want --style=babeltrace2");
     if (!is_asked && set->end.kind == MOMENT_UNREAD)
         return talk_misuse("cat", "--end cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51", set->end.text);
+    if (is_microsoft)
+        style->format = "microsoft";
     if (!is_asked)
         return OUTCOME_FINE;
     int outcome = trim_take(call);

@@ -72,6 +72,7 @@ bool event_header_name_take(ttr_text text, struct event_header_name *name);
 /* --- How a field was stored, for writers that spell values in their own way --- */
 
 struct event_header_item {
+    ttr_text name;     /* as stored, with its attributes; "" = has none */
     const uint8_t *p;  /* its bytes: strings without their length or zero */
     uint32_t n;
     uint16_t tag;      /* the provider's own */
@@ -83,6 +84,13 @@ struct event_header_item {
 
 /* Gives how the field was stored that ttr_fields_next gave just now; false where the walk is over no event of EventHeader. */
 bool event_header_item(const ttr_fields *fields, struct event_header_item *item);
+
+/* What an event says of itself, as it stands there; false where it is none of EventHeader, or was copied (sorting). */
+struct event_header_head {
+    uint16_t id, tag;
+    uint8_t flags, version, opcode, level;
+};
+bool event_header_head(const ttr *t, const ttr_event *event, struct event_header_head *head);
 
 /* How a value of so many bytes is to be understood: its format where that suits it, else the default of its encoding; EVENT_HEADER_DEFAULT: it is
  * null. */

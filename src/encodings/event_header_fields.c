@@ -330,10 +330,12 @@ bool event_header_item(const ttr_fields *fields, struct event_header_item *item)
     if (fields->ops != &event_header_field_ops)
         return false;
     const struct walk *walk = (const struct walk *)fields->state;
-    *item = (struct event_header_item){0};
+    *item = (struct event_header_item){.name = {"", 0}};
     if (!walk->is_item)
         return true;
     const struct event_header_step *step = walk->payload.step;
+    const char *name = (const char *)walk->parts.metadata + step->at;
+    item->name = walk->payload.is_element ? (ttr_text){"", 0} : (ttr_text){name, strlen(name)};
     item->p = walk->payload.value;
     item->n = walk->payload.value_n;
     item->tag = step->tag;
@@ -341,5 +343,20 @@ bool event_header_item(const ttr_fields *fields, struct event_header_item *item)
     item->format = step->format;
     item->is_big_endian = walk->parts.is_big_endian;
     item->is_element = walk->payload.is_element;
+    return true;
+}
+
+bool event_header_head(const ttr *t, const ttr_event *event, struct event_header_head *head)
+{
+    const struct schema *schema = context_schema(t, event->schema);
+    const struct event_header_own *own = schema->own;
+    struct event_header_parts parts;
+    if (schema->ops != &event_header_field_ops || !own)
+        return false;
+    const struct event_headers_spec *spec = &own->kind->all->spec;
+    if (!event_header_parse(spec->raw(spec->own, event), own->kind->skip, &parts))
+        return false;
+    *head = (struct event_header_head){.id = parts.id, .tag = parts.tag, .flags = parts.flags, .version = parts.version, .opcode = parts.opcode,
+                                       .level = parts.level};
     return true;
 }

@@ -103,12 +103,14 @@ static void make_unique(struct field_json *json, size_t at, uint64_t hash)
     json->used++;
 }
 
-static void add_comma(struct field_json *json)
+void field_json_element(struct field_json *json)
 {
     const struct buffer *to = json->to;
     uint8_t last = to->n ? to->bytes[to->n - 1] : '{';
     if (last != '{' && last != '[')
         buffer_add_byte(json->to, ',');
+    if (json->spaced)
+        buffer_add_byte(json->to, ' ');
 }
 
 static void add_pointer(struct field_json *json, uint64_t x)
@@ -189,7 +191,7 @@ static bool is_container(const ttr_value *value)
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
 
-static void open_level(struct field_json *json, const ttr_value *value)
+void field_json_open(struct field_json *json, const ttr_value *value)
 {
     bool is_array = value->type == TTR_TYPE_ARRAY;
     if (json->depth == FIELD_JSON_DEPTH) {
@@ -200,8 +202,10 @@ static void open_level(struct field_json *json, const ttr_value *value)
     json->objects[++json->depth] = is_array ? 0 : ++json->generation;
 }
 
-static void close_level(struct field_json *json)
+void field_json_close(struct field_json *json)
 {
+    if (json->spaced)
+        buffer_add_byte(json->to, ' ');
     buffer_add_byte(json->to, json->objects[json->depth--] ? '}' : ']');
 }
 
@@ -216,14 +220,14 @@ void field_json_begin(struct field_json *json)
 /* A name of any bytes. */
 static void add_any_name(struct field_json *json, const void *p, size_t n)
 {
-    add_comma(json);
+    field_json_element(json);
     buffer_add_byte(json->to, '"');
     size_t at = json->to->n;
     add_escaped(json, p, n);
     if (json->to->failed || !make_room(json))
         return;
     make_unique(json, at, hash_bytes(json->to->bytes + at, json->to->n - at));
-    buffer_add(json->to, "\":", 2);
+    buffer_add(json->to, "\": ", json->spaced ? 3 : 2);
 }
 
 /* A name that is escaped already. */
@@ -255,7 +259,10 @@ static void add_name(struct field_json *json, ttr_text text, uint64_t hash)
 void field_json_constant_name(struct field_json *json, const char *name)
 {
     size_t n = strlen(name);
-    add_name(json, (ttr_text){name, n}, hash_bytes(name, n));
+    if (json->spaced)
+        add_any_name(json, name, n);
+    else
+        add_name(json, (ttr_text){name, n}, hash_bytes(name, n));
 }
 
 /* A known string, escaped. */
@@ -270,7 +277,7 @@ static const struct text_piece *known_text(struct field_json *json, ttr_id id)
 
 void field_json_field_name(struct field_json *json, const ttr_field *field)
 {
-    if (!field->name_id) {
+    if (!field->name_id || json->spaced) {
         add_any_name(json, field->name.p, field->name.n);
         return;
     }
@@ -341,13 +348,13 @@ static void add_field(struct field_json *json, const ttr_fields *fields, const t
 {
     const ttr_value *value = &field->value;
     while (json->depth > field->depth)
-        close_level(json);
+        field_json_close(json);
     if (json->objects[json->depth])
         field_json_field_name(json, field);
     else
-        add_comma(json);
+        field_json_element(json);
     if (is_container(value))
-        open_level(json, value);
+        field_json_open(json, value);
     else if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && is_number(value))
         add_labelled(json, fields, value);
     else
@@ -369,7 +376,7 @@ void field_json_fields(struct field_json *json, const ttr_event *event)
         add_field(json, &fields, &field);
     }
     while (json->depth > 0)
-        close_level(json);
+        field_json_close(json);
 }
 
 bool field_json_part(struct field_json *json, const ttr_event *event, bool wants_context)
@@ -385,7 +392,7 @@ bool field_json_part(struct field_json *json, const ttr_event *event, bool wants
             add_field(json, &fields, &field);
     }
     while (json->depth > 0)
-        close_level(json);
+        field_json_close(json);
     return has_others;
 }
 

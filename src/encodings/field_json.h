@@ -42,6 +42,7 @@ struct field_json {
     unsigned depth;
     size_t bytes_max;   /* of a byte field; what is beyond is left out and counted in bytes_cut.  SIZE_MAX unless set */
     uint64_t bytes_cut;
+    bool spaced;        /* write blanks behind ':' and ',' and inside of brackets; set before anything is written */
     bool hex_pointers;  /* write pointers as strings, "0x7f00", and count them in `pointers` */
     uint64_t pointers;
     uint64_t contexts;  /* fields of an event's context that field_json_fields put among the others */
@@ -59,6 +60,12 @@ void field_json_begin(struct field_json *json);
 /* Appends a name and ':', with a comma before it where one is needed; the value follows.  A constant name has nothing to escape. */
 void field_json_constant_name(struct field_json *json, const char *name);
 void field_json_field_name(struct field_json *json, const ttr_field *field);
+
+/* For writers that spell values in their own way: what divides an element from the one before it; begins the object or array of a value, whose
+ * members or elements follow; ends the innermost that was begun. */
+void field_json_element(struct field_json *json);
+void field_json_open(struct field_json *json, const ttr_value *value);
+void field_json_close(struct field_json *json);
 
 /* Appends a value that is no array or struct. */
 void field_json_value(struct field_json *json, const ttr_value *value);

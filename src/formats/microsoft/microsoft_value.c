@@ -1,0 +1,260 @@
+/* Values as perf-decode spells them.
+ *   0x%X hexadecimal numbers, in quotes | floats shortest, in quotes where not finite: "-nan" | bytes "48 6f" | times without a zone
+ *   errno "ENOENT(2)", "ERRNO(n)" | booleans other than 0 and 1 as numbers of 32 bits | addresses as inet_ntop writes them */
+#include <math.h>
+
+#include "base/bits.h"
+#include "base/jsontext.h"
+#include "base/number.h"
+#include "base/shortest.h"
+#include "base/utf.h"
+#include "base/wide.h"
+#include "formats/microsoft/microsoft.h"
+
+/* --- Floats --- */
+
+/* Digits and exponent of the shortest decimal that is this float again: that of the double is rounded until it is another float. */
+static struct decimal shortest_single(double x)
+{
+    struct decimal all = shortest_decimal(x), best = all;
+    uint64_t scale = 1;
+    int dropped = 0;
+    while (all.digits / scale >= 10) {
+        char text[2 * NUMBER_MAX];
+        double back;
+        scale *= 10;
+        dropped++;
+        struct decimal rounded = {.digits = all.digits / scale + (all.digits % scale >= scale / 2), .exponent = all.exponent + dropped};
+        size_t n = number_put_u64(text, rounded.digits);
+        text[n++] = 'e';
+        n += number_put_i64(text + n, rounded.exponent);
+        if (!number_get_double(text, n, &back) || (float)back != (float)x)
+            break;
+        best = rounded;
+    }
+    while (best.digits % 10 == 0) {
+        best.digits /= 10;
+        best.exponent++;
+    }
+    return best;
+}
+
+/* A whole number of at most 2^127 that no fraction follows. */
+static size_t put_whole(char *to, double x)
+{
+    char digits[NUMBER_MAX];
+    uint128 left = (uint128)x;
+    size_t n = 0;
+    do {
+        digits[n++] = (char)('0' + (unsigned)(left % 10));
+        left /= 10;
+    } while (left > 0);
+    for (size_t i = 0; i < n; i++)
+        to[i] = digits[n - 1 - i];
+    return n;
+}
+
+/* d.ddde+xx */
+static size_t put_scientific(char *to, const char *digits, size_t n, int exponent)
+{
+    size_t at = 0;
+    to[at++] = digits[0];
+    if (n > 1) {
+        to[at++] = '.';
+        memcpy(to + at, digits + 1, n - 1);
+        at += n - 1;
+    }
+    to[at++] = 'e';
+    to[at++] = exponent < 0 ? '-' : '+';
+    uint64_t size = (uint64_t)(exponent < 0 ? -exponent : exponent);
+    if (size < 10)
+        to[at++] = '0';
+    return at + number_put_u64(to + at, size);
+}
+
+static size_t put_fixed(char *to, const char *digits, size_t n, int point)
+{
+    size_t at = 0;
+    if (point <= 0) {
+        memcpy(to, "0.", 2);
+        at = 2;
+        for (; point < 0; point++)
+            to[at++] = '0';
+        memcpy(to + at, digits, n);
+        return at + n;
+    }
+    memcpy(to, digits, (size_t)point);
+    to[point] = '.';
+    memcpy(to + point + 1, digits + point, n - (size_t)point);
+    return n + 1;
+}
+
+/* A number above 0. */
+static size_t put_positive(char *to, double x, unsigned bits)
+{
+    char digits[NUMBER_MAX];
+    struct decimal decimal = bits == 32 ? shortest_single(x) : shortest_decimal(x);
+    size_t n = number_put_u64(digits, decimal.digits);
+    int point = (int)n + decimal.exponent, exponent = point - 1; /* point: digits before it */
+    size_t scientific = n + (n > 1) + 2 + (exponent > -100 && exponent < 100 ? 2 : 3);
+    size_t fixed = point >= (int)n ? (size_t)point : point > 0 ? n + 1 : n + 2 + (size_t)-point;
+    if (fixed > scientific)
+        return put_scientific(to, digits, n, exponent);
+    return point >= (int)n ? put_whole(to, x) : put_fixed(to, digits, n, point);
+}
+
+size_t microsoft_put_float(char *to, double x, unsigned bits)
+{
+    size_t n = 0;
+    if (signbit(x))
+        to[n++] = '-';
+    if (isnan(x) || isinf(x)) {
+        memcpy(to + n, isnan(x) ? "nan" : "inf", 3);
+        return n + 3;
+    }
+    if (x == 0) {
+        to[n++] = '0';
+        return n;
+    }
+    return n + put_positive(to + n, fabs(x), bits);
+}
+
+/* --- Texts --- */
+
+void microsoft_add_text(struct buffer *to, const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    size_t begin = 0;
+    for (size_t at = 0; at < n;) {
+        size_t length = p[at] < 0x80 ? 1 : utf8_character(p + at, n - at);
+        if (length == 0) {
+            char wide[4];
+            (void)json_escape(to, p + begin, at - begin);
+            buffer_add(to, wide, utf8_put(wide, p[at]));
+            begin = at + 1;
+        }
+        at += length ? length : 1;
+    }
+    (void)json_escape(to, p + begin, n - begin);
+}
+
+void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n)
+{
+    uint8_t *at = buffer_room(to, 3 * n + 2);
+    size_t put = 0;
+    if (!at)
+        return;
+    at[put++] = '"';
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            at[put++] = ' ';
+        at[put++] = (uint8_t)"0123456789abcdef"[p[i] >> 4];
+        at[put++] = (uint8_t)"0123456789abcdef"[p[i] & 15];
+    }
+    at[put++] = '"';
+    buffer_filled(to, put);
+}
+
+void microsoft_add_time(struct buffer *to, int64_t unix_s)
+{
+    /* The seconds of years that fit into an int, counted from 1900. */
+    const int64_t first = INT64_C(-67768040609740800), last = INT64_C(67768036191676799);
+    char text[2 * NUMBER_MAX] = "TIME(";
+    size_t n;
+    if (unix_s >= first && unix_s <= last) {
+        n = number_put_date_time(text, unix_s);
+    } else {
+        n = 5 + number_put_i64(text + 5, unix_s);
+        text[n++] = ')';
+    }
+    buffer_add(to, text, n);
+}
+
+static void add_hex(struct buffer *to, uint64_t x)
+{
+    char text[NUMBER_MAX] = "\"0x";
+    size_t n = 3;
+    for (int shift = 60; shift >= 0; shift -= 4)
+        if (n > 3 || x >> shift || shift == 0)
+            text[n++] = "0123456789ABCDEF"[x >> shift & 15];
+    text[n++] = '"';
+    buffer_add(to, text, n);
+}
+
+static void add_quoted(struct buffer *to, const void *p, size_t n)
+{
+    buffer_add_byte(to, '"');
+    microsoft_add_text(to, p, n);
+    buffer_add_byte(to, '"');
+}
+
+static void add_float(struct buffer *to, double x, unsigned bits)
+{
+    char text[NUMBER_MAX];
+    size_t n = microsoft_put_float(text, x, bits == 32 ? 32 : 64);
+    if (isfinite(x))
+        buffer_add(to, text, n);
+    else
+        add_quoted(to, text, n);
+}
+
+static void add_signed(struct buffer *to, int64_t x)
+{
+    char text[NUMBER_MAX];
+    buffer_add(to, text, number_put_i64(text, x));
+}
+
+static void add_unsigned(struct buffer *to, uint64_t x)
+{
+    char text[NUMBER_MAX];
+    buffer_add(to, text, number_put_u64(text, x));
+}
+
+static void add_errno(struct buffer *to, const ttr_value *value)
+{
+    const char *name = event_header_errno((uint32_t)value->v.s);
+    buffer_add_byte(to, '"');
+    buffer_add_text(to, name ? name : "ERRNO");
+    buffer_add_byte(to, '(');
+    add_signed(to, value->v.s);
+    buffer_add_text(to, ")\"");
+}
+
+/* --- Values --- */
+
+void microsoft_add_value(struct buffer *to, const ttr *t, const ttr_value *value)
+{
+    ttr_thread thread;
+    switch (value->type) {
+    case TTR_TYPE_BOOL: buffer_add_text(to, value->v.u ? "true" : "false"); return;
+    case TTR_TYPE_UINT:
+        if (value->base == 16 || value->hint == TTR_HINT_POINTER)
+            add_hex(to, value->v.u);
+        else if (value->hint == TTR_HINT_THREAD && ttr_thread_get(t, (ttr_id)value->v.u, &thread))
+            add_unsigned(to, thread.tid);
+        else
+            add_unsigned(to, value->v.u);
+        return;
+    case TTR_TYPE_INT: add_signed(to, value->v.s); return;
+    case TTR_TYPE_FLOAT: add_float(to, value->v.f, value->bits); return;
+    case TTR_TYPE_TEXT: add_quoted(to, value->text.p, value->text.n); return;
+    case TTR_TYPE_BYTES: microsoft_add_bytes(to, (const uint8_t *)value->text.p, value->text.n); return;
+    default: buffer_add_text(to, "null");
+    }
+}
+
+void microsoft_add_item(struct buffer *to, const struct event_header_item *item, const ttr_value *value)
+{
+    enum event_header_format meaning = event_header_meaning(item->encoding, item->format, item->n);
+    if (meaning == EVENT_HEADER_ERRNO && value->type == TTR_TYPE_INT) {
+        add_errno(to, value);
+    } else if (meaning == EVENT_HEADER_TIME && value->type == TTR_TYPE_TEXT) {
+        uint64_t x = item->n == 4 ? (item->is_big_endian ? load_u32be(item->p) : load_u32le(item->p))
+                                  : (item->is_big_endian ? load_u64be(item->p) : load_u64le(item->p));
+        buffer_add_byte(to, '"');
+        microsoft_add_time(to, bits_sign(x, 8 * item->n));
+        buffer_add_byte(to, '"');
+    } else {
+        microsoft_add_value(to, NULL, value);
+    }
+}

@@ -1,0 +1,263 @@
+/* The object of an event:
+ *   { "n": "PROVIDER:EVENT", fields, "meta": { "time", "cpu", "pid", "tid", "id", "version", "level", "keyword", "opcode", "tag",
+ *     "activity", "relatedActivity" } }
+ * with what is there.  Fields keep their names with attributes, and have ";tag=0x1" behind where they have a tag.
+ * Left out: definitions and gaps, fields that the container has of its own, the array that perf-decode has around the events of a file; reading. */
+#include <string.h>
+
+#include "base/jsontext.h"
+#include "base/number.h"
+#include "base/status.h"
+#include "encodings/timeline.h"
+#include "formats/microsoft/microsoft.h"
+#include "model/output.h"
+
+struct microsoft {
+    struct field_json fields;
+    struct buffer name; /* of a field, with its tag */
+};
+
+static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
+
+static ttr_status microsoft_create(struct ttr_writer *out, ttr_error *error)
+{
+    struct microsoft *own = out->own;
+    const char *blanks = output_option(out, "blanks");
+    field_json_init(&own->fields, out->t, &out->buffer);
+    buffer_init(&own->name, &out->t->counted);
+    own->fields.spaced = !blanks || strcmp(blanks, "yes") == 0;
+    if (own->fields.spaced || strcmp(blanks, "no") == 0)
+        return TTR_OK;
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "blanks=%s: expected yes or no", blanks);
+}
+
+/* --- Fields --- */
+
+static bool is_called(ttr_text name, const char *what)
+{
+    return name.n == strlen(what) && memcmp(name.p, what, name.n) == 0;
+}
+
+/* The name of a field: as stored, with its tag.  "meta" is the object at the end. */
+static void add_name(struct microsoft *own, const ttr_field *field, const struct event_header_item *item)
+{
+    char tag[NUMBER_MAX] = ";tag=0x";
+    ttr_field named = *field;
+    size_t n = 7;
+    if (item->name.n)
+        named.name = item->name;
+    bool is_taken = field->depth == 0 && is_called(named.name, "meta");
+    buffer_clear(&own->name);
+    buffer_add(&own->name, named.name.p, named.name.n);
+    for (int shift = 12; shift >= 0 && item->tag; shift -= 4)
+        if (n > 7 || item->tag >> shift)
+            tag[n++] = "0123456789ABCDEF"[item->tag >> shift & 15];
+    buffer_add(&own->name, tag, item->tag ? n : 0);
+    buffer_add(&own->name, "#2", is_taken ? 2 : 0);
+    named.name = (ttr_text){(const char *)own->name.bytes, own->name.n};
+    named.name_id = 0;
+    field_json_field_name(&own->fields, &named);
+}
+
+static void add_field(struct microsoft *own, const ttr_fields *fields, const ttr_field *field)
+{
+    struct field_json *json = &own->fields;
+    struct event_header_item item;
+    while (json->depth > field->depth)
+        field_json_close(json);
+    bool is_known = event_header_item(fields, &item);
+    if (!is_known)
+        item = (struct event_header_item){.name = {"", 0}};
+    if (json->objects[json->depth])
+        add_name(own, field, &item);
+    else
+        field_json_element(json);
+    if (field->value.type == TTR_TYPE_ARRAY || field->value.type == TTR_TYPE_STRUCT)
+        field_json_open(json, &field->value);
+    else if (item.encoding)
+        microsoft_add_item(json->to, &item, &field->value);
+    else
+        microsoft_add_value(json->to, json->t, &field->value);
+}
+
+static void add_fields(struct microsoft *own, const ttr_event *event)
+{
+    ttr_fields fields;
+    ttr_field field;
+    bool is_shown = true;
+    ttr_fields_begin(own->fields.t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        if (field.depth == 0)
+            is_shown = field.group == TTR_GROUP_PAYLOAD;
+        if (is_shown)
+            add_field(own, &fields, &field);
+    }
+    while (own->fields.depth > 0)
+        field_json_close(&own->fields);
+}
+
+/* --- What stands around them --- */
+
+static void add_number(struct field_json *json, const char *name, uint64_t x)
+{
+    char text[NUMBER_MAX];
+    field_json_constant_name(json, name);
+    buffer_add(json->to, text, number_put_u64(text, x));
+}
+
+static void add_number_if(struct field_json *json, const char *name, uint64_t x)
+{
+    if (x)
+        add_number(json, name, x);
+}
+
+static void add_hex_if(struct field_json *json, const char *name, uint64_t x)
+{
+    const ttr_value value = {.type = TTR_TYPE_UINT, .v.u = x, .base = 16};
+    if (!x)
+        return;
+    field_json_constant_name(json, name);
+    microsoft_add_value(json->to, json->t, &value);
+}
+
+static void add_uuid_if(struct field_json *json, const char *name, const uint8_t *bytes)
+{
+    char text[40];
+    if (!bytes)
+        return;
+    field_json_constant_name(json, name);
+    buffer_add_byte(json->to, '"');
+    buffer_add(json->to, text, (size_t)(event_header_put_uuid(text, bytes) - text));
+    buffer_add_byte(json->to, '"');
+}
+
+static void add_time(struct field_json *json, int64_t time)
+{
+    int64_t s = time / 1000000000 - (time % 1000000000 < 0);
+    char text[NUMBER_MAX] = ".";
+    number_put_nine(text + 1, (uint32_t)(time - s * 1000000000));
+    field_json_constant_name(json, "time");
+    if (!time_is_unix(time)) {
+        char seconds[NUMBER_MAX];
+        buffer_add(json->to, seconds, number_put_i64(seconds, s));
+        buffer_add(json->to, text, 10);
+        return;
+    }
+    buffer_add_byte(json->to, '"');
+    microsoft_add_time(json->to, s);
+    buffer_add(json->to, text, 10);
+    buffer_add_text(json->to, "Z\"");
+}
+
+/* The thread that an event happened on: of switches and wake-ups the one that is not told about. */
+static ttr_id thread_of(const ttr_event *event)
+{
+    bool is_other = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
+    return is_other && event->link && event->link <= UINT32_MAX ? (ttr_id)event->link : event->thread;
+}
+
+/* Levels as EventHeader counts them. */
+static unsigned level_of(unsigned level)
+{
+    static const uint8_t levels[] = {0, 6, 5, 4, 3, 2, 1};
+    return level < sizeof levels ? levels[level] : 0;
+}
+
+static void add_meta(struct field_json *json, const ttr_event *event)
+{
+    static const ttr_value object = {.type = TTR_TYPE_STRUCT};
+    struct event_header_head head;
+    ttr_thread thread;
+    if (!event_header_head(json->t, event, &head))
+        head = (struct event_header_head){.level = (uint8_t)level_of(event->level), .opcode = event->opcode};
+    field_json_constant_name(json, "meta");
+    field_json_open(json, &object);
+    if (!(event->flags & TTR_EVENT_NO_TIME))
+        add_time(json, event->time);
+    if (event->flags & TTR_EVENT_HAS_CPU)
+        add_number(json, "cpu", event->cpu);
+    if (ttr_thread_get(json->t, thread_of(event), &thread)) {
+        if (thread.pid_known)
+            add_number(json, "pid", thread.pid);
+        if (thread.tid_known)
+            add_number(json, "tid", thread.tid);
+    }
+    add_number_if(json, "id", head.id);
+    add_number_if(json, "version", head.version);
+    add_number_if(json, "level", head.level);
+    add_hex_if(json, "keyword", event->keyword);
+    add_number_if(json, "opcode", head.opcode);
+    add_hex_if(json, "tag", head.tag);
+    add_uuid_if(json, "activity", event->activity);
+    add_uuid_if(json, "relatedActivity", event->related);
+    field_json_close(json);
+}
+
+static void write_event(struct ttr_writer *out, const ttr_event *event)
+{
+    struct microsoft *own = out->own;
+    struct field_json *json = &own->fields;
+    ttr_text provider = ttr_text_get(out->t, event->provider), name = ttr_text_get(out->t, event->name);
+    buffer_add_byte(&out->buffer, '{');
+    field_json_begin(json);
+    field_json_constant_name(json, "n");
+    buffer_add_byte(&out->buffer, '"');
+    microsoft_add_text(&out->buffer, provider.p, provider.n);
+    buffer_add_byte(&out->buffer, ':');
+    microsoft_add_text(&out->buffer, name.p, name.n);
+    buffer_add_byte(&out->buffer, '"');
+    add_fields(own, event);
+    add_meta(json, event);
+    buffer_add_text(&out->buffer, json->spaced ? " }\n" : "}\n");
+    field_json_tell(json, out, event->offset);
+    output_wrote(out, event);
+}
+
+static ttr_status microsoft_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
+    const struct microsoft *own = out->own;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
+            continue;
+        write_event(out, event);
+        out->buffer.failed |= own->fields.texts.failed || own->name.failed;
+        ttr_status status = output_drain(out, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    return TTR_OK;
+}
+
+static ttr_status microsoft_finish(struct ttr_writer *out, ttr_error *error)
+{
+    return output_drain(out, error);
+}
+
+static void microsoft_drop(struct ttr_writer *out)
+{
+    struct microsoft *own = out->own;
+    field_json_free(&own->fields);
+    buffer_free(&own->name);
+}
+
+static const ttr_option_info options[] = {
+    {"blanks", "yes|no", "blanks around what brackets hold, and behind ':' and ','", true},
+};
+
+const struct format format_microsoft = {
+    .name = "microsoft",
+    .title = "JSON objects as perf-decode prints them",
+    .extensions = "",
+    .spec = "src/formats/microsoft/README.md",
+    .abilities = TTR_FORMAT_WRITES | TTR_FORMAT_TEXT,
+    .losses = losses,
+    .losses_n = sizeof losses / sizeof *losses,
+    .writer_size = sizeof(struct microsoft),
+    .create = microsoft_create,
+    .write = microsoft_write,
+    .finish = microsoft_finish,
+    .drop = microsoft_drop,
+    .options = options,
+    .options_n = sizeof options / sizeof *options,
+};
