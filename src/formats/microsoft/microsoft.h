@@ -5,6 +5,7 @@
 #ifndef TRACETTA_FORMATS_MICROSOFT_MICROSOFT_H
 #define TRACETTA_FORMATS_MICROSOFT_MICROSOFT_H
 
+#include "base/jsontext.h"
 #include "encodings/event_header.h"
 #include "encodings/field_json.h"
 
@@ -24,5 +25,8 @@ void microsoft_add_time(struct buffer *to, int64_t unix_s);
 /* Appends a value of EventHeader, and one of any other event. */
 void microsoft_add_item(struct buffer *to, const struct event_header_item *item, const ttr_value *value);
 void microsoft_add_value(struct buffer *to, const ttr *t, const ttr_value *value);
+
+/* Appends the fields of an event of the kernel's tracepoints; false, with nothing appended, where it is none. */
+bool microsoft_add_tracepoint(struct field_json *json, const ttr_event *event);
 
 #endif

@@ -206,7 +206,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     buffer_add_byte(&out->buffer, ':');
     microsoft_add_text(&out->buffer, name.p, name.n);
     buffer_add_byte(&out->buffer, '"');
-    add_fields(own, event);
+    if (!microsoft_add_tracepoint(json, event))
+        add_fields(own, event);
     add_meta(json, event);
     buffer_add_text(&out->buffer, json->spaced ? " }\n" : "}\n");
     field_json_tell(json, out, event->offset);
