@@ -49,6 +49,9 @@ refuses "standard_input_cannot_be_two_inputs" 2 "one input only" "$tracetta" cat
 says "cat_prints_a_line_an_event" "inner .*value x" "$tracetta" cat "$small"
 says "cat_prints_lines_in_the_style_of_babeltrace2" "^\[22:13:20\.000002000\] \(\+0\.000001000\) inner: \{ id = 7, name = \"value x\" \}$" \
     "$tracetta" cat --style=babeltrace2 --clock-gmt "$small"
+says "cat_prints_objects_in_the_style_of_microsoft" "^\{ \"n\": \":inner\", \"id\": 7, \"name\": \"value x\", \"meta\": \{ \"time\": \"2023-11-14T22:13:20\.000002000Z\"" \
+    "$tracetta" cat --style=microsoft "$small"
+refuses "which_is_no_style_of_csv" 2 "is for text" "$tracetta" cat --style=microsoft --format=csv "$small"
 says "the_style_takes_the_options_of_that_program" "^\[2023-11-14 22:13:23\.000002000\] inner: \{ 7, \"value x\" \}$" \
     "$tracetta" cat --style=babeltrace2 --clock-gmt --clock-date --no-delta --names=none --clock-offset=3 "$small"
 says "ranges_of_time_are_read_as_there_and_both_ends_are_in_them" "^1$" bash -c "'$tracetta' cat --style=babeltrace2 --clock-gmt \

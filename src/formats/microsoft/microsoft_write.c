@@ -2,7 +2,7 @@
  *   { "n": "PROVIDER:EVENT", fields, "meta": { "time", "cpu", "pid", "tid", "id", "version", "level", "keyword", "opcode", "tag",
  *     "activity", "relatedActivity" } }
  * with what is there.  Fields keep their names with attributes, and have ";tag=0x1" behind where they have a tag.
- * Left out: definitions and gaps, fields that the container has of its own, the array that perf-decode has around the events of a file; reading. */
+ * Left out: definitions, objects and gaps, records of perf.data that are no samples, fields that the container has of its own, the array that perf-decode has around the events of a file; reading. */
 #include <string.h>
 
 #include "base/jsontext.h"
@@ -15,20 +15,27 @@
 struct microsoft {
     struct field_json fields;
     struct buffer name; /* of a field, with its tag */
+    bool has_tags;
 };
 
 static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
 
+static ttr_status read_answer(const struct ttr_writer *out, const char *key, bool *answer, ttr_error *error)
+{
+    const char *value = output_option(out, key);
+    *answer = !value || strcmp(value, "yes") == 0;
+    if (*answer || strcmp(value, "no") == 0)
+        return TTR_OK;
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: expected yes or no", key, value);
+}
+
 static ttr_status microsoft_create(struct ttr_writer *out, ttr_error *error)
 {
     struct microsoft *own = out->own;
-    const char *blanks = output_option(out, "blanks");
     field_json_init(&own->fields, out->t, &out->buffer);
     buffer_init(&own->name, &out->t->counted);
-    own->fields.spaced = !blanks || strcmp(blanks, "yes") == 0;
-    if (own->fields.spaced || strcmp(blanks, "no") == 0)
-        return TTR_OK;
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "blanks=%s: expected yes or no", blanks);
+    ttr_status status = read_answer(out, "blanks", &own->fields.spaced, error);
+    return status == TTR_OK ? read_answer(out, "tags", &own->has_tags, error) : status;
 }
 
 /* --- Fields --- */
@@ -49,10 +56,11 @@ static void add_name(struct microsoft *own, const ttr_field *field, const struct
     bool is_taken = field->depth == 0 && is_called(named.name, "meta");
     buffer_clear(&own->name);
     buffer_add(&own->name, named.name.p, named.name.n);
-    for (int shift = 12; shift >= 0 && item->tag; shift -= 4)
-        if (n > 7 || item->tag >> shift)
-            tag[n++] = "0123456789ABCDEF"[item->tag >> shift & 15];
-    buffer_add(&own->name, tag, item->tag ? n : 0);
+    uint16_t tag_number = own->has_tags ? item->tag : 0;
+    for (int shift = 12; shift >= 0 && tag_number; shift -= 4)
+        if (n > 7 || tag_number >> shift)
+            tag[n++] = "0123456789ABCDEF"[tag_number >> shift & 15];
+    buffer_add(&own->name, tag, tag_number ? n : 0);
     buffer_add(&own->name, "#2", is_taken ? 2 : 0);
     named.name = (ttr_text){(const char *)own->name.bytes, own->name.n};
     named.name_id = 0;
@@ -156,6 +164,12 @@ static ttr_id thread_of(const ttr_event *event)
     return is_other && event->link && event->link <= UINT32_MAX ? (ttr_id)event->link : event->thread;
 }
 
+/* A pid as that program has it: 32 bits. */
+static uint64_t id_of(uint64_t id)
+{
+    return (int64_t)id < 0 ? (uint32_t)id : id;
+}
+
 /* Levels as EventHeader counts them. */
 static unsigned level_of(unsigned level)
 {
@@ -178,9 +192,9 @@ static void add_meta(struct field_json *json, const ttr_event *event)
         add_number(json, "cpu", event->cpu);
     if (ttr_thread_get(json->t, thread_of(event), &thread)) {
         if (thread.pid_known)
-            add_number(json, "pid", thread.pid);
+            add_number(json, "pid", id_of(thread.pid));
         if (thread.tid_known)
-            add_number(json, "tid", thread.tid);
+            add_number(json, "tid", id_of(thread.tid));
     }
     add_number_if(json, "id", head.id);
     add_number_if(json, "version", head.version);
@@ -198,6 +212,10 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     struct microsoft *own = out->own;
     struct field_json *json = &own->fields;
     ttr_text provider = ttr_text_get(out->t, event->provider), name = ttr_text_get(out->t, event->name);
+    if (event->kind == TTR_KIND_SAMPLE && provider.n == 0) {
+        provider = name; /* as that program takes "cpu-clock" */
+        name.n = 0;
+    }
     buffer_add_byte(&out->buffer, '{');
     field_json_begin(json);
     field_json_constant_name(json, "n");
@@ -214,12 +232,22 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     output_wrote(out, event);
 }
 
+/* Records of perf.data that are no samples have no provider; perf-decode passes over them. */
+static bool is_shown(const ttr *t, const ttr_event *event)
+{
+    ttr_source source;
+    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP || event->kind == TTR_KIND_OBJECT)
+        return false;
+    bool is_record = !event->provider && event->kind != TTR_KIND_SAMPLE;
+    return !is_record || !ttr_source_get(t, event->source, &source) || strcmp(source.format, "perf") != 0;
+}
+
 static ttr_status microsoft_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     const struct microsoft *own = out->own;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
-        if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
+        if (!is_shown(out->t, event))
             continue;
         write_event(out, event);
         out->buffer.failed |= own->fields.texts.failed || own->name.failed;
@@ -244,6 +272,7 @@ static void microsoft_drop(struct ttr_writer *out)
 
 static const ttr_option_info options[] = {
     {"blanks", "yes|no", "blanks around what brackets hold, and behind ':' and ','", true},
+    {"tags", "yes|no", "tags of fields behind their names", true},
 };
 
 const struct format format_microsoft = {
