@@ -232,6 +232,8 @@ typedef struct ttr_class {
     bool has_log_level;
     uint8_t level;            /* ttr_level */
     uint64_t events;          /* of this class the input gave so far */
+    uint32_t version;         /* of the class, where has_version */
+    bool has_version;
     const void *own[6];       /* the library's */
 } ttr_class;
 

@@ -55,6 +55,8 @@ static void print_row(const struct call *call, const ttr_class *about, int inden
     term_text(about->name.n ? about->name : (ttr_text){"(no name)", 9});
     if (call->set.verbose) {
         (void)printf("%s  id %" PRIu64 ", stream class %" PRIu64, term_ink(&call->term, INK_DIM), about->id, about->stream);
+        if (about->has_version)
+            (void)printf(", version %" PRIu32, about->version);
         if (about->has_log_level)
             (void)printf(", log level %" PRId64, about->log_level);
         (void)fputs(term_ink(&call->term, INK_PLAIN), stdout);
@@ -248,6 +250,8 @@ static void print_class(const struct call *call, const ttr_class *about, int ind
     (void)printf("%*s%s", indent, "", term_ink(&call->term, INK_BOLD));
     term_text(about->name.n ? about->name : (ttr_text){"(no name)", 9});
     (void)printf("%s  id %" PRIu64, term_ink(&call->term, INK_PLAIN), about->id);
+    if (about->has_version)
+        (void)printf(", version %" PRIu32, about->version);
     if (about->has_log_level)
         (void)printf(", log level %" PRId64, about->log_level);
     if (about->emf_uri.n) {
@@ -360,6 +364,8 @@ static void put_class(struct json *json, const ttr_class *about, bool has_fields
     json_open(json, NULL, '{');
     json_text(json, "name", about->name);
     json_uint(json, "id", about->id);
+    if (about->has_version)
+        json_uint(json, "version", about->version);
     json_uint(json, "stream_class", about->stream);
     if (about->has_log_level)
         json_int(json, "log_level", about->log_level);

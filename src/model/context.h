@@ -50,7 +50,8 @@ struct event_class {
     ttr_text stream_name;     /* of that, "" = none */
     uint8_t level;            /* ttr_level */
     const struct type *root[6]; /* enum type_root: which parts its events have, and what is in them; NULL = absent */
-    bool has_log_level, has_clock;
+    bool has_log_level, has_clock, has_version;
+    uint32_t version;         /* of the class, where has_version */
     int64_t log_level;        /* as the format counts */
     ttr_text emf_uri;         /* "" = none */
 };

@@ -39,7 +39,7 @@ bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *abo
         return false;
     *about = (ttr_class){.size = size, .name = class.name, .id = class.id, .stream = class.stream_id, .stream_name = class.stream_name,
                          .emf_uri = class.emf_uri, .log_level = class.log_level, .has_log_level = class.has_log_level,
-                         .level = class.level, .events = events};
+                         .level = class.level, .events = events, .version = class.version, .has_version = class.has_version};
     for (size_t k = 0; k < ROOT_COUNT; k++)
         about->own[k] = class.root[k];
     return true;

@@ -2,6 +2,8 @@
 # What traces say of themselves, on the command line: info, warnings that are one a trace, metadata in other languages.
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"
+hexa_cat=$(realpath "$2")
+traces=$(realpath "$(dirname "$0")/traces")
 cd "$work" || exit 1
 
 # make FOLDER: a trace of two streams with a clock, an environment, contexts, an enumeration, a variant, and 3 + 4 lost events.
@@ -254,3 +256,11 @@ verdict "a_packet_of_the_other_byte_order_is_told_with_both" $? "exit status $ru
 run "$tracetta" check session_id
 [ $run_status = 1 ] && grep -q 'at byte 55: s: the packet has session_id 8, expected 7 as the metadata: put it beside' "$work/.out"
 verdict "a_packet_of_another_session_is_told_with_both" $? "exit status $run_status"
+
+# What nettrace says of its events.
+"$hexa_cat" "$traces/meters_nettrace.hexa" >meters.nettrace
+json "types_of_nettrace_are_classes" "[(c['name'], c['id'], c['version'], c['events'], c['fields'][0]['name'], c['fields'][-1]['name'], c['fields'][-1].get('bits')) \
+for c in it['traces'][0]['classes']][:2] == [('CounterRateValuePublished', 4, 1, 3, 'sessionId', 'instrumentId', 32), ('GaugeValuePublished', 5, 1, 1, 'sessionId', 'instrumentId', 32)]" \
+    "$tracetta" info --json --classes meters.nettrace
+says "they_stand_under_their_provider" '^stream class 0 System.Diagnostics.Metrics$' "$tracetta" info --classes meters.nettrace
+says "and_tell_their_version" '^HistogramValuePublished  id 6, version 1, 1 event' "$tracetta" info --classes meters.nettrace

@@ -18,6 +18,7 @@ const struct format format_nettrace = {
     .open = nettrace_open,
     .next = nettrace_next_with_symbols,
     .close = nettrace_close,
+    .describe = nettrace_describe,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -11,7 +11,9 @@
  *   nettrace_blocks.c    V6: blocks, threads
  *   nettrace_metadata6.c V6: metadata
  *   nettrace_labels.c    V6: lists of labels
- *   nettrace_types.c     types of events: field types compiled, schemas
+ *   nettrace_types.c     types of events: schemas, what is told of them
+ *   nettrace_describe.c  the same as classes of events
+ *   nettrace_readings.c  types of fields compiled, when they are needed
  *   nettrace_fields.c    fields, decoded when asked for
  *   nettrace_symbols.c   code and modules that the runtime tells of, where wanted
  *   nettrace_bid.c       is this nettrace at all
@@ -43,16 +45,26 @@
 
 struct nettrace_reader;
 
+/* How payloads of a type are read; filled while fields are walked over. */
+struct nettrace_readings {
+    const struct type *root;               /* NULL: no fields are known */
+    const struct layout *layout[NETTRACE_LIES]; /* of those `tried`; NULL = cannot be compiled */
+    uint64_t offset;                       /* of the metadata */
+    uint8_t tried, could_lie;              /* could_lie: bits as in the numbers of readings */
+    bool has_roles;                        /* some values are shown otherwise than they are stored; known once a reading is */
+};
+
 /* A type of events, as metadata describe it. */
 struct nettrace_type {
-    struct layout_schema base;             /* layout NULL: no fields are known */
     struct nettrace_reader *reader;
-    const struct layout *reading[NETTRACE_LIES]; /* of types whose metadata may lie, else [0] alone */
-    bool may_lie;
+    struct nettrace_readings *readings;
+    uint64_t given;                        /* events of it so far */
+    uint32_t index, provider_index;        /* among all types, and of its provider among all */
     bool has_places;                       /* what stands behind its fields is theirs */
     ttr_id schema, name, provider;
     ttr_id task;                           /* of start and stop events, see model/activity.h */
     uint64_t keyword;
+    uint32_t id, version;
     uint8_t level, opcode, kind;
     uint8_t symbols;                       /* what its events say of code; see nettrace_symbols.c */
     uint32_t number;                       /* of the metadata */
@@ -66,6 +78,9 @@ struct nettrace_types {
     size_t all_n, all_capacity;
     struct pairmap sparse;                 /* the others: number to index in `all` */
     struct pairmap known;                  /* hash of what is said, to index in `all` */
+    struct pairmap providers;              /* (provider, 0) to its index */
+    struct nettrace_type **shown;          /* the first of all, by provider */
+    size_t shown_n, shown_capacity;
 };
 
 /* Who captures events; a thread of the process. */
@@ -97,7 +112,7 @@ struct nettrace_gap {
 struct nettrace_run {
     struct nettrace_header at;  /* the event to give next */
     const uint8_t *origin, *end; /* of the block; of the run */
-    const struct nettrace_type *type; /* of `at` */
+    struct nettrace_type *type;  /* of `at` */
     uint64_t last;               /* ticks of its last event */
     uint64_t hold;               /* offset from which on its bytes must stay */
     uint64_t capture_id, thread_id; /* of the ids below */
@@ -176,6 +191,7 @@ struct nettrace_reader {
     bool resets_point;           /* what waits is given: forget stacks and labels */
     bool resets_threads, resets_metadata; /* and these too */
     bool is_lost;                /* the next object must be searched */
+    bool is_out_of_memory;       /* while fields were walked over */
     struct nettrace_types types;
     struct nettrace_threads threads;
     struct nettrace_order order;
@@ -328,7 +344,8 @@ struct nettrace_said {
     uint8_t opcode;
     bool has_places;                  /* fields that lie elsewhere in the payload */
     bool is_known;                    /* name and fields are not said, but known of the runtime */
-    struct type *root[NETTRACE_LIES]; /* the payload in each reading; [0] NULL = unknown; [1] NULL = it cannot lie */
+    struct type *root;                /* the payload; NULL = unknown */
+    uint8_t could_lie;                /* ways in which it may lie, see nettrace_readings.c */
     const uint8_t *bytes;             /* all of it but the number, to know it again */
     size_t bytes_n;
 };
@@ -352,6 +369,15 @@ static inline struct nettrace_type *nettrace_type_of(const struct nettrace_types
 {
     return NETTRACE_LIKELY(number < types->dense_n) ? types->dense[number] : nettrace_type_sparse(types, number);
 }
+
+/* --- nettrace_describe.c --- */
+
+bool nettrace_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
+
+/* --- nettrace_readings.c --- */
+
+/* The reading of its type that fits an event, compiled when it is not yet; NULL where nothing is known. */
+const struct layout *nettrace_reading_of(const struct nettrace_type *type, const ttr_event *event);
 
 /* Roles of field types: how a value is shown. */
 enum nettrace_role { NETTRACE_ROLE_NONE = 0, NETTRACE_ROLE_GUID, NETTRACE_ROLE_DECIMAL, NETTRACE_ROLE_DATE, NETTRACE_ROLE_TEXT16,

@@ -27,32 +27,15 @@ static struct bits payload_of(const ttr_event *event)
     return bits_over(event->payload, 0, (uint64_t)event->payload_size * 8);
 }
 
-/* Whether a reading ends exactly where the payload does. */
-static bool fits(const struct layout *layout, const ttr_event *event)
-{
-    struct layout_run run = {.bits = payload_of(event)};
-    return layout_measure(layout, &run) == LAYOUT_FINE && run.bits.at == run.bits.end;
-}
-
-static const struct layout *reading_of(const struct nettrace_type *type, const ttr_event *event)
-{
-    if (!type->may_lie || fits(type->reading[0], event))
-        return type->reading[0];
-    for (unsigned i = 1; i < NETTRACE_LIES && type->reading[i]; i++)
-        if (fits(type->reading[i], event))
-            return type->reading[i];
-    return type->reading[0];
-}
-
 static void begin(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->own;
     struct walk *walk = (struct walk *)fields->state;
-    const struct layout *layout = reading_of(type, fields->event);
+    const struct layout *layout = nettrace_reading_of(type, fields->event);
     walk->stage = layout ? STAGE_PAYLOAD : STAGE_BEHIND;
     struct bits bits = payload_of(fields->event);
     if (layout)
-        layout_walk_begin(&walk->payload, layout, &bits, type->base.scratch);
+        layout_walk_begin(&walk->payload, layout, &bits, &type->reader->scratch);
     else
         walk->payload.run.bits = bits;
     if (NETTRACE_UNLIKELY(fields->event->part) && nettrace_labels_of(type->reader, fields->event->part, &walk->at, &walk->left)) {
@@ -213,14 +196,14 @@ static void show(struct walk *walk, const struct nettrace_type *type, const ttr_
 {
     uint64_t x = field->value.v.u;
     if (role == NETTRACE_ROLE_TEXT16)
-        join(walk, type->base.scratch, field);
+        join(walk, &type->reader->scratch, field);
     if (role == NETTRACE_ROLE_ZIGZAG && field->value.type == TTR_TYPE_UINT)
         field->value = (ttr_value){.type = TTR_TYPE_INT, .v.s = (int64_t)(x >> 1) ^ -(int64_t)(x & 1)};
     if (role >> NETTRACE_ROLE_CODE_SHIFT)
-        show_place(walk, type->base.scratch, event, role, field);
+        show_place(walk, &type->reader->scratch, event, role, field);
     if (role >= NETTRACE_ROLE_TEXT16)
         return;
-    char *to = arena_take(type->base.scratch, NUMBER_MAX);
+    char *to = arena_take(&type->reader->scratch, NUMBER_MAX);
     size_t n = to ? put_shown(to, role, &field->value) : 0;
     if (n)
         field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to, n}, .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
@@ -328,6 +311,24 @@ static bool next(ttr_fields *fields, ttr_field *field)
     return next_behind(walk, type, fields->event, field);
 }
 
+/* Many at once: what the layout gives is what is shown, unless the type has values that mean something else. */
+static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
+{
+    struct walk *walk = (struct walk *)fields->state;
+    const struct nettrace_type *type = fields->own;
+    uint32_t n = 0;
+    if (NETTRACE_LIKELY(walk->stage == STAGE_PAYLOAD && !type->readings->has_roles)) {
+        n = layout_walk_take(&walk->payload, field, room);
+        if (n > 0)
+            return n;
+        walk->stage = walk->payload.end == LAYOUT_FINE ? STAGE_BEHIND : STAGE_FRAMES;
+    }
+    while (n < room && next(fields, &field[n]))
+        if (field[n++].value.hint == TTR_HINT_ENUM || field[n - 1].value.hint == TTR_HINT_FLAGS)
+            break;
+    return n;
+}
+
 static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *text)
 {
     return layout_field_ops.label(fields, value, i, text);
@@ -345,4 +346,4 @@ static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addres
     return n;
 }
 
-const struct field_ops nettrace_field_ops = {.begin = begin, .next = next, .label = label, .frames = frames};
+const struct field_ops nettrace_field_ops = {.begin = begin, .next = next, .take = take, .label = label, .frames = frames};

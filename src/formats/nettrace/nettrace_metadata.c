@@ -9,7 +9,7 @@
  * Metadata may end behind the level: then nothing is known of the fields.
  *
  * Metadata can lie: runtimes before .NET 5 declare booleans of 4 bytes and write 1, and declare bytes of enumerations and write 4.  So a type
- * that has such fields is made in each reading; which holds is seen by the size of each payload. */
+ * that has such fields is read in each way; see nettrace_readings.c. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -25,8 +25,7 @@
 struct making {
     struct nettrace_reader *reader;
     struct cursor c;
-    unsigned lie;         /* bit 0: booleans of one byte, bit 1: bytes of four */
-    unsigned could_lie;   /* which of them matter */
+    uint8_t could_lie;    /* see nettrace_readings.c */
     bool is_second;       /* fields of the second kind */
     bool is_out_of_memory;
     const char *problem;  /* or NULL */
@@ -81,16 +80,6 @@ const struct type *nettrace_plain_type(uint32_t code)
     return code < sizeof plain / sizeof *plain && plain[code].kind != TYPE_NONE ? &plain[code] : NULL;
 }
 
-/* The type of a plain code in the reading at hand; NULL where there is none. */
-static const struct type *plain_type(struct making *making, uint32_t code)
-{
-    static const struct type boolean8 = {.kind = TYPE_BOOL, .bits = 8, .align = 3};
-    making->could_lie |= code == NETTRACE_BOOLEAN ? 1u : code == NETTRACE_U8 ? 2u : 0u;
-    if (code == NETTRACE_BOOLEAN && making->lie & 1)
-        return &boolean8;
-    return nettrace_plain_type(code == NETTRACE_U8 && making->lie & 2 ? NETTRACE_U32 : code);
-}
-
 static struct type *take_fields(struct making *making, unsigned depth);
 
 /* The type that a code begins; what follows it is at the cursor. */
@@ -104,7 +93,8 @@ static const struct type *take_type(struct making *making, uint32_t code, unsign
     if (code == NETTRACE_OBJECT)
         return take_fields(making, depth + 1);
     if (code != NETTRACE_ARRAY) {
-        const struct type *type = plain_type(making, code);
+        const struct type *type = nettrace_plain_type(code);
+        making->could_lie |= code == NETTRACE_BOOLEAN ? 1 : code == NETTRACE_U8 ? 2 : 0;
         making->problem = type ? making->problem : "a field has a type that is not known";
         return type;
     }
@@ -163,27 +153,17 @@ static struct type *take_fields(struct making *making, unsigned depth)
     return members ? new_type(making, (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n}) : NULL;
 }
 
-/* All readings of the fields at the cursor, which moves behind them. */
-static ttr_status take_readings(struct nettrace_reader *reader, struct cursor *c, bool is_second, struct nettrace_said *said)
+/* The fields at the cursor, which moves behind them. */
+static ttr_status take_all(struct nettrace_reader *reader, struct cursor *c, bool is_second, struct nettrace_said *said)
 {
     struct making making = {.reader = reader, .c = *c, .is_second = is_second};
-    said->root[0] = take_fields(&making, 0);
-    const char *problem = making.problem;
-    if (!said->root[0] && !making.is_out_of_memory)
+    said->root = take_fields(&making, 0);
+    if (!said->root && !making.is_out_of_memory)
         input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata", "the fields of \"%s\" are not decoded: %s",
-                   ttr_text_get(reader->t, said->name).p, problem ? problem : "they are not whole");
-    unsigned could_lie = making.could_lie;
-    struct cursor behind = making.c;
-    size_t readings = 1;
-    for (unsigned lie = 1; said->root[0] && lie < NETTRACE_LIES; lie++) {
-        if ((lie & could_lie) != lie)
-            continue;
-        struct making other = {.reader = reader, .c = *c, .is_second = is_second, .lie = lie};
-        said->root[readings++] = take_fields(&other, 0);
-        making.is_out_of_memory |= other.is_out_of_memory;
-    }
-    *c = behind;
-    c->failed |= !said->root[0];
+                   ttr_text_get(reader->t, said->name).p, making.problem ? making.problem : "they are not whole");
+    said->could_lie = making.could_lie;
+    *c = making.c;
+    c->failed |= !said->root;
     return making.is_out_of_memory ? fail_memory(reader->error) : TTR_OK;
 }
 
@@ -203,7 +183,7 @@ static ttr_status take_extras(struct nettrace_reader *reader, struct cursor *c, 
             said->opcode = cursor_u8(&extra);
         if (kind != NETTRACE_EXTRA_PARAMS)
             continue;
-        ttr_status status = take_readings(reader, &extra, true, said);
+        ttr_status status = take_all(reader, &extra, true, said);
         if (status != TTR_OK)
             return status;
     }
@@ -270,14 +250,14 @@ bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *s
     char text[300];
     ttr_text provider = ttr_text_get(reader->t, said->provider);
     const struct clr_event *known = clr_event_find(provider, said->id, said->version);
-    if (known && (!said->root[0] || said->root[0]->members_n == 0) && !said->name) {
+    if (known && (!said->root || said->root->members_n == 0) && !said->name) {
         const struct clr_making making = {.arena = &reader->arena, .pointer_bytes = reader->pointer_bytes, .guid_role = NETTRACE_ROLE_GUID};
         uint32_t id = intern_add(&reader->t->strings, known->name, strlen(known->name));
-        said->root[0] = clr_event_type(&making, known);
+        said->root = clr_event_type(&making, known);
         said->is_known = true;
         said->opcode = opcode_of(known->name);
         said->name = id == UINT32_MAX ? 0 : id;
-        return said->root[0] && said->name;
+        return said->root && said->name;
     }
     if (said->name)
         return true;
@@ -329,7 +309,7 @@ ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, u
     if (is_out_of_memory)
         return fail_memory(reader->error);
     if (!c->failed && cursor_left(c) >= 4)
-        status = take_readings(reader, c, false, &said);
+        status = take_all(reader, c, false, &said);
     if (status == TTR_OK && !c->failed && reader->version >= 4)
         status = take_extras(reader, c, &said);
     if (status != TTR_OK)

@@ -174,10 +174,10 @@ static ttr_status take_row(struct nettrace_reader *reader, struct cursor *row)
         struct cursor options = cursor_part(row, cursor_u16le(row));
         take_options(&options, &said);
         said.has_places = making.has_places;
-        said.root[0] = arena_take(&reader->arena, sizeof *root);
-        if (said.root[0])
-            *said.root[0] = *root;
-        making.is_out_of_memory |= !said.root[0];
+        said.root = arena_take(&reader->arena, sizeof *root);
+        if (said.root)
+            *said.root = *root;
+        making.is_out_of_memory |= !said.root;
     } else if (!making.is_out_of_memory) {
         input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-metadata", "the fields of \"%s\" are not decoded: %s",
                    ttr_text_get(reader->t, said.name).p, making.problem ? making.problem : "they are not whole");

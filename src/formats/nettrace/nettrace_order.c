@@ -190,9 +190,10 @@ static inline bool give(struct nettrace_reader *reader, struct nettrace_run *run
         return false;
     if (!run->type || run->type->number != h->metadata)
         run->type = nettrace_type_of(&reader->types, h->metadata);
-    const struct nettrace_type *type = run->type;
+    struct nettrace_type *type = run->type;
     if (NETTRACE_UNLIKELY(!type))
         return true; /* told when it was scanned */
+    type->given++;
     ttr_event *event = input_event(reader->in);
     event->time = time_of(reader, h->ticks, &event->flags);
     event->ticks = h->ticks;

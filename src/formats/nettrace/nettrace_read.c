@@ -160,6 +160,8 @@ ttr_status nettrace_next(struct input *in, ttr_error *error)
     struct nettrace_reader *reader = in->own;
     reader->error = error;
     arena_reset(&reader->scratch);
+    if (reader->is_out_of_memory)
+        return fail_memory(error);
     for (;;) {
         if (reader->order.is_giving && !nettrace_order_give(reader))
             return fail_memory(error);

@@ -1,4 +1,4 @@
-/* Types of events: what metadata say becomes a layout and a schema, once. */
+/* Types of events: what metadata say becomes a type and a schema, once. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
@@ -8,6 +8,7 @@ void nettrace_types_init(struct nettrace_reader *reader)
 {
     pairmap_init(&reader->types.sparse, &reader->t->counted);
     pairmap_init(&reader->types.known, &reader->t->counted);
+    pairmap_init(&reader->types.providers, &reader->t->counted);
 }
 
 void nettrace_types_free(struct nettrace_reader *reader)
@@ -19,7 +20,9 @@ void nettrace_types_free(struct nettrace_reader *reader)
     alloc_free(alloc, types->all, types->all_capacity, sizeof *types->all);
     alloc_free(alloc, types->dense, types->dense_n, sizeof *types->dense);
     pairmap_free(&types->sparse);
+    alloc_free(alloc, types->shown, types->shown_capacity, sizeof *types->shown);
     pairmap_free(&types->known);
+    pairmap_free(&types->providers);
 }
 
 void nettrace_types_forget(struct nettrace_reader *reader)
@@ -58,31 +61,6 @@ static bool put(struct nettrace_reader *reader, uint32_t number, uint32_t index)
     return true;
 }
 
-static void place(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run)
-{
-    (void)schema;
-    run->bits = bits_over(event->payload, 0, (uint64_t)event->payload_size * 8);
-}
-
-static ttr_status compile(struct nettrace_reader *reader, struct nettrace_type *type, const struct nettrace_said *said, uint64_t offset)
-{
-    for (unsigned i = 0; i < NETTRACE_LIES && said->root[i]; i++) {
-        struct layout_spec spec = {.t = reader->t, .arena = &reader->arena, .root = {[ROOT_PAYLOAD] = said->root[i]}, .shows_hidden = true};
-        ttr_error error = {0};
-        type->reading[i] = layout_compile(&spec, &error);
-        if (type->reading[i])
-            continue;
-        if (error.status == TTR_E_NOMEM)
-            return fail_memory(reader->error);
-        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-metadata", "the fields of \"%s\" cannot be decoded: %s",
-                   ttr_text_get(reader->t, type->name).p, error.text);
-        break;
-    }
-    type->base.layout = type->reading[0];
-    type->may_lie = type->reading[0] && type->reading[1];
-    return TTR_OK;
-}
-
 uint8_t nettrace_level(uint32_t level)
 {
     static const uint8_t levels[] = {TTR_LEVEL_NONE, TTR_LEVEL_FATAL, TTR_LEVEL_ERROR, TTR_LEVEL_WARNING, TTR_LEVEL_INFO, TTR_LEVEL_DEBUG};
@@ -97,13 +75,23 @@ static bool is_sample(const struct nettrace_reader *reader, const struct nettrac
     return said->id == 0 && provider.n == sizeof sampler - 1 && memcmp(provider.p, sampler, provider.n) == 0;
 }
 
+/* The index of a provider, the next one where it is new; UINT32_MAX when memory is out. */
+static uint32_t index_of(struct nettrace_types *types, ttr_id provider)
+{
+    const uint32_t *known = pairmap_get(&types->providers, provider, 0);
+    uint32_t index = known ? *known : (uint32_t)types->providers.used;
+    return known || pairmap_put(&types->providers, provider, 0, index) ? index : UINT32_MAX;
+}
+
 static ttr_status make(struct nettrace_reader *reader, const struct nettrace_said *said, uint64_t offset, uint32_t *index)
 {
     struct nettrace_types *types = &reader->types;
     struct nettrace_type *type = arena_take(&reader->arena, sizeof *type);
-    if (!type || !alloc_reserve(&reader->t->counted, (void **)&types->all, &types->all_capacity, types->all_n + 1, sizeof *types->all))
+    struct nettrace_readings *readings = arena_take(&reader->arena, sizeof *readings);
+    if (!type || !readings || !alloc_reserve(&reader->t->counted, (void **)&types->all, &types->all_capacity, types->all_n + 1, sizeof *types->all))
         return fail_memory(reader->error);
-    *type = (struct nettrace_type){.base = {.scratch = &reader->scratch, .place = place}, .reader = reader, .name = said->name,
+    *readings = (struct nettrace_readings){.root = said->root, .offset = offset, .could_lie = said->could_lie};
+    *type = (struct nettrace_type){.reader = reader, .readings = readings, .id = said->id, .version = said->version, .name = said->name,
                                    .provider = said->provider, .keyword = said->keyword, .level = nettrace_level(said->level),
                                    .opcode = said->opcode, .has_places = said->has_places, .number = said->number};
     type->symbols = nettrace_symbols_kind(ttr_text_get(reader->t, said->provider), said->id);
@@ -113,13 +101,13 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
     type->task = activity_task(reader->t, said->name);
     if (!type->task)
         return fail_memory(reader->error);
-    ttr_status status = compile(reader, type, said, offset);
-    if (status != TTR_OK)
-        return status;
     type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops, .own = type, .format = reader->in->format});
     if (!type->schema)
         return fail_memory(reader->error);
-    *index = (uint32_t)types->all_n;
+    *index = type->index = (uint32_t)types->all_n;
+    type->provider_index = index_of(types, said->provider);
+    if (type->provider_index == UINT32_MAX)
+        return fail_memory(reader->error);
     types->all[types->all_n++] = type;
     return TTR_OK;
 }
