@@ -62,8 +62,10 @@ enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page, struct rin
         uint32_t head = load_u32(page->p, page->is_big_endian);
         uint32_t type = page->is_big_endian ? head >> DELTA_BITS : head & 31u;
         uint32_t delta = page->is_big_endian ? head & DELTA_MASK : head >> 5;
-        if (type == TYPE_PADDING && delta == 0)
+        if (type == TYPE_PADDING && delta == 0) {
+            page->p = page->end;
             return RING_BUFFER_END;
+        }
         if (type > 0 && type < TYPE_PADDING) {
             size_t n = (size_t)type * 4;
             if (n > left - 4)

@@ -11,7 +11,7 @@
 #include <tracetta/event.h>
 
 #include "base/buffer.h"
-#include "pipeline/spill.h"
+#include "base/spill.h"
 
 struct run {
     uint64_t at, end; /* in the file */

@@ -1,6 +1,6 @@
-/* Unlinked temporary files in $TMPDIR, or /tmp.  The only place where the pipeline touches the system.
+/* Unlinked temporary files in $TMPDIR, or /tmp.  Sorting and formats that cannot be read from a pipe use them.
  * Left out: encryption, and compression (sorted runs are read once; the disk is rarely what limits). */
-#include "pipeline/spill.h"
+#include "base/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +24,10 @@ static ttr_status open_file(struct spill *spill, ttr_error *error)
         return TTR_OK;
     /* Not every file system has files without names. */
     if (snprintf(path, sizeof path, "%s/tracetta-XXXXXX", folder()) >= (int)sizeof path)
-        return fail_sys(error, ENAMETOOLONG, NO_OFFSET, "no temporary file for sorting in TMPDIR");
+        return fail_sys(error, ENAMETOOLONG, NO_OFFSET, "no temporary file in TMPDIR");
     spill->file = mkostemp(path, O_CLOEXEC);
     if (spill->file < 0)
-        return fail_sys(error, errno, NO_OFFSET, "no temporary file for sorting in %s; set TMPDIR to a folder that can be written",
+        return fail_sys(error, errno, NO_OFFSET, "no temporary file in %s; set TMPDIR to a folder that can be written",
                         folder());
     (void)unlink(path);
     return TTR_OK;
@@ -47,7 +47,7 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
             continue;
         if (done <= 0)
             return fail_sys(error, done < 0 ? errno : ENOSPC, NO_OFFSET,
-                            "the temporary file for sorting in %s cannot grow past %llu bytes; set TMPDIR to a folder with room",
+                            "the temporary file in %s cannot grow past %llu bytes; set TMPDIR to a folder with room",
                             folder(), (unsigned long long)spill->end);
         from += done;
         n -= (size_t)done;
@@ -64,7 +64,7 @@ ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
-            return fail_sys(error, done < 0 ? errno : EIO, NO_OFFSET, "the temporary file for sorting cannot be read back");
+            return fail_sys(error, done < 0 ? errno : EIO, NO_OFFSET, "the temporary file cannot be read back");
         into += done;
         n -= (size_t)done;
         at += (uint64_t)done;

@@ -1,6 +1,6 @@
 /* A temporary file without a name, for what does not fit in memory.  It is gone when it is closed, however the program ends. */
-#ifndef TRACETTA_PIPELINE_SPILL_H
-#define TRACETTA_PIPELINE_SPILL_H
+#ifndef TRACETTA_BASE_SPILL_H
+#define TRACETTA_BASE_SPILL_H
 
 #include <tracetta/error.h>
 

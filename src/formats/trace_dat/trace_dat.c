@@ -1,0 +1,24 @@
+/* trace.dat as a format: what it is called, what it can do.  The reader's parts are in trace_dat.h. */
+#include "formats/trace_dat/trace_dat.h"
+
+/* The magic, and what stands behind the version: byte order and size of `long`. */
+static unsigned bid(const struct peek *peek)
+{
+    struct tracing_data data = {0};
+    struct cursor c = cursor_over(peek->bytes, peek->n, 0);
+    return tracing_data_head(&data, &c) ? 8 * TRACING_DATA_MAGIC_BYTES + 16 : 0;
+}
+
+const struct format format_trace_dat = {
+    .name = "trace_dat",
+    .title = "trace-cmd",
+    .extensions = "dat",
+    .spec = "6, 7",
+    .abilities = TTR_FORMAT_READS,
+    .order = TTR_ORDER_TIME,
+    .bid = bid,
+    .reader_size = sizeof(struct trace_dat_reader),
+    .open = trace_dat_open,
+    .next = trace_dat_next,
+    .close = trace_dat_close,
+};

@@ -1,0 +1,75 @@
+/* Bytes of anywhere in the file. */
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/status.h"
+#include "formats/trace_dat/trace_dat.h"
+
+#define HOLD_BYTES ((size_t)1 << 20)
+
+/* Keeps what comes through a pipe or a decoder in a temporary file. */
+static ttr_status keep_all(struct trace_dat_reader *reader)
+{
+    struct input *in = reader->in;
+    for (uint64_t at = 0;;) {
+        ttr_status status = input_fill(in, at, HOLD_BYTES, reader->error);
+        if (status != TTR_OK)
+            return status;
+        if (in->window.n == 0)
+            return TTR_OK;
+        status = spill_append(&reader->spill, in->window.bytes, in->window.n, reader->error);
+        if (status != TTR_OK)
+            return status;
+        at = in->window.offset + in->window.n;
+        reader->size = at;
+        if (!context_goes_on(reader->t)) {
+            input_note(in, TTR_NOTE_REMARK, at, "trace_dat.ended-early", "reading was ended before all of the file was there");
+            return TTR_OK;
+        }
+    }
+}
+
+ttr_status trace_dat_hold(struct trace_dat_reader *reader)
+{
+    struct input *in = reader->in;
+    if (!source_is_seekable(in->source))
+        return keep_all(reader);
+    reader->size = source_disk_size(in->source);
+    return TTR_OK;
+}
+
+ttr_status trace_dat_copy(struct trace_dat_reader *reader, uint64_t offset, void *to, size_t n, size_t *got)
+{
+    uint64_t left = offset < reader->size ? reader->size - offset : 0;
+    *got = n < left ? n : (size_t)left;
+    if (*got == 0)
+        return TTR_OK;
+    if (reader->spill.file >= 0)
+        return spill_read(&reader->spill, offset, to, *got, reader->error);
+    int64_t copied = source_peek_at(reader->in->source, offset, to, *got, reader->error);
+    if (copied < 0)
+        return TTR_E_IO;
+    *got = (size_t)copied;
+    return TTR_OK;
+}
+
+ttr_status trace_dat_load(struct trace_dat_reader *reader, uint64_t offset, uint64_t n)
+{
+    uint64_t left = offset < reader->size ? reader->size - offset : 0;
+    size_t want = (size_t)(n < left ? n : left), got = 0;
+    buffer_clear(&reader->bytes);
+    uint8_t *to = buffer_room(&reader->bytes, want + 1);
+    if (!to)
+        return fail_memory(reader->error);
+    ttr_status status = trace_dat_copy(reader, offset, to, want, &got);
+    buffer_filled(&reader->bytes, got);
+    return status;
+}
+
+bool trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n, void *to, size_t to_n)
+{
+    if (strcmp(reader->compression, "zstd") == 0)
+        return ZSTD_decompress(to, to_n, from, from_n) == to_n;
+    uLongf n = to_n;
+    return strcmp(reader->compression, "zlib") == 0 && uncompress(to, &n, from, from_n) == Z_OK && n == to_n;
+}

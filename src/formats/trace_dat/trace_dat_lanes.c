@@ -1,0 +1,187 @@
+/* Pages of one CPU, one behind another. */
+#include <inttypes.h>
+
+#include "base/status.h"
+#include "formats/trace_dat/trace_dat.h"
+
+#define BUFFERS_BYTES ((size_t)8 << 20) /* of all lanes together, if they are many */
+#define BUFFER_BYTES ((size_t)256 << 10) /* of one */
+
+ttr_status trace_dat_lane_add(struct trace_dat_reader *reader, const struct trace_dat_lane *lane, ttr_text buffer)
+{
+    struct input *in = reader->in;
+    if (lane->left == 0)
+        return TTR_OK;
+    if (lane->page_bytes < 64 || lane->page_bytes > TRACE_DAT_PAGE_MAX)
+        return input_damage(in, lane->at, lane->left, "trace_dat.bad-page-size", reader->error, "pages of %u bytes cannot be; CPU %u is not read",
+                            lane->page_bytes, lane->cpu);
+    uint64_t room = lane->at < reader->size ? reader->size - lane->at : 0;
+    ttr_id name = buffer.n ? ttr_text_add(reader->t, buffer.p, buffer.n) : 0;
+    ttr_id track = context_add_track(reader->t, &(ttr_track){.number = lane->cpu, .name = name, .source = in->id});
+    if (!track || (buffer.n && !name) ||
+        !alloc_reserve(&reader->t->counted, (void **)&reader->lane, &reader->lanes_capacity, reader->lanes_n + 1, sizeof *reader->lane))
+        return fail_memory(reader->error);
+    struct trace_dat_lane *added = &reader->lane[reader->lanes_n++];
+    *added = *lane;
+    added->track = track;
+    added->is_stuck = true;
+    if (lane->left <= room)
+        return TTR_OK;
+    added->left = room;
+    return input_damage(in, reader->size, 0, "trace_dat.cut", reader->error,
+                        "the file ends inside the events of CPU %u: %" PRIu64 " of %" PRIu64 " bytes are there", lane->cpu, room, lane->left);
+}
+
+static struct ring_buffer_layout layout_of(const struct trace_dat_reader *reader)
+{
+    return (struct ring_buffer_layout){reader->data.is_big_endian, reader->data.commit_bytes, reader->data.page_data};
+}
+
+/* Begins the next page in the buffer that is good; false: none is left, or one is not. */
+static bool begin_page(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
+{
+    struct ring_buffer_layout layout = layout_of(reader);
+    size_t left = lane->n - lane->next, n = left < lane->page_bytes ? left : lane->page_bytes;
+    if (n == 0 || !ring_buffer_begin(&layout, lane->buffer + lane->next, n, &lane->page))
+        return false;
+    lane->next += n;
+    return true;
+}
+
+bool trace_dat_lane_next(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
+{
+    lane->is_gap = false;
+    for (;;) {
+        enum ring_buffer_step step = ring_buffer_next(&lane->page, &lane->event);
+        if (step == RING_BUFFER_EVENT)
+            return true;
+        if (step == RING_BUFFER_DAMAGED || !begin_page(reader, lane))
+            break;
+        if (lane->page.is_lossy) {
+            lane->is_gap = true;
+            lane->event = (struct ring_buffer_event){.time = lane->page.time};
+            return true;
+        }
+    }
+    lane->is_stuck = true;
+    return false;
+}
+
+static ttr_status make_room(struct trace_dat_reader *reader, struct trace_dat_lane *lane, size_t n)
+{
+    return alloc_reserve(&reader->t->counted, (void **)&lane->buffer, &lane->capacity, n, 1) ? TTR_OK : fail_memory(reader->error);
+}
+
+static ttr_status read_plain(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
+{
+    size_t share = BUFFERS_BYTES / reader->lanes_n, most = share < BUFFER_BYTES ? share : BUFFER_BYTES;
+    size_t want = most / lane->page_bytes * lane->page_bytes;
+    want = want ? want : lane->page_bytes;
+    want = lane->left < want ? (size_t)lane->left : want;
+    ttr_status status = make_room(reader, lane, want);
+    if (status == TTR_OK)
+        status = trace_dat_copy(reader, lane->at, lane->buffer, want, &lane->n);
+    lane->offset = lane->at;
+    lane->at += lane->n;
+    lane->left = lane->n ? lane->left - lane->n : 0;
+    return status;
+}
+
+/* A number of four bytes at the lane's place; false at its end. */
+static ttr_status take_u32(struct trace_dat_reader *reader, struct trace_dat_lane *lane, uint32_t *value, bool *is_there)
+{
+    uint8_t bytes[4];
+    size_t got = 0;
+    ttr_status status = lane->left >= sizeof bytes ? trace_dat_copy(reader, lane->at, bytes, sizeof bytes, &got) : TTR_OK;
+    struct cursor c = cursor_over(bytes, got, lane->at);
+    *value = (uint32_t)tracing_data_number(&reader->data, &c, 4);
+    *is_there = !c.failed;
+    lane->at += got;
+    lane->left -= got;
+    return status;
+}
+
+/* All that is left of a lane cannot be read. */
+static ttr_status give_up(struct trace_dat_reader *reader, struct trace_dat_lane *lane, const char *why)
+{
+    uint64_t left = lane->left;
+    lane->left = 0;
+    lane->chunks = 0;
+    return input_damage(reader->in, lane->at, left, "trace_dat.bad-chunk", reader->error, "CPU %u ends here: %s", lane->cpu, why);
+}
+
+static ttr_status read_chunk(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
+{
+    uint32_t packed, whole;
+    bool is_there = true;
+    ttr_status status = lane->is_begun ? TTR_OK : take_u32(reader, lane, &lane->chunks, &is_there);
+    lane->is_begun = true;
+    if (status != TTR_OK || (is_there && lane->chunks == 0)) {
+        lane->left = 0;
+        return status;
+    }
+    if (is_there)
+        status = take_u32(reader, lane, &packed, &is_there);
+    if (status == TTR_OK && is_there)
+        status = take_u32(reader, lane, &whole, &is_there);
+    if (status != TTR_OK)
+        return status;
+    if (!is_there || packed > lane->left)
+        return give_up(reader, lane, "the next chunk is not whole");
+    if (whole > TRACE_DAT_CHUNK_MAX)
+        return give_up(reader, lane, "a chunk of more than 16 MiB is none");
+    status = make_room(reader, lane, (size_t)whole + 1);
+    if (status == TTR_OK)
+        status = trace_dat_load(reader, lane->at, packed);
+    if (status != TTR_OK)
+        return status;
+    lane->offset = lane->at;
+    lane->at += packed;
+    lane->left -= packed;
+    lane->chunks--;
+    if (trace_dat_inflate(reader, reader->bytes.bytes, reader->bytes.n, lane->buffer, whole))
+        lane->n = whole;
+    else
+        status = input_damage(reader->in, lane->offset, packed, "trace_dat.bad-compression", reader->error,
+                              "a chunk of CPU %u cannot be decompressed by %s; reading goes on with the next", lane->cpu, reader->compression);
+    return status;
+}
+
+/* Tells of what cannot be read, and passes over it: the rest of a page, or a page. */
+static ttr_status pass_damage(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
+{
+    size_t rest = (size_t)(lane->page.end - lane->page.p), left = lane->n - lane->next;
+    if (rest) {
+        uint64_t offset = lane->is_compressed ? lane->offset : lane->offset + (uint64_t)(lane->page.p - lane->buffer);
+        lane->page.p = lane->page.end;
+        return input_damage(reader->in, offset, rest, "trace_dat.bad-event", reader->error,
+                            "an event of CPU %u reaches over the end of its page; reading goes on with the next page", lane->cpu);
+    }
+    size_t n = left < lane->page_bytes ? left : lane->page_bytes;
+    uint64_t offset = lane->is_compressed ? lane->offset : lane->offset + lane->next;
+    lane->next += n;
+    return input_damage(reader->in, offset, n, "trace_dat.bad-page", reader->error, "a page of CPU %u has more bytes than it can; reading goes on with the next",
+                        lane->cpu);
+}
+
+ttr_status trace_dat_lane_go(struct trace_dat_reader *reader, struct trace_dat_lane *lane, bool *has_event)
+{
+    ttr_status status = TTR_OK;
+    *has_event = true;
+    lane->is_stuck = false;
+    while (status == TTR_OK) {
+        if (trace_dat_lane_next(reader, lane))
+            return TTR_OK;
+        if (lane->page.p < lane->page.end || lane->next < lane->n) {
+            status = pass_damage(reader, lane);
+            continue;
+        }
+        lane->n = lane->next = 0;
+        lane->page = (struct ring_buffer_page){0};
+        if (lane->left == 0)
+            break;
+        status = lane->is_compressed ? read_chunk(reader, lane) : read_plain(reader, lane);
+    }
+    *has_event = false;
+    return status;
+}

@@ -1,0 +1,153 @@
+/* What options say, of both versions. */
+#include <inttypes.h>
+
+#include "base/number.h"
+#include "base/status.h"
+#include "formats/trace_dat/trace_dat.h"
+
+ttr_text trace_dat_string(struct cursor *c)
+{
+    size_t left = cursor_left(c);
+    const uint8_t *zero = left ? memchr(c->p, 0, left) : NULL;
+    ttr_text text = {(const char *)c->p, zero ? (size_t)(zero - c->p) : left};
+    (void)cursor_skip(c, text.n + (zero != NULL));
+    return text;
+}
+
+void trace_dat_clock(struct trace_dat_reader *reader, ttr_text text)
+{
+    const char *begin = text.n ? memchr(text.p, '[', text.n) : NULL;
+    if (begin) {
+        size_t left = text.n - (size_t)(begin + 1 - text.p);
+        const char *end = memchr(begin + 1, ']', left);
+        text = (ttr_text){begin + 1, end ? (size_t)(end - begin - 1) : left};
+    }
+    while (text.n && (text.p[text.n - 1] == '\n' || text.p[text.n - 1] == ' '))
+        text.n--;
+    if (text.n == 0 || text.n >= sizeof reader->said.clock)
+        return;
+    memcpy(reader->said.clock, text.p, text.n);
+    reader->said.clock[text.n] = 0;
+}
+
+/* "0x1f", "-12": as C reads numbers; false when it is none. */
+static bool take_number(ttr_text text, int64_t *value)
+{
+    bool is_negative = text.n && text.p[0] == '-';
+    size_t i = is_negative || (text.n && text.p[0] == '+') ? 1 : 0;
+    unsigned base = text.n - i > 2 && text.p[i] == '0' && (text.p[i + 1] | 32) == 'x' ? 16 : 10;
+    uint64_t sum = 0;
+    size_t digits = 0;
+    for (i += base == 16 ? 2 : 0; i < text.n; i++, digits++) {
+        unsigned char c = (unsigned char)(text.p[i] | 32);
+        unsigned digit = text.p[i] >= '0' && text.p[i] <= '9' ? (unsigned)(text.p[i] - '0') : c >= 'a' && c <= 'f' ? c - 'a' + 10u : 16u;
+        if (digit >= base)
+            break;
+        if (__builtin_mul_overflow(sum, base, &sum) || __builtin_add_overflow(sum, digit, &sum))
+            return false;
+    }
+    *value = is_negative ? -(int64_t)sum : (int64_t)sum;
+    return digits > 0 && sum <= INT64_MAX;
+}
+
+static void take_shift(struct trace_dat_reader *reader, struct cursor *c, int64_t unit, const char *what)
+{
+    uint64_t offset = c->offset;
+    int64_t value, ns;
+    if (!take_number(trace_dat_string(c), &value) || __builtin_mul_overflow(value, unit, &ns) ||
+        __builtin_add_overflow(reader->said.add_ns, ns, &reader->said.add_ns)) {
+        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.bad-option", "the %s is no number; times are given without it", what);
+        return;
+    }
+    reader->said.is_dated |= unit != 1;
+}
+
+/* Multiplier and shift by which ticks of the processor become nanoseconds. */
+static void take_tsc(struct trace_dat_reader *reader, struct cursor *c)
+{
+    uint64_t offset = c->offset;
+    uint32_t multiplier = (uint32_t)tracing_data_number(&reader->data, c, 4), shift = (uint32_t)tracing_data_number(&reader->data, c, 4);
+    if (c->failed || multiplier == 0 || shift > 63) {
+        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.bad-option", "the factor of the clock cannot be; times are in its ticks");
+        return;
+    }
+    reader->said.multiplier = multiplier;
+    reader->said.shift = shift;
+}
+
+static bool add_text(struct trace_dat_reader *reader, const char *name, ttr_text text)
+{
+    while (text.n && text.p[text.n - 1] == '\n')
+        text.n--;
+    return context_add_attribute(reader->t, reader->in->id, name, &(ttr_value){.type = TTR_TYPE_TEXT, .v.text = text});
+}
+
+/* The number behind "\nKEY: " in the statistics of a CPU's buffer. */
+static uint64_t statistic(ttr_text text, const char *key)
+{
+    const char *at = text.n ? memmem(text.p, text.n, key, strlen(key)) : NULL;
+    uint64_t value = 0;
+    if (!at)
+        return 0;
+    at += strlen(key);
+    size_t n = 0, left = text.n - (size_t)(at - text.p);
+    while (n < left && at[n] >= '0' && at[n] <= '9')
+        n++;
+    return n && number_get_u64(at, n, &value) ? value : 0;
+}
+
+/* "CPU: 0", and behind it what tracefs' per_cpu/cpu0/stats says. */
+static void take_statistics(struct trace_dat_reader *reader, struct cursor *c)
+{
+    uint64_t offset = c->offset;
+    ttr_text text = trace_dat_string(c);
+    uint64_t overrun = statistic(text, "\noverrun: "), dropped = statistic(text, "\ndropped events: ");
+    if (overrun || dropped)
+        input_note(reader->in, TTR_NOTE_REMARK, offset, "trace_dat.kernel-lost",
+                   "the kernel says that on CPU %" PRIu64 " it overwrote %" PRIu64 " events before they were read, and dropped %" PRIu64,
+                   statistic(text, "CPU: "), overrun, dropped);
+}
+
+ttr_status trace_dat_option(struct trace_dat_reader *reader, unsigned option, struct cursor c)
+{
+    bool is_fine = true;
+    switch (option) {
+    case TRACE_DAT_DATE:
+        take_shift(reader, &c, 1000, "date");
+        break;
+    case TRACE_DAT_OFFSET:
+        take_shift(reader, &c, 1, "offset of times");
+        break;
+    case TRACE_DAT_TSC2NSEC:
+        take_tsc(reader, &c);
+        break;
+    case TRACE_DAT_CPUSTAT:
+        take_statistics(reader, &c);
+        break;
+    case TRACE_DAT_TRACECLOCK:
+        reader->said.has_clock = true;
+        trace_dat_clock(reader, trace_dat_string(&c));
+        break;
+    case TRACE_DAT_CPUCOUNT:
+        reader->said.cpus = (uint32_t)tracing_data_number(&reader->data, &c, 4);
+        break;
+    case TRACE_DAT_UNAME:
+        is_fine = add_text(reader, "uname", trace_dat_string(&c));
+        break;
+    case TRACE_DAT_VERSION:
+        is_fine = add_text(reader, "trace_cmd_version", trace_dat_string(&c));
+        break;
+    case TRACE_DAT_TIME_SHIFT:
+        reader->said.is_guest = true;
+        break;
+    case TRACE_DAT_TRACEID: {
+        uint64_t id = tracing_data_number(&reader->data, &c, 8);
+        is_fine = c.failed || context_add_attribute(reader->t, reader->in->id, "trace_id",
+                                                    &(ttr_value){.type = TTR_TYPE_UINT, .bits = 64, .base = 16, .v.u = id});
+        break;
+    }
+    default:
+        break;
+    }
+    return is_fine ? TTR_OK : fail_memory(reader->error);
+}

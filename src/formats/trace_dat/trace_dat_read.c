@@ -1,0 +1,255 @@
+/* Opening, and events of all CPUs by time. */
+#include "base/clockmath.h"
+#include "base/status.h"
+#include "formats/trace_dat/trace_dat.h"
+
+/* --- Events --- */
+
+static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+{
+    (void)own;
+    return (struct tracepoint_raw){event->payload, event->payload_size};
+}
+
+static const struct tracepoint_container container = {.raw = raw_of};
+
+/* Ticks as nanoseconds: unchanged, or by the factor of the processor's clock. */
+static int64_t time_of(const struct trace_dat_reader *reader, uint64_t ticks, bool *clamped)
+{
+    unsigned __int128 ns = ticks;
+    if (reader->said.multiplier)
+        ns = ns * reader->said.multiplier >> reader->said.shift;
+    *clamped |= ns > INT64_MAX;
+    return clockmath_add(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, reader->said.add_ns, clamped);
+}
+
+static ttr_id thread_of(struct trace_dat_reader *reader, int32_t pid)
+{
+    uint32_t slot = (uint32_t)pid % TRACE_DAT_RECENT;
+    if (reader->recent[slot].thread == 0 || reader->recent[slot].pid != pid) {
+        reader->recent[slot].thread = context_thread_by_tid(reader->t, reader->in->id, (uint64_t)(int64_t)pid);
+        reader->recent[slot].pid = pid;
+    }
+    return reader->recent[slot].thread;
+}
+
+static void give_place(struct trace_dat_reader *reader, const struct trace_dat_lane *lane, ttr_event *event)
+{
+    bool clamped = false;
+    event->ticks = lane->event.time;
+    event->time = time_of(reader, lane->event.time, &clamped);
+    event->flags = TTR_EVENT_HAS_CPU | (clamped ? TTR_EVENT_CLAMPED : 0);
+    event->cpu = lane->cpu;
+    event->track = lane->track;
+    event->offset = lane->offset;
+    if (!lane->is_compressed && lane->event.p)
+        event->offset += (uint64_t)(lane->event.p - lane->buffer);
+}
+
+/* Gives the next event of a lane. */
+static bool give(struct trace_dat_reader *reader, const struct trace_dat_lane *lane)
+{
+    struct input *in = reader->in;
+    ttr_event *event = input_event(in);
+    give_place(reader, lane, event);
+    if (lane->event.time < reader->last)
+        input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.backward", "the time of an event of CPU %u is before that of the one before it", lane->cpu);
+    reader->last = lane->event.time;
+    if (lane->is_gap) {
+        event->kind = TTR_KIND_GAP;
+        event->link = lane->page.lost;
+        return true;
+    }
+    struct tracepoint_raw raw = {lane->event.p, lane->event.n};
+    uint32_t id;
+    int32_t pid;
+    const char *why;
+    bool is_known = tracepoint_common(reader->data.all, raw, &id, &pid);
+    event->payload = raw.p;
+    event->payload_size = (uint32_t)raw.n;
+    event->thread = is_known ? thread_of(reader, pid) : 0;
+    if ((is_known && !event->thread) ||
+        !tracepoint_take(reader->data.all, is_known ? tracepoints_find(reader->data.all, id) : NULL, raw, event, &why))
+        return false;
+    if (why)
+        input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.event", "an event of number %u: %s; it is given as far as it goes", id, why);
+    return true;
+}
+
+/* --- Order: a heap of lanes by the time of their next events; equal times by CPU --- */
+
+static bool is_before(const struct trace_dat_reader *reader, uint32_t a, uint32_t b)
+{
+    uint64_t x = reader->lane[a].event.time, y = reader->lane[b].event.time;
+    return x < y || (x == y && a < b);
+}
+
+static void sift_down(struct trace_dat_reader *reader)
+{
+    uint32_t *heap = reader->heap, moved = heap[0];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < reader->heap_n; at = child) {
+        if (child + 1 < reader->heap_n && is_before(reader, heap[child + 1], heap[child]))
+            child++;
+        if (!is_before(reader, heap[child], moved))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moved;
+}
+
+static void heap_add(struct trace_dat_reader *reader, uint32_t lane)
+{
+    size_t at = reader->heap_n++;
+    for (; at > 0 && is_before(reader, lane, reader->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        reader->heap[at] = reader->heap[(at - 1) / 2];
+    reader->heap[at] = lane;
+}
+
+/* Lets every lane that is stuck go on; those that have events are in the heap then. */
+static ttr_status go_on(struct trace_dat_reader *reader)
+{
+    for (uint32_t i = 0; i < reader->lanes_n; i++) {
+        bool has_event;
+        if (!reader->lane[i].is_stuck)
+            continue;
+        ttr_status status = trace_dat_lane_go(reader, &reader->lane[i], &has_event);
+        if (status != TTR_OK)
+            return status;
+        if (has_event)
+            heap_add(reader, i);
+    }
+    return TTR_OK;
+}
+
+ttr_status trace_dat_next(struct input *in, ttr_error *error)
+{
+    struct trace_dat_reader *reader = in->own;
+    reader->error = error;
+    ttr_status status = go_on(reader);
+    if (status != TTR_OK)
+        return status;
+    while (in->n < in->batch && reader->heap_n) {
+        struct trace_dat_lane *lane = &reader->lane[reader->heap[0]];
+        if (!give(reader, lane))
+            return fail_memory(error);
+        if (trace_dat_lane_next(reader, lane)) {
+            sift_down(reader);
+            continue;
+        }
+        reader->heap[0] = reader->heap[--reader->heap_n];
+        if (reader->heap_n)
+            sift_down(reader);
+        break; /* its next page may take the place of the one that these events are in */
+    }
+    return in->n ? TTR_OK : TTR_END;
+}
+
+/* --- Opening --- */
+
+static void tell_odd(void *own, uint64_t offset, const char *what)
+{
+    struct trace_dat_reader *reader = own;
+    input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.format", "%s", what);
+}
+
+static bool counts_nanoseconds(const char *clock)
+{
+    static const char *const names[] = {"", "local", "global", "uptime", "perf", "boot", "tai", "tsc2nsec"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(clock, names[i]) == 0)
+            return true;
+    return strncmp(clock, "mono", 4) == 0;
+}
+
+static ttr_status set_clock(struct trace_dat_reader *reader)
+{
+    struct trace_dat_said *said = &reader->said;
+    if (!said->multiplier && !counts_nanoseconds(said->clock))
+        input_note(reader->in, TTR_NOTE_REMARK, 0, "trace_dat.clock", "the clock \"%s\" does not count nanoseconds; its ticks are given as if they were",
+                   said->clock);
+    if (said->is_guest)
+        input_note(reader->in, TTR_NOTE_REMARK, 0, "trace_dat.guest",
+                   "the trace of a guest that tells how its times become those of its host: they are given by the guest's clock");
+    unsigned __int128 frequency = said->multiplier ? ((unsigned __int128)1000000000 << said->shift) / said->multiplier : 1000000000;
+    ttr_clock clock = {.name = said->clock[0] ? said->clock : "local", .is_anchored = said->is_dated, .anchor_ns = said->add_ns,
+                       .frequency = frequency > INT64_MAX ? INT64_MAX : (uint64_t)frequency};
+    return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
+}
+
+static ttr_status tell_about(struct trace_dat_reader *reader)
+{
+    struct { const char *name; uint64_t value; } numbers[] = {
+        {"page_size", reader->data.page_bytes}, {"long_size", reader->data.long_bytes}, {"cpus", reader->said.cpus}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].value && !context_add_attribute(reader->t, reader->in->id, numbers[i].name,
+                                                       &(ttr_value){.type = TTR_TYPE_UINT, .v.u = numbers[i].value}))
+            return fail_memory(reader->error);
+    ttr_text compression = {reader->compression, strlen(reader->compression)};
+    if (compression.n && !context_add_attribute(reader->t, reader->in->id, "compression", &(ttr_value){.type = TTR_TYPE_TEXT, .v.text = compression}))
+        return fail_memory(reader->error);
+    return TTR_OK;
+}
+
+static ttr_status take_head(struct trace_dat_reader *reader)
+{
+    struct input *in = reader->in;
+    ttr_status status = trace_dat_load(reader, 0, 64);
+    if (status != TTR_OK)
+        return status;
+    struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
+    bool is_fine = tracing_data_head(&reader->data, &c);
+    const char *version = reader->data.version;
+    if (!is_fine)
+        return fail(reader->error, TTR_E_UNSUPPORTED, c.offset, "expected the head of a trace.dat: version, byte order, size of a long, size of a page");
+    bool is_7 = strcmp(version, "7") == 0;
+    if (!is_7 && strcmp(version, "6") != 0)
+        return fail(reader->error, TTR_E_UNSUPPORTED, TRACING_DATA_MAGIC_BYTES, "a trace.dat of version \"%s\"; versions 6 and 7 are known", version);
+    in->version = is_7 ? "7" : "6";
+    reader->data.all = tracepoints_new(&(struct tracepoints_spec){.t = reader->t, .format = &format_trace_dat, .container = &container, .own = reader,
+        .source = in->id, .is_big_endian = reader->data.is_big_endian, .long_bytes = reader->data.long_bytes});
+    if (!reader->data.all)
+        return fail_memory(reader->error);
+    return is_7 ? trace_dat_head7(reader) : trace_dat_head6(reader);
+}
+
+ttr_status trace_dat_open(struct input *in, ttr_error *error)
+{
+    struct trace_dat_reader *reader = in->own;
+    reader->in = in;
+    reader->t = in->base.t;
+    reader->error = error;
+    reader->data.odd = tell_odd;
+    reader->data.own = reader;
+    spill_init(&reader->spill);
+    buffer_init(&reader->bytes, &reader->t->counted);
+    buffer_init(&reader->inflated, &reader->t->counted);
+    ttr_status status = trace_dat_hold(reader);
+    if (status == TTR_OK)
+        status = take_head(reader);
+    if (status == TTR_OK)
+        status = set_clock(reader);
+    if (status == TTR_OK)
+        status = tell_about(reader);
+    if (status == TTR_OK && reader->lanes_n) {
+        reader->heap = alloc_zero(&reader->t->counted, reader->lanes_n, sizeof *reader->heap);
+        status = reader->heap ? TTR_OK : fail_memory(error);
+    }
+    return status;
+}
+
+void trace_dat_close(struct input *in)
+{
+    struct trace_dat_reader *reader = in->own;
+    const struct alloc *alloc = &in->base.t->counted;
+    if (!reader->in)
+        return;
+    for (size_t i = 0; i < reader->lanes_n; i++)
+        alloc_free(alloc, reader->lane[i].buffer, reader->lane[i].capacity, 1);
+    alloc_free(alloc, reader->heap, reader->heap ? reader->lanes_n : 0, sizeof *reader->heap);
+    alloc_free(alloc, reader->lane, reader->lanes_capacity, sizeof *reader->lane);
+    buffer_free(&reader->bytes);
+    buffer_free(&reader->inflated);
+    tracepoints_free(reader->data.all);
+    spill_close(&reader->spill);
+}

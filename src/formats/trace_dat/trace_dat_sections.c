@@ -1,0 +1,183 @@
+/* Version 7: options tell where sections are, the description of tracepoints among them. */
+#include "base/status.h"
+#include "formats/trace_dat/trace_dat.h"
+
+/* Loads a section's data, decompressed, and gives a cursor over it whose offsets are those of the file where that makes sense.
+ * The cursor has failed where there is no such section, which was told then. */
+static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset, unsigned id, struct cursor *data)
+{
+    *data = (struct cursor){.failed = true};
+    ttr_status status = trace_dat_load(reader, offset, TRACE_DAT_SECTION);
+    if (status != TTR_OK)
+        return status;
+    struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, offset);
+    unsigned found = (unsigned)tracing_data_number(&reader->data, &c, 2), flags = (unsigned)tracing_data_number(&reader->data, &c, 2);
+    (void)cursor_skip(&c, 4);
+    uint64_t size = tracing_data_number(&reader->data, &c, 8), begin = offset + TRACE_DAT_SECTION;
+    if (c.failed || found != id || size > TRACE_DAT_SECTION_MAX)
+        return input_damage(reader->in, offset, c.failed ? 0 : TRACE_DAT_SECTION, "trace_dat.bad-section", reader->error,
+                            "expected section %u here; what it says is missing", id);
+    status = trace_dat_load(reader, begin, size);
+    if (status != TTR_OK)
+        return status;
+    c = cursor_over(reader->bytes.bytes, reader->bytes.n, begin);
+    if (reader->bytes.n < size)
+        status = input_damage(reader->in, begin, reader->bytes.n, "trace_dat.cut", reader->error,
+                              "section %u has %llu bytes, of which %zu are there", id, (unsigned long long)size, reader->bytes.n);
+    if (status != TTR_OK || !(flags & TRACE_DAT_COMPRESSED)) {
+        *data = c;
+        return status;
+    }
+    uint64_t packed = tracing_data_number(&reader->data, &c, 4), whole = tracing_data_number(&reader->data, &c, 4);
+    const uint8_t *from = cursor_take(&c, packed);
+    buffer_clear(&reader->inflated);
+    uint8_t *to = from && whole <= TRACE_DAT_SECTION_MAX ? buffer_room(&reader->inflated, (size_t)whole + 1) : NULL;
+    if (from && whole <= TRACE_DAT_SECTION_MAX && !to)
+        return fail_memory(reader->error);
+    if (!to || !trace_dat_inflate(reader, from, (size_t)packed, to, (size_t)whole))
+        return input_damage(reader->in, begin, reader->bytes.n, "trace_dat.bad-compression", reader->error,
+                            "section %u cannot be decompressed by %s; what it says is missing", id, reader->compression);
+    buffer_filled(&reader->inflated, (size_t)whole);
+    *data = cursor_over(reader->inflated.bytes, (size_t)whole, begin);
+    return TTR_OK;
+}
+
+/* Whether a buffer's pages are compressed: the head of its section tells. */
+static ttr_status is_compressed(struct trace_dat_reader *reader, uint64_t offset, bool *is)
+{
+    uint8_t head[4];
+    size_t got;
+    ttr_status status = trace_dat_copy(reader, offset, head, sizeof head, &got);
+    struct cursor c = cursor_over(head, got, offset);
+    (void)cursor_skip(&c, 2);
+    *is = (tracing_data_number(&reader->data, &c, 2) & TRACE_DAT_COMPRESSED) != 0;
+    return status;
+}
+
+static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor c)
+{
+    struct trace_dat_lane lane = {0};
+    uint64_t place = c.offset, offset = tracing_data_number(&reader->data, &c, 8);
+    ttr_text name = trace_dat_string(&c), clock = trace_dat_string(&c);
+    uint64_t pages = tracing_data_number(&reader->data, &c, 4), cpus = tracing_data_number(&reader->data, &c, 4);
+    if (c.failed || cpus > TRACE_DAT_CPUS_MAX)
+        return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error, "the table of a buffer is not whole; its events are missing");
+    if (name.n == 0 || !reader->said.clock[0])
+        trace_dat_clock(reader, clock);
+    ttr_status status = is_compressed(reader, offset, &lane.is_compressed);
+    lane.page_bytes = (uint32_t)pages;
+    for (uint64_t i = 0; i < cpus && status == TTR_OK; i++) {
+        lane.cpu = (uint32_t)tracing_data_number(&reader->data, &c, 4);
+        lane.at = tracing_data_number(&reader->data, &c, 8);
+        lane.left = tracing_data_number(&reader->data, &c, 8);
+        if (c.failed)
+            return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error, "the table of a buffer ends behind %llu of %llu CPUs",
+                                (unsigned long long)i, (unsigned long long)cpus);
+        status = trace_dat_lane_add(reader, &lane, name);
+    }
+    return status;
+}
+
+static ttr_status take_option(struct trace_dat_reader *reader, unsigned option, struct cursor part)
+{
+    if (option == TRACE_DAT_BUFFER)
+        return take_buffer(reader, part);
+    if (option == TRACE_DAT_BUFFER_TEXT) {
+        input_note(reader->in, TTR_NOTE_REMARK, part.offset, "trace_dat.latency",
+                   "the trace of a latency tracer: it is text for people, without events");
+        return TTR_OK;
+    }
+    if (option >= TRACE_DAT_HEADER_INFO && option <= TRACE_DAT_CMDLINES) {
+        uint64_t offset = tracing_data_number(&reader->data, &part, 8);
+        reader->said.section[option] = part.failed ? 0 : offset;
+        return TTR_OK;
+    }
+    return trace_dat_option(reader, option, part);
+}
+
+/* All sections of options, one naming the next.  The data of options are copied, because what they name is loaded on the way. */
+static ttr_status take_options(struct trace_dat_reader *reader, uint64_t offset, struct buffer *copy)
+{
+    for (unsigned i = 0; offset != 0; i++) {
+        struct cursor c;
+        if (i == TRACE_DAT_OPTIONS_MAX)
+            return input_damage(reader->in, offset, 0, "trace_dat.no-end", reader->error, "options without end; what follows here is not read");
+        ttr_status status = load_section(reader, offset, TRACE_DAT_DONE, &c);
+        if (status != TTR_OK)
+            return status;
+        offset = 0;
+        buffer_clear(copy);
+        buffer_add(copy, c.p, cursor_left(&c));
+        if (copy->failed)
+            return fail_memory(reader->error);
+        c = cursor_over(copy->bytes, copy->n, c.offset);
+        while (status == TTR_OK && cursor_left(&c) >= TRACE_DAT_OPTION_HEAD) {
+            unsigned option = (unsigned)tracing_data_number(&reader->data, &c, 2);
+            struct cursor part = cursor_part(&c, tracing_data_number(&reader->data, &c, 4));
+            if (c.failed)
+                return input_damage(reader->in, c.offset, 0, "trace_dat.bad-option", reader->error, "option %u ends behind its section", option);
+            if (option == TRACE_DAT_DONE) {
+                offset = tracing_data_number(&reader->data, &part, 8);
+                break;
+            }
+            status = take_option(reader, option, part);
+        }
+        if (status != TTR_OK)
+            return status;
+    }
+    return TTR_OK;
+}
+
+static ttr_status take_section(struct trace_dat_reader *reader, unsigned id)
+{
+    struct cursor c;
+    uint64_t offset = reader->said.section[id];
+    ttr_status status = offset ? load_section(reader, offset, id, &c) : TTR_OK;
+    if (status != TTR_OK || !offset || c.failed)
+        return status;
+    switch (id) {
+    case TRACE_DAT_HEADER_INFO:
+        status = tracing_data_pages(&reader->data, &c);
+        break;
+    case TRACE_DAT_FTRACE_EVENTS:
+        status = tracing_data_ftrace(&reader->data, &c, reader->error);
+        break;
+    case TRACE_DAT_EVENT_FORMATS:
+        status = tracing_data_systems(&reader->data, &c, reader->error);
+        break;
+    case TRACE_DAT_KALLSYMS:
+        status = tracing_data_kallsyms(&reader->data, &c, reader->error);
+        break;
+    case TRACE_DAT_PRINTK:
+        status = tracing_data_printk(&reader->data, &c, reader->error);
+        break;
+    default:
+        status = tracing_data_comms(&reader->data, &c, reader->error);
+        break;
+    }
+    if (status == TTR_OK && c.failed)
+        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.short-section", "section %u ends before what it tells of; what was whole is used", id);
+    return status;
+}
+
+ttr_status trace_dat_head7(struct trace_dat_reader *reader)
+{
+    struct buffer copy;
+    ttr_status status = trace_dat_load(reader, 0, 1024);
+    if (status != TTR_OK)
+        return status;
+    struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
+    (void)tracing_data_head(&reader->data, &c);
+    ttr_text name = trace_dat_string(&c);
+    (void)trace_dat_string(&c);
+    memcpy(reader->compression, name.p, name.n < sizeof reader->compression ? name.n : sizeof reader->compression - 1);
+    uint64_t offset = tracing_data_number(&reader->data, &c, 8);
+    if (c.failed)
+        return input_damage(reader->in, 0, reader->size, "trace_dat.cut", reader->error, "the file ends inside its head");
+    buffer_init(&copy, &reader->t->counted);
+    status = take_options(reader, offset, &copy);
+    buffer_free(&copy);
+    for (unsigned id = TRACE_DAT_HEADER_INFO; id <= TRACE_DAT_CMDLINES && status == TTR_OK; id++)
+        status = take_section(reader, id);
+    return status;
+}
