@@ -23,7 +23,7 @@ static inline uint64_t load_u64(const uint8_t *p, bool is_big_endian)
     return is_big_endian ? load_u64be(p) : load_u64le(p);
 }
 
-bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n, struct ring_buffer_page *page)
+bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n, bool is_cut, struct ring_buffer_page *page)
 {
     bool big = layout->is_big_endian;
     *page = (struct ring_buffer_page){.is_big_endian = big};
@@ -32,8 +32,9 @@ bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *b
     uint64_t whole = layout->commit_bytes == 4 ? load_u32(bytes + 8, big) : load_u64(bytes + 8, big);
     uint32_t commit = (uint32_t)whole, size = commit & COMMIT_BYTES_MASK;
     size_t room = n - layout->data;
-    if (size > room || whole >> 32 != 0)
+    if ((size > room && !is_cut) || whole >> 32 != 0)
         return false;
+    size = size < room ? size : (uint32_t)room;
     page->time = load_u64(bytes, big);
     page->p = bytes + layout->data;
     page->end = page->p + size;

@@ -39,8 +39,9 @@ struct ring_buffer_event {
 
 enum ring_buffer_step { RING_BUFFER_EVENT, RING_BUFFER_END, RING_BUFFER_DAMAGED };
 
-/* Begins a walk over the `n` bytes of a page; false when its head cannot be: the page then has no events. */
-bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n, struct ring_buffer_page *page);
+/* Begins a walk over the `n` bytes of a page, which may be cut off (is_cut: it has what is there of its events); false when its head cannot be: the
+ * page then has no events. */
+bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n, bool is_cut, struct ring_buffer_page *page);
 
 /* The next event.  DAMAGED: it reaches over the end of what was committed; page->p stands at it. */
 enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page, struct ring_buffer_event *event);

@@ -34,7 +34,7 @@ static void every_type_is_read(void **state)
         0x5d, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,      /* 4 bytes that were discarded, delta 2 */
         0xbf, 0, 0, 0, 0, 1, 0, 0,                              /* it is 2^35 + 5 */
         0x01, 0, 0, 0, 'e', 'f', 'g', 'h',
-        0x1d, 0, 0, 0), &page));                                /* nothing more */
+        0x1d, 0, 0, 0), false, &page));                                /* nothing more */
     assert_false(page.is_lossy);
     expect(&page, 0x1001, "abcd", 4);
     expect(&page, 0x1003, "long!\0\0", 8);
@@ -47,14 +47,14 @@ static void losses_are_told(void **state)
     (void)state;
     struct ring_buffer_page page;
     assert_true(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0, 0, 0xc0, 0, 0, 0, 0, 0x21, 0, 0, 0, 1, 2, 3, 4,
-                                                   0x39, 0x30, 0, 0, 0, 0, 0, 0), &page));
+                                                   0x39, 0x30, 0, 0, 0, 0, 0, 0), false, &page));
     assert_true(page.is_lossy);
     assert_int_equal(page.lost, 12345);
-    assert_true(ring_buffer_begin(&little32, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0, 0, 0xc0, 0x21, 0, 0, 0, 1, 2, 3, 4, 7, 0, 0, 0), &page));
+    assert_true(ring_buffer_begin(&little32, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0, 0, 0xc0, 0x21, 0, 0, 0, 1, 2, 3, 4, 7, 0, 0, 0), false, &page));
     assert_int_equal(page.lost, 7);
     expect(&page, 1, "\1\2\3\4", 4);
     expect_end(&page, RING_BUFFER_END);
-    assert_true(ring_buffer_begin(&little32, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80), &page));
+    assert_true(ring_buffer_begin(&little32, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80), false, &page));
     assert_true(page.is_lossy);
     assert_int_equal(page.lost, 0);
     expect_end(&page, RING_BUFFER_END);
@@ -66,7 +66,7 @@ static void big_endian_machines_have_the_type_above(void **state)
     struct ring_buffer_page page;
     assert_true(ring_buffer_begin(&big64, BYTES(0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0x18,
                                                 0xf0, 0, 0, 1, 0, 0, 0, 2, /* 2^28 + 1 later */
-                                                0x10, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8, 0xe8, 0, 0, 0), &page));
+                                                0x10, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8, 0xe8, 0, 0, 0), false, &page));
     expect(&page, 0x1000 + (UINT64_C(1) << 28) + 6, "\1\2\3\4\5\6\7\10", 8);
     expect_end(&page, RING_BUFFER_END);
 }
@@ -76,7 +76,7 @@ static void upper_bits_of_stamps_are_those_before(void **state)
     (void)state;
     struct ring_buffer_page page;
     assert_true(ring_buffer_begin(&little64, BYTES(0xff, 0, 0, 0, 0, 0, 0, 0x08, 0x10, 0, 0, 0, 0, 0, 0, 0,
-                                                   0x1f, 0, 0, 0, 1, 0, 0, 0, 0x01, 0, 0, 0, 1, 2, 3, 4), &page));
+                                                   0x1f, 0, 0, 0, 1, 0, 0, 0, 0x01, 0, 0, 0, 1, 2, 3, 4), false, &page));
     expect(&page, (UINT64_C(0x08) << 56) + (UINT64_C(1) << 27), "\1\2\3\4", 4);
 }
 
@@ -84,21 +84,30 @@ static void what_reaches_over_the_end_is_damage(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0), &page));
-    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0), &page));
-    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), &page));
+    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0), false, &page));
+    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0), false, &page));
+    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), false, &page));
     static const uint8_t whole[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0, 0, 0, 1, 2, 3, 4, 0x40, 0, 0, 0, 9, 0, 0, 0, 1, 2, 3, 4, 5, 0, 0, 0};
     for (uint8_t n = 1; n < sizeof whole - 12; n++) {
         uint8_t cut[sizeof whole];
         memcpy(cut, whole, sizeof whole);
         cut[8] = n;
-        assert_true(ring_buffer_begin(&little32, cut, 12u + n, &page));
+        assert_true(ring_buffer_begin(&little32, cut, 12u + n, false, &page));
         if (n >= 8)
             expect(&page, 2, "\1\2\3\4", 4);
         if (n >= 21)
             expect(&page, 4, "\1\2\3\4\5\0\0", n - 16u);
         expect_end(&page, n == 8 || n >= 21 ? RING_BUFFER_END : RING_BUFFER_DAMAGED);
     }
+}
+
+static void a_page_that_is_cut_has_what_is_there(void **state)
+{
+    (void)state;
+    struct ring_buffer_page page;
+    assert_true(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0, 1, 2, 3, 4, 0x21, 0), true, &page));
+    expect(&page, 1, "\1\2\3\4", 4);
+    expect_end(&page, RING_BUFFER_DAMAGED);
 }
 
 int main(void)
@@ -109,6 +118,7 @@ int main(void)
         cmocka_unit_test(big_endian_machines_have_the_type_above),
         cmocka_unit_test(upper_bits_of_stamps_are_those_before),
         cmocka_unit_test(what_reaches_over_the_end_is_damage),
+        cmocka_unit_test(a_page_that_is_cut_has_what_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,8 +107,8 @@ static ttr_status take_formats(struct tracing_data *data, struct cursor *c, ttr_
     for (uint64_t i = 0; i < n && !c->failed; i++) {
         uint64_t offset = c->offset;
         ttr_text format = take_text(data, c, 8);
-        if (c->failed)
-            break;
+        if (c->failed || !data->all)
+            continue;
         ttr_error why;
         ttr_status status = tracepoints_add(data->all, system, format, &why);
         if (status == TTR_E_MALFORMED)
@@ -142,19 +142,19 @@ ttr_status tracing_data_systems(struct tracing_data *data, struct cursor *c, ttr
 ttr_status tracing_data_kallsyms(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
     ttr_text lines = take_text(data, c, 4);
-    return c->failed || lines.n == 0 || tracepoints_kallsyms(data->all, lines) ? TTR_OK : fail_memory(error);
+    return c->failed || lines.n == 0 || !data->all || tracepoints_kallsyms(data->all, lines) ? TTR_OK : fail_memory(error);
 }
 
 ttr_status tracing_data_printk(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
     ttr_text lines = take_text(data, c, 4);
-    return c->failed || lines.n == 0 || tracepoints_printk(data->all, lines) ? TTR_OK : fail_memory(error);
+    return c->failed || lines.n == 0 || !data->all || tracepoints_printk(data->all, lines) ? TTR_OK : fail_memory(error);
 }
 
 ttr_status tracing_data_comms(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
     ttr_text lines = take_text(data, c, 8);
-    return c->failed || lines.n == 0 || tracepoints_comms(data->all, lines) ? TTR_OK : fail_memory(error);
+    return c->failed || lines.n == 0 || !data->all || tracepoints_comms(data->all, lines) ? TTR_OK : fail_memory(error);
 }
 
 /* Versions before 0.6 have no names of threads. */

@@ -25,7 +25,7 @@ struct tracing_data {
     uint8_t commit_bytes; /* of the kernel's `long` in the head of a page */
     uint32_t page_bytes;
     uint32_t page_data;   /* where data begin in a page */
-    struct tracepoints *all; /* which get what is said; the caller's */
+    struct tracepoints *all; /* which get what is said; the caller's.  NULL: what is said is passed over */
     void (*odd)(void *own, uint64_t offset, const char *what); /* tells of a format that cannot be understood */
     void *own;
 };

@@ -46,6 +46,7 @@ struct trace_dat_said {
     uint32_t cpus;                /* CPUCOUNT; 0 = was not there */
     bool has_clock;               /* TRACECLOCK was there */
     bool is_guest;                /* TIME_SHIFT was there */
+    bool has_buffers;             /* 7: a buffer was named */
     char clock[32];
     uint64_t section[TRACE_DAT_BUFFER_TEXT + 1]; /* 7: offsets, 0 = none */
 };

@@ -148,7 +148,8 @@ ttr_status trace_dat_head6(struct trace_dat_reader *reader)
     if (status != TTR_OK)
         return status;
     struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
-    (void)tracing_data_head(&reader->data, &c);
+    if (!tracing_data_head(&reader->data, &c))
+        return head_is_cut(reader, "its first words");
     status = tracing_data_take(&reader->data, &c, reader->error);
     if (status != TTR_OK || end == 0)
         return status == TTR_OK ? head_is_cut(reader, "the description of its events") : status;

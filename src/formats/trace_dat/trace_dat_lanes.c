@@ -25,7 +25,9 @@ ttr_status trace_dat_lane_add(struct trace_dat_reader *reader, const struct trac
     *added = *lane;
     added->track = track;
     added->is_stuck = true;
-    if (lane->left <= room)
+    if (lane->is_compressed && lane->left <= UINT64_MAX - sizeof lane->chunks)
+        added->left += sizeof lane->chunks; /* trace-cmd does not count the count */
+    if (added->left <= room)
         return TTR_OK;
     added->left = room;
     return input_damage(in, reader->size, 0, "trace_dat.cut", reader->error,
@@ -42,7 +44,7 @@ static bool begin_page(struct trace_dat_reader *reader, struct trace_dat_lane *l
 {
     struct ring_buffer_layout layout = layout_of(reader);
     size_t left = lane->n - lane->next, n = left < lane->page_bytes ? left : lane->page_bytes;
-    if (n == 0 || !ring_buffer_begin(&layout, lane->buffer + lane->next, n, &lane->page))
+    if (n == 0 || !ring_buffer_begin(&layout, lane->buffer + lane->next, n, n < lane->page_bytes, &lane->page))
         return false;
     lane->next += n;
     return true;
@@ -168,10 +170,11 @@ ttr_status trace_dat_lane_go(struct trace_dat_reader *reader, struct trace_dat_l
 {
     ttr_status status = TTR_OK;
     *has_event = true;
-    lane->is_stuck = false;
     while (status == TTR_OK) {
-        if (trace_dat_lane_next(reader, lane))
+        if (trace_dat_lane_next(reader, lane)) {
+            lane->is_stuck = false;
             return TTR_OK;
+        }
         if (lane->page.p < lane->page.end || lane->next < lane->n) {
             status = pass_damage(reader, lane);
             continue;
@@ -182,6 +185,6 @@ ttr_status trace_dat_lane_go(struct trace_dat_reader *reader, struct trace_dat_l
             break;
         status = lane->is_compressed ? read_chunk(reader, lane) : read_plain(reader, lane);
     }
-    *has_event = false;
+    lane->is_stuck = *has_event = false;
     return status;
 }

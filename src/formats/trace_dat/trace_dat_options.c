@@ -79,7 +79,7 @@ static bool add_text(struct trace_dat_reader *reader, const char *name, ttr_text
 {
     while (text.n && text.p[text.n - 1] == '\n')
         text.n--;
-    return context_add_attribute(reader->t, reader->in->id, name, &(ttr_value){.type = TTR_TYPE_TEXT, .v.text = text});
+    return context_add_attribute(reader->t, reader->in->id, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = text});
 }
 
 /* The number behind "\nKEY: " in the statistics of a CPU's buffer. */

@@ -1,6 +1,7 @@
 /* Opening, and events of all CPUs by time. */
 #include "base/clockmath.h"
 #include "base/status.h"
+#include "base/wide.h"
 #include "formats/trace_dat/trace_dat.h"
 
 /* --- Events --- */
@@ -16,7 +17,7 @@ static const struct tracepoint_container container = {.raw = raw_of};
 /* Ticks as nanoseconds: unchanged, or by the factor of the processor's clock. */
 static int64_t time_of(const struct trace_dat_reader *reader, uint64_t ticks, bool *clamped)
 {
-    unsigned __int128 ns = ticks;
+    uint128 ns = ticks;
     if (reader->said.multiplier)
         ns = ns * reader->said.multiplier >> reader->said.shift;
     *clamped |= ns > INT64_MAX;
@@ -142,7 +143,10 @@ ttr_status trace_dat_next(struct input *in, ttr_error *error)
             sift_down(reader);
         break; /* its next page may take the place of the one that these events are in */
     }
-    return in->n ? TTR_OK : TTR_END;
+    if (in->n)
+        return TTR_OK;
+    status = input_fill(in, reader->size, 0, error); /* all of it was read */
+    return status == TTR_OK ? TTR_END : status;
 }
 
 /* --- Opening --- */
@@ -171,7 +175,7 @@ static ttr_status set_clock(struct trace_dat_reader *reader)
     if (said->is_guest)
         input_note(reader->in, TTR_NOTE_REMARK, 0, "trace_dat.guest",
                    "the trace of a guest that tells how its times become those of its host: they are given by the guest's clock");
-    unsigned __int128 frequency = said->multiplier ? ((unsigned __int128)1000000000 << said->shift) / said->multiplier : 1000000000;
+    uint128 frequency = said->multiplier ? ((uint128)1000000000 << said->shift) / said->multiplier : 1000000000;
     ttr_clock clock = {.name = said->clock[0] ? said->clock : "local", .is_anchored = said->is_dated, .anchor_ns = said->add_ns,
                        .frequency = frequency > INT64_MAX ? INT64_MAX : (uint64_t)frequency};
     return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
@@ -186,7 +190,7 @@ static ttr_status tell_about(struct trace_dat_reader *reader)
                                                        &(ttr_value){.type = TTR_TYPE_UINT, .v.u = numbers[i].value}))
             return fail_memory(reader->error);
     ttr_text compression = {reader->compression, strlen(reader->compression)};
-    if (compression.n && !context_add_attribute(reader->t, reader->in->id, "compression", &(ttr_value){.type = TTR_TYPE_TEXT, .v.text = compression}))
+    if (compression.n && !context_add_attribute(reader->t, reader->in->id, "compression", &(ttr_value){.type = TTR_TYPE_TEXT, .text = compression}))
         return fail_memory(reader->error);
     return TTR_OK;
 }

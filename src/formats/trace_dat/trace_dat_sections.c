@@ -62,6 +62,7 @@ static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor c)
     uint64_t pages = tracing_data_number(&reader->data, &c, 4), cpus = tracing_data_number(&reader->data, &c, 4);
     if (c.failed || cpus > TRACE_DAT_CPUS_MAX)
         return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error, "the table of a buffer is not whole; its events are missing");
+    reader->said.has_buffers = true;
     if (name.n == 0 || !reader->said.clock[0])
         trace_dat_clock(reader, clock);
     ttr_status status = is_compressed(reader, offset, &lane.is_compressed);
@@ -83,6 +84,7 @@ static ttr_status take_option(struct trace_dat_reader *reader, unsigned option, 
     if (option == TRACE_DAT_BUFFER)
         return take_buffer(reader, part);
     if (option == TRACE_DAT_BUFFER_TEXT) {
+        reader->said.has_buffers = true;
         input_note(reader->in, TTR_NOTE_REMARK, part.offset, "trace_dat.latency",
                    "the trace of a latency tracer: it is text for people, without events");
         return TTR_OK;
@@ -160,6 +162,101 @@ static ttr_status take_section(struct trace_dat_reader *reader, unsigned id)
     return status;
 }
 
+/* --- Without the options that tell where events are --- */
+
+#define WALK_MAX 4096u /* sections that are walked over */
+
+/* Adds the pages from `at` on as those of the next CPU, and gives where they end; false where there are none. */
+static ttr_status save_cpu(struct trace_dat_reader *reader, struct trace_dat_lane *lane, uint64_t at, uint64_t *end)
+{
+    uint8_t bytes[TRACE_DAT_CHUNK_HEAD];
+    size_t got;
+    ttr_status status = trace_dat_copy(reader, at, bytes, 4, &got);
+    struct cursor c = cursor_over(bytes, got, at);
+    uint64_t chunks = tracing_data_number(&reader->data, &c, 4), next = at + 4;
+    for (uint64_t i = 0; i < chunks && next < reader->size && status == TTR_OK; i++) {
+        status = trace_dat_copy(reader, next, bytes, sizeof bytes, &got);
+        c = cursor_over(bytes, got, next);
+        next += TRACE_DAT_CHUNK_HEAD + tracing_data_number(&reader->data, &c, 4);
+    }
+    lane->at = at;
+    lane->left = (next < reader->size ? next : reader->size) - at;
+    *end = chunks && got ? next : 0;
+    if (status != TTR_OK || !*end || lane->left <= 4)
+        return status;
+    lane->left -= 4; /* the count is not counted */
+    return trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
+}
+
+/* The pages of all CPUs stand one behind another, each CPU's from a multiple of the page size on.  Where they are compressed, each says how much it
+ * is; where not, a page that is older than the one before it is the next CPU's first. */
+static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_lane *lane, uint64_t at, uint64_t end)
+{
+    uint64_t before = 0;
+    lane->at = at;
+    for (uint64_t next = at; next < end; next += lane->page_bytes) {
+        uint8_t bytes[8];
+        size_t got;
+        ttr_status status = trace_dat_copy(reader, next, bytes, sizeof bytes, &got);
+        struct cursor c = cursor_over(bytes, got, next);
+        uint64_t time = tracing_data_number(&reader->data, &c, 8);
+        if (status == TTR_OK && time < before) {
+            lane->left = next - lane->at;
+            status = trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
+            lane->at = next;
+            lane->cpu++;
+        }
+        if (status != TTR_OK)
+            return status;
+        before = time;
+    }
+    lane->left = end - lane->at;
+    return trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
+}
+
+static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, uint64_t size, bool is_compressed)
+{
+    struct trace_dat_lane lane = {.page_bytes = reader->data.page_bytes, .is_compressed = is_compressed};
+    uint64_t page = lane.page_bytes, end = size && size < reader->size - at ? at + size : reader->size;
+    ttr_status status = TTR_OK;
+    if (page < 64 || page > TRACE_DAT_PAGE_MAX)
+        return TTR_OK;
+    at = (at + page - 1) / page * page;
+    input_note(reader->in, TTR_NOTE_ODD, at, "trace_dat.guessed-cpus",
+               "the options that tell which CPU's events these are are missing: they are read one CPU behind another, numbered from 0");
+    if (!is_compressed)
+        return at < end ? save_plain(reader, &lane, at, end) : TTR_OK;
+    for (; at < end && status == TTR_OK && lane.cpu < TRACE_DAT_CPUS_MAX; lane.cpu++) {
+        uint64_t stop;
+        status = save_cpu(reader, &lane, at, &stop);
+        at = stop ? (stop + page - 1) / page * page : end;
+    }
+    return status;
+}
+
+/* Walks over the sections as they stand in the file, for the events, and for those that no option named. */
+static ttr_status save_events(struct trace_dat_reader *reader, uint64_t at)
+{
+    for (unsigned i = 0; i < WALK_MAX && at < reader->size; i++) {
+        uint8_t head[TRACE_DAT_SECTION];
+        size_t got;
+        ttr_status status = trace_dat_copy(reader, at, head, sizeof head, &got);
+        struct cursor c = cursor_over(head, got, at);
+        unsigned id = (unsigned)tracing_data_number(&reader->data, &c, 2), flags = (unsigned)tracing_data_number(&reader->data, &c, 2);
+        (void)cursor_skip(&c, 4);
+        uint64_t size = tracing_data_number(&reader->data, &c, 8);
+        if (status != TTR_OK || c.failed || id > TRACE_DAT_BUFFER_TEXT || size > reader->size)
+            return status;
+        at += TRACE_DAT_SECTION;
+        if (id == TRACE_DAT_BUFFER)
+            return save_section(reader, at, size, (flags & TRACE_DAT_COMPRESSED) != 0);
+        if (id >= TRACE_DAT_HEADER_INFO && id <= TRACE_DAT_CMDLINES && !reader->said.section[id])
+            reader->said.section[id] = at - TRACE_DAT_SECTION;
+        at += size;
+    }
+    return TTR_OK;
+}
+
 ttr_status trace_dat_head7(struct trace_dat_reader *reader)
 {
     struct buffer copy;
@@ -167,7 +264,8 @@ ttr_status trace_dat_head7(struct trace_dat_reader *reader)
     if (status != TTR_OK)
         return status;
     struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
-    (void)tracing_data_head(&reader->data, &c);
+    if (!tracing_data_head(&reader->data, &c))
+        c.failed = true;
     ttr_text name = trace_dat_string(&c);
     (void)trace_dat_string(&c);
     memcpy(reader->compression, name.p, name.n < sizeof reader->compression ? name.n : sizeof reader->compression - 1);
@@ -175,8 +273,11 @@ ttr_status trace_dat_head7(struct trace_dat_reader *reader)
     if (c.failed)
         return input_damage(reader->in, 0, reader->size, "trace_dat.cut", reader->error, "the file ends inside its head");
     buffer_init(&copy, &reader->t->counted);
+    uint64_t sections = c.offset;
     status = take_options(reader, offset, &copy);
     buffer_free(&copy);
+    if (status == TTR_OK && reader->lanes_n == 0 && !reader->said.has_buffers)
+        status = save_events(reader, sections);
     for (unsigned id = TRACE_DAT_HEADER_INFO; id <= TRACE_DAT_CMDLINES && status == TTR_OK; id++)
         status = take_section(reader, id);
     return status;
