@@ -33,6 +33,7 @@ struct event_headers_spec {
     /* The i-th field that the container itself knows, before those of the payload; false past the last.  NULL: none. */
     bool (*extra)(const void *own, const ttr_event *event, uint32_t i, ttr_field *field);
     uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room); /* as field_ops.frames; NULL */
+    uint8_t padding; /* bytes behind an event, at most, that may hold anything */
 };
 
 /* NULL when memory is out. */

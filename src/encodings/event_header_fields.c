@@ -151,12 +151,12 @@ static bool next_before(const ttr_fields *fields, struct walk *walk, ttr_field *
 
 /* --- Payload --- */
 
-size_t event_header_padding(const struct cursor *rest)
+size_t event_header_padding(const struct event_headers *all, const struct cursor *rest)
 {
     size_t n = cursor_left(rest), zeros = 0;
     while (zeros < n && rest->p[zeros] == 0)
         zeros++;
-    return n < 8 && zeros == n ? n : 0;
+    return n <= all->spec.padding || (n < 8 && zeros == n) ? n : 0;
 }
 
 static bool give_undecoded(struct walk *walk, ttr_field *field)
@@ -164,7 +164,7 @@ static bool give_undecoded(struct walk *walk, ttr_field *field)
     const struct cursor *rest = &walk->payload.data;
     walk->stage = STAGE_OVER;
     walk->is_item = false;
-    if (cursor_left(rest) == 0 || (event_header_padding(rest) && !walk->payload.why && !walk->parts.why))
+    if (cursor_left(rest) == 0 || (event_header_padding(walk->own->kind->all, rest) && !walk->payload.why && !walk->parts.why))
         return false;
     name_field(field, "undecoded", TTR_TYPE_BYTES);
     field->value.hint = TTR_HINT_RAW;

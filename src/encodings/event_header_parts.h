@@ -178,7 +178,7 @@ void event_header_value(const struct event_header_walk *walk, struct arena *scra
 
 extern const struct field_ops event_header_field_ops;
 
-/* How many of the bytes behind the last field are nobody's: containers fill up to 4 or 8 bytes with zeros. */
-size_t event_header_padding(const struct cursor *rest);
+/* How many of the bytes behind the last field are nobody's: containers fill up to 8 bytes with zeros, or up to what they say with anything. */
+size_t event_header_padding(const struct event_headers *all, const struct cursor *rest);
 
 #endif

@@ -493,7 +493,7 @@ static bool copy_event(const struct event_header_put *put, const ttr_event *even
         continue;
     struct cursor all = cursor_over(raw.p, raw.n, 0);
     (void)cursor_skip(&all, own->kind->skip);
-    size_t filled = event_header_padding(&walk.data);
+    size_t filled = event_header_padding(own->kind->all, &walk.data);
     buffer_add(to, all.p, cursor_left(&all) - (walk.why ? 0 : filled));
     return true;
 }

@@ -88,7 +88,8 @@ static bool find_header(struct tracepoints *all, struct tracepoint *tp)
     if (!is_header(tp))
         return true;
     const struct event_headers_spec spec = {.t = all->spec.t, .format = all->spec.format, .own = all, .raw = header_raw,
-                                            .extra = all->spec.container->extra ? header_extra : NULL, .frames = header_frames};
+                                            .extra = all->spec.container->extra ? header_extra : NULL, .frames = header_frames,
+                                            .padding = all->spec.container->padding};
     if (!all->headers)
         all->headers = event_headers_new(&spec);
     if (all->headers)

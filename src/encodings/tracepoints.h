@@ -34,6 +34,7 @@ struct tracepoint_container {
      * group is TTR_GROUP_COMMON.  False past the last.  Arrays are followed by their elements.  NULL: none. */
     bool (*extra)(const void *own, const ttr_event *event, uint32_t i, ttr_field *field);
     uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room); /* as field_ops.frames; NULL */
+    uint8_t padding; /* bytes behind raw data, at most, that may hold anything: the ring buffer rounds sizes up */
 };
 
 struct tracepoints_spec {

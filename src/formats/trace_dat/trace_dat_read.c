@@ -12,7 +12,7 @@ static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static const struct tracepoint_container container = {.raw = raw_of};
+static const struct tracepoint_container container = {.raw = raw_of, .padding = 3};
 
 /* Ticks as nanoseconds: unchanged, or by the factor of the processor's clock. */
 static int64_t time_of(const struct trace_dat_reader *reader, uint64_t ticks, bool *clamped)
