@@ -189,18 +189,18 @@ static ttr_status save_cpu(struct trace_dat_reader *reader, struct trace_dat_lan
 }
 
 /* The pages of all CPUs stand one behind another, each CPU's from a multiple of the page size on.  Where they are compressed, each says how much it
- * is; where not, a page that is older than the one before it is the next CPU's first. */
+ * is; where not, a page that begins before the end of the one before it is the next CPU's first. */
 static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_lane *lane, uint64_t at, uint64_t end)
 {
+    const struct ring_buffer_layout layout = {reader->data.is_big_endian, reader->data.commit_bytes, reader->data.page_data};
     uint64_t before = 0;
     lane->at = at;
     for (uint64_t next = at; next < end; next += lane->page_bytes) {
-        uint8_t bytes[8];
-        size_t got;
-        ttr_status status = trace_dat_copy(reader, next, bytes, sizeof bytes, &got);
-        struct cursor c = cursor_over(bytes, got, next);
-        uint64_t time = tracing_data_number(&reader->data, &c, 8);
-        if (status == TTR_OK && time < before) {
+        struct ring_buffer_page page;
+        ttr_status status = trace_dat_load(reader, next, lane->page_bytes);
+        if (status == TTR_OK && !ring_buffer_begin(&layout, reader->bytes.bytes, reader->bytes.n, true, &page))
+            continue;
+        if (status == TTR_OK && page.time < before) {
             lane->left = next - lane->at;
             status = trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
             lane->at = next;
@@ -208,16 +208,19 @@ static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_l
         }
         if (status != TTR_OK)
             return status;
-        before = time;
+        struct ring_buffer_event event;
+        while (ring_buffer_next(&page, &event) == RING_BUFFER_EVENT) {
+        }
+        before = page.time;
     }
     lane->left = end - lane->at;
     return trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
 }
 
-static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, uint64_t size, bool is_compressed)
+static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, bool is_compressed)
 {
     struct trace_dat_lane lane = {.page_bytes = reader->data.page_bytes, .is_compressed = is_compressed};
-    uint64_t page = lane.page_bytes, end = size && size < reader->size - at ? at + size : reader->size;
+    uint64_t page = lane.page_bytes, end = reader->size;
     ttr_status status = TTR_OK;
     if (page < 64 || page > TRACE_DAT_PAGE_MAX)
         return TTR_OK;
@@ -234,8 +237,8 @@ static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, uin
     return status;
 }
 
-/* Walks over the sections as they stand in the file, for the events, and for those that no option named. */
-static ttr_status save_events(struct trace_dat_reader *reader, uint64_t at)
+/* Walks over the sections as they stand in the file, for those that no option named, and for that of events: `*events` is where its data are. */
+static ttr_status walk_sections(struct trace_dat_reader *reader, uint64_t at, uint64_t *events, bool *is_compressed)
 {
     for (unsigned i = 0; i < WALK_MAX && at < reader->size; i++) {
         uint8_t head[TRACE_DAT_SECTION];
@@ -248,8 +251,11 @@ static ttr_status save_events(struct trace_dat_reader *reader, uint64_t at)
         if (status != TTR_OK || c.failed || id > TRACE_DAT_BUFFER_TEXT || size > reader->size)
             return status;
         at += TRACE_DAT_SECTION;
-        if (id == TRACE_DAT_BUFFER)
-            return save_section(reader, at, size, (flags & TRACE_DAT_COMPRESSED) != 0);
+        if (id == TRACE_DAT_BUFFER) {
+            *events = at;
+            *is_compressed = (flags & TRACE_DAT_COMPRESSED) != 0;
+            return TTR_OK;
+        }
         if (id >= TRACE_DAT_HEADER_INFO && id <= TRACE_DAT_CMDLINES && !reader->said.section[id])
             reader->said.section[id] = at - TRACE_DAT_SECTION;
         at += size;
@@ -276,9 +282,11 @@ ttr_status trace_dat_head7(struct trace_dat_reader *reader)
     uint64_t sections = c.offset;
     status = take_options(reader, offset, &copy);
     buffer_free(&copy);
-    if (status == TTR_OK && reader->lanes_n == 0 && !reader->said.has_buffers)
-        status = save_events(reader, sections);
+    uint64_t events = 0;
+    bool is_compressed = false, has_options = reader->lanes_n || reader->said.has_buffers;
+    if (status == TTR_OK && !has_options)
+        status = walk_sections(reader, sections, &events, &is_compressed);
     for (unsigned id = TRACE_DAT_HEADER_INFO; id <= TRACE_DAT_CMDLINES && status == TTR_OK; id++)
         status = take_section(reader, id);
-    return status;
+    return status == TTR_OK && events ? save_section(reader, events, is_compressed) : status;
 }

@@ -1,0 +1,242 @@
+/* Pages and their events. */
+#include "base/clockmath.h"
+#include "base/number.h"
+#include "base/status.h"
+#include "formats/trace_pipe_raw/trace_pipe_raw.h"
+
+/* --- Events --- */
+
+static ttr_id thread_of(struct trace_pipe_raw_reader *reader, int32_t pid)
+{
+    if (!reader->last_thread || reader->last_pid != pid)
+        reader->last_thread = context_thread_by_tid(reader->t, reader->in->id, (uint64_t)(int64_t)pid);
+    reader->last_pid = pid;
+    return reader->last_thread;
+}
+
+static ttr_event *new_event(struct trace_pipe_raw_reader *reader, uint64_t time, const uint8_t *p)
+{
+    ttr_event *event = input_event(reader->in);
+    event->ticks = time;
+    event->time = time > INT64_MAX ? INT64_MAX : (int64_t)time;
+    event->flags = time > INT64_MAX ? TTR_EVENT_CLAMPED : 0;
+    event->track = reader->track;
+    event->offset = reader->in->window.offset + (uint64_t)(p - reader->in->window.bytes);
+    if (reader->has_cpu) {
+        event->cpu = reader->cpu;
+        event->flags |= TTR_EVENT_HAS_CPU;
+    }
+    return event;
+}
+
+static bool give(struct trace_pipe_raw_reader *reader, const struct ring_buffer_event *record)
+{
+    struct tracepoint_raw raw = {record->p, record->n};
+    ttr_event *event = new_event(reader, record->time, record->p);
+    uint32_t id;
+    int32_t pid;
+    const char *why;
+    bool is_known = tracepoint_common(reader->data.all, raw, &id, &pid);
+    event->payload = raw.p;
+    event->payload_size = (uint32_t)raw.n;
+    event->thread = is_known ? thread_of(reader, pid) : 0;
+    if ((is_known && !event->thread) ||
+        !tracepoint_take(reader->data.all, is_known ? tracepoints_find(reader->data.all, id) : NULL, raw, event, &why))
+        return false;
+    if (why)
+        input_note(reader->in, TTR_NOTE_ODD, event->offset, "trace_pipe_raw.event", "an event of number %u: %s; formats=PATH tells of events", id, why);
+    return true;
+}
+
+/* --- Pages --- */
+
+/* Begins the page at reader->at, the window being there; TTR_END behind the last one. */
+static ttr_status begin_page(struct trace_pipe_raw_reader *reader)
+{
+    struct input *in = reader->in;
+    struct ring_buffer_layout layout = {reader->data.is_big_endian, reader->data.commit_bytes, reader->data.page_data};
+    const uint8_t *bytes = in->window.bytes + (reader->at - in->window.offset);
+    size_t left = in->window.n - (size_t)(reader->at - in->window.offset), n = left < reader->page_bytes ? left : reader->page_bytes;
+    uint64_t at = reader->at;
+    if (n == 0)
+        return TTR_END;
+    reader->at += n;
+    if (!ring_buffer_begin(&layout, bytes, n, n < reader->page_bytes, &reader->page))
+        return input_damage(in, at, n, "trace_pipe_raw.bad-page", reader->error, "a page that says it has more bytes than it can; reading goes on with the next");
+    reader->is_walking = true;
+    if (reader->page.is_lossy) {
+        ttr_event *gap = new_event(reader, reader->page.time, bytes);
+        gap->kind = TTR_KIND_GAP;
+        gap->link = reader->page.lost;
+    }
+    return TTR_OK;
+}
+
+static bool has_page(const struct trace_pipe_raw_reader *reader)
+{
+    const struct window *window = &reader->in->window;
+    uint64_t skip = reader->at - window->offset;
+    return skip <= window->n && window->n - skip >= reader->page_bytes;
+}
+
+/* Gives events of the page under way; false when memory is out. */
+static bool give_page(struct trace_pipe_raw_reader *reader, bool *is_damaged)
+{
+    struct input *in = reader->in;
+    while (in->n < in->batch) {
+        struct ring_buffer_event record;
+        enum ring_buffer_step step = ring_buffer_next(&reader->page, &record);
+        if (step == RING_BUFFER_EVENT) {
+            if (!give(reader, &record))
+                return false;
+            continue;
+        }
+        reader->is_walking = false;
+        *is_damaged = step == RING_BUFFER_DAMAGED;
+        return true;
+    }
+    return true;
+}
+
+ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
+{
+    struct trace_pipe_raw_reader *reader = in->own;
+    reader->error = error;
+    for (;;) {
+        bool is_damaged = false;
+        ttr_status status = TTR_OK;
+        if (reader->is_walking && !give_page(reader, &is_damaged))
+            return fail_memory(error);
+        if (is_damaged) {
+            uint64_t offset = in->window.offset + (uint64_t)(reader->page.p - in->window.bytes);
+            status = input_damage(in, offset, reader->at - offset, "trace_pipe_raw.bad-event", error,
+                                  "an event reaches over the end of its page; reading goes on with the next page");
+        }
+        if (status != TTR_OK || in->n == in->batch)
+            return status;
+        if (reader->is_walking)
+            continue;
+        if (in->n && !has_page(reader))
+            return TTR_OK;
+        if (!has_page(reader))
+            status = input_fill(in, reader->at, reader->page_bytes, error);
+        if (status == TTR_OK)
+            status = begin_page(reader);
+        if (status != TTR_OK)
+            return in->n && status == TTR_END ? TTR_OK : status;
+    }
+}
+
+/* --- Opening --- */
+
+static ttr_status bad_option(struct trace_pipe_raw_reader *reader, const char *key, const char *value, const char *expected)
+{
+    return fail(reader->error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: expected %s", key, value, expected);
+}
+
+/* A number given as an option; as it was where it is not. */
+static ttr_status number_option(struct trace_pipe_raw_reader *reader, const char *key, uint64_t most, uint32_t *number, bool *is_given)
+{
+    const char *text = input_option(reader->in, key);
+    uint64_t value;
+    *is_given = text != NULL;
+    if (!text)
+        return TTR_OK;
+    if (!number_get_u64(text, strlen(text), &value) || value > most)
+        return bad_option(reader, key, text, "a number that can be");
+    *number = (uint32_t)value;
+    return TTR_OK;
+}
+
+/* The number in the name of the folder or file, ".../cpu3/trace_pipe_raw". */
+static bool cpu_of_path(const char *path, uint32_t *cpu)
+{
+    bool is_found = false;
+    for (const char *at = path; (at = strstr(at, "cpu")) != NULL;) {
+        uint64_t value;
+        size_t n = 0;
+        at += 3;
+        while (at[n] >= '0' && at[n] <= '9')
+            n++;
+        if (n == 0 || !number_get_u64(at, n, &value) || value > UINT16_MAX)
+            continue;
+        *cpu = (uint32_t)value;
+        is_found = true;
+    }
+    return is_found;
+}
+
+/* The layout of the first page that can be. */
+static void guess_layout(struct trace_pipe_raw_reader *reader)
+{
+    static const struct ring_buffer_layout layouts[] = {{false, 8, 16}, {true, 8, 16}, {false, 4, 12}, {true, 4, 12}};
+    const struct window *window = &reader->in->window;
+    size_t n = window->n < reader->page_bytes ? window->n : reader->page_bytes, found = 0;
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        struct ring_buffer_page page;
+        struct ring_buffer_event event;
+        enum ring_buffer_step step = RING_BUFFER_DAMAGED;
+        if (ring_buffer_begin(&layouts[i], window->bytes, n, n < reader->page_bytes, &page))
+            while ((step = ring_buffer_next(&page, &event)) == RING_BUFFER_EVENT) {
+            }
+        if (step == RING_BUFFER_END) {
+            found = i;
+            break;
+        }
+    }
+    reader->data.is_big_endian = layouts[found].is_big_endian;
+    reader->data.commit_bytes = reader->data.long_bytes = layouts[found].commit_bytes;
+    reader->data.page_data = layouts[found].data;
+}
+
+static void tell_odd(void *own, uint64_t offset, const char *what)
+{
+    struct trace_pipe_raw_reader *reader = own;
+    input_note(reader->in, TTR_NOTE_ODD, offset, "trace_pipe_raw.format", "%s", what);
+}
+
+static ttr_status read_options(struct trace_pipe_raw_reader *reader)
+{
+    bool is_given;
+    ttr_status status = number_option(reader, "page-size", TRACE_PIPE_RAW_PAGE_MAX, &reader->page_bytes, &is_given);
+    if (status == TTR_OK && (reader->page_bytes < 64 || reader->page_bytes % 4 != 0))
+        return bad_option(reader, "page-size", input_option(reader->in, "page-size"), "bytes of a page, such as 4096");
+    if (status == TTR_OK)
+        status = number_option(reader, "cpu", UINT16_MAX, &reader->cpu, &reader->has_cpu);
+    if (!reader->has_cpu)
+        reader->has_cpu = cpu_of_path(ttr_text_get(reader->t, reader->t->sources[reader->in->id].path).p, &reader->cpu);
+    return status;
+}
+
+ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
+{
+    struct trace_pipe_raw_reader *reader = in->own;
+    reader->in = in;
+    reader->t = in->base.t;
+    reader->error = error;
+    reader->page_bytes = TRACE_PIPE_RAW_PAGE;
+    reader->data.odd = tell_odd;
+    reader->data.own = reader;
+    ttr_status status = read_options(reader);
+    if (status == TTR_OK)
+        status = input_fill(in, 0, reader->page_bytes, error);
+    if (status != TTR_OK)
+        return status;
+    guess_layout(reader);
+    const char *formats = input_option(in, "formats");
+    if (formats)
+        status = trace_pipe_raw_formats(reader, formats);
+    else if (!trace_pipe_raw_begin_formats(reader))
+        status = fail_memory(error);
+    if (status != TTR_OK)
+        return status;
+    ttr_clock clock = {.name = "local", .frequency = 1000000000};
+    reader->track = context_add_track(reader->t, &(ttr_track){.number = reader->cpu, .source = in->id});
+    return reader->track && input_add_clock(in, &clock) != SIZE_MAX ? TTR_OK : fail_memory(error);
+}
+
+void trace_pipe_raw_close(struct input *in)
+{
+    struct trace_pipe_raw_reader *reader = in->own;
+    tracepoints_free(reader->data.all);
+}
