@@ -61,6 +61,15 @@ static const struct campaign campaigns[] = {
      {"src/formats/perf/vectors/records.hexa", "src/formats/perf/vectors/parts.hexa", "src/formats/perf/vectors-whole/file.hexa",
       "src/formats/perf/vectors-whole/no-id.hexa", "src/formats/perf/vectors-packed/packed.hexa"},
      {"eventheader/made-here/pipe-openat.data", "eventheader/made-here/single-noid.data"}},
+    {"trace_dat",
+     {.size_at = 8, .size_bytes = 4, .bits = 27, .magic = {0x10, 0, 0, 0, 0, 0, 0, 0}, .magic_n = 8},
+     {"src/formats/trace_dat/vectors/version-6.hexa", "src/formats/trace_dat/vectors/version-7.hexa", "src/formats/trace_dat/vectors/instance-6.hexa",
+      "src/formats/trace_dat/vectors/big-endian-32.hexa"},
+     {"eventheader/eventheader-vm/eh-tracecmd.dat", "eventheader/tracecmd-vm/vm-v7-date.dat"}},
+    {"trace_pipe_raw",
+     {.size_at = 8, .size_bytes = 4, .bits = 27, .magic = {0x20, 0, 0, 0, 0, 0, 0, 0}, .magic_n = 8},
+     {"src/formats/trace_pipe_raw/vectors"},
+     {"eventheader/eventheader-vm/eh-trace_pipe_raw-cpu1.bin"}},
 };
 
 /* Bytes given in pieces of random sizes. */

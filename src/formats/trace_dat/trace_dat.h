@@ -62,6 +62,7 @@ struct trace_dat_reader {
     struct buffer bytes, inflated; /* what is looked at: a part of the file, a section without compression */
     struct trace_dat_lane *lane;
     size_t lanes_n, lanes_capacity;
+    uint64_t lanes_bytes;         /* of the file, in all of them */
     uint32_t *heap;               /* lanes that have an event, by its time */
     size_t heap_n;
     char compression[16];         /* "none", "zlib", "zstd" */

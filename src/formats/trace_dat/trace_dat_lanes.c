@@ -15,7 +15,11 @@ ttr_status trace_dat_lane_add(struct trace_dat_reader *reader, const struct trac
     if (lane->page_bytes < 64 || lane->page_bytes > TRACE_DAT_PAGE_MAX)
         return input_damage(in, lane->at, lane->left, "trace_dat.bad-page-size", reader->error, "pages of %u bytes cannot be; CPU %u is not read",
                             lane->page_bytes, lane->cpu);
-    uint64_t room = lane->at < reader->size ? reader->size - lane->at : 0;
+    uint64_t room = lane->at < reader->size ? reader->size - lane->at : 0, size = lane->left < room ? lane->left : room;
+    if (size > reader->size - reader->lanes_bytes)
+        return input_damage(in, lane->at, 0, "trace_dat.overlap", reader->error,
+                            "with the events of CPU %u here, all have more bytes than the file: they overlap, and these are not read", lane->cpu);
+    reader->lanes_bytes += size;
     ttr_id name = buffer.n ? ttr_text_add(reader->t, buffer.p, buffer.n) : 0;
     ttr_id track = context_add_track(reader->t, &(ttr_track){.number = lane->cpu, .name = name, .source = in->id});
     if (!track || (buffer.n && !name) ||
