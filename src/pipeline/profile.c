@@ -15,6 +15,7 @@
 #define SAMPLER "Microsoft-DotNETCore-SampleProfiler"
 
 #define RUNTIME "Microsoft-Windows-DotNETRuntime"
+#define UNIVERSAL "Universal.Events"
 static const char *const allocation_names[] = {"GCAllocationTick", "GCSampledObjectAllocationHigh", "GCSampledObjectAllocationLow"};
 
 /* What its field "Type" says the thread was doing, as dotnet-trace calls it. */
@@ -130,7 +131,7 @@ static bool count(struct ttr_profile *profile, const ttr_event *event, size_t at
     if (profile->unit == TTR_PROFILE_NS) {
         weigh(profile, at, event->time);
     } else {
-        uint64_t period = number_of(profile->t, event, "period");
+        uint64_t period = number_of(profile->t, event, event->provider == profile->universal ? "Value" : "period");
         profile->met[node].self += period ? period : 1;
         lane->weight += period ? period : 1;
     }
@@ -231,7 +232,8 @@ static bool begin(struct ttr_profile *profile)
     keymap_init(&profile->stack_of, profile->alloc);
     profile->sampler = ttr_text_add(t, SAMPLER, strlen(SAMPLER));
     profile->runtime = ttr_text_add(t, RUNTIME, strlen(RUNTIME));
-    bool is_fine = profile->sampler && profile->runtime;
+    profile->universal = ttr_text_add(t, UNIVERSAL, strlen(UNIVERSAL));
+    bool is_fine = profile->sampler && profile->runtime && profile->universal;
     for (size_t i = 0; i < sizeof allocation_names / sizeof *allocation_names; i++) {
         profile->allocations[i] = ttr_text_add(t, allocation_names[i], strlen(allocation_names[i]));
         is_fine = is_fine && profile->allocations[i];

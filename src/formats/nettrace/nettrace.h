@@ -16,6 +16,7 @@
  *   nettrace_readings.c  types of fields compiled, when they are needed
  *   nettrace_fields.c    fields, decoded when asked for
  *   nettrace_symbols.c   code and modules that the runtime tells of, where wanted
+ *   nettrace_universal.c the same of whole machines, and their processes
  *   nettrace_bid.c       is this nettrace at all
  *
  * Events are decoded twice.  Scanning a block checks its headers and finds where times go back; what lies between is a run, of which only the
@@ -44,6 +45,10 @@
 #define NETTRACE_THREAD_CACHE 256u
 
 struct nettrace_reader;
+
+/* What events of a type say of code, or of processes. */
+enum symbols_kind { SYMBOLS_NONE, SYMBOLS_METHOD, SYMBOLS_METHOD_RUNDOWN, SYMBOLS_MODULE, SYMBOLS_MODULE_OF_DOMAIN, SYMBOLS_PROCESS, SYMBOLS_MAPPED,
+                    SYMBOLS_SYMBOL };
 
 /* How payloads of a type are read; filled while fields are walked over. */
 struct nettrace_readings {
@@ -174,6 +179,18 @@ struct nettrace_labels {
     struct pairmap by_number;    /* to index in `list` */
 };
 
+/* A process that has a mapping. */
+struct nettrace_mapping {
+    uint32_t process, module; /* module: 0 = none */
+    uint32_t next;            /* of the same mapping, NETTRACE_NONE = none */
+};
+
+struct nettrace_universal {
+    struct nettrace_mapping *mapping;
+    size_t n, capacity;
+    struct pairmap by_id;     /* (id of the mapping, 0) to the first */
+};
+
 struct nettrace_reader {
     struct input *in;
     ttr *t;
@@ -197,6 +214,8 @@ struct nettrace_reader {
     struct nettrace_order order;
     struct nettrace_stacks stacks;
     struct nettrace_labels labels;
+    struct nettrace_universal universal;
+    bool has_universal;          /* some type is of Universal.System */
     struct arena arena;          /* types */
     struct arena scratch;        /* texts of the batch */
     struct buffer symbol;        /* a name in the making */
@@ -400,6 +419,21 @@ uint8_t nettrace_symbols_kind(ttr_text provider, uint32_t id);
 
 /* nettrace_next; with TTR_READ_SYMBOLS the context gets the symbols of what is given. */
 TTR_MUST ttr_status nettrace_next_with_symbols(struct input *in, ttr_error *error);
+
+/* --- nettrace_universal.c --- */
+
+/* Whether a provider is one of whole machines, whose texts are stored otherwise than declared. */
+bool nettrace_is_universal(ttr_text provider);
+
+/* Whether events of that name are samples. */
+bool nettrace_is_universal_sample(ttr_text provider, ttr_text name);
+
+/* What events say of processes and code; 0 = nothing. */
+uint8_t nettrace_universal_kind(ttr_text provider, uint32_t id);
+
+/* Takes what an event of such a kind says; false when memory is out. */
+TTR_MUST bool nettrace_universal_take(struct nettrace_reader *reader, const ttr_event *event, uint8_t kind);
+void nettrace_universal_free(struct nettrace_reader *reader);
 
 /* --- nettrace_bid.c --- */
 

@@ -163,7 +163,7 @@ static ttr_status take_row(struct nettrace_reader *reader, struct cursor *row)
         return TTR_OK;
     uint64_t offset = row->offset;
     ttr_text provider = nettrace_take_string(row);
-    making.is_universal = provider.n > 10 && memcmp(provider.p, "Universal.", 10) == 0;
+    making.is_universal = nettrace_is_universal(provider);
     said.provider = intern(reader, provider, &making.is_out_of_memory);
     said.id = (uint32_t)nettrace_take_varint(row);
     said.name = intern(reader, nettrace_take_string(row), &making.is_out_of_memory);

@@ -244,6 +244,7 @@ ttr_status nettrace_open(struct input *in, ttr_error *error)
     pairmap_init(&reader->threads.by_index, &reader->t->counted);
     pairmap_init(&reader->labels.by_number, &reader->t->counted);
     pairmap_init(&reader->stacks.others, &reader->t->counted);
+    pairmap_init(&reader->universal.by_id, &reader->t->counted);
     ttr_status status = read_options(in, error);
     if (status == TTR_OK)
         status = nettrace_show(reader, 0, OPEN_BYTES, &bytes);
@@ -268,6 +269,7 @@ void nettrace_close(struct input *in)
     pairmap_free(&reader->threads.by_id);
     pairmap_free(&reader->threads.by_index);
     nettrace_labels_free(reader);
+    nettrace_universal_free(reader);
     arena_free(&reader->arena);
     arena_free(&reader->scratch);
     buffer_free(&reader->symbol);

@@ -12,8 +12,6 @@
 #include "base/utf.h"
 #include "formats/nettrace/nettrace.h"
 
-enum symbols_kind { SYMBOLS_NONE, SYMBOLS_METHOD, SYMBOLS_METHOD_RUNDOWN, SYMBOLS_MODULE, SYMBOLS_MODULE_OF_DOMAIN };
-
 #define NAME_UNITS_MAX 16384u /* names are cut behind so many characters */
 
 uint8_t nettrace_symbols_kind(ttr_text provider, uint32_t id)
@@ -117,13 +115,16 @@ static bool take_method(struct nettrace_reader *reader, const ttr_event *event, 
 static bool take(struct nettrace_reader *reader, const ttr_event *event)
 {
     const struct nettrace_type *type = event->schema ? context_schema(reader->t, event->schema)->own : NULL;
-    switch (type ? type->symbols : SYMBOLS_NONE) {
+    uint8_t kind = type ? type->symbols : SYMBOLS_NONE;
+    if (kind >= SYMBOLS_PROCESS)
+        return nettrace_universal_take(reader, event, kind);
+    switch (reader->in->flags & TTR_READ_SYMBOLS ? kind : SYMBOLS_NONE) {
     case SYMBOLS_METHOD:
     case SYMBOLS_METHOD_RUNDOWN:
-        return take_method(reader, event, type->symbols == SYMBOLS_METHOD_RUNDOWN);
+        return take_method(reader, event, kind == SYMBOLS_METHOD_RUNDOWN);
     case SYMBOLS_MODULE:
     case SYMBOLS_MODULE_OF_DOMAIN:
-        return take_module(reader, event, type->symbols == SYMBOLS_MODULE_OF_DOMAIN);
+        return take_module(reader, event, kind == SYMBOLS_MODULE_OF_DOMAIN);
     default:
         return true;
     }
@@ -133,7 +134,7 @@ ttr_status nettrace_next_with_symbols(struct input *in, ttr_error *error)
 {
     struct nettrace_reader *reader = in->own;
     ttr_status status = nettrace_next(in, error);
-    if (!(in->flags & TTR_READ_SYMBOLS))
+    if (!(in->flags & TTR_READ_SYMBOLS) && !reader->has_universal)
         return status;
     for (uint32_t i = 0; i < in->n; i++)
         if (!take(reader, &in->events[i]))

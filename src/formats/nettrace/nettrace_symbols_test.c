@@ -201,6 +201,40 @@ static void methods_and_their_module_are_kept_where_they_are_asked_for(void **st
     hexa_free(&hexa);
 }
 
+static void processes_and_symbols_of_whole_machines_are_known(void **state)
+{
+    (void)state;
+    struct hexa hexa;
+    ttr_symbol symbol;
+    ttr_thread known;
+    char path[600], message[300];
+    const char *root = getenv("TTR_SOURCE_ROOT");
+    (void)snprintf(path, sizeof path, "%s/src/formats/nettrace/vectors/v6-universal.hexa", root ? root : ".");
+    if (!hexa_load(path, &hexa, message, sizeof message))
+        fail_msg("%s", message);
+    ttr *t = ttr_new(NULL);
+    ttr_id thread = read_vector(t, &hexa, TTR_READ_SYMBOLS), other = context_thread(t, 1, 11, 12);
+    assert_true(ttr_thread_get(t, thread, &known));
+    assert_string_equal(ttr_text_get(t, known.process_name).p, "shop");
+    assert_string_equal(name_at(t, thread, 0x400180, 0, &symbol), "main");
+    assert_string_equal(ttr_text_get(t, symbol.module).p, "shop");
+    assert_int_equal(symbol.offset, 0x1180);
+    assert_string_equal(name_at(t, other, 0x4001ff, 0, &symbol), "main"); /* the last byte, in the other process of the mapping */
+    assert_string_equal(name_at(t, thread, 0x700010, INT64_MAX, &symbol), "Shop.Cart::Add(int32)");
+    assert_string_equal(ttr_text_get(t, symbol.module).p, "Shop");
+    assert_string_equal(name_at(t, other, 0x700010, INT64_MAX, &symbol), "");
+    assert_string_equal(name_at(t, thread, 0x800000, 0, &symbol), "alone");
+    assert_false(ttr_symbol_get(t, thread, 0x10, 0, &symbol)); /* not "kernel", which is everywhere */
+    ttr_free(t);
+    t = ttr_new(NULL);
+    thread = read_vector(t, &hexa, 0);
+    assert_true(ttr_thread_get(t, thread, &known));
+    assert_string_equal(ttr_text_get(t, known.process_name).p, "shop");
+    assert_string_equal(name_at(t, thread, 0x400180, 0, &symbol), "");
+    ttr_free(t);
+    hexa_free(&hexa);
+}
+
 static void only_events_about_code_and_modules_are_looked_at(void **state)
 {
     (void)state;
@@ -219,6 +253,7 @@ int main(void)
         cmocka_unit_test(functions_take_the_time_that_dotnet_trace_reports),
         cmocka_unit_test(stacks_are_those_another_implementation_found),
         cmocka_unit_test(methods_and_their_module_are_kept_where_they_are_asked_for),
+        cmocka_unit_test(processes_and_symbols_of_whole_machines_are_known),
         cmocka_unit_test(only_events_about_code_and_modules_are_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

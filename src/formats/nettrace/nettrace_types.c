@@ -67,11 +67,13 @@ uint8_t nettrace_level(uint32_t level)
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* Samples of all threads, taken by the runtime. */
+/* Samples of all threads, taken by the runtime; or of processors. */
 static bool is_sample(const struct nettrace_reader *reader, const struct nettrace_said *said)
 {
     static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
     ttr_text provider = ttr_text_get(reader->t, said->provider);
+    if (nettrace_is_universal_sample(provider, ttr_text_get(reader->t, said->name)))
+        return true;
     return said->id == 0 && provider.n == sizeof sampler - 1 && memcmp(provider.p, sampler, provider.n) == 0;
 }
 
@@ -95,6 +97,9 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
                                    .provider = said->provider, .keyword = said->keyword, .level = nettrace_level(said->level),
                                    .opcode = said->opcode, .has_places = said->has_places, .number = said->number};
     type->symbols = nettrace_symbols_kind(ttr_text_get(reader->t, said->provider), said->id);
+    if (!type->symbols)
+        type->symbols = nettrace_universal_kind(ttr_text_get(reader->t, said->provider), said->id);
+    reader->has_universal |= type->symbols >= SYMBOLS_PROCESS;
     type->kind = is_sample(reader, said) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
     if (type->opcode == 0 && !said->is_known)
         type->opcode = activity_opcode(ttr_text_get(reader->t, said->name));
