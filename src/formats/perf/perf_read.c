@@ -359,6 +359,8 @@ ttr_status perf_next(struct input *in, ttr_error *error)
 {
     struct perf_reader *reader = in->own;
     reader->error = error;
+    if (reader->trace->tracepoints)
+        tracepoints_batch(reader->trace->tracepoints);
     for (;;) {
         ttr_status status = reader->order.is_giving ? tell_clock(reader) : TTR_OK;
         if (status == TTR_OK && reader->order.is_giving) {
