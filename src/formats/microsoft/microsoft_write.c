@@ -164,12 +164,6 @@ static ttr_id thread_of(const ttr_event *event)
     return is_other && event->link && event->link <= UINT32_MAX ? (ttr_id)event->link : event->thread;
 }
 
-/* A pid as that program has it: 32 bits. */
-static uint64_t id_of(uint64_t id)
-{
-    return (int64_t)id < 0 ? (uint32_t)id : id;
-}
-
 /* Levels as EventHeader counts them. */
 static unsigned level_of(unsigned level)
 {
@@ -192,9 +186,9 @@ static void add_meta(struct field_json *json, const ttr_event *event)
         add_number(json, "cpu", event->cpu);
     if (ttr_thread_get(json->t, thread_of(event), &thread)) {
         if (thread.pid_known)
-            add_number(json, "pid", id_of(thread.pid));
+            add_number(json, "pid", thread.pid);
         if (thread.tid_known)
-            add_number(json, "tid", id_of(thread.tid));
+            add_number(json, "tid", thread.tid);
     }
     add_number_if(json, "id", head.id);
     add_number_if(json, "version", head.version);
