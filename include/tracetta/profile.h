@@ -28,6 +28,8 @@ typedef struct ttr_profile_options {
     uint32_t flags;        /* TTR_PROFILE_* */
     ttr_progress progress; /* may be NULL */
     void *own;
+    ttr_locator locate;    /* asked for functions in files that were mapped, whose names the trace does not tell; NULL = nobody is */
+    void *locate_own;
 } ttr_profile_options;
 
 /* What weights count. */

@@ -118,6 +118,7 @@ typedef struct ttr_binary {
     ttr_text debug_link;      /* name of the file with its debug information, "" = not told; followed by a zero byte */
     uint32_t debug_link_crc;  /* CRC 32 of that file */
     bool is_pic;              /* addresses in it count from its begin, else they are absolute */
+    bool has_offsets;         /* what is asked for is a place in the file, not where that would be loaded */
 } ttr_binary;
 
 /* What is at an address; "" = not known. */

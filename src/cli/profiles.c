@@ -6,6 +6,8 @@
 
 #include "progress.h"
 #include "report.h"
+#include "symbol_text.h"
+#include "symbols.h"
 #include "talk.h"
 
 uint32_t profiles_flags(const struct call *call)
@@ -14,6 +16,21 @@ uint32_t profiles_flags(const struct call *call)
     if (!of)
         return 0;
     return strcmp(of, "spans") == 0 ? TTR_PROFILE_SPANS : TTR_PROFILE_SAMPLES;
+}
+
+/* Who is asked for functions whose names the trace does not tell. */
+struct locators {
+    struct symbols *symbols;
+    struct symbol_texts *texts;
+};
+
+static void locate(void *own, const ttr_binary *binary, uint64_t address, ttr_place *place)
+{
+    const struct locators *locators = own;
+    if (symbol_texts_knows(binary))
+        symbol_texts_locate(locators->texts, binary, address, place);
+    else
+        symbols_locate(locators->symbols, binary, address, place);
 }
 
 int profiles_open(struct profiling *profiling, const struct call *call, uint32_t flags)
@@ -25,9 +42,13 @@ int profiles_open(struct profiling *profiling, const struct call *call, uint32_t
     if (outcome != OUTCOME_FINE)
         return outcome;
     progress_begin(&progress, call, profiling->inputs.t, profiling->inputs.reader, call->command->name);
-    const ttr_profile_options options = {.size = sizeof options, .flags = flags, .progress = progress_step, .own = &progress};
+    struct locators locators = {symbols_new(&(struct symbols_options){.call = call, .no_mmap = call->set.no_mmap}), symbol_texts_new()};
+    const ttr_profile_options options = {.size = sizeof options, .flags = flags, .progress = progress_step, .own = &progress,
+                                         .locate = locators.symbols && locators.texts ? locate : NULL, .locate_own = &locators};
     profiling->profile = ttr_profile_new(profiling->inputs.t, profiling->inputs.reader, &options, &error);
     progress_end(&progress);
+    symbols_free(locators.symbols);
+    symbol_texts_free(locators.texts);
     if (error.status != TTR_OK && error.status != TTR_AGAIN)
         profiling->outcome = inputs_failed(call, inputs_name(call), &error);
     return OUTCOME_FINE;

@@ -97,6 +97,18 @@ struct dwarf_index *symbol_file_dwarf(const struct symbol_file *file)
     return file->dwarf;
 }
 
+uint64_t symbol_file_address(const struct symbol_file *file, uint64_t offset)
+{
+    size_t n = 0;
+    GElf_Phdr part;
+    if (elf_getphdrnum(file->elf, &n) != 0)
+        return offset;
+    for (size_t i = 0; i < n && i < INT32_MAX; i++)
+        if (gelf_getphdr(file->elf, (int)i, &part) && part.p_type == PT_LOAD && offset >= part.p_offset && offset - part.p_offset < part.p_filesz)
+            return offset - part.p_offset + part.p_vaddr;
+    return offset;
+}
+
 /* --- The table of symbols --- */
 
 static int compare_symbols(const void *a, const void *b)

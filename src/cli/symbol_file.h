@@ -32,6 +32,9 @@ const char *symbol_file_link(const struct symbol_file *file, uint32_t *crc);
 /* Its index of DWARF; NULL = has none. */
 struct dwarf_index *symbol_file_dwarf(const struct symbol_file *file);
 
+/* The address at which a place in the file is loaded where nothing is moved; the place itself where the file does not say. */
+uint64_t symbol_file_address(const struct symbol_file *file, uint64_t offset);
+
 /* Finds the function whose symbol is nearest below an address; NULL = none, or it may be another's that has no symbol. */
 const char *symbol_file_function(struct symbol_file *file, uint64_t address, uint64_t *low);
 

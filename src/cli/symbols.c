@@ -345,6 +345,8 @@ void symbols_locate(void *own, const ttr_binary *told, uint64_t address, ttr_pla
     }
     if (!binary || !binary->path || (symbols->options.is_exact && told->build_id.n && !binary->file))
         return;
+    if (told->has_offsets && binary->file)
+        address = symbol_file_address(binary->file, address);
     const char *name = is_whole ? binary->path : last_part(binary->path);
     answer(symbols, 0, asprintf(&symbols->text[0], "%s%c%#" PRIx64, name, told->is_pic ? '+' : '@', address), &place->binary);
     find_symbols(symbols, binary, address, &found);

@@ -69,6 +69,7 @@ struct schema {
 struct process {
     uint64_t pid;
     ttr_id name;
+    uint32_t parent;  /* index + 1 of the one whose memory it began with, 0 = not told */
     uint16_t source;
 };
 
@@ -88,6 +89,7 @@ struct source_entry {
     struct pairmap threads;      /* (pid, tid) to thread id */
     struct pairmap threads_by_tid; /* (tid, 0) to the thread id seen last with it */
     struct pairmap names_by_tid; /* (tid, 0) to string id */
+    uint32_t kernel;             /* index + 1 of the process that what is mapped in all of them is told of, 0 = none */
     ttr_attribute *attributes;
     size_t attributes_n, attributes_capacity;
     uint16_t shares;             /* the source whose attributes are this one's too, 0 = none */

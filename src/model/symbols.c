@@ -9,6 +9,7 @@
 #include "model/context.h"
 
 #define LOOK_BACK 256u
+#define ANCESTORS 8u
 
 void symbols_init(struct symbols *symbols, const struct alloc *alloc)
 {
@@ -16,6 +17,7 @@ void symbols_init(struct symbols *symbols, const struct alloc *alloc)
     for (size_t i = 0; i < SYMBOL_KINDS; i++)
         pairmap_init(&symbols->table[i].latest, alloc);
     pairmap_init(&symbols->modules, alloc);
+    pairmap_init(&symbols->build_ids, alloc);
 }
 
 void symbols_free(struct symbols *symbols)
@@ -27,7 +29,8 @@ void symbols_free(struct symbols *symbols)
         pairmap_free(&table->latest);
     }
     pairmap_free(&symbols->modules);
-    alloc_free(symbols->alloc, symbols->module_name, symbols->modules_capacity, sizeof *symbols->module_name);
+    pairmap_free(&symbols->build_ids);
+    alloc_free(symbols->alloc, symbols->module, symbols->modules_capacity, sizeof *symbols->module);
     symbols_init(symbols, symbols->alloc);
 }
 
@@ -38,21 +41,32 @@ uint32_t symbols_module(struct symbols *symbols, uint32_t process, uint64_t numb
         return *known;
     size_t n = symbols->modules_n;
     if (n >= UINT32_MAX - 1 ||
-        !alloc_reserve(symbols->alloc, (void **)&symbols->module_name, &symbols->modules_capacity, n + 1, sizeof *symbols->module_name) ||
+        !alloc_reserve(symbols->alloc, (void **)&symbols->module, &symbols->modules_capacity, n + 1, sizeof *symbols->module) ||
         !pairmap_put(&symbols->modules, number, process, (uint32_t)n + 1))
         return 0;
-    symbols->module_name[n] = 0;
+    symbols->module[n] = (struct symbol_module){0};
     return (uint32_t)++symbols->modules_n;
 }
 
 void symbols_name_module(struct symbols *symbols, uint32_t module, ttr_id name)
 {
-    symbols->module_name[module - 1] = name;
+    symbols->module[module - 1].name = name;
+}
+
+void symbols_place_module(struct symbols *symbols, uint32_t module, uint16_t source, ttr_id path)
+{
+    symbols->module[module - 1].path = path;
+    symbols->module[module - 1].source = source;
+}
+
+bool symbols_build_id(struct symbols *symbols, uint16_t source, ttr_id path, ttr_id build_id)
+{
+    return pairmap_put(&symbols->build_ids, path, source, build_id);
 }
 
 static ttr_id name_of(const struct symbols *symbols, uint32_t module)
 {
-    return module ? symbols->module_name[module - 1] : 0;
+    return module ? symbols->module[module - 1].name : 0;
 }
 
 /* The range added last at that place; sorting moves ranges, so it is found by its start again. */
@@ -160,14 +174,38 @@ const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kin
     return best;
 }
 
+/* What holds the address: of the process, of those it was made by, whose memory it has until it runs another program, or of the kernel. */
+static const struct symbol_range *find_anywhere(ttr *t, enum symbol_kind kind, ttr_id thread, uint64_t address, int64_t time)
+{
+    uint32_t process = t->threads[thread].process;
+    for (unsigned i = 0; i < ANCESTORS; i++) {
+        const struct symbol_range *range = symbols_find(&t->symbols, kind, process, address, time);
+        if (range || !t->processes[process].parent)
+            return range;
+        process = t->processes[process].parent - 1;
+    }
+    return NULL;
+}
+
+static const struct symbol_range *find(ttr *t, enum symbol_kind kind, ttr_id thread, uint64_t address, int64_t time)
+{
+    const struct symbol_range *range = find_anywhere(t, kind, thread, address, time);
+    uint32_t kernel = t->sources[t->threads[thread].source].kernel;
+    return range || !kernel ? range : symbols_find(&t->symbols, kind, kernel - 1, address, time);
+}
+
+const struct symbol_range *symbols_mapping(ttr *t, ttr_id thread, uint64_t address, int64_t time)
+{
+    return thread && thread < t->threads_n ? find(t, SYMBOL_MAPPING, thread, address, time) : NULL;
+}
+
 bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t time, ttr_symbol *symbol)
 {
     *symbol = (ttr_symbol){0};
     if (thread >= t->threads_n)
         return false;
-    uint32_t process = t->threads[thread].process;
-    const struct symbol_range *function = symbols_find(&t->symbols, SYMBOL_FUNCTION, process, address, time);
-    const struct symbol_range *mapping = symbols_find(&t->symbols, SYMBOL_MAPPING, process, address, time);
+    const struct symbol_range *function = find(t, SYMBOL_FUNCTION, thread, address, time);
+    const struct symbol_range *mapping = find(t, SYMBOL_MAPPING, thread, address, time);
     if (mapping) {
         symbol->module = name_of(&t->symbols, mapping->module);
         symbol->offset = address - mapping->start + mapping->offset;

@@ -28,6 +28,13 @@ struct symbol_range {
     uint32_t module;     /* see symbols_module, 0 = none */
 };
 
+/* A file that is mapped, or a part of one. */
+struct symbol_module {
+    ttr_id name;         /* as it is shown, 0 = not known yet */
+    ttr_id path;         /* where it was, 0 = not told */
+    uint16_t source;     /* whose paths these are */
+};
+
 struct symbol_table {
     struct symbol_range *range; /* the first `sorted` by (process, start), then as they came */
     uint64_t *reach;            /* beside the sorted ones: the highest end of those of the process up to here */
@@ -39,8 +46,9 @@ struct symbols {
     const struct alloc *alloc;
     struct symbol_table table[SYMBOL_KINDS];
     struct pairmap modules;  /* (the trace's number of it, process) to ours */
-    ttr_id *module_name;     /* by ours less 1; 0 = not known yet */
+    struct symbol_module *module; /* by ours less 1 */
     size_t modules_n, modules_capacity;
+    struct pairmap build_ids; /* (path, source) to the id of a text: the build id of what was there */
     uint32_t reused; /* how often a place got another name: addresses seen before and after may differ in meaning */
 };
 
@@ -52,6 +60,13 @@ TTR_MUST uint32_t symbols_module(struct symbols *symbols, uint32_t process, uint
 
 /* Names it; ranges that have it already have that name too. */
 void symbols_name_module(struct symbols *symbols, uint32_t module, ttr_id name);
+
+/* Says where it was; and what was there, of a path: `build_id` is the id of its bytes as a text.  False when memory is out. */
+void symbols_place_module(struct symbols *symbols, uint32_t module, uint16_t source, ttr_id path);
+TTR_MUST bool symbols_build_id(struct symbols *symbols, uint16_t source, ttr_id path, ttr_id build_id);
+
+/* The part of a module that holds an address in the process of a thread, or of one that it came from, or of its kernel; NULL = nothing is known. */
+const struct symbol_range *symbols_mapping(ttr *t, ttr_id thread, uint64_t address, int64_t time);
 
 /* Adds a range; what is known already is not added again, and an empty one not at all.  False when memory is out. */
 TTR_MUST bool symbols_add(struct symbols *symbols, enum symbol_kind kind, const struct symbol_range *range);

@@ -33,8 +33,11 @@ static uint64_t number_of(const ttr *t, const ttr_event *event, const char *name
 static bool take_object(struct ttr_profile *profile, const ttr_event *event)
 {
     ttr *t = profile->t;
+    ttr_field field;
     if (event->thread >= t->threads_n)
         return true;
+    if (event->tag == TTR_OBJECT_MAPPING && !ttr_field_find(t, event, "address_in_module", &field))
+        return true; /* its reader tells the context itself (perf) */
     uint32_t process = t->threads[event->thread].process;
     if (event->tag != TTR_OBJECT_MODULE && event->tag != TTR_OBJECT_MAPPING)
         return true;
@@ -260,7 +263,7 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
         (void)fail_memory(error);
         return NULL;
     }
-    *profile = (struct ttr_profile){.t = t, .alloc = &t->counted, .flags = options->flags};
+    *profile = (struct ttr_profile){.t = t, .alloc = &t->counted, .flags = options->flags, .locate = options->locate, .locate_own = options->locate_own};
     if (profile->flags & TTR_PROFILE_MERGED)
         profile->flags &= ~TTR_PROFILE_TIMELINE;
     ttr_status status = begin(profile) ? TTR_OK : fail_memory(error);

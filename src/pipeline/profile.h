@@ -64,6 +64,8 @@ struct ttr_profile {
     struct keymap stack_of;    /* hash of a whole stack to its node */
     uint64_t *address;         /* of the stack in hand */
     size_t address_room;
+    ttr_locator locate;        /* may be NULL */
+    void *locate_own;
     ttr_id sampler, states[3]; /* names of the .NET sampler, and of what a thread was doing */
     ttr_id universal;          /* the provider of samples of whole machines */
     ttr_id runtime, allocations[3]; /* the provider whose allocations are samples too, and what they are called */

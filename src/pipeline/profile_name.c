@@ -6,6 +6,30 @@
 #include "model/context.h"
 #include "pipeline/profile.h"
 
+/* Asks for the function at an address of a file that the trace says was mapped there; 0 where nobody knows. */
+static ttr_id located(const struct ttr_profile *profile, const struct profile_place *place)
+{
+    ttr *t = profile->t;
+    ttr_place found = {.size = sizeof found, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
+    const struct symbol_range *range = profile->locate ? symbols_mapping(t, place->thread, place->address, place->first_ns) : NULL;
+    const struct symbol_module *module = range && range->module ? &t->symbols.module[range->module - 1] : NULL;
+    if (!module || !module->path)
+        return 0;
+    const uint32_t *build_id = pairmap_get(&t->symbols.build_ids, module->path, module->source);
+    ttr_binary binary = {.size = sizeof binary, .number = range->module, .path = ttr_text_get(t, module->path), .build_id = {"", 0},
+                         .debug_link = {"", 0}, .is_pic = true, .has_offsets = true};
+    if (build_id)
+        binary.build_id = ttr_text_get(t, *build_id);
+    profile->locate(profile->locate_own, &binary, place->address - range->start + range->offset, &found);
+    size_t n = found.function.n;
+    for (size_t i = n; i-- > 0;) /* "main+0x14": without how far */
+        if (found.function.p[i] == '+') {
+            n = i;
+            break;
+        }
+    return n ? ttr_text_add(t, found.function.p, n) : 0;
+}
+
 /* "module!function", or the nearest to it that is known. */
 static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_place *place, ttr_id *module)
 {
@@ -16,6 +40,8 @@ static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_
     buffer_init(&text, profile->alloc);
     (void)ttr_symbol_get(profile->t, place->thread, place->address, place->first_ns, &symbol);
     *module = symbol.module;
+    if (!symbol.name)
+        symbol.name = located(profile, place);
     if (symbol.module || is_managed) {
         ttr_text name = symbol.module ? ttr_text_get(profile->t, symbol.module) : (ttr_text){symbol.name ? "ManagedModule" : "?", symbol.name ? 13 : 1};
         buffer_add(&text, name.p, name.n);

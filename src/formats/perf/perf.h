@@ -13,6 +13,7 @@
  *   perf_sample.c    samples become events: kinds found, parts found
  *   perf_fields.c    fields of samples
  *   perf_record_fields.c   fields of other records
+ *   perf_symbols.c   which code was where, where that is wanted
  *   perf_tracing.c   tracepoints, whose fields other code knows
  *   perf_bid.c       is this perf.data at all
  *
@@ -355,6 +356,15 @@ extern const struct field_ops perf_sample_field_ops, perf_record_field_ops;
 
 /* The i-th field of the common context; false past the last. */
 bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i, ttr_field *field);
+
+/* --- perf_symbols.c --- */
+
+/* Tells the context what a record says of code; its own bytes end at `end`.  False when memory is out. */
+TTR_MUST bool perf_symbols_take(struct perf_trace *trace, const struct perf_view *record, uint32_t end, int64_t time);
+
+/* Takes a BUILD_ID record, and a section of them. */
+TTR_MUST bool perf_build_id_take(struct perf_trace *trace, const struct perf_view *record);
+TTR_MUST ttr_status perf_build_ids_take(struct perf_reader *reader, struct perf_cursor *at);
 
 /* --- perf_tracing.c --- */
 

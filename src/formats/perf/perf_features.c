@@ -142,5 +142,7 @@ ttr_status perf_feature_take(struct perf_reader *reader, unsigned feature, struc
         return take_descriptions(reader, at);
     if (feature == PERF_FEATURE_TRACING_DATA)
         return perf_tracing_take(reader, at);
+    if (feature == PERF_FEATURE_BUILD_ID)
+        return reader->in->flags & TTR_READ_SYMBOLS ? perf_build_ids_take(reader, at) : TTR_OK;
     return take_plain(reader, feature, at) ? TTR_OK : fail_memory(reader->error);
 }

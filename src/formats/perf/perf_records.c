@@ -237,5 +237,8 @@ enum perf_taken perf_record_take(struct perf_reader *reader, const struct perf_v
         event->cpu = trailer.cpu;
         event->flags |= TTR_EVENT_HAS_CPU;
     }
-    return shape(reader, record, &trailer, event) ? PERF_TAKEN : no_memory(reader);
+    bool is_fine = shape(reader, record, &trailer, event);
+    if (is_fine && reader->in->flags & TTR_READ_SYMBOLS)
+        is_fine = perf_symbols_take(trace, record, trailer.end, event->flags & TTR_EVENT_NO_TIME ? SYMBOLS_ALWAYS : event->time);
+    return is_fine ? PERF_TAKEN : no_memory(reader);
 }

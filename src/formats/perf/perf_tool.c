@@ -96,6 +96,10 @@ ttr_status perf_tool_take(struct perf_reader *reader, const struct perf_view *re
     case PERF_HEADER_ATTR: return take_attr(reader, &at);
     case PERF_HEADER_EVENT_TYPE: return take_event_type(reader, &at);
     case PERF_HEADER_TRACING_DATA: return take_tracing(reader, &at);
+    case PERF_HEADER_BUILD_ID:
+        if (!(reader->in->flags & TTR_READ_SYMBOLS) || perf_build_id_take(reader->trace, record))
+            return TTR_OK;
+        return fail_memory(reader->error);
     case PERF_AUXTRACE: return pass_over(reader, perf_take64(&at));
     case PERF_EVENT_UPDATE: return take_update(reader, &at);
     case PERF_HEADER_FEATURE: return take_feature(reader, &at);
