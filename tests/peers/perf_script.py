@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 LINE = re.compile(r"^\s*(.+?)\s+(-?\d+)\s+(?:\[(\d+)\]\s+)?(\d+)\.(\d{6}|\d{9}):\s+(?:(\d+)\s+)?(\S.*?):(?:\s(.*))?$")
+EVENT_HEADER = re.compile(r"^user_events:(.+)_L[0-9a-f]+K[0-9a-f]+[A-Za-z0-9]*$")
 FRAME = re.compile(r"^\s+([0-9a-f]+) ")
 
 
@@ -95,6 +96,8 @@ def main():
                 continue
             if what == "tid" and one >= 2 ** 32:
                 one = -1
+            if what == "name" and EVENT_HEADER.match(other):  # named by what is inside, which perf does not decode
+                one, other = one.split(":")[0], EVENT_HEADER.match(other).group(1)
             if what == "stack":  # perf prints addresses of programs as those in their files
                 one, other = ([x if x >= 2 ** 47 else 0 for x in stack[:127]] for stack in (one, other))  # and no more than these
                 other = other[:len(one)] if a[6] else other

@@ -121,15 +121,30 @@ bool perf_symbols_take(struct perf_trace *trace, const struct perf_view *record,
     }
 }
 
+/* The kernel's mapping is called by the symbol it begins with, too. */
+static bool add_build_id(struct perf_trace *trace, ttr_text path, ttr_id build_id)
+{
+    static const char *const kernels[] = {"[kernel.kallsyms]_text", "[kernel.kallsyms]_stext"};
+    bool is_kernel = path.n == 17 && begins_with(path, "[kernel.kallsyms]");
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (is_kernel)
+            path = (ttr_text){kernels[i], strlen(kernels[i])};
+        ttr_id path_id = ttr_text_add(trace->t, path.p, path.n);
+        if (!path_id || !symbols_build_id(&trace->t->symbols, trace->source, path_id, build_id))
+            return false;
+    }
+    return true;
+}
+
 bool perf_build_id_take(struct perf_trace *trace, const struct perf_view *record)
 {
     const char *path = (const char *)record->p + BUILD_ID_RECORD;
-    if (record->size <= BUILD_ID_RECORD)
+    if (record->size <= BUILD_ID_RECORD || *path == '\0')
         return true;
     const uint8_t *id = record->p + PERF_RECORD_HEADER + 4;
     uint32_t n = record->misc & PERF_MISC_BUILD_ID_SIZE && id[BUILD_ID_BYTES] < BUILD_ID_BYTES ? id[BUILD_ID_BYTES] : BUILD_ID_BYTES;
-    ttr_id path_id = ttr_text_add(trace->t, path, strnlen(path, record->size - BUILD_ID_RECORD)), build_id = ttr_text_add(trace->t, id, n);
-    return path_id && build_id && symbols_build_id(&trace->t->symbols, trace->source, path_id, build_id);
+    ttr_id build_id = ttr_text_add(trace->t, id, n);
+    return (build_id || n == 0) && add_build_id(trace, (ttr_text){path, strnlen(path, record->size - BUILD_ID_RECORD)}, build_id);
 }
 
 ttr_status perf_build_ids_take(struct perf_reader *reader, struct perf_cursor *at)
