@@ -73,7 +73,7 @@ typedef enum ttr_kind {
     TTR_KIND_FLOW_STEP = 10,
     TTR_KIND_FLOW_END = 11,
     TTR_KIND_SWITCH = 12,      /* `cpu` goes from thread `link` (a ttr_id, now in state `tag`) to `thread` */
-    TTR_KIND_WAKE = 13,        /* `thread` becomes ready to run on `cpu` */
+    TTR_KIND_WAKE = 13,        /* `thread` becomes ready to run on `cpu`; `link`: the thread that woke it, a ttr_id, on CPU `tag`; 0 = not told */
     TTR_KIND_SAMPLE = 14,      /* a stack: field "frames", innermost first */
     TTR_KIND_LOG = 15,         /* a message: field "message" */
     TTR_KIND_BLOB = 16,        /* bytes: field "data"; `tag` is the format's own type of it */
@@ -328,7 +328,7 @@ TTR_API bool ttr_source_get(const ttr *t, uint16_t id, ttr_source *source);
 
 /* Something an input says of the whole trace: what its environment holds under its own name ("hostname", "tracer_name"), and
  * "trace.name", "trace.uuid", "trace.uid" (CTF 2, may be empty), "trace.path", "trace.place" (of one of several: where below the directory
- * that was opened), "trace.from" and "trace.to" (ns; where only the time in which all streams are active is given), "stream.name",
+ * that was opened), "trace.from" and "trace.to" (ns; where only the time in which all streams are active is given), "trace.event_width" (the longest name of an event, of perf.data), "stream.name",
  * "stream.class", "stream.id", "clock.frequency", "clock.offset_s", "clock.offset" where it has such. */
 typedef struct ttr_attribute {
     ttr_text name;

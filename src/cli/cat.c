@@ -18,7 +18,7 @@ int run_cat(struct call *call)
         outcome = style_begin(&style, call);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    outcome = inputs_open(&inputs, call, 0);
+    outcome = inputs_open(&inputs, call, style.read_flags);
     if (outcome != OUTCOME_FINE) {
         style_end(&style);
         return outcome;

@@ -47,8 +47,9 @@ static const struct option_row table[] = {
      "topn: order by the time in a function and all it calls, instead of its own"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_CAT, "FORMAT", "text|jsonl|csv", "print text (default), JSON Lines or CSV"},
     {"overwrite", 'f', OPTION_FLAG, GROUP_VERB, AT(overwrite), WRITES, NULL, NULL, "replace an existing file"},
-    {"style", 0, OPTION_TEXT, GROUP_VERB, AT(style), VERB_CAT, "STYLE", "tracetta|babeltrace2|microsoft",
-     "print lines as babeltrace2 does, to the byte, the seven options that follow being as there; or JSON objects as Microsoft's perf-decode does"},
+    {"style", 0, OPTION_TEXT, GROUP_VERB, AT(style), VERB_CAT, "STYLE", "tracetta|babeltrace2|perf|trace-cmd|microsoft",
+     "print lines as babeltrace2 does, to the byte, the seven options that follow being as there; as perf script or trace-cmd report do; or JSON "
+     "objects as Microsoft's perf-decode does"},
     {"names", 0, OPTION_TEXT, GROUP_VERB, AT(shown_names), VERB_CAT, "LIST", NULL,
      "which names to print: of payload, context, scope, header; all, none"},
     {"fields", 0, OPTION_TEXT, GROUP_VERB, AT(shown_fields), VERB_CAT, "LIST", NULL,

@@ -57,16 +57,27 @@ static bool add_options(struct style *style)
     return is_fine;
 }
 
+/* Lines of perf script or trace-cmd report. */
+static int begin_perfscript(struct style *style)
+{
+    style->format = "perfscript";
+    style->read_flags = TTR_READ_SYMBOLS;
+    if (add_text(style, "perfscript", "lines", style->call->set.style))
+        return OUTCOME_FINE;
+    return talk_misuse("cat", "out of memory");
+}
+
 int style_begin(struct style *style, struct call *call)
 {
     const struct settings *set = &call->set;
     *style = (struct style){.call = call, .format = set->format ? set->format : "text"};
     bool is_asked = set->style && strcmp(set->style, "babeltrace2") == 0;
     bool is_microsoft = set->style && strcmp(set->style, "microsoft") == 0;
+    bool is_perfscript = set->style && (strcmp(set->style, "perf") == 0 || strcmp(set->style, "trace-cmd") == 0);
     bool has_companion = set->begin || set->timerange || set->retry_us ||
                          set->shown_names || set->shown_fields || set->clock_seconds || set->clock_cycles || set->clock_date ||
                          set->clock_gmt || set->no_delta;
-    if ((is_asked || is_microsoft) && set->format && strcmp(set->format, "text") != 0)
+    if ((is_asked || is_microsoft || is_perfscript) && set->format && strcmp(set->format, "text") != 0)
         return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
     if (has_companion && !is_asked)
         return talk_misuse("cat", "--names, --fields, --clock-seconds, --clock-cycles, --clock-date, --clock-gmt, --no-delta, --retry-duration, "
@@ -76,7 +87,7 @@ int style_begin(struct style *style, struct call *call)
     if (is_microsoft)
         style->format = "microsoft";
     if (!is_asked)
-        return OUTCOME_FINE;
+        return is_perfscript ? begin_perfscript(style) : OUTCOME_FINE;
     int outcome = trim_take(call);
     if (outcome != OUTCOME_FINE)
         return outcome;

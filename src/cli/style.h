@@ -14,6 +14,7 @@ struct style {
     struct call *call;
     const ttr *t;
     const char *format;       /* of the writer */
+    uint32_t read_flags;      /* TTR_READ_*: what it wants to be read */
     char *text[STYLE_TEXTS];  /* "babeltrace2.fields=..." */
     size_t texts_n;
     int64_t from_ns, to_ns;   /* gaps are told as far as they are in this time */

@@ -235,4 +235,7 @@ enum perf_attr_flag {
 #define PERF_TRACING_MAGIC "\x17\x08\x44tracing"
 #define PERF_TRACING_MAGIC_BYTES 10u
 
+/* ttr_event.stack of a sample: its stack is its ip alone, or a callchain. */
+enum { PERF_STACK_IP = 1, PERF_STACK_CHAIN = 2 };
+
 #endif

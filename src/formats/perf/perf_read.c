@@ -309,6 +309,19 @@ static ttr_status scan(struct perf_reader *reader)
 
 /* --- Both --- */
 
+/* How wide the longest name of what was recorded is: perf script makes a column of names. */
+static bool tell_width(const struct perf_reader *reader)
+{
+    const struct perf_trace *trace = reader->trace;
+    size_t width = 0;
+    for (size_t i = 0; i < trace->kinds_n; i++) {
+        size_t system = ttr_text_get(trace->t, trace->kind[i]->provider).n, name = ttr_text_get(trace->t, trace->kind[i]->name).n;
+        size_t n = name + (system ? system + 1 : 0);
+        width = n > width ? n : width;
+    }
+    return context_add_attribute(trace->t, reader->in->id, "trace.event_width", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = width});
+}
+
 /* The clock is known once a record may be given: in a pipe its records tell. */
 static ttr_status tell_clock(struct perf_reader *reader)
 {
@@ -317,7 +330,7 @@ static ttr_status tell_clock(struct perf_reader *reader)
         return TTR_OK;
     ttr_clock clock = {.name = "perf", .frequency = 1000000000, .is_anchored = trace->is_anchored, .anchor_ticks = trace->anchor_ticks,
                        .anchor_ns = trace->anchor_wall};
-    return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
+    return input_add_clock(reader->in, &clock) == SIZE_MAX || !tell_width(reader) ? fail_memory(reader->error) : TTR_OK;
 }
 
 /* What has no time before anything that has one gets the time of that. */

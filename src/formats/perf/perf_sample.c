@@ -51,7 +51,8 @@ enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_v
     event->provider = kind->provider;
     event->part = kind->index;
     event->body = kind->parts_at;
-    event->stack = (kind->ip_at && event->kind == TTR_KIND_SAMPLE) || kind->request.sample_type & PERF_SAMPLE_HAS_CALLCHAIN;
+    bool has_chain = kind->request.sample_type & PERF_SAMPLE_HAS_CALLCHAIN;
+    event->stack = has_chain ? PERF_STACK_CHAIN : kind->ip_at && event->kind == TTR_KIND_SAMPLE ? PERF_STACK_IP : 0;
     if (kind->cpu_at) {
         event->cpu = perf_u32(p + kind->cpu_at, is_big);
         event->flags |= TTR_EVENT_HAS_CPU;

@@ -1,0 +1,371 @@
+/* Lines as `perf script` prints them, or as `trace-cmd report` does, so that scripts made for their output go on working.
+ *
+ *   perf       %16s %5d [%03d] %12s: EVENT: TEXT          comm, tid, cpu, time as sec.usec of the trace's own clock
+ *              with a callchain: %s in place of %16s, a line for each address behind, and an empty one
+ *   trace-cmd  %16s-%-5d [%03d] %5d.%06d: %-21s TEXT      time rounded
+ *
+ * The name of the event is as wide as the longest of the trace where the trace tells how wide that is.  Columns that a sample has nothing for are
+ * left out.  Of events that no perf has (other formats, EventHeader's own fields) the text is the fields, as name=value.
+ * Left out: gaps, definitions and what describes objects, which those programs do not print by themselves; and reading. */
+#include "base/status.h"
+#include "encodings/perf_layout.h"
+#include "encodings/put.h"
+#include "encodings/tracepoints.h"
+#include "model/output.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define HEAD_ROOM 128u   /* of a line without names */
+#define COMM_WIDTH 16u
+#define NAME_WIDTH 20u   /* trace-cmd, without the colon */
+#define FRAMES_MAX 512u
+#define SOURCES 16u
+
+struct perfscript {
+    bool is_trace_cmd;
+    uint32_t width[SOURCES];  /* of names; by source, plus one: 0 = not asked for yet */
+};
+
+static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
+{
+    struct perfscript *own = out->own;
+    const char *lines = output_option(out, "lines");
+    own->is_trace_cmd = lines && strcmp(lines, "trace-cmd") == 0;
+    if (!lines || own->is_trace_cmd || strcmp(lines, "perf") == 0)
+        return TTR_OK;
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "lines=%s: expected perf or trace-cmd", lines);
+}
+
+/* --- Columns --- */
+
+/* The thread that an event happened on: of switches and wake-ups `link` is that one. */
+static ttr_id thread_of(const ttr_event *event)
+{
+    bool is_linked = (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE) && event->link && event->link <= UINT32_MAX;
+    return is_linked ? (ttr_id)event->link : event->thread;
+}
+
+static uint32_t cpu_of(const ttr_event *event)
+{
+    return event->kind == TTR_KIND_WAKE && event->link ? event->tag : event->cpu;
+}
+
+static char *put_spaces(char *at, size_t n)
+{
+    memset(at, ' ', n);
+    return at + n;
+}
+
+static char *put_right(char *at, ttr_text text, size_t width)
+{
+    if (text.n < width)
+        at = put_spaces(at, width - text.n);
+    return put_piece(at, text);
+}
+
+/* A number that is as wide at least, with zeros or blanks before it, or blanks behind. */
+static char *put_wide(char *at, uint64_t x, unsigned width, char with)
+{
+    char text[NUMBER_MAX];
+    size_t n = number_put_u64(text, x);
+    for (size_t i = n; i < width && with != '-'; i++)
+        *at++ = with;
+    memcpy(at, text, n);
+    at += n;
+    for (size_t i = n; i < width && with == '-'; i++)
+        *at++ = ' ';
+    return at;
+}
+
+/* Ids are what the kernel has: -1 stands for a thread that is gone. */
+static char *put_tid(char *at, uint64_t tid, bool is_left)
+{
+    if (tid <= INT32_MAX || tid > UINT32_MAX)
+        return put_wide(at, tid, 5, is_left ? '-' : ' ');
+    char text[NUMBER_MAX], *end = put_i64(text, (int32_t)(uint32_t)tid);
+    size_t n = (size_t)(end - text), blanks = n < 5 ? 5 - n : 0;
+    if (!is_left)
+        at = put_spaces(at, blanks);
+    at = put_piece(at, (ttr_text){text, n});
+    return is_left ? put_spaces(at, blanks) : at;
+}
+
+/* A thread that nobody named is called by its number. */
+static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, char *room)
+{
+    const struct perfscript *own = out->own;
+    if (thread->tid == 0)
+        return own->is_trace_cmd ? (ttr_text){"<idle>", 6} : (ttr_text){"swapper", 7};
+    ttr_text name = ttr_text_get(out->t, thread->thread_name);
+    if (name.n)
+        return name;
+    if (own->is_trace_cmd)
+        return (ttr_text){"<...>", 5};
+    bool is_gone = thread->tid > INT32_MAX && thread->tid <= UINT32_MAX;
+    char *end = put_i64(put_text(room, ":"), is_gone ? (int32_t)(uint32_t)thread->tid : (int64_t)thread->tid);
+    return (ttr_text){room, (size_t)(end - room)};
+}
+
+static bool is_of_perf(const struct ttr_writer *out, const ttr_event *event)
+{
+    ttr_source source;
+    return ttr_source_get(out->t, event->source, &source) && strcmp(source.format, "perf") == 0;
+}
+
+/* The time as it is stored where that is ns, which the clocks of both programs count. */
+static uint64_t time_of(const struct ttr_writer *out, const ttr_event *event)
+{
+    bool is_own = tracepoint_of(out->t, event) || is_of_perf(out, event);
+    return is_own ? event->ticks : event->time < 0 ? 0 : (uint64_t)event->time;
+}
+
+static char *put_time(char *at, const struct perfscript *own, uint64_t ns)
+{
+    ns += own->is_trace_cmd ? 500 : 0;
+    at = put_wide(at, ns / NS_PER_S, 5, ' ');
+    *at++ = '.';
+    number_put_digits(at, ns % NS_PER_S / 1000, 6);
+    return put_text(at + 6, ": ");
+}
+
+static char *put_cpu(char *at, const ttr_event *event)
+{
+    if (!(event->flags & TTR_EVENT_HAS_CPU))
+        return at;
+    at = put_wide(put_text(at, "["), cpu_of(event), 3, '0');
+    return put_text(at, "] ");
+}
+
+/* The columns before the event's own. */
+static void add_head(struct ttr_writer *out, const ttr_event *event, bool has_chain)
+{
+    const struct perfscript *own = out->own;
+    ttr_thread thread;
+    char room[NUMBER_MAX + 1];
+    bool has_thread = ttr_thread_get(out->t, thread_of(event), &thread);
+    ttr_text comm = has_thread ? comm_of(out, &thread, room) : (ttr_text){"", 0};
+    char *begin = (char *)buffer_room(&out->buffer, HEAD_ROOM + comm.n), *at = begin;
+    if (!begin)
+        return;
+    if (has_thread) {
+        at = put_right(at, comm, has_chain && !own->is_trace_cmd ? 0 : COMM_WIDTH);
+        *at++ = own->is_trace_cmd ? '-' : ' ';
+        at = put_tid(at, thread.tid, own->is_trace_cmd);
+        *at++ = ' ';
+    }
+    at = put_cpu(at, event);
+    if (!(event->flags & TTR_EVENT_NO_TIME))
+        at = put_time(at, own, time_of(out, event));
+    buffer_filled(&out->buffer, (size_t)(at - begin));
+}
+
+/* --- The event --- */
+
+/* How wide the names of a trace's events are: what its reader tells. */
+static uint32_t width_of(struct ttr_writer *out, uint16_t source)
+{
+    struct perfscript *own = out->own;
+    ttr_attribute attribute;
+    uint32_t width = 0;
+    if (source < SOURCES && own->width[source])
+        return own->width[source] - 1;
+    for (size_t i = 0; ttr_source_attribute(out->t, source, i, &attribute); i++)
+        if (attribute.name.n == 17 && memcmp(attribute.name.p, "trace.event_width", 17) == 0)
+            width = attribute.value.v.u > 1024 ? 1024 : (uint32_t)attribute.value.v.u;
+    if (source < SOURCES)
+        own->width[source] = width + 1;
+    return width;
+}
+
+/* "sched:sched_switch", or the name alone. */
+static void add_name(struct ttr_writer *out, const ttr_event *event, const struct tracepoint *tp)
+{
+    const struct perfscript *own = out->own;
+    ttr_text system = tp ? tracepoint_system(tp) : ttr_text_get(out->t, event->provider);
+    ttr_text name = tp ? tracepoint_name(tp) : ttr_text_get(out->t, event->name);
+    bool has_system = system.n && !own->is_trace_cmd;
+    size_t n = name.n + (has_system ? system.n + 1 : 0);
+    size_t width = own->is_trace_cmd ? NAME_WIDTH : width_of(out, event->source);
+    char *begin = (char *)buffer_room(&out->buffer, n + width + 4), *at = begin;
+    if (!begin)
+        return;
+    if (!own->is_trace_cmd && n < width)
+        at = put_spaces(at, width - n);
+    if (has_system)
+        at = put_text(put_piece(at, system), ":");
+    at = put_text(put_piece(at, name), ":");
+    if (own->is_trace_cmd && n < width)
+        at = put_spaces(at, width - n);
+    *at++ = ' ';
+    buffer_filled(&out->buffer, (size_t)(at - begin));
+}
+
+static void add_value(struct buffer *to, const ttr_value *value)
+{
+    char text[NUMBER_MAX], *at = text;
+    switch (value->type) {
+    case TTR_TYPE_BOOL:
+    case TTR_TYPE_UINT: at = value->hint == TTR_HINT_POINTER ? put_hex(at, value->v.u) : put_u64(at, value->v.u); break;
+    case TTR_TYPE_INT: at = put_i64(at, value->v.s); break;
+    case TTR_TYPE_FLOAT: at += number_put_double(at, value->v.f); break;
+    case TTR_TYPE_TEXT: buffer_add(to, value->text.p, value->text.n); break;
+    case TTR_TYPE_BYTES:
+        for (size_t i = 0; i < value->text.n; i++) {
+            char digits[2] = {"0123456789abcdef"[(uint8_t)value->text.p[i] >> 4], "0123456789abcdef"[value->text.p[i] & 15]};
+            buffer_add(to, digits, 2);
+        }
+        break;
+    default: break;
+    }
+    buffer_add(to, text, (size_t)(at - text));
+}
+
+/* Fields as name=value; elements of arrays and members of structs by their values. */
+static void add_fields(struct ttr_writer *out, const ttr_event *event)
+{
+    ttr_fields fields;
+    ttr_field field;
+    bool is_first = true;
+    ttr_fields_begin(out->t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        if (field.group != TTR_GROUP_PAYLOAD)
+            continue;
+        if (!is_first)
+            buffer_add_byte(&out->buffer, ' ');
+        is_first = false;
+        buffer_add(&out->buffer, field.name.p, field.name.n);
+        if (field.name.n)
+            buffer_add_byte(&out->buffer, '=');
+        add_value(&out->buffer, &field.value);
+    }
+}
+
+/* --- Code --- */
+
+static bool is_kernel(ttr_text module)
+{
+    return module.n >= 8 && memcmp(module.p, "[kernel.", 8) == 0;
+}
+
+/* " name+0x10 (module)"; of code of programs the address is the place in the file. */
+static void add_code(struct ttr_writer *out, const ttr_event *event, uint64_t address)
+{
+    ttr_symbol symbol = {.name = 0};
+    bool is_known = ttr_symbol_get(out->t, thread_of(event), address, event->time, &symbol);
+    ttr_text name = ttr_text_get(out->t, symbol.name), module = ttr_text_get(out->t, symbol.module);
+    bool is_in_file = is_known && module.n && !is_kernel(module);
+    char *begin = (char *)buffer_room(&out->buffer, HEAD_ROOM + name.n + module.n), *at = begin;
+    char digits[NUMBER_MAX];
+    if (!begin)
+        return;
+    size_t n = number_put_hex(digits, is_in_file ? symbol.offset : address);
+    at = put_right(at, (ttr_text){digits + 2, n - 2}, 16);
+    at = put_text(at, " ");
+    at = put_piece(at, name.n ? name : (ttr_text){"[unknown]", 9});
+    if (name.n)
+        at = put_hex(put_text(at, "+"), address - symbol.start);
+    at = put_text(at, " (");
+    if (is_kernel(module)) {
+        const char *end = memchr(module.p, ']', module.n);
+        module.n = end ? (size_t)(end - module.p) + 1 : module.n;
+    }
+    at = put_piece(at, module.n ? module : (ttr_text){"[unknown]", 9});
+    at = put_text(at, ")");
+    buffer_filled(&out->buffer, (size_t)(at - begin));
+}
+
+static void add_chain(struct ttr_writer *out, const ttr_event *event)
+{
+    uint64_t addresses[FRAMES_MAX];
+    uint32_t n = ttr_event_frames(out->t, event, addresses, FRAMES_MAX);
+    buffer_add_byte(&out->buffer, '\n');
+    for (uint32_t i = 0; i < n && i < FRAMES_MAX; i++) {
+        buffer_add_byte(&out->buffer, '\t');
+        add_code(out, event, addresses[i]);
+        buffer_add_byte(&out->buffer, '\n');
+    }
+}
+
+/* A sample of something else than a tracepoint: how much it counts, where it was. */
+static void add_period(struct ttr_writer *out, const ttr_event *event)
+{
+    ttr_field period;
+    if (!ttr_field_find(out->t, event, "period", &period) || period.value.type != TTR_TYPE_UINT)
+        return;
+    char *at = (char *)buffer_room(&out->buffer, HEAD_ROOM);
+    if (at)
+        buffer_filled(&out->buffer, (size_t)(put_text(put_wide(at, period.value.v.u, 10, ' '), " ") - at));
+}
+
+static void add_place(struct ttr_writer *out, const ttr_event *event)
+{
+    uint64_t address;
+    if (ttr_event_frames(out->t, event, &address, 1) == 0)
+        return;
+    buffer_add_byte(&out->buffer, ' ');
+    add_code(out, event, address);
+}
+
+static void write_event(struct ttr_writer *out, const ttr_event *event)
+{
+    const struct perfscript *own = out->own;
+    bool is_sample = event->kind == TTR_KIND_SAMPLE;
+    const struct tracepoint *tp = is_sample ? NULL : tracepoint_of(out->t, event);
+    bool has_chain = event->stack > (is_sample ? PERF_STACK_IP : 0) && !own->is_trace_cmd;
+    add_head(out, event, has_chain);
+    if (is_sample && !own->is_trace_cmd)
+        add_period(out, event);
+    add_name(out, event, tp);
+    if (!is_sample && (!tp || !tracepoint_print(out->t, event, &out->buffer)))
+        add_fields(out, event);
+    if (has_chain)
+        add_chain(out, event);
+    else if (is_sample && !own->is_trace_cmd)
+        add_place(out, event);
+    buffer_add_byte(&out->buffer, '\n');
+    output_wrote(out, event);
+}
+
+/* Those that perf and trace-cmd print by themselves: of perf's records samples alone. */
+static bool is_shown(const struct ttr_writer *out, const ttr_event *event)
+{
+    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP || event->kind == TTR_KIND_OBJECT)
+        return false;
+    return event->kind == TTR_KIND_SAMPLE || event->provider || !is_of_perf(out, event);
+}
+
+static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        if (!is_shown(out, event))
+            continue;
+        write_event(out, event);
+        ttr_status status = output_drain(out, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    return TTR_OK;
+}
+
+static ttr_status perfscript_finish(struct ttr_writer *out, ttr_error *error)
+{
+    return output_drain(out, error);
+}
+
+static const ttr_option_info options[] = {
+    {"lines", "perf|trace-cmd", "whose lines: those of perf script, or of trace-cmd report", true},
+};
+
+const struct format format_perfscript = {
+    .name = "perfscript",
+    .title = "text as perf script prints it",
+    .extensions = "",
+    .spec = "src/formats/perfscript/README.md",
+    .abilities = TTR_FORMAT_WRITES | TTR_FORMAT_TEXT,
+    .writer_size = sizeof(struct perfscript),
+    .create = perfscript_create,
+    .write = perfscript_write,
+    .finish = perfscript_finish,
+    .options = options,
+    .options_n = sizeof options / sizeof *options,
+};

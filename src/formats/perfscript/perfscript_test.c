@@ -1,0 +1,229 @@
+/* Lines expected here are what perf script 6.1 and trace-cmd report print for such events. */
+#include "encodings/tracepoints.h"
+#include "support.h"
+#include "writing.h"
+
+static const char sched_switch[] =
+    "name: sched_switch\nID: 5\nformat:\n"
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+    "\tfield:char prev_comm[4];\toffset:2;\tsize:4;\tsigned:0;\n"
+    "\tfield:pid_t prev_pid;\toffset:6;\tsize:4;\tsigned:1;\n"
+    "\tfield:long prev_state;\toffset:10;\tsize:8;\tsigned:1;\n"
+    "\tfield:char next_comm[4];\toffset:18;\tsize:4;\tsigned:0;\n"
+    "\tfield:pid_t next_pid;\toffset:22;\tsize:4;\tsigned:1;\n\n"
+    "print fmt: \"prev=%s:%d [%lx] next=%s:%d\", REC->prev_comm, REC->prev_pid, REC->prev_state, REC->next_comm, REC->next_pid\n";
+
+#define RECORD "0500 61620000 07000000 0100000000000000 63640000 09000000"
+
+static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+{
+    (void)own;
+    return (struct tracepoint_raw){event->payload, event->payload_size};
+}
+
+static bool extra_of(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+{
+    (void)own;
+    (void)event;
+    if (i > 0)
+        return false;
+    field->name = (ttr_text){"period", 6};
+    field->group = TTR_GROUP_COMMON;
+    field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = 500000};
+    return true;
+}
+
+static uint32_t frames_of(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    static const uint64_t frames[] = {UINT64_C(0xffffffff81000123), 0x5500};
+    (void)own;
+    (void)event;
+    for (uint32_t i = 0; i < 2 && i < room; i++)
+        addresses[i] = frames[i];
+    return 2;
+}
+
+static const struct tracepoint_container container = {.raw = raw_of, .extra = extra_of, .frames = frames_of};
+
+struct scene {
+    struct writing w;
+    struct tracepoints *all;
+    const struct tracepoint *tp;
+    uint8_t record[64];
+    size_t record_n;
+    uint16_t source;
+};
+
+static void begin(struct scene *scene, const char *lines)
+{
+    const char *const options[] = {lines, NULL};
+    *scene = (struct scene){.tp = NULL};
+    writing_open(&scene->w, "perfscript", 0, options);
+    ttr *t = scene->w.t;
+    scene->source = context_add_source(t, "here", "perf");
+    scene->all = tracepoints_new(&(struct tracepoints_spec){.t = t, .container = &container, .source = scene->source, .long_bytes = 8});
+    assert_int_equal(tracepoints_add(scene->all, (ttr_text){"sched", 5}, (ttr_text){sched_switch, sizeof sched_switch - 1}, NULL), TTR_OK);
+    scene->tp = tracepoints_find(scene->all, 5);
+    scene->record_n = support_hex(scene->record, sizeof scene->record, RECORD);
+}
+
+static void write(struct scene *scene, ttr_event *event)
+{
+    ttr_error error;
+    assert_int_equal(ttr_write(scene->w.writer, &(ttr_batch){.event = event, .n = 1}, &error), TTR_OK);
+}
+
+/* An event of the tracepoint on a thread. */
+static void write_switch(struct scene *scene, uint64_t tid, const char *comm, uint64_t ns, uint32_t stack)
+{
+    const char *why;
+    ttr *t = scene->w.t;
+    ttr_event event = {.payload = scene->record, .payload_size = (uint32_t)scene->record_n, .ticks = ns, .time = 1, .cpu = 3,
+                       .flags = TTR_EVENT_HAS_CPU, .source = scene->source, .stack = stack};
+    event.thread = context_thread(t, scene->source, tid, tid);
+    if (comm)
+        context_name_thread(t, event.thread, ttr_text_add(t, comm, strlen(comm)));
+    assert_true(tracepoint_take(scene->all, scene->tp, (struct tracepoint_raw){scene->record, scene->record_n}, &event, &why));
+    write(scene, &event);
+}
+
+static void write_sample(struct scene *scene, uint32_t stack)
+{
+    ttr *t = scene->w.t;
+    ttr_event event = {.ticks = 3172729255999, .kind = TTR_KIND_SAMPLE, .name = ttr_text_add(t, "cpu-clock", 9), .source = scene->source,
+                       .stack = stack, .thread = context_thread(t, scene->source, 7, 7), .payload = scene->record,
+                       .payload_size = (uint32_t)scene->record_n};
+    event.schema = context_add_schema(t, context_schema(t, 2));
+    write(scene, &event);
+}
+
+static void expect(struct scene *scene, const char *text)
+{
+    tracepoints_free(scene->all);
+    writing_expect(&scene->w, text);
+}
+
+static void events_of_tracepoints_are_the_lines_of_perf_script(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, "lines=perf");
+    write_switch(&scene, 7, "find", 3172729255999, 0);
+    write_switch(&scene, 123456, NULL, 100000003000000, 0);
+    write_switch(&scene, 0, NULL, 1000, 0);
+    write_switch(&scene, UINT32_MAX, NULL, 1000, 0);
+    expect(&scene, "            find     7 [003]  3172.729255: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
+                   "         :123456 123456 [003] 100000.003000: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
+                   "         swapper     0 [003]     0.000001: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
+                   "             :-1    -1 [003]     0.000001: sched:sched_switch: prev=ab:7 [1] next=cd:9\n");
+}
+
+static void names_are_as_wide_as_the_trace_tells(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, "lines=perf");
+    assert_true(context_add_attribute(scene.w.t, scene.source, "trace.event_width", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = 20}));
+    write_switch(&scene, 7, "find", 3172729255999, 0);
+    expect(&scene, "            find     7 [003]  3172.729255:   sched:sched_switch: prev=ab:7 [1] next=cd:9\n");
+}
+
+static void callchains_are_lines_of_their_own(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, "lines=perf");
+    write_switch(&scene, 7, "find", 3172729255999, 1);
+    write_sample(&scene, 2);
+    write_sample(&scene, 1);
+    expect(&scene, "find     7 [003]  3172.729255: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
+                   "\tffffffff81000123 [unknown] ([unknown])\n\t            5500 [unknown] ([unknown])\n\n"
+                   "find     7  3172.729255:     500000 cpu-clock: \n"
+                   "\tffffffff81000123 [unknown] ([unknown])\n\t            5500 [unknown] ([unknown])\n\n"
+                   "            find     7  3172.729255:     500000 cpu-clock:  ffffffff81000123 [unknown] ([unknown])\n");
+}
+
+static void code_has_its_function_and_file(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, "lines=perf");
+    ttr *t = scene.w.t;
+    uint32_t process = t->threads[context_thread(t, scene.source, 7, 7)].process;
+    uint32_t kernel = symbols_module(&t->symbols, process, 1), program = symbols_module(&t->symbols, process, 2);
+    symbols_name_module(&t->symbols, kernel, ttr_text_add(t, "[kernel.kallsyms]_text", 22));
+    symbols_name_module(&t->symbols, program, ttr_text_add(t, "/bin/find", 9));
+    assert_true(symbols_add(&t->symbols, SYMBOL_MAPPING, &(struct symbol_range){.start = UINT64_C(0xffffffff81000000), .size = 0x10000,
+                                                                                .from = SYMBOLS_ALWAYS, .process = process, .module = kernel}));
+    assert_true(symbols_add(&t->symbols, SYMBOL_MAPPING, &(struct symbol_range){.start = 0x5000, .size = 0x1000, .offset = 0x100,
+                                                                                .from = SYMBOLS_ALWAYS, .process = process, .module = program}));
+    assert_true(symbols_add(&t->symbols, SYMBOL_FUNCTION, &(struct symbol_range){.start = UINT64_C(0xffffffff81000100), .size = 0x100,
+                                                                                 .from = SYMBOLS_ALWAYS, .process = process, .module = kernel,
+                                                                                 .name = ttr_text_add(t, "schedule", 8)}));
+    write_switch(&scene, 7, "find", 1000, 1);
+    expect(&scene, "find     7 [003]     0.000001: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
+                   "\tffffffff81000123 schedule+0x23 ([kernel.kallsyms])\n\t             600 [unknown] (/bin/find)\n\n");
+}
+
+static void the_lines_of_trace_cmd_are_rounded_and_aligned_as_there(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, "lines=trace-cmd");
+    write_switch(&scene, 7, "find", 3172729255999, 0);
+    write_switch(&scene, 8, NULL, 3172729255000, 1);
+    write_switch(&scene, 0, NULL, 1000, 0);
+    expect(&scene, "            find-7     [003]  3172.729256: sched_switch:         prev=ab:7 [1] next=cd:9\n"
+                   "           <...>-8     [003]  3172.729255: sched_switch:         prev=ab:7 [1] next=cd:9\n"
+                   "          <idle>-0     [003]     0.000001: sched_switch:         prev=ab:7 [1] next=cd:9\n");
+}
+
+static void events_of_others_have_their_fields(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "perfscript", 0, NULL);
+    writing_begin(&w, TTR_KIND_INSTANT, 1500000, "tick");
+    ttr_put_int(w.builder, "i", -5);
+    ttr_put_text(w.builder, "s", "text");
+    ttr_put_bool(w.builder, "b", true);
+    ttr_put_float(w.builder, "f", 0.5);
+    ttr_put_bytes(w.builder, "raw", "\x01\xff", 2);
+    writing_end(&w);
+    writing_event(&w, TTR_KIND_GAP, 1500001, "");
+    writing_event(&w, TTR_KIND_OBJECT, 1500001, "thing");
+    writing_expect(&w, "              :9     9     0.001500: prov:tick: i=-5 s=text b=1 f=0.5 raw=01ff\n");
+}
+
+static void lines_of_nobody_are_refused(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error;
+    const char *const options[] = {"lines=strace", NULL};
+    (void)state;
+    assert_null(ttr_create_push(t, NULL, NULL, "perfscript", &(ttr_write_options){.size = sizeof(ttr_write_options), .format_options = options}, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    assert_string_equal(error.text, "lines=strace: expected perf or trace-cmd");
+    ttr_free(t);
+}
+
+static void failures_are_told(void **state)
+{
+    (void)state;
+    writing_fails_cleanly("perfscript");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_of_tracepoints_are_the_lines_of_perf_script),
+        cmocka_unit_test(names_are_as_wide_as_the_trace_tells),
+        cmocka_unit_test(callchains_are_lines_of_their_own),
+        cmocka_unit_test(code_has_its_function_and_file),
+        cmocka_unit_test(the_lines_of_trace_cmd_are_rounded_and_aligned_as_there),
+        cmocka_unit_test(events_of_others_have_their_fields),
+        cmocka_unit_test(lines_of_nobody_are_refused),
+        cmocka_unit_test(failures_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
