@@ -1,8 +1,9 @@
 /* nettrace as a format: what it is called, what it can do.  The reader's parts are in nettrace.h. */
-#include "formats/nettrace/nettrace.h"
+#include "formats/nettrace/nettrace_writer.h"
 
 static const ttr_option_info options[] = {
     {"order", "time|block", "give events in order of time (default), or those of each block as soon as it is there: for live traces", false},
+    {"version", "4|5|6", "version to write, instead of that of a nettrace trace, or 6", true},
 };
 
 const struct format format_nettrace = {
@@ -10,7 +11,7 @@ const struct format format_nettrace = {
     .title = ".NET EventPipe",
     .extensions = "nettrace netperf",
     .spec = "NetPerf 1 to 3, Nettrace 4 to 6",
-    .abilities = TTR_FORMAT_READS,
+    .abilities = TTR_FORMAT_READS | TTR_FORMAT_WRITES,
     .order = TTR_ORDER_TIME,
     .bid = nettrace_bid,
     .refuse = nettrace_refuse,
@@ -19,6 +20,14 @@ const struct format format_nettrace = {
     .next = nettrace_next_with_symbols,
     .close = nettrace_close,
     .describe = nettrace_describe,
+    .losses = nettrace_losses,
+    .losses_n = NETTRACE_LOSSES,
+    .wants_order = true,
+    .writer_size = sizeof(struct nettrace_writer),
+    .create = nettrace_create,
+    .write = nettrace_write,
+    .finish = nettrace_finish,
+    .drop = nettrace_drop,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -17,6 +17,7 @@
  *   nettrace_fields.c    fields, decoded when asked for
  *   nettrace_symbols.c   code and modules that the runtime tells of, where wanted
  *   nettrace_universal.c the same of whole machines, and their processes
+ *   nettrace_pieces.c    the bytes as they stand in the file, where a copy is wanted
  *   nettrace_bid.c       is this nettrace at all
  *
  * Events are decoded twice.  Scanning a block checks its headers and finds where times go back; what lies between is a run, of which only the
@@ -73,6 +74,8 @@ struct nettrace_type {
     uint8_t level, opcode, kind;
     uint8_t symbols;                       /* what its events say of code; see nettrace_symbols.c */
     uint32_t number;                       /* of the metadata */
+    const uint8_t *said;                   /* the metadata as stored; of V6 what follows their number */
+    uint32_t said_n;
 };
 
 /* Types by the number of their metadata, and all there ever were by what they say. */
@@ -191,6 +194,35 @@ struct nettrace_universal {
     struct pairmap by_id;     /* (id of the mapping, 0) to the first */
 };
 
+/* Bytes that stand together in the input: an object, a block, a head.  Pieces are given as definitions (TTR_READ_DEFINITIONS): all of them, in
+ * order, are every undamaged byte, those of events too.  `tag` is the kind; `body` is where its content begins; `sequence` is how many of its
+ * events come behind it; `link` is an offset: all events that stand before it were given.  A piece marked TTR_EVENT_PARTIAL ends where it could
+ * no longer be decoded. */
+enum nettrace_piece_kind {
+    NETTRACE_PIECE_HEAD = 1,
+    NETTRACE_PIECE_TRACE,
+    NETTRACE_PIECE_EVENTS,
+    NETTRACE_PIECE_METADATA,
+    NETTRACE_PIECE_STACKS,
+    NETTRACE_PIECE_POINT,
+    NETTRACE_PIECE_THREADS,
+    NETTRACE_PIECE_GONE,
+    NETTRACE_PIECE_LABELS,
+    NETTRACE_PIECE_OTHER,
+    NETTRACE_PIECE_FLAT, /* V1, V2: events */
+    NETTRACE_PIECE_END,  /* the end mark */
+    NETTRACE_PIECE_REST  /* what stands behind it */
+};
+
+struct nettrace_piece {
+    uint64_t offset;
+    uint32_t size, body, events;
+    uint8_t kind;
+    bool is_part;
+};
+
+#define NETTRACE_PIECES_MAX 4u
+
 struct nettrace_reader {
     struct input *in;
     ttr *t;
@@ -219,6 +251,12 @@ struct nettrace_reader {
     struct arena arena;          /* types */
     struct arena scratch;        /* texts of the batch */
     struct buffer symbol;        /* a name in the making */
+    bool gives_pieces, has_end;  /* has_end: the end mark was met, and stands before `at` */
+    uint64_t keep;               /* offset from which on bytes must stay for a piece; UINT64_MAX = none */
+    struct nettrace_piece pieces[NETTRACE_PIECES_MAX];
+    uint32_t pieces_n;
+    uint32_t known_events;       /* events of the block at hand that will be given */
+    ttr_id piece_schema;
 };
 
 /* Bytes of the window from an offset on. */
@@ -242,6 +280,20 @@ TTR_MUST ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct c
 
 /* Takes the size of addresses. */
 void nettrace_set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64_t offset);
+
+/* --- nettrace_pieces.c --- */
+
+/* Begins to keep what stands from here on for pieces; false when memory is out. */
+TTR_MUST bool nettrace_pieces_begin(struct nettrace_reader *reader);
+
+/* Adds a piece that is in the window, where pieces are wanted. */
+void nettrace_piece_add(struct nettrace_reader *reader, const struct nettrace_piece *piece);
+
+/* Gives the pieces that were added; the batch is empty before. */
+void nettrace_pieces_give(struct nettrace_reader *reader);
+
+/* Adds some of what stands behind the end mark; none where nothing is left. */
+TTR_MUST ttr_status nettrace_pieces_rest(struct nettrace_reader *reader);
 
 /* --- nettrace_objects.c --- */
 
@@ -343,6 +395,9 @@ TTR_MUST ttr_status nettrace_labels_add(struct nettrace_reader *reader, struct c
 void nettrace_labels_reset(struct nettrace_reader *reader);
 void nettrace_labels_free(struct nettrace_reader *reader);
 
+/* Moves behind a list; false where it is not whole. */
+bool nettrace_labels_pass(struct cursor *c);
+
 /* The bytes of a list; false where there is none of that number. */
 bool nettrace_labels_of(const struct nettrace_reader *reader, uint32_t number, const uint8_t **p, uint32_t *n);
 
@@ -365,7 +420,7 @@ struct nettrace_said {
     bool is_known;                    /* name and fields are not said, but known of the runtime */
     struct type *root;                /* the payload; NULL = unknown */
     uint8_t could_lie;                /* ways in which it may lie, see nettrace_readings.c */
-    const uint8_t *bytes;             /* all of it but the number, to know it again */
+    const uint8_t *bytes;             /* all of it; of V6 all but the number */
     size_t bytes_n;
 };
 
@@ -408,6 +463,9 @@ enum nettrace_role { NETTRACE_ROLE_NONE = 0, NETTRACE_ROLE_GUID, NETTRACE_ROLE_D
 /* --- nettrace_fields.c --- */
 
 extern const struct field_ops nettrace_field_ops;
+
+/* Which reading of a type whose metadata may lie fits an event; 0 where none does. */
+unsigned nettrace_reading_of(const struct nettrace_type *type, const ttr_event *event);
 
 /* Puts a GUID of 16 bytes as text; gives its length, 36. */
 size_t nettrace_guid_text(char *to, const uint8_t *guid);

@@ -134,6 +134,7 @@ static ttr_status take_gone(struct nettrace_reader *reader, struct cursor *c)
 
 static ttr_status take_events(struct nettrace_reader *reader, struct cursor *c, bool is_cut)
 {
+    reader->known_events = 0;
     struct cursor head = *c;
     uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
     if (head.failed || size < 4 || !cursor_skip(c, size)) {
@@ -182,6 +183,22 @@ static ttr_status take_block(struct nettrace_reader *reader, unsigned kind, stru
     }
 }
 
+/* The piece of the block that begins at `at`; `c` stands behind what could be decoded. */
+static void add_piece(struct nettrace_reader *reader, unsigned kind, uint64_t at, const struct cursor *c, bool is_cut)
+{
+    static const uint8_t kinds[] = {
+        [NETTRACE_BLOCK_TRACE] = NETTRACE_PIECE_TRACE, [NETTRACE_BLOCK_EVENTS] = NETTRACE_PIECE_EVENTS,
+        [NETTRACE_BLOCK_METADATA] = NETTRACE_PIECE_METADATA, [NETTRACE_BLOCK_POINT] = NETTRACE_PIECE_POINT,
+        [NETTRACE_BLOCK_STACKS] = NETTRACE_PIECE_STACKS, [NETTRACE_BLOCK_THREADS] = NETTRACE_PIECE_THREADS,
+        [NETTRACE_BLOCK_GONE] = NETTRACE_PIECE_GONE, [NETTRACE_BLOCK_LABELS] = NETTRACE_PIECE_LABELS,
+    };
+    struct nettrace_piece piece = {.offset = at, .body = 4, .kind = kind < sizeof kinds ? kinds[kind] : NETTRACE_PIECE_OTHER};
+    piece.is_part = is_cut || c->failed || (kind == NETTRACE_BLOCK_EVENTS && cursor_left(c) > 0);
+    piece.size = (uint32_t)((piece.is_part ? c->offset : reader->at) - at);
+    piece.events = kind == NETTRACE_BLOCK_EVENTS ? reader->known_events : 0;
+    nettrace_piece_add(reader, &piece);
+}
+
 static ttr_status meet_cut(struct nettrace_reader *reader, uint64_t offset, uint64_t left, uint32_t size)
 {
     reader->is_over = true;
@@ -206,8 +223,12 @@ ttr_status nettrace_block6(struct nettrace_reader *reader)
         return meet_cut(reader, at, bytes.n, 4);
     uint32_t head = load_u32le(bytes.p), size = head & 0xffffff, kind = head >> 24;
     reader->is_over = kind == NETTRACE_BLOCK_END;
-    if (reader->is_over)
+    if (reader->is_over) {
+        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = at, .size = 4, .kind = NETTRACE_PIECE_END});
+        reader->at += 4;
+        reader->has_end = true;
         return TTR_OK;
+    }
     if (kind == NETTRACE_BLOCK_GONE && reader->order.heap_n > 0) {
         nettrace_order_release(reader, UINT64_MAX); /* then again */
         return TTR_OK;
@@ -221,6 +242,7 @@ ttr_status nettrace_block6(struct nettrace_reader *reader)
     status = take_block(reader, kind, &c, is_cut);
     if (status != TTR_OK)
         return status;
+    add_piece(reader, kind, at, &c, is_cut);
     if (is_cut)
         return meet_cut(reader, cursor_left(&c) ? c.offset : at, cursor_left(&c) ? cursor_left(&c) : 0, size);
     return c.failed ? input_damage(reader->in, at, (uint64_t)size + 4, "nettrace.bad-block", reader->error,

@@ -29,8 +29,7 @@ static bool pass_label(struct cursor *c, unsigned kind)
     }
 }
 
-/* Moves behind a list; false where it is not whole. */
-static bool pass_list(struct cursor *c)
+bool nettrace_labels_pass(struct cursor *c)
 {
     for (;;) {
         uint8_t kind = cursor_u8(c);
@@ -60,7 +59,7 @@ ttr_status nettrace_labels_add(struct nettrace_reader *reader, struct cursor *c)
     uint32_t first = cursor_u32le(c), n = cursor_u32le(c);
     for (uint32_t i = 0; i < n && cursor_left(c) > 0; i++) {
         const uint8_t *begin = c->p;
-        if (!pass_list(c)) {
+        if (!nettrace_labels_pass(c)) {
             c->failed = true;
             break;
         }

@@ -157,7 +157,9 @@ static ttr_id intern(struct nettrace_reader *reader, ttr_text text, bool *is_out
 
 static ttr_status take_row(struct nettrace_reader *reader, struct cursor *row)
 {
-    struct nettrace_said said = {.bytes = row->p, .bytes_n = cursor_left(row), .number = (uint32_t)nettrace_take_varint(row)};
+    struct nettrace_said said = {.number = (uint32_t)nettrace_take_varint(row)};
+    said.bytes = row->p;
+    said.bytes_n = cursor_left(row);
     struct making making = {.reader = reader};
     if (nettrace_type_again(reader, &said))
         return TTR_OK;

@@ -17,12 +17,28 @@ static const char *const names[KIND_COUNT] = {
     [KIND_POINT] = "SPBlock", [KIND_FILE] = "Microsoft.DotNet.Runtime.EventPipeFile",
 };
 
+static const uint8_t piece_kinds[KIND_COUNT] = {
+    [KIND_UNKNOWN] = NETTRACE_PIECE_OTHER, [KIND_TRACE] = NETTRACE_PIECE_TRACE, [KIND_EVENTS] = NETTRACE_PIECE_EVENTS,
+    [KIND_METADATA] = NETTRACE_PIECE_METADATA, [KIND_STACKS] = NETTRACE_PIECE_STACKS, [KIND_POINT] = NETTRACE_PIECE_POINT,
+    [KIND_FILE] = NETTRACE_PIECE_HEAD,
+};
+
 struct frame {
     enum kind kind;
     uint32_t version, least;
     ttr_text name;
     uint64_t payload; /* offset behind the frame */
 };
+
+/* A piece: the frame, and what follows it up to `end`. */
+static void add_piece(struct nettrace_reader *reader, const struct frame *frame, uint64_t body, uint64_t end, bool is_part)
+{
+    uint64_t begin = frame->payload - (FRAME_MIN + frame->name.n + 1);
+    if (reader->gives_pieces)
+        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = begin, .size = (uint32_t)(end - begin), .body = (uint32_t)(body - begin),
+                                                            .kind = piece_kinds[frame->kind], .is_part = is_part,
+                                                            .events = frame->kind == KIND_EVENTS ? reader->known_events : 0});
+}
 
 static enum kind kind_of(ttr_text name)
 {
@@ -119,6 +135,7 @@ static ttr_status take_stacks(struct nettrace_reader *reader, struct cursor *c)
 static ttr_status take_events(struct nettrace_reader *reader, const struct frame *frame, struct cursor *c, bool is_cut)
 {
     struct nettrace_block block = {.codec = CODEC_OLD, .is_metadata = frame->kind == KIND_METADATA, .is_cut = is_cut};
+    reader->known_events = 0;
     if (reader->version >= 4) {
         struct cursor head = *c;
         uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
@@ -208,6 +225,7 @@ static ttr_status take_damaged(struct nettrace_reader *reader, const struct fram
     if (status != TTR_OK)
         return status;
     uint64_t left = cursor_left(&c);
+    add_piece(reader, frame, extent->begin, c.offset, true);
     if (extent->is_cut) {
         reader->is_over = true;
         reader->at = bytes->offset + bytes->n;
@@ -233,7 +251,10 @@ static ttr_status take_sized(struct nettrace_reader *reader, const struct frame 
         return take_damaged(reader, frame, &extent, &bytes);
     struct cursor c = cursor_over(bytes.p, (size_t)extent.size, bytes.offset);
     reader->at = extent.begin + extent.size + 1;
-    return take_payload(reader, frame, &c, false);
+    status = take_payload(reader, frame, &c, false);
+    bool is_part = c.failed || ((frame->kind == KIND_EVENTS || frame->kind == KIND_METADATA) && cursor_left(&c) > 0);
+    add_piece(reader, frame, extent.begin, is_part ? c.offset : reader->at, is_part);
+    return status;
 }
 
 static ttr_status take_trace(struct nettrace_reader *reader, const struct frame *frame)
@@ -273,10 +294,11 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
         return input_damage(reader->in, bytes.offset, bytes.n, "nettrace.cut", reader->error, "the trace ends inside its first object");
     }
     reader->at = c.offset;
-    if (version < 3)
-        return TTR_OK;
-    reader->is_lost = cursor_u8(&c) != NETTRACE_END && !c.failed;
-    reader->at += !reader->is_lost;
+    if (version >= 3) {
+        reader->is_lost = cursor_u8(&c) != NETTRACE_END && !c.failed;
+        reader->at += !reader->is_lost;
+    }
+    add_piece(reader, frame, frame->payload, reader->at < c.offset ? reader->at : c.offset, version >= 3 && (reader->is_lost || c.failed));
     return TTR_OK;
 }
 
@@ -284,11 +306,14 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
 static ttr_status meet_end(struct nettrace_reader *reader, const struct nettrace_bytes *bytes)
 {
     reader->is_over = true;
+    reader->has_end = bytes->n > 0;
     if (bytes->n == 0)
         input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
                    "the trace ends without its end mark: whoever wrote it was stopped; everything up to here is given");
-    else if (bytes->n > 1)
-        input_note(reader->in, TTR_NOTE_REMARK, reader->at + 1, "nettrace.behind-end", "the input goes on behind the end of the trace; not read");
+    else
+        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at++, .size = 1, .kind = NETTRACE_PIECE_END});
+    if (bytes->n > 1)
+        input_note(reader->in, TTR_NOTE_REMARK, reader->at, "nettrace.behind-end", "the input goes on behind the end of the trace; not read");
     return TTR_OK;
 }
 

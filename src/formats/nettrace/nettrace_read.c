@@ -13,6 +13,7 @@ ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64
     bool is_shown = offset >= before.offset && skip <= before.n && before.n - skip >= need;
     if (!is_shown) {
         uint64_t hold = reader->order.hold < offset ? reader->order.hold : offset;
+        hold = reader->keep < hold ? reader->keep : hold;
         uint64_t ahead = source_is_seekable(in->source) ? offset - hold : 0; /* each new window costs something: fewer and fewer of them */
         ttr_status status = input_fill(in, hold, (size_t)(offset - hold + need + ahead), reader->error);
         if (status != TTR_OK)
@@ -119,6 +120,8 @@ static ttr_status take_flat(struct nettrace_reader *reader)
         status = nettrace_scan(reader, &block);
         if (status != TTR_OK)
             return status;
+        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at, .size = (uint32_t)(block.stop - block.begin),
+                                                            .kind = NETTRACE_PIECE_FLAT, .events = reader->known_events});
         reader->at += (uint64_t)(block.stop - block.begin);
         if (block.stop > block.begin)
             return TTR_OK;
@@ -128,14 +131,19 @@ static ttr_status take_flat(struct nettrace_reader *reader)
             continue;
         }
         reader->is_over = true;
-        return n > 0 && bytes.p[0] == NETTRACE_END ? TTR_OK
-                                                  : input_damage(reader->in, reader->at, n, "nettrace.cut", reader->error,
-                                                                 "the trace ends inside an event, or behind one without its end mark; all before it is given");
+        reader->has_end = n > 0 && bytes.p[0] == NETTRACE_END;
+        if (reader->has_end)
+            nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at++, .size = 1, .kind = NETTRACE_PIECE_END});
+        return reader->has_end ? TTR_OK
+                               : input_damage(reader->in, reader->at, n, "nettrace.cut", reader->error,
+                                              "the trace ends inside an event, or behind one without its end mark; all before it is given");
     }
 }
 
 static ttr_status attend(struct nettrace_reader *reader)
 {
+    if (reader->gives_pieces)
+        reader->keep = reader->at;
     if (reader->version < 3)
         return take_flat(reader);
     return reader->version >= NETTRACE_V6 ? nettrace_block6(reader) : nettrace_object(reader);
@@ -163,18 +171,20 @@ ttr_status nettrace_next(struct input *in, ttr_error *error)
     if (reader->is_out_of_memory)
         return fail_memory(error);
     for (;;) {
+        nettrace_pieces_give(reader);
         if (reader->order.is_giving && !nettrace_order_give(reader))
             return fail_memory(error);
         if (in->n)
             return TTR_OK;
         forget(reader);
-        if (reader->is_over && reader->order.heap_n == 0 && reader->order.gaps_n == 0)
-            return TTR_END;
         ttr_status status = TTR_OK;
-        if (reader->is_over)
+        bool is_given = reader->order.heap_n == 0 && reader->order.gaps_n == 0;
+        if (!reader->is_over)
+            status = attend(reader);
+        else if (!is_given)
             nettrace_order_release(reader, UINT64_MAX);
         else
-            status = attend(reader);
+            status = nettrace_pieces_rest(reader);
         if (status != TTR_OK)
             return status;
     }
@@ -245,13 +255,16 @@ ttr_status nettrace_open(struct input *in, ttr_error *error)
     pairmap_init(&reader->labels.by_number, &reader->t->counted);
     pairmap_init(&reader->stacks.others, &reader->t->counted);
     pairmap_init(&reader->universal.by_id, &reader->t->counted);
-    ttr_status status = read_options(in, error);
+    reader->keep = UINT64_MAX;
+    ttr_status status = nettrace_pieces_begin(reader) ? read_options(in, error) : fail_memory(error);
     if (status == TTR_OK)
         status = nettrace_show(reader, 0, OPEN_BYTES, &bytes);
     if (status == TTR_OK)
         status = take_head(reader, &bytes);
-    if (status == TTR_OK && !reader->is_over)
+    if (status == TTR_OK && !reader->is_over) {
+        nettrace_piece_add(reader, &(struct nettrace_piece){.size = (uint32_t)reader->at, .kind = NETTRACE_PIECE_HEAD});
         status = nettrace_show(reader, reader->at, 1, &bytes);
+    }
     if (status == TTR_OK && !reader->is_over && bytes.n > 0)
         status = reader->version >= NETTRACE_V6 ? nettrace_block6(reader) : nettrace_object(reader); /* nearly always Trace, which says the version */
     return status;
@@ -263,6 +276,7 @@ void nettrace_close(struct input *in)
     if (!reader->in)
         return;
     nettrace_types_free(reader);
+    context_drop_schema(reader->t, reader->piece_schema);
     nettrace_stacks_free(reader);
     nettrace_order_free(reader);
     alloc_free(&reader->t->counted, reader->threads.capture, reader->threads.capture_capacity, sizeof *reader->threads.capture);

@@ -14,6 +14,7 @@ struct scan {
     uint32_t metadata;              /* number whose type is known */
     uint64_t sorted;                /* ticks of the last sorted event */
     bool has_sorted, counts;
+    uint32_t known;                 /* events whose metadata are known */
 };
 
 static uint64_t offset_of(const struct scan *scan, const uint8_t *p)
@@ -89,6 +90,7 @@ static inline bool take_event(struct scan *scan, uint32_t before)
         scan->sorted = h->ticks;
         scan->has_sorted = true;
     }
+    scan->known += scan->metadata != 0;
     bool goes_back = h->ticks < scan->last && scan->reader->order.runs_used < NETTRACE_RUNS_MAX;
     if ((!scan->run || goes_back) && !begin_run(scan))
         return false;
@@ -151,6 +153,7 @@ ttr_status nettrace_scan(struct nettrace_reader *reader, struct nettrace_block *
         return status;
     leave_capture(&scan, scan.header.sequence);
     block->stop = scan.header.next;
+    reader->known_events = scan.known;
     struct nettrace_order *order = &reader->order;
     bool is_crowded = order->runs_used >= NETTRACE_RUNS_MAX || (order->hold < block->offset && block->offset - order->hold > NETTRACE_REGION_MAX);
     if (is_crowded)

@@ -96,6 +96,10 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
     *type = (struct nettrace_type){.reader = reader, .readings = readings, .id = said->id, .version = said->version, .name = said->name,
                                    .provider = said->provider, .keyword = said->keyword, .level = nettrace_level(said->level),
                                    .opcode = said->opcode, .has_places = said->has_places, .number = said->number};
+    type->said = (const uint8_t *)arena_copy(&reader->arena, said->bytes, said->bytes_n);
+    type->said_n = (uint32_t)said->bytes_n;
+    if (!type->said)
+        return fail_memory(reader->error);
     type->symbols = nettrace_symbols_kind(ttr_text_get(reader->t, said->provider), said->id);
     if (!type->symbols)
         type->symbols = nettrace_universal_kind(ttr_text_get(reader->t, said->provider), said->id);

@@ -18,6 +18,13 @@ static void bad_vectors_give_what_can_be_saved(void **state)
     vectors_read_as_written(FOLDER "vectors-bad", "nettrace");
 }
 
+static void definitions_together_are_the_bytes(void **state)
+{
+    (void)state;
+    vectors_give_every_byte(FOLDER "vectors", "nettrace");
+    vectors_give_every_byte(FOLDER "vectors-whole", "nettrace");
+}
+
 static void prefixes_give_the_first_events(void **state)
 {
     (void)state;
@@ -53,6 +60,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_give_what_the_specification_says),
         cmocka_unit_test(bad_vectors_give_what_can_be_saved),
+        cmocka_unit_test(definitions_together_are_the_bytes),
         cmocka_unit_test(prefixes_give_the_first_events),
         cmocka_unit_test(pieces_give_what_the_whole_gives),
         cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),

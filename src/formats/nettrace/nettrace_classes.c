@@ -1,0 +1,251 @@
+/* Classes of events: what is told of them alike is told once, as metadata of one number.
+ *
+ * Ids of events count from 1 for each provider, those of providers that another nettrace trace has too from FIRST_SPARE on: its own stay what
+ * they are. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "formats/nettrace/nettrace_writer.h"
+
+#define CLASSES_MAX 100000u
+#define FIRST_SPARE 30000u
+#define NO_CLASS UINT32_MAX
+
+static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
+
+uint8_t nettrace_level_out(uint8_t level)
+{
+    static const uint8_t levels[] = {[TTR_LEVEL_NONE] = 0, [TTR_LEVEL_TRACE] = 6, [TTR_LEVEL_DEBUG] = 5, [TTR_LEVEL_INFO] = 4,
+                                     [TTR_LEVEL_WARNING] = 3, [TTR_LEVEL_ERROR] = 2, [TTR_LEVEL_FATAL] = 1};
+    return level < sizeof levels ? levels[level] : 0;
+}
+
+uint8_t nettrace_opcode_out(const struct nettrace_writer *w, const ttr_event *event)
+{
+    if (w->version == 4)
+        return 0;
+    if (event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_ASYNC_BEGIN)
+        return 1;
+    return event->kind == TTR_KIND_END || event->kind == TTR_KIND_ASYNC_END ? 2 : event->opcode;
+}
+
+/* Puts metadata with a number to those that go out before the next block. */
+static void put_row(struct nettrace_writer *w, uint32_t number, const uint8_t *row, size_t n)
+{
+    struct buffer *to = &w->region.metadata;
+    if (nettrace_is_v6(w)) {
+        size_t at = to->n;
+        nettrace_put_u16(to, 0);
+        nettrace_put_varint(to, number);
+        buffer_add(to, row, n);
+        if (!to->failed)
+            store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
+        return;
+    }
+    nettrace_put_u32(to, (uint32_t)n + 4); /* taken apart when the block is made */
+    nettrace_put_u32(to, number);
+    buffer_add(to, row, n);
+}
+
+/* The number of metadata, told when new; 0 when memory is out.  What is too large is told without fields: *is_bare. */
+static uint32_t class_of(struct ttr_writer *out, const struct nettrace_told *told, bool *is_bare)
+{
+    static const uint8_t no_fields[4];
+    struct nettrace_writer *w = out->own;
+    struct nettrace_told bare = *told;
+    bare.shape = cursor_over(no_fields, sizeof no_fields, 0);
+    buffer_clear(&w->scratch);
+    *is_bare = w->classes_n >= CLASSES_MAX || !nettrace_put_metadata(&w->scratch, w->version, told);
+    if (*is_bare) {
+        buffer_clear(&w->scratch);
+        (void)nettrace_put_metadata(&w->scratch, w->version, &bare);
+    }
+    if (w->scratch.failed)
+        return 0;
+    uint64_t hash = hash_bytes(w->scratch.bytes, w->scratch.n);
+    const uint32_t *known = keymap_get(&w->rows, hash);
+    if (known)
+        return *known;
+    uint32_t number = ++w->classes_n;
+    put_row(w, number, w->scratch.bytes, w->scratch.n);
+    return keymap_put(&w->rows, hash, number) ? number : 0;
+}
+
+/* --- By shape --- */
+
+/* The next id of an event of a provider. */
+static uint32_t next_id(struct ttr_writer *out, ttr_id provider, bool is_spare)
+{
+    struct nettrace_writer *w = out->own;
+    const uint32_t *last = pairmap_get(&w->ids, provider, 0);
+    uint32_t id = last ? *last + 1 : is_spare ? FIRST_SPARE : 1;
+    w->is_out_of_memory |= !pairmap_put(&w->ids, provider, 0, id);
+    return id;
+}
+
+static bool is_of_nettrace(const struct ttr_writer *out, const ttr_event *event)
+{
+    ttr_source source;
+    return ttr_source_get(out->t, event->source, &source) && source.format && strcmp(source.format, "nettrace") == 0;
+}
+
+/* What tells classes of one shape apart stands before it. */
+static void finish_key(struct ttr_writer *out, const ttr_event *event)
+{
+    enum { KEY = 24 };
+    struct nettrace_writer *w = out->own;
+    uint8_t *at = buffer_room(&w->shape, KEY);
+    if (!at)
+        return;
+    store_u32le(at, event->provider);
+    store_u32le(at + 4, event->name);
+    store_u64le(at + 8, event->keyword);
+    store_u32le(at + 16, (uint32_t)nettrace_level_out(event->level) | (uint32_t)nettrace_opcode_out(w, event) << 8 | (uint32_t)event->kind << 16);
+    store_u32le(at + 20, is_of_nettrace(out, event));
+    buffer_filled(&w->shape, KEY);
+}
+
+static void tell(struct ttr_writer *out, const ttr_event *event, size_t shape_n, struct nettrace_told *told)
+{
+    struct nettrace_writer *w = out->own;
+    const char *kind = ttr_kind_text(event->kind);
+    *told = (struct nettrace_told){.keyword = event->keyword, .level = nettrace_level_out(event->level), .opcode = nettrace_opcode_out(w, event)};
+    told->provider = event->provider ? ttr_text_get(out->t, event->provider) : (ttr_text){"tracetta", 8};
+    told->name = event->name ? ttr_text_get(out->t, event->name) : (ttr_text){kind, strlen(kind)};
+    told->id = next_id(out, event->provider, is_of_nettrace(out, event));
+    told->shape = cursor_over(w->shape.bytes, shape_n, 0);
+}
+
+/* A class that is new under its key. */
+static uint32_t add_class(struct ttr_writer *out, const ttr_event *event, size_t shape_n, uint64_t hash)
+{
+    struct nettrace_writer *w = out->own;
+    struct nettrace_told told;
+    bool is_bare;
+    tell(out, event, shape_n, &told);
+    uint32_t number = class_of(out, &told, &is_bare);
+    /* Bare ones are known by the upper bit. */
+    return number && keymap_put(&w->classes, hash, number | (uint32_t)is_bare << 31) ? number | (uint32_t)is_bare << 31 : 0;
+}
+
+uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event)
+{
+    struct nettrace_writer *w = out->own;
+    size_t shape_n = w->shape.n;
+    finish_key(out, event);
+    if (w->shape.failed)
+        return 0;
+    uint64_t hash = hash_bytes(w->shape.bytes, w->shape.n);
+    const uint32_t *known = keymap_get(&w->classes, hash);
+    uint32_t number = known ? *known : add_class(out, event, shape_n, hash);
+    if (number >> 31) {
+        output_lost(out, NETTRACE_LOST_LARGE, event->offset);
+        buffer_clear(&w->payload);
+    }
+    return number & INT32_MAX;
+}
+
+/* --- Samples --- */
+
+uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event)
+{
+    enum { MANAGED = 2 };
+    static const uint8_t no_fields[4];
+    ttr_text provider = ttr_text_get(out->t, event->provider);
+    bool is_sampler = provider.n == sizeof sampler - 1 && memcmp(provider.p, sampler, provider.n) == 0;
+    struct nettrace_writer *w = out->own;
+    struct nettrace_told told = {.provider = {sampler, sizeof sampler - 1}, .name = {"", 0}, .keyword = event->keyword,
+                                 .level = nettrace_level_out(event->level), .opcode = nettrace_opcode_out(w, event),
+                                 .shape = cursor_over(no_fields, sizeof no_fields, 0)};
+    uint32_t type = MANAGED;
+    ttr_fields fields;
+    ttr_field field;
+    if (!is_sampler && (event->provider || event->name || event->category || event->link))
+        return 0;
+    ttr_fields_begin(out->t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        bool is_type = is_sampler && field.name.n == 4 && memcmp(field.name.p, "Type", 4) == 0 && field.value.type == TTR_TYPE_UINT;
+        bool is_frames = field.depth > 0 || (field.name.n == 6 && memcmp(field.name.p, "frames", 6) == 0);
+        if (!is_type && !is_frames)
+            return 0;
+        type = is_type ? (uint32_t)field.value.v.u : type;
+    }
+    if (!is_sampler)
+        output_lost(out, NETTRACE_LOST_SAMPLE, event->offset);
+    bool is_bare;
+    buffer_clear(&w->payload);
+    nettrace_put_u32(&w->payload, type);
+    return class_of(out, &told, &is_bare);
+}
+
+/* --- By metadata of another trace --- */
+
+static uint32_t translate(struct ttr_writer *out, const ttr_event *event, const struct nettrace_type *type, unsigned reading)
+{
+    struct nettrace_writer *w = out->own;
+    struct nettrace_told told;
+    bool is_bare;
+    struct buffer texts;
+    buffer_init(&texts, &out->t->counted);
+    buffer_clear(&w->shape);
+    uint32_t number = NO_CLASS;
+    bool is_understood = nettrace_translate(type, &told, &w->shape, &texts, reading);
+    w->is_out_of_memory |= texts.failed || w->shape.failed;
+    if (is_understood && nettrace_shape_fits(&told.shape, w->version) && (event->opcode == 0 || w->version > 4)) {
+        told.keyword = event->keyword;
+        told.opcode = event->opcode;
+        told.level = event->level == type->level ? told.level : nettrace_level_out(event->level);
+        number = class_of(out, &told, &is_bare);
+        number = is_bare ? NO_CLASS : number;
+    }
+    buffer_free(&texts);
+    return number;
+}
+
+static bool reserve_known(struct ttr_writer *out, ttr_id schema)
+{
+    struct nettrace_writer *w = out->own;
+    size_t n = w->known_n ? w->known_n : 64;
+    if (schema < w->known_n)
+        return true;
+    while (n <= schema)
+        n *= 2;
+    struct nettrace_known *known = alloc_resize(&out->t->counted, w->known, w->known_n, n, sizeof *known);
+    if (!known)
+        return false;
+    memset(known + w->known_n, 0, (n - w->known_n) * sizeof *known);
+    w->known = known;
+    w->known_n = n;
+    return true;
+}
+
+/* Whether an event has labels that are fields, which only V6 can say beside its payload. */
+static bool has_label_fields(const struct nettrace_type *type, const ttr_event *event)
+{
+    const uint8_t *p;
+    uint32_t n;
+    ttr_field field;
+    return event->part && nettrace_labels_of(type->reader, event->part, &p, &n) && nettrace_label_field(&p, &n, &field);
+}
+
+uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event)
+{
+    struct nettrace_writer *w = out->own;
+    const struct schema *schema = context_schema(out->t, event->schema);
+    if (schema->format != out->format || schema->ops != &nettrace_field_ops)
+        return 0;
+    const struct nettrace_type *type = schema->own;
+    if (type->reader->pointer_bytes != w->about.pointer_bytes || (!nettrace_is_v6(w) && has_label_fields(type, event)))
+        return 0;
+    if (!reserve_known(out, event->schema)) {
+        w->is_out_of_memory = true;
+        return 0;
+    }
+    struct nettrace_known *known = &w->known[event->schema];
+    unsigned reading = type->may_lie && nettrace_is_v6(w) ? nettrace_reading_of(type, event) : 0;
+    bool is_same = known->class && known->reading == reading && known->keyword == event->keyword && known->level == event->level && known->opcode == event->opcode;
+    if (!is_same)
+        *known = (struct nettrace_known){.class = translate(out, event, type, reading), .keyword = event->keyword, .level = event->level,
+                                         .opcode = event->opcode, .reading = (uint8_t)reading};
+    return known->class == NO_CLASS ? 0 : known->class;
+}

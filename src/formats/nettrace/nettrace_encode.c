@@ -1,0 +1,395 @@
+/* Events of any kind as events of nettrace: when, by whom, with which stack and activity; what they say is put by nettrace_shape.c, or stays
+ * as it is where another nettrace trace said it.
+ *
+ * Ticks are those of the only source where that is a nettrace trace, else nanoseconds. */
+#include <string.h>
+
+#include "base/number.h"
+#include "base/status.h"
+#include "base/wide.h"
+#include "encodings/timeline.h"
+#include "formats/nettrace/nettrace_writer.h"
+
+#define NS_PER_SECOND INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
+#define YEAR_2250_NS INT64_C(8835984000000000000)
+
+enum { LABEL_ACTIVITY = 1, LABEL_RELATED = 2, LABEL_LAST = 0x80 };
+
+void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc)
+{
+    nettrace_region_init(&w->region, alloc);
+    keymap_init(&w->classes, alloc);
+    keymap_init(&w->rows, alloc);
+    pairmap_init(&w->ids, alloc);
+    pairmap_init(&w->thread_of, alloc);
+    pairmap_init(&w->of_track, alloc);
+    buffer_init(&w->shape, alloc);
+    buffer_init(&w->payload, alloc);
+    buffer_init(&w->scratch, alloc);
+}
+
+void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
+{
+    nettrace_region_free(&w->region);
+    keymap_free(&w->classes);
+    keymap_free(&w->rows);
+    pairmap_free(&w->ids);
+    pairmap_free(&w->thread_of);
+    pairmap_free(&w->of_track);
+    buffer_free(&w->shape);
+    buffer_free(&w->payload);
+    buffer_free(&w->scratch);
+    alloc_free(alloc, w->threads, w->threads_capacity, sizeof *w->threads);
+    alloc_free(alloc, w->by_id, w->by_id_n, sizeof *w->by_id);
+    alloc_free(alloc, w->known, w->known_n, sizeof *w->known);
+    alloc_free(alloc, w->frames, w->frames_capacity, sizeof *w->frames);
+}
+
+/* --- The trace --- */
+
+/* The reader of an event of a nettrace trace; NULL where it is none, or a copy. */
+static const struct nettrace_reader *reader_of(const struct ttr_writer *out, const ttr_event *event)
+{
+    const struct schema *schema = context_schema(out->t, event->schema);
+    const struct nettrace_type *type = schema->own;
+    return schema->format == out->format && schema->ops == &nettrace_field_ops ? type->reader : NULL;
+}
+
+/* A number that the source says of the trace, under one of two names. */
+static uint32_t attribute(const ttr *t, uint16_t source, const char *name, const char *other)
+{
+    ttr_attribute attribute;
+    uint64_t number = 0;
+    for (size_t i = 0; ttr_source_attribute(t, source, i, &attribute); i++) {
+        bool is_it = (attribute.name.n == strlen(name) && memcmp(attribute.name.p, name, attribute.name.n) == 0) ||
+                     (attribute.name.n == strlen(other) && memcmp(attribute.name.p, other, attribute.name.n) == 0);
+        if (is_it && attribute.value.type == TTR_TYPE_UINT)
+            number = attribute.value.v.u;
+        else if (is_it && attribute.value.type == TTR_TYPE_TEXT)
+            (void)number_get_u64(attribute.value.text.p, attribute.value.text.n, &number);
+    }
+    return number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
+/* Nanoseconds: since the zero of their date, or so much later that none is negative. */
+static void settle_clock(struct nettrace_writer *w, const ttr_event *event)
+{
+    bool is_dated = time_is_unix(event->time) && event->time > 0 && event->time < YEAR_2250_NS;
+    w->about.frequency = (uint64_t)NS_PER_SECOND;
+    w->about.sync_ms = is_dated ? event->time / NS_PER_MS : 0;
+    w->base_ticks = event->time < 0 ? (uint64_t)0 - (uint64_t)event->time : 0;
+    w->about.sync_ticks = (uint64_t)(w->about.sync_ms * NS_PER_MS) + w->base_ticks;
+}
+
+static void settle_source(struct ttr_writer *out, const ttr_event *event, const struct nettrace_reader *reader)
+{
+    struct nettrace_writer *w = out->own;
+    const struct input *in = reader->in;
+    w->about.processors = attribute(out->t, event->source, "processors", "HardwareThreadCount");
+    w->about.sampling_ns = attribute(out->t, event->source, "sampling_interval_ns", "ExpectedCPUSamplingRate");
+    w->about.pointer_bytes = reader->pointer_bytes;
+    w->about.pid = reader->pid;
+    w->about.has_pid = reader->pid != 0;
+    if (in->time_offset || in->clocks_n == 0 || reader->sync_ns < 0 || reader->sync_ns % NS_PER_MS)
+        return;
+    w->has_source_clock = true;
+    w->clock_source = event->source;
+    w->about.frequency = in->clocks[0].frequency;
+    w->about.sync_ms = reader->sync_ns / NS_PER_MS;
+    w->about.sync_ticks = reader->sync_ticks;
+}
+
+/* The first event decides what the trace says of itself. */
+static void begin_trace(struct ttr_writer *out, const ttr_event *event)
+{
+    enum { ONLY_ONE = 2 }; /* the first of a context's sources is who makes events by hand */
+    struct nettrace_writer *w = out->own;
+    const struct nettrace_reader *reader = event ? reader_of(out, event) : NULL;
+    const ttr_event none = {.time = 0};
+    ttr_thread thread;
+    w->mode = NETTRACE_ENCODES;
+    if (!w->version)
+        w->version = reader && reader->version < NETTRACE_V6 ? 5 : NETTRACE_V6;
+    w->about.pointer_bytes = 8;
+    settle_clock(w, event ? event : &none);
+    if (event && ttr_thread_get(out->t, event->thread, &thread) && thread.pid_known) {
+        w->about.pid = thread.pid;
+        w->about.has_pid = true;
+    }
+    if (reader && out->t->sources_n == ONLY_ONE)
+        settle_source(out, event, reader);
+    nettrace_put_head(out, w->version);
+    nettrace_put_trace(out, w->version < 5 ? w->version : w->version == 5 ? 4 : w->version, &w->about);
+}
+
+/* --- When --- */
+
+/* A time in ticks of the source's clock. */
+static uint64_t ticks_by_clock(const struct nettrace_writer *w, int64_t time)
+{
+    int128 since = (int128)time - w->about.sync_ms * NS_PER_MS;
+    return w->about.sync_ticks + (uint64_t)(int64_t)(since * (int128)w->about.frequency / NS_PER_SECOND);
+}
+
+static uint64_t ticks_of(struct ttr_writer *out, const ttr_event *event)
+{
+    struct nettrace_writer *w = out->own;
+    bool has_ticks = event->source == w->clock_source && !(event->flags & TTR_EVENT_NO_TIME);
+    uint64_t ticks = !w->has_source_clock ? (uint64_t)event->time + w->base_ticks
+                     : has_ticks          ? event->ticks
+                                          : ticks_by_clock(w, event->time);
+    if (ticks < w->last_ticks) {
+        output_lost(out, NETTRACE_LOST_ORDER, event->offset);
+        ticks = w->last_ticks;
+    }
+    if (event->source && ticks != event->ticks && !(event->flags & TTR_EVENT_NO_TIME))
+        output_lost(out, NETTRACE_LOST_TICKS, event->offset);
+    w->last_ticks = ticks;
+    return ticks;
+}
+
+/* --- By whom --- */
+
+/* Who captured an event: of a nettrace trace its track, else its thread; SIZE_MAX when memory is out. */
+static size_t capture_of(struct ttr_writer *out, const ttr_event *event, size_t thread)
+{
+    struct nettrace_writer *w = out->own;
+    ttr_track track;
+    if (event->track && event->track == w->last_track && (w->is_capture || w->last_capture == thread))
+        return w->last_capture;
+    w->is_capture = reader_of(out, event) != NULL;
+    size_t capture = thread;
+    if (w->is_capture && ttr_track_get(out->t, event->track, &track))
+        capture = nettrace_thread_numbered(w, w->threads[thread].pid, track.number);
+    if (capture == SIZE_MAX || (event->track && !pairmap_put(&w->of_track, event->track, 0, (uint32_t)capture)))
+        return SIZE_MAX;
+    w->last_track = event->track;
+    w->last_capture = capture;
+    return capture;
+}
+
+static bool put_threads(struct ttr_writer *out, const ttr_event *event, struct nettrace_header *header)
+{
+    struct nettrace_writer *w = out->own;
+    size_t thread = nettrace_thread_out(out, event->thread);
+    size_t capture = thread == SIZE_MAX ? SIZE_MAX : capture_of(out, event, thread);
+    if (capture == SIZE_MAX)
+        return false;
+    header->thread = nettrace_thread_name(out, thread);
+    header->capture = nettrace_thread_name(out, capture);
+    w->threads[capture].hole = 0;
+    header->sequence = ++w->threads[capture].sequence;
+    header->cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu : UINT32_MAX;
+    return true;
+}
+
+/* --- Stacks and labels --- */
+
+/* The stack of an event of another nettrace trace, as stored there. */
+static uint32_t stack_of_source(struct nettrace_writer *w, const struct nettrace_reader *reader, const ttr_event *event)
+{
+    uint32_t n;
+    const uint8_t *stack = nettrace_frames(reader, event, &n);
+    uint32_t number = stack ? nettrace_number_of(&w->region.stacks, stack, (size_t)n * reader->pointer_bytes, true) : 0;
+    w->is_out_of_memory |= stack && !number;
+    return number;
+}
+
+static uint32_t stack_of(struct ttr_writer *out, const ttr_event *event)
+{
+    struct nettrace_writer *w = out->own;
+    const struct nettrace_reader *reader = reader_of(out, event);
+    bool is_lost = false;
+    if (reader && reader->pointer_bytes == w->about.pointer_bytes)
+        return event->stack ? stack_of_source(w, reader, event) : 0;
+    uint32_t n = event->stack || event->kind == TTR_KIND_SAMPLE ? ttr_event_frames(out->t, event, w->frames, (uint32_t)w->frames_capacity) : 0;
+    if (n == 0)
+        return 0;
+    if (n > w->frames_capacity) {
+        if (!alloc_reserve(&out->t->counted, (void **)&w->frames, &w->frames_capacity, n, sizeof *w->frames)) {
+            w->is_out_of_memory = true;
+            return 0;
+        }
+        n = ttr_event_frames(out->t, event, w->frames, n);
+    }
+    buffer_clear(&w->scratch);
+    for (uint32_t i = 0; i < n; i++) {
+        is_lost |= w->about.pointer_bytes == 4 && w->frames[i] > UINT32_MAX;
+        if (w->about.pointer_bytes == 4)
+            nettrace_put_u32(&w->scratch, (uint32_t)w->frames[i]);
+        else
+            nettrace_put_u64(&w->scratch, w->frames[i]);
+    }
+    if (is_lost)
+        output_lost(out, NETTRACE_LOST_POINTER, event->offset);
+    uint32_t number = w->scratch.failed ? 0 : nettrace_number_of(&w->region.stacks, w->scratch.bytes, w->scratch.n, true);
+    w->is_out_of_memory |= !number;
+    return number;
+}
+
+/* V6: the number of a list of labels; 0 = none. */
+static uint32_t labels_of(struct ttr_writer *out, const ttr_event *event, bool is_source_class)
+{
+    struct nettrace_writer *w = out->own;
+    const struct nettrace_reader *reader = is_source_class ? reader_of(out, event) : NULL;
+    uint8_t list[34], *to = list;
+    const uint8_t *p = list;
+    uint32_t n;
+    if (!reader || !event->part || !nettrace_labels_of(reader, event->part, &p, &n)) {
+        if (event->activity) {
+            *to++ = LABEL_ACTIVITY | (event->related ? 0 : LABEL_LAST);
+            memcpy(to, event->activity, 16);
+            to += 16;
+        }
+        if (event->related) {
+            *to++ = LABEL_RELATED | LABEL_LAST;
+            memcpy(to, event->related, 16);
+            to += 16;
+        }
+        p = list;
+        n = (uint32_t)(to - list);
+    }
+    uint32_t number = n ? nettrace_number_of(&w->region.labels, p, n, false) : 0;
+    w->is_out_of_memory |= n && !number;
+    return number;
+}
+
+/* --- Events --- */
+
+static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_t sequence, bool is_told)
+{
+    const struct nettrace_writer *w = out->own;
+    uint64_t offset = event->offset;
+    ttr_thread thread = {0};
+    bool has_thread = ttr_thread_get(out->t, event->thread, &thread);
+    if (!has_thread || !thread.tid_known || !thread.pid_known)
+        output_lost(out, NETTRACE_LOST_THREAD, offset);
+    else if (!nettrace_is_v6(w) && thread.pid != w->about.pid)
+        output_lost(out, NETTRACE_LOST_PID, offset);
+    if (event->sequence && event->sequence != sequence)
+        output_lost(out, NETTRACE_LOST_SEQUENCE, offset);
+    if (event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED))
+        output_lost(out, NETTRACE_LOST_MARK, offset);
+    if (event->flags & TTR_EVENT_BACKWARD)
+        output_lost(out, NETTRACE_LOST_BACKWARD, offset);
+    if (event->flags & TTR_EVENT_PARTIAL)
+        output_lost(out, NETTRACE_LOST_PARTIAL, offset);
+    if (event->opcode && nettrace_opcode_out(w, event) != event->opcode)
+        output_lost(out, NETTRACE_LOST_OPCODE, offset);
+    if (is_told)
+        return;
+    if (!event->name)
+        output_lost(out, NETTRACE_LOST_NAME, offset);
+    if (!event->provider)
+        output_lost(out, NETTRACE_LOST_PROVIDER, offset);
+}
+
+/* What an event says: the number of its metadata, and the payload; 0 when memory is out. */
+static uint32_t say(struct ttr_writer *out, const ttr_event *event, const uint8_t **payload, uint32_t *payload_n, bool *is_source_class)
+{
+    struct nettrace_writer *w = out->own;
+    uint32_t number = nettrace_class_of_source(out, event);
+    *is_source_class = number != 0;
+    if (number) {
+        *payload = event->payload;
+        *payload_n = event->payload_size;
+        count_losses(out, event, w->sequence, true);
+        return number;
+    }
+    number = event->kind == TTR_KIND_SAMPLE ? nettrace_class_of_sample(out, event) : 0;
+    count_losses(out, event, w->sequence, number != 0);
+    if (!number) {
+        buffer_clear(&w->shape);
+        buffer_clear(&w->payload);
+        nettrace_shape_event(out, event);
+        number = nettrace_class_of_shape(out, event);
+    }
+    *payload = w->payload.bytes;
+    *payload_n = (uint32_t)w->payload.n;
+    return w->payload.failed ? 0 : number;
+}
+
+/* Missing events: a hole in the count of a thread, which the next event or sequence point shows. */
+static ttr_status put_gap(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    struct nettrace_writer *w = out->own;
+    const uint32_t *known = event->track ? pairmap_get(&w->of_track, event->track, 0) : NULL;
+    ttr_source source;
+    ttr_track track;
+    bool is_capture = ttr_source_get(out->t, event->source, &source) && source.format && strcmp(source.format, "nettrace") == 0 &&
+                      ttr_track_get(out->t, event->track, &track);
+    if (event->link == 0) {
+        output_lost(out, NETTRACE_LOST_GAP_UNKNOWN, event->offset);
+        return TTR_OK;
+    }
+    size_t index = known ? *known : is_capture ? nettrace_thread_numbered(w, w->about.pid, track.number) : nettrace_thread_out(out, event->thread);
+    if (index == SIZE_MAX)
+        return fail_memory(error);
+    struct nettrace_thread_out *thread = &w->threads[index];
+    (void)nettrace_thread_name(out, index);
+    uint32_t room = (uint32_t)INT32_MAX - thread->hole;
+    output_lost(out, event->link > room ? NETTRACE_LOST_GAP_UNKNOWN : NETTRACE_LOST_GAP, event->offset);
+    uint32_t n = event->link < room ? (uint32_t)event->link : room;
+    if (!nettrace_is_v6(w) && thread->sequence == 0) { /* what a reader has not met has lost nothing: so it is met first */
+        thread->sequence = 1;
+        ttr_status status = nettrace_region_point(out, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    thread->sequence += n;
+    thread->hole += n;
+    return TTR_OK;
+}
+
+ttr_status nettrace_encode(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    struct nettrace_writer *w = out->own;
+    const uint8_t *payload = NULL;
+    bool is_source_class = false;
+    if (w->mode != NETTRACE_ENCODES)
+        begin_trace(out, event);
+    if (event->kind == TTR_KIND_GAP)
+        return put_gap(out, event, error);
+    struct nettrace_header header = {.ticks = ticks_of(out, event), .flags = NETTRACE_IS_SORTED};
+    if (!put_threads(out, event, &header))
+        return fail_memory(error);
+    w->sequence = header.sequence;
+    header.metadata = say(out, event, &payload, &header.payload_size, &is_source_class);
+    header.stack = stack_of(out, event);
+    if (nettrace_is_v6(w)) {
+        header.labels = labels_of(out, event, is_source_class);
+    } else {
+        header.activity = event->activity;
+        header.related = event->related;
+    }
+    if (!header.metadata || w->is_out_of_memory)
+        return fail_memory(error);
+    nettrace_region_add(w, &header, payload);
+    output_wrote(out, event);
+    ttr_status status = nettrace_region_drain(out, error);
+    return w->is_out_of_memory && status == TTR_OK ? fail_memory(error) : status;
+}
+
+/* Names that have no place. */
+static void count_names(struct ttr_writer *out)
+{
+    const struct nettrace_writer *w = out->own;
+    ttr_thread thread;
+    for (ttr_id id = 1; id < w->by_id_n; id++)
+        if (w->by_id[id] && ttr_thread_get(out->t, id, &thread) && (thread.process_name || (thread.thread_name && !nettrace_is_v6(w))))
+            output_lost(out, NETTRACE_LOST_THREAD_NAME, 0);
+}
+
+ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error)
+{
+    struct nettrace_writer *w = out->own;
+    if (w->mode != NETTRACE_ENCODES)
+        begin_trace(out, NULL);
+    count_names(out);
+    ttr_status status = w->threads_n ? nettrace_region_point(out, error) : TTR_OK;
+    if (status != TTR_OK)
+        return status;
+    nettrace_put_end(out, w->version);
+    return w->is_out_of_memory || out->buffer.failed ? fail_memory(error) : TTR_OK;
+}

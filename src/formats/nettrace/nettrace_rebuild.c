@@ -1,0 +1,194 @@
+/* Blocks of a copy made anew of the events that arrived, and counters of what was left out taken from what threads have counted.
+ *
+ * Where a capture thread follows another one its event must be the first of a block or sorted; when the sorted one that stood between them is
+ * left out, a new block begins. */
+#include "formats/nettrace/nettrace_copy.h"
+
+#define BLOCK_MAX ((size_t)1 << 20) /* bytes of events */
+
+/* A block of events being read, and those that take its place. */
+struct rebuild {
+    struct nettrace_copy *copy;
+    struct ttr_writer *out;
+    struct nettrace_frame frame;
+    struct nettrace_header last;  /* as written in the block that is open */
+    uint64_t least, most;         /* ticks in it */
+    uint64_t capture;             /* whose count is in `dropped` */
+    uint32_t dropped;
+    bool is_open, has_capture, is_out_of_memory;
+};
+
+static uint32_t dropped_of(const struct nettrace_copy *copy, uint64_t capture)
+{
+    const uint32_t *dropped = pairmap_get(&copy->dropped, capture, 0);
+    return dropped ? *dropped : 0;
+}
+
+static void save_dropped(struct rebuild *rebuild)
+{
+    if (rebuild->has_capture && rebuild->dropped)
+        rebuild->is_out_of_memory |= !pairmap_put(&rebuild->copy->dropped, rebuild->capture, 0, rebuild->dropped);
+}
+
+static void enter_capture(struct rebuild *rebuild, uint64_t capture)
+{
+    if (rebuild->has_capture && rebuild->capture == capture)
+        return;
+    save_dropped(rebuild);
+    rebuild->has_capture = true;
+    rebuild->capture = capture;
+    rebuild->dropped = dropped_of(rebuild->copy, capture);
+}
+
+static void begin_block(struct rebuild *rebuild)
+{
+    struct buffer *to = &rebuild->out->buffer;
+    rebuild->frame = nettrace_frame_begin(rebuild->out, rebuild->copy->version, NETTRACE_BLOCK_EVENTS);
+    rebuild->is_open = true;
+    rebuild->last = (struct nettrace_header){0};
+    rebuild->least = UINT64_MAX;
+    rebuild->most = 0;
+    if (rebuild->copy->version >= 4) {
+        nettrace_put_u16(to, NETTRACE_BLOCK_HEADER);
+        nettrace_put_u16(to, NETTRACE_BLOCK_COMPRESSED);
+        buffer_add_zeros(to, 16);
+    }
+}
+
+static void end_block(struct rebuild *rebuild)
+{
+    struct buffer *to = &rebuild->out->buffer;
+    if (!rebuild->is_open)
+        return;
+    rebuild->is_open = false;
+    if (rebuild->copy->version >= 4 && !to->failed) {
+        store_u64le(to->bytes + rebuild->frame.body + 4, rebuild->least);
+        store_u64le(to->bytes + rebuild->frame.body + 12, rebuild->most);
+    }
+    nettrace_frame_end(rebuild->out, &rebuild->frame);
+}
+
+/* V4 to V6: an event that stays. */
+static void keep(struct rebuild *rebuild, const struct nettrace_header *h)
+{
+    struct buffer *to = &rebuild->out->buffer;
+    bool is_v6 = rebuild->copy->version >= NETTRACE_V6, is_sorted = h->flags & NETTRACE_IS_SORTED;
+    bool is_stranger = rebuild->is_open && h->capture != rebuild->last.capture && !is_sorted;
+    if (is_stranger || (rebuild->is_open && to->n - rebuild->frame.body > BLOCK_MAX))
+        end_block(rebuild);
+    if (!rebuild->is_open)
+        begin_block(rebuild);
+    struct nettrace_header now = *h;
+    now.sequence -= rebuild->dropped;
+    rebuild->least = h->ticks < rebuild->least ? h->ticks : rebuild->least;
+    rebuild->most = h->ticks > rebuild->most ? h->ticks : rebuild->most;
+    uint8_t *at = buffer_room(to, NETTRACE_HEADER_MAX);
+    if (at)
+        buffer_filled(to, (size_t)(nettrace_put_header(at, &rebuild->last, &now, is_v6) - at));
+    buffer_add(to, h->payload, h->payload_size);
+}
+
+/* V3: an event with its stack, and its padding. */
+static void keep_old(struct rebuild *rebuild, const struct nettrace_header *h)
+{
+    if (!rebuild->is_open)
+        begin_block(rebuild);
+    buffer_add(&rebuild->out->buffer, h->start, (size_t)(h->next - h->start));
+}
+
+bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes)
+{
+    struct rebuild rebuild = {.copy = copy, .out = out};
+    bool is_old = copy->version < 4, is_v6 = copy->version >= NETTRACE_V6;
+    enum nettrace_codec codec = CODEC_OLD;
+    bool has_end_tag = !piece->is_part && !is_v6;
+    struct cursor c = cursor_over(bytes, piece->size - has_end_tag, piece->offset);
+    (void)cursor_skip(&c, piece->body);
+    if (!is_old) {
+        struct cursor head = c;
+        uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
+        codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : is_v6 ? CODEC_PLAIN_V6 : CODEC_PLAIN;
+        (void)cursor_skip(&c, size);
+    }
+    struct nettrace_header h = {.next = c.p};
+    while (!c.failed && h.next < c.end && nettrace_header_next(&h, c.p, c.end, codec, is_v6)) {
+        bool is_metadata = is_old && h.metadata == 0;
+        enter_capture(&rebuild, h.capture);
+        if (!is_metadata && !nettrace_copy_keeps(copy, piece->offset + (uint64_t)(h.start - bytes)))
+            rebuild.dropped++;
+        else if (is_old)
+            keep_old(&rebuild, &h);
+        else
+            keep(&rebuild, &h);
+    }
+    end_block(&rebuild);
+    save_dropped(&rebuild);
+    return !rebuild.is_out_of_memory;
+}
+
+bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes)
+{
+    enum { METADATA_AT = 4 };
+    struct nettrace_header h = {.next = bytes};
+    const uint8_t *end = bytes + piece->size;
+    while (h.next < end && nettrace_header_next(&h, bytes, end, CODEC_OLDEST, false)) {
+        uint64_t offset = piece->offset + (uint64_t)(h.start - bytes), now = ttr_writer_bytes(out);
+        size_t at = out->buffer.n;
+        const uint32_t *moved = h.metadata ? pairmap_get(&copy->moved, h.metadata, 0) : NULL;
+        if (h.metadata == 0 && now != offset && !pairmap_put(&copy->moved, offset, 0, (uint32_t)now))
+            return false;
+        if (h.metadata != 0 && !nettrace_copy_keeps(copy, offset))
+            continue;
+        buffer_add(&out->buffer, h.start, (size_t)(h.next - h.start));
+        if (moved && !out->buffer.failed)
+            store_u32le(out->buffer.bytes + at + METADATA_AT, *moved);
+    }
+    return true;
+}
+
+/* The numbers of a sequence point of V4 and V5. */
+static void put_counts(const struct nettrace_copy *copy, struct buffer *to, struct cursor *c)
+{
+    while (cursor_left(c) >= 12) {
+        uint64_t capture = cursor_u64le(c);
+        nettrace_put_u64(to, capture);
+        nettrace_put_u32(to, cursor_u32le(c) - dropped_of(copy, capture));
+    }
+}
+
+/* V6: those of threads by index. */
+static void put_counts6(struct nettrace_copy *copy, struct buffer *to, struct cursor *c, bool are_gone)
+{
+    while (cursor_left(c) > 0) {
+        uint64_t index = nettrace_take_varint(c);
+        uint32_t sequence = (uint32_t)nettrace_take_varint(c);
+        if (c->failed)
+            break;
+        nettrace_put_varint(to, index);
+        nettrace_put_varint(to, (uint32_t)(sequence - dropped_of(copy, index)));
+        if (are_gone)
+            (void)pairmap_remove(&copy->dropped, index, 0);
+    }
+}
+
+void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes)
+{
+    enum { HEAD = 12, FORGETS_THREADS = 1 };
+    struct buffer *to = &out->buffer;
+    bool is_v6 = copy->version >= NETTRACE_V6, are_gone = piece->kind == NETTRACE_PIECE_GONE;
+    struct cursor c = cursor_over(bytes, piece->size - !is_v6, piece->offset);
+    (void)cursor_skip(&c, piece->body);
+    struct nettrace_frame frame = nettrace_frame_begin(out, copy->version, are_gone ? NETTRACE_BLOCK_GONE : NETTRACE_BLOCK_POINT);
+    struct cursor head = are_gone ? cursor_over(NULL, 0, 0) : cursor_part(&c, is_v6 ? HEAD + 4 : HEAD);
+    buffer_add(to, head.p, cursor_left(&head));
+    if (is_v6)
+        put_counts6(copy, to, &c, are_gone);
+    else
+        put_counts(copy, to, &c);
+    nettrace_frame_end(out, &frame);
+    if (is_v6 && !are_gone && cursor_left(&head) && load_u32le(head.p + 8) & FORGETS_THREADS) {
+        const struct alloc *alloc = copy->dropped.alloc;
+        pairmap_free(&copy->dropped);
+        pairmap_init(&copy->dropped, alloc);
+    }
+}

@@ -1,0 +1,239 @@
+/* Blocks, and what stands before them: metadata, stacks, threads, labels that their events refer to; sequence points between regions of them. */
+#include "base/hash.h"
+#include "base/status.h"
+#include "formats/nettrace/nettrace_writer.h"
+
+#define BLOCK_BYTES ((size_t)100 << 10) /* as the runtime's */
+#define REGION_BYTES ((size_t)4 << 20)
+#define NUMBERED_MAX 100000u
+
+static void init_numbered(struct nettrace_numbered *numbered, const struct alloc *alloc)
+{
+    keymap_init(&numbered->known, alloc);
+    buffer_init(&numbered->rows, alloc);
+    numbered->first = 1;
+}
+
+static void reset_numbered(struct nettrace_numbered *numbered)
+{
+    const struct alloc *alloc = numbered->known.alloc;
+    keymap_free(&numbered->known);
+    keymap_init(&numbered->known, alloc);
+    buffer_clear(&numbered->rows);
+    numbered->first = 1;
+    numbered->n = 0;
+}
+
+void nettrace_region_init(struct nettrace_region *region, const struct alloc *alloc)
+{
+    buffer_init(&region->events, alloc);
+    buffer_init(&region->metadata, alloc);
+    buffer_init(&region->threads, alloc);
+    init_numbered(&region->stacks, alloc);
+    init_numbered(&region->labels, alloc);
+    region->least = UINT64_MAX;
+    region->era = 1;
+}
+
+void nettrace_region_free(struct nettrace_region *region)
+{
+    buffer_free(&region->events);
+    buffer_free(&region->metadata);
+    buffer_free(&region->threads);
+    keymap_free(&region->stacks.known);
+    keymap_free(&region->labels.known);
+    buffer_free(&region->stacks.rows);
+    buffer_free(&region->labels.rows);
+}
+
+uint32_t nettrace_number_of(struct nettrace_numbered *numbered, const uint8_t *bytes, size_t n, bool has_size)
+{
+    uint64_t hash = hash_bytes(bytes, n);
+    const uint32_t *known = keymap_get(&numbered->known, hash);
+    if (known)
+        return *known;
+    if (has_size)
+        nettrace_put_u32(&numbered->rows, (uint32_t)n);
+    buffer_add(&numbered->rows, bytes, n);
+    uint32_t number = numbered->first + numbered->n++;
+    return keymap_put(&numbered->known, hash, number) ? number : 0;
+}
+
+void nettrace_region_add(struct nettrace_writer *w, const struct nettrace_header *header, const uint8_t *payload)
+{
+    struct nettrace_region *region = &w->region;
+    uint8_t *at = buffer_room(&region->events, NETTRACE_HEADER_MAX + (size_t)header->payload_size);
+    if (!at)
+        return;
+    uint8_t *end = nettrace_put_header(at, &region->last, header, nettrace_is_v6(w));
+    if (header->payload_size)
+        memcpy(end, payload, header->payload_size);
+    buffer_filled(&region->events, (size_t)(end - at) + header->payload_size);
+    /* The next header is compared with these; what they point to may be gone then. */
+    memcpy(region->activity, header->activity ? header->activity : region->none, 16);
+    memcpy(region->related, header->related ? header->related : region->none, 16);
+    region->last.activity = region->activity;
+    region->last.related = region->related;
+    region->least = header->ticks < region->least ? header->ticks : region->least;
+    region->most = header->ticks > region->most ? header->ticks : region->most;
+}
+
+/* --- Blocks --- */
+
+static void put_block_header(struct buffer *to, uint64_t least, uint64_t most)
+{
+    nettrace_put_u16(to, NETTRACE_BLOCK_HEADER);
+    nettrace_put_u16(to, NETTRACE_BLOCK_COMPRESSED);
+    nettrace_put_u64(to, least);
+    nettrace_put_u64(to, most);
+}
+
+/* V4, V5: metadata are events; each stands behind its size in the region's buffer. */
+static void put_metadata_events(struct buffer *to, const struct buffer *rows)
+{
+    struct cursor c = cursor_over(rows->bytes, rows->n, 0);
+    struct nettrace_header last = {0};
+    put_block_header(to, 0, 0);
+    while (cursor_left(&c) > 0) {
+        struct cursor row = cursor_part(&c, cursor_u32le(&c));
+        struct nettrace_header header = {.cpu = UINT32_MAX, .sequence = 0, .flags = NETTRACE_IS_SORTED, .payload_size = (uint32_t)cursor_left(&row)};
+        uint8_t *at = buffer_room(to, NETTRACE_HEADER_MAX);
+        if (!at)
+            return;
+        buffer_filled(to, (size_t)(nettrace_put_header(at, &last, &header, false) - at));
+        buffer_add(to, row.p, cursor_left(&row));
+    }
+}
+
+static void put_metadata(struct ttr_writer *out)
+{
+    struct nettrace_writer *w = out->own;
+    struct buffer *rows = &w->region.metadata;
+    if (rows->n == 0)
+        return;
+    struct nettrace_frame frame = nettrace_frame_begin(out, w->version, NETTRACE_BLOCK_METADATA);
+    if (nettrace_is_v6(w)) {
+        nettrace_put_u16(&out->buffer, 0);
+        buffer_add(&out->buffer, rows->bytes, rows->n);
+    } else {
+        put_metadata_events(&out->buffer, rows);
+    }
+    nettrace_frame_end(out, &frame);
+    buffer_clear(rows);
+}
+
+static void put_numbered(struct ttr_writer *out, struct nettrace_numbered *numbered, enum nettrace_block_kind kind)
+{
+    struct nettrace_writer *w = out->own;
+    if (numbered->n == 0)
+        return;
+    struct nettrace_frame frame = nettrace_frame_begin(out, w->version, kind);
+    nettrace_put_u32(&out->buffer, numbered->first);
+    nettrace_put_u32(&out->buffer, numbered->n);
+    buffer_add(&out->buffer, numbered->rows.bytes, numbered->rows.n);
+    nettrace_frame_end(out, &frame);
+    buffer_clear(&numbered->rows);
+    numbered->first += numbered->n;
+    numbered->n = 0;
+}
+
+static void put_threads(struct ttr_writer *out)
+{
+    struct nettrace_writer *w = out->own;
+    if (w->region.threads.n == 0)
+        return;
+    struct nettrace_frame frame = nettrace_frame_begin(out, w->version, NETTRACE_BLOCK_THREADS);
+    buffer_add(&out->buffer, w->region.threads.bytes, w->region.threads.n);
+    nettrace_frame_end(out, &frame);
+    buffer_clear(&w->region.threads);
+}
+
+/* Writes the block at hand with all that it needs. */
+static void put_block(struct ttr_writer *out)
+{
+    struct nettrace_writer *w = out->own;
+    struct nettrace_region *region = &w->region;
+    uint64_t before = ttr_writer_bytes(out);
+    put_metadata(out);
+    put_numbered(out, &region->stacks, NETTRACE_BLOCK_STACKS);
+    put_threads(out);
+    put_numbered(out, &region->labels, NETTRACE_BLOCK_LABELS);
+    if (region->events.n) {
+        struct nettrace_frame frame = nettrace_frame_begin(out, w->version, NETTRACE_BLOCK_EVENTS);
+        put_block_header(&out->buffer, region->least, region->most);
+        buffer_add(&out->buffer, region->events.bytes, region->events.n);
+        nettrace_frame_end(out, &frame);
+    }
+    region->bytes += (size_t)(ttr_writer_bytes(out) - before);
+    buffer_clear(&region->events);
+    region->last = (struct nettrace_header){0};
+    region->least = UINT64_MAX;
+    region->most = 0;
+    w->is_out_of_memory |= region->events.failed || region->metadata.failed || region->threads.failed || region->stacks.rows.failed ||
+                           region->labels.rows.failed;
+}
+
+/* --- Sequence points --- */
+
+/* What each thread has counted: of V6 those told since threads were forgotten last. */
+static void put_point(struct ttr_writer *out, bool forgets_threads)
+{
+    enum { FORGETS_THREADS = 1 };
+    struct nettrace_writer *w = out->own;
+    const struct nettrace_region *region = &w->region;
+    struct buffer *to = &out->buffer;
+    struct nettrace_frame frame = nettrace_frame_begin(out, w->version, NETTRACE_BLOCK_POINT);
+    nettrace_put_u64(to, w->last_ticks);
+    if (nettrace_is_v6(w))
+        nettrace_put_u32(to, forgets_threads ? FORGETS_THREADS : 0);
+    size_t count_at = to->n;
+    uint32_t n = 0;
+    nettrace_put_u32(to, 0);
+    for (size_t i = 0; i < w->threads_n; i++) {
+        const struct nettrace_thread_out *thread = &w->threads[i];
+        bool is_told = nettrace_is_v6(w) ? thread->era == region->era : thread->sequence != 0;
+        if (!is_told)
+            continue;
+        n++;
+        if (nettrace_is_v6(w)) {
+            nettrace_put_varint(to, thread->index);
+            nettrace_put_varint(to, thread->sequence);
+        } else {
+            nettrace_put_u64(to, thread->tid);
+            nettrace_put_u32(to, thread->sequence);
+        }
+    }
+    if (!to->failed)
+        store_u32le(to->bytes + count_at, n);
+    nettrace_frame_end(out, &frame);
+}
+
+ttr_status nettrace_region_point(struct ttr_writer *out, ttr_error *error)
+{
+    struct nettrace_writer *w = out->own;
+    struct nettrace_region *region = &w->region;
+    bool forgets_threads = nettrace_is_v6(w) && nettrace_threads_are_stale(out);
+    put_block(out);
+    put_point(out, forgets_threads);
+    reset_numbered(&region->stacks);
+    reset_numbered(&region->labels);
+    region->bytes = 0;
+    if (forgets_threads) {
+        region->era++;
+        region->indices = 0;
+    }
+    return output_drain(out, error);
+}
+
+ttr_status nettrace_region_drain(struct ttr_writer *out, ttr_error *error)
+{
+    struct nettrace_writer *w = out->own;
+    struct nettrace_region *region = &w->region;
+    bool is_crowded = region->stacks.first + region->stacks.n > NUMBERED_MAX || region->labels.first + region->labels.n > NUMBERED_MAX;
+    bool is_full = region->events.n >= BLOCK_BYTES || region->stacks.rows.n >= 8 * BLOCK_BYTES || region->metadata.n >= 8 * BLOCK_BYTES;
+    if (is_crowded || region->bytes >= REGION_BYTES)
+        return nettrace_region_point(out, error);
+    if (is_full)
+        put_block(out);
+    return output_drain(out, error);
+}

@@ -1,0 +1,188 @@
+/* Pieces of which only the first part is whole, other than blocks of events: framed anew, with a count of what is there. */
+#include "formats/nettrace/nettrace_copy.h"
+
+/* Numbers that fit behind a count. */
+static void repair_stacks(struct ttr_writer *out, struct cursor *c)
+{
+    size_t at = out->buffer.n + 4;
+    uint32_t first = cursor_u32le(c), n = 0;
+    (void)cursor_u32le(c);
+    nettrace_put_u32(&out->buffer, first);
+    nettrace_put_u32(&out->buffer, 0);
+    while (!c->failed) {
+        struct cursor stack = *c;
+        uint32_t size = cursor_u32le(&stack);
+        if (!cursor_skip(&stack, size))
+            break;
+        buffer_add(&out->buffer, c->p, (size_t)(stack.p - c->p));
+        *c = stack;
+        n++;
+    }
+    if (!out->buffer.failed)
+        store_u32le(out->buffer.bytes + at, n);
+}
+
+static void repair_labels(struct ttr_writer *out, struct cursor *c)
+{
+    size_t at = out->buffer.n + 4;
+    uint32_t first = cursor_u32le(c), n = 0;
+    (void)cursor_u32le(c);
+    nettrace_put_u32(&out->buffer, first);
+    nettrace_put_u32(&out->buffer, 0);
+    for (const uint8_t *begin = c->p; nettrace_labels_pass(c); begin = c->p, n++)
+        buffer_add(&out->buffer, begin, (size_t)(c->p - begin));
+    if (!out->buffer.failed)
+        store_u32le(out->buffer.bytes + at, n);
+}
+
+static bool is_metadata_row(struct cursor row)
+{
+    (void)nettrace_take_varint(&row);
+    (void)nettrace_take_string(&row);
+    (void)nettrace_take_varint(&row);
+    (void)nettrace_take_string(&row);
+    return !row.failed;
+}
+
+static bool is_thread_row(struct cursor row)
+{
+    enum { NAME = 1, PID, TID, PAIR };
+    (void)nettrace_take_varint(&row);
+    while (cursor_left(&row) > 0 && !row.failed) {
+        uint8_t kind = cursor_u8(&row);
+        if (kind < NAME || kind > PAIR)
+            break;
+        if (kind == PID || kind == TID)
+            (void)nettrace_take_varint(&row);
+        else
+            (void)nettrace_take_string(&row);
+        if (kind == PAIR)
+            (void)nettrace_take_string(&row);
+    }
+    return !row.failed;
+}
+
+/* V6: rows, each behind its size. */
+static void repair_rows(struct ttr_writer *out, struct cursor *c, bool (*is_good)(struct cursor row))
+{
+    while (cursor_left(c) >= 2) {
+        const uint8_t *begin = c->p;
+        struct cursor row = cursor_part(c, cursor_u16le(c));
+        if (c->failed)
+            break;
+        if (is_good(row))
+            buffer_add(&out->buffer, begin, (size_t)(c->p - begin));
+    }
+}
+
+static void repair_metadata6(struct ttr_writer *out, struct cursor *c)
+{
+    nettrace_put_u16(&out->buffer, 0); /* nothing known stands in the header */
+    if (cursor_skip(c, cursor_u16le(c)))
+        repair_rows(out, c, is_metadata_row);
+}
+
+/* V6: pairs of numbers; at a sequence point behind their count. */
+static void repair_counts(struct ttr_writer *out, struct cursor *c, bool is_point)
+{
+    enum { HEAD = 12 };
+    struct buffer *to = &out->buffer;
+    struct cursor head = is_point ? cursor_part(c, HEAD) : cursor_over(NULL, 0, 0);
+    buffer_add(to, head.p, cursor_left(&head));
+    buffer_add_zeros(to, is_point ? HEAD - cursor_left(&head) : 0);
+    size_t at = to->n;
+    uint32_t n = 0;
+    if (is_point) {
+        (void)cursor_u32le(c);
+        nettrace_put_u32(to, 0);
+    }
+    while (cursor_left(c) > 0) {
+        const uint8_t *begin = c->p;
+        (void)nettrace_take_varint(c), (void)nettrace_take_varint(c);
+        if (c->failed)
+            break;
+        buffer_add(to, begin, (size_t)(c->p - begin));
+        n++;
+    }
+    if (is_point && !to->failed)
+        store_u32le(to->bytes + at, n);
+}
+
+/* V6: the clock, the size of pointers, the pairs that are whole; where not even the clock is, what a reader supposes. */
+static void repair_trace6(struct ttr_writer *out, struct cursor *c)
+{
+    enum { CLOCK = 32 };
+    struct buffer *to = &out->buffer;
+    const uint8_t *clock = cursor_take(c, CLOCK);
+    if (clock)
+        buffer_add(to, clock, CLOCK);
+    else
+        nettrace_put_date(to, 0), nettrace_put_u64(to, 0), nettrace_put_u64(to, 1000000000);
+    uint32_t pointer = cursor_u32le(c), pairs = cursor_u32le(c), n = 0;
+    nettrace_put_u32(to, pointer == 4 ? 4 : 8);
+    size_t at = to->n;
+    nettrace_put_u32(to, 0);
+    for (; n < pairs && cursor_left(c) > 0; n++) {
+        const uint8_t *begin = c->p;
+        (void)nettrace_take_string(c), (void)nettrace_take_string(c);
+        if (c->failed)
+            break;
+        buffer_add(to, begin, (size_t)(c->p - begin));
+    }
+    if (!to->failed)
+        store_u32le(to->bytes + at, n);
+}
+
+/* V6: a block by its kind. */
+static void repair_block6(struct ttr_writer *out, const struct nettrace_piece *piece, struct cursor *c)
+{
+    static const uint8_t kinds[] = {
+        [NETTRACE_PIECE_TRACE] = NETTRACE_BLOCK_TRACE, [NETTRACE_PIECE_METADATA] = NETTRACE_BLOCK_METADATA,
+        [NETTRACE_PIECE_STACKS] = NETTRACE_BLOCK_STACKS, [NETTRACE_PIECE_POINT] = NETTRACE_BLOCK_POINT,
+        [NETTRACE_PIECE_THREADS] = NETTRACE_BLOCK_THREADS, [NETTRACE_PIECE_GONE] = NETTRACE_BLOCK_GONE,
+        [NETTRACE_PIECE_LABELS] = NETTRACE_BLOCK_LABELS,
+    };
+    unsigned kind = piece->kind < sizeof kinds ? kinds[piece->kind] : 0;
+    if (!kind)
+        return;
+    struct nettrace_frame frame = nettrace_frame_begin(out, NETTRACE_V6, (enum nettrace_block_kind)kind);
+    switch (piece->kind) {
+    case NETTRACE_PIECE_TRACE: repair_trace6(out, c); break;
+    case NETTRACE_PIECE_METADATA: repair_metadata6(out, c); break;
+    case NETTRACE_PIECE_STACKS: repair_stacks(out, c); break;
+    case NETTRACE_PIECE_THREADS: repair_rows(out, c, is_thread_row); break;
+    case NETTRACE_PIECE_LABELS: repair_labels(out, c); break;
+    default: repair_counts(out, c, piece->kind == NETTRACE_PIECE_POINT); break;
+    }
+    nettrace_frame_end(out, &frame);
+}
+
+/* V4, V5: events that hold metadata, as far as they are whole. */
+static void repair_metadata(struct ttr_writer *out, unsigned version, struct cursor *c)
+{
+    struct cursor head = *c;
+    uint16_t size = cursor_u16le(&head);
+    if (head.failed || size < 4 || size > cursor_left(c))
+        return;
+    struct nettrace_frame frame = nettrace_frame_begin(out, version, NETTRACE_BLOCK_METADATA);
+    buffer_add(&out->buffer, c->p, cursor_left(c));
+    nettrace_frame_end(out, &frame);
+}
+
+void nettrace_repair(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes)
+{
+    struct cursor c = cursor_over(bytes, piece->size, piece->offset);
+    (void)cursor_skip(&c, piece->body);
+    if (copy->version >= NETTRACE_V6) {
+        repair_block6(out, piece, &c);
+    } else if (piece->kind == NETTRACE_PIECE_TRACE) {
+        buffer_add(&out->buffer, bytes, piece->size);
+        buffer_add_byte(&out->buffer, NETTRACE_END);
+    } else if (piece->kind == NETTRACE_PIECE_METADATA) {
+        repair_metadata(out, copy->version, &c);
+    } else if (piece->kind == NETTRACE_PIECE_STACKS && cursor_left(&c) >= 8) {
+        struct nettrace_frame frame = nettrace_frame_begin(out, copy->version, NETTRACE_BLOCK_STACKS);
+        repair_stacks(out, &c);
+        nettrace_frame_end(out, &frame);
+    }
+}

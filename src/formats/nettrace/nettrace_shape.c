@@ -1,0 +1,500 @@
+/* Fields of any event as a payload, and the shape that metadata describe it by.
+ *
+ * Numbers take the next width there is, bytes are arrays of numbers, arrays of unlike elements objects with fields "0", "1", ...  V4 has no
+ * arrays: they become text there. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/utf.h"
+#include "formats/nettrace/nettrace_writer.h"
+
+#define DEPTH_MAX 20u
+#define PAYLOAD_MAX ((size_t)8 << 20)
+#define NAME_MAX_BYTES 4096u
+
+/* The fields under way, one ahead. */
+struct walk {
+    struct ttr_writer *out;
+    struct nettrace_writer *w;
+    uint64_t offset;
+    ttr_fields fields;
+    ttr_field field;
+    bool has_field;
+};
+
+static void step(struct walk *walk)
+{
+    walk->has_field = ttr_fields_next(&walk->fields, &walk->field);
+}
+
+static void lose(const struct walk *walk, enum nettrace_loss loss)
+{
+    output_lost(walk->out, loss, walk->offset);
+}
+
+/* --- Texts --- */
+
+/* One character of UTF-8 that is well-formed, as a code point. */
+static uint32_t code_point(const uint8_t *p, size_t n)
+{
+    static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t x = p[0] & masks[n];
+    for (size_t i = 1; i < n; i++)
+        x = x << 6 | (p[i] & 0x3f);
+    return x;
+}
+
+struct nettrace_text_flaws nettrace_put_z16(struct buffer *to, ttr_text text)
+{
+    enum { REPLACEMENT = 0xfffd, SUPPLEMENT = 0x10000 };
+    struct nettrace_text_flaws flaws = {false, false};
+    const uint8_t *p = (const uint8_t *)text.p, *end = p + text.n;
+    uint8_t *at = buffer_room(to, 2 * text.n + 2), *begin = at;
+    if (!at)
+        return flaws;
+    while (p < end) {
+        size_t n = *p < 0x80 ? 1 : utf8_character(p, (size_t)(end - p));
+        uint32_t x = *p == 0 || n == 0 ? REPLACEMENT : n == 1 ? *p : code_point(p, n);
+        flaws.has_zeros |= *p == 0;
+        flaws.is_broken |= n == 0;
+        p += n ? n : 1;
+        if (x >= SUPPLEMENT) {
+            store_u16le(at, (uint16_t)(0xd800 + ((x - SUPPLEMENT) >> 10)));
+            at += 2;
+            x = 0xdc00 + ((x - SUPPLEMENT) & 0x3ff);
+        }
+        store_u16le(at, (uint16_t)x);
+        at += 2;
+    }
+    store_u16le(at, 0);
+    buffer_filled(to, (size_t)(at + 2 - begin));
+    return flaws;
+}
+
+static void put_text(const struct walk *walk, ttr_text text)
+{
+    struct nettrace_text_flaws flaws = nettrace_put_z16(&walk->w->payload, text);
+    if (flaws.is_broken)
+        lose(walk, NETTRACE_LOST_TEXT);
+    if (flaws.has_zeros)
+        lose(walk, NETTRACE_LOST_NUL);
+}
+
+static void add_hex(struct buffer *to, ttr_text bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    buffer_add_text(to, "0x");
+    for (size_t i = 0; i < bytes.n; i++) {
+        buffer_add_byte(to, (uint8_t)digits[(uint8_t)bytes.p[i] >> 4]);
+        buffer_add_byte(to, (uint8_t)digits[(uint8_t)bytes.p[i] & 15]);
+    }
+}
+
+/* A value within an array of V4. */
+static void add_value_text(struct buffer *to, const ttr_value *value)
+{
+    char number[NUMBER_MAX];
+    switch (value->type) {
+    case TTR_TYPE_BOOL: buffer_add_text(to, value->v.u ? "true" : "false"); break;
+    case TTR_TYPE_UINT: buffer_add(to, number, number_put_u64(number, value->v.u)); break;
+    case TTR_TYPE_INT: buffer_add(to, number, number_put_i64(number, value->v.s)); break;
+    case TTR_TYPE_FLOAT: buffer_add(to, number, number_put_double(number, value->v.f)); break;
+    case TTR_TYPE_TEXT: buffer_add(to, value->text.p, value->text.n); break;
+    case TTR_TYPE_BYTES: add_hex(to, value->text); break;
+    default: buffer_add_text(to, "null");
+    }
+}
+
+/* Everything inside an array or struct, as text. */
+static void add_children_text(struct walk *walk, struct buffer *to)
+{
+    uint16_t depth = walk->field.depth, inside = depth; /* inside: of the last one opened */
+    bool is_first = true;
+    buffer_add_byte(to, '[');
+    step(walk);
+    while (walk->has_field && walk->field.depth > depth) {
+        const ttr_field *field = &walk->field;
+        for (; inside >= field->depth; inside--)
+            buffer_add_byte(to, ']');
+        if (!is_first)
+            buffer_add_text(to, ", ");
+        is_first = false;
+        if (field->name.n) {
+            buffer_add(to, field->name.p, field->name.n);
+            buffer_add_byte(to, '=');
+        }
+        if (field->value.type == TTR_TYPE_ARRAY || field->value.type == TTR_TYPE_STRUCT) {
+            buffer_add_byte(to, '[');
+            inside = field->depth;
+            is_first = true;
+        } else {
+            add_value_text(to, &field->value);
+        }
+        step(walk);
+    }
+    for (; inside > depth; inside--)
+        buffer_add_byte(to, ']');
+    buffer_add_byte(to, ']');
+}
+
+/* --- Plain values --- */
+
+static uint8_t code_of_width(const ttr_value *value, const uint8_t codes[4])
+{
+    unsigned bits = value->hint == TTR_HINT_THREAD || value->bits == 0 ? 64 : value->bits;
+    return codes[bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3];
+}
+
+/* The code of a value that is one; 0 of arrays, structs and bytes. */
+static uint8_t code_of(const ttr_value *value)
+{
+    static const uint8_t unsigned_codes[] = {NETTRACE_U8, NETTRACE_U16, NETTRACE_U32, NETTRACE_U64};
+    static const uint8_t signed_codes[] = {NETTRACE_I8, NETTRACE_I16, NETTRACE_I32, NETTRACE_I64};
+    switch (value->type) {
+    case TTR_TYPE_BOOL: return NETTRACE_BOOLEAN;
+    case TTR_TYPE_UINT: return code_of_width(value, unsigned_codes);
+    case TTR_TYPE_INT: return code_of_width(value, signed_codes);
+    case TTR_TYPE_FLOAT: return value->bits && value->bits <= 32 ? NETTRACE_F32 : NETTRACE_F64;
+    case TTR_TYPE_ARRAY:
+    case TTR_TYPE_STRUCT:
+    case TTR_TYPE_BYTES: return 0;
+    default: return NETTRACE_STRING;
+    }
+}
+
+static void count_value(const struct walk *walk, const ttr_value *value)
+{
+    bool is_labelled = value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS;
+    bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT || value->type == TTR_TYPE_FLOAT;
+    if (is_labelled && value->count > 0)
+        lose(walk, NETTRACE_LOST_LABEL);
+    else if ((value->hint != TTR_HINT_NONE && !is_labelled && value->type != TTR_TYPE_NULL) || (value->base && value->base != 10))
+        lose(walk, NETTRACE_LOST_HINT);
+    if (is_number && value->bits & (value->bits - 1u))
+        lose(walk, NETTRACE_LOST_WIDTH);
+    if (value->type == TTR_TYPE_NULL)
+        lose(walk, NETTRACE_LOST_NULL);
+}
+
+static void put_float(struct buffer *to, double x, bool is_single)
+{
+    float single = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    if (is_single)
+        nettrace_put_u32(to, bits);
+    else
+        nettrace_put_u64(to, bits_of_double(x));
+}
+
+static void put_plain(const struct walk *walk, uint8_t code, const ttr_value *value)
+{
+    struct buffer *to = &walk->w->payload;
+    ttr_thread thread;
+    uint64_t x = value->v.u;
+    if (value->hint == TTR_HINT_THREAD && value->type == TTR_TYPE_UINT && ttr_thread_get(walk->out->t, (ttr_id)x, &thread))
+        x = thread.tid;
+    switch (code) {
+    case NETTRACE_BOOLEAN: nettrace_put_u32(to, x != 0); break;
+    case NETTRACE_U8:
+    case NETTRACE_I8: buffer_add_byte(to, (uint8_t)x); break;
+    case NETTRACE_U16:
+    case NETTRACE_I16: nettrace_put_u16(to, (uint16_t)x); break;
+    case NETTRACE_U32:
+    case NETTRACE_I32: nettrace_put_u32(to, (uint32_t)x); break;
+    case NETTRACE_F32:
+    case NETTRACE_F64: put_float(to, value->v.f, code == NETTRACE_F32); break;
+    case NETTRACE_STRING: put_text(walk, value->type == TTR_TYPE_TEXT ? value->text : (ttr_text){"null", 4}); break;
+    default: nettrace_put_u64(to, x);
+    }
+}
+
+/* --- Fields --- */
+
+static void put_name(const struct walk *walk, ttr_text name)
+{
+    size_t n = name.n <= NAME_MAX_BYTES ? name.n : utf8_cut(name.p, name.n, NAME_MAX_BYTES);
+    if (n < name.n)
+        lose(walk, NETTRACE_LOST_METADATA);
+    nettrace_put_u32(&walk->w->shape, (uint32_t)n);
+    buffer_add(&walk->w->shape, name.p, n);
+}
+
+static void put_value(struct walk *walk, unsigned depth);
+
+static void put_bytes(struct walk *walk)
+{
+    struct nettrace_writer *w = walk->w;
+    ttr_text bytes = walk->field.value.text;
+    lose(walk, NETTRACE_LOST_BYTES);
+    if (walk->field.value.hint == TTR_HINT_RAW)
+        lose(walk, NETTRACE_LOST_HINT);
+    if (w->version == 4) {
+        buffer_clear(&w->scratch);
+        add_hex(&w->scratch, bytes);
+        buffer_add_byte(&w->shape, NETTRACE_STRING);
+        put_text(walk, (ttr_text){(const char *)w->scratch.bytes, w->scratch.n});
+        step(walk);
+        return;
+    }
+    if (bytes.n > UINT16_MAX)
+        lose(walk, NETTRACE_LOST_ELEMENTS);
+    bytes.n = bytes.n < UINT16_MAX ? bytes.n : UINT16_MAX;
+    buffer_add_byte(&w->shape, NETTRACE_ARRAY);
+    buffer_add_byte(&w->shape, NETTRACE_U8);
+    nettrace_put_u16(&w->payload, (uint16_t)bytes.n);
+    buffer_add(&w->payload, bytes.p, bytes.n);
+    step(walk);
+}
+
+/* The fields or elements deeper than `outer`, as fields; elements are called by their index. */
+static void put_members(struct walk *walk, uint16_t outer, bool are_elements, unsigned depth)
+{
+    struct buffer *shape = &walk->w->shape;
+    size_t count_at = shape->n;
+    char digits[NUMBER_MAX];
+    uint32_t n = 0;
+    nettrace_put_u32(shape, 0);
+    while (walk->has_field && walk->field.depth > outer) {
+        put_name(walk, are_elements ? (ttr_text){digits, number_put_u64(digits, n)} : walk->field.name);
+        put_value(walk, depth);
+        n++;
+    }
+    if (!shape->failed)
+        store_u32le(shape->bytes + count_at, n);
+}
+
+/* One code for all elements; 0 where they are not plain or not alike.  The walk is a copy. */
+static uint8_t common_code(struct walk *walk, uint16_t outer)
+{
+    uint8_t common = 0;
+    for (step(walk); walk->has_field && walk->field.depth > outer; step(walk)) {
+        uint8_t code = code_of(&walk->field.value);
+        bool is_string = code == NETTRACE_STRING;
+        if (code == 0 || (common && is_string != (common == NETTRACE_STRING)))
+            return 0;
+        bool is_float = code == NETTRACE_F32 || code == NETTRACE_F64, was_float = common == NETTRACE_F32 || common == NETTRACE_F64;
+        bool is_signed = code & 1, was_signed = common & 1; /* 5, 7, 9, 11 and 3 */
+        if (common && (is_float != was_float || (!is_float && !is_string && is_signed != was_signed) ||
+                       (code == NETTRACE_BOOLEAN) != (common == NETTRACE_BOOLEAN)))
+            return 0;
+        common = code > common ? code : common;
+    }
+    return common ? common : NETTRACE_U8;
+}
+
+static void put_plain_array(struct walk *walk, uint16_t outer, uint8_t code)
+{
+    struct nettrace_writer *w = walk->w;
+    size_t count_at = w->payload.n;
+    uint32_t n = 0;
+    buffer_add_byte(&w->shape, NETTRACE_ARRAY);
+    buffer_add_byte(&w->shape, code);
+    nettrace_put_u16(&w->payload, 0);
+    for (step(walk); walk->has_field && walk->field.depth > outer; step(walk), n++) {
+        count_value(walk, &walk->field.value);
+        if (n < UINT16_MAX)
+            put_plain(walk, code, &walk->field.value);
+    }
+    if (n > UINT16_MAX)
+        lose(walk, NETTRACE_LOST_ELEMENTS);
+    if (!w->payload.failed)
+        store_u16le(w->payload.bytes + count_at, (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX));
+}
+
+/* Elements that are arrays or structs of one shape; false, with the shape and the payload as they were, where they are not. */
+static bool put_alike(struct walk *walk, uint16_t outer, unsigned depth)
+{
+    struct buffer *shape = &walk->w->shape, *payload = &walk->w->payload;
+    size_t shape_at = shape->n, payload_at = payload->n, one = 0;
+    uint32_t n = 0;
+    bool is_alike = true;
+    buffer_add_byte(shape, NETTRACE_ARRAY);
+    nettrace_put_u16(payload, 0);
+    for (step(walk); is_alike && walk->has_field && walk->field.depth > outer && n < UINT16_MAX; n++) {
+        size_t at = shape->n;
+        put_value(walk, depth);
+        one = n == 0 ? shape->n - at : one;
+        is_alike = !shape->failed && shape->n - at == one && memcmp(shape->bytes + shape_at + 1, shape->bytes + at, one) == 0;
+        shape->n = shape->failed ? shape->n : shape_at + 1 + one;
+    }
+    if (is_alike && walk->has_field && walk->field.depth > outer)
+        lose(walk, NETTRACE_LOST_ELEMENTS);
+    while (is_alike && walk->has_field && walk->field.depth > outer)
+        step(walk);
+    if (is_alike && !payload->failed)
+        store_u16le(payload->bytes + payload_at, (uint16_t)n);
+    if (!is_alike) {
+        shape->n = shape_at;
+        payload->n = payload_at;
+    }
+    return is_alike;
+}
+
+static void put_array(struct walk *walk, unsigned depth)
+{
+    struct nettrace_writer *w = walk->w;
+    uint16_t outer = walk->field.depth;
+    struct walk ahead = *walk;
+    uint8_t code = w->version == 4 ? 0 : common_code(&ahead, outer);
+    if (w->version == 4) {
+        lose(walk, NETTRACE_LOST_ARRAY);
+        buffer_clear(&w->scratch);
+        add_children_text(walk, &w->scratch);
+        buffer_add_byte(&w->shape, NETTRACE_STRING);
+        put_text(walk, (ttr_text){(const char *)w->scratch.bytes, w->scratch.n});
+        return;
+    }
+    if (code) {
+        put_plain_array(walk, outer, code);
+        return;
+    }
+    /* Losses are counted where the values are put for good: the first try counts into a ledger of its own. */
+    struct ttr_writer tried = *walk->out;
+    ttr_loss ledger[NETTRACE_LOSSES];
+    memcpy(ledger, walk->out->ledger, sizeof ledger);
+    ahead = *walk;
+    tried.ledger = ledger;
+    ahead.out = &tried;
+    if (put_alike(&ahead, outer, depth)) {
+        memcpy(walk->out->ledger, ledger, sizeof ledger);
+        walk->out->lost_any = tried.lost_any;
+        ahead.out = walk->out;
+        *walk = ahead;
+        return;
+    }
+    lose(walk, NETTRACE_LOST_MIXED);
+    buffer_add_byte(&w->shape, NETTRACE_OBJECT);
+    step(walk);
+    put_members(walk, outer, true, depth);
+}
+
+/* The value at hand, with its type; the walk moves behind it. */
+static void put_value(struct walk *walk, unsigned depth)
+{
+    struct buffer *shape = &walk->w->shape;
+    const ttr_value *value = &walk->field.value;
+    uint16_t outer = walk->field.depth;
+    uint8_t code = code_of(value);
+    if (code) {
+        buffer_add_byte(shape, code);
+        count_value(walk, value);
+        put_plain(walk, code, value);
+        step(walk);
+    } else if (value->type == TTR_TYPE_BYTES) {
+        put_bytes(walk);
+    } else if (depth >= DEPTH_MAX) {
+        lose(walk, NETTRACE_LOST_DEPTH);
+        buffer_add_byte(shape, NETTRACE_OBJECT);
+        nettrace_put_u32(shape, 0);
+        for (step(walk); walk->has_field && walk->field.depth > outer; step(walk))
+            continue;
+    } else if (value->type == TTR_TYPE_ARRAY) {
+        put_array(walk, depth + 1);
+    } else {
+        buffer_add_byte(shape, NETTRACE_OBJECT);
+        step(walk);
+        put_members(walk, outer, false, depth + 1);
+    }
+}
+
+/* --- Parts of events that are no fields --- */
+
+static void put_extra_number(const struct walk *walk, const char *name, uint64_t x)
+{
+    put_name(walk, (ttr_text){name, strlen(name)});
+    buffer_add_byte(&walk->w->shape, NETTRACE_U64);
+    nettrace_put_u64(&walk->w->payload, x);
+}
+
+static void put_extra_text(const struct walk *walk, const char *name, ttr_text text)
+{
+    put_name(walk, (ttr_text){name, strlen(name)});
+    buffer_add_byte(&walk->w->shape, NETTRACE_STRING);
+    put_text(walk, text);
+}
+
+/* What a kind says beyond instants; gives how many fields. */
+static uint32_t put_kind(const struct walk *walk, const ttr_event *event)
+{
+    bool is_pair = event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END;
+    const char *kind = ttr_kind_text(event->kind);
+    uint32_t n = 0;
+    ttr_thread outgoing;
+    if (event->kind == TTR_KIND_INSTANT)
+        return 0;
+    lose(walk, is_pair ? NETTRACE_LOST_PAIR : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE : NETTRACE_LOST_KIND);
+    if (!is_pair || walk->w->version == 4) {
+        put_extra_text(walk, "kind", (ttr_text){kind, strlen(kind)});
+        n++;
+    }
+    if (event->kind == TTR_KIND_SPAN) {
+        put_extra_number(walk, "duration", event->duration);
+        n++;
+    }
+    if (event->kind == TTR_KIND_SWITCH && ttr_thread_get(walk->out->t, (ttr_id)event->link, &outgoing)) {
+        put_extra_number(walk, "outgoing_pid", outgoing.pid);
+        put_extra_number(walk, "outgoing_tid", outgoing.tid);
+        n += 2;
+    }
+    if (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_BLOB || event->kind == TTR_KIND_OBJECT) {
+        put_extra_number(walk, "tag", event->tag);
+        n++;
+    }
+    return n;
+}
+
+static uint32_t put_parts(const struct walk *walk, const ttr_event *event)
+{
+    uint32_t n = put_kind(walk, event);
+    if (event->link && event->kind != TTR_KIND_SWITCH) {
+        if (event->kind == TTR_KIND_INSTANT)
+            lose(walk, NETTRACE_LOST_KIND);
+        put_extra_number(walk, "id", event->link);
+        n++;
+    }
+    if (event->category) {
+        put_extra_text(walk, "category", ttr_text_get(walk->out->t, event->category));
+        lose(walk, NETTRACE_LOST_CATEGORY);
+        n++;
+    }
+    return n;
+}
+
+static bool is_frames(const ttr_event *event, const ttr_field *field)
+{
+    return event->kind == TTR_KIND_SAMPLE && field->name.n == 6 && memcmp(field->name.p, "frames", 6) == 0;
+}
+
+void nettrace_shape_event(struct ttr_writer *out, const ttr_event *event)
+{
+    struct nettrace_writer *w = out->own;
+    struct walk walk = {.out = out, .w = w, .offset = event->offset};
+    size_t count_at = w->shape.n, shape_n = count_at + 4;
+    uint32_t n = 0;
+    nettrace_put_u32(&w->shape, 0);
+    ttr_fields_begin(out->t, event, &walk.fields);
+    step(&walk);
+    while (walk.has_field) {
+        if (is_frames(event, &walk.field)) {
+            for (step(&walk); walk.has_field && walk.field.depth > 0; step(&walk))
+                continue;
+            continue;
+        }
+        if (walk.field.group != TTR_GROUP_PAYLOAD)
+            lose(&walk, NETTRACE_LOST_CONTEXT);
+        put_name(&walk, walk.field.name);
+        put_value(&walk, 0);
+        n++;
+    }
+    if (w->payload.n > PAYLOAD_MAX) {
+        w->payload.n = 0;
+        w->shape.n = shape_n;
+        n = 0;
+        lose(&walk, NETTRACE_LOST_LARGE);
+    }
+    n += put_parts(&walk, event);
+    if (!w->shape.failed)
+        store_u32le(w->shape.bytes + count_at, n);
+}
