@@ -56,6 +56,33 @@ if can writes fxt; then
     cmp "$work/small.fxt" "$work/copy.fxt" >/dev/null
     verdict "a_copy_of_fxt_is_the_same_bytes" $? "they differ"
 fi
+if can writes nettrace; then
+    vectors=$(dirname "$0")/../../src/formats/nettrace
+    "$hexa_cat" "$vectors/vectors-whole/order.hexa" >"$work/order.nettrace"
+    events=$("$tracetta" cat --format=jsonl "$work/order.nettrace" | grep -vc '"kind":"gap"')
+    ends "nettrace_is_copied" 0 "$tracetta" convert "$work/order.nettrace" -o "$work/copy.nettrace"
+    cmp "$work/order.nettrace" "$work/copy.nettrace" >/dev/null
+    verdict "a_copy_of_nettrace_is_the_same_bytes" $? "they differ"
+    for version in 4 5 6; do
+        ends "nettrace_of_version_$version" 0 "$tracetta" convert -f --option=version=$version "$small" -o "$work/v$version.nettrace"
+        says "is_whole_$version" "whole \\(nettrace [46], 3 events" "$tracetta" check "$work/v$version.nettrace"
+    done
+    ends "nettrace_of_another_version" 0 "$tracetta" convert --option=version=6 "$work/order.nettrace" -o "$work/six.nettrace"
+    diff <("$tracetta" cat --format=jsonl --kind=instant "$work/order.nettrace") <("$tracetta" cat --format=jsonl --kind=instant "$work/six.nettrace") >/dev/null
+    verdict "says_the_same" $? "the events differ"
+    refuses "a_version_that_is_none_is_refused" 2 "expected 4, 5 or 6" "$tracetta" convert -f --option=version=3 "$small" -o "$work/no.nettrace"
+    ends "traces_are_merged_as_nettrace" 0 "$tracetta" merge "$small" "$work/order.nettrace" -o "$work/both.nettrace"
+    [ "$("$tracetta" cat --format=jsonl "$work/both.nettrace" | grep -vc '"kind":"gap"')" = $((events + 3)) ]
+    verdict "a_merge_has_all_events" $? "$events and 3 became $("$tracetta" cat --format=jsonl "$work/both.nettrace" | wc -l)"
+    head -c $(($(wc -c <"$work/order.nettrace") - 20)) "$work/order.nettrace" >"$work/cut.nettrace"
+    ends "a_trace_that_is_cut_off_is_recovered" 1 "$tracetta" recover "$work/cut.nettrace" -o "$work/good.nettrace"
+    ends "and_whole_then" 0 "$tracetta" check "$work/good.nettrace"
+    half=$("$tracetta" cat --format=jsonl "$work/order.nettrace" | sed -n 's/.*"time_ns":"*\(-*[0-9]*\).*/\1/p' | sort -n | sed -n $((events / 2))p)
+    ends "nettrace_is_cut_by_time" 0 "$tracetta" convert --start="$half" "$work/order.nettrace" -o "$work/late.nettrace"
+    diff <("$tracetta" cat --format=jsonl --kind=instant --start="$half" "$work/order.nettrace" | sed 's/"seq":[0-9]*,*//') \
+        <("$tracetta" cat --format=jsonl --kind=instant "$work/late.nettrace" | sed 's/"seq":[0-9]*,*//') >/dev/null
+    verdict "and_holds_the_later_events_then" $? "the events differ"
+fi
 if can writes heph; then
     ends "heph_is_copied" 0 "$tracetta" convert "$small" -o "$work/copy.heph"
     cmp "$small" "$work/copy.heph" >/dev/null

@@ -140,7 +140,7 @@ static void check_json(const struct conversion *c)
 /* A copy of what is left of a damaged trace may put bytes side by side that could be read in two ways. */
 static bool must_be_whole(const struct conversion *c)
 {
-    bool is_trace = strcmp(c->to, "fxt") == 0 || strcmp(c->to, "heph") == 0;
+    bool is_trace = strcmp(c->to, "fxt") == 0 || strcmp(c->to, "heph") == 0 || strcmp(c->to, "nettrace") == 0;
     return is_trace && c->status == TTR_END && c->output.n && (c->damage == 0 || strcmp(c->from, c->to) != 0);
 }
 
@@ -159,7 +159,7 @@ static void check_other(const uint8_t *bytes, size_t n, const char *to, uint32_t
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    static const char *const formats[] = {"fxt", "heph", "perfetto", "chrome", "jsonl", "text", "csv"};
+    static const char *const formats[] = {"fxt", "heph", "nettrace", "perfetto", "chrome", "jsonl", "text", "csv"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         check_other(bytes, n, formats[i], 0);
     check_other(bytes, n, FORMAT, TTR_READ_DEFINITIONS);

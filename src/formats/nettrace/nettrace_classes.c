@@ -13,7 +13,8 @@
 
 static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
 
-uint8_t nettrace_level_out(uint8_t level)
+/* A level of the model as .NET counts. */
+static uint8_t level_out(uint8_t level)
 {
     static const uint8_t levels[] = {[TTR_LEVEL_NONE] = 0, [TTR_LEVEL_TRACE] = 6, [TTR_LEVEL_DEBUG] = 5, [TTR_LEVEL_INFO] = 4,
                                      [TTR_LEVEL_WARNING] = 3, [TTR_LEVEL_ERROR] = 2, [TTR_LEVEL_FATAL] = 1};
@@ -100,7 +101,7 @@ static void finish_key(struct ttr_writer *out, const ttr_event *event)
     store_u32le(at, event->provider);
     store_u32le(at + 4, event->name);
     store_u64le(at + 8, event->keyword);
-    store_u32le(at + 16, (uint32_t)nettrace_level_out(event->level) | (uint32_t)nettrace_opcode_out(w, event) << 8 | (uint32_t)event->kind << 16);
+    store_u32le(at + 16, (uint32_t)level_out(event->level) | (uint32_t)nettrace_opcode_out(w, event) << 8 | (uint32_t)event->kind << 16);
     store_u32le(at + 20, is_of_nettrace(out, event));
     buffer_filled(&w->shape, KEY);
 }
@@ -109,7 +110,7 @@ static void tell(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
 {
     struct nettrace_writer *w = out->own;
     const char *kind = ttr_kind_text(event->kind);
-    *told = (struct nettrace_told){.keyword = event->keyword, .level = nettrace_level_out(event->level), .opcode = nettrace_opcode_out(w, event)};
+    *told = (struct nettrace_told){.keyword = event->keyword, .level = level_out(event->level), .opcode = nettrace_opcode_out(w, event)};
     told->provider = event->provider ? ttr_text_get(out->t, event->provider) : (ttr_text){"tracetta", 8};
     told->name = event->name ? ttr_text_get(out->t, event->name) : (ttr_text){kind, strlen(kind)};
     told->id = next_id(out, event->provider, is_of_nettrace(out, event));
@@ -155,7 +156,7 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
     bool is_sampler = provider.n == sizeof sampler - 1 && memcmp(provider.p, sampler, provider.n) == 0;
     struct nettrace_writer *w = out->own;
     struct nettrace_told told = {.provider = {sampler, sizeof sampler - 1}, .name = {"", 0}, .keyword = event->keyword,
-                                 .level = nettrace_level_out(event->level), .opcode = nettrace_opcode_out(w, event),
+                                 .level = level_out(event->level), .opcode = nettrace_opcode_out(w, event),
                                  .shape = cursor_over(no_fields, sizeof no_fields, 0)};
     uint32_t type = MANAGED;
     ttr_fields fields;
@@ -194,7 +195,7 @@ static uint32_t translate(struct ttr_writer *out, const ttr_event *event, const 
     if (is_understood && nettrace_shape_fits(&told.shape, w->version) && (event->opcode == 0 || w->version > 4)) {
         told.keyword = event->keyword;
         told.opcode = event->opcode;
-        told.level = event->level == type->level ? told.level : nettrace_level_out(event->level);
+        told.level = event->level == type->level ? told.level : level_out(event->level);
         number = class_of(out, &told, &is_bare);
         number = is_bare ? NO_CLASS : number;
     }

@@ -9,10 +9,10 @@ static void repair_stacks(struct ttr_writer *out, struct cursor *c)
     (void)cursor_u32le(c);
     nettrace_put_u32(&out->buffer, first);
     nettrace_put_u32(&out->buffer, 0);
-    while (!c->failed) {
+    for (;;) {
         struct cursor stack = *c;
-        uint32_t size = cursor_u32le(&stack);
-        if (!cursor_skip(&stack, size))
+        (void)cursor_skip(&stack, cursor_u32le(&stack));
+        if (stack.failed)
             break;
         buffer_add(&out->buffer, c->p, (size_t)(stack.p - c->p));
         *c = stack;
@@ -169,6 +169,20 @@ static void repair_metadata(struct ttr_writer *out, unsigned version, struct cur
     nettrace_frame_end(out, &frame);
 }
 
+/* V4, V5: a sequence point with the threads that are whole. */
+static void repair_point(struct ttr_writer *out, unsigned version, struct cursor *c)
+{
+    enum { ROW = 12 };
+    struct nettrace_frame frame = nettrace_frame_begin(out, version, NETTRACE_BLOCK_POINT);
+    uint64_t ticks = cursor_u64le(c);
+    (void)cursor_u32le(c);
+    uint32_t n = (uint32_t)(cursor_left(c) / ROW);
+    nettrace_put_u64(&out->buffer, ticks);
+    nettrace_put_u32(&out->buffer, n);
+    buffer_add(&out->buffer, c->p, (size_t)n * ROW);
+    nettrace_frame_end(out, &frame);
+}
+
 void nettrace_repair(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes)
 {
     struct cursor c = cursor_over(bytes, piece->size, piece->offset);
@@ -180,6 +194,8 @@ void nettrace_repair(struct nettrace_copy *copy, struct ttr_writer *out, const s
         buffer_add_byte(&out->buffer, NETTRACE_END);
     } else if (piece->kind == NETTRACE_PIECE_METADATA) {
         repair_metadata(out, copy->version, &c);
+    } else if (piece->kind == NETTRACE_PIECE_POINT && cursor_left(&c) >= 12) {
+        repair_point(out, copy->version, &c);
     } else if (piece->kind == NETTRACE_PIECE_STACKS && cursor_left(&c) >= 8) {
         struct nettrace_frame frame = nettrace_frame_begin(out, copy->version, NETTRACE_BLOCK_STACKS);
         repair_stacks(out, &c);

@@ -158,9 +158,6 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
 /* The class of an event of another nettrace trace whose payload can stay as it is; 0 where it cannot (or memory is out). */
 uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event);
 
-/* A level of the model as .NET counts. */
-uint8_t nettrace_level_out(uint8_t level);
-
 /* The opcode that an event is written with. */
 uint8_t nettrace_opcode_out(const struct nettrace_writer *w, const ttr_event *event);
 

@@ -1,0 +1,578 @@
+/* What is written of events of any origin: golden bytes from the specification, and what a reader finds in them. */
+#include <stdio.h>
+
+#include "dump.h"
+#include "hexa.h"
+#include "support.h"
+#include "writing.h"
+
+static const char *const v4[] = {"version=4", NULL};
+static const char *const v5[] = {"version=5", NULL};
+static const char *const v6[] = {"version=6", NULL};
+
+/* 2024-02-29T23:59:58.999001000Z */
+#define WHEN INT64_C(1709251198999001000)
+
+/* The canonical dump of what was written, all of it. */
+static void dump_written(struct writing *w, struct dump *dump)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_read_options options = {.size = sizeof options, .from = "nettrace"};
+    dump_init(dump);
+    ttr_reader *reader = ttr_open_memory(t, w->text, w->n, "written", &options, &dump->error);
+    if (!reader)
+        fail_msg("%s", dump->error.text);
+    dump_events(dump, t, reader);
+    dump_report(dump, reader);
+    dump_names(dump, t);
+    buffer_add_byte(&dump->text, 0);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
+/* Finishes, and compares what a reader finds with the dump that is expected. */
+static void expect_dump(struct writing *w, const char *expected)
+{
+    struct dump dump;
+    writing_finish(w);
+    assert_int_equal(w->status, TTR_OK);
+    dump_written(w, &dump);
+    if (strcmp((const char *)dump.text.bytes, expected) != 0)
+        fail_msg("expected\n%s--- found\n%s", expected, (const char *)dump.text.bytes);
+    dump_free(&dump);
+    writing_close(w);
+}
+
+/* Finishes, and compares bytes with those of a vector. */
+static void expect_bytes(struct writing *w, const char *vector)
+{
+    struct hexa hexa;
+    char message[200];
+    writing_finish(w);
+    if (!hexa_parse(vector, strlen(vector), &hexa, message, sizeof message))
+        fail_msg("%s", message);
+    for (size_t i = 0; i < hexa.n && i < w->n; i++)
+        if (hexa.bytes[i] != (uint8_t)w->text[i])
+            fail_msg("byte %zu is %02x, expected %02x", i, (uint8_t)w->text[i], hexa.bytes[i]);
+    assert_int_equal(w->n, hexa.n);
+    hexa_free(&hexa);
+    writing_close(w);
+}
+
+static void put_one(struct writing *w)
+{
+    ttr_event_begin(w->builder, TTR_KIND_INSTANT, WHEN, NULL, "Tick");
+    ttr_on_provider(w->builder, "Prov");
+    ttr_on_thread(w->builder, 4321, 99);
+    ttr_event_edit(w->builder)->level = TTR_LEVEL_INFO;
+    ttr_event_edit(w->builder)->keyword = 0x12;
+    ttr_event_edit(w->builder)->opcode = 10;
+    ttr_put_uint(w->builder, "n", 7);
+    ttr_put_text(w->builder, "s", "ab");
+    writing_end(w);
+}
+
+#define DATE "u16le 2024 u16le 2 u16le 4 u16le 29 u16le 23 u16le 59 u16le 58 u16le 999 u64le 1709251198999000000 u64le 1000000000 u32le 8\n"
+
+static void an_event_of_v6_is_written_as_the_text_says(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "nettrace", 0, v6);
+    put_one(&w);
+    expect_bytes(&w,
+        "str \"Nettrace\" u32le 0 u32le 6 u32le 0\n"
+        "u32le @tracee-@trace+16777216\n"                                            /* a block of kind 1 */
+        "@trace\n" DATE
+        "u32le 1 varint 9 str \"ProcessId\" varint 4 str \"4321\"\n"
+        "@tracee\n"
+        "u32le @metae-@meta+50331648\n"                                              /* metadata */
+        "@meta\n"
+        "u16le 0\n"
+        "u16le @rowe-@row\n"
+        "@row\n"
+        "varint 1 varint 4 str \"Prov\" varint 1 varint 4 str \"Tick\"\n"
+        "u16le 2  u16le 3 varint 1 str \"n\" u8 12  u16le 3 varint 1 str \"s\" u8 18\n"
+        "u16le 13  u8 1 u8 10  u8 3 u64le 0x12  u8 8 u8 4\n"                         /* opcode, keywords, level */
+        "@rowe\n"
+        "@metae\n"
+        "u32le @threadse-@threads+100663296\n"                                       /* threads */
+        "@threads\n"
+        "u16le 6 varint 1 u8 2 varint 4321 u8 3 varint 99\n"
+        "@threadse\n"
+        "u32le @eve-@ev+33554432\n"                                                  /* events */
+        "@ev\n"
+        "u16le 20 u16le 1 u64le 1709251198999001000 u64le 1709251198999001000\n"
+        /* sorted, with metadata, capture (sequence 1, thread 1, no processor), thread, size */
+        "C7 varint 1 varint 0 varint 1 varint 4294967295 varint 1 varint 1709251198999001000 varint 14\n"
+        "u64le 7 utf16le \"ab\" u16le 0\n"
+        "@eve\n"
+        "u32le @pointe-@point+67108864\n"                                            /* a sequence point */
+        "@point\n"
+        "u64le 1709251198999001000 u32le 0 u32le 1 varint 1 varint 1\n"
+        "@pointe\n"
+        "u32le 0\n");
+}
+
+#define TRACE4                                                                                                                        \
+    "str \"Nettrace\" str32le \"!FastSerialization.1\"\n"                                                                             \
+    "05 05 01 u32le 4 u32le 4 str32le \"Trace\" 06\n" DATE "u32le 4321 u32le 0 u32le 0 06\n"
+
+#define EVENT4                                                                                                                        \
+    "05 05 01 u32le 2 u32le 2 str32le \"EventBlock\" 06 u32le @eve-@ev pad 4\n"                                                       \
+    "@ev\n"                                                                                                                           \
+    "u16le 20 u16le 1 u64le 1709251198999001000 u64le 1709251198999001000\n"                                                          \
+    "C7 varint 1 varint 0 varint 99 varint 4294967295 varint 99 varint 1709251198999001000 varint 14\n"                               \
+    "u64le 7 utf16le \"ab\" u16le 0\n"                                                                                                \
+    "@eve\n"                                                                                                                          \
+    "06\n"                                                                                                                            \
+    "05 05 01 u32le 2 u32le 2 str32le \"SPBlock\" 06 u32le 24 pad 4\n"                                                                \
+    "u64le 1709251198999001000 u32le 1 u64le 99 u32le 1 06\n"                                                                         \
+    "01\n"
+
+#define FIELDS4                                                                                                                       \
+    "u32le 1 utf16le \"Prov\" u16le 0 u32le 1 utf16le \"Tick\" u16le 0 u64le 0x12 u32le 0 u32le 4\n"                                  \
+    "u32le 2 u32le 12 utf16le \"n\" u16le 0 u32le 18 utf16le \"s\" u16le 0\n"
+
+static void an_event_of_v4_is_written_as_the_text_says(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "nettrace", 0, v4);
+    put_one(&w);
+    assert_int_equal(writing_lost(&w, "event.opcode"), 1);
+    expect_bytes(&w, TRACE4
+        "05 05 01 u32le 2 u32le 2 str32le \"MetadataBlock\" 06 u32le @metae-@meta pad 4\n"
+        "@meta\n"
+        "u16le 20 u16le 1 u64le 0 u64le 0\n"
+        /* sorted, with capture (sequence -1, thread 0, no processor), size */
+        "C2 varint 4294967295 varint 0 varint 4294967295 varint 0 varint 64\n"
+        FIELDS4
+        "@metae\n"
+        "06\n" EVENT4);
+}
+
+static void v5_tells_the_opcode_behind_the_fields(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "nettrace", 0, v5);
+    put_one(&w);
+    expect_bytes(&w, TRACE4
+        "05 05 01 u32le 2 u32le 2 str32le \"MetadataBlock\" 06 u32le @metae-@meta pad 4\n"
+        "@meta\n"
+        "u16le 20 u16le 1 u64le 0 u64le 0\n"
+        "C2 varint 4294967295 varint 0 varint 4294967295 varint 0 varint 70\n"
+        FIELDS4
+        "u32le 1 u8 1 u8 10\n"
+        "@metae\n"
+        "06\n" EVENT4);
+}
+
+/* The text has the name behind the type; all programs have it before (README.md, NET-META-4). */
+static void arrays_of_v5_stand_behind_a_tag(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "nettrace", 0, v5);
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, WHEN, NULL, "Tick");
+    ttr_on_provider(w.builder, "Prov");
+    ttr_on_thread(w.builder, 4321, 99);
+    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    for (uint64_t i = 1; i < 3; i++)
+        ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 16, .v.u = i}});
+    writing_end(&w);
+    expect_bytes(&w, TRACE4
+        "05 05 01 u32le 2 u32le 2 str32le \"MetadataBlock\" 06 u32le @metae-@meta pad 4\n"
+        "@meta\n"
+        "u16le 20 u16le 1 u64le 0 u64le 0\n"
+        "C2 varint 4294967295 varint 0 varint 4294967295 varint 0 varint 73\n"
+        "u32le 1 utf16le \"Prov\" u16le 0 u32le 1 utf16le \"Tick\" u16le 0 u64le 0 u32le 0 u32le 0\n"
+        "u32le 0\n"
+        "u32le 20 u8 2  u32le 1  u32le 16 utf16le \"a\" u16le 0 u32le 19 u32le 8\n"
+        "@metae\n"
+        "06\n"
+        "05 05 01 u32le 2 u32le 2 str32le \"EventBlock\" 06 u32le @eve-@ev pad 4\n"
+        "@ev\n"
+        "u16le 20 u16le 1 u64le 1709251198999001000 u64le 1709251198999001000\n"
+        "C7 varint 1 varint 0 varint 99 varint 4294967295 varint 99 varint 1709251198999001000 varint 6\n"
+        "u16le 2 u16le 1 u16le 2\n"
+        "@eve\n"
+        "06\n"
+        "05 05 01 u32le 2 u32le 2 str32le \"SPBlock\" 06 u32le 24 pad 4\n"
+        "u64le 1709251198999001000 u32le 1 u64le 99 u32le 1 06\n"
+        "01\n");
+}
+
+static void a_trace_without_events_is_whole(void **state)
+{
+    static const char *const *const versions[] = {v4, v5, v6};
+    struct writing w;
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        writing_open(&w, "nettrace", 0, versions[i]);
+        expect_dump(&w, "");
+    }
+}
+
+static void kinds_become_opcodes_and_fields(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "nettrace", 0, v6);
+    writing_event(&w, TTR_KIND_BEGIN, 5, "work");
+    writing_begin(&w, TTR_KIND_SPAN, 6, "part");
+    ttr_event_edit(w.builder)->duration = 3;
+    writing_end(&w);
+    writing_begin(&w, TTR_KIND_COUNTER, 7, "queue");
+    ttr_put_int(w.builder, "length", -4);
+    writing_end(&w);
+    writing_event(&w, TTR_KIND_END, 9, "work");
+    assert_int_equal(writing_lost(&w, "kind.pair"), 2);
+    assert_int_equal(writing_lost(&w, "kind.other"), 2);
+    assert_int_equal(writing_lost(&w, "event.category"), 4);
+    expect_dump(&w,
+        "instant time=5 provider=prov name=work thread=7/9 opcode=1 seq=1 {category=\"cat\"}\n"
+        "instant time=6 provider=prov name=part thread=7/9 seq=2 {kind=\"span\", duration=3u, category=\"cat\"}\n"
+        "instant time=7 provider=prov name=queue thread=7/9 seq=3 {length=-4, kind=\"counter\", category=\"cat\"}\n"
+        "instant time=9 provider=prov name=work thread=7/9 opcode=2 seq=4 {category=\"cat\"}\n");
+}
+
+static void begin_without(struct writing *w, int64_t time, const char *name)
+{
+    ttr_event_begin(w->builder, TTR_KIND_INSTANT, time, NULL, name);
+    ttr_on_provider(w->builder, "p");
+    ttr_on_thread(w->builder, 1, 2);
+}
+
+static void texts_are_utf16_and_say_what_they_could_not_be(void **state)
+{
+    static const char *const *const versions[] = {v4, v6};
+    struct writing w;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        writing_open(&w, "nettrace", 0, versions[i]);
+        begin_without(&w, 1, "x");
+        ttr_put_text(w.builder, "\xc3\xa4", "\xf0\x9f\x98\x80 \xff");
+        ttr_put_field(w.builder, &(ttr_field){.name = {"z", 1}, .value = {.type = TTR_TYPE_TEXT, .text = {"a\0b", 3}}});
+        writing_end(&w);
+        assert_int_equal(writing_lost(&w, "text.not-utf8"), 1);
+        assert_int_equal(writing_lost(&w, "text.nul"), 1);
+        expect_dump(&w, "instant time=1 provider=p name=x thread=1/2 seq=1 "
+                        "{\"\\xc3\\xa4\"=\"\\xf0\\x9f\\x98\\x80 \\xef\\xbf\\xbd\", z=\"a\\xef\\xbf\\xbdb\"}\n");
+    }
+}
+
+static void put_nested(struct writing *w)
+{
+    const ttr_field fields[] = {
+        {.name = {"s", 1}, .value = {.type = TTR_TYPE_STRUCT, .count = 2}},
+        {.name = {"a", 1}, .depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 1}},
+        {.name = {"b", 1}, .depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 0}},
+        {.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}},
+        {.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 1}},
+        {.name = {"x", 1}, .depth = 2, .value = {.type = TTR_TYPE_INT, .bits = 16, .v.s = -2}},
+        {.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 1}},
+        {.name = {"x", 1}, .depth = 2, .value = {.type = TTR_TYPE_INT, .bits = 16, .v.s = 3}},
+        {.name = {"mixed", 5}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}},
+        {.depth = 1, .value = {.type = TTR_TYPE_BOOL, .v.u = 1}},
+        {.depth = 1, .value = {.type = TTR_TYPE_TEXT, .text = {"t", 1}}},
+        {.name = {"none", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 0}},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        ttr_put_field(w->builder, &fields[i]);
+}
+
+static void structs_and_arrays_keep_their_shape(void **state)
+{
+    static const char *const *const versions[] = {v5, v6};
+    struct writing w;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        writing_open(&w, "nettrace", 0, versions[i]);
+        begin_without(&w, 1, "x");
+        put_nested(&w);
+        writing_end(&w);
+        assert_int_equal(writing_lost(&w, "field.mixed-array"), 1);
+        expect_dump(&w, "instant time=1 provider=p name=x thread=1/2 seq=1 "
+                        "{s={a=1u8, b={}}, list=[{x=-2i16}, {x=3i16}], mixed={0=true, 1=\"t\"}, none=[]}\n");
+    }
+    writing_open(&w, "nettrace", 0, v4);
+    begin_without(&w, 1, "x");
+    put_nested(&w);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "field.array"), 3);
+    expect_dump(&w, "instant time=1 provider=p name=x thread=1/2 seq=1 "
+                    "{s={a=1u8, b={}}, list=\"[[x=-2], [x=3]]\", mixed=\"[true, t]\", none=\"[]\"}\n");
+}
+
+static void elements_of_several_widths_take_the_widest(void **state)
+{
+    static const uint8_t bits[] = {8, 32, 16};
+    struct writing w;
+    (void)state;
+    writing_open(&w, "nettrace", 0, v6);
+    begin_without(&w, 1, "x");
+    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 3}});
+    for (unsigned i = 0; i < 3; i++)
+        ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_INT, .bits = bits[i], .v.s = -(int64_t)i}});
+    ttr_put_field(w.builder, &(ttr_field){.name = {"odd", 3}, .value = {.type = TTR_TYPE_UINT, .bits = 5, .v.u = 17}});
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "field.width"), 1);
+    expect_dump(&w, "instant time=1 provider=p name=x thread=1/2 seq=1 {a=[0i32, -1i32, -2i32], odd=17u8}\n");
+}
+
+static void events_of_one_shape_share_metadata(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "nettrace", 0, v6);
+    for (int64_t i = 0; i < 1000; i++) {
+        begin_without(&w, i, i % 2 ? "odd" : "even");
+        ttr_put_uint(w.builder, "field_with_a_long_name_that_would_be_seen", (uint64_t)i);
+        writing_end(&w);
+    }
+    writing_finish(&w);
+    size_t found = 0;
+    for (size_t i = 0; i + 41 <= w.n; i++)
+        found += memcmp(w.text + i, "field_with_a_long_name_that_would_be_seen", 41) == 0;
+    assert_int_equal(found, 2);
+    writing_close(&w);
+}
+
+static void gaps_are_holes_in_the_counters(void **state)
+{
+    static const char *const *const versions[] = {v4, v5, v6};
+    struct writing w;
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        writing_open(&w, "nettrace", 0, versions[i]);
+        for (int64_t k = 0; k < 3; k++) {
+            ttr_event_begin(w.builder, TTR_KIND_GAP, 10 * k, NULL, "");
+            ttr_on_thread(w.builder, 1, 2);
+            ttr_event_edit(w.builder)->link = 5;
+            writing_end(&w);
+            if (k == 2)
+                break;
+            begin_without(&w, 10 * k + 1, "x");
+            writing_end(&w);
+        }
+        assert_int_equal(writing_lost(&w, "kind.gap"), 3);
+        expect_dump(&w, i < 2 ? "instant time=1 provider=p name=x thread=1/2 seq=7 {}\n"
+                                "gap time=1 id=5 name=\"\" {}\n"
+                                "gap time=1 id=5 name=\"\" {}\n"
+                                "instant time=11 provider=p name=x thread=1/2 seq=13 {}\n"
+                                "gap time=11 id=5 name=\"\" {}\n"
+                                "lost 15 in 3\n"
+                              : "instant time=1 provider=p name=x thread=1/2 seq=6 {}\n"
+                                "gap time=1 id=5 name=\"\" {}\n"
+                                "gap time=1 id=5 name=\"\" {}\n"
+                                "instant time=11 provider=p name=x thread=1/2 seq=12 {}\n"
+                                "gap time=11 id=5 name=\"\" {}\n"
+                                "lost 15 in 3\n");
+    }
+}
+
+static void activities_are_in_headers_or_labels(void **state)
+{
+    static const char *const *const versions[] = {v4, v5, v6};
+    static const uint8_t one[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, other[16] = {0xff};
+    struct writing w;
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        writing_open(&w, "nettrace", 0, versions[i]);
+        for (unsigned k = 0; k < 5; k++) {
+            begin_without(&w, (int64_t)k, "x");
+            ttr_event_edit(w.builder)->activity = k == 1 || k == 2 ? one : k == 4 ? other : NULL;
+            ttr_event_edit(w.builder)->related = k == 2 || k == 3 ? other : NULL;
+            writing_end(&w);
+        }
+        expect_dump(&w, "instant time=0 provider=p name=x thread=1/2 seq=1 {}\n"
+                        "instant time=1 provider=p name=x thread=1/2 seq=2 activity=0102030405060708090a0b0c0d0e0f10 {}\n"
+                        "instant time=2 provider=p name=x thread=1/2 seq=3 activity=0102030405060708090a0b0c0d0e0f10 "
+                        "related=ff000000000000000000000000000000 {}\n"
+                        "instant time=3 provider=p name=x thread=1/2 seq=4 related=ff000000000000000000000000000000 {}\n"
+                        "instant time=4 provider=p name=x thread=1/2 seq=5 activity=ff000000000000000000000000000000 {}\n");
+    }
+}
+
+static void put_sample(struct writing *w, int64_t time, const char *name, uint64_t address)
+{
+    ttr_event_begin(w->builder, TTR_KIND_SAMPLE, time, NULL, name);
+    ttr_on_thread(w->builder, 1, 2);
+    ttr_put_field(w->builder, &(ttr_field){.name = {"frames", 6}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    for (uint64_t i = 0; i < 2; i++)
+        ttr_put_field(w->builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = address + i, .hint = TTR_HINT_POINTER}});
+    writing_end(w);
+}
+
+static void samples_are_those_of_the_runtimes_profiler(void **state)
+{
+    static const char *const *const versions[] = {v4, v6};
+    struct writing w;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        writing_open(&w, "nettrace", 0, versions[i]);
+        put_sample(&w, 1, NULL, 0x1000);
+        put_sample(&w, 2, NULL, 0x2000);
+        put_sample(&w, 3, NULL, 0x1000);
+        assert_int_equal(writing_lost(&w, "kind.sample"), 3);
+        expect_dump(&w,
+            "sample time=1 provider=Microsoft-DotNETCore-SampleProfiler name=ThreadSample thread=1/2 seq=1 {Type=2u32:Managed, frames=[0x1000, 0x1001]}\n"
+            "sample time=2 provider=Microsoft-DotNETCore-SampleProfiler name=ThreadSample thread=1/2 seq=2 {Type=2u32:Managed, frames=[0x2000, 0x2001]}\n"
+            "sample time=3 provider=Microsoft-DotNETCore-SampleProfiler name=ThreadSample thread=1/2 seq=3 {Type=2u32:Managed, frames=[0x1000, 0x1001]}\n");
+    }
+}
+
+static void times_before_the_zero_of_a_clock_are_kept(void **state)
+{
+    static const char *const *const versions[] = {v4, v6};
+    struct writing w;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        writing_open(&w, "nettrace", 0, versions[i]);
+        begin_without(&w, INT64_MIN, "x");
+        writing_end(&w);
+        begin_without(&w, -1, "x");
+        writing_end(&w);
+        begin_without(&w, INT64_MAX, "x");
+        writing_end(&w);
+        expect_dump(&w, "instant time=-9223372036854775808 ticks=0 provider=p name=x thread=1/2 seq=1 {}\n"
+                        "instant time=-1 ticks=9223372036854775807 provider=p name=x thread=1/2 seq=2 {}\n"
+                        "instant time=9223372036854775807 ticks=18446744073709551615 provider=p name=x thread=1/2 seq=3 {}\n");
+    }
+}
+
+static void an_event_that_comes_late_gets_the_time_before_it(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "nettrace", 0, NULL);
+    begin_without(&w, 10, "x");
+    writing_end(&w);
+    begin_without(&w, 7, "x");
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "time.backward"), 1);
+    expect_dump(&w, "instant time=10 provider=p name=x thread=1/2 seq=1 {}\n"
+                    "instant time=10 provider=p name=x thread=1/2 seq=2 {}\n");
+}
+
+static void threads_of_many_processes_are_kept_in_v6_only(void **state)
+{
+    struct writing w;
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        writing_open(&w, "nettrace", 0, i ? v6 : v4);
+        assert_true(ttr_thread_name(w.t, 1, 2, "server", "main"));
+        begin_without(&w, 1, "x");
+        writing_end(&w);
+        ttr_event_begin(w.builder, TTR_KIND_INSTANT, 2, NULL, "x");
+        ttr_on_provider(w.builder, "p");
+        ttr_on_thread(w.builder, 8, 2);
+        writing_end(&w);
+        assert_int_equal(writing_lost(&w, "thread.pid"), i ? 0 : 1);
+        expect_dump(&w, i ? "instant time=1 provider=p name=x thread=1/2 seq=1 {}\n"
+                            "instant time=2 provider=p name=x thread=8/2 seq=1 {}\n"
+                          : "instant time=1 provider=p name=x thread=1/2 seq=1 {}\n"
+                            "instant time=2 provider=p name=x thread=1/2 seq=2 {}\n");
+    }
+}
+
+/* Many blocks and sequence points: everything comes back, in order, nothing is missing. */
+static void a_long_trace_has_many_blocks(void **state)
+{
+    enum { EVENTS = 300000, THREADS = 7 };
+    struct writing w;
+    struct dump dump;
+    (void)state;
+    for (unsigned version = 4; version <= 6; version += 2) {
+        writing_open(&w, "nettrace", 0, version == 4 ? v4 : v6);
+        for (int64_t i = 0; i < EVENTS; i++) {
+            ttr_event_begin(w.builder, TTR_KIND_INSTANT, i, NULL, i % 3 ? "a" : "b");
+            ttr_on_provider(w.builder, "p");
+            ttr_on_thread(w.builder, 1, (uint64_t)(i % THREADS));
+            ttr_put_text(w.builder, "text", "twelve bytes");
+            writing_end(&w);
+            if (i == EVENTS / 2) /* a name that becomes known late is told all the same */
+                assert_true(ttr_thread_name(w.t, 1, 3, NULL, "late"));
+        }
+        writing_finish(&w);
+        dump_written(&w, &dump);
+        assert_int_equal(dump.events, EVENTS);
+        assert_int_equal(dump.text.bytes[dump.events_n], 0); /* no remark */
+        bool has_name = false;
+        for (size_t i = 0; i + 4 < w.n; i++)
+            has_name |= memcmp(w.text + i, "late", 4) == 0;
+        assert_int_equal(has_name, version == 6);
+        dump_free(&dump);
+        writing_close(&w);
+    }
+}
+
+static void any_events_can_be_written_and_read_without_damage(void **state)
+{
+    static const char *const *const versions[] = {v4, v5, v6};
+    struct writing w;
+    struct dump dump;
+    (void)state;
+    for (unsigned i = 0; i < 60; i++) {
+        writing_open(&w, "nettrace", 0, versions[i % 3]);
+        (void)writing_random(&w, i, 300);
+        uint64_t written = ttr_writer_events(w.writer), gaps = 0;
+        writing_finish(&w);
+        assert_int_equal(w.status, TTR_OK);
+        dump_written(&w, &dump);
+        if (dump.status != TTR_END || strstr((const char *)dump.text.bytes + dump.events_n, "damage"))
+            fail_msg("seed %u: %s", i, (const char *)dump.text.bytes + dump.events_n);
+        for (const char *line = (const char *)dump.text.bytes; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+            gaps += strncmp(line, "gap ", 4) == 0;
+        assert_int_equal(dump.events - gaps, written);
+        dump_free(&dump);
+        writing_close(&w);
+    }
+}
+
+static void a_version_that_is_none_is_refused(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    const char *const options[] = {"version=7", NULL};
+    (void)state;
+    assert_null(ttr_create(t, NULL, "nettrace", &(ttr_write_options){.size = sizeof(ttr_write_options), .format_options = options}, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    assert_string_equal(error.text, "version=7: expected 4, 5 or 6");
+    ttr_free(t);
+}
+
+static void failures_are_told_and_nothing_leaks(void **state)
+{
+    (void)state;
+    writing_fails_cleanly("nettrace");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_event_of_v6_is_written_as_the_text_says),
+        cmocka_unit_test(an_event_of_v4_is_written_as_the_text_says),
+        cmocka_unit_test(v5_tells_the_opcode_behind_the_fields),
+        cmocka_unit_test(arrays_of_v5_stand_behind_a_tag),
+        cmocka_unit_test(a_trace_without_events_is_whole),
+        cmocka_unit_test(kinds_become_opcodes_and_fields),
+        cmocka_unit_test(texts_are_utf16_and_say_what_they_could_not_be),
+        cmocka_unit_test(structs_and_arrays_keep_their_shape),
+        cmocka_unit_test(elements_of_several_widths_take_the_widest),
+        cmocka_unit_test(events_of_one_shape_share_metadata),
+        cmocka_unit_test(gaps_are_holes_in_the_counters),
+        cmocka_unit_test(activities_are_in_headers_or_labels),
+        cmocka_unit_test(samples_are_those_of_the_runtimes_profiler),
+        cmocka_unit_test(times_before_the_zero_of_a_clock_are_kept),
+        cmocka_unit_test(an_event_that_comes_late_gets_the_time_before_it),
+        cmocka_unit_test(threads_of_many_processes_are_kept_in_v6_only),
+        cmocka_unit_test(a_long_trace_has_many_blocks),
+        cmocka_unit_test(any_events_can_be_written_and_read_without_damage),
+        cmocka_unit_test(a_version_that_is_none_is_refused),
+        cmocka_unit_test(failures_are_told_and_nothing_leaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
