@@ -464,9 +464,6 @@ enum nettrace_role { NETTRACE_ROLE_NONE = 0, NETTRACE_ROLE_GUID, NETTRACE_ROLE_D
 
 extern const struct field_ops nettrace_field_ops;
 
-/* Which reading of a type whose metadata may lie fits an event; 0 where none does. */
-unsigned nettrace_reading_of(const struct nettrace_type *type, const ttr_event *event);
-
 /* Puts a GUID of 16 bytes as text; gives its length, 36. */
 size_t nettrace_guid_text(char *to, const uint8_t *guid);
 

@@ -192,15 +192,27 @@ static uint32_t translate(struct ttr_writer *out, const ttr_event *event, const 
     uint32_t number = NO_CLASS;
     bool is_understood = nettrace_translate(type, &told, &w->shape, &texts, reading);
     w->is_out_of_memory |= texts.failed || w->shape.failed;
-    if (is_understood && nettrace_shape_fits(&told.shape, w->version) && (event->opcode == 0 || w->version > 4)) {
+    /* Where names tell the opcode the metadata need not. */
+    told.opcode = event->opcode == type->opcode ? told.opcode : event->opcode;
+    if (is_understood && nettrace_shape_fits(&told.shape, w->version) && (told.opcode == 0 || w->version > 4)) {
         told.keyword = event->keyword;
-        told.opcode = event->opcode;
         told.level = event->level == type->level ? told.level : level_out(event->level);
         number = class_of(out, &told, &is_bare);
         number = is_bare ? NO_CLASS : number;
     }
     buffer_free(&texts);
     return number;
+}
+
+/* In which way the metadata of an event lie; 0 where they do not. */
+static unsigned lie_of(const struct nettrace_type *type, const ttr_event *event)
+{
+    const struct nettrace_readings *readings = type->readings;
+    const struct layout *layout = readings->could_lie ? nettrace_reading_of(type, event) : NULL;
+    unsigned lie = NETTRACE_LIES - 1;
+    while (lie > 0 && (!layout || readings->layout[lie] != layout))
+        lie--;
+    return lie;
 }
 
 static bool reserve_known(struct ttr_writer *out, ttr_id schema)
@@ -243,7 +255,7 @@ uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event
         return 0;
     }
     struct nettrace_known *known = &w->known[event->schema];
-    unsigned reading = type->may_lie && nettrace_is_v6(w) ? nettrace_reading_of(type, event) : 0;
+    unsigned reading = nettrace_is_v6(w) ? lie_of(type, event) : 0;
     bool is_same = known->class && known->reading == reading && known->keyword == event->keyword && known->level == event->level && known->opcode == event->opcode;
     if (!is_same)
         *known = (struct nettrace_known){.class = translate(out, event, type, reading), .keyword = event->keyword, .level = event->level,

@@ -9,6 +9,7 @@
 #include "base/wide.h"
 #include "encodings/timeline.h"
 #include "formats/nettrace/nettrace_writer.h"
+#include "model/activity.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
@@ -275,10 +276,14 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_
         output_lost(out, NETTRACE_LOST_BACKWARD, offset);
     if (event->flags & TTR_EVENT_PARTIAL)
         output_lost(out, NETTRACE_LOST_PARTIAL, offset);
-    if (event->opcode && nettrace_opcode_out(w, event) != event->opcode)
-        output_lost(out, NETTRACE_LOST_OPCODE, offset);
     if (is_told)
         return;
+    uint8_t opcode = nettrace_opcode_out(w, event), by_name = activity_opcode(ttr_text_get(out->t, event->name));
+    opcode = opcode ? opcode : by_name; /* as a reader takes it */
+    if (event->opcode && opcode != event->opcode)
+        output_lost(out, NETTRACE_LOST_OPCODE, offset);
+    if (!event->opcode && opcode && opcode == by_name && (event->kind < TTR_KIND_ASYNC_BEGIN || event->kind > TTR_KIND_ASYNC_END))
+        output_lost(out, NETTRACE_LOST_START_NAME, offset);
     if (!event->name)
         output_lost(out, NETTRACE_LOST_NAME, offset);
     if (!event->provider)

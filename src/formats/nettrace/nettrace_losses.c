@@ -3,7 +3,7 @@
 
 const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
     [NETTRACE_LOST_PAIR] = {.code = "kind.pair", .what = "begin and end events",
-                            .rule = "become events with the opcodes Start (1) and Stop (2); in version 4 with field \"kind\""},
+                            .rule = "become events with the opcodes Start (1) and Stop (2), which are read as activities; in version 4 with field \"kind\""},
     [NETTRACE_LOST_KIND] = {.code = "kind.other", .what = "spans, counters, flows and all other kinds but instants, and ids of events",
                             .rule = "become events with fields \"kind\", \"duration\", \"id\", \"tag\" and the like"},
     [NETTRACE_LOST_SAMPLE] = {.code = "kind.sample", .what = "samples that no nettrace trace had",
@@ -16,6 +16,8 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
     [NETTRACE_LOST_CATEGORY] = {.code = "event.category", .what = "categories", .rule = "become field \"category\""},
     [NETTRACE_LOST_OPCODE] = {.code = "event.opcode", .what = "opcodes of begins and ends, and in version 4 all", .rule = "are left out",
                               .kind = TTR_LOSS_DROPPED},
+    [NETTRACE_LOST_START_NAME] = {.code = "event.start-name", .what = "events without an opcode whose names end with Start or Stop",
+                                  .rule = "are read as begins and ends of activities"},
     [NETTRACE_LOST_SEQUENCE] = {.code = "event.sequence", .what = "sequence numbers", .rule = "are counted anew for each thread"},
     [NETTRACE_LOST_THREAD] = {.code = "thread.unknown", .what = "events without a thread or without its process or number", .rule = "take 0 for what is unknown"},
     [NETTRACE_LOST_PID] = {.code = "thread.pid", .what = "process numbers of threads of another process than the first event's, in versions 4 and 5",

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/utf.h"
 #include "formats/nettrace/nettrace_writer.h"
+#include "model/activity.h"
 
 #define DEPTH_MAX 20u
 #define PAYLOAD_MAX ((size_t)8 << 20)
@@ -415,17 +416,22 @@ static void put_extra_text(const struct walk *walk, const char *name, ttr_text t
     put_text(walk, text);
 }
 
-/* What a kind says beyond instants; gives how many fields. */
+/* Kinds that an opcode says. */
+static bool is_pair(const ttr_event *event)
+{
+    return event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END || event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END;
+}
+
+/* What a kind says beyond instants; gives how many fields.  Activities are what a reader makes of their opcodes. */
 static uint32_t put_kind(const struct walk *walk, const ttr_event *event)
 {
-    bool is_pair = event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END;
     const char *kind = ttr_kind_text(event->kind);
     uint32_t n = 0;
     ttr_thread outgoing;
-    if (event->kind == TTR_KIND_INSTANT)
+    if (event->kind == TTR_KIND_INSTANT || activity_is(event))
         return 0;
-    lose(walk, is_pair ? NETTRACE_LOST_PAIR : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE : NETTRACE_LOST_KIND);
-    if (!is_pair || walk->w->version == 4) {
+    lose(walk, is_pair(event) ? NETTRACE_LOST_PAIR : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE : NETTRACE_LOST_KIND);
+    if (!is_pair(event) || walk->w->version == 4) {
         put_extra_text(walk, "kind", (ttr_text){kind, strlen(kind)});
         n++;
     }
@@ -448,7 +454,7 @@ static uint32_t put_kind(const struct walk *walk, const ttr_event *event)
 static uint32_t put_parts(const struct walk *walk, const ttr_event *event)
 {
     uint32_t n = put_kind(walk, event);
-    if (event->link && event->kind != TTR_KIND_SWITCH) {
+    if (event->link && event->kind != TTR_KIND_SWITCH && !activity_is(event)) {
         if (event->kind == TTR_KIND_INSTANT)
             lose(walk, NETTRACE_LOST_KIND);
         put_extra_number(walk, "id", event->link);

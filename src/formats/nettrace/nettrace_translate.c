@@ -210,8 +210,7 @@ static void take_row(struct translation *t, struct nettrace_told *told, struct b
 
 struct truth {
     uint8_t *at;
-    unsigned lies;        /* bit 0: booleans of one byte, bit 1: bytes of four */
-    unsigned could_lie;
+    unsigned lies; /* bit 0: booleans of one byte, bit 1: bytes of four */
 };
 
 static void tell_fields(struct truth *truth);
@@ -220,7 +219,6 @@ static void tell_fields(struct truth *truth);
 static void tell_type(struct truth *truth)
 {
     uint8_t *code = truth->at++;
-    truth->could_lie |= *code == NETTRACE_BOOLEAN ? 1u : *code == NETTRACE_U8 ? 2u : 0u;
     if (*code == NETTRACE_OBJECT)
         tell_fields(truth);
     else if (*code == NETTRACE_ARRAY)
@@ -241,16 +239,6 @@ static void tell_fields(struct truth *truth)
     }
 }
 
-/* Readings are numbered by the lies that could be, in order (nettrace_metadata.c). */
-static void tell_truth(uint8_t *shape, unsigned reading)
-{
-    struct truth truth = {.at = shape};
-    tell_fields(&truth);
-    truth.lies = truth.could_lie == 3 ? reading : truth.could_lie;
-    truth.at = shape;
-    tell_fields(&truth);
-}
-
 bool nettrace_translate(const struct nettrace_type *type, struct nettrace_told *told, struct buffer *shape, struct buffer *texts,
                         unsigned reading)
 {
@@ -267,7 +255,7 @@ bool nettrace_translate(const struct nettrace_type *type, struct nettrace_told *
     if (t.failed || !text || shape->failed || texts->failed)
         return false;
     if (reading)
-        tell_truth(shape->bytes + at, reading);
+        tell_fields(&(struct truth){.at = shape->bytes + at, .lies = reading});
     told->provider = (ttr_text){text, provider_n};
     told->name = (ttr_text){text + provider_n, texts->n - provider_n};
     told->shape = cursor_over(shape->bytes + at, shape->n - at, 0);

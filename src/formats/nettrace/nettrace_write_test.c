@@ -232,10 +232,10 @@ static void kinds_become_opcodes_and_fields(void **state)
     assert_int_equal(writing_lost(&w, "kind.other"), 2);
     assert_int_equal(writing_lost(&w, "event.category"), 4);
     expect_dump(&w,
-        "instant time=5 provider=prov name=work thread=7/9 opcode=1 seq=1 {category=\"cat\"}\n"
+        "async_begin time=5 id=13495636139133155407 provider=prov name=work thread=7/9 opcode=1 seq=1 {category=\"cat\"}\n"
         "instant time=6 provider=prov name=part thread=7/9 seq=2 {kind=\"span\", duration=3u, category=\"cat\"}\n"
         "instant time=7 provider=prov name=queue thread=7/9 seq=3 {length=-4, kind=\"counter\", category=\"cat\"}\n"
-        "instant time=9 provider=prov name=work thread=7/9 opcode=2 seq=4 {category=\"cat\"}\n");
+        "async_end time=9 id=13495636139133155407 provider=prov name=work thread=7/9 opcode=2 seq=4 {category=\"cat\"}\n");
 }
 
 static void begin_without(struct writing *w, int64_t time, const char *name)

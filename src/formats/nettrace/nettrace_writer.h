@@ -24,7 +24,7 @@
 /* What may be lost; the table is in nettrace_losses.c. */
 enum nettrace_loss {
     NETTRACE_LOST_PAIR, NETTRACE_LOST_KIND, NETTRACE_LOST_SAMPLE, NETTRACE_LOST_GAP, NETTRACE_LOST_GAP_UNKNOWN, NETTRACE_LOST_NAME,
-    NETTRACE_LOST_PROVIDER, NETTRACE_LOST_CATEGORY, NETTRACE_LOST_OPCODE, NETTRACE_LOST_SEQUENCE, NETTRACE_LOST_THREAD, NETTRACE_LOST_PID,
+    NETTRACE_LOST_PROVIDER, NETTRACE_LOST_CATEGORY, NETTRACE_LOST_OPCODE, NETTRACE_LOST_START_NAME, NETTRACE_LOST_SEQUENCE, NETTRACE_LOST_THREAD, NETTRACE_LOST_PID,
     NETTRACE_LOST_THREAD_NAME, NETTRACE_LOST_TICKS, NETTRACE_LOST_ORDER, NETTRACE_LOST_MARK, NETTRACE_LOST_BACKWARD, NETTRACE_LOST_PARTIAL,
     NETTRACE_LOST_TEXT, NETTRACE_LOST_NUL, NETTRACE_LOST_WIDTH, NETTRACE_LOST_BYTES, NETTRACE_LOST_ARRAY, NETTRACE_LOST_MIXED,
     NETTRACE_LOST_ELEMENTS, NETTRACE_LOST_NULL, NETTRACE_LOST_HINT, NETTRACE_LOST_LABEL, NETTRACE_LOST_CONTEXT, NETTRACE_LOST_DEPTH,
@@ -172,7 +172,7 @@ bool nettrace_shape_fits(const struct cursor *shape, unsigned version);
 /* --- nettrace_translate.c --- */
 
 /* Makes told and shape (appended to `shape`) of a type of a reader; texts in `texts`.  False where its fields are not understood.
- * `reading` other than 0: booleans and bytes are said as they are in that reading, by the types of V6. */
+ * `reading`: in which way its metadata lie (NETTRACE_LIES): booleans and bytes are then said as they are, by the types of V6. */
 bool nettrace_translate(const struct nettrace_type *type, struct nettrace_told *told, struct buffer *shape, struct buffer *texts,
                         unsigned reading);
 
