@@ -362,9 +362,6 @@ const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_e
 
 /* --- nettrace_metadata.c --- */
 
-/* The type of a plain code of V1 to V5; NULL where there is none. */
-const struct type *nettrace_plain_type(uint32_t code);
-
 /* Takes metadata of V1 to V5 (the payload at the cursor, `number` that of V1 and V2). */
 TTR_MUST ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, uint64_t number);
 
@@ -453,19 +450,9 @@ bool nettrace_describe(struct input *in, size_t i, struct event_class *about, ui
 /* The reading of its type that fits an event, compiled when it is not yet; NULL where nothing is known. */
 const struct layout *nettrace_reading_of(const struct nettrace_type *type, const ttr_event *event);
 
-/* Roles of field types: how a value is shown. */
-enum nettrace_role { NETTRACE_ROLE_NONE = 0, NETTRACE_ROLE_GUID, NETTRACE_ROLE_DECIMAL, NETTRACE_ROLE_DATE, NETTRACE_ROLE_TEXT16,
-                     NETTRACE_ROLE_ZIGZAG, NETTRACE_ROLE_PLACE, NETTRACE_ROLE_RELATIVE };
-
-/* Roles PLACE and RELATIVE hold the code of the elements above. */
-#define NETTRACE_ROLE_CODE_SHIFT 8u
-
 /* --- nettrace_fields.c --- */
 
 extern const struct field_ops nettrace_field_ops;
-
-/* Puts a GUID of 16 bytes as text; gives its length, 36. */
-size_t nettrace_guid_text(char *to, const uint8_t *guid);
 
 /* --- nettrace_symbols.c --- */
 

@@ -8,8 +8,6 @@
 #include "base/utf.h"
 #include "formats/nettrace/nettrace.h"
 
-#define DASH 255u /* in place of a byte of a GUID */
-
 enum stage { STAGE_PAYLOAD, STAGE_LABELS, STAGE_PLACE, STAGE_BEHIND, STAGE_FRAMES, STAGE_ELEMENTS, STAGE_OVER };
 
 /* The walk of the payload, and what comes behind it. */
@@ -42,75 +40,6 @@ static void begin(ttr_fields *fields)
         walk->code = walk->stage;
         walk->stage = STAGE_LABELS;
     }
-}
-
-size_t nettrace_guid_text(char *to, const uint8_t *guid)
-{
-    static const uint8_t from[] = {3, 2, 1, 0, DASH, 5, 4, DASH, 7, 6, DASH, 8, 9, DASH, 10, 11, 12, 13, 14, 15};
-    static const char digits[] = "0123456789abcdef";
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof from; i++) {
-        if (from[i] == DASH) {
-            to[n++] = '-';
-            continue;
-        }
-        to[n++] = digits[guid[from[i]] >> 4];
-        to[n++] = digits[guid[from[i]] & 15];
-    }
-    return n;
-}
-
-/* Divides a number of three words, the highest first, by ten; gives the rest. */
-static uint32_t divide(uint32_t *words)
-{
-    uint64_t rest = 0;
-    for (unsigned i = 0; i < 3; i++) {
-        rest = rest << 32 | words[i];
-        words[i] = (uint32_t)(rest / 10);
-        rest %= 10;
-    }
-    return (uint32_t)rest;
-}
-
-/* [0] flags: bit 31 negative, bits 16 to 23 digits behind the point | [4] high | [8] low | [12] middle */
-static size_t decimal_text(char *to, const uint8_t *p)
-{
-    enum { MOST = 40 };
-    uint32_t flags = load_u32le(p), words[3] = {load_u32le(p + 4), load_u32le(p + 12), load_u32le(p + 8)};
-    unsigned scale = flags >> 16 & 0xff, digits = 0;
-    char digit[MOST];
-    if (scale > 28 || flags & 0x7f00ffff)
-        return 0;
-    do
-        digit[digits++] = (char)('0' + divide(words));
-    while (words[0] | words[1] | words[2] || digits <= scale);
-    size_t n = 0;
-    if (flags >> 31)
-        to[n++] = '-';
-    while (digits > 0) {
-        if (digits == scale)
-            to[n++] = '.';
-        to[n++] = digit[--digits];
-    }
-    return n;
-}
-
-/* 100 ns since 1601, as Unix ns; false where no such date can be written. */
-static bool unix_time(uint64_t date, int64_t *ns)
-{
-    int64_t since = (int64_t)(date - UINT64_C(116444736000000000));
-    return date <= INT64_MAX && !__builtin_mul_overflow(since, INT64_C(100), ns);
-}
-
-static size_t put_shown(char *to, unsigned role, const ttr_value *value)
-{
-    int64_t ns;
-    if (role == NETTRACE_ROLE_DATE)
-        return unix_time(value->v.u, &ns) ? number_put_iso(to, ns) : 0;
-    if (value->text.n != 16)
-        return 0;
-    const uint8_t *bytes = (const uint8_t *)value->text.p;
-    return role == NETTRACE_ROLE_GUID ? nettrace_guid_text(to, bytes) : decimal_text(to, bytes);
 }
 
 /* Takes all elements of an array of characters as one text. */
@@ -168,7 +97,7 @@ static void show_place(struct walk *walk, struct arena *scratch, const ttr_event
 /* An element of another place. */
 static void give_element(struct walk *walk, ttr_field *field)
 {
-    const struct type *plain = nettrace_plain_type(walk->code);
+    const struct type *plain = clr_plain_type(walk->code);
     unsigned bytes = bytes_of_code(walk->code);
     const uint8_t *p = walk->at;
     uint64_t x = bytes == 1 ? *p : bytes == 2 ? load_u16le(p) : bytes == 4 ? load_u32le(p) : load_u64le(p);
@@ -204,7 +133,7 @@ static void show(struct walk *walk, const struct nettrace_type *type, const ttr_
     if (role >= NETTRACE_ROLE_TEXT16)
         return;
     char *to = arena_take(&type->reader->scratch, NUMBER_MAX);
-    size_t n = to ? put_shown(to, role, &field->value) : 0;
+    size_t n = to ? clr_put_shown(to, role, &field->value) : 0;
     if (n)
         field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to, n}, .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
 }

@@ -24,6 +24,8 @@
 #ifndef TRACETTA_NETTRACE_FORMAT_H
 #define TRACETTA_NETTRACE_FORMAT_H
 
+#include "encodings/clr_metadata.h" /* types of fields */
+
 #define NETTRACE_MAGIC "Nettrace"
 #define NETTRACE_MAGIC_BYTES 8u
 #define NETTRACE_SERIALIZATION "!FastSerialization.1"
@@ -64,36 +66,6 @@ enum nettrace_block_kind {
     NETTRACE_BLOCK_THREADS = 6,
     NETTRACE_BLOCK_GONE = 7,  /* threads that are no more */
     NETTRACE_BLOCK_LABELS = 8
-};
-
-/* Types of fields. */
-enum nettrace_code {
-    NETTRACE_OBJECT = 1,
-    NETTRACE_BOOLEAN = 3, /* 4 bytes */
-    NETTRACE_CHAR = 4,    /* a unit of UTF-16 */
-    NETTRACE_I8 = 5,
-    NETTRACE_U8 = 6,
-    NETTRACE_I16 = 7,
-    NETTRACE_U16 = 8,
-    NETTRACE_I32 = 9,
-    NETTRACE_U32 = 10,
-    NETTRACE_I64 = 11,
-    NETTRACE_U64 = 12,
-    NETTRACE_F32 = 13,
-    NETTRACE_F64 = 14,
-    NETTRACE_DECIMAL = 15, /* 16 bytes */
-    NETTRACE_DATE_TIME = 16, /* 8 bytes: 100 ns since 1601 */
-    NETTRACE_GUID = 17,
-    NETTRACE_STRING = 18, /* z16 */
-    NETTRACE_ARRAY = 19,  /* u16 count, elements */
-    /* V6 */
-    NETTRACE_VAR_INT = 20, /* zigzag */
-    NETTRACE_VAR_UINT = 21,
-    NETTRACE_FIXED_ARRAY = 22,
-    NETTRACE_CHAR8 = 23,  /* a unit of UTF-8 */
-    NETTRACE_REL_LOC = 24, /* u32 = bytes << 16 | place behind this field */
-    NETTRACE_DATA_LOC = 25, /* ... | place in the payload */
-    NETTRACE_BOOLEAN8 = 26
 };
 
 /* What may follow the fields of metadata in V4 and V5: i32 bytes, u8 kind. */

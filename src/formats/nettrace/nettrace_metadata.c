@@ -18,146 +18,11 @@
 #include "formats/nettrace/nettrace.h"
 #include "model/activity.h"
 
-#define DEPTH_MAX 24u
-#define LEAST_FIELD 6u /* bytes a declared field takes */
-
-/* Types under construction. */
-struct making {
-    struct nettrace_reader *reader;
-    struct cursor c;
-    uint8_t could_lie;    /* see nettrace_readings.c */
-    bool is_second;       /* fields of the second kind */
-    bool is_out_of_memory;
-    const char *problem;  /* or NULL */
-};
-
-/* Reads UTF-16 up to its zero as UTF-8 in the arena; NULL (and the cursor failed, or memory is out) without a zero. */
-static const char *take_z16(struct cursor *c, struct arena *arena, size_t *n)
-{
-    size_t units = 0;
-    while (cursor_left(c) / 2 > units && load_u16le(c->p + 2 * units) != 0)
-        units++;
-    if (cursor_left(c) / 2 <= units) {
-        c->failed = true;
-        return NULL;
-    }
-    char *to = arena_take(arena, 3 * units + 1);
-    *n = to ? utf8_from_utf16le(to, c->p, units) : 0;
-    (void)cursor_skip(c, 2 * units + 2);
-    return to;
-}
-
-static struct type *new_type(struct making *making, struct type type)
-{
-    struct type *own = arena_take(&making->reader->arena, sizeof *own);
-    making->is_out_of_memory |= !own;
-    type.align = 3;
-    if (own)
-        *own = type;
-    return own;
-}
-
-const struct type *nettrace_plain_type(uint32_t code)
-{
-    static const struct type plain[] = {
-        [NETTRACE_BOOLEAN] = {.kind = TYPE_BOOL, .bits = 32, .align = 3},
-        [NETTRACE_CHAR] = {.kind = TYPE_TEXT, .encoding = ENCODING_UTF16LE, .bits = 16, .count = 2, .align = 3},
-        [NETTRACE_I8] = {.kind = TYPE_INT, .bits = 8, .align = 3},
-        [NETTRACE_U8] = {.kind = TYPE_UINT, .bits = 8, .align = 3},
-        [NETTRACE_I16] = {.kind = TYPE_INT, .bits = 16, .align = 3},
-        [NETTRACE_U16] = {.kind = TYPE_UINT, .bits = 16, .align = 3},
-        [NETTRACE_I32] = {.kind = TYPE_INT, .bits = 32, .align = 3},
-        [NETTRACE_U32] = {.kind = TYPE_UINT, .bits = 32, .align = 3},
-        [NETTRACE_I64] = {.kind = TYPE_INT, .bits = 64, .align = 3},
-        [NETTRACE_U64] = {.kind = TYPE_UINT, .bits = 64, .align = 3},
-        [NETTRACE_F32] = {.kind = TYPE_FLOAT, .bits = 32, .align = 3},
-        [NETTRACE_F64] = {.kind = TYPE_FLOAT, .bits = 64, .align = 3},
-        [NETTRACE_DECIMAL] = {.kind = TYPE_BLOB, .count = 16, .align = 3, .role = NETTRACE_ROLE_DECIMAL},
-        [NETTRACE_DATE_TIME] = {.kind = TYPE_UINT, .bits = 64, .align = 3, .role = NETTRACE_ROLE_DATE},
-        [NETTRACE_GUID] = {.kind = TYPE_BLOB, .count = 16, .align = 3, .role = NETTRACE_ROLE_GUID},
-        [NETTRACE_STRING] = {.kind = TYPE_STRING, .encoding = ENCODING_UTF16LE, .bits = 16, .align = 3},
-    };
-    return code < sizeof plain / sizeof *plain && plain[code].kind != TYPE_NONE ? &plain[code] : NULL;
-}
-
-static struct type *take_fields(struct making *making, unsigned depth);
-
-/* The type that a code begins; what follows it is at the cursor. */
-static const struct type *take_type(struct making *making, uint32_t code, unsigned depth)
-{
-    static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
-    if (depth >= DEPTH_MAX) {
-        making->problem = "objects and arrays inside one another, too deep";
-        return NULL;
-    }
-    if (code == NETTRACE_OBJECT)
-        return take_fields(making, depth + 1);
-    if (code != NETTRACE_ARRAY) {
-        const struct type *type = nettrace_plain_type(code);
-        making->could_lie |= code == NETTRACE_BOOLEAN ? 1 : code == NETTRACE_U8 ? 2 : 0;
-        making->problem = type ? making->problem : "a field has a type that is not known";
-        return type;
-    }
-    uint32_t of = cursor_u32le(&making->c);
-    const struct type *element = of == NETTRACE_CHAR ? &u16 : take_type(making, of, depth + 1);
-    if (of == NETTRACE_CHAR)
-        return new_type(making, (struct type){.kind = TYPE_SEQUENCE, .has_inline_length = true, .length_type = &u16, .element = element,
-                                              .role = NETTRACE_ROLE_TEXT16});
-    return element ? new_type(making, (struct type){.kind = TYPE_SEQUENCE, .has_inline_length = true, .length_type = &u16, .element = element})
-                   : NULL;
-}
-
-static bool take_name(struct making *making, struct type_member *member)
-{
-    size_t n = 0;
-    const char *name = take_z16(&making->c, &making->reader->arena, &n);
-    making->is_out_of_memory |= !name && !making->c.failed;
-    member->name = (ttr_text){name ? name : "", n};
-    return name != NULL;
-}
-
-static bool take_field(struct making *making, struct type_member *member, unsigned depth)
-{
-    if (!making->is_second) {
-        member->type = take_type(making, cursor_u32le(&making->c), depth);
-        return member->type && take_name(making, member);
-    }
-    struct cursor all = making->c;
-    uint32_t size = cursor_u32le(&making->c);
-    if (size < 4 || !cursor_skip(&all, size) || !take_name(making, member))
-        return false;
-    member->type = take_type(making, cursor_u32le(&making->c), depth);
-    if (!member->type || making->c.failed || making->c.p > all.p)
-        return false;
-    making->c = all;
-    return true;
-}
-
-/* i32 fields, fields; NULL with a problem, or memory is out. */
-static struct type *take_fields(struct making *making, unsigned depth)
-{
-    uint32_t n = cursor_u32le(&making->c);
-    if (n > cursor_left(&making->c) / LEAST_FIELD) {
-        making->problem = "more fields are announced than there are";
-        return NULL;
-    }
-    struct type_member *members = arena_take(&making->reader->arena, n ? n * sizeof *members : 1);
-    making->is_out_of_memory |= !members;
-    for (uint32_t i = 0; members && i < n; i++) {
-        members[i] = (struct type_member){.name = {"", 0}};
-        if (!take_field(making, &members[i], depth) || making->c.failed) {
-            making->problem = making->problem ? making->problem : "a field is not whole";
-            return NULL;
-        }
-    }
-    return members ? new_type(making, (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n}) : NULL;
-}
-
 /* The fields at the cursor, which moves behind them. */
 static ttr_status take_all(struct nettrace_reader *reader, struct cursor *c, bool is_second, struct nettrace_said *said)
 {
-    struct making making = {.reader = reader, .c = *c, .is_second = is_second};
-    said->root = take_fields(&making, 0);
+    struct clr_fields making = {.arena = &reader->arena, .c = *c, .is_second = is_second};
+    said->root = clr_fields_take(&making);
     if (!said->root && !making.is_out_of_memory)
         input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata", "the fields of \"%s\" are not decoded: %s",
                    ttr_text_get(reader->t, said->name).p, making.problem ? making.problem : "they are not whole");
@@ -193,7 +58,7 @@ static ttr_status take_extras(struct nettrace_reader *reader, struct cursor *c, 
 static ttr_id take_text(struct nettrace_reader *reader, struct cursor *c, bool *is_out_of_memory)
 {
     size_t n = 0;
-    const char *text = take_z16(c, &reader->scratch, &n);
+    const char *text = clr_take_z16(c, &reader->scratch, &n);
     uint32_t id = text ? intern_add(&reader->t->strings, text, n) : 0;
     *is_out_of_memory |= id == UINT32_MAX || (!text && !c->failed);
     return id == UINT32_MAX ? 0 : id;
@@ -215,7 +80,7 @@ static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *
     const uint8_t *guid = cursor_take(c, 16);
     if (!guid)
         return 0;
-    size_t n = nettrace_guid_text(text, guid);
+    size_t n = clr_guid_text(text, guid);
     const char *name = text;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (load_u32le(guid) == known[i].first) {

@@ -95,7 +95,7 @@ static const struct type *take_type(struct making *making, struct cursor *c, uns
         return new_type(making, (struct type){.kind = TYPE_VAR_UINT});
     else if (code == NETTRACE_BOOLEAN8)
         return new_type(making, (struct type){.kind = TYPE_BOOL, .bits = 8});
-    else if (!(type = nettrace_plain_type(code)))
+    else if (!(type = clr_plain_type(code)))
         making->problem = "a field has a type that is not known";
     return type;
 }

@@ -41,10 +41,10 @@ static const struct type *lying_array(struct nettrace_reader *reader, const stru
 static const struct type *lie_of(struct nettrace_reader *reader, const struct type *type, unsigned lie)
 {
     static const struct type boolean8 = {.kind = TYPE_BOOL, .bits = 8, .align = 3};
-    if (type == nettrace_plain_type(NETTRACE_BOOLEAN))
+    if (type == clr_plain_type(NETTRACE_BOOLEAN))
         return lie & LIE_BOOLEAN ? &boolean8 : type;
-    if (type == nettrace_plain_type(NETTRACE_U8))
-        return lie & LIE_BYTE ? nettrace_plain_type(NETTRACE_U32) : type;
+    if (type == clr_plain_type(NETTRACE_U8))
+        return lie & LIE_BYTE ? clr_plain_type(NETTRACE_U32) : type;
     if (type->kind == TYPE_STRUCT)
         return lying_struct(reader, type, lie);
     return type->kind == TYPE_SEQUENCE ? lying_array(reader, type, lie) : type;

@@ -1,0 +1,206 @@
+/* Fields of EventPipe's metadata, and values shown as text. */
+#include "encodings/clr_metadata.h"
+
+#include "base/number.h"
+#include "base/utf.h"
+
+#define DEPTH_MAX 24u
+#define LEAST_FIELD 6u /* bytes a declared field takes */
+#define DASH 255u      /* in place of a byte of a GUID */
+
+const char *clr_take_z16(struct cursor *c, struct arena *arena, size_t *n)
+{
+    size_t units = 0;
+    while (cursor_left(c) / 2 > units && load_u16le(c->p + 2 * units) != 0)
+        units++;
+    if (cursor_left(c) / 2 <= units) {
+        c->failed = true;
+        return NULL;
+    }
+    char *to = arena_take(arena, 3 * units + 1);
+    *n = to ? utf8_from_utf16le(to, c->p, units) : 0;
+    (void)cursor_skip(c, 2 * units + 2);
+    return to;
+}
+
+static struct type *new_type(struct clr_fields *making, struct type type)
+{
+    struct type *own = arena_take(making->arena, sizeof *own);
+    making->is_out_of_memory |= !own;
+    type.align = 3;
+    if (own)
+        *own = type;
+    return own;
+}
+
+const struct type *clr_plain_type(uint32_t code)
+{
+    static const struct type plain[] = {
+        [NETTRACE_BOOLEAN] = {.kind = TYPE_BOOL, .bits = 32, .align = 3},
+        [NETTRACE_CHAR] = {.kind = TYPE_TEXT, .encoding = ENCODING_UTF16LE, .bits = 16, .count = 2, .align = 3},
+        [NETTRACE_I8] = {.kind = TYPE_INT, .bits = 8, .align = 3},
+        [NETTRACE_U8] = {.kind = TYPE_UINT, .bits = 8, .align = 3},
+        [NETTRACE_I16] = {.kind = TYPE_INT, .bits = 16, .align = 3},
+        [NETTRACE_U16] = {.kind = TYPE_UINT, .bits = 16, .align = 3},
+        [NETTRACE_I32] = {.kind = TYPE_INT, .bits = 32, .align = 3},
+        [NETTRACE_U32] = {.kind = TYPE_UINT, .bits = 32, .align = 3},
+        [NETTRACE_I64] = {.kind = TYPE_INT, .bits = 64, .align = 3},
+        [NETTRACE_U64] = {.kind = TYPE_UINT, .bits = 64, .align = 3},
+        [NETTRACE_F32] = {.kind = TYPE_FLOAT, .bits = 32, .align = 3},
+        [NETTRACE_F64] = {.kind = TYPE_FLOAT, .bits = 64, .align = 3},
+        [NETTRACE_DECIMAL] = {.kind = TYPE_BLOB, .count = 16, .align = 3, .role = NETTRACE_ROLE_DECIMAL},
+        [NETTRACE_DATE_TIME] = {.kind = TYPE_UINT, .bits = 64, .align = 3, .role = NETTRACE_ROLE_DATE},
+        [NETTRACE_GUID] = {.kind = TYPE_BLOB, .count = 16, .align = 3, .role = NETTRACE_ROLE_GUID},
+        [NETTRACE_STRING] = {.kind = TYPE_STRING, .encoding = ENCODING_UTF16LE, .bits = 16, .align = 3},
+    };
+    return code < sizeof plain / sizeof *plain && plain[code].kind != TYPE_NONE ? &plain[code] : NULL;
+}
+
+static struct type *take_fields(struct clr_fields *making, unsigned depth);
+
+/* The type that a code begins; what follows it is at the cursor. */
+static const struct type *take_type(struct clr_fields *making, uint32_t code, unsigned depth)
+{
+    static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
+    if (depth >= DEPTH_MAX) {
+        making->problem = "objects and arrays inside one another, too deep";
+        return NULL;
+    }
+    if (code == NETTRACE_OBJECT)
+        return take_fields(making, depth + 1);
+    if (code != NETTRACE_ARRAY) {
+        const struct type *type = clr_plain_type(code);
+        making->could_lie |= code == NETTRACE_BOOLEAN ? 1 : code == NETTRACE_U8 ? 2 : 0;
+        making->problem = type ? making->problem : "a field has a type that is not known";
+        return type;
+    }
+    uint32_t of = cursor_u32le(&making->c);
+    const struct type *element = of == NETTRACE_CHAR ? &u16 : take_type(making, of, depth + 1);
+    if (of == NETTRACE_CHAR)
+        return new_type(making, (struct type){.kind = TYPE_SEQUENCE, .has_inline_length = true, .length_type = &u16, .element = element,
+                                              .role = NETTRACE_ROLE_TEXT16});
+    return element ? new_type(making, (struct type){.kind = TYPE_SEQUENCE, .has_inline_length = true, .length_type = &u16, .element = element})
+                   : NULL;
+}
+
+static bool take_name(struct clr_fields *making, struct type_member *member)
+{
+    size_t n = 0;
+    const char *name = clr_take_z16(&making->c, making->arena, &n);
+    making->is_out_of_memory |= !name && !making->c.failed;
+    member->name = (ttr_text){name ? name : "", n};
+    return name != NULL;
+}
+
+static bool take_field(struct clr_fields *making, struct type_member *member, unsigned depth)
+{
+    if (!making->is_second) {
+        member->type = take_type(making, cursor_u32le(&making->c), depth);
+        return member->type && take_name(making, member);
+    }
+    struct cursor all = making->c;
+    uint32_t size = cursor_u32le(&making->c);
+    if (size < 4 || !cursor_skip(&all, size) || !take_name(making, member))
+        return false;
+    member->type = take_type(making, cursor_u32le(&making->c), depth);
+    if (!member->type || making->c.failed || making->c.p > all.p)
+        return false;
+    making->c = all;
+    return true;
+}
+
+/* i32 fields, fields; NULL with a problem, or memory is out. */
+static struct type *take_fields(struct clr_fields *making, unsigned depth)
+{
+    uint32_t n = cursor_u32le(&making->c);
+    if (n > cursor_left(&making->c) / LEAST_FIELD) {
+        making->problem = "more fields are announced than there are";
+        return NULL;
+    }
+    struct type_member *members = arena_take(making->arena, n ? n * sizeof *members : 1);
+    making->is_out_of_memory |= !members;
+    for (uint32_t i = 0; members && i < n; i++) {
+        members[i] = (struct type_member){.name = {"", 0}};
+        if (!take_field(making, &members[i], depth) || making->c.failed) {
+            making->problem = making->problem ? making->problem : "a field is not whole";
+            return NULL;
+        }
+    }
+    return members ? new_type(making, (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n}) : NULL;
+}
+
+struct type *clr_fields_take(struct clr_fields *fields)
+{
+    return take_fields(fields, 0);
+}
+
+/* --- Values --- */
+
+size_t clr_guid_text(char *to, const uint8_t *guid)
+{
+    static const uint8_t from[] = {3, 2, 1, 0, DASH, 5, 4, DASH, 7, 6, DASH, 8, 9, DASH, 10, 11, 12, 13, 14, 15};
+    static const char digits[] = "0123456789abcdef";
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof from; i++) {
+        if (from[i] == DASH) {
+            to[n++] = '-';
+            continue;
+        }
+        to[n++] = digits[guid[from[i]] >> 4];
+        to[n++] = digits[guid[from[i]] & 15];
+    }
+    return n;
+}
+
+/* Divides a number of three words, the highest first, by ten; gives the rest. */
+static uint32_t divide(uint32_t *words)
+{
+    uint64_t rest = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        rest = rest << 32 | words[i];
+        words[i] = (uint32_t)(rest / 10);
+        rest %= 10;
+    }
+    return (uint32_t)rest;
+}
+
+/* [0] flags: bit 31 negative, bits 16 to 23 digits behind the point | [4] high | [8] low | [12] middle */
+static size_t decimal_text(char *to, const uint8_t *p)
+{
+    enum { MOST = 40 };
+    uint32_t flags = load_u32le(p), words[3] = {load_u32le(p + 4), load_u32le(p + 12), load_u32le(p + 8)};
+    unsigned scale = flags >> 16 & 0xff, digits = 0;
+    char digit[MOST];
+    if (scale > 28 || flags & 0x7f00ffff)
+        return 0;
+    do
+        digit[digits++] = (char)('0' + divide(words));
+    while (words[0] | words[1] | words[2] || digits <= scale);
+    size_t n = 0;
+    if (flags >> 31)
+        to[n++] = '-';
+    while (digits > 0) {
+        if (digits == scale)
+            to[n++] = '.';
+        to[n++] = digit[--digits];
+    }
+    return n;
+}
+
+/* 100 ns since 1601, as Unix ns; false where no such date can be written. */
+static bool unix_time(uint64_t date, int64_t *ns)
+{
+    int64_t since = (int64_t)(date - UINT64_C(116444736000000000));
+    return date <= INT64_MAX && !__builtin_mul_overflow(since, INT64_C(100), ns);
+}
+
+size_t clr_put_shown(char *to, unsigned role, const ttr_value *value)
+{
+    int64_t ns;
+    if (role == NETTRACE_ROLE_DATE)
+        return unix_time(value->v.u, &ns) ? number_put_iso(to, ns) : 0;
+    if (value->text.n != 16)
+        return 0;
+    const uint8_t *bytes = (const uint8_t *)value->text.p;
+    return role == NETTRACE_ROLE_GUID ? clr_guid_text(to, bytes) : decimal_text(to, bytes);
+}
