@@ -19,6 +19,32 @@ struct block {
     uint8_t *at, *end;
 };
 
+struct sixteen {
+    uint64_t words[2];
+};
+
+static inline void copy_sixteen(uint8_t *to, const uint8_t *from)
+{
+    struct sixteen words;
+    memcpy(&words, from, sizeof words);
+    memcpy(to, &words, sizeof words);
+}
+
+/* Copies n bytes, not too many without a call: behind a system call every indirect jump, into libc too, is one that the processor did not foresee. */
+static inline void copy(uint8_t *to, const uint8_t *from, size_t n)
+{
+    if (n > 256) {
+        memcpy(to, from, n);
+    } else if (n >= 16) {
+        for (size_t i = 0; i + 16 < n; i += 16)
+            copy_sixteen(to + i, from + i);
+        copy_sixteen(to + n - 16, from + n - 16);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            to[i] = from[i];
+    }
+}
+
 static void put(struct block *block, const void *bytes, size_t n)
 {
     if (!block->at || n > (size_t)(block->end - block->at)) {
@@ -26,7 +52,7 @@ static void put(struct block *block, const void *bytes, size_t n)
         return;
     }
     if (bytes)
-        memcpy(block->at, bytes, n);
+        copy(block->at, bytes, n);
     else
         memset(block->at, 0, n);
     block->at += n;
@@ -50,28 +76,41 @@ static size_t units_before_zero(const struct block *block, const uint8_t *bytes,
     return n;
 }
 
-static void put_piece(struct block *block, const ttr_piece *piece)
+/* The n bytes that a value begins with in memory: one store where the block has room for more. */
+static void put_value(struct block *block, uint64_t value, size_t n)
 {
-    size_t n = piece->n;
-    switch (piece->kind) {
-    case TTR_PIECE_VALUE:
-        put(block, &piece->is.value, n <= 8 ? n : 8);
-        break;
-    case TTR_PIECE_BYTES:
-        put(block, piece->is.bytes, n);
-        break;
-    case TTR_PIECE_ARRAY:
-        n = piece->is.bytes ? n : 0;
-        put_u16(block, (unsigned)n);
-        put(block, piece->is.bytes, n <= UINT16_MAX ? n * piece->unit : SIZE_MAX);
-        break;
-    case TTR_PIECE_ZSTRING:
-        put(block, piece->is.bytes, piece->is.bytes ? units_before_zero(block, piece->is.bytes, piece->unit) * piece->unit : 0);
-        put(block, NULL, piece->unit);
-        break;
-    default:
-        break;
+    if (block->at && (size_t)(block->end - block->at) >= sizeof value) {
+        memcpy(block->at, &value, sizeof value);
+        block->at += n;
+    } else {
+        put(block, &value, n);
     }
+}
+
+static void put_array(struct block *block, const ttr_piece *piece)
+{
+    size_t n = piece->is.bytes ? piece->n : 0;
+    put_u16(block, (unsigned)n);
+    put(block, piece->is.bytes, n <= UINT16_MAX ? n * piece->unit : SIZE_MAX);
+}
+
+static void put_zstring(struct block *block, const ttr_piece *piece)
+{
+    put(block, piece->is.bytes, piece->is.bytes ? units_before_zero(block, piece->is.bytes, piece->unit) * piece->unit : 0);
+    put_value(block, 0, piece->unit);
+}
+
+/* By comparisons, as no table of jumps is: see copy. */
+static inline void put_piece(struct block *block, const ttr_piece *piece)
+{
+    if (piece->kind == TTR_PIECE_VALUE)
+        put_value(block, piece->is.value, piece->n <= 8 ? piece->n : 8);
+    else if (piece->kind == TTR_PIECE_ZSTRING)
+        put_zstring(block, piece);
+    else if (piece->kind == TTR_PIECE_ARRAY)
+        put_array(block, piece);
+    else if (piece->kind == TTR_PIECE_BYTES)
+        put(block, piece->is.bytes, piece->n);
 }
 
 static const void *find_id(const ttr_piece *pieces, unsigned kind)
