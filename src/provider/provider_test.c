@@ -61,7 +61,7 @@ static int keep_write(void *own, uint32_t index, uint8_t *event, size_t n)
 static int count_write(void *own, uint32_t index, uint8_t *event, size_t n)
 {
     struct kept *kept = own;
-    (void)__atomic_fetch_add(&kept->written, index < kept->added && n >= 8 && event[7] > 0, __ATOMIC_RELAXED);
+    (void)__atomic_fetch_add(&kept->written, index < 64 && n >= 8 && event[7] > 0, __ATOMIC_RELAXED);
     return 0;
 }
 
