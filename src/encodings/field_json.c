@@ -9,6 +9,7 @@
 #include "base/jsontext.h"
 #include "base/number.h"
 
+#define AT_ONCE 16u /* fields taken in one call */
 #define NAMES_FIRST ((size_t)64)
 
 struct field_name {
@@ -366,34 +367,42 @@ static bool is_context(const ttr_field *field)
     return field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT;
 }
 
-void field_json_fields(struct field_json *json, const ttr_event *event)
+static void close_all(struct field_json *json)
 {
-    ttr_fields fields;
-    ttr_field field;
-    ttr_fields_begin(json->t, event, &fields);
-    while (ttr_fields_next(&fields, &field)) {
-        json->contexts += field.depth == 0 && is_context(&field);
-        add_field(json, &fields, &field);
-    }
     while (json->depth > 0)
         field_json_close(json);
 }
 
-bool field_json_part(struct field_json *json, const ttr_event *event, bool wants_context)
+void field_json_fields(struct field_json *json, const ttr_event *event)
 {
     ttr_fields fields;
-    ttr_field field;
-    bool has_others = false;
+    ttr_field field[AT_ONCE];
+    uint32_t n;
     ttr_fields_begin(json->t, event, &fields);
-    while (ttr_fields_next(&fields, &field)) {
-        bool is_wanted = is_context(&field) == wants_context;
-        has_others |= !is_wanted;
-        if (is_wanted)
-            add_field(json, &fields, &field);
-    }
-    while (json->depth > 0)
-        field_json_close(json);
-    return has_others;
+    while ((n = ttr_fields_take(&fields, field, AT_ONCE)) > 0)
+        for (uint32_t i = 0; i < n; i++) {
+            json->contexts += field[i].depth == 0 && is_context(&field[i]);
+            add_field(json, &fields, &field[i]);
+        }
+    close_all(json);
+}
+
+bool field_json_parts(struct field_json *json, struct field_json *context, const ttr_event *event)
+{
+    ttr_fields fields;
+    ttr_field field[AT_ONCE];
+    uint32_t n;
+    bool has_context = false;
+    ttr_fields_begin(json->t, event, &fields);
+    while ((n = ttr_fields_take(&fields, field, AT_ONCE)) > 0)
+        for (uint32_t i = 0; i < n; i++) {
+            bool is_apart = is_context(&field[i]);
+            has_context |= is_apart;
+            add_field(is_apart ? context : json, &fields, &field[i]);
+        }
+    close_all(json);
+    close_all(context);
+    return has_context;
 }
 
 void field_json_tell(struct field_json *json, struct ttr_writer *out, uint64_t offset)

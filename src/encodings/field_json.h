@@ -73,8 +73,8 @@ void field_json_value(struct field_json *json, const ttr_value *value);
 /* Appends all fields of an event as members. */
 void field_json_fields(struct field_json *json, const ttr_event *event);
 
-/* Appends those of the event's context (groups COMMON and CONTEXT), or the others; true where the other part has fields too. */
-bool field_json_part(struct field_json *json, const ttr_event *event, bool wants_context);
+/* The same, those of the event's context (groups COMMON and CONTEXT) apart, which has a buffer of its own; true where there are such. */
+bool field_json_parts(struct field_json *json, struct field_json *context, const ttr_event *event);
 
 /* Counts what was lost since the last call in the ledger of a writer. */
 void field_json_tell(struct field_json *json, struct ttr_writer *out, uint64_t offset);

@@ -12,7 +12,8 @@
 #define LINE_NUMBERS (16 * NUMBER_MAX)
 
 struct jsonl {
-    struct field_json fields;
+    struct field_json fields, context;
+    struct buffer context_text; /* of an event, until its payload is written */
 };
 
 static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
@@ -29,6 +30,8 @@ static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
     struct jsonl *own = out->own;
     (void)error;
     field_json_init(&own->fields, out->t, &out->buffer);
+    buffer_init(&own->context_text, out->buffer.alloc);
+    field_json_init(&own->context, out->t, &own->context_text);
     return TTR_OK;
 }
 
@@ -213,10 +216,13 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     gather(out, event, &strings);
     write_head(out, event, &strings);
     field_json_begin(&own->fields);
-    if (field_json_part(&own->fields, event, false)) {
+    field_json_begin(&own->context);
+    if (field_json_parts(&own->fields, &own->context, event)) {
         buffer_add_text(&out->buffer, "},\"context\":{");
-        field_json_begin(&own->fields);
-        (void)field_json_part(&own->fields, event, true);
+        buffer_add(&out->buffer, own->context_text.bytes, own->context_text.n);
+        out->buffer.failed |= own->context_text.failed;
+        buffer_clear(&own->context_text);
+        field_json_tell(&own->context, out, event->offset);
     }
     buffer_add(&out->buffer, "}}\n", 3);
     field_json_tell(&own->fields, out, event->offset);
@@ -231,7 +237,7 @@ static ttr_status jsonl_write(struct ttr_writer *out, const ttr_batch *batch, tt
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
         write_event(out, event);
-        out->buffer.failed |= own->fields.texts.failed;
+        out->buffer.failed |= own->fields.texts.failed | own->context.texts.failed;
         ttr_status status = output_drain(out, error);
         if (status != TTR_OK)
             return status;
@@ -248,6 +254,8 @@ static void jsonl_drop(struct ttr_writer *out)
 {
     struct jsonl *own = out->own;
     field_json_free(&own->fields);
+    field_json_free(&own->context);
+    buffer_free(&own->context_text);
 }
 
 const struct format format_jsonl = {
