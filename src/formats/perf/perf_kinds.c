@@ -82,7 +82,8 @@ static void place_sample(struct perf_kind *kind)
     kind->parts_at = at;
     add_plain(kind, "ip", kind->ip_at, true);
     add_plain(kind, "addr", addr, true);
-    add_plain(kind, "period", period, false);
+    bool is_each = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && kind->request.period == 1 && !(kind->request.flags >> PERF_FLAG_FREQ & 1);
+    add_plain(kind, "period", is_each ? 0 : period, false); /* where each event of a tracepoint is asked for, it is always 1 */
     const uint32_t before = PERF_SAMPLE_HAS_READ | PERF_SAMPLE_HAS_CALLCHAIN, plain = PERF_SAMPLE_HAS_BRANCH_STACK - 1;
     if (kind->request.sample_type & PERF_SAMPLE_HAS_RAW && !(kind->request.sample_type & before))
         kind->raw_at = at;
