@@ -47,7 +47,7 @@ static ttr_reader *open_source(ttr *t, struct source *source, const char *path, 
         return NULL;
     ttr_status status = options && options->from ? find_reader(options->from, &format, error)
                                                  : detect_format(t, source, path, &format, &broken, error);
-    if (status == TTR_OK && format->open_folder)
+    if (status == TTR_OK && format->open_folder && !format->reads_alone)
         status = refuse_alone(format, path, error);
     if (status != TTR_OK) {
         source_close(source);

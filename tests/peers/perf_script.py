@@ -94,7 +94,7 @@ def main():
         for what, one, other in (("time", a[0], b[0]), ("name", a[4], b[5]), ("comm", a[1], b[2]), ("tid", a[2], b[3]), ("cpu", a[3], b[4]), ("stack", a[5], b[6])):
             if one is None or (what == "cpu" and other is None) or (what == "stack" and (not other or not one)):
                 continue
-            if what == "tid" and one >= 2 ** 32:
+            if what == "tid" and one >= 2 ** 32 - 1:
                 one = -1
             if what == "name" and EVENT_HEADER.match(other):  # named by what is inside, which perf does not decode
                 one, other = one.split(":")[0], EVENT_HEADER.match(other).group(1)

@@ -15,6 +15,7 @@
  *   perf_record_fields.c   fields of other records
  *   perf_symbols.c   which code was where, where that is wanted
  *   perf_tracing.c   tracepoints, whose fields other code knows
+ *   perf_folder.c    a trace of many files
  *   perf_bid.c       is this perf.data at all
  *
  * Records are looked at twice.  Scanning finds where they are and their times, which become keys; what may be given (nothing older can come:
@@ -118,6 +119,8 @@ struct perf_trace {
     ttr *t;
     const struct format *format;
     uint32_t users;           /* readers */
+    uint32_t running;         /* of them not at their end */
+    uint64_t samples, records; /* in those that are */
     uint16_t source;          /* that its threads belong to */
     bool is_big, is_pipe;
     bool has_descriptions;    /* EVENT_DESC was read */
@@ -211,6 +214,15 @@ enum perf_taken { PERF_TAKEN, PERF_HOLD /* the batch must be empty */, PERF_FAIL
 
 ttr_status perf_open(struct input *in, ttr_error *error);
 void perf_close(struct input *in);
+
+/* Decides how the records are put in order. */
+TTR_MUST ttr_status perf_choose_order(struct perf_reader *reader);
+
+/* --- perf_folder.c --- */
+
+extern const struct format format_perf;
+
+ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error);
 
 /* --- perf_kinds.c --- */
 

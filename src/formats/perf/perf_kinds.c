@@ -214,7 +214,7 @@ struct perf_trace *perf_trace_new(struct input *in, bool is_big)
         return NULL;
     trace->t = t;
     trace->format = in->format;
-    trace->users = 1;
+    trace->users = trace->running = 1;
     trace->source = in->id;
     trace->is_big = is_big;
     pairmap_init(&trace->by_id, &t->counted);

@@ -191,7 +191,7 @@ static ttr_status find_round(struct perf_reader *reader, bool *is_found)
     }
 }
 
-static ttr_status choose_order(struct perf_reader *reader)
+ttr_status perf_choose_order(struct perf_reader *reader)
 {
     bool is_found = true;
     ttr_status status = TTR_OK;
@@ -282,7 +282,7 @@ ttr_status perf_open(struct input *in, ttr_error *error)
     if (status == TTR_OK)
         status = take_head(reader, &span);
     if (status == TTR_OK && !reader->is_over)
-        status = choose_order(reader);
+        status = perf_choose_order(reader);
     if (status == TTR_OK && in->flags & TTR_READ_DEFINITIONS) {
         reader->pass_tag = PERF_TAG_HEAD;
         reader->pass_end = reader->at;

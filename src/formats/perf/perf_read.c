@@ -344,15 +344,20 @@ static void begin_time(struct perf_reader *reader)
     }
 }
 
-/* Everything was given. */
+/* Everything was given; the last of all files tells how much it was. */
 static ttr_status end(struct perf_reader *reader)
 {
-    struct input *in = reader->in;
-    if (reader->is_counted)
+    struct perf_trace *trace = reader->trace;
+    if (reader->is_counted || !trace)
         return TTR_END;
     reader->is_counted = true;
-    bool is_fine = context_add_attribute(in->base.t, in->id, "samples", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = reader->samples}) &&
-                   context_add_attribute(in->base.t, in->id, "records", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = reader->records});
+    trace->samples += reader->samples;
+    trace->records += reader->records;
+    if (--trace->running > 0)
+        return TTR_END;
+    const ttr_value samples = {.type = TTR_TYPE_UINT, .v.u = trace->samples}, records = {.type = TTR_TYPE_UINT, .v.u = trace->records};
+    bool is_fine = context_add_attribute(trace->t, trace->source, "samples", &samples) &&
+                   context_add_attribute(trace->t, trace->source, "records", &records);
     return is_fine ? TTR_END : fail_memory(reader->error);
 }
 

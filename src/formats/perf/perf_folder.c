@@ -1,0 +1,143 @@
+/* A folder: `perf record --threads` writes a file `data` as always, and the records of each of its threads to data.0, data.1, ... , which have
+ * no head: what `data` tells of events holds for them.  All are merged by time.  Any other file of a folder is a trace of its own. */
+#include <stdio.h>
+
+#include "base/status.h"
+#include "formats/perf/perf.h"
+#include "io/folder.h"
+
+#define ANCHOR "data"
+#define PARTS_MAX 65536u
+
+static bool is_part(const char *name)
+{
+    size_t n = strlen(ANCHOR ".");
+    return strncmp(name, ANCHOR ".", n) == 0 && name[n] && strspn(name + n, "0123456789") == strlen(name + n);
+}
+
+/* Parts are opened before they know their trace. */
+static ttr_status open_part(struct input *in, ttr_error *error)
+{
+    struct perf_reader *reader = in->own;
+    (void)error;
+    reader->in = in;
+    in->version = "part of a folder";
+    return TTR_OK;
+}
+
+static const struct format format_part = {
+    .name = "perf",
+    .title = "records of a perf.data folder",
+    .extensions = "",
+    .spec = "",
+    .abilities = TTR_FORMAT_READS,
+    .order = TTR_ORDER_TIME,
+    .reader_size = sizeof(struct perf_reader),
+    .open = open_part,
+    .next = perf_next,
+    .close = perf_close,
+};
+
+/* What all inputs of a folder are made with. */
+struct opening {
+    ttr *t;
+    struct folder *folder;
+    const ttr_read_options *options;
+    struct source_options how;
+    ttr_error *error;
+};
+
+static struct input *open_input(const struct opening *opening, const struct folder_file *file, const struct format *format)
+{
+    char path[1024];
+    folder_file_path(opening->folder, file, path, sizeof path);
+    struct source *source = folder_source(opening->folder, file, &opening->how, opening->error);
+    return source ? input_new(opening->t, source, format, path, opening->options, opening->error) : NULL;
+}
+
+static struct input *join_part(const struct opening *opening, const struct folder_file *file, struct perf_trace *trace)
+{
+    struct input *in = open_input(opening, file, &format_part);
+    struct perf_reader *reader = in ? in->own : NULL;
+    if (!in)
+        return NULL;
+    reader->trace = trace;
+    reader->end = UINT64_MAX;
+    reader->error = opening->error;
+    trace->users++;
+    trace->running++;
+    context_share_attributes(opening->t, in->id, trace->source);
+    if (perf_choose_order(reader) == TTR_OK)
+        return in;
+    ttr_close(&in->base);
+    return NULL;
+}
+
+static size_t count_parts(const struct folder *folder)
+{
+    const struct folder_file *file;
+    size_t n = 0;
+    for (size_t i = 0; (file = folder_at(folder, i)) != NULL; i++)
+        n += is_part(file->name);
+    return n < PARTS_MAX ? n : PARTS_MAX;
+}
+
+/* Opens the parts behind the first input; false when one cannot be. */
+static bool open_parts(const struct opening *opening, ttr_reader **in, size_t room, size_t *n)
+{
+    const struct folder_file *file;
+    const struct perf_reader *main = ((struct input *)in[0])->own;
+    for (size_t i = 0; *n < room && (file = folder_at(opening->folder, i)) != NULL; i++) {
+        if (!is_part(file->name))
+            continue;
+        struct input *part = join_part(opening, file, main->trace);
+        if (!part)
+            return false;
+        in[(*n)++] = &part->base;
+    }
+    return true;
+}
+
+/* All files of a trace, merged. */
+static ttr_reader *open_all(const struct opening *opening, const struct folder_file *anchor)
+{
+    const struct alloc *alloc = &opening->t->counted;
+    size_t parts = count_parts(opening->folder), n = 1;
+    ttr_reader **in = alloc_zero(alloc, parts + 1, sizeof(ttr_reader *)), *reader = NULL;
+    if (!in) {
+        (void)fail_memory(opening->error);
+        return NULL;
+    }
+    struct input *first = open_input(opening, anchor, &format_perf);
+    in[0] = first ? &first->base : NULL;
+    bool is_fine = first && (parts == 0 || (context_name_trace(opening->t, first->id, folder_path(opening->folder)) &&
+                                            open_parts(opening, in, parts + 1, &n)));
+    if (is_fine)
+        reader = parts == 0 ? in[0] : ttr_merge(opening->t, in, n, opening->error);
+    for (size_t i = 0; !is_fine && i < n; i++)
+        ttr_close(in[i]);
+    alloc_free(alloc, in, parts + 1, sizeof(ttr_reader *));
+    return reader;
+}
+
+ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error)
+{
+    ttr_read_options own = options ? *options : (ttr_read_options){.size = sizeof own};
+    struct opening opening = {.t = t, .folder = folder, .options = &own, .error = error};
+    const struct folder_file *file = folder_find(folder, only && !is_part(only) ? only : ANCHOR);
+    ttr_reader *reader = NULL;
+    opening.how.no_mmap = own.flags & TTR_READ_NO_MMAP;
+    size_t parts = only && !is_part(only) ? 0 : count_parts(folder);
+    if (parts) {
+        opening.how.chunk = source_chunk(parts + 1);
+        own.flags &= ~TTR_READ_DEFINITIONS; /* of several files none could be copied */
+    }
+    if (!file)
+        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s has no file \"%s\"", folder_path(folder), only ? only : ANCHOR);
+    else if (parts == 0)
+        reader = (ttr_reader *)open_input(&opening, file, &format_perf);
+    else
+        reader = open_all(&opening, file);
+    folder_close(folder);
+    return reader;
+}
