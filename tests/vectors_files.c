@@ -52,9 +52,20 @@ static void sum_reports(struct way *way, ttr_reader *reader)
     }
 }
 
+static bool takes_key(const char *name)
+{
+    ttr_format_info format;
+    ttr_option_info option;
+    for (size_t i = 0; ttr_format_get(i, &format); i++)
+        for (size_t k = 0; strcmp(format.name, name) == 0 && ttr_format_option(i, k, &option); k++)
+            if (strcmp(option.key, "key-env") == 0)
+                return true;
+    return false;
+}
+
 static void read_trace(const struct trace *trace, struct way *way)
 {
-    bool has_key = !ends_with(trace->name, "-without-key");
+    bool has_key = takes_key(trace->format) && !ends_with(trace->name, "-without-key");
     const char *const with_key[] = {"key-env=" KEY_VARIABLE, NULL}, *const without[] = {NULL};
     ttr_read_options options = {.size = sizeof options, .from = trace->format, .flags = way->flags,
                                 .format_options = has_key ? with_key : without};

@@ -210,14 +210,15 @@ ttr_status perf_choose_order(struct perf_reader *reader)
 /* Holds all of an input that cannot be read from any place, as far as it is needed. */
 static ttr_status hold(struct perf_reader *reader, uint64_t end)
 {
-    if (source_is_seekable(reader->in->source))
+    struct input *in = reader->in;
+    if (source_is_seekable(in->source))
         return TTR_OK;
-    if (end > HELD_MAX) {
-        input_note(reader->in, TTR_NOTE_ODD, 0, "perf.no-features",
+    uint64_t need = end < HELD_MAX ? end : HELD_MAX;
+    ttr_status status = input_fill(in, 0, (size_t)need, reader->error);
+    if (status == TTR_OK && end > HELD_MAX && in->window.n >= HELD_MAX)
+        input_note(in, TTR_NOTE_ODD, 0, "perf.far-features",
                    "what events are called stands behind their records, too far to be held; unpacked to a file it can be read");
-        return TTR_OK;
-    }
-    return input_fill(reader->in, 0, (size_t)end, reader->error);
+    return status;
 }
 
 static ttr_status take_file(struct perf_reader *reader, struct perf_cursor *at)
@@ -230,9 +231,7 @@ static ttr_status take_file(struct perf_reader *reader, struct perf_cursor *at)
     bool is_killed = data.size == 0;
     reader->at = reader->data_at = data.offset;
     reader->end = is_killed || data.size > UINT64_MAX - data.offset ? UINT64_MAX : data.offset + data.size;
-    ttr_status status = hold(reader, is_killed ? HELD_MAX : reader->end + PERF_FEATURES_MAX * PERF_SECTION_BYTES);
-    if (status == TTR_OK && !is_killed)
-        status = hold(reader, HELD_MAX);
+    ttr_status status = hold(reader, reader->end > HELD_MAX ? reader->end : HELD_MAX);
     if (status == TTR_OK)
         status = take_attrs(reader, &attrs, entry);
     if (status == TTR_OK && is_killed)

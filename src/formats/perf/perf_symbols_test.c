@@ -1,0 +1,120 @@
+/* What readers of perf.data tell of addresses, and folders: vectors read with symbols, and as many files. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <tracetta/tracetta.h>
+
+#include "hexa.h"
+#include "model/context.h"
+#include "vectors_files.h"
+
+#define FOLDER "src/formats/perf/vectors-folder"
+
+struct asked {
+    char path[64];
+    size_t build_id_n;
+    uint64_t address;
+};
+
+static void keep(void *own, const ttr_binary *binary, uint64_t address, ttr_place *place)
+{
+    struct asked *asked = own;
+    (void)snprintf(asked->path, sizeof asked->path, "%s", binary->path.p);
+    asked->build_id_n = binary->build_id.n;
+    asked->address = address;
+    place->function = (ttr_text){"f+0x10", 6};
+}
+
+static ttr_reader *open_vector(ttr *t, struct hexa *hexa)
+{
+    char path[600], message[200];
+    const char *root = getenv("TTR_SOURCE_ROOT");
+    (void)snprintf(path, sizeof path, "%s/src/formats/perf/vectors-whole/symbols.hexa", root ? root : ".");
+    assert_true(hexa_load(path, hexa, message, sizeof message));
+    const ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_SYMBOLS};
+    ttr_reader *reader = ttr_open_memory(t, hexa->bytes, hexa->n, "symbols", &options, NULL);
+    assert_non_null(reader);
+    return reader;
+}
+
+static ttr_id thread_of(const ttr *t, uint64_t tid)
+{
+    ttr_thread thread;
+    for (ttr_id id = 1; id <= ttr_thread_count(t); id++)
+        if (ttr_thread_get(t, id, &thread) && thread.tid == tid)
+            return id;
+    fail_msg("there is no thread %llu", (unsigned long long)tid);
+    return 0;
+}
+
+static void check_symbol(ttr *t, uint64_t tid, uint64_t address, const char *module, const char *name)
+{
+    ttr_symbol symbol;
+    bool is_known = ttr_symbol_get(t, thread_of(t, tid), address, 200, &symbol);
+    assert_int_equal(is_known, *module || *name);
+    assert_string_equal(ttr_text_get(t, symbol.module).p, module);
+    assert_string_equal(ttr_text_get(t, symbol.name).p, name);
+}
+
+static void addresses_are_in_files_kernel_and_runtimes_also_of_children(void **state)
+{
+    (void)state;
+    struct hexa hexa;
+    ttr_batch batch;
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = open_vector(t, &hexa);
+    while (ttr_read(reader, &batch, NULL) == TTR_OK)
+        ;
+    check_symbol(t, 20, 0x500010, "b", "");
+    check_symbol(t, 30, 0x500010, "b", "");
+    check_symbol(t, 30, 0xffffffff81000010, "[kernel.kallsyms]", "");
+    check_symbol(t, 20, 0xffffffffc0000010, "", "bpf_prog");
+    check_symbol(t, 20, 0x7f0000000010, "perf-20.map", "");
+    check_symbol(t, 20, 0x600010, "", "");
+    ttr_close(reader);
+    ttr_free(t);
+    hexa_free(&hexa);
+}
+
+static void profiles_ask_for_functions_by_file_build_id_and_place(void **state)
+{
+    (void)state;
+    struct hexa hexa;
+    struct asked asked = {.address = 0};
+    const ttr_profile_frame *frame;
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = open_vector(t, &hexa);
+    const ttr_profile_options options = {.size = sizeof options, .flags = TTR_PROFILE_MERGED, .locate = keep, .locate_own = &asked};
+    ttr_profile *profile = ttr_profile_new(t, reader, &options, NULL);
+    assert_non_null(profile);
+    assert_int_equal(ttr_profile_frames(profile, &frame), 1);
+    assert_string_equal(ttr_text_get(t, frame[0].name).p, "b!f");
+    assert_string_equal(asked.path, "/bin/b");
+    assert_int_equal(asked.build_id_n, 4);
+    assert_int_equal(asked.address, 0x1010);
+    ttr_profile_free(profile);
+    ttr_close(reader);
+    ttr_free(t);
+    hexa_free(&hexa);
+}
+
+static void folders_are_one_trace_in_order_of_time(void **state)
+{
+    (void)state;
+    vectors_files_read_as_written(FOLDER, "", "perf", "data");
+    vectors_files_read_without_memory(FOLDER, "", "perf", "data");
+    vectors_files_read_when_changed(FOLDER, "", "perf", "data", 200);
+    vectors_files_refused_when_strict(FOLDER, "", "perf", "data");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(addresses_are_in_files_kernel_and_runtimes_also_of_children),
+        cmocka_unit_test(profiles_ask_for_functions_by_file_build_id_and_place),
+        cmocka_unit_test(folders_are_one_trace_in_order_of_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
