@@ -42,7 +42,8 @@ enum tracepoint_role {
     TRACEPOINT_PLAIN,
     TRACEPOINT_SWITCH, /* sched_switch */
     TRACEPOINT_WAKE,   /* sched_wakeup, sched_wakeup_new */
-    TRACEPOINT_NAMES   /* names a thread: sched_process_fork, task_newtask, task_rename */
+    TRACEPOINT_NAMES,  /* names a thread: sched_process_fork, task_newtask, task_rename */
+    TRACEPOINT_BPRINT  /* ftrace:bprint, whose print format is in the record */
 };
 
 /* Fields that a role reads: NULL = the kind has none such. */
@@ -51,9 +52,17 @@ struct tracepoint_roles {
     const struct tracepoint_field *state, *cpu;
 };
 
+/* What the print format tells of a field. */
+struct tracepoint_look {
+    const struct tracepoint_table *table; /* names of its values; NULL = none */
+    bool is_flags;                        /* of its bits */
+    uint8_t base;                         /* it is shown in, 0 = not told */
+};
+
 /* What is made when the first event of a kind comes; NULL before. */
 struct tracepoint_lazy {
     const struct tracepoint_program *program; /* the print format, compiled */
+    const struct tracepoint_look *look;       /* of each field */
 };
 
 struct tracepoint {
@@ -152,6 +161,7 @@ TTR_MUST bool tracepoint_take_role(const struct tracepoint *tp, struct tracepoin
 struct tracepoint_symbol {
     uint64_t address;
     ttr_text name;
+    const struct tracepoint_program *program; /* of a printk format that was asked for */
 };
 
 /* Texts by addresses, in order of these. */

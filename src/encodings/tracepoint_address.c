@@ -20,9 +20,8 @@ static void add_number(struct buffer *to, uint64_t x)
 
 /* --- Code --- */
 
-static void put_function(const struct tracepoint_run *run, const struct tracepoint_item *item)
+void tracepoint_put_function(const struct tracepoint_run *run, uint64_t address, bool has_place)
 {
-    uint64_t address = tracepoint_value(run, item->node);
     const struct tracepoint_symbols *kernel = &run->tp->all->names.kernel;
     const struct tracepoint_symbol *symbol = tracepoint_symbol_at(kernel, address);
     bool is_last = symbol && symbol == &kernel->symbol[kernel->n - 1];
@@ -32,7 +31,7 @@ static void put_function(const struct tracepoint_run *run, const struct tracepoi
         return;
     }
     buffer_add(run->to, symbol->name.p, symbol->name.n);
-    if (item->conversion != 'F' && item->conversion != 'S')
+    if (!has_place)
         return;
     add_text(run->to, "+0x");
     tracepoint_put_hex(run->to, address - symbol->address, 1);
@@ -261,11 +260,16 @@ static void put_bit_list(const struct tracepoint_run *run, const struct tracepoi
 
 void tracepoint_put_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item, int star)
 {
+    const struct tracepoint_node *node = &run->program->node[item->node];
+    if (node->op == OP_ARGUMENT && node->value < run->arguments_n && run->argument[node->value].is_text) {
+        buffer_add(run->to, run->argument[node->value].text.p, run->argument[node->value].text.n);
+        return;
+    }
     switch (item->conversion) {
     case 'S':
     case 's':
     case 'F':
-    case 'f': put_function(run, item); break;
+    case 'f': tracepoint_put_function(run, tracepoint_value(run, item->node), item->conversion == 'S' || item->conversion == 'F'); break;
     case 'M':
     case 'm': put_mac(run, item); break;
     case 'I':

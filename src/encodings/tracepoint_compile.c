@@ -13,6 +13,8 @@ struct compiling {
     uint32_t arguments_n, arguments_capacity, next;
     struct tracepoint_item *item;
     uint32_t items_n, items_capacity;
+    char *text;         /* room for what is left of the format */
+    bool has_own_arguments; /* the record holds them */
 };
 
 static bool complain(struct compiling *compiling, const char *why)
@@ -76,6 +78,11 @@ static bool take_arguments(struct compiling *compiling)
 
 static bool next_argument(struct compiling *compiling, uint32_t *node)
 {
+    if (compiling->has_own_arguments) {
+        *node = tracepoint_add_node(&compiling->parser, &(struct tracepoint_node){.op = OP_ARGUMENT, .peer = PEER_ATOM, .value = compiling->next++,
+                                                                                  .a = NODE_NONE, .b = NODE_NONE, .c = NODE_NONE});
+        return *node != NODE_NONE;
+    }
     if (compiling->next == compiling->arguments_n)
         return complain(compiling, "a conversion without an argument");
     *node = compiling->argument[compiling->next++];
@@ -88,10 +95,8 @@ static bool next_argument(struct compiling *compiling, uint32_t *node)
 static bool take_text(struct compiling *compiling, size_t *at)
 {
     ttr_text format = compiling->format;
-    char *text = arena_take(compiling->parser.arena, format.n - *at + 1);
+    char *text = compiling->text;
     size_t n = 0, i = *at;
-    if (!text)
-        return complain_memory(compiling);
     for (; i < format.n; i++) {
         char c = format.p[i];
         bool has_more = i + 1 < format.n;
@@ -106,6 +111,7 @@ static bool take_text(struct compiling *compiling, size_t *at)
         text[n++] = c;
     }
     *at = i;
+    compiling->text += n;
     return n == 0 || add_item(compiling, &(struct tracepoint_item){.kind = ITEM_TEXT, .text = {text, n}, .node = NODE_NONE, .star = NODE_NONE});
 }
 
@@ -208,6 +214,7 @@ static bool take_conversion(struct compiling *compiling, size_t *at)
         return false;
     item.conversion = c == 'i' ? 'd' : c;
     item.bytes = number_bytes(conversion.longs);
+    item.longs = (int8_t)conversion.longs;
     item.is_plain = !item.is_left && !item.has_zeros && !item.has_prefix && !item.has_sign && !item.has_blank && !item.has_star &&
                     item.width < 0 && item.precision < 0;
     if (strchr("duxXo", item.conversion)) {
@@ -227,6 +234,9 @@ static bool take_conversion(struct compiling *compiling, size_t *at)
 
 static bool take_format(struct compiling *compiling)
 {
+    compiling->text = arena_take(compiling->parser.arena, compiling->format.n + 1);
+    if (!compiling->text)
+        return complain_memory(compiling);
     for (size_t at = 0; at < compiling->format.n;) {
         bool is_conversion = compiling->format.p[at] == '%' && (at + 1 == compiling->format.n || compiling->format.p[at + 1] != '%');
         bool is_fine = is_conversion ? take_conversion(compiling, &at) : take_text(compiling, &at);
@@ -236,15 +246,25 @@ static bool take_format(struct compiling *compiling)
     return true;
 }
 
+static const struct tracepoint_program *finish(struct compiling *compiling, bool is_fine)
+{
+    struct tracepoint_program *program = arena_take(compiling->parser.arena, sizeof *program);
+    if (!program || compiling->parser.is_out_of_memory || compiling->parser.lexer.is_out_of_memory)
+        return NULL;
+    *program = (struct tracepoint_program){.item = compiling->item, .items_n = is_fine ? compiling->items_n : 0,
+                                           .node = compiling->parser.nodes.node, .nodes_n = compiling->parser.nodes.n,
+                                           .why = compiling->parser.why, .what = compiling->parser.what};
+    return program;
+}
+
 const struct tracepoint_program *tracepoint_compile(const struct tracepoint *tp, struct arena *arena)
 {
     struct compiling compiling = {.parser = {.tp = tp, .arena = arena, .lexer = {.arena = arena, .rest = tp->print}, .what = {"", 0}}};
-    struct tracepoint_program *program = arena_take(arena, sizeof *program);
-    bool is_fine = program && take_arguments(&compiling) && take_format(&compiling);
-    if (!program || compiling.parser.is_out_of_memory || compiling.parser.lexer.is_out_of_memory)
-        return NULL;
-    *program = (struct tracepoint_program){.item = compiling.item, .items_n = is_fine ? compiling.items_n : 0,
-                                           .node = compiling.parser.nodes.node, .nodes_n = compiling.parser.nodes.n,
-                                           .why = compiling.parser.why, .what = compiling.parser.what};
-    return program;
+    return finish(&compiling, take_arguments(&compiling) && take_format(&compiling));
+}
+
+const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint *tp, struct arena *arena, ttr_text format)
+{
+    struct compiling compiling = {.parser = {.tp = tp, .arena = arena, .what = {"", 0}}, .format = format, .has_own_arguments = true};
+    return finish(&compiling, take_format(&compiling));
 }

@@ -1,10 +1,12 @@
 /* The fields of an event, straight from its record: what the container knows, then the event's own in the order of the format.  The fields
  * that every event has (common_type, ...) are its header, given where asked for.
  * Where a record is shorter than its format says, the fields that are whole are given; where a place lies outside of it, null. */
-#include "encodings/tracepoint.h"
+#include "encodings/tracepoint_print.h"
 
 struct walk {
     struct tracepoint_raw raw;
+    const struct tracepoint_look *look; /* of each field; NULL = nothing is told */
+    const struct tracepoint_look *last; /* of the field given last */
     const uint8_t *at;  /* the next element */
     uint32_t left;      /* of them */
     uint32_t next, end; /* fields of the table */
@@ -23,7 +25,7 @@ static void begin(ttr_fields *fields)
     struct walk *walk = (struct walk *)fields->state;
     *walk = (struct walk){.raw = spec->container->raw(spec->own, fields->event), .next = tp->common_n, .end = tp->fields_n,
                           .extra = spec->container->extra ? 0 : UINT32_MAX, .group = TTR_GROUP_PAYLOAD,
-                          .is_big_endian = spec->is_big_endian};
+                          .is_big_endian = spec->is_big_endian, .look = tp->lazy ? tp->lazy->look : NULL};
 }
 
 static void begin_group(ttr_fields *fields, ttr_group group)
@@ -70,7 +72,7 @@ static void give_array(struct walk *walk, const struct tracepoint_field *from, t
     value->count = walk->left;
 }
 
-static void give_field(struct walk *walk, const struct tracepoint_field *from, ttr_field *field)
+static void give_field(struct walk *walk, const struct tracepoint_field *from, const struct tracepoint_look *look, ttr_field *field)
 {
     const uint8_t *p;
     size_t n;
@@ -80,6 +82,9 @@ static void give_field(struct walk *walk, const struct tracepoint_field *from, t
     field->group = walk->group;
     if (from->shape <= TRACEPOINT_POINTER && from->size <= walk->raw.n && from->offset <= walk->raw.n - from->size) {
         give_number(&field->value, from->shape, tracepoint_load(walk->raw.p + from->offset, from->size, walk->is_big_endian), from->size);
+        if (look && (look->table || look->base))
+            tracepoint_look_at(look, &field->value);
+        walk->last = look;
         return;
     }
     if (!tracepoint_bytes(from, walk->is_big_endian, walk->raw, &p, &n))
@@ -136,7 +141,8 @@ static bool next(ttr_fields *fields, ttr_field *field)
         return true;
     }
     if (walk->next < walk->end && is_there(walk, &tp->field[walk->next])) {
-        give_field(walk, &tp->field[walk->next++], field);
+        give_field(walk, &tp->field[walk->next], walk->look ? &walk->look[walk->next] : NULL, field);
+        walk->next++;
         return true;
     }
     bool is_bare = tp->is_broken && walk->group == TTR_GROUP_PAYLOAD && walk->next == tp->common_n;
@@ -147,9 +153,18 @@ static bool next(ttr_fields *fields, ttr_field *field)
 static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     uint32_t n = 0;
-    while (n < room && next(fields, &field[n]))
-        n++;
+    while (n < room && next(fields, &field[n])) {
+        const ttr_value *value = &field[n++].value;
+        if (value->count > 1 && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS))
+            break;
+    }
     return n;
+}
+
+static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *text)
+{
+    const struct walk *walk = (const struct walk *)fields->state;
+    return walk->last && walk->last->table && tracepoint_look_label(walk->last, value, i, text);
 }
 
 static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
@@ -160,4 +175,4 @@ static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addres
 }
 
 const struct field_ops tracepoint_field_ops = {
-    .begin = begin, .next = next, .take = take, .begin_group = begin_group, .frames = frames};
+    .begin = begin, .next = next, .take = take, .begin_group = begin_group, .label = label, .frames = frames};

@@ -38,33 +38,51 @@ static size_t quoted(ttr_text text, char quote)
     return SIZE_MAX;
 }
 
+/* Goes behind one piece in quotes, and the blanks there; false where it has no end. */
+static bool take_piece(ttr_text *rest, char quote, ttr_text *piece)
+{
+    (void)take(rest, 1);
+    size_t n = quoted(*rest, quote);
+    if (n == SIZE_MAX)
+        return false;
+    *piece = take(rest, n);
+    (void)take(rest, 1);
+    skip_blanks(rest);
+    return true;
+}
+
+static bool follows(ttr_text rest, char quote)
+{
+    return quote == '"' && rest.n && *rest.p == '"';
+}
+
 static void take_quoted(struct tracepoint_lexer *lexer, char quote)
 {
-    lexer->word = quote == '"' ? WORD_TEXT : WORD_CHAR;
+    ttr_text rest = lexer->rest, piece;
+    size_t n = 0, pieces = 0;
+    lexer->word = WORD_ERROR;
     lexer->text = (ttr_text){"", 0};
     do {
-        (void)take(&lexer->rest, 1);
-        size_t n = quoted(lexer->rest, quote);
-        if (n == SIZE_MAX) {
-            lexer->word = WORD_ERROR;
+        if (!take_piece(&rest, quote, &piece))
             return;
-        }
-        ttr_text part = take(&lexer->rest, n);
-        (void)take(&lexer->rest, 1);
-        if (lexer->text.n) {
-            char *both = arena_take(lexer->arena, lexer->text.n + n);
-            if (!both) {
-                lexer->is_out_of_memory = true;
-                lexer->word = WORD_ERROR;
-                return;
-            }
-            memcpy(both, lexer->text.p, lexer->text.n);
-            memcpy(both + lexer->text.n, part.p, n);
-            part = (ttr_text){both, lexer->text.n + n};
-        }
-        lexer->text = part;
-        skip_blanks(&lexer->rest);
-    } while (quote == '"' && lexer->rest.n && *lexer->rest.p == '"');
+        n += piece.n;
+        pieces++;
+    } while (follows(rest, quote));
+    lexer->text = piece;
+    char *all = pieces > 1 ? arena_take(lexer->arena, n + 1) : NULL;
+    if (pieces > 1 && !all) {
+        lexer->is_out_of_memory = true;
+        return;
+    }
+    n = 0;
+    for (size_t i = 0; i < pieces && take_piece(&lexer->rest, quote, &piece); i++) {
+        if (all)
+            memcpy(all + n, piece.p, piece.n);
+        n += piece.n;
+    }
+    if (all)
+        lexer->text = (ttr_text){all, n};
+    lexer->word = quote == '"' ? WORD_TEXT : WORD_CHAR;
 }
 
 static size_t sign_length(ttr_text text)

@@ -68,7 +68,7 @@ static bool add_symbol(struct tracepoints *all, struct tracepoint_symbols *symbo
     char *copy = arena_copy(&all->arena, name.p, name.n);
     if (!copy || !alloc_reserve(all->alloc, (void **)&symbols->symbol, &symbols->capacity, symbols->n + 1, sizeof *symbols->symbol))
         return false;
-    symbols->symbol[symbols->n++] = (struct tracepoint_symbol){.address = address, .name = {copy, name.n}};
+    symbols->symbol[symbols->n++] = (struct tracepoint_symbol){.address = address, .name = {copy, name.n}, .program = NULL};
     return true;
 }
 

@@ -13,6 +13,8 @@
  *   tracepoint_value.c    nodes over a record: numbers
  *   tracepoint_text.c     nodes over a record: texts; conversions
  *   tracepoint_address.c  %pI4, %pM, %pU, %ph and their like
+ *   tracepoint_labels.c   what a print format tells of the fields: names of values
+ *   tracepoint_bprint.c   trace_printk, whose format the record refers to
  *
  * Ownership: programs live in the arena of the kind.  Thread rule: compiled ones are constant. */
 #ifndef TRACETTA_ENCODINGS_TRACEPOINT_PRINT_H
@@ -22,6 +24,8 @@
 
 #define TRACEPOINT_DEPTH_MAX 64u   /* of an expression */
 #define TRACEPOINT_NODES_MAX 4096u /* of a print format */
+#define TRACEPOINT_TEXT_MAX ((size_t)1 << 20) /* of an event; more is left out */
+#define TRACEPOINT_ARGUMENTS_MAX 64u /* of trace_printk */
 
 /* --- Words --- */
 
@@ -70,7 +74,9 @@ enum tracepoint_op {
     OP_HEX_TEXT,   /* the same without blanks */
     OP_NUMBERS,    /* b numbers of c bytes of a */
     OP_BITS,       /* the mask `field` as hexadecimal digits */
-    OP_CPUS        /* the mask `field` as a list */
+    OP_CPUS,       /* the mask `field` as a list */
+    /* either */
+    OP_ARGUMENT    /* the `value`-th of those that the record holds */
 };
 
 /* Names of values, as __print_symbolic and __print_flags have them. */
@@ -153,6 +159,7 @@ struct tracepoint_item {
     char order;            /* of the bytes of an address: h n l b, 0 = none */
     bool has_port, is_short; /* of addresses */
     int8_t bytes;          /* of the number */
+    int8_t longs;          /* how many l's it has, h's counting down */
     bool is_left, has_zeros, has_prefix, has_sign, has_blank;
     bool is_plain;         /* none of these, neither width nor precision */
     bool has_star, star_is_precision; /* `star` is the width, or precision */
@@ -173,7 +180,26 @@ struct tracepoint_program {
 /* Compiles the print format of a kind; NULL when memory is out. */
 TTR_MUST const struct tracepoint_program *tracepoint_compile(const struct tracepoint *tp, struct arena *arena);
 
+/* Compiles a format whose arguments are in the record, in order; NULL when memory is out. */
+TTR_MUST const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint *tp, struct arena *arena, ttr_text format);
+
+/* --- What is told of fields --- */
+
+/* A look for each field of the kind; NULL when memory is out. */
+TTR_MUST const struct tracepoint_look *tracepoint_find_looks(const struct tracepoint *tp, const struct tracepoint_program *program,
+                                                             struct arena *arena);
+
+/* Gives a number its base and names, and the i-th of these. */
+void tracepoint_look_at(const struct tracepoint_look *look, ttr_value *value);
+bool tracepoint_look_label(const struct tracepoint_look *look, const ttr_value *value, uint32_t i, ttr_text *label);
+
 /* --- Running --- */
+
+struct tracepoint_argument {
+    uint64_t value;
+    ttr_text text;
+    bool is_text;
+};
 
 struct tracepoint_run {
     const struct tracepoint *tp;
@@ -181,7 +207,23 @@ struct tracepoint_run {
     struct tracepoint_raw raw;
     bool is_big_endian;
     struct buffer *to;
+    const struct tracepoint_argument *argument; /* of trace_printk */
+    uint32_t arguments_n;
 };
+
+/* Runs all items of the program. */
+void tracepoint_run_items(const struct tracepoint_run *run);
+
+/* --- trace_printk --- */
+
+/* Whether the kind is that of trace_printk. */
+bool tracepoint_is_bprint(const struct tracepoint *tp);
+
+/* Makes what a record of it needs; false when memory is out. */
+TTR_MUST bool tracepoint_prepare_bprint(const struct tracepoint *tp, struct tracepoint_raw raw);
+
+/* Appends its text. */
+void tracepoint_put_bprint(const struct tracepoint *tp, struct tracepoint_raw raw, struct buffer *to);
 
 uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t node);
 
@@ -194,6 +236,9 @@ void tracepoint_put_string(const struct tracepoint_run *run, const struct tracep
 /* Appends a number, a text or a character by a conversion. */
 void tracepoint_put_number(struct buffer *to, const struct tracepoint_item *item, uint64_t x, int star);
 void tracepoint_put_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text, int star);
+
+/* Appends the name of the function at an address, and the place in it where that is wanted. */
+void tracepoint_put_function(const struct tracepoint_run *run, uint64_t address, bool has_place);
 
 /* Appends what %p and its kin print. */
 void tracepoint_put_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item, int star);

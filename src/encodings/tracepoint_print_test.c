@@ -327,6 +327,80 @@ static void expressions_are_as_deep_as_is_allowed_and_no_deeper(void **state)
     end(&scene);
 }
 
+#define BPRINT "name: bprint\nID: 6\nformat:\n\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"                        \
+    "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"           \
+    "\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n\nprint fmt: \"%ps: %s\", (void *)REC->ip, REC->fmt\n"
+#define BPRINT_HEAD "0600000000000000 8077665544332211 "
+
+/* Prints a record of trace_printk; "" when memory is out. */
+static const char *print_trace_printk(struct scene *scene, const char *hex)
+{
+    static uint8_t bytes[256];
+    const char *why;
+    size_t n = support_hex(bytes, sizeof bytes, hex);
+    ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n};
+    buffer_clear(&scene->text);
+    if (!tracepoint_take(scene->all, tracepoints_find(scene->all, 6), (struct tracepoint_raw){bytes, n}, &event, &why) ||
+        !tracepoint_print(scene->t, &event, &scene->text))
+        return "";
+    buffer_add_byte(&scene->text, 0);
+    return scene->text.failed ? "" : (const char *)scene->text.bytes;
+}
+
+static bool begin_printk(struct scene *scene, const struct alloc *alloc)
+{
+    return begin(scene, alloc) && tracepoints_add(scene->all, text("ftrace"), text(BPRINT), NULL) == TTR_OK &&
+           tracepoints_kallsyms(scene->all, text("1122334455667780 t near\n2000000000000000 t far\n")) &&
+           tracepoints_printk(scene->all, text("0x1000 : \"a=%d s=%s b=%llx\\n\"\n0x2000 : \"[%*d] %ld %pS %pM|%c%%\"\n0x3000 : \"%q\"\n"));
+}
+
+static void trace_printk_is_printed_by_the_format_its_record_refers_to(void **state)
+{
+    struct scene scene;
+    (void)state;
+    assert_true(begin_printk(&scene, alloc_default()));
+    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0010000000000000 feffffff 68656c6c6f00 0000 8877665544332211"),
+                        "near: a=-2 s=hello b=1122334455667788\n");
+    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0020000000000000 05000000 2a000000 ffffffffffffffff 9077665544332211 61623a00 41000000"),
+                        "near: [   42] -1 near+0x10 ab:|A%");
+    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0010000000000000 01000000 6869"), "near: a=1 s=hi b=0\n");
+    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0020000000000000"), "near: [0] 0 0x0 ARG TYPE NOT FIELD BUT 1|%");
+    end(&scene);
+}
+
+static void trace_printk_without_its_format_says_so(void **state)
+{
+    struct scene scene;
+    (void)state;
+    assert_true(begin_printk(&scene, alloc_default()));
+    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0040000000000000 01000000"), "near: (NO FORMAT FOUND at 4000)\n");
+    assert_string_equal(print_trace_printk(&scene, BPRINT_HEAD "0030000000000000 01000000"), "near: (NO FORMAT FOUND at 3000)\n");
+    end(&scene);
+}
+
+static void texts_of_events_have_a_limit(void **state)
+{
+    static char format[66000];
+    static const char *const piece = "%1024d";
+    struct scene scene;
+    const char *why;
+    uint8_t bytes[8] = {5};
+    size_t n = (size_t)snprintf(format, sizeof format, "name: it\nID: 5\nformat:\n\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\nprint fmt: \"");
+    (void)state;
+    for (unsigned i = 0; i < 2000; i++)
+        n += (size_t)snprintf(format + n, sizeof format - n, "%s", piece);
+    n += (size_t)snprintf(format + n, sizeof format - n, "\"");
+    for (unsigned i = 0; i < 2000; i++)
+        n += (size_t)snprintf(format + n, sizeof format - n, ",1");
+    assert_true(begin(&scene, alloc_default()));
+    assert_int_equal(tracepoints_add(scene.all, text("sys"), (ttr_text){format, n}, NULL), TTR_OK);
+    ttr_event event = {.payload = bytes, .payload_size = sizeof bytes};
+    assert_true(tracepoint_take(scene.all, tracepoints_find(scene.all, 5), (struct tracepoint_raw){bytes, sizeof bytes}, &event, &why));
+    assert_true(tracepoint_print(scene.t, &event, &scene.text));
+    assert_in_range(scene.text.n, TRACEPOINT_TEXT_MAX, TRACEPOINT_TEXT_MAX + 1024);
+    end(&scene);
+}
+
 static bool print_with(const struct alloc *alloc)
 {
     struct scene scene;
@@ -337,10 +411,19 @@ static bool print_with(const struct alloc *alloc)
     return is_fine;
 }
 
+static bool print_printk_with(const struct alloc *alloc)
+{
+    struct scene scene;
+    bool is_fine = begin_printk(&scene, alloc) && strcmp(print_trace_printk(&scene, BPRINT_HEAD "0010000000000000 01000000 6869"), "near: a=1 s=hi b=0\n") == 0;
+    end(&scene);
+    return is_fine;
+}
+
 static void failing_memory_is_told(void **state)
 {
     (void)state;
     support_fail_each(print_with);
+    support_fail_each(print_printk_with);
 }
 
 int main(void)
@@ -355,6 +438,9 @@ int main(void)
         cmocka_unit_test(socket_addresses_of_both_families_are_printed),
         cmocka_unit_test(what_cannot_be_evaluated_is_printed_field_by_field),
         cmocka_unit_test(expressions_are_as_deep_as_is_allowed_and_no_deeper),
+        cmocka_unit_test(trace_printk_is_printed_by_the_format_its_record_refers_to),
+        cmocka_unit_test(trace_printk_without_its_format_says_so),
+        cmocka_unit_test(texts_of_events_have_a_limit),
         cmocka_unit_test(failing_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

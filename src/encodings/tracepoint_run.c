@@ -14,11 +14,18 @@ static void put_item(const struct tracepoint_run *run, const struct tracepoint_i
     case ITEM_STRING: tracepoint_put_string(run, item, item->node, star); break;
     case ITEM_CHARACTER: {
         char c = (char)tracepoint_value(run, item->node);
-        tracepoint_put_padded(run->to, item, (ttr_text){&c, 1}, star);
+        tracepoint_put_padded(run->to, item, (ttr_text){&c, c != 0}, star); /* a text with a zero is none */
         break;
     }
     default: tracepoint_put_pointer(run, item, star);
     }
+}
+
+void tracepoint_run_items(const struct tracepoint_run *run)
+{
+    size_t before = run->to->n;
+    for (uint32_t i = 0; i < run->program->items_n && run->to->n - before < TRACEPOINT_TEXT_MAX; i++)
+        put_item(run, &run->program->item[i]);
 }
 
 /* --- Fields by name --- */
@@ -79,7 +86,8 @@ static void put_number(const struct tracepoint_run *run, const struct tracepoint
 static void put_fields(const struct tracepoint_run *run)
 {
     const struct tracepoint *tp = run->tp;
-    for (uint32_t i = tp->common_n; i < tp->fields_n; i++) {
+    size_t before = run->to->n;
+    for (uint32_t i = tp->common_n; i < tp->fields_n && run->to->n - before < TRACEPOINT_TEXT_MAX; i++) {
         buffer_add_byte(run->to, ' ');
         buffer_add(run->to, tp->field[i].name.p, tp->field[i].name.n);
         buffer_add_byte(run->to, '=');
@@ -93,8 +101,7 @@ static void put_fields(const struct tracepoint_run *run)
 static void put_event(const struct tracepoint *tp, const struct tracepoint_program *program, struct tracepoint_raw raw, struct buffer *to)
 {
     const struct tracepoint_run run = {.tp = tp, .program = program, .raw = raw, .is_big_endian = tp->all->spec.is_big_endian, .to = to};
-    for (uint32_t i = 0; i < program->items_n; i++)
-        put_item(&run, &program->item[i]);
+    tracepoint_run_items(&run);
     if (!program->why)
         return;
     buffer_add_text(to, "[FAILED TO PARSE]");
@@ -107,7 +114,11 @@ bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to)
     if (!tp || !tp->lazy || !tp->lazy->program)
         return false;
     const struct tracepoints_spec *spec = &tp->all->spec;
-    put_event(tp, tp->lazy->program, spec->container->raw(spec->own, event), to);
+    struct tracepoint_raw raw = spec->container->raw(spec->own, event);
+    if (tp->role == TRACEPOINT_BPRINT)
+        tracepoint_put_bprint(tp, raw, to);
+    else
+        put_event(tp, tp->lazy->program, raw, to);
     return true;
 }
 

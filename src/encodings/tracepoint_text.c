@@ -326,6 +326,10 @@ void tracepoint_put_string(const struct tracepoint_run *run, const struct tracep
     case OP_NUMBERS: put_numbers(run, node); break;
     case OP_BITS:
     case OP_CPUS: put_mask(run, item, node, star); break;
+    case OP_ARGUMENT:
+        if (node->value < run->arguments_n)
+            tracepoint_put_padded(run->to, item, run->argument[node->value].text, star);
+        break;
     case OP_CHOOSE: tracepoint_put_string(run, item, tracepoint_value(run, node->a) ? node->b : node->c, star); break;
     default: break;
     }

@@ -84,6 +84,7 @@ uint64_t tracepoint_value(const struct tracepoint_run *run, uint32_t index)
     case OP_ELEMENT: return element_of(run, node);
     case OP_WHOLE: return whole_of(run, node->field);
     case OP_TEXT: return node->value;
+    case OP_ARGUMENT: return node->value < run->arguments_n ? run->argument[node->value].value : 0;
     default:
         if (node->op >= OP_STRING)
             return 0;

@@ -147,10 +147,12 @@ static bool register_kind(struct tracepoints *all, struct tracepoint *tp)
     if (!lazy || !name_all(all, tp) || !alloc_reserve(all->alloc, (void **)&all->kind, &all->kinds_capacity, all->kinds_n + 1, sizeof *all->kind) ||
         !add_schema(all, tp))
         return false;
-    *lazy = (struct tracepoint_lazy){.program = NULL};
+    *lazy = (struct tracepoint_lazy){.program = NULL, .look = NULL};
     tp->lazy = lazy;
     all->kind[all->kinds_n++] = tp;
     tracepoint_find_role(tp);
+    if (tracepoint_is_bprint(tp))
+        tp->role = TRACEPOINT_BPRINT;
     if (!find_header(all, tp))
         return false;
     if (!all->type || !all->pid) {
@@ -236,10 +238,11 @@ bool tracepoint_common(const struct tracepoints *all, struct tracepoint_raw raw,
 
 bool tracepoint_prepare(const struct tracepoint *tp)
 {
-    if (!tp->lazy || tp->lazy->program || tp->is_broken)
+    if (!tp->lazy || tp->lazy->look || tp->is_broken)
         return true;
     tp->lazy->program = tracepoint_compile(tp, &tp->all->arena);
-    return tp->lazy->program != NULL;
+    tp->lazy->look = tp->lazy->program ? tracepoint_find_looks(tp, tp->lazy->program, &tp->all->arena) : NULL;
+    return tp->lazy->look != NULL;
 }
 
 /* Whether what places point at is in the record. */
@@ -256,7 +259,7 @@ static bool places_are_inside(const struct tracepoint *tp, struct tracepoint_raw
 bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp, struct tracepoint_raw raw, ttr_event *event, const char **why)
 {
     *why = NULL;
-    if (tp && tp->lazy && !tp->lazy->program && !tracepoint_prepare(tp))
+    if (tp && tp->lazy && !tp->lazy->look && !tracepoint_prepare(tp))
         return false;
     if (tp && tp->header)
         return event_header_take(tp->header, (struct event_header_raw){raw.p, raw.n}, event, why);
@@ -274,6 +277,8 @@ bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp, struc
         *why = "a field of the record lies outside of it";
     if (*why)
         event->flags |= TTR_EVENT_PARTIAL;
+    if (tp->role == TRACEPOINT_BPRINT)
+        return tracepoint_prepare_bprint(tp, raw);
     if (tp->role == TRACEPOINT_PLAIN || raw.n < tp->fixed_bytes)
         return true;
     return tracepoint_take_role(tp, raw, event);

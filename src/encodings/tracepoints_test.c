@@ -326,6 +326,36 @@ static void a_wake_up_tells_who_woke_whom_where(void **state)
     end(&scene);
 }
 
+static void print_formats_tell_names_of_values_and_bases(void **state)
+{
+    static const char format[] = "name: it\nID: 5\nformat:\n" HEAD FIELD("u8 a", 8, 1, 0) FIELD("int b", 9, 4, 1) FIELD("u16 c", 13, 2, 0) FIELD("u32 d", 15, 4, 0)
+        "\nprint fmt: \"%s %s %x %s %o\", __print_symbolic(REC->a, { 1, \"one\" }, { 2, \"two\" }, { 2, \"deux\" }), "
+        "__print_symbolic((int)REC->b, { -5, \"EIO\" }), REC->c, __print_flags(REC->d & 0xff, \"|\", { 1, \"R\" }, { 2, \"W\" }, { 3, \"RW\" }), REC->c\n";
+    struct scene scene;
+    ttr_fields fields;
+    ttr_field field[8];
+    ttr_text label;
+    (void)state;
+    begin(&scene, format);
+    assert_string_equal(show(&scene, HEX_HEAD "02 fbffffff 2a00 03000000"),
+                        "\"a\":{\"value\":2,\"label\":\"two\",\"labels\":[\"two\",\"deux\"]},\"b\":{\"value\":-5,\"label\":\"EIO\"},\"c\":42,"
+                        "\"d\":{\"value\":3,\"labels\":[\"R\",\"W\",\"RW\"]}");
+    assert_string_equal(show(&scene, HEX_HEAD "09 00000000 2a00 04000000"),
+                        "\"a\":{\"value\":9},\"b\":{\"value\":0},\"c\":42,\"d\":{\"value\":4,\"labels\":[]}");
+    (void)show(&scene, HEX_HEAD "02 fbffffff 2a00 01000000");
+    ttr_fields_begin(scene.t, &scene.event, &fields);
+    assert_int_equal(ttr_fields_take(&fields, field, 8), 1); /* several names end it */
+    assert_true(ttr_fields_label(&fields, &field[0].value, 1, &label));
+    assert_memory_equal(label.p, "deux", 4);
+    assert_false(ttr_fields_label(&fields, &field[0].value, 2, &label));
+    assert_int_equal(ttr_fields_take(&fields, field, 8), 3);
+    assert_int_equal(field[0].value.hint, TTR_HINT_ENUM);
+    assert_int_equal(field[1].value.base, 16);
+    assert_int_equal(field[2].value.hint, TTR_HINT_FLAGS);
+    assert_int_equal(field[2].value.count, 1);
+    end(&scene);
+}
+
 static void numbers_and_places_of_the_kernel_have_names(void **state)
 {
     struct scene scene;
@@ -416,6 +446,7 @@ int main(void)
         cmocka_unit_test(a_format_of_a_number_that_is_there_replaces_it),
         cmocka_unit_test(a_switch_goes_from_the_thread_it_happened_on_to_the_next),
         cmocka_unit_test(a_wake_up_tells_who_woke_whom_where),
+        cmocka_unit_test(print_formats_tell_names_of_values_and_bases),
         cmocka_unit_test(numbers_and_places_of_the_kernel_have_names),
         cmocka_unit_test(failing_memory_is_told),
         cmocka_unit_test(all_formats_of_a_real_kernel_are_understood),

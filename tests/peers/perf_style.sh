@@ -1,6 +1,7 @@
 #!/bin/bash
 # `cat --style=perf` of recorded perf.data: the lines that perf script printed when they were recorded, to the byte, but for names of code: perf had the
 # running kernel and the binaries to look into.
+# `--style=trace-cmd` of recorded trace.dat: the lines of trace-cmd report, to the byte.
 # usage: perf_style.sh TRACETTA SOURCE_ROOT; TTR_CORPUS names the folder of recorded traces.
 tracetta=$1 root=$2
 corpus=${TTR_CORPUS:-$root/../shared/corpus}/eventheader
@@ -24,6 +25,15 @@ for text in "$corpus"/{made-here,eventheader-vm}/*.perfscript.txt.gz; do
     else
         echo "not ok $count - $(basename "$trace"): lines are those of perf script"
         diff <("$tracetta" cat --quiet --style=perf "$trace" | plain) <(zcat "$text" | plain) | head -4 | sed 's/^/# /'
+    fi
+done
+for text in "$corpus"/{tracecmd-vm,eventheader-vm,lisa,trappy}/*.report.txt.gz; do
+    trace=${text%.report.txt.gz}
+    count=$((count + 1))
+    if cmp -s <("$tracetta" cat --quiet --style=trace-cmd "$trace") <(zcat "$text" | grep -v '^cpus='); then
+        echo "ok $count - $(basename "$trace"): $(zcat "$text" | wc -l) lines are those of trace-cmd report"
+    else
+        echo "not ok $count - $(basename "$trace"): lines are those of trace-cmd report"
     fi
 done
 echo "1..$count"

@@ -11,7 +11,7 @@
 #include "encodings/perf_layout.h"
 #include "encodings/put.h"
 #include "encodings/tracepoints.h"
-#include "model/output.h"
+#include "formats/perfscript/perfscript.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define HEAD_ROOM 128u   /* of a line without names */
@@ -111,10 +111,11 @@ static bool is_of_perf(const struct ttr_writer *out, const ttr_event *event)
     return ttr_source_get(out->t, event->source, &source) && strcmp(source.format, "perf") == 0;
 }
 
-/* The time as it is stored where that is ns, which the clocks of both programs count. */
+/* perf shows the time as it is stored, trace-cmd what it means. */
 static uint64_t time_of(const struct ttr_writer *out, const ttr_event *event)
 {
-    bool is_own = tracepoint_of(out->t, event) || is_of_perf(out, event);
+    const struct perfscript *own = out->own;
+    bool is_own = !own->is_trace_cmd && (tracepoint_of(out->t, event) || is_of_perf(out, event));
     return is_own ? event->ticks : event->time < 0 ? 0 : (uint64_t)event->time;
 }
 
@@ -305,6 +306,18 @@ static void add_place(struct ttr_writer *out, const ttr_event *event)
     add_code(out, event, address);
 }
 
+/* The text of an event; what a text ends its line with itself, trace-cmd does not end again. */
+static void add_text(struct ttr_writer *out, const ttr_event *event, const struct tracepoint *tp)
+{
+    const struct perfscript *own = out->own;
+    if (own->is_trace_cmd && tp && perfscript_add_sched(out, event, tracepoint_name(tp)))
+        return;
+    if (!tp || !tracepoint_print(out->t, event, &out->buffer))
+        add_fields(out, event);
+    if (own->is_trace_cmd && out->buffer.n && out->buffer.bytes[out->buffer.n - 1] == '\n')
+        out->buffer.n--;
+}
+
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     const struct perfscript *own = out->own;
@@ -315,8 +328,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     if (is_sample && !own->is_trace_cmd)
         add_period(out, event);
     add_name(out, event, tp);
-    if (!is_sample && (!tp || !tracepoint_print(out->t, event, &out->buffer)))
-        add_fields(out, event);
+    if (!is_sample)
+        add_text(out, event, tp);
     if (has_chain)
         add_chain(out, event);
     else if (is_sample && !own->is_trace_cmd)

@@ -78,7 +78,7 @@ static void write_switch(struct scene *scene, uint64_t tid, const char *comm, ui
 {
     const char *why;
     ttr *t = scene->w.t;
-    ttr_event event = {.payload = scene->record, .payload_size = (uint32_t)scene->record_n, .ticks = ns, .time = 1, .cpu = 3,
+    ttr_event event = {.payload = scene->record, .payload_size = (uint32_t)scene->record_n, .ticks = ns, .time = (int64_t)ns, .cpu = 3,
                        .flags = TTR_EVENT_HAS_CPU, .source = scene->source, .stack = stack};
     event.thread = context_thread(t, scene->source, tid, tid);
     if (comm)
@@ -173,9 +173,9 @@ static void the_lines_of_trace_cmd_are_rounded_and_aligned_as_there(void **state
     write_switch(&scene, 7, "find", 3172729255999, 0);
     write_switch(&scene, 8, NULL, 3172729255000, 1);
     write_switch(&scene, 0, NULL, 1000, 0);
-    expect(&scene, "            find-7     [003]  3172.729256: sched_switch:         prev=ab:7 [1] next=cd:9\n"
-                   "           <...>-8     [003]  3172.729255: sched_switch:         prev=ab:7 [1] next=cd:9\n"
-                   "          <idle>-0     [003]     0.000001: sched_switch:         prev=ab:7 [1] next=cd:9\n");
+    expect(&scene, "            find-7     [003]  3172.729256: sched_switch:         ab:7 S ==> cd:9\n"
+                   "           <...>-8     [003]  3172.729255: sched_switch:         ab:7 S ==> cd:9\n"
+                   "          <idle>-0     [003]     0.000001: sched_switch:         ab:7 S ==> cd:9\n");
 }
 
 static void events_of_others_have_their_fields(void **state)

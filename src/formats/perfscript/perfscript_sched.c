@@ -1,0 +1,110 @@
+/* Switches and wake-ups as trace-cmd prints them: a plugin of its library has words of its own for these.
+ *
+ *   sched_switch                      COMM:PID [PRIO] STATE ==> COMM:PID [PRIO]
+ *   sched_wakeup, sched_wakeup_new    COMM:PID [PRIO] success=1 CPU:002
+ * What a kernel's event has no field for is left out.  States are the letters of old kernels, whatever the kernel, as there. */
+#include "encodings/put.h"
+#include "formats/perfscript/perfscript.h"
+
+struct words {
+    const ttr *t;
+    const ttr_event *event;
+    struct buffer *to;
+};
+
+static bool number_of(const struct words *words, const char *name, uint64_t *x)
+{
+    ttr_field field;
+    if (!ttr_field_find(words->t, words->event, name, &field) || (field.value.type != TTR_TYPE_UINT && field.value.type != TTR_TYPE_INT))
+        return false;
+    *x = field.value.bits ? field.value.v.u & ((UINT64_C(1) << field.value.bits) - 1) : field.value.v.u;
+    return true;
+}
+
+static void add_number(const struct words *words, int64_t x)
+{
+    char text[NUMBER_MAX];
+    buffer_add(words->to, text, number_put_i64(text, x));
+}
+
+/* "COMM:PID", and the priority in brackets. */
+static bool add_thread(const struct words *words, const char *comm, const char *pid, const char *priority)
+{
+    ttr_field field;
+    uint64_t x;
+    if (!number_of(words, pid, &x)) {
+        buffer_add_byte(words->to, '!');
+        return false;
+    }
+    if (ttr_field_find(words->t, words->event, comm, &field)) {
+        buffer_add(words->to, field.value.text.p, field.value.text.n);
+        buffer_add_byte(words->to, ':');
+    }
+    add_number(words, (int64_t)x);
+    if (!number_of(words, priority, &x))
+        return true;
+    buffer_add(words->to, " [", 2);
+    add_number(words, (int32_t)(uint32_t)x);
+    buffer_add_byte(words->to, ']');
+    return true;
+}
+
+static void add_state(const struct words *words)
+{
+    static const char states[] = "SDTtZXxW";
+    uint64_t state;
+    bool is_first = true;
+    if (!number_of(words, "prev_state", &state))
+        return;
+    buffer_add_byte(words->to, ' ');
+    for (unsigned i = 0; i < sizeof states - 1; i++) {
+        if (!(state >> i & 1))
+            continue;
+        if (!is_first)
+            buffer_add_byte(words->to, '|');
+        buffer_add_byte(words->to, (uint8_t)states[i]);
+        is_first = false;
+    }
+    if (is_first)
+        buffer_add_byte(words->to, 'R');
+}
+
+static void add_wakeup(const struct words *words)
+{
+    uint64_t x;
+    if (!add_thread(words, "comm", "pid", "prio"))
+        return;
+    if (number_of(words, "success", &x)) {
+        buffer_add_text(words->to, " success=");
+        add_number(words, (int64_t)x);
+    }
+    if (!number_of(words, "target_cpu", &x))
+        return;
+    buffer_add_text(words->to, " CPU:");
+    if (x < 100)
+        buffer_add_text(words->to, x < 10 ? "00" : "0");
+    add_number(words, (int64_t)x);
+}
+
+static bool is_called(ttr_text text, const char *name)
+{
+    return text.n == strlen(name) && memcmp(text.p, name, text.n) == 0;
+}
+
+bool perfscript_add_sched(struct ttr_writer *out, const ttr_event *event, ttr_text name)
+{
+    const struct words words = {out->t, event, &out->buffer};
+    bool is_switch = is_called(name, "sched_switch");
+    if (!is_switch && !is_called(name, "sched_wakeup") && !is_called(name, "sched_wakeup_new"))
+        return false;
+    if (!is_switch) {
+        add_wakeup(&words);
+        return true;
+    }
+    if (!add_thread(&words, "prev_comm", "prev_pid", "prev_prio"))
+        return true;
+    add_state(&words);
+    buffer_add_text(words.to, " ==> ");
+    (void)add_thread(&words, "next_comm", "next_pid", "next_prio");
+    return true;
+}
