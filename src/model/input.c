@@ -143,6 +143,18 @@ static bool take_ahead(struct input *in)
     return true;
 }
 
+/* What is known of a batch of at least one event is kept; a failure behind it is told when it was given. */
+static void settle_batch(struct input *in, ttr_status status, const ttr_error *error)
+{
+    in->position = in->events[in->n - 1].offset;
+    note_times(in);
+    if (status != TTR_OK) {
+        in->pending = status;
+        in->pending_error = *error;
+    }
+    count(in);
+}
+
 static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
 {
     struct input *in = (struct input *)reader;
@@ -165,15 +177,45 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     }
     if (in->time_offset)
         shift_times(in);
-    in->position = in->events[in->n - 1].offset;
-    note_times(in);
-    if (status != TTR_OK) {
-        in->pending = status;
-        in->pending_error = *error;
-    }
-    count(in);
+    settle_batch(in, status, error);
     look_ahead(in);
     *batch = (ttr_batch){.event = in->events, .n = in->n};
+    return TTR_OK;
+}
+
+/* Readers that change with what was read ahead, and those of definitions, are read as they are; so are times that are moved. */
+static bool can_stop(const struct input *in)
+{
+    return in->format->stops && in->base.order == TTR_ORDER_TIME && !in->base.t->ahead && !(in->flags & TTR_READ_DEFINITIONS) &&
+           !in->time_offset;
+}
+
+static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_error *error)
+{
+    struct input *in = (struct input *)reader;
+    if (!some)
+        return can_stop(in) ? TTR_OK : TTR_E_UNSUPPORTED;
+    if (in->pending != TTR_OK) {
+        in->position = UINT64_MAX;
+        *error = in->pending_error;
+        return in->pending;
+    }
+    in->events = in->lent = some->events;
+    in->batch = some->room;
+    in->until = some->until;
+    in->is_stopped = false;
+    in->n = 0;
+    ttr_status status = in->format->next(in, error);
+    if (status != TTR_OK)
+        (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
+    some->n = in->n;
+    some->is_stopped = in->is_stopped && status == TTR_OK;
+    some->next = in->stopped_at;
+    if (in->n == 0) {
+        in->position = status == TTR_OK ? in->position : UINT64_MAX;
+        return status;
+    }
+    settle_batch(in, status, error);
     return TTR_OK;
 }
 
@@ -288,7 +330,7 @@ static uint32_t input_lend(ttr_reader *reader, ttr_event *events)
 }
 
 static const struct reader_ops input_ops = {.next = input_next, .close = input_close, .range = input_range,
-                                            .crowd = input_crowd, .lend = input_lend, .report = input_report, .input = input_self, .notes = input_notes};
+                                            .crowd = input_crowd, .lend = input_lend, .some = input_some, .report = input_report, .input = input_self, .notes = input_notes};
 
 static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options, ttr_error *error)
 {
@@ -319,6 +361,7 @@ struct input *input_new(ttr *t, struct source *source, const struct format *form
     in->format = format;
     in->source = source;
     in->batch = INPUT_BATCH;
+    in->until = INT64_MAX;
     in->max_record = UINT32_MAX;
     notes_init(&in->notes, &t->counted);
     buffer_init(&in->description, &t->counted);

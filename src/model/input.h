@@ -27,6 +27,9 @@ struct input {
     ttr_event *events;         /* room for `batch` of them; NULL before the first `next` */
     uint32_t batch;            /* most events of a batch; does not change once reading has begun */
     uint32_t n;                /* in the batch so far */
+    int64_t until;             /* formats that stop: no event at this time or later is wanted, before the user's offset; else INT64_MAX */
+    bool is_stopped;           /* the next event is at `stopped_at`, which is not before that */
+    int64_t stopped_at;
     struct ahead_task task;    /* decoding into `spare` while `events` are in use */
     ttr_event *spare;          /* room for as many; NULL: nothing is done ahead */
     uint32_t spare_n;          /* events in it */

@@ -3,6 +3,24 @@
 
 #include "base/status.h"
 
+/* Not zeroed as a whole: that costs as much as many an event. */
+static void clear_error(ttr_error *error)
+{
+    error->status = TTR_OK;
+    error->sys = 0;
+    error->offset = error->line = error->record = 0;
+    error->format[0] = error->text[0] = 0;
+}
+
+/* A failure sticks. */
+static void keep_failure(ttr_reader *reader, ttr_status status, const ttr_error *own, ttr_error *error)
+{
+    reader->stuck = status;
+    reader->stuck_error = *own;
+    if (error && status != TTR_END)
+        *error = *own;
+}
+
 ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
 {
     if (reader->stuck != TTR_OK) {
@@ -10,20 +28,37 @@ ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
             *error = reader->stuck_error;
         return reader->stuck;
     }
-    ttr_error own; /* not zeroed as a whole: that costs as much as many an event */
-    own.status = TTR_OK;
-    own.sys = 0;
-    own.offset = own.line = own.record = 0;
-    own.format[0] = own.text[0] = 0;
+    ttr_error own;
+    clear_error(&own);
     reader->has_begun = true;
     *batch = (ttr_batch){0};
     ttr_status status = reader->ops->next(reader, batch, &own);
-    if (status != TTR_OK && status != TTR_AGAIN) {
-        reader->stuck = status;
-        reader->stuck_error = own;
-        if (error && status != TTR_END)
-            *error = own;
+    if (status != TTR_OK && status != TTR_AGAIN)
+        keep_failure(reader, status, &own, error);
+    return status;
+}
+
+bool reader_can_read_some(ttr_reader *reader)
+{
+    ttr_error error;
+    return reader->ops->some && !reader->has_begun && reader->ops->some(reader, NULL, &error) == TTR_OK;
+}
+
+ttr_status reader_read_some(ttr_reader *reader, struct reader_some *some, ttr_error *error)
+{
+    ttr_error own;
+    some->n = 0;
+    some->is_stopped = false;
+    if (reader->stuck != TTR_OK) {
+        if (error && reader->stuck != TTR_END)
+            *error = reader->stuck_error;
+        return reader->stuck;
     }
+    clear_error(&own);
+    reader->has_begun = true;
+    ttr_status status = reader->ops->some(reader, some, &own);
+    if (status != TTR_OK && status != TTR_AGAIN)
+        keep_failure(reader, status, &own, error);
     return status;
 }
 

@@ -4,9 +4,21 @@
 
 #include <tracetta/read.h>
 
+#include "base/alloc.h"
+
 struct format;
 struct input;
 struct notes;
+
+/* A read of the events before a time, for who reads many inputs in turn (reader_read_some). */
+struct reader_some {
+    int64_t until;      /* no event at this time or later is wanted, though some may come */
+    ttr_event *events;  /* where to put them; valid until the next read */
+    uint32_t room;      /* at least INPUT_BATCH_LEAST */
+    uint32_t n;         /* out: how many; may be 0 */
+    bool is_stopped;    /* out: the next event is at `next`, which is not before `until`; else there may be more before that */
+    int64_t next;
+};
 
 struct reader_ops {
     ttr_status (*next)(struct ttr_reader *reader, ttr_batch *batch, ttr_error *error);
@@ -20,6 +32,8 @@ struct reader_ops {
     /* With NULL: how many events it keeps its batches in, 0 = it cannot be told where.  Else: keeps them there from now on.  Called before
      * the first read and behind `crowd`; NULL = 0. */
     uint32_t (*lend)(struct ttr_reader *reader, ttr_event *events);
+    /* For reader_read_some.  With NULL: TTR_OK where it can.  NULL = it cannot. */
+    ttr_status (*some)(struct ttr_reader *reader, struct reader_some *some, ttr_error *error);
     bool (*report)(struct ttr_reader *reader, size_t index, ttr_report *report);
     /* The input that the index-th report is of; NULL past the end.  NULL: those have none. */
     struct input *(*input)(struct ttr_reader *reader, size_t index);
@@ -48,6 +62,12 @@ void reader_crowd(ttr_reader *reader, uint32_t batch);
 
 /* Lends a reader room for its batches, until it is closed: see reader_ops.lend. */
 uint32_t reader_lend(ttr_reader *reader, ttr_event *events);
+
+/* Whether a reader can be read up to a time; then it is read in no other way. */
+bool reader_can_read_some(ttr_reader *reader);
+
+/* As ttr_read, of the events before a time.  TTR_OK also without any. */
+TTR_MUST ttr_status reader_read_some(ttr_reader *reader, struct reader_some *some, ttr_error *error);
 
 /* See reader_ops.input. */
 struct input *reader_input(ttr_reader *reader, size_t index);

@@ -9,9 +9,11 @@
 #include "model/reader.h"
 #include "pipeline/calendar.h"
 #include "pipeline/order.h"
+#include "pipeline/rounds.h"
 #include "pipeline/sort.h"
 
 #define BATCH 256u
+#define BATCH_OF_ROUND 128u /* which were asked for together: no more than the nearest cache has room for */
 
 /* Events that inputs hold together where they are many: few inputs 256 KiB, to be found in the nearer caches when their turn comes; hundreds
  * more, since entering an input anew for a few events costs more than fetching them from farther off; but 4 MiB at most. */
@@ -42,6 +44,8 @@ struct merger {
     struct calendar calendar;
     size_t dry;        /* the input to be read before anything else; at first one after the other, n = none */
     bool is_ready;     /* it is known whether views are copied */
+    bool has_rounds;   /* many inputs that can be read up to a time; then what is above is not used */
+    struct rounds rounds;
     bool is_filled;    /* all were read once */
     ttr_event *out;    /* copies: room for BATCH; picks: all that the inputs hold */
     void *memory;      /* where that begins, `events` of them; it is moved to a whole line of the cache */
@@ -57,6 +61,8 @@ static void merger_close(ttr_reader *base)
     const struct alloc *alloc = &base->t->counted;
     close_readers(merger->in, merger->n);
     calendar_free(&merger->calendar);
+    if (merger->has_rounds)
+        rounds_free(&merger->rounds);
     alloc_free(alloc, merger->lane, merger->n, sizeof *merger->lane);
     alloc_free(alloc, merger->row, merger->n, sizeof *merger->row);
     alloc_free(alloc, merger->memory, merger->events, sizeof *merger->out);
@@ -81,6 +87,10 @@ static size_t events_to_lend(const struct merger *merger)
 static ttr_status get_ready(struct merger *merger, ttr_error *error)
 {
     const struct alloc *alloc = &merger->base.t->counted;
+    merger->has_rounds = rounds_can(merger->in, merger->n);
+    merger->is_ready = merger->has_rounds;
+    if (merger->has_rounds)
+        return rounds_init(&merger->rounds, alloc, merger->in, merger->n) ? TTR_OK : fail_memory(error);
     size_t lent = events_to_lend(merger);
     merger->events = (lent ? lent : BATCH) + 1;
     merger->memory = alloc_zero(alloc, merger->events, sizeof *merger->out);
@@ -228,6 +238,19 @@ static uint32_t pick_events(struct merger *merger)
     return n;
 }
 
+static ttr_status next_of_rounds(struct merger *merger, ttr_batch *batch, ttr_error *error)
+{
+    uint32_t n;
+    ttr_status status = rounds_next(&merger->rounds, merger->pick, BATCH_OF_ROUND, &n);
+    if (status != TTR_OK)
+        return status;
+    *batch = (ttr_batch){.event = merger->rounds.events, .pick = merger->pick, .n = n};
+    if (n > 0)
+        return TTR_OK;
+    *error = merger->rounds.ending_error;
+    return merger->rounds.ending;
+}
+
 static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct merger *merger = (struct merger *)base;
@@ -235,6 +258,8 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     ttr_status status = merger->is_ready ? TTR_OK : get_ready(merger, error);
     if (status != TTR_OK)
         return status;
+    if (merger->has_rounds)
+        return next_of_rounds(merger, batch, error);
     do {
         status = refill(merger);
         if (status != TTR_OK)

@@ -43,6 +43,7 @@ const struct format format_ctf = {
     .reader_size = sizeof(struct ctf_reader),
     .open = ctf_open,
     .next = ctf_next,
+    .stops = true,
     .ahead = ctf_ahead,
     .close = ctf_close,
     .range = ctf_range,

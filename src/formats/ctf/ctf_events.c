@@ -200,6 +200,19 @@ static bool can_give_ahead(const struct ctf_reader *reader, const struct ctf_cla
     return !views->has_time || ctf_time(views->timeline, ticks, &is_clamped) >= reader->time;
 }
 
+/* Whether an event is not before the time up to which they are wanted; then the input has stopped. */
+static bool is_too_late(struct ctf_reader *reader, const struct views *views, uint64_t ticks)
+{
+    struct input *in = reader->in;
+    bool is_clamped = false;
+    if (!views->has_time || in->until == INT64_MAX)
+        return false;
+    int64_t time = ctf_time(views->timeline, ticks, &is_clamped);
+    if (time >= in->until)
+        ctf_stop_at(in, time);
+    return in->is_stopped;
+}
+
 /* Whether the headers of a packet are what run_plain reads. */
 static bool has_plain_headers(const struct ctf_plan *plan, const struct views *views)
 {
@@ -232,6 +245,7 @@ static __attribute__((noinline)) void run_plain(struct loop *loop, const struct 
     ttr_event *event = loop->events + loop->n, *const stop = loop->events + loop->room;
     const struct bits bits = bits_over(views.base, 0, loop->end);
     const uint64_t last = bits.end < room ? 0 : bits.end - room;
+    const int64_t until = reader->in->until;
     uint64_t at = loop->at, ticks = loop->header.ticks, next;
     int64_t time = reader->time;
     if (bits.end < room)
@@ -247,12 +261,17 @@ static __attribute__((noinline)) void run_plain(struct loop *loop, const struct 
         struct ctf_class *class = id < ids ? by_id[id] : NULL;
         if (UNLIKELY(!class || !class->is_plain) || !layout_shape_pass(&class->shape, &bits, header_at + loads.bits, &next))
             break;
-        if (UNLIKELY(now >= views.plain_ticks || (int64_t)(now + views.plain_shift) < time || next < header_at))
+        const int64_t here = (int64_t)(now + views.plain_shift);
+        if (UNLIKELY(now >= views.plain_ticks || here < time || next < header_at))
             break;
+        if (UNLIKELY(here >= until)) {
+            ctf_stop_at(reader->in, here);
+            break;
+        }
         fill_plain_view(event, &views, class, header_at >> 3, (next + 7) >> 3);
         event->body = loads.bits;
         event->ticks = ticks = now;
-        event->time = time = (int64_t)(now + views.plain_shift);
+        event->time = time = here;
         at = next;
     }
     reader->time = time;
@@ -275,7 +294,7 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
     const uint64_t room = (uint64_t)plan.loads.room * 8, last = end < room ? 0 : end - room;
     struct ctf_header header = {.ticks = loop->header.ticks};
     ttr_event *event = loop->events + loop->n, *const stop = loop->events + loop->room;
-    const bool is_ahead = loop->is_ahead;
+    const bool is_ahead = loop->is_ahead, has_until = reader->in->until != INT64_MAX;
     uint64_t at = loop->at, ticks = header.ticks;
     const struct bits bits = bits_over(views.base, 0, end);
     run->bits = bits;
@@ -297,6 +316,8 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
         if (next > end || next < body_at)
             break;
         if (UNLIKELY(is_ahead) && !can_give_ahead(reader, class, &views, body_at, header.ticks))
+            break;
+        if (UNLIKELY(has_until) && is_too_late(reader, &views, header.ticks))
             break;
         fill_view(event, &views, class, header_at, body_at, next);
         event->ticks = header.ticks;
@@ -348,11 +369,12 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const 
     enum ctf_stop stop = reader->frame.is_unfinished ? look_for_zeros(loop) : CTF_STOP_FULL;
     if (stop == CTF_STOP_FULL)
         stop = read_header(loop);
-    if (stop == CTF_STOP_FULL)
+    const bool is_behind = stop == CTF_STOP_FULL && is_too_late(reader, views, loop->header.ticks);
+    if (stop == CTF_STOP_FULL && !is_behind)
         stop = pass_body(loop);
-    if (stop == CTF_STOP_FULL && loop->at == at)
+    if (stop == CTF_STOP_FULL && loop->at == at && !is_behind)
         stop = CTF_STOP_ZERO;
-    if (stop != CTF_STOP_FULL) {
+    if (stop != CTF_STOP_FULL || is_behind) {
         loop->header.ticks = ticks;
         loop->at = at;
         return stop;
@@ -417,12 +439,12 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
     const struct views views = views_of(reader);
     bool has_usual = has_usual_events(reader), has_plain = has_usual && has_plain_headers(loop.plan, &views);
     enum ctf_stop stop = CTF_STOP_FULL;
-    while (loop.n < loop.room && stop == CTF_STOP_FULL) {
+    while (loop.n < loop.room && stop == CTF_STOP_FULL && !in->is_stopped) {
         if (has_plain)
             run_plain(&loop, &views);
-        if (has_usual)
+        if (has_usual && !in->is_stopped)
             run_usual(&loop, &views);
-        if (loop.n < loop.room)
+        if (loop.n < loop.room && !in->is_stopped)
             stop = run_one(&loop, &views);
     }
     leave(reader, &loop, in->n);

@@ -475,6 +475,23 @@ static void begin_batch(struct ctf_reader *reader)
     reader->slots_n = 1;
 }
 
+/* Who reads up to a time wants all events before it, not those before the window's end: it is moved where it may not hold them, as far as
+ * one can tell from the last times. */
+static enum step look_forward(struct ctf_reader *reader)
+{
+    const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next, went = here - reader->looked_from;
+    const struct input *in = reader->in;
+    const uint64_t left = bytes_from(reader, here), most = in->window.n / 4 < in->max_record ? in->window.n / 4 : 0;
+    reader->stride = went > reader->stride / 2 ? 2 * went : reader->stride - reader->stride / 16;
+    reader->stride = reader->stride < most ? reader->stride : most;
+    reader->looked_from = here;
+    if (left >= reader->stride || reader->is_unpacked)
+        return STEP_GO;
+    if (!reader->is_inside)
+        return see(reader, here, reader->stride);
+    return in->window.at_end ? STEP_GO : move_window(reader);
+}
+
 /* Enters the file where the range begins, or shortly before. */
 static void jump_to_range(struct ctf_reader *reader)
 {
@@ -495,10 +512,13 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
     reader->error = error;
     /* Packets may hold nothing to give; the batch has room for so many of them. */
     do {
+        step = STEP_GO;
         begin_batch(reader);
         if (reader->from != INT64_MIN && reader->next == 0 && !reader->is_inside)
             jump_to_range(reader);
-        for (step = STEP_GO; step == STEP_GO && in->n < in->batch;) {
+        if (in->until != INT64_MAX)
+            step = look_forward(reader);
+        for (; step == STEP_GO && in->n < in->batch && !in->is_stopped;) {
             if (reader->is_copied)
                 step = give_packet(reader);
             else
@@ -507,7 +527,9 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
     } while (step == STEP_HOLD && in->n == 0);
     if (step == STEP_FAILED)
         return reader->status;
-    return in->n ? TTR_OK : TTR_END;
+    if (step == STEP_END && in->n && in->until != INT64_MAX)
+        ctf_stop_at(in, INT64_MAX);
+    return in->n || in->is_stopped ? TTR_OK : TTR_END;
 }
 
 void ctf_range(struct input *in, int64_t from_ns, int64_t to_ns)

@@ -90,20 +90,46 @@ enum ctf_stop {
 struct ctf_lanes;
 
 struct ctf_reader {
+    /* What every entry into the input looks at stands together: it has left the caches each time. */
     struct input *in;
     struct ctf_trace *trace;
+    struct ctf_stream *stream;            /* of the present packet */
+    ttr_error *error;
+    uint64_t offset;                      /* of bits.base in the file */
+    struct bits bits;                     /* at: where the next event may begin; end: of the content or of the window */
+    uint64_t content_end;                 /* in bits from bits.base */
+    uint64_t next;                        /* offset of the next packet */
+    uint64_t looked_from, stride;         /* reading up to times: where that began, and twice the bytes that take most of them */
+    uint64_t ticks;
+    int64_t time;                         /* of the last event */
+    uint64_t given;                       /* events of the present packet */
+    int64_t from, to;                     /* what is asked for */
+    uint32_t slot;                        /* the present one */
+    uint32_t slots_n;
+    ttr_status status;                    /* of CTF_STOP_FAILED */
+    bool is_nothing;                      /* the trace has no stream files: there are no events */
+    bool is_unpacked;                     /* RFC: the bits are those of `unpacked`, not of the window */
+    bool is_inside;                       /* a packet */
+    bool is_told;                         /* the stream's definition was given */
+    bool is_damaged;                      /* the present packet */
+    bool is_copied;                       /* its definition is still to be given */
+    bool is_lost;                         /* no packet begins at `next`: frame.code and text tell why */
+    bool is_in_order;                     /* packets follow each other in time */
+    bool is_foreign;                      /* packets that were taken had the uuid of another trace */
+    bool has_cpu;                         /* RFC: the file's name says so */
+    struct ctf_lanes *lanes;              /* of the file; may be NULL */
+    struct buffer heads;
+    struct arena scratch;                 /* of fields being walked */
+    struct ctf_packet packets[CTF_SLOTS];
+    struct layout_run run;
+
     const char *file;                     /* its name below the folder */
     const struct ctf_stream_class *section; /* RFC: the class of all its packets */
-    bool has_cpu;                         /* RFC: the file's name says so */
     uint32_t cpu;
     uint8_t cpu_bytes[16];                /* the same as if it stood in packets, little-endian; 12 are room for reading */
-    bool is_unpacked;                     /* RFC: the bits are those of `unpacked`, not of the window */
     struct buffer unpacked;
     struct arena arena;                   /* streams and classes of events as met */
-    struct arena scratch;                 /* of fields being walked */
     uint64_t number;                      /* of the file among the files of its trace */
-    bool is_nothing;                      /* the trace has no stream files: there are no events */
-    struct ctf_lanes *lanes;              /* of the file; may be NULL */
     uint32_t lane;                        /* that is read here */
     bool takes_all;                       /* all lanes, in the order of the file */
     uint64_t packet_i;                    /* of the packet at `next` */
@@ -113,35 +139,12 @@ struct ctf_reader {
     bool is_entered_late;                 /* reading began behind the first packet */
     struct ctf_stream **streams;
     size_t streams_n, streams_capacity;
-    struct ctf_stream *stream;            /* of the present packet */
     struct ctf_frame frame;               /* of the present packet */
-    struct ctf_packet packets[CTF_SLOTS];
-    uint32_t slot;                        /* the present one */
-    uint32_t slots_n;
-    struct buffer heads;
-    bool is_inside;                       /* a packet */
-    bool is_told;                         /* the stream's definition was given */
-    bool is_damaged;                      /* the present packet */
-    bool is_copied;                       /* its definition is still to be given */
-    bool is_lost;                         /* no packet begins at `next`: frame.code and text tell why */
-    bool is_in_order;                     /* packets follow each other in time */
-    bool is_foreign;                      /* packets that were taken had the uuid of another trace */
-    uint64_t next;                        /* offset of the next packet */
-    uint64_t offset;                      /* of bits.base in the file */
-    struct bits bits;                     /* at: where the next event may begin; end: of the content or of the window */
-    uint64_t content_end;                 /* in bits from bits.base */
     size_t need;                          /* bytes the window should hold from where it begins */
-    uint64_t ticks;
-    int64_t time;                         /* of the last event */
-    uint64_t given;                       /* events of the present packet */
     uint64_t bad_id;                      /* of CTF_STOP_UNKNOWN and CTF_STOP_CLASS */
     char why[120];                        /* of CTF_STOP_CLASS */
-    struct layout_run run;
     uint64_t last_pid, last_tid;
     ttr_id last_thread;
-    int64_t from, to;                     /* what is asked for */
-    ttr_error *error;
-    ttr_status status;                    /* of CTF_STOP_FAILED */
 };
 
 extern const struct format format_ctf;
@@ -221,6 +224,14 @@ void ctf_drop_streams(struct ctf_reader *reader);
 void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packet);
 
 /* --- ctf_events.c --- */
+
+/* The next event is not before the time up to which they are wanted; INT64_MAX: there is none. */
+static inline void ctf_stop_at(struct input *in, int64_t time)
+{
+    in->is_stopped = true;
+    in->stopped_at = time;
+}
+
 enum ctf_stop ctf_run_events(struct ctf_reader *reader);
 uint32_t ctf_ahead(struct input *in, ttr_event *events, uint32_t room);
 

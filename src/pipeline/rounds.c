@@ -1,0 +1,385 @@
+/* Rounds of a merge; see the header.
+ *
+ * The rank of an event is its time, or that of an event before it in its input where that is later: so ranks never fall within an input, and
+ * sorting by rank, then input, then place is what a merge of the inputs does. */
+#include "pipeline/rounds.h"
+
+#include <string.h>
+
+#include "model/input.h"
+#include "pipeline/order.h"
+
+#define EACH_WANTED 32u                /* events of an input in a round */
+#define WANTED_LEAST 4096u             /* events of a round */
+#define WANTED_MOST 16384u
+#define EACH_LEAST INPUT_BATCH_LEAST   /* room that every input has */
+#define PLACE_BITS 20u                 /* of a key */
+#define FAR_OFF (UINT64_MAX >> PLACE_BITS) /* ranks from here on, since the begin of a round, are not told apart in it */
+#define SPAN_FIRST 1024u               /* ns */
+#define SPAN_MOST (FAR_OFF / 4)
+#define SLICES_BITS 14u
+#define SETTLE_EACH 8u                 /* places that a key may be moved by when slices are sorted, in the mean */
+#define LINE 64u
+
+/* An input: its events not yet given, and what is known of those to come. */
+struct rounds_lane {
+    uint64_t bound;    /* no event to be read has a lower rank */
+    uint64_t rank;     /* of the last event given */
+    uint64_t last;     /* of the last event read */
+    uint32_t at, n;    /* events read and not given */
+    bool has_ended;
+};
+
+static uint32_t wanted_of(size_t n)
+{
+    if (n >= WANTED_MOST / EACH_WANTED)
+        return WANTED_MOST;
+    uint32_t wanted = (uint32_t)n * EACH_WANTED;
+    return wanted < WANTED_LEAST ? WANTED_LEAST : wanted;
+}
+
+static size_t capacity_of(size_t n)
+{
+    return n * EACH_LEAST + 2 * (size_t)wanted_of(n);
+}
+
+bool rounds_can(ttr_reader *const *in, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!reader_can_read_some(in[i]))
+            return false;
+    return n >= ROUNDS_LEAST && capacity_of(n) < (size_t)1 << PLACE_BITS;
+}
+
+bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n)
+{
+    const size_t capacity = capacity_of(n);
+    *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
+    rounds->events = alloc_zero(alloc, capacity, sizeof *rounds->events);
+    rounds->lane = alloc_zero(alloc, n, sizeof *rounds->lane);
+    rounds->placed = alloc_zero(alloc, n, sizeof *rounds->placed);
+    rounds->keys = alloc_zero(alloc, capacity, sizeof *rounds->keys);
+    rounds->spare = alloc_zero(alloc, capacity, sizeof *rounds->spare);
+    rounds->wide = alloc_zero(alloc, capacity, sizeof *rounds->wide);
+    rounds->wide_spare = alloc_zero(alloc, capacity, sizeof *rounds->wide);
+    rounds->place = alloc_zero(alloc, (size_t)1 << SLICES_BITS, sizeof *rounds->place);
+    return rounds->events && rounds->lane && rounds->placed && rounds->keys && rounds->spare && rounds->wide && rounds->wide_spare &&
+           rounds->place;
+}
+
+void rounds_free(struct rounds *rounds)
+{
+    const struct alloc *alloc = rounds->alloc;
+    alloc_free(alloc, rounds->events, rounds->capacity, sizeof *rounds->events);
+    alloc_free(alloc, rounds->lane, rounds->n, sizeof *rounds->lane);
+    alloc_free(alloc, rounds->placed, rounds->n, sizeof *rounds->placed);
+    alloc_free(alloc, rounds->keys, rounds->capacity, sizeof *rounds->keys);
+    alloc_free(alloc, rounds->spare, rounds->capacity, sizeof *rounds->spare);
+    alloc_free(alloc, rounds->wide, rounds->capacity, sizeof *rounds->wide);
+    alloc_free(alloc, rounds->wide_spare, rounds->capacity, sizeof *rounds->wide);
+    alloc_free(alloc, rounds->place, (size_t)1 << SLICES_BITS, sizeof *rounds->place);
+}
+
+/* --- Reading --- */
+
+/* The rank of a lane's next event. */
+static uint64_t next_rank(const struct rounds *rounds, const struct rounds_lane *lane)
+{
+    const uint64_t own = order_time(rounds->events[lane->at].time);
+    return own > lane->rank ? own : lane->rank;
+}
+
+/* Adds the keys of a lane's events. */
+static void add_keys(struct rounds *rounds, struct rounds_lane *lane)
+{
+    const ttr_event *event = rounds->events + lane->at;
+    const uint64_t begin = rounds->begin, far = begin + FAR_OFF < begin ? UINT64_MAX : begin + FAR_OFF;
+    const uint32_t n = lane->n, at = lane->at;
+    uint64_t *key = rounds->keys + rounds->keys_n, rank = lane->rank;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t own = order_time(event[i].time);
+        rank = own > rank ? own : rank;
+        key[i] = ((rank < far ? rank : far) - begin) << PLACE_BITS | (at + i);
+    }
+    lane->last = rank;
+    rounds->most = rank > rounds->most ? rank : rounds->most;
+    rounds->keys_n += n;
+}
+
+/* What a lane has beyond the least is not there for others. */
+static void charge(struct rounds *rounds, const struct rounds_lane *lane)
+{
+    rounds->surplus -= lane->n > EACH_LEAST ? lane->n - EACH_LEAST : 0;
+}
+
+/* Moves the events that were kept to the front, in the order in which they lie. */
+static void gather_kept(struct rounds *rounds)
+{
+    size_t kept = 0;
+    rounds->used = rounds->keys_n = 0;
+    rounds->most = 0;
+    rounds->surplus = rounds->capacity - rounds->n * EACH_LEAST;
+    for (size_t i = 0; i < rounds->placed_n; i++) {
+        struct rounds_lane *lane = &rounds->lane[rounds->placed[i]];
+        if (lane->n == 0)
+            continue;
+        memmove(rounds->events + rounds->used, rounds->events + lane->at, lane->n * sizeof *rounds->events);
+        lane->at = (uint32_t)rounds->used;
+        rounds->used += lane->n;
+        charge(rounds, lane);
+        rounds->placed[kept++] = rounds->placed[i];
+        add_keys(rounds, lane);
+    }
+    rounds->placed_n = kept;
+}
+
+/* Says from when to when the round is; all is over where nothing is to come.  A round cannot go on behind what may come from a lane that is
+ * not read, having events still to give. */
+static void begin_round(struct rounds *rounds)
+{
+    uint64_t begin = UINT64_MAX, most = UINT64_MAX;
+    bool is_over = true;
+    for (size_t i = 0; i < rounds->n; i++) {
+        const struct rounds_lane *lane = &rounds->lane[i];
+        const uint64_t first = lane->n ? next_rank(rounds, lane) : lane->bound;
+        if (lane->has_ended && lane->n == 0)
+            continue;
+        is_over = false;
+        begin = first < begin ? first : begin;
+        if (!lane->has_ended && lane->n)
+            most = lane->bound < most ? lane->bound : most;
+    }
+    rounds->is_over = is_over;
+    rounds->begin = begin;
+    rounds->until = begin > UINT64_MAX - rounds->span ? UINT64_MAX : begin + rounds->span;
+    rounds->is_cut = most < rounds->until;
+    if (rounds->is_cut)
+        rounds->until = most > begin ? most : begin + 1; /* what is at the begin is given */
+    rounds->reading = rounds->given = 0;
+    gather_kept(rounds);
+}
+
+/* Reads a lane up to the end of the round. */
+static ttr_status read_lane(struct rounds *rounds, size_t i)
+{
+    struct rounds_lane *lane = &rounds->lane[i];
+    struct reader_some some = {.until = (int64_t)order_time((int64_t)rounds->until), .events = rounds->events + rounds->used,
+                               .room = (uint32_t)(EACH_LEAST + rounds->surplus)};
+    ttr_error own;
+    ttr_status status = reader_read_some(rounds->in[i], &some, &own);
+    if (status == TTR_AGAIN)
+        return TTR_AGAIN;
+    lane->has_ended = status != TTR_OK;
+    if (lane->has_ended && status != TTR_END && rounds->ending == TTR_END) {
+        rounds->ending = status;
+        rounds->ending_error = own;
+    }
+    lane->at = (uint32_t)rounds->used;
+    lane->n = some.n;
+    rounds->used += some.n;
+    charge(rounds, lane);
+    if (some.n) {
+        rounds->placed[rounds->placed_n++] = (uint32_t)i;
+        add_keys(rounds, lane);
+    }
+    const uint64_t next = order_time(some.next);
+    lane->bound = some.is_stopped && next > lane->last ? next : lane->last;
+    return TTR_OK;
+}
+
+static ttr_status read_lanes(struct rounds *rounds)
+{
+    for (; rounds->reading < rounds->n; rounds->reading++) {
+        const struct rounds_lane *lane = &rounds->lane[rounds->reading];
+        if (lane->n || lane->has_ended || (lane->bound >= rounds->until && rounds->until < UINT64_MAX))
+            continue;
+        ttr_status status = read_lane(rounds, rounds->reading);
+        if (status != TTR_OK)
+            return status;
+    }
+    return TTR_OK;
+}
+
+/* --- The end of a round --- */
+
+/* Where a round ends: with the events of this rank of this lane. */
+struct round_end {
+    uint64_t rank;
+    size_t lane;
+};
+
+/* Before the first event that may be still to come. */
+static struct round_end end_of_round(const struct rounds *rounds)
+{
+    const uint64_t far = rounds->begin + FAR_OFF;
+    struct round_end end = {.rank = far < rounds->begin ? UINT64_MAX : far - 1, .lane = SIZE_MAX};
+    for (size_t i = 0; i < rounds->n; i++) {
+        const struct rounds_lane *lane = &rounds->lane[i];
+        if (!lane->has_ended && lane->bound < end.rank)
+            end = (struct round_end){.rank = lane->bound, .lane = i};
+    }
+    return end;
+}
+
+/* Lanes give all they have. */
+static void give_all(struct rounds *rounds)
+{
+    for (size_t i = 0; i < rounds->placed_n; i++) {
+        struct rounds_lane *lane = &rounds->lane[rounds->placed[i]];
+        lane->rank = lane->last;
+        lane->at += lane->n;
+        lane->n = 0;
+    }
+}
+
+/* Lanes give what comes up to the end of the round, and keep the rest. */
+static void give_some(struct rounds *rounds, const struct round_end *end)
+{
+    const uint64_t rank = end->rank - rounds->begin, begin = rounds->begin;
+    const uint64_t *key = rounds->keys;
+    uint64_t *to = rounds->keys;
+    for (size_t i = 0; i < rounds->placed_n; i++) {
+        struct rounds_lane *lane = &rounds->lane[rounds->placed[i]];
+        const uint64_t *const behind = key + lane->n, limit = rank + (rounds->placed[i] <= end->lane);
+        uint32_t n = 0;
+        for (; key < behind && *key >> PLACE_BITS < limit; n++)
+            *to++ = *key++;
+        if (n)
+            lane->rank = (to[-1] >> PLACE_BITS) + begin;
+        key = behind;
+        lane->at += n;
+        lane->n -= n;
+    }
+    rounds->keys_n = (size_t)(to - rounds->keys);
+}
+
+/* Longer rounds where few events came, shorter ones where many did. */
+static void adapt(struct rounds *rounds)
+{
+    const uint64_t wanted = wanted_of(rounds->n), n = rounds->keys_n;
+    if (2 * n < wanted)
+        rounds->span = rounds->span < SPAN_MOST / 2 ? rounds->span * 2 : SPAN_MOST;
+    else if (n > wanted + wanted / 4)
+        rounds->span = rounds->span > 3 ? rounds->span - rounds->span / 4 : 1;
+    else if (n < wanted - wanted / 4)
+        rounds->span += rounds->span / 8;
+}
+
+/* --- Order --- */
+
+/* Lets keys that are near their places go there; false where that would take long. */
+static bool settle_keys(uint64_t *keys, size_t n)
+{
+    size_t moves = SETTLE_EACH * n;
+    for (size_t i = 1; i < n; i++) {
+        const uint64_t key = keys[i];
+        size_t at = i;
+        if (key >= keys[i - 1])
+            continue;
+        for (; at > 0 && key < keys[at - 1]; at--)
+            keys[at] = keys[at - 1];
+        keys[at] = key;
+        if (i - at > moves)
+            return false;
+        moves -= i - at;
+    }
+    return true;
+}
+
+/* Sorts keys of any kind: by rank, then as they stand, or by lane where they stand as their events lie. */
+static void sort_any(struct rounds *rounds, bool needs_lanes)
+{
+    struct order_key *wide = rounds->wide;
+    for (size_t i = 0; i < rounds->keys_n; i++)
+        wide[i] = (struct order_key){.rank = rounds->keys[i] >> PLACE_BITS, .index = (uint32_t)(rounds->keys[i] & ((1u << PLACE_BITS) - 1))};
+    for (size_t i = 0, k = 0; needs_lanes && i < rounds->placed_n; i++) /* a lane's given events lie before those that it keeps */
+        for (const uint32_t number = rounds->placed[i], behind = rounds->lane[number].at; k < rounds->keys_n && wide[k].index < behind; k++)
+            wide[k].minor = number;
+    order_keys(wide, rounds->wide_spare, rounds->keys_n);
+    for (size_t i = 0; i < rounds->keys_n; i++)
+        rounds->keys[i] = wide[i].rank << PLACE_BITS | wide[i].index;
+}
+
+/* Sorts keys by as many slices of the round's time as there are events, each of which so has about one. */
+static bool sort_spread(struct rounds *rounds)
+{
+    uint64_t *const keys = rounds->keys, *const to = rounds->spare;
+    uint32_t *const place = rounds->place, at = 0;
+    const size_t n = rounds->keys_n;
+    unsigned bits = 1, shift = PLACE_BITS; /* two slices at least: so that no shift is by all bits */
+    while (bits < SLICES_BITS && (size_t)1 << bits < n)
+        bits++;
+    for (uint64_t range = rounds->most - rounds->begin; (range < FAR_OFF ? range : FAR_OFF) >> (shift - PLACE_BITS) >> bits;)
+        shift++;
+    const size_t slices = (size_t)1 << bits;
+    memset(place, 0, slices * sizeof *place);
+    for (size_t i = 0; i < n; i++)
+        place[keys[i] >> shift]++;
+    for (size_t i = 0; i < slices; i++) {
+        const uint32_t count = place[i];
+        place[i] = at;
+        at += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[place[keys[i] >> shift]++] = keys[i];
+    rounds->keys = to;
+    rounds->spare = keys;
+    return settle_keys(to, n);
+}
+
+/* Whether places of events rise with their lanes. */
+static bool is_by_lane(const struct rounds *rounds)
+{
+    for (size_t i = 1; i < rounds->placed_n; i++)
+        if (rounds->placed[i - 1] > rounds->placed[i])
+            return false;
+    return true;
+}
+
+static ttr_status next_round(struct rounds *rounds)
+{
+    if (rounds->reading == rounds->n)
+        begin_round(rounds);
+    ttr_status status = read_lanes(rounds);
+    if (status != TTR_OK)
+        return status;
+    const struct round_end end = end_of_round(rounds);
+    if (rounds->most < end.rank)
+        give_all(rounds);
+    else
+        give_some(rounds, &end);
+    if (!rounds->is_cut)
+        adapt(rounds);
+    const bool needs_lanes = !is_by_lane(rounds);
+    if (needs_lanes || !sort_spread(rounds))
+        sort_any(rounds, needs_lanes);
+    return TTR_OK;
+}
+
+/* What is known to be wanted next is asked for now. */
+static void prefetch(const struct rounds *rounds, const uint32_t *pick, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        __builtin_prefetch(rounds->events[pick[i]].payload);
+}
+
+ttr_status rounds_next(struct rounds *rounds, uint32_t *pick, uint32_t room, uint32_t *n)
+{
+    *n = 0;
+    while (!rounds->is_over && (rounds->reading < rounds->n || rounds->given == rounds->keys_n)) {
+        ttr_status status = next_round(rounds);
+        if (status != TTR_OK)
+            return status;
+    }
+    const size_t left = rounds->is_over ? 0 : rounds->keys_n - rounds->given;
+    const uint64_t *key = rounds->keys + rounds->given;
+    *n = left < room ? (uint32_t)left : room;
+    for (uint32_t i = 0; i < *n; i++) {
+        const ttr_event *event = &rounds->events[pick[i] = (uint32_t)(key[i] & ((1u << PLACE_BITS) - 1))];
+        __builtin_prefetch(event);
+        __builtin_prefetch((const char *)event + LINE);
+    }
+    prefetch(rounds, pick, *n);
+    rounds->given += *n;
+    return TTR_OK;
+}

@@ -1,0 +1,176 @@
+/* Rounds give what a merge gives: by time, ties by input, an event before the one it follows right behind that; whatever the inputs do. */
+#include "pipeline/rounds.h"
+
+#include <stdlib.h>
+
+#include "model/input.h"
+#include "pipeline/order.h"
+#include "support.h"
+
+#define LANES 70u
+#define EVENTS 9000u
+#define LONG_PAUSE (INT64_C(1) << 47)
+
+/* An input that is read up to times, in the ways that readers have. */
+struct lane {
+    ttr_reader base;
+    const ttr_event *event;
+    size_t n, at;
+    uint64_t seed;
+    bool holds;          /* ends reads as a window does that must move */
+    bool oversteps;      /* gives the event that it should stop at */
+    bool pauses;         /* has nothing for now, at times */
+    ttr_status ending;
+};
+
+static bool happens(struct lane *lane, bool may, unsigned one_of)
+{
+    return may && support_random(&lane->seed) % one_of == 0;
+}
+
+static ttr_status read_some(ttr_reader *base, struct reader_some *some, ttr_error *error)
+{
+    struct lane *lane = (struct lane *)base;
+    if (!some)
+        return TTR_OK;
+    assert_true(some->room >= INPUT_BATCH_LEAST);
+    if (happens(lane, lane->pauses, 5))
+        return TTR_AGAIN;
+    while (lane->at < lane->n && some->n < some->room) {
+        const ttr_event *next = &lane->event[lane->at];
+        if (next->time >= some->until && !happens(lane, lane->oversteps, 3)) {
+            some->is_stopped = true;
+            some->next = next->time;
+            return TTR_OK;
+        }
+        some->events[some->n++] = *next;
+        lane->at++;
+        if (happens(lane, lane->holds, 9))
+            return TTR_OK;
+    }
+    error->status = lane->ending;
+    return some->n ? TTR_OK : lane->ending;
+}
+
+static ttr_status read_never(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
+{
+    (void)reader, (void)batch, (void)error;
+    fail_msg("read in two ways");
+    return TTR_END;
+}
+
+static const struct reader_ops lane_ops = {.next = read_never, .some = read_some};
+
+struct scene {
+    struct lane lane[LANES];
+    ttr_reader *in[LANES];
+    ttr_event event[EVENTS];
+    struct order_key key[EVENTS], spare[EVENTS];
+    size_t n;
+    uint64_t seed;
+};
+
+/* Times that mostly rise, by steps of the scene's kind. */
+static void fill_lane(struct scene *scene, struct lane *lane, size_t number, uint64_t *seed, int64_t step)
+{
+    int64_t time = (int64_t)(support_random(seed) % 100);
+    uint64_t rank = 0;
+    lane->event = scene->event + scene->n;
+    lane->n = support_random(seed) % (2 * EVENTS / LANES);
+    lane->n = lane->n < EVENTS - scene->n ? lane->n : EVENTS - scene->n;
+    for (size_t i = 0; i < lane->n; i++, scene->n++) {
+        time += (int64_t)(support_random(seed) % (uint64_t)(step + 1));
+        time += support_random(seed) % 200 == 0 ? LONG_PAUSE : 0;
+        time -= support_random(seed) % 20 == 0 ? (int64_t)(support_random(seed) % 50) : 0;
+        scene->event[scene->n] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = time, .offset = scene->n};
+        rank = order_time(time) > rank ? order_time(time) : rank;
+        scene->key[scene->n] = (struct order_key){.rank = rank, .minor = (uint32_t)number, .index = (uint32_t)scene->n};
+    }
+}
+
+static struct scene *new_scene(uint64_t seed, int64_t step)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    assert_non_null(scene);
+    scene->seed = seed;
+    for (size_t i = 0; i < LANES; i++) {
+        struct lane *lane = &scene->lane[i];
+        *lane = (struct lane){.base = {.ops = &lane_ops, .order = TTR_ORDER_TIME}, .seed = seed + i + 1, .holds = seed & 1, .oversteps = seed & 2,
+                              .pauses = seed & 4, .ending = TTR_END};
+        fill_lane(scene, lane, i, &seed, step);
+        scene->in[i] = &lane->base;
+    }
+    order_keys(scene->key, scene->spare, scene->n);
+    return scene;
+}
+
+static void expect_merged(const struct scene *scene, struct rounds *rounds)
+{
+    uint32_t pick[100], n;
+    size_t given = 0;
+    do {
+        ttr_status status = rounds_next(rounds, pick, 1 + (uint32_t)(given % 100), &n);
+        if (status == TTR_AGAIN) {
+            n = 1;
+            continue;
+        }
+        assert_int_equal(status, TTR_OK);
+        for (uint32_t i = 0; i < n; i++, given++)
+            if (given >= scene->n || rounds->events[pick[i]].offset != scene->key[given].index)
+                fail_msg("seed %llu event %zu of %zu is %llu (%lld) and should be %u (%lld)", (unsigned long long)scene->seed, given, scene->n, (unsigned long long)rounds->events[pick[i]].offset, (long long)rounds->events[pick[i]].time,
+                         given < scene->n ? scene->key[given].index : 0, (long long)scene->event[scene->key[given].index].time);
+    } while (n > 0);
+    assert_int_equal(given, scene->n);
+}
+
+static void rounds_give_what_a_merge_gives(void **state)
+{
+    static const int64_t steps[] = {0, 3, 100, 100000, INT64_C(1) << 40};
+    (void)state;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct scene *scene = new_scene(seed, steps[seed / 8]);
+        struct rounds rounds;
+        assert_true(rounds_can(scene->in, LANES));
+        assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES));
+        expect_merged(scene, &rounds);
+        assert_int_equal(rounds.ending, TTR_END);
+        rounds_free(&rounds);
+        free(scene);
+    }
+}
+
+static void an_input_that_fails_does_not_keep_others_from_being_read(void **state)
+{
+    (void)state;
+    struct scene *scene = new_scene(3, 100);
+    struct rounds rounds;
+    scene->lane[4].ending = TTR_E_IO;
+    assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES));
+    expect_merged(scene, &rounds);
+    assert_int_equal(rounds.ending, TTR_E_IO);
+    assert_int_equal(rounds.ending_error.status, TTR_E_IO);
+    rounds_free(&rounds);
+    free(scene);
+}
+
+static void few_inputs_and_those_of_other_kinds_have_no_rounds(void **state)
+{
+    static const struct reader_ops others = {.next = read_never};
+    (void)state;
+    struct scene *scene = new_scene(1, 100);
+    assert_false(rounds_can(scene->in, ROUNDS_LEAST - 1));
+    assert_true(rounds_can(scene->in, ROUNDS_LEAST));
+    scene->lane[2].base.ops = &others;
+    assert_false(rounds_can(scene->in, LANES));
+    free(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounds_give_what_a_merge_gives),
+        cmocka_unit_test(an_input_that_fails_does_not_keep_others_from_being_read),
+        cmocka_unit_test(few_inputs_and_those_of_other_kinds_have_no_rounds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
