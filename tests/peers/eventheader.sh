@@ -49,14 +49,15 @@ fields() { # FILE
     LC_ALL=C sed -e 's/"meta": {.*//' -e '/"n": "TestProvider\|"n": "Long_Provider/!d' "$1" | LC_ALL=C sort
 }
 
-compare_fields() { # NAME TRACE
+compare_fields() { # NAME TRACE [OPTION...]
     local name=$1 trace=$corpus/$2
+    shift 2
     if ! "$tracetta" check "$trace" >/dev/null 2>"$work/check" && grep -q 'not a trace of a known format' "$work/check"; then
         count=$((count + 1))
         echo "ok $count - $name # SKIP no reader"
         return
     fi
-    "$tracetta" cat --style=microsoft "$trace" 2>"$work/errors" >"$work/lines"
+    "$tracetta" cat --style=microsoft "$@" "$trace" 2>"$work/errors" >"$work/lines"
     fields "$work/lines" >"$work/is"
     wanted "$corpus/linuxtracepoints/EventHeaderInterceptorLE64.dat.linux.json" >"$work/lines"
     fields "$work/lines" >"$work/wanted"
@@ -77,6 +78,7 @@ compare "perf-collect" eventheader-vm/eh-perfcollect.data eventheader-vm/eh-perf
 compare_fields "the program of all types by perf record" eventheader-vm/eh-perf.data
 compare_fields "the program of all types by perf-collect" eventheader-vm/eh-perfcollect.data
 compare_fields "the program of all types by trace-cmd" eventheader-vm/eh-tracecmd.dat
-compare_fields "the program of all types by trace_pipe_raw" eventheader-vm/eh-trace_pipe_raw-cpu1.bin
+compare_fields "the program of all types by trace_pipe_raw" eventheader-vm/eh-trace_pipe_raw-cpu1.bin \
+    --option=trace_pipe_raw.formats="$corpus/eventheader-vm/eh-perf.data"
 echo "1..$count"
 exit "$failed"

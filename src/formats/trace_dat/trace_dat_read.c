@@ -127,6 +127,7 @@ ttr_status trace_dat_next(struct input *in, ttr_error *error)
 {
     struct trace_dat_reader *reader = in->own;
     reader->error = error;
+    tracepoints_batch(reader->data.all);
     ttr_status status = go_on(reader);
     if (status != TTR_OK)
         return status;

@@ -102,6 +102,7 @@ ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
 {
     struct trace_pipe_raw_reader *reader = in->own;
     reader->error = error;
+    tracepoints_batch(reader->data.all);
     for (;;) {
         bool is_damaged = false;
         ttr_status status = TTR_OK;
