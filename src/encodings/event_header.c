@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "encodings/event_header_parts.h"
+#include "model/activity.h"
 
 struct event_headers *event_headers_new(const struct event_headers_spec *spec)
 {
@@ -260,6 +261,16 @@ static const char *name_trouble(const struct event_header_kind *kind, const stru
     return kind->name.level == parts->level ? NULL : "the level is not the one in the tracepoint's name";
 }
 
+/* Lets events that begin and end an activity do so; false when memory is out. */
+static bool mark_activity(const struct event_header_kind *kind, ttr_event *event)
+{
+    if (!event->activity || (event->opcode != EVENT_HEADER_START && event->opcode != EVENT_HEADER_STOP))
+        return true;
+    ttr_id task = activity_task(kind->all->spec.t, event->name);
+    activity_mark(kind->all->spec.t, event, task);
+    return task || !event->name;
+}
+
 bool event_header_take(struct event_header_kind *kind, struct event_header_raw raw, ttr_event *event, const char **why)
 {
     struct event_header_parts parts;
@@ -295,5 +306,5 @@ bool event_header_take(struct event_header_kind *kind, struct event_header_raw r
         *why = trouble ? trouble : name_trouble(kind, &parts);
     if (!*why)
         event->flags &= (uint8_t)~TTR_EVENT_PARTIAL;
-    return true;
+    return mark_activity(kind, event);
 }

@@ -52,7 +52,7 @@ struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text
 /* The owner of the kind that events of a schema are of; NULL where they are none of EventHeader. */
 const void *event_header_owner(const struct schema *schema);
 
-/* Fills what an event says of itself: name, provider, kind, level, keyword, opcode, tag, activity, related, schema; the rest is the container's.
+/* Fills what an event says of itself: name, provider, kind (an activity that starts or stops is the begin or end of an async span), level, keyword, opcode, tag, activity, related, schema; the rest is the container's.
  * False when memory is out.  What is wrong with it is in `*why`, static, NULL = nothing; it then has TTR_EVENT_PARTIAL, and what
  * could not be decoded is in its field "undecoded". */
 TTR_MUST bool event_header_take(struct event_header_kind *kind, struct event_header_raw raw, ttr_event *event, const char **why);

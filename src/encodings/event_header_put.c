@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "encodings/event_header_parts.h"
+#include "model/activity.h"
 
 #define MEMBERS_MOST 127u
 #define EXTENSIONS_MOST ((size_t)EVENT_HEADER_BYTES + 2 * EVENT_HEADER_EXTENSION_BYTES + 32)
@@ -421,11 +422,17 @@ static void add_own(struct event_header_put *put, const char *name, const ttr_va
     add_value(put, value, shape);
 }
 
+/* Whether the kind is no more than what opcode and activity say. */
+static bool is_said(const ttr_event *event)
+{
+    return event->kind == TTR_KIND_INSTANT || (activity_is(event) && event->activity);
+}
+
 /* What the kind of an event says, where it is no instant. */
 static void put_kind(struct event_header_put *put, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
-    if (event->kind == TTR_KIND_INSTANT)
+    if (is_said(event))
         return;
     lost(put, EVENT_HEADER_LOSS_KIND);
     add_own(put, "ttr.kind", &(ttr_value){.type = TTR_TYPE_TEXT, .text = {kind, strlen(kind)}});
@@ -463,7 +470,7 @@ static void add_header(struct event_header_put *put, const ttr_event *event, con
     buffer_add_byte(to, (uint8_t)flags);
     buffer_add_byte(to, 0);
     add_u16(put, to, 0);
-    add_u16(put, to, event->kind == TTR_KIND_INSTANT ? event->tag : 0);
+    add_u16(put, to, is_said(event) ? event->tag : 0);
     buffer_add_byte(to, says->opcode);
     buffer_add_byte(to, (uint8_t)level_of(event->level));
     if (says->activity) {

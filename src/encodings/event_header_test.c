@@ -183,6 +183,40 @@ static void the_header_says_all_of_it_with_tags_and_attributes_of_fields(void **
     end(&scene);
 }
 
+/* Puts an activity in front of the metadata of an event that make() made. */
+static size_t make_activity(uint8_t *to, uint8_t opcode, unsigned number)
+{
+    static const uint8_t extension[20] = {16, 0, 2, 0x80, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    uint8_t made[256];
+    size_t n = make(made, number, "", "");
+    memcpy(to, made, EVENT_HEADER_BYTES);
+    memcpy(to + EVENT_HEADER_BYTES, extension, sizeof extension);
+    memcpy(to + EVENT_HEADER_BYTES + sizeof extension, made + EVENT_HEADER_BYTES, n - EVENT_HEADER_BYTES);
+    to[6] = opcode;
+    return n + sizeof extension;
+}
+
+static void an_activity_that_starts_and_stops_is_a_span(void **state)
+{
+    struct scene scene;
+    uint8_t bytes[512];
+    (void)state;
+    begin(&scene, "P_L5K1");
+    take(&scene, bytes, make_activity(bytes, EVENT_HEADER_START, 1));
+    uint64_t link = scene.event.link;
+    assert_int_equal(scene.event.kind, TTR_KIND_ASYNC_BEGIN);
+    take(&scene, bytes, make_activity(bytes, 0, 2));
+    assert_int_equal(scene.event.kind, TTR_KIND_INSTANT);
+    take(&scene, bytes, make_activity(bytes, EVENT_HEADER_STOP, 3));
+    assert_int_equal(scene.event.kind, TTR_KIND_ASYNC_END);
+    assert_true(link != 0 && scene.event.link == link);
+    size_t n = make(bytes, 4, "", "");
+    bytes[6] = EVENT_HEADER_START;
+    take(&scene, bytes, n);
+    assert_int_equal(scene.event.kind, TTR_KIND_INSTANT); /* of no activity */
+    end(&scene);
+}
+
 static struct tracepoint_raw stored(const void *own, const ttr_event *event)
 {
     (void)own;
@@ -252,6 +286,7 @@ int main(void)
         cmocka_unit_test(metadata_beyond_the_limit_give_the_same_fields_in_bounded_memory),
         cmocka_unit_test(structs_without_bytes_are_given_up),
         cmocka_unit_test(the_header_says_all_of_it_with_tags_and_attributes_of_fields),
+        cmocka_unit_test(an_activity_that_starts_and_stops_is_a_span),
         cmocka_unit_test(tracepoints_with_the_header_give_events_of_their_own),
         cmocka_unit_test(each_failing_allocation_is_told),
     };

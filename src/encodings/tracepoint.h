@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/cursor.h"
+#include "encodings/clr_user_events.h"
 #include "encodings/event_header.h"
 #include "encodings/tracepoints.h"
 
@@ -79,6 +80,7 @@ struct tracepoint {
     uint8_t role;                 /* enum tracepoint_role */
     struct tracepoint_roles roles;
     struct event_header_kind *header; /* its events are those of EventHeader; NULL = they are not */
+    struct clr_user_kind *clr;        /* the same of .NET's events */
     ttr_text print;               /* what stands behind "print fmt:" */
 };
 
@@ -194,6 +196,7 @@ struct tracepoints {
     size_t dense_n;
     const struct tracepoint_field *type, *pid; /* the common fields as the first kind has them; NULL: the usual places */
     struct event_headers *headers; /* NULL: there are none */
+    struct clr_user_events *clr;   /* the same */
     struct tracepoint unknown;     /* of events whose number is not known */
     struct tracepoint_names names;
 };

@@ -41,6 +41,7 @@ void tracepoints_free(struct tracepoints *all)
         context_drop_schema(all->spec.t, all->kind[i]->schema);
     context_drop_schema(all->spec.t, all->unknown.schema);
     event_headers_free(all->headers);
+    clr_user_events_free(all->clr);
     tracepoint_names_free(&all->names);
     alloc_free(all->alloc, all->kind, all->kinds_capacity, sizeof *all->kind);
     alloc_free(all->alloc, all->dense, all->dense_n, sizeof *all->dense);
@@ -52,6 +53,8 @@ void tracepoints_batch(struct tracepoints *all)
 {
     if (all->headers)
         event_headers_batch(all->headers);
+    if (all->clr)
+        clr_user_events_batch(all->clr);
 }
 
 /* --- Events of EventHeader --- */
@@ -82,14 +85,51 @@ static bool is_header(const struct tracepoint *tp)
     return field && field->name.n == sizeof first - 1 && memcmp(field->name.p, first, sizeof first - 1) == 0;
 }
 
-/* Lets a kind of EventHeader be one; false when memory is out. */
+static struct event_headers_spec header_spec(struct tracepoints *all)
+{
+    return (struct event_headers_spec){.t = all->spec.t, .format = all->spec.format, .own = all, .raw = header_raw,
+                                       .extra = all->spec.container->extra ? header_extra : NULL, .frames = header_frames,
+                                       .padding = all->spec.container->padding};
+}
+
+/* Whether the own fields are those of .NET's tracepoints. */
+static bool is_clr(const struct tracepoint *tp)
+{
+    static const struct {
+        const char *name;
+        uint32_t size;
+    } fields[] = {{"version", 1}, {"event_id", 2}, {"extension", 4}, {"payload", 4}};
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct tracepoint_field *field = tp->common_n + i < tp->fields_n ? &tp->field[tp->common_n + i] : NULL;
+        if (!field || field->size != fields[i].size || field->name.n != strlen(fields[i].name) ||
+            memcmp(field->name.p, fields[i].name, field->name.n) != 0 || (i > 1 && field->place != TRACEPOINT_REL_LOC))
+            return false;
+    }
+    return true;
+}
+
+/* Lets a kind of .NET be one; false when memory is out. */
+static bool find_clr(struct tracepoints *all, struct tracepoint *tp)
+{
+    const struct event_headers_spec spec = header_spec(all);
+    if (!is_clr(tp))
+        return true;
+    const struct tracepoint_field *own = &tp->field[tp->common_n];
+    const struct clr_user_places places = {.id = own[1].offset, .extension = own[2].offset, .payload = own[3].offset,
+                                           .is_big_endian = all->spec.is_big_endian, .long_bytes = all->spec.long_bytes};
+    if (!all->clr)
+        all->clr = clr_user_events_new(&spec);
+    if (all->clr)
+        tp->clr = clr_user_events_kind(all->clr, tp->name, &places, tp);
+    return tp->clr != NULL;
+}
+
+/* Lets a kind of EventHeader, or of .NET, be one; false when memory is out. */
 static bool find_header(struct tracepoints *all, struct tracepoint *tp)
 {
+    const struct event_headers_spec spec = header_spec(all);
     if (!is_header(tp))
-        return true;
-    const struct event_headers_spec spec = {.t = all->spec.t, .format = all->spec.format, .own = all, .raw = header_raw,
-                                            .extra = all->spec.container->extra ? header_extra : NULL, .frames = header_frames,
-                                            .padding = all->spec.container->padding};
+        return find_clr(all, tp);
     if (!all->headers)
         all->headers = event_headers_new(&spec);
     if (all->headers)
@@ -263,6 +303,8 @@ bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp, struc
         return false;
     if (tp && tp->header)
         return event_header_take(tp->header, (struct event_header_raw){raw.p, raw.n}, event, why);
+    if (tp && tp->clr)
+        return clr_user_take(tp->clr, (struct event_header_raw){raw.p, raw.n}, event, why);
     if (!tp) {
         tp = &all->unknown;
         *why = "nothing tells which tracepoint has this number";
@@ -291,6 +333,8 @@ const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event)
             return schema->own;
         if (event_header_owner(schema))
             return event_header_owner(schema);
+        if (clr_user_owner(schema))
+            return clr_user_owner(schema);
         if (!schema->beneath || schema->ops == &packed_field_ops)
             return NULL;
     }
