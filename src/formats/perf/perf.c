@@ -14,6 +14,7 @@ const struct format format_perf = {
     .open = perf_open,
     .next = perf_next,
     .close = perf_close,
+    .describe = perf_describe,
     .anchor = "data",
     .open_folder = perf_open_folder,
     .reads_alone = true,

@@ -179,7 +179,10 @@ struct perf_unpacked {
 struct perf_reader {
     struct input *in;
     struct perf_trace *trace;
-    ttr_error *error;         /* of the call to next that is under way */
+    ttr_error *error;         /* of the call that is under way, never NULL */
+    ttr_error own_error;      /* where the caller wants none */
+    struct source *again;     /* the input once more, for what stands behind the records; NULL = not needed, or it cannot be */
+    uint64_t again_at;        /* the first byte that it can still show */
     uint64_t at, end;         /* of the next record; of all records */
     uint64_t pass_end;        /* bytes up to here are no record but are given as definitions, with this tag */
     uint16_t pass_tag;
@@ -247,6 +250,9 @@ TTR_MUST bool perf_kind_name(struct perf_trace *trace, struct perf_kind *kind, t
 /* The kind of a sample, and of another record; NULL = unknown. */
 static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace, const struct perf_view *record);
 struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct perf_view *record);
+
+/* format.describe: each kind is a class, its stream class the PMU or the system of tracepoints. */
+bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
 
 /* --- perf_names.c --- */
 

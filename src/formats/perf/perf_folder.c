@@ -63,7 +63,7 @@ static struct input *join_part(const struct opening *opening, const struct folde
         return NULL;
     reader->trace = trace;
     reader->end = UINT64_MAX;
-    reader->error = opening->error;
+    reader->error = opening->error ? opening->error : &reader->own_error;
     trace->users++;
     trace->running++;
     context_share_attributes(opening->t, in->id, trace->source);

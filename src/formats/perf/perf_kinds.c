@@ -186,6 +186,19 @@ bool perf_kind_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text n
     return (kind->name || name.n == 0) && (!colon || kind->provider || colon == name.p);
 }
 
+bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
+{
+    const struct perf_reader *reader = in->own;
+    const struct perf_trace *trace = reader->trace;
+    if (!trace || i >= trace->kinds_n)
+        return false;
+    const struct perf_kind *kind = trace->kind[i];
+    *about = (struct event_class){.name = ttr_text_get(trace->t, kind->name), .id = kind->request.config, .stream_id = kind->request.type,
+                                  .stream_name = ttr_text_get(trace->t, kind->provider), .emf_uri = {"", 0}};
+    *events = kind->samples;
+    return true;
+}
+
 static const char *const record_names[] = {
     [PERF_MMAP] = "mmap", [PERF_LOST] = "lost", [PERF_COMM] = "comm", [PERF_EXIT] = "exit", [PERF_THROTTLE] = "throttle",
     [PERF_UNTHROTTLE] = "unthrottle", [PERF_FORK] = "fork", [PERF_READ] = "read", [PERF_MMAP2] = "mmap2", [PERF_AUX] = "aux",

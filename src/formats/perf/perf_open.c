@@ -16,21 +16,42 @@ struct section {
     uint64_t offset, size;
 };
 
+/* Puts bytes of a compressed file into the buffer: it is unpacked once more up to there. */
+static ttr_status fetch_again(struct perf_reader *reader, const struct section *section, struct buffer *to)
+{
+    struct window window;
+    ttr_error broken;
+    if (section->offset < reader->again_at) {
+        source_close(reader->again);
+        reader->again = source_again(reader->in->source);
+    }
+    reader->again_at = section->offset;
+    if (!reader->again || section->size > HELD_MAX)
+        return TTR_OK;
+    ttr_status status = source_fill(reader->again, section->offset, (size_t)section->size, &window, &broken);
+    if (status == TTR_E_NOMEM)
+        return fail_memory(reader->error);
+    if (status == TTR_OK)
+        buffer_add(to, window.bytes, section->size < window.n ? (size_t)section->size : window.n);
+    return to->failed ? fail_memory(reader->error) : TTR_OK; /* what is broken is told when it is read */
+}
+
 /* Puts bytes of the file into the buffer, fewer where it ends. */
 static ttr_status fetch(struct perf_reader *reader, const struct section *section, struct buffer *to)
 {
     const struct window *window = &reader->in->window;
+    bool is_seekable = source_is_seekable(reader->in->source);
     uint64_t n = section->size;
     buffer_clear(to);
     if (section->offset >= window->offset && section->offset - window->offset <= window->n) {
         uint64_t skip = section->offset - window->offset, there = window->n - skip;
-        if (there >= n || !source_is_seekable(reader->in->source)) {
+        if (there >= n || (!is_seekable && !reader->again)) {
             buffer_add(to, window->bytes + skip, (size_t)(n < there ? n : there));
             return to->failed ? fail_memory(reader->error) : TTR_OK;
         }
     }
-    if (!source_is_seekable(reader->in->source))
-        return TTR_OK;
+    if (!is_seekable)
+        return reader->again ? fetch_again(reader, section, to) : TTR_OK;
     uint64_t size = source_disk_size(reader->in->source); /* nothing is asked for that cannot be there */
     if (section->offset >= size)
         return TTR_OK;
@@ -197,7 +218,7 @@ ttr_status perf_choose_order(struct perf_reader *reader)
     ttr_status status = TTR_OK;
     if (reader->in->flags & TTR_READ_DEFINITIONS)
         is_found = false;
-    else if (!reader->trace->is_pipe)
+    else if (!reader->trace->is_pipe && !reader->again)
         status = find_round(reader, &is_found);
     reader->sorts = is_found;
     if (!is_found)
@@ -207,11 +228,14 @@ ttr_status perf_choose_order(struct perf_reader *reader)
 
 /* --- Head --- */
 
-/* Holds all of an input that cannot be read from any place, as far as it is needed. */
+/* Holds all of an input that can neither be read from any place nor once more, as far as it is needed. */
 static ttr_status hold(struct perf_reader *reader, uint64_t end)
 {
     struct input *in = reader->in;
     if (source_is_seekable(in->source))
+        return TTR_OK;
+    reader->again = source_again(in->source);
+    if (reader->again)
         return TTR_OK;
     uint64_t need = end < HELD_MAX ? end : HELD_MAX;
     ttr_status status = input_fill(in, 0, (size_t)need, reader->error);
@@ -274,14 +298,15 @@ ttr_status perf_open(struct input *in, ttr_error *error)
 {
     struct perf_reader *reader = in->own;
     struct perf_span span;
-    ttr_error unused;
     reader->in = in;
-    reader->error = error ? error : &unused;
+    reader->error = error ? error : &reader->own_error;
     ttr_status status = perf_show(reader, 0, PERF_HEADER_BYTES, &span);
     if (status == TTR_OK)
         status = take_head(reader, &span);
     if (status == TTR_OK && !reader->is_over)
         status = perf_choose_order(reader);
+    source_close(reader->again);
+    reader->again = NULL;
     if (status == TTR_OK && in->flags & TTR_READ_DEFINITIONS) {
         reader->pass_tag = PERF_TAG_HEAD;
         reader->pass_end = reader->at;
@@ -296,6 +321,7 @@ void perf_close(struct input *in)
     struct perf_reader *reader = in->own;
     if (!reader->in)
         return;
+    source_close(reader->again);
     perf_order_free(reader);
     perf_unpacked_free(reader);
     perf_trace_free(reader->trace);
