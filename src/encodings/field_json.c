@@ -235,12 +235,14 @@ static void add_any_name(struct field_json *json, const void *p, size_t n)
 static void add_name(struct field_json *json, ttr_text text, uint64_t hash)
 {
     struct buffer *to = json->to;
-    char *at = (char *)buffer_room(to, text.n + sizeof ",\"\":");
+    char *at = (char *)buffer_room(to, text.n + sizeof ", \"\": ");
     if (!at || !make_room(json))
         return;
     char last = to->n ? at[-1] : '{';
-    size_t n = last != '{' && last != '[';
+    size_t n = last != '{' && last != '[', end = json->spaced ? 3 : 2;
     *at = ',';
+    if (json->spaced)
+        at[n++] = ' ';
     at[n++] = '"';
     memcpy(at + n, text.p, text.n);
     buffer_filled(to, n + text.n);
@@ -248,22 +250,19 @@ static void add_name(struct field_json *json, ttr_text text, uint64_t hash)
     struct field_name *slot = find_name(json, &name);
     if (slot->object == name.object) {
         make_unique(json, name.at, hash);
-        buffer_add(to, "\":", 2);
+        buffer_add(to, "\": ", end);
         return;
     }
     *slot = name;
     json->used++;
-    memcpy(at + n + text.n, "\":", 2);
-    buffer_filled(to, 2);
+    memcpy(at + n + text.n, "\": ", end);
+    buffer_filled(to, end);
 }
 
 void field_json_constant_name(struct field_json *json, const char *name)
 {
     size_t n = strlen(name);
-    if (json->spaced)
-        add_any_name(json, name, n);
-    else
-        add_name(json, (ttr_text){name, n}, hash_bytes(name, n));
+    add_name(json, (ttr_text){name, n}, hash_bytes(name, n));
 }
 
 /* A known string, escaped. */
@@ -278,7 +277,7 @@ static const struct text_piece *known_text(struct field_json *json, ttr_id id)
 
 void field_json_field_name(struct field_json *json, const ttr_field *field)
 {
-    if (!field->name_id || json->spaced) {
+    if (!field->name_id) {
         add_any_name(json, field->name.p, field->name.n);
         return;
     }

@@ -19,8 +19,8 @@ void microsoft_add_text(struct buffer *to, const void *p, size_t n);
 /* Appends "48 6f", with quotes. */
 void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n);
 
-/* Appends "2033-05-18T03:33:20", or "TIME(n)" of years that C has no number for; without quotes. */
-void microsoft_add_time(struct buffer *to, int64_t unix_s);
+/* Puts "2033-05-18T03:33:20", or "TIME(n)" of years that C has no number for, without quotes: at most two NUMBER_MAX. */
+char *microsoft_put_time(char *at, int64_t unix_s);
 
 /* Appends a value of EventHeader, and one of any other event. */
 void microsoft_add_item(struct buffer *to, const struct event_header_item *item, const ttr_value *value);

@@ -9,6 +9,7 @@
 #include "base/shortest.h"
 #include "base/utf.h"
 #include "base/wide.h"
+#include "encodings/put.h"
 #include "formats/microsoft/microsoft.h"
 
 /* --- Floats --- */
@@ -155,19 +156,19 @@ void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n)
     buffer_filled(to, put);
 }
 
-void microsoft_add_time(struct buffer *to, int64_t unix_s)
+char *microsoft_put_time(char *at, int64_t unix_s)
 {
     /* The seconds of years that fit into an int, counted from 1900. */
     const int64_t first = INT64_C(-67768040609740800), last = INT64_C(67768036191676799);
-    char text[2 * NUMBER_MAX] = "TIME(";
-    size_t n;
-    if (unix_s >= first && unix_s <= last) {
-        n = number_put_date_time(text, unix_s);
-    } else {
-        n = 5 + number_put_i64(text + 5, unix_s);
-        text[n++] = ')';
-    }
-    buffer_add(to, text, n);
+    if (unix_s >= first && unix_s <= last)
+        return at + number_put_date_time(at, unix_s);
+    return put_text(put_i64(put_text(at, "TIME("), unix_s), ")");
+}
+
+static void add_time(struct buffer *to, int64_t unix_s)
+{
+    char text[2 * NUMBER_MAX];
+    buffer_add(to, text, (size_t)(microsoft_put_time(text, unix_s) - text));
 }
 
 static void add_hex(struct buffer *to, uint64_t x)
@@ -252,7 +253,7 @@ void microsoft_add_item(struct buffer *to, const struct event_header_item *item,
         uint64_t x = item->n == 4 ? (item->is_big_endian ? load_u32be(item->p) : load_u32le(item->p))
                                   : (item->is_big_endian ? load_u64be(item->p) : load_u64le(item->p));
         buffer_add_byte(to, '"');
-        microsoft_add_time(to, bits_sign(x, 8 * item->n));
+        add_time(to, bits_sign(x, 8 * item->n));
         buffer_add_byte(to, '"');
     } else {
         microsoft_add_value(to, NULL, value);

@@ -8,6 +8,7 @@
 #include "base/jsontext.h"
 #include "base/number.h"
 #include "base/status.h"
+#include "encodings/put.h"
 #include "encodings/timeline.h"
 #include "formats/microsoft/microsoft.h"
 #include "model/output.h"
@@ -54,9 +55,14 @@ static void add_name(struct microsoft *own, const ttr_field *field, const struct
     if (item->name.n)
         named.name = item->name;
     bool is_taken = field->depth == 0 && is_called(named.name, "meta");
+    bool is_same = named.name.n == field->name.n && memcmp(named.name.p, field->name.p, named.name.n) == 0;
+    uint16_t tag_number = own->has_tags ? item->tag : 0;
+    if (tag_number == 0 && !is_taken && is_same) {
+        field_json_field_name(&own->fields, field);
+        return;
+    }
     buffer_clear(&own->name);
     buffer_add(&own->name, named.name.p, named.name.n);
-    uint16_t tag_number = own->has_tags ? item->tag : 0;
     for (int shift = 12; shift >= 0 && tag_number; shift -= 4)
         if (n > 7 || tag_number >> shift)
             tag[n++] = "0123456789ABCDEF"[tag_number >> shift & 15];
@@ -106,55 +112,73 @@ static void add_fields(struct microsoft *own, const ttr_event *event)
 
 /* --- What stands around them --- */
 
-static void add_number(struct field_json *json, const char *name, uint64_t x)
+/* Members of "meta": names of their own, which need not be compared with others. */
+struct meta {
+    char *at;
+    bool spaced, has_any;
+};
+
+#define META_ROOM (16 * NUMBER_MAX + 512)
+
+static void add_key(struct meta *meta, const char *name)
 {
-    char text[NUMBER_MAX];
-    field_json_constant_name(json, name);
-    buffer_add(json->to, text, number_put_u64(text, x));
+    if (meta->has_any)
+        *meta->at++ = ',';
+    if (meta->spaced)
+        *meta->at++ = ' ';
+    meta->has_any = true;
+    *meta->at++ = '"';
+    meta->at = put_text(meta->at, name);
+    meta->at = put_text(meta->at, meta->spaced ? "\": " : "\":");
 }
 
-static void add_number_if(struct field_json *json, const char *name, uint64_t x)
+static void add_number(struct meta *meta, const char *name, uint64_t x)
+{
+    add_key(meta, name);
+    meta->at = put_u64(meta->at, x);
+}
+
+static void add_number_if(struct meta *meta, const char *name, uint64_t x)
 {
     if (x)
-        add_number(json, name, x);
+        add_number(meta, name, x);
 }
 
-static void add_hex_if(struct field_json *json, const char *name, uint64_t x)
+static void add_hex_if(struct meta *meta, const char *name, uint64_t x)
 {
-    const ttr_value value = {.type = TTR_TYPE_UINT, .v.u = x, .base = 16};
+    int shift = 60;
     if (!x)
         return;
-    field_json_constant_name(json, name);
-    microsoft_add_value(json->to, json->t, &value);
+    add_key(meta, name);
+    meta->at = put_text(meta->at, "\"0x");
+    while (x >> shift == 0)
+        shift -= 4;
+    for (; shift >= 0; shift -= 4)
+        *meta->at++ = "0123456789ABCDEF"[x >> shift & 15];
+    *meta->at++ = '"';
 }
 
-static void add_uuid_if(struct field_json *json, const char *name, const uint8_t *bytes)
+static void add_uuid_if(struct meta *meta, const char *name, const uint8_t *bytes)
 {
-    char text[40];
     if (!bytes)
         return;
-    field_json_constant_name(json, name);
-    buffer_add_byte(json->to, '"');
-    buffer_add(json->to, text, (size_t)(event_header_put_uuid(text, bytes) - text));
-    buffer_add_byte(json->to, '"');
+    add_key(meta, name);
+    *meta->at++ = '"';
+    meta->at = event_header_put_uuid(meta->at, bytes);
+    *meta->at++ = '"';
 }
 
-static void add_time(struct field_json *json, int64_t time)
+static void add_time(struct meta *meta, int64_t time)
 {
     int64_t s = time / 1000000000 - (time % 1000000000 < 0);
-    char text[NUMBER_MAX] = ".";
-    number_put_nine(text + 1, (uint32_t)(time - s * 1000000000));
-    field_json_constant_name(json, "time");
-    if (!time_is_unix(time)) {
-        char seconds[NUMBER_MAX];
-        buffer_add(json->to, seconds, number_put_i64(seconds, s));
-        buffer_add(json->to, text, 10);
-        return;
-    }
-    buffer_add_byte(json->to, '"');
-    microsoft_add_time(json->to, s);
-    buffer_add(json->to, text, 10);
-    buffer_add_text(json->to, "Z\"");
+    bool is_unix = time_is_unix(time);
+    add_key(meta, "time");
+    if (is_unix)
+        *meta->at++ = '"';
+    meta->at = is_unix ? microsoft_put_time(meta->at, s) : put_i64(meta->at, s);
+    *meta->at++ = '.';
+    number_put_nine(meta->at, (uint32_t)(time - s * 1000000000));
+    meta->at = put_text(meta->at + 9, is_unix ? "Z\"" : "");
 }
 
 /* The thread that an event happened on: of switches and wake-ups the one that is not told about. */
@@ -173,32 +197,36 @@ static unsigned level_of(unsigned level)
 
 static void add_meta(struct field_json *json, const ttr_event *event)
 {
-    static const ttr_value object = {.type = TTR_TYPE_STRUCT};
     struct event_header_head head;
     ttr_thread thread;
     if (!event_header_head(json->t, event, &head))
         head = (struct event_header_head){.level = (uint8_t)level_of(event->level), .opcode = event->opcode};
     field_json_constant_name(json, "meta");
-    field_json_open(json, &object);
+    char *begin = (char *)buffer_room(json->to, META_ROOM);
+    if (!begin)
+        return;
+    struct meta meta = {.at = begin, .spaced = json->spaced};
+    *meta.at++ = '{';
     if (!(event->flags & TTR_EVENT_NO_TIME))
-        add_time(json, event->time);
+        add_time(&meta, event->time);
     if (event->flags & TTR_EVENT_HAS_CPU)
-        add_number(json, "cpu", event->cpu);
+        add_number(&meta, "cpu", event->cpu);
     if (ttr_thread_get(json->t, thread_of(event), &thread)) {
         if (thread.pid_known)
-            add_number(json, "pid", thread.pid);
+            add_number(&meta, "pid", thread.pid);
         if (thread.tid_known)
-            add_number(json, "tid", thread.tid);
+            add_number(&meta, "tid", thread.tid);
     }
-    add_number_if(json, "id", head.id);
-    add_number_if(json, "version", head.version);
-    add_number_if(json, "level", head.level);
-    add_hex_if(json, "keyword", event->keyword);
-    add_number_if(json, "opcode", head.opcode);
-    add_hex_if(json, "tag", head.tag);
-    add_uuid_if(json, "activity", event->activity);
-    add_uuid_if(json, "relatedActivity", event->related);
-    field_json_close(json);
+    add_number_if(&meta, "id", head.id);
+    add_number_if(&meta, "version", head.version);
+    add_number_if(&meta, "level", head.level);
+    add_hex_if(&meta, "keyword", event->keyword);
+    add_number_if(&meta, "opcode", head.opcode);
+    add_hex_if(&meta, "tag", head.tag);
+    add_uuid_if(&meta, "activity", event->activity);
+    add_uuid_if(&meta, "relatedActivity", event->related);
+    meta.at = put_text(meta.at, meta.spaced ? " }" : "}");
+    buffer_filled(json->to, (size_t)(meta.at - begin));
 }
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
