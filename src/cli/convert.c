@@ -160,6 +160,17 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
     return outcome;
 }
 
+/* True where all inputs are of a format: they are copied as they are stored, and order is theirs. */
+static bool is_all_of(ttr_reader *reader, const char *format)
+{
+    ttr_report report = {.size = sizeof report};
+    size_t n = 0;
+    for (; ttr_reader_report(reader, n, &report); n++)
+        if (strcmp(report.format, format) != 0)
+            return false;
+    return n > 0;
+}
+
 /* A copy of one input to its own format keeps all bytes, for which the reader must give definitions too. */
 static uint32_t reading_flags(const struct call *call, const char *format)
 {
@@ -186,7 +197,8 @@ int run_convert(struct call *call)
     if (outcome != OUTCOME_FINE)
         return outcome;
     convert_explain(call, format);
-    outcome = convert_order(&inputs, call, format);
+    bool is_copy = reading_flags(call, format) && is_all_of(inputs.reader, format);
+    outcome = is_copy ? OUTCOME_FINE : convert_order(&inputs, call, format);
     if (outcome != OUTCOME_FINE) {
         inputs_close(&inputs);
         return outcome;

@@ -27,6 +27,7 @@ struct sink {
     const struct alloc *alloc;
     struct sink_part part; /* where the bytes go without a descriptor; part.end NULL = nobody to tell */
     int fd;        /* -1 with a push function */
+    int held;      /* a file without a name that all is written to first, -1 = none */
     bool is_owned; /* close fd; false for standard output */
     bool overwrite;
     char *target;    /* the path to appear; "standard output" and the like for messages */
@@ -50,6 +51,8 @@ static void sink_free(struct sink *sink)
 {
     if (sink->is_owned && sink->fd >= 0)
         (void)close(sink->fd); /* reached with an open file only when it is given up */
+    if (sink->held >= 0)
+        (void)close(sink->held);
     if (sink->temporary)
         (void)unlink(sink->temporary);
     if (sink->part.end)
@@ -67,6 +70,7 @@ static struct sink *sink_new(const struct alloc *alloc, const char *target, ttr_
     if (sink) {
         sink->alloc = alloc;
         sink->fd = -1;
+        sink->held = -1;
         sink->target_size = strlen(target) + 1;
         sink->target = alloc_zero(alloc, sink->target_size, 1);
         sink->buffer_size = SINK_BUFFER;
@@ -102,7 +106,8 @@ static int64_t write_some(const struct sink *sink, const void *bytes, size_t n)
 {
     for (;;) {
         errno = 0;
-        int64_t put = sink->part.push ? sink->part.push(sink->part.own, bytes, n) : write(sink->fd, bytes, n);
+        int64_t put = sink->held < 0 && sink->part.push ? sink->part.push(sink->part.own, bytes, n)
+                                                        : write(sink->held >= 0 ? sink->held : sink->fd, bytes, n);
         if (put > 0 && (uint64_t)put <= n)
             return put;
         if (put >= 0 || errno == 0)
@@ -329,6 +334,87 @@ ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error 
     return TTR_OK;
 }
 
+/* --- What is written anew --- */
+
+/* A file without a name, below TMPDIR; -1 with errno. */
+static int open_nameless(void)
+{
+    char name[4096 + TEMPORARY_MORE], target[4096];
+    const char *folder = getenv("TMPDIR");
+    folder = folder && folder[0] ? folder : "/tmp";
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), n = snprintf(target, sizeof target, "%s/tracetta", folder);
+    for (int i = 0; i < TEMPORARY_TRIES && fd < 0 && n > 0 && n < (int)sizeof target; i++) { /* not every file system has such */
+        temporary_name(name, sizeof name, target);
+        fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0)
+            (void)unlink(name);
+        else if (errno != EEXIST && errno != EINTR)
+            break;
+    }
+    return fd;
+}
+
+bool sink_can_rewrite(const struct sink *sink)
+{
+    return sink->held >= 0 || sink->temporary;
+}
+
+ttr_status sink_hold(struct sink *sink, ttr_error *error)
+{
+    if (sink_can_rewrite(sink))
+        return TTR_OK;
+    if (sink->offset)
+        return fail(error, TTR_E_MISUSE, sink->offset, "what is written already cannot be held back");
+    sink->held = open_nameless();
+    return sink->held >= 0 ? TTR_OK : fail_sys(error, errno, NO_OFFSET, "%s needs a temporary file, which cannot be made (TMPDIR)", sink->target);
+}
+
+ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_t n, ttr_error *error)
+{
+    const uint8_t *from = bytes;
+    ttr_status status = sink_flush(sink, error);
+    if (status != TTR_OK)
+        return status;
+    if (!sink_can_rewrite(sink) || at > sink->offset || n > sink->offset - at)
+        return fail(error, TTR_E_MISUSE, at, "only bytes that are in a file can be written anew");
+    while (n) {
+        ssize_t put = pwrite(sink->held >= 0 ? sink->held : sink->fd, from, n, (off_t)at);
+        if (put <= 0 && errno != EINTR)
+            return write_failed(sink, put < 0 ? errno : EIO, error);
+        if (put <= 0)
+            continue;
+        from += put;
+        at += (uint64_t)put;
+        n -= (size_t)put;
+    }
+    return TTR_OK;
+}
+
+/* Copies what was held to where it goes. */
+static ttr_status release_held(struct sink *sink, ttr_error *error)
+{
+    int held = sink->held;
+    uint64_t at = 0;
+    ttr_status status = TTR_OK;
+    sink->held = -1;
+    while (status == TTR_OK && at < sink->offset) {
+        if (!has_buffer(sink)) {
+            status = stuck(sink, error);
+            break;
+        }
+        ssize_t got = pread(held, sink->buffer, sink->buffer_size, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            status = write_failed(sink, got < 0 ? errno : EIO, error);
+        else
+            status = write_all(sink, sink->buffer, (size_t)got, error);
+        at += got > 0 ? (uint64_t)got : 0;
+    }
+    (void)close(held);
+    return status;
+}
+
 uint64_t sink_offset(const struct sink *sink)
 {
     return sink->offset;
@@ -354,6 +440,8 @@ static int put_in_place(const struct sink *sink)
 ttr_status sink_finish(struct sink *sink, ttr_error *error)
 {
     ttr_status status = sink_flush(sink, error);
+    if (status == TTR_OK && sink->held >= 0)
+        status = release_held(sink, error);
     int fd = sink->fd;
     sink->fd = -1;
     /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the same. */

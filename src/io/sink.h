@@ -37,6 +37,16 @@ TTR_MUST ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, t
 /* Hands buffered bytes to the system now: for live output. */
 TTR_MUST ttr_status sink_flush(struct sink *sink, ttr_error *error);
 
+/* Makes what is written wait in a file that nobody sees, until sink_finish: then all of it can be rewritten, wherever it goes.  Before the first
+ * write; nothing to do where it can be rewritten anyway. */
+TTR_MUST ttr_status sink_hold(struct sink *sink, ttr_error *error);
+
+/* True where bytes written before can be rewritten: in a regular file that is not in place yet, or held. */
+bool sink_can_rewrite(const struct sink *sink);
+
+/* Writes n bytes anew that were accepted before, from place `at` on. */
+TTR_MUST ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_t n, ttr_error *error);
+
 /* Bytes accepted so far. */
 uint64_t sink_offset(const struct sink *sink);
 

@@ -30,6 +30,22 @@ ttr_status output_drain(struct ttr_writer *out, ttr_error *error)
     return hand_over(out, error);
 }
 
+bool output_can_rewrite(const struct ttr_writer *out)
+{
+    return sink_can_rewrite(out->sink);
+}
+
+ttr_status output_hold(struct ttr_writer *out, ttr_error *error)
+{
+    return sink_hold(out->sink, error);
+}
+
+ttr_status output_rewrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n, ttr_error *error)
+{
+    ttr_status status = hand_over(out, error);
+    return status == TTR_OK ? sink_rewrite(out->sink, at, bytes, n, error) : status;
+}
+
 bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event)
 {
     return (event->flags & TTR_EVENT_RAW) && context_schema(out->t, event->schema)->format == out->format;

@@ -50,6 +50,15 @@ static inline void output_wrote(struct ttr_writer *out, const ttr_event *event)
 /* Hands the buffer to the sink (not of a folder, whose files have buffers of their own) when it holds 256 KiB or more; TTR_E_NOMEM when an append had failed. */
 TTR_MUST ttr_status output_drain(struct ttr_writer *out, ttr_error *error);
 
+/* For formats whose begin tells what comes behind it: true where bytes written before can be written anew, in a file. */
+bool output_can_rewrite(const struct ttr_writer *out);
+
+/* Makes it so for any output, which then gets nothing before the end.  Before anything is written. */
+TTR_MUST ttr_status output_hold(struct ttr_writer *out, ttr_error *error);
+
+/* Writes n bytes anew, from place `at` of the output on. */
+TTR_MUST ttr_status output_rewrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n, ttr_error *error);
+
 /* True where the event is a raw record of this writer's own format, to be copied as it is. */
 bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event);
 

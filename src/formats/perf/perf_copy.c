@@ -1,0 +1,145 @@
+/* A perf.data as it is: head, records, tail, in the order of the file.
+ *
+ * Where all records come the output is the input, byte by byte.  Where some are missing (a part was asked for, damage was left out, compressed ones came
+ * unpacked), the head says how many bytes there are now, and what stands behind the records and is told of by its place has moved: the table of
+ * feature sections, attributes and ids.  A tail that never came is told of no more.  Left out: the index of AUX areas (feature 18), whose places are
+ * within the records. */
+#include "base/status.h"
+#include "formats/perf/perf_write.h"
+
+#define HEAD_PLACES 64u /* bytes of the head up to where the feature bits may be cleared */
+
+static uint64_t get64(const struct perf_copy *copy, const uint8_t *p)
+{
+    return perf_u64(p, copy->is_big);
+}
+
+static void put64(const struct perf_copy *copy, uint8_t *p, uint64_t x)
+{
+    if (copy->is_big)
+        store_u64be(p, x);
+    else
+        store_u64le(p, x);
+}
+
+bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
+{
+    struct perf_writer *writer = out->own;
+    if (!output_is_own_raw(out, event) || event->kind != TTR_KIND_DEFINITION || event->tag != PERF_TAG_HEAD || event->offset != 0 || event->payload_size < 16)
+        return false;
+    bool is_big = memcmp(event->payload, PERF_MAGIC_BIG, 8) == 0;
+    if (output_option(out, "byte-order") && is_big != writer->is_big)
+        return false;
+    writer->is_copying = true;
+    writer->copy.source = event->source;
+    writer->copy.is_big = is_big;
+    writer->copy.is_file = perf_u64(event->payload + PERF_AT_HEADER_SIZE, is_big) != PERF_PIPE_HEADER_BYTES && event->payload_size >= PERF_HEADER_BYTES;
+    if (!writer->copy.is_file)
+        return true;
+    writer->copy.data_at = get64(&writer->copy, event->payload + PERF_AT_DATA);
+    writer->copy.data_bytes = get64(&writer->copy, event->payload + PERF_AT_DATA + 8);
+    writer->copy.is_killed = writer->copy.data_bytes == 0;
+    return true;
+}
+
+static ttr_status keep_head(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
+    if (copy->is_file && copy->head.n == 0) {
+        ttr_status status = output_hold(out, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    buffer_add(&copy->head, event->payload, event->payload_size);
+    buffer_add(&out->buffer, event->payload, event->payload_size);
+    return copy->head.failed ? fail_memory(error) : TTR_OK;
+}
+
+ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
+    bool is_definition = event->kind == TTR_KIND_DEFINITION;
+    if (!output_is_own_raw(out, event) || event->source != copy->source) {
+        if (!is_definition)
+            output_lost(out, PERF_LOSS_FOREIGN, event->offset);
+        return TTR_OK;
+    }
+    if (is_definition && event->tag == PERF_TAG_HEAD)
+        return keep_head(out, event, error);
+    if (is_definition && event->tag == PERF_TAG_TAIL && copy->is_file) {
+        buffer_add(&copy->tail, event->payload, event->payload_size);
+        return copy->tail.failed ? fail_memory(error) : TTR_OK;
+    }
+    buffer_add(&out->buffer, event->payload, event->payload_size);
+    copy->written += event->payload_size;
+    if (!is_definition)
+        output_wrote(out, event);
+    return TTR_OK;
+}
+
+/* --- The end --- */
+
+/* Bytes of head or tail that have moved by what is missing. */
+struct moved {
+    const struct perf_copy *copy;
+    uint64_t end;   /* of the records, as they were */
+};
+
+/* Corrects the place of a section {offset, size} that stood behind the records. */
+static void move_section(const struct moved *moved, uint8_t *section)
+{
+    uint64_t at = get64(moved->copy, section);
+    if (at >= moved->end)
+        put64(moved->copy, section, at - moved->copy->data_bytes + moved->copy->written);
+}
+
+/* Attributes tell where their ids are. */
+static void move_ids(const struct moved *moved, struct buffer *bytes, uint64_t bytes_at)
+{
+    const uint8_t *head = moved->copy->head.bytes;
+    uint64_t entry = get64(moved->copy, head + PERF_AT_ATTR_SIZE), at = get64(moved->copy, head + PERF_AT_ATTRS), n = get64(moved->copy, head + PERF_AT_ATTRS + 8);
+    if (entry < PERF_SECTION_BYTES || at < bytes_at || at - bytes_at > bytes->n || n > bytes->n - (at - bytes_at))
+        return;
+    uint8_t *first = bytes->bytes + (at - bytes_at);
+    for (uint64_t i = 0; n - i >= entry; i += entry)
+        move_section(moved, first + i + entry - PERF_SECTION_BYTES);
+}
+
+static void move_features(const struct moved *moved, struct buffer *tail)
+{
+    const uint8_t *bits = moved->copy->head.bytes + PERF_AT_FEATURES;
+    size_t n = 0;
+    for (size_t i = 0; i < PERF_FEATURES_MAX / 8; i++)
+        n += (size_t)__builtin_popcount(bits[i]);
+    for (size_t i = 0; i < n && (i + 1) * PERF_SECTION_BYTES <= tail->n; i++)
+        move_section(moved, tail->bytes + i * PERF_SECTION_BYTES);
+}
+
+/* Head and tail say what there is now. */
+static ttr_status correct(struct ttr_writer *out, ttr_error *error)
+{
+    struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
+    const struct moved moved = {copy, copy->data_at + copy->data_bytes};
+    bool has_tail = copy->tail.n > 0;
+    if (has_tail) {
+        move_features(&moved, &copy->tail);
+        move_ids(&moved, &copy->tail, moved.end);
+    } else {
+        memset(copy->head.bytes + PERF_AT_FEATURES, 0, PERF_FEATURES_MAX / 8);
+    }
+    move_ids(&moved, &copy->head, 0);
+    move_section(&moved, copy->head.bytes + PERF_AT_ATTRS);
+    put64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
+    return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
+}
+
+ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error)
+{
+    struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
+    bool is_changed = copy->is_file && !copy->is_killed && copy->head.n >= PERF_HEADER_BYTES &&
+                      (copy->written != copy->data_bytes || (copy->tail.n == 0 && copy->data_bytes > copy->written));
+    ttr_status status = is_changed ? correct(out, error) : TTR_OK;
+    if (status == TTR_OK)
+        buffer_add(&out->buffer, copy->tail.bytes, copy->tail.n);
+    return status == TTR_OK && out->buffer.failed ? fail_memory(error) : status;
+}

@@ -1,0 +1,375 @@
+/* Events of other formats as samples of tracepoints that hold EventHeader, which is what programs write through user_events: each provider, level and keyword
+ * is a tracepoint "Provider_L5K1", with its format among the others.
+ *
+ * Names of threads become COMM, mappings of modules MMAP2, gaps LOST; these belong to an event that never happens, as in recordings.  What samples
+ * have differs: a processor and a stack are there only where the event has them; then they are of another attribute with the same tracepoint.
+ * Times are those of the monotonic clock of a machine that began an hour before the first event, where that is known in days and hours. */
+#include "base/hash.h"
+#include "base/status.h"
+#include "formats/perf/perf_write.h"
+
+/* Times above this (1973) are taken for Unix times: no machine has been up for so long. */
+#define UNIX_TIMES INT64_C(100000000000000000)
+#define MARGIN_NS INT64_C(3600000000000)
+#define CLOCK_ID 1u                  /* CLOCK_MONOTONIC */
+#define TRACEPOINTS_FIRST 2000u
+#define TRACEPOINTS_MOST 60000u
+#define FRAMES_MOST 4096u
+#define SAMPLE_ROOM 256u             /* bytes of a sample beside its stack and EventHeader */
+#define ROUND_BYTES ((uint64_t)1 << 20)
+#define DUMMY_ID 1u
+#define DUMMY_TYPE (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_CPU)
+#define SAMPLE_TYPE (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_RAW)
+#define KERNEL_HALF (UINT64_C(1) << 63)
+#define NOBODY UINT32_MAX
+
+/* --- Begin --- */
+
+static void declare_dummy(struct perf_put *put)
+{
+    uint8_t bytes[PERF_ATTR_VER7];
+    const uint64_t id = DUMMY_ID;
+    const struct perf_attr attr = {
+        .type = PERF_TYPE_SOFTWARE_EVENT, .config = 9, .period = 1, .sample_type = DUMMY_TYPE, .clockid = CLOCK_ID,
+        .flags = UINT64_C(1) << PERF_FLAG_SAMPLE_ID_ALL | UINT64_C(1) << PERF_FLAG_MMAP | UINT64_C(1) << PERF_FLAG_MMAP2 |
+                 UINT64_C(1) << PERF_FLAG_COMM | UINT64_C(1) << PERF_FLAG_TASK | UINT64_C(1) << PERF_FLAG_USE_CLOCKID,
+    };
+    perf_attr_pack(&attr, put->spec.is_big_endian, bytes);
+    perf_put_event(put, bytes, (ttr_text){"dummy", 5}, &id, 1);
+}
+
+/* The text of an attribute of the trace, by any of its names in the formats that have it. */
+static ttr_text find_attribute(const ttr *t, uint16_t source, const char *const *names)
+{
+    ttr_attribute attribute;
+    for (size_t i = 0; ttr_source_attribute(t, source, i, &attribute); i++)
+        for (const char *const *name = names; *name; name++)
+            if (attribute.value.type == TTR_TYPE_TEXT && attribute.name.n == strlen(*name) && memcmp(attribute.name.p, *name, attribute.name.n) == 0)
+                return attribute.value.text;
+    return (ttr_text){"", 0};
+}
+
+static void tell_machine(struct ttr_writer *out, const ttr_event *first)
+{
+    static const char *const hosts[] = {"hostname", NULL}, *const kernels[] = {"os_release", "kernel_release", NULL}, *const machines[] = {"arch", "architecture", NULL};
+    struct perf_writer *writer = out->own;
+    struct perf_put *put = &writer->put;
+    ttr_text kernel = find_attribute(out->t, first->source, kernels), machine = find_attribute(out->t, first->source, machines);
+    perf_put_feature_text(put, PERF_FEATURE_HOSTNAME, find_attribute(out->t, first->source, hosts));
+    if (kernel.n)
+        perf_put_feature_text(put, PERF_FEATURE_OSRELEASE, kernel);
+    perf_put_feature_text(put, PERF_FEATURE_VERSION, (ttr_text){"tracetta " TTR_VERSION_TEXT, strlen("tracetta " TTR_VERSION_TEXT)});
+    if (machine.n)
+        perf_put_feature_text(put, PERF_FEATURE_ARCH, machine);
+    if (writer->base)
+        perf_put_feature_clock(put, CLOCK_ID, (uint64_t)writer->base, 0);
+}
+
+bool perf_encode_begin(struct ttr_writer *out, const ttr_event *first)
+{
+    struct perf_writer *writer = out->own;
+    const struct perf_put_spec spec = {.alloc = &out->t->counted, .to = &out->buffer, .is_big_endian = writer->is_big, .is_pipe = !output_can_rewrite(out),
+                                       .zstd_level = writer->zstd_level};
+    if (!perf_put_new(&writer->put, &spec))
+        return false;
+    writer->is_encoding = true;
+    writer->base = first->time > UNIX_TIMES ? first->time - MARGIN_NS : 0;
+    writer->machine = (struct tracing_machine){.is_big_endian = writer->is_big, .long_bytes = 8, .page_bytes = 4096};
+    writer->header.is_big_endian = writer->is_big;
+    declare_dummy(&writer->put);
+    tell_machine(out, first);
+    perf_put_begin(&writer->put);
+    return !perf_put_failed(&writer->put);
+}
+
+/* --- Who, when and where --- */
+
+static uint64_t stored_time(struct ttr_writer *out, const ttr_event *event)
+{
+    const struct perf_writer *writer = out->own;
+    if (event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED))
+        output_lost(out, PERF_LOSS_MARK, event->offset);
+    if (event->time > writer->base)
+        return (uint64_t)event->time - (uint64_t)writer->base;
+    output_lost(out, PERF_LOSS_TIME, event->offset);
+    return 1;
+}
+
+static struct perf_sample about_event(struct ttr_writer *out, const ttr_event *event)
+{
+    struct perf_sample about = {.time = stored_time(out, event), .id = DUMMY_ID, .cpu = event->cpu, .pid = NOBODY, .tid = NOBODY};
+    ttr_thread thread;
+    if (!(event->flags & TTR_EVENT_HAS_CPU))
+        about.cpu = NOBODY;
+    if (!ttr_thread_get(out->t, event->thread, &thread))
+        return about;
+    about.pid = (uint32_t)thread.pid;
+    about.tid = (uint32_t)(thread.tid_known ? thread.tid : thread.pid);
+    if (!thread.pid_known || !thread.tid_known || thread.pid > UINT32_MAX || thread.tid > UINT32_MAX)
+        output_lost(out, PERF_LOSS_THREAD, event->offset);
+    return about;
+}
+
+/* Tells that a thread, or a process by its first thread, is called so, unless it was told. */
+static void tell_name(struct ttr_writer *out, struct perf_sample about, uint64_t key, uint64_t of, ttr_id name)
+{
+    struct perf_writer *writer = out->own;
+    const uint32_t *told = pairmap_get(&writer->told, key, of);
+    if (!name || (told && *told == name))
+        return;
+    writer->is_out_of_memory |= !pairmap_put(&writer->told, key, of, name);
+    perf_put_comm(&writer->put, DUMMY_TYPE, &about, ttr_text_get(out->t, name), false);
+}
+
+static void tell_names(struct ttr_writer *out, const ttr_event *event, const struct perf_sample *about)
+{
+    ttr_thread thread;
+    if (!ttr_thread_get(out->t, event->thread, &thread) || (!thread.process_name && !thread.thread_name))
+        return;
+    struct perf_sample first = *about;
+    bool is_first = about->tid == about->pid;
+    first.tid = about->pid;
+    size_t before = out->buffer.n + ((struct perf_writer *)out->own)->put.plain.n;
+    if (thread.process_name && !(is_first && thread.thread_name))
+        tell_name(out, first, (uint64_t)event->source << 32 | about->pid, 1, thread.process_name);
+    tell_name(out, *about, event->thread, 0, thread.thread_name);
+    if (out->buffer.n + ((struct perf_writer *)out->own)->put.plain.n != before)
+        output_lost(out, PERF_LOSS_NAME, event->offset);
+}
+
+/* --- Kinds --- */
+
+/* The number of a tracepoint, which is declared when new; 0 when there are too many. */
+static uint32_t find_tracepoint(struct perf_writer *writer, const char *name, size_t n)
+{
+    uint64_t key = hash_bytes(name, n);
+    const uint32_t *known = keymap_get(&writer->tracepoints, key);
+    if (known)
+        return *known;
+    if (writer->tracepoints_n >= TRACEPOINTS_MOST)
+        return 0;
+    uint32_t number = TRACEPOINTS_FIRST + writer->tracepoints_n++;
+    tracing_put_event_header(&writer->tracing, (ttr_text){name, n}, number);
+    writer->is_out_of_memory |= !keymap_put(&writer->tracepoints, key, number);
+    return number;
+}
+
+/* In a pipe formats come with the events that they are of. */
+static void tell_formats(struct perf_writer *writer, bool only_new)
+{
+    struct buffer block;
+    buffer_init(&block, writer->put.spec.alloc);
+    tracing_put_block(&writer->tracing, &writer->machine, only_new, &block);
+    writer->is_out_of_memory |= block.failed;
+    if (!block.failed)
+        perf_put_tracing(&writer->put, block.bytes, block.n);
+    buffer_free(&block);
+}
+
+static bool add_kind(struct perf_writer *writer, const char *name, size_t n, uint64_t sample_type, uint32_t number)
+{
+    uint8_t bytes[PERF_ATTR_VER7];
+    char whole[EVENT_HEADER_NAME_MAX + 16];
+    static const char system[] = "user_events:";
+    const uint64_t id = DUMMY_ID + 1 + writer->kinds_n;
+    const struct perf_attr attr = {.type = PERF_TYPE_TRACEPOINT_EVENT, .config = number, .period = 1, .sample_type = sample_type, .clockid = CLOCK_ID,
+                                   .flags = UINT64_C(1) << PERF_FLAG_SAMPLE_ID_ALL | UINT64_C(1) << PERF_FLAG_USE_CLOCKID};
+    void *kinds = writer->kind;
+    if (!alloc_reserve(writer->put.spec.alloc, &kinds, &writer->kinds_capacity, writer->kinds_n + 1, sizeof *writer->kind))
+        return false;
+    writer->kind = kinds;
+    writer->kind[writer->kinds_n++] = sample_type | (uint64_t)number << 32;
+    memcpy(whole, system, sizeof system - 1);
+    memcpy(whole + sizeof system - 1, name, n);
+    perf_attr_pack(&attr, writer->is_big, bytes);
+    perf_put_event(&writer->put, bytes, (ttr_text){whole, sizeof system - 1 + n}, &id, 1);
+    if (writer->put.spec.is_pipe && writer->tracing.told < writer->tracing.formats_n)
+        tell_formats(writer, true);
+    return true;
+}
+
+/* Finds the kind of an event by its tracepoint's name; UINT32_MAX when there are too many. */
+static uint32_t find_named(struct perf_writer *writer, const ttr_event *event, uint64_t sample_type)
+{
+    char name[EVENT_HEADER_NAME_MAX];
+    size_t n = event_header_put_name(&writer->header, event, name);
+    uint64_t key = hash_pair(hash_bytes(name, n), sample_type);
+    const uint32_t *known = keymap_get(&writer->names, key);
+    if (known)
+        return *known;
+    uint32_t number = find_tracepoint(writer, name, n), index = (uint32_t)writer->kinds_n;
+    if (!number)
+        return UINT32_MAX;
+    if (!add_kind(writer, name, n, sample_type, number) || !keymap_put(&writer->names, key, index))
+        writer->is_out_of_memory = true;
+    return index;
+}
+
+static uint32_t find_kind(struct perf_writer *writer, const ttr_event *event, uint64_t sample_type)
+{
+    uint64_t key = hash_pair(hash_pair((uint64_t)event->schema << 32 | event->provider, event->keyword), sample_type << 8 | event->level);
+    const uint32_t *known = keymap_get(&writer->kinds, key);
+    if (known)
+        return *known;
+    uint32_t index = find_named(writer, event, sample_type);
+    writer->is_out_of_memory |= !keymap_put(&writer->kinds, key, index);
+    return index;
+}
+
+/* --- Stacks --- */
+
+/* The stack with the marks that say where the kernel's part and the program's begin; gives how many words it has. */
+static size_t take_chain(struct ttr_writer *out, const ttr_event *event)
+{
+    struct perf_writer *writer = out->own;
+    uint64_t frames[FRAMES_MOST];
+    void *chain = writer->chain;
+    uint32_t n = event->stack ? ttr_event_frames(out->t, event, frames, FRAMES_MOST) : 0;
+    if (n > FRAMES_MOST)
+        output_lost(out, PERF_LOSS_STACK, event->offset);
+    n = n < FRAMES_MOST ? n : FRAMES_MOST;
+    if (n && !alloc_reserve(writer->put.spec.alloc, &chain, &writer->chain_capacity, 2 * (size_t)n, sizeof *writer->chain)) {
+        writer->is_out_of_memory = true;
+        return 0;
+    }
+    writer->chain = chain;
+    size_t words = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_kernel = frames[i] >= KERNEL_HALF;
+        if (i == 0 || is_kernel != (frames[i - 1] >= KERNEL_HALF))
+            writer->chain[words++] = is_kernel ? PERF_CONTEXT_KERNEL_MARK : PERF_CONTEXT_USER_MARK;
+        writer->chain[words++] = frames[i];
+    }
+    return words;
+}
+
+/* --- Events --- */
+
+static void count_losses(struct ttr_writer *out, const ttr_event *event)
+{
+    struct event_header_put *header = &((struct perf_writer *)out->own)->header;
+    if (event->category)
+        output_lost(out, PERF_LOSS_CATEGORY, event->offset);
+    if (event->flags & TTR_EVENT_PARTIAL)
+        output_lost(out, PERF_LOSS_CONTENT, event->offset);
+    for (size_t i = 0; i < EVENT_HEADER_LOSSES && header->lost_any; i++)
+        for (; header->losses[i]; header->losses[i]--)
+            output_lost(out, i, event->offset);
+    header->lost_any = 0;
+}
+
+/* The fields that all tracepoints begin with: u16 type | u8 flags | u8 preemption | s32 pid */
+static void put_common(const struct perf_writer *writer, uint32_t number, uint32_t tid, uint8_t common[8])
+{
+    memset(common, 0, 8);
+    if (writer->is_big) {
+        store_u16be(common, (uint16_t)number);
+        store_u32be(common + 4, tid);
+    } else {
+        store_u16le(common, (uint16_t)number);
+        store_u32le(common + 4, tid);
+    }
+}
+
+static void put_event(struct ttr_writer *out, const ttr_event *event, struct perf_sample *sample)
+{
+    struct perf_writer *writer = out->own;
+    uint8_t common[8];
+    size_t words = take_chain(out, event);
+    uint64_t sample_type = SAMPLE_TYPE | (event->flags & TTR_EVENT_HAS_CPU ? PERF_SAMPLE_HAS_CPU : 0u) |
+                           (words ? PERF_SAMPLE_HAS_IP | PERF_SAMPLE_HAS_CALLCHAIN : 0u);
+    uint32_t kind = find_kind(writer, event, sample_type);
+    if (kind == UINT32_MAX || writer->is_out_of_memory) {
+        output_lost(out, PERF_LOSS_TRACEPOINTS, event->offset);
+        return;
+    }
+    buffer_clear(&writer->event);
+    writer->header.most = PERF_RECORD_BYTES_MAX - SAMPLE_ROOM - 8 * words;
+    event_header_put_event(&writer->header, event, NULL, &writer->event);
+    count_losses(out, event);
+    put_common(writer, (uint32_t)(writer->kind[kind] >> 32), sample->tid, common);
+    sample->id = DUMMY_ID + 1 + kind;
+    sample->ip = words ? writer->chain[1] : 0;
+    sample->chain = writer->chain;
+    sample->chain_n = words;
+    sample->raw[0] = (struct perf_bytes){common, sizeof common};
+    sample->raw[1] = (struct perf_bytes){writer->event.bytes, writer->event.n};
+    uint16_t misc = sample->ip >= KERNEL_HALF ? PERF_MISC_KERNEL : PERF_MISC_USER;
+    if (!perf_put_sample(&writer->put, sample_type, misc, sample))
+        output_lost(out, EVENT_HEADER_LOSS_CUT, event->offset);
+}
+
+static bool find_number(const ttr *t, const ttr_event *event, const char *name, uint64_t *number)
+{
+    ttr_field field;
+    if (!ttr_field_find(t, event, name, &field) || (field.value.type != TTR_TYPE_UINT && field.value.type != TTR_TYPE_INT))
+        return false;
+    *number = field.value.v.u;
+    return true;
+}
+
+/* A mapping that tells where it is and how large. */
+static bool put_mapping(struct ttr_writer *out, const ttr_event *event, const struct perf_sample *about)
+{
+    struct perf_writer *writer = out->own;
+    struct perf_mapping mapping = {.pid = about->pid, .tid = about->tid, .prot = 5, .flags = 2};
+    uint64_t number;
+    if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_MAPPING || !find_number(out->t, event, "start", &mapping.start) ||
+        !find_number(out->t, event, "size", &mapping.size))
+        return false;
+    (void)find_number(out->t, event, "offset", &mapping.offset);
+    if (find_number(out->t, event, "prot", &number))
+        mapping.prot = (uint32_t)number;
+    mapping.path = ttr_text_get(out->t, event->name);
+    mapping.is_kernel = mapping.start >= KERNEL_HALF;
+    output_lost(out, PERF_LOSS_MAPPING, event->offset);
+    perf_put_mapping(&writer->put, DUMMY_TYPE, about, &mapping);
+    return true;
+}
+
+static void put_gap(struct ttr_writer *out, const ttr_event *event, const struct perf_sample *about)
+{
+    struct perf_writer *writer = out->own;
+    if (event->duration || event->tag != TTR_GAP_EVENTS)
+        output_lost(out, PERF_LOSS_GAP, event->offset);
+    perf_put_lost(&writer->put, DUMMY_TYPE, about, event->link);
+}
+
+/* While events come by time, rounds let readers put records in order in little memory. */
+static void count_round(struct perf_writer *writer, uint64_t time)
+{
+    writer->is_disordered |= time < writer->newest;
+    writer->newest = time > writer->newest ? time : writer->newest;
+    if (writer->is_disordered || writer->put.plain_bytes - writer->round_bytes < ROUND_BYTES)
+        return;
+    perf_put_round(&writer->put);
+    writer->round_bytes = writer->put.plain_bytes;
+}
+
+void perf_encode(struct ttr_writer *out, const ttr_event *event)
+{
+    struct perf_writer *writer = out->own;
+    struct perf_sample about = about_event(out, event);
+    tell_names(out, event, &about);
+    if (event->kind == TTR_KIND_GAP)
+        put_gap(out, event, &about);
+    else if (!put_mapping(out, event, &about))
+        put_event(out, event, &about);
+    output_wrote(out, event);
+    count_round(writer, about.time);
+}
+
+ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
+{
+    struct perf_writer *writer = out->own;
+    uint8_t header[PERF_HEADER_BYTES];
+    if (!writer->put.spec.is_pipe && writer->tracing.formats_n)
+        tell_formats(writer, false);
+    perf_put_end(&writer->put);
+    if (perf_put_failed(&writer->put))
+        return fail_memory(error);
+    if (writer->put.spec.is_pipe)
+        return TTR_OK;
+    perf_put_header(&writer->put, header);
+    return output_rewrite(out, 0, header, sizeof header, error);
+}

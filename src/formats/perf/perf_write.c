@@ -1,0 +1,103 @@
+/* Writing perf.data; see perf_write.h. */
+#include "formats/perf/perf_write.h"
+
+#include "base/number.h"
+#include "base/status.h"
+
+#define LEVEL_MAX 19u
+
+static ttr_status read_options(struct ttr_writer *out, ttr_error *error)
+{
+    struct perf_writer *writer = out->own;
+    const char *order = output_option(out, "byte-order"), *level = output_option(out, "zstd");
+    uint64_t number = 0;
+    if (order && strcmp(order, "big") != 0 && strcmp(order, "little") != 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "byte-order=%s: there are little and big", order);
+    if (level && (!number_get_u64(level, strlen(level), &number) || number < 1 || number > LEVEL_MAX))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "zstd=%s: expected a level from 1 to %u", level, LEVEL_MAX);
+    writer->is_big = order && strcmp(order, "big") == 0;
+    writer->zstd_level = (int)number;
+    return TTR_OK;
+}
+
+ttr_status perf_write_create(struct ttr_writer *out, ttr_error *error)
+{
+    struct perf_writer *writer = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    buffer_init(&writer->copy.head, alloc);
+    buffer_init(&writer->copy.tail, alloc);
+    buffer_init(&writer->event, alloc);
+    tracing_put_init(&writer->tracing, alloc);
+    event_header_put_init(&writer->header, out->t, alloc);
+    keymap_init(&writer->kinds, alloc);
+    keymap_init(&writer->names, alloc);
+    keymap_init(&writer->tracepoints, alloc);
+    pairmap_init(&writer->told, alloc);
+    return read_options(out, error);
+}
+
+void perf_write_drop(struct ttr_writer *out)
+{
+    struct perf_writer *writer = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    buffer_free(&writer->copy.head);
+    buffer_free(&writer->copy.tail);
+    buffer_free(&writer->event);
+    perf_put_free(&writer->put);
+    tracing_put_free(&writer->tracing);
+    event_header_put_free(&writer->header);
+    keymap_free(&writer->kinds);
+    keymap_free(&writer->names);
+    keymap_free(&writer->tracepoints);
+    pairmap_free(&writer->told);
+    alloc_free(alloc, writer->kind, writer->kinds_capacity, sizeof *writer->kind);
+    alloc_free(alloc, writer->chain, writer->chain_capacity, sizeof *writer->chain);
+}
+
+static bool is_out_of_memory(const struct ttr_writer *out)
+{
+    const struct perf_writer *writer = out->own;
+    return writer->is_out_of_memory || out->buffer.failed || writer->event.failed || (writer->is_encoding && perf_put_failed(&writer->put));
+}
+
+static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    struct perf_writer *writer = out->own;
+    if (!writer->is_copying && !writer->is_encoding) {
+        if (perf_copy_begins(out, event))
+            return perf_copy_event(out, event, error);
+        if (event->kind == TTR_KIND_DEFINITION)
+            return TTR_OK;
+        if (!perf_encode_begin(out, event))
+            return fail_memory(error);
+    }
+    if (writer->is_copying)
+        return perf_copy_event(out, event, error);
+    if (event->kind != TTR_KIND_DEFINITION)
+        perf_encode(out, event);
+    return TTR_OK;
+}
+
+ttr_status perf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
+    for (uint32_t i = 0; i < batch->n; i++) {
+        ttr_status status = write_event(out, ttr_batch_at(batch, i), error);
+        if (status == TTR_OK)
+            status = output_drain(out, error);
+        if (status != TTR_OK)
+            return status;
+    }
+    return is_out_of_memory(out) ? fail_memory(error) : TTR_OK;
+}
+
+ttr_status perf_write_finish(struct ttr_writer *out, ttr_error *error)
+{
+    static const ttr_event nothing = {.kind = TTR_KIND_NONE};
+    struct perf_writer *writer = out->own;
+    if (writer->is_copying)
+        return perf_copy_end(out, error);
+    if (!writer->is_encoding && !perf_encode_begin(out, &nothing))
+        return fail_memory(error);
+    ttr_status status = perf_encode_end(out, error);
+    return status == TTR_OK && is_out_of_memory(out) ? fail_memory(error) : status;
+}

@@ -1,0 +1,369 @@
+/* What is written is read again, as pipes say it and as files do; copies are what they are of. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <tracetta/read.h>
+
+#include "dump.h"
+#include "formats/perf/perf.h"
+#include "hexa.h"
+#include "support.h"
+#include "writing.h"
+
+#define DAY INT64_C(1700000000000000000)
+
+static void begin(struct writing *w, ttr_kind kind, int64_t time, const char *name)
+{
+    ttr_event_begin(w->builder, kind, time, NULL, name);
+    ttr_on_thread(w->builder, 7, 9);
+    ttr_on_provider(w->builder, "Shop");
+}
+
+/* What a trace reads as, and that nothing in it is odd. */
+static void expect_bytes(const void *bytes, size_t n, const char *text)
+{
+    struct dump dump;
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {.text = ""};
+    ttr_reader *in = ttr_open_memory(t, bytes, n, "written", NULL, &error);
+    if (!in)
+        fail_msg("%s", error.text);
+    dump_init(&dump);
+    dump_events(&dump, t, in);
+    dump_report(&dump, in);
+    dump_names(&dump, t);
+    support_assert_text(dump.text.bytes, dump.text.n, text);
+    dump_free(&dump);
+    ttr_close(in);
+    ttr_free(t);
+}
+
+static void expect_read(struct writing *w, const char *text)
+{
+    writing_finish(w);
+    expect_bytes(w->text, w->n, text);
+    writing_close(w);
+}
+
+static void put_sale(ttr_builder *b)
+{
+    ttr_event *event = ttr_event_edit(b);
+    event->level = TTR_LEVEL_WARNING;
+    event->keyword = 0x1f;
+    event->cpu = 3;
+    event->flags |= TTR_EVENT_HAS_CPU;
+    ttr_put_text(b, "what", "tea");
+    ttr_put_int(b, "count", -5);
+}
+
+#define SALE "instant time=1700000000000000000 ticks=3600000000000 provider=Shop name=sold thread=7/9 cpu=3 level=4 keyword=0x1f {what=\"tea\", count=-5}\n"
+
+static void an_event_is_a_sample_of_its_providers_tracepoint(void **state)
+{
+    struct writing w;
+    (void)state;
+    for (int big = 0; big < 2; big++) {
+        writing_open(&w, "perf", 0, (const char *const[]){big ? "byte-order=big" : "byte-order=little", NULL});
+        begin(&w, TTR_KIND_INSTANT, DAY, "sold");
+        put_sale(w.builder);
+        writing_end(&w);
+        writing_finish(&w);
+        assert_memory_equal(w.text, big ? "2ELIFREP\0\0\0\0\0\0\0\x10" : "PERFILE2\x10\0\0\0\0\0\0\0", 16);
+        assert_non_null(memmem(w.text, w.n, "name: Shop_L3K1f\nID: 2000\n", 26));
+        expect_bytes(w.text, w.n, SALE);
+        writing_close(&w);
+    }
+}
+
+static void what_is_no_instant_says_what_it_is(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "perf", 0, (const char *const[]){"zstd=3", NULL});
+    begin(&w, TTR_KIND_SPAN, 1000, "work");
+    ttr_event_edit(w.builder)->duration = 50;
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "event.kind"), 1);
+    expect_read(&w, "instant time=1000 provider=Shop name=work thread=7/9 level=3 {ttr.kind=\"span\", ttr.duration_ns=50u}\n");
+}
+
+static void a_gap_is_a_lost_record(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "perf", 0, NULL);
+    begin(&w, TTR_KIND_GAP, 1000, "");
+    ttr_event_edit(w.builder)->link = 12;
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "event.gap"), 0);
+    expect_read(&w, "gap time=1000 id=12 name=lost thread=7/9 {id=1u, lost=12u}\nlost 12 in 1\n");
+}
+
+static void names_of_threads_come_before_their_events(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "perf", 0, NULL);
+    assert_true(ttr_thread_name(w.t, 7, 9, "shop", "cashier"));
+    begin(&w, TTR_KIND_INSTANT, 1000, "open");
+    writing_end(&w);
+    begin(&w, TTR_KIND_INSTANT, 2000, "close");
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "thread.name"), 1);
+    expect_read(&w, "object time=1000 id=7 name=shop thread=7/7 tag=2 {pid=7i32, tid=7i32, comm=\"shop\", is_exec=false}\n"
+                    "object time=1000 id=9 name=cashier thread=7/9 tag=2 {pid=7i32, tid=9i32, comm=\"cashier\", is_exec=false}\n"
+                    "instant time=1000 provider=Shop name=open thread=7/9 level=3 {}\n"
+                    "instant time=2000 provider=Shop name=close thread=7/9 level=3 {}\n");
+}
+
+static void a_mapping_is_an_mmap2_record(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "perf", 0, NULL);
+    begin(&w, TTR_KIND_OBJECT, 1000, "/bin/shop");
+    ttr_event_edit(w.builder)->tag = TTR_OBJECT_MAPPING;
+    ttr_put_uint(w.builder, "start", 0x4000);
+    ttr_put_uint(w.builder, "size", 0x1000);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "object.mapping"), 1);
+    writing_finish(&w);
+    assert_non_null(memmem(w.text, w.n, "\0\x40\0\0\0\0\0\0\0\x10\0\0\0\0\0\0", 16));
+    assert_non_null(memmem(w.text, w.n, "/bin/shop", 9));
+    writing_close(&w);
+}
+
+static void what_the_format_cannot_hold_is_counted(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "perf", 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, "trade", "x");
+    ttr_on_provider(w.builder, "My Shop");
+    ttr_on_thread(w.builder, UINT64_C(1) << 32, 5);
+    ttr_event_edit(w.builder)->flags |= TTR_EVENT_NO_TIME | TTR_EVENT_PARTIAL;
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "event.category"), 1);
+    assert_int_equal(writing_lost(&w, "time.range"), 1);
+    assert_int_equal(writing_lost(&w, "time.mark"), 1);
+    assert_int_equal(writing_lost(&w, "thread.number"), 1);
+    assert_int_equal(writing_lost(&w, "event.partial"), 1);
+    assert_int_equal(writing_lost(&w, "provider.characters"), 1);
+    expect_read(&w, "instant time=1 provider=My_Shop name=x thread=0/5 level=3 {}\n");
+}
+
+static void options_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"byte-order=middle", "zstd=0", "zstd=20", "zstd=x"};
+    for (size_t i = 0; i < 4; i++) {
+        ttr *t = ttr_new(NULL);
+        ttr_error error;
+        const ttr_write_options options = {.size = sizeof options, .format_options = (const char *const[]){wrong[i], NULL}};
+        assert_null(ttr_create(t, NULL, "perf", &options, &error));
+        assert_int_equal(error.status, TTR_E_MISUSE);
+        ttr_free(t);
+    }
+}
+
+/* --- Files --- */
+
+struct bytes {
+    uint8_t *p;
+    size_t n, capacity;
+};
+
+static struct bytes read_file(const char *path)
+{
+    struct bytes bytes = {.p = malloc(1 << 20)};
+    FILE *file = fopen(path, "rb");
+    assert_true(file && bytes.p);
+    bytes.n = fread(bytes.p, 1, 1 << 20, file);
+    (void)fclose(file);
+    return bytes;
+}
+
+/* Writes many sales to a file; gives it. */
+static struct bytes write_file(unsigned n)
+{
+    char path[] = "/tmp/perf_write_test.XXXXXX";
+    const ttr_write_options options = {.size = sizeof options, .flags = TTR_WRITE_OVERWRITE};
+    ttr *t = ttr_new(NULL);
+    (void)close(mkstemp(path));
+    ttr_writer *out = ttr_create(t, path, "perf", &options, NULL);
+    ttr_builder *b = ttr_builder_new(t);
+    for (unsigned i = 0; i < n; i++) {
+        ttr_event_begin(b, TTR_KIND_INSTANT, DAY + i, NULL, "sold");
+        ttr_on_thread(b, 7, 9);
+        ttr_on_provider(b, "Shop");
+        put_sale(b);
+        assert_int_equal(ttr_event_end(b, out, NULL), TTR_OK);
+    }
+    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
+    ttr_builder_free(b);
+    ttr_free(t);
+    struct bytes bytes = read_file(path);
+    (void)unlink(path);
+    return bytes;
+}
+
+static void a_file_has_its_head_in_the_end(void **state)
+{
+    struct bytes file = write_file(1);
+    (void)state;
+    assert_memory_equal(file.p, "PERFILE2\x68\0\0\0\0\0\0\0\x90\0\0\0\0\0\0\0", 24);
+    assert_int_equal(load_u64le(file.p + PERF_AT_DATA), PERF_HEADER_BYTES + 8 + 144);
+    assert_int_equal(load_u64le(file.p + PERF_AT_ATTRS + 8), 2 * 144);
+    assert_int_equal(load_u64le(file.p + PERF_AT_ATTRS) + 2 * 144, file.n);
+    expect_bytes(file.p, file.n, SALE);
+    free(file.p);
+}
+
+static int64_t push(void *own, const void *bytes, size_t n)
+{
+    struct bytes *to = own;
+    if (to->n + n > to->capacity) {
+        to->capacity = (to->n + n) * 2;
+        to->p = realloc(to->p, to->capacity);
+        if (!to->p)
+            abort();
+    }
+    memcpy(to->p + to->n, bytes, n);
+    to->n += n;
+    return (int64_t)n;
+}
+
+/* Copies the events at or behind a time, with all that is no event. */
+static struct bytes copy(const struct bytes *from, int64_t begin_time)
+{
+    struct bytes to = {0};
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {.text = ""};
+    const ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_DEFINITIONS};
+    ttr_reader *in = ttr_open_memory(t, from->p, from->n, "original", &options, &error);
+    ttr_writer *out = ttr_create_push(t, push, &to, "perf", NULL, &error);
+    ttr_batch batch;
+    assert_true(in && out);
+    while (ttr_read(in, &batch, &error) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            const uint32_t pick[] = {(uint32_t)(event - batch.event)};
+            const ttr_batch one = {batch.event, pick, 1};
+            if (event->kind == TTR_KIND_DEFINITION || event->time >= begin_time)
+                assert_int_equal(ttr_write(out, &one, &error), TTR_OK);
+        }
+    if (ttr_finish(out, &error) != TTR_OK)
+        fail_msg("%s", error.text);
+    ttr_close(in);
+    ttr_free(t);
+    return to;
+}
+
+static void a_copy_is_the_same_byte_by_byte(void **state)
+{
+    struct bytes file = write_file(2000), copied = copy(&file, INT64_MIN);
+    (void)state;
+    assert_int_equal(copied.n, file.n);
+    assert_memory_equal(copied.p, file.p, file.n);
+    free(file.p);
+    free(copied.p);
+}
+
+static void a_part_of_a_file_is_a_whole_file(void **state)
+{
+    struct bytes file = write_file(2000), part = copy(&file, DAY + 1999);
+    (void)state;
+    assert_true(part.n < 4096);
+    assert_int_equal(load_u64le(part.p + PERF_AT_ATTRS) + 2 * 144, part.n);
+    expect_bytes(part.p, part.n,
+                 "instant time=1700000000000001999 ticks=3600000001999 provider=Shop name=sold thread=7/9 cpu=3 level=4 keyword=0x1f {what=\"tea\", count=-5}\n");
+    free(file.p);
+    free(part.p);
+}
+
+/* Whole vectors come out as they went in, but for compressed ones, whose records come unpacked. */
+static void each_vector_is_copied(void **state)
+{
+    char folder[512], path[1024], message[256];
+    unsigned same = 0;
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "%s/src/formats/perf/vectors", getenv("TTR_SOURCE_ROOT"));
+    DIR *list = opendir(folder);
+    const struct dirent *entry;
+    assert_non_null(list);
+    while ((entry = readdir(list))) {
+        struct hexa hexa;
+        size_t n = strlen(entry->d_name);
+        if (n < 5 || strcmp(entry->d_name + n - 5, ".hexa") != 0)
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        assert_true(hexa_load(path, &hexa, message, sizeof message));
+        const struct bytes original = {hexa.bytes, hexa.n, 0};
+        struct bytes copied = copy(&original, INT64_MIN);
+        bool is_packed = memmem(hexa.bytes, hexa.n, "\x28\xb5\x2f\xfd", 4) != NULL;
+        if (!is_packed && (copied.n != hexa.n || memcmp(copied.p, hexa.bytes, hexa.n) != 0))
+            fail_msg("%s: %zu bytes became %zu", entry->d_name, hexa.n, copied.n);
+        same += !is_packed;
+        free(copied.p);
+        hexa_free(&hexa);
+    }
+    (void)closedir(list);
+    assert_true(same >= 2);
+}
+
+static void failures_are_told_and_nothing_leaks(void **state)
+{
+    (void)state;
+    writing_fails_cleanly("perf");
+}
+
+static void random_events_are_written_whole(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct writing w;
+        ttr_batch batch;
+        uint64_t events = 0, gaps = 0;
+        writing_open(&w, "perf", 0, NULL);
+        unsigned written_gaps = writing_random(&w, seed, 200);
+        writing_finish(&w);
+        assert_int_equal(w.status, TTR_OK);
+        ttr *t = ttr_new(NULL);
+        const ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_STRICT};
+        ttr_reader *in = ttr_open_memory(t, w.text, w.n, "written", &options, NULL);
+        ttr_status status;
+        while ((status = ttr_read(in, &batch, &w.error)) == TTR_OK)
+            for (uint32_t i = 0; i < batch.n; i++) {
+                events += ttr_batch_at(&batch, i)->kind == TTR_KIND_INSTANT;
+                gaps += ttr_batch_at(&batch, i)->kind == TTR_KIND_GAP;
+            }
+        assert_int_equal(status, TTR_END);
+        assert_int_equal(gaps, written_gaps);
+        assert_true(events <= 200 - gaps && events + gaps >= 180);
+        ttr_close(in);
+        ttr_free(t);
+        writing_close(&w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_event_is_a_sample_of_its_providers_tracepoint),
+        cmocka_unit_test(what_is_no_instant_says_what_it_is),
+        cmocka_unit_test(a_gap_is_a_lost_record),
+        cmocka_unit_test(names_of_threads_come_before_their_events),
+        cmocka_unit_test(a_mapping_is_an_mmap2_record),
+        cmocka_unit_test(what_the_format_cannot_hold_is_counted),
+        cmocka_unit_test(options_that_are_none_are_refused),
+        cmocka_unit_test(a_file_has_its_head_in_the_end),
+        cmocka_unit_test(a_copy_is_the_same_byte_by_byte),
+        cmocka_unit_test(a_part_of_a_file_is_a_whole_file),
+        cmocka_unit_test(each_vector_is_copied),
+        cmocka_unit_test(random_events_are_written_whole),
+        cmocka_unit_test(failures_are_told_and_nothing_leaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
