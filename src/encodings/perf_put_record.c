@@ -45,7 +45,7 @@ static void pack(struct perf_put *put, bool also_short)
 
 void perf_put_flush(struct perf_put *put)
 {
-    if (put->zstd && put->has_begun)
+    if (put->zstd)
         pack(put, true);
 }
 

@@ -65,7 +65,6 @@ struct block {
     const struct tracing_put *put;
     const struct tracing_machine *machine;
     struct buffer *to;
-    size_t first; /* of the formats */
 };
 
 static void put_u32(const struct block *block, uint32_t x)
@@ -127,7 +126,7 @@ static bool is_of_system(const struct block *block, size_t a, size_t b)
 /* The first format of its system stands for the system. */
 static bool is_first(const struct block *block, size_t i)
 {
-    for (size_t k = block->first; k < i; k++)
+    for (size_t k = 0; k < i; k++)
         if (is_of_system(block, k, i))
             return false;
     return true;
@@ -151,17 +150,17 @@ static void put_system(const struct block *block, size_t first)
 static void put_systems(const struct block *block)
 {
     uint32_t systems = 0;
-    for (size_t i = block->first; i < block->put->formats_n; i++)
+    for (size_t i = 0; i < block->put->formats_n; i++)
         systems += is_first(block, i);
     put_u32(block, systems);
-    for (size_t i = block->first; i < block->put->formats_n; i++)
+    for (size_t i = 0; i < block->put->formats_n; i++)
         if (is_first(block, i))
             put_system(block, i);
 }
 
-void tracing_put_block(struct tracing_put *put, const struct tracing_machine *machine, bool only_new, struct buffer *to)
+void tracing_put_block(const struct tracing_put *put, const struct tracing_machine *machine, struct buffer *to)
 {
-    struct block block = {put, machine, to, only_new ? put->told : 0};
+    const struct block block = {put, machine, to};
     char made[512];
     if (put->is_out_of_memory) {
         to->failed = true;
@@ -181,6 +180,4 @@ void tracing_put_block(struct tracing_put *put, const struct tracing_machine *ma
     put_short_text(&block, machine->kallsyms);
     put_short_text(&block, machine->printk);
     put_long_text(&block, machine->comms);
-    if (only_new)
-        put->told = put->formats_n;
 }

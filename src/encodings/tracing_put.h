@@ -21,7 +21,6 @@ struct tracing_put {
     struct buffer texts;
     struct tracing_format *formats;
     size_t formats_n, formats_capacity;
-    size_t told;                 /* formats that the last tracing_put_block of new ones had */
     bool is_out_of_memory;
 };
 
@@ -43,7 +42,7 @@ void tracing_put_format(struct tracing_put *put, ttr_text system, ttr_text forma
 /* Adds the format of an EventHeader event whose tracepoint has a name ("Provider_L5K1") and a number. */
 void tracing_put_event_header(struct tracing_put *put, ttr_text name, uint32_t id);
 
-/* Appends the block: of all formats, or of those that were added since the last block of new ones. */
-void tracing_put_block(struct tracing_put *put, const struct tracing_machine *machine, bool only_new, struct buffer *to);
+/* Appends the block of all formats. */
+void tracing_put_block(const struct tracing_put *put, const struct tracing_machine *machine, struct buffer *to);
 
 #endif

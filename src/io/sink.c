@@ -28,6 +28,8 @@ struct sink {
     struct sink_part part; /* where the bytes go without a descriptor; part.end NULL = nobody to tell */
     int fd;        /* -1 with a push function */
     int held;      /* a file without a name that all is written to first, -1 = none */
+    uint8_t *prefix; /* what is to stand before that */
+    size_t prefix_n;
     bool is_owned; /* close fd; false for standard output */
     bool overwrite;
     char *target;    /* the path to appear; "standard output" and the like for messages */
@@ -58,6 +60,7 @@ static void sink_free(struct sink *sink)
     if (sink->part.end)
         (void)sink->part.end(sink->part.own, false);
     forget_temporary(sink);
+    alloc_free(sink->alloc, sink->prefix, sink->prefix_n, 1);
     alloc_free(sink->alloc, sink->target, sink->target_size, 1);
     alloc_free(sink->alloc, sink->buffer, sink->buffer_size, 1);
     alloc_free(sink->alloc, sink, 1, sizeof *sink);
@@ -390,14 +393,27 @@ ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_
     return TTR_OK;
 }
 
+ttr_status sink_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
+{
+    if (sink->held < 0 || sink->prefix)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "only what is held can get something before it");
+    sink->prefix = alloc_resize(sink->alloc, NULL, 0, n, 1);
+    if (!sink->prefix)
+        return fail_memory(error);
+    memcpy(sink->prefix, bytes, n);
+    sink->prefix_n = n;
+    sink->offset += n;
+    return TTR_OK;
+}
+
 /* Copies what was held to where it goes. */
 static ttr_status release_held(struct sink *sink, ttr_error *error)
 {
     int held = sink->held;
-    uint64_t at = 0;
-    ttr_status status = TTR_OK;
+    uint64_t at = 0, n = sink->offset - sink->prefix_n;
     sink->held = -1;
-    while (status == TTR_OK && at < sink->offset) {
+    ttr_status status = write_all(sink, sink->prefix, sink->prefix_n, error);
+    while (status == TTR_OK && at < n) {
         if (!has_buffer(sink)) {
             status = stuck(sink, error);
             break;

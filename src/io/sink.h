@@ -47,6 +47,9 @@ bool sink_can_rewrite(const struct sink *sink);
 /* Writes n bytes anew that were accepted before, from place `at` on. */
 TTR_MUST ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_t n, ttr_error *error);
 
+/* Puts bytes before all that is held; once. */
+TTR_MUST ttr_status sink_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error *error);
+
 /* Bytes accepted so far. */
 uint64_t sink_offset(const struct sink *sink);
 

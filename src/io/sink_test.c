@@ -450,6 +450,82 @@ static void every_allocation_may_fail(void **state)
     support_fail_each(write_a_file);
 }
 
+static void bytes_of_a_file_can_be_written_anew(void **state)
+{
+    (void)state;
+    struct place place;
+    make_place(&place);
+    struct sink *sink = sink_open(alloc_default(), place.path, false, NULL);
+    assert_true(sink_can_rewrite(sink));
+    assert_int_equal(sink_hold(sink, NULL), TTR_OK);
+    assert_int_equal(sink_write(sink, "head body", 9, NULL), TTR_OK);
+    assert_int_equal(sink_rewrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
+    assert_int_equal(sink_write(sink, " tail", 5, NULL), TTR_OK);
+    assert_int_equal(sink_rewrite(sink, 12, "TL", 2, NULL), TTR_OK);
+    assert_int_equal(sink_rewrite(sink, 13, "xx", 2, NULL), TTR_E_MISUSE);
+    assert_int_equal(sink_finish(sink, NULL), TTR_OK);
+    assert_file_is(place.path, "HEAD body taTL");
+    drop_place(&place);
+}
+
+/* Takes at most three bytes at a time, and fails beyond its room. */
+struct narrow {
+    char got[64];
+    size_t n, room;
+};
+
+static int64_t push_narrow(void *own, const void *bytes, size_t n)
+{
+    struct narrow *to = own;
+    n = n < 3 ? n : 3;
+    if (to->n + n > to->room) {
+        errno = ENOSPC;
+        return -1;
+    }
+    memcpy(to->got + to->n, bytes, n);
+    to->n += n;
+    return (int64_t)n;
+}
+
+static void what_is_held_goes_out_in_the_end(void **state)
+{
+    (void)state;
+    struct narrow to = {.room = sizeof to.got};
+    struct sink *sink = sink_open_push(alloc_default(), push_narrow, &to, NULL);
+    assert_false(sink_can_rewrite(sink));
+    assert_int_equal(sink_hold(sink, NULL), TTR_OK);
+    assert_int_equal(sink_write(sink, "head body", 9, NULL), TTR_OK);
+    assert_int_equal(sink_flush(sink, NULL), TTR_OK);
+    assert_int_equal(to.n, 0);
+    assert_int_equal(sink_rewrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
+    assert_int_equal(sink_prefix(sink, "hat ", 4, NULL), TTR_OK);
+    assert_int_equal(sink_prefix(sink, "two", 3, NULL), TTR_E_MISUSE);
+    assert_int_equal(sink_offset(sink), 13);
+    assert_int_equal(sink_finish(sink, NULL), TTR_OK);
+    assert_int_equal(to.n, 13);
+    assert_memory_equal(to.got, "hat HEAD body", 13);
+}
+
+static void what_went_out_cannot_be_held_or_rewritten(void **state)
+{
+    (void)state;
+    ttr_error error;
+    struct narrow to = {.room = sizeof to.got};
+    struct sink *sink = sink_open_push(alloc_default(), push_narrow, &to, NULL);
+    assert_int_equal(sink_write(sink, "out", 3, NULL), TTR_OK);
+    assert_int_equal(sink_hold(sink, &error), TTR_E_MISUSE);
+    assert_int_equal(sink_rewrite(sink, 0, "O", 1, &error), TTR_E_MISUSE);
+    assert_int_equal(sink_prefix(sink, "O", 1, &error), TTR_E_MISUSE);
+    sink_abandon(sink);
+    to.room = 4;
+    to.n = 0;
+    sink = sink_open_push(alloc_default(), push_narrow, &to, NULL);
+    assert_int_equal(sink_hold(sink, NULL), TTR_OK);
+    assert_int_equal(sink_write(sink, "too much", 8, NULL), TTR_OK);
+    assert_int_equal(sink_finish(sink, &error), TTR_E_IO);
+    assert_int_equal(error.sys, ENOSPC);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -470,6 +546,9 @@ int main(void)
         cmocka_unit_test(a_full_disk_at_any_byte_is_reported_by_finish),
         cmocka_unit_test(standard_output_stays_open),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(bytes_of_a_file_can_be_written_anew),
+        cmocka_unit_test(what_is_held_goes_out_in_the_end),
+        cmocka_unit_test(what_went_out_cannot_be_held_or_rewritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,6 +46,12 @@ ttr_status output_rewrite(struct ttr_writer *out, uint64_t at, const void *bytes
     return status == TTR_OK ? sink_rewrite(out->sink, at, bytes, n, error) : status;
 }
 
+ttr_status output_prefix(struct ttr_writer *out, const void *bytes, size_t n, ttr_error *error)
+{
+    ttr_status status = hand_over(out, error);
+    return status == TTR_OK ? sink_prefix(out->sink, bytes, n, error) : status;
+}
+
 bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event)
 {
     return (event->flags & TTR_EVENT_RAW) && context_schema(out->t, event->schema)->format == out->format;

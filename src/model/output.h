@@ -59,6 +59,9 @@ TTR_MUST ttr_status output_hold(struct ttr_writer *out, ttr_error *error);
 /* Writes n bytes anew, from place `at` of the output on. */
 TTR_MUST ttr_status output_rewrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n, ttr_error *error);
 
+/* Puts bytes before all that is held (output_hold): once, in the end. */
+TTR_MUST ttr_status output_prefix(struct ttr_writer *out, const void *bytes, size_t n, ttr_error *error);
+
 /* True where the event is a raw record of this writer's own format, to be copied as it is. */
 bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event);
 

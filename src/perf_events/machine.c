@@ -132,7 +132,7 @@ static void put_block(struct perf_put *put, struct tracing_put *tracing, struct 
                                             .header_page = text_at(files, 0, page), .header_event = text_at(files, page, event),
                                             .printk = text_at(files, event, printk), .comms = text_at(files, printk, comms)};
     buffer_init(&block, put->spec.alloc);
-    tracing_put_block(tracing, &machine, false, &block);
+    tracing_put_block(tracing, &machine, &block);
     if (block.failed || files->texts.failed)
         put->is_out_of_memory = true;
     else

@@ -189,7 +189,7 @@ static void end_file(struct perf_file *file)
     const struct tracing_machine machine = {.is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, .long_bytes = sizeof(long),
                                             .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE)};
     buffer_init(&block, alloc_default());
-    tracing_put_block(&file->tracing, &machine, false, &block);
+    tracing_put_block(&file->tracing, &machine, &block);
     if (block.failed || file->tracing.is_out_of_memory)
         file->sys = file->sys ? file->sys : ENOMEM;
     perf_put_tracing(&file->put, block.bytes, block.n);

@@ -65,21 +65,25 @@ static void tell_machine(struct ttr_writer *out, const ttr_event *first)
         perf_put_feature_clock(put, CLOCK_ID, (uint64_t)writer->base, 0);
 }
 
-bool perf_encode_begin(struct ttr_writer *out, const ttr_event *first)
+ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr_error *error)
 {
     struct perf_writer *writer = out->own;
     const struct perf_put_spec spec = {.alloc = &out->t->counted, .to = &out->buffer, .is_big_endian = writer->is_big, .is_pipe = !output_can_rewrite(out),
                                        .zstd_level = writer->zstd_level};
     if (!perf_put_new(&writer->put, &spec))
-        return false;
+        return fail_memory(error);
+    ttr_status status = output_hold(out, error);
+    if (status != TTR_OK)
+        return status;
     writer->is_encoding = true;
     writer->base = first->time > UNIX_TIMES ? first->time - MARGIN_NS : 0;
     writer->machine = (struct tracing_machine){.is_big_endian = writer->is_big, .long_bytes = 8, .page_bytes = 4096};
     writer->header.is_big_endian = writer->is_big;
     declare_dummy(&writer->put);
     tell_machine(out, first);
-    perf_put_begin(&writer->put);
-    return !perf_put_failed(&writer->put);
+    if (!spec.is_pipe)
+        perf_put_begin(&writer->put);
+    return perf_put_failed(&writer->put) ? fail_memory(error) : TTR_OK;
 }
 
 /* --- Who, when and where --- */
@@ -154,18 +158,6 @@ static uint32_t find_tracepoint(struct perf_writer *writer, const char *name, si
     return number;
 }
 
-/* In a pipe formats come with the events that they are of. */
-static void tell_formats(struct perf_writer *writer, bool only_new)
-{
-    struct buffer block;
-    buffer_init(&block, writer->put.spec.alloc);
-    tracing_put_block(&writer->tracing, &writer->machine, only_new, &block);
-    writer->is_out_of_memory |= block.failed;
-    if (!block.failed)
-        perf_put_tracing(&writer->put, block.bytes, block.n);
-    buffer_free(&block);
-}
-
 static bool add_kind(struct perf_writer *writer, const char *name, size_t n, uint64_t sample_type, uint32_t number)
 {
     uint8_t bytes[PERF_ATTR_VER7];
@@ -183,8 +175,6 @@ static bool add_kind(struct perf_writer *writer, const char *name, size_t n, uin
     memcpy(whole + sizeof system - 1, name, n);
     perf_attr_pack(&attr, writer->is_big, bytes);
     perf_put_event(&writer->put, bytes, (ttr_text){whole, sizeof system - 1 + n}, &id, 1);
-    if (writer->put.spec.is_pipe && writer->tracing.told < writer->tracing.formats_n)
-        tell_formats(writer, true);
     return true;
 }
 
@@ -359,17 +349,43 @@ void perf_encode(struct ttr_writer *out, const ttr_event *event)
     count_round(writer, about.time);
 }
 
+static void tell_formats(struct perf_writer *writer)
+{
+    struct buffer block;
+    buffer_init(&block, writer->put.spec.alloc);
+    tracing_put_block(&writer->tracing, &writer->machine, &block);
+    writer->is_out_of_memory |= block.failed;
+    if (!block.failed)
+        perf_put_tracing(&writer->put, block.bytes, block.n);
+    buffer_free(&block);
+}
+
+/* Of a pipe: what comes before the records, which are held. */
+static ttr_status put_pipe_head(struct ttr_writer *out, ttr_error *error)
+{
+    struct perf_writer *writer = out->own;
+    struct buffer head;
+    buffer_init(&head, writer->put.spec.alloc);
+    perf_put_flush(&writer->put);
+    writer->put.spec.to = &head;
+    perf_put_begin(&writer->put);
+    ttr_status status = perf_put_failed(&writer->put) ? fail_memory(error) : output_prefix(out, head.bytes, head.n, error);
+    writer->put.spec.to = &out->buffer;
+    buffer_free(&head);
+    return status;
+}
+
 ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_writer *writer = out->own;
     uint8_t header[PERF_HEADER_BYTES];
-    if (!writer->put.spec.is_pipe && writer->tracing.formats_n)
-        tell_formats(writer, false);
+    if (writer->tracing.formats_n)
+        tell_formats(writer);
+    if (writer->put.spec.is_pipe)
+        return put_pipe_head(out, error);
     perf_put_end(&writer->put);
     if (perf_put_failed(&writer->put))
         return fail_memory(error);
-    if (writer->put.spec.is_pipe)
-        return TTR_OK;
     perf_put_header(&writer->put, header);
     return output_rewrite(out, 0, header, sizeof header, error);
 }

@@ -68,8 +68,9 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
             return perf_copy_event(out, event, error);
         if (event->kind == TTR_KIND_DEFINITION)
             return TTR_OK;
-        if (!perf_encode_begin(out, event))
-            return fail_memory(error);
+        ttr_status status = perf_encode_begin(out, event, error);
+        if (status != TTR_OK)
+            return status;
     }
     if (writer->is_copying)
         return perf_copy_event(out, event, error);
@@ -96,8 +97,8 @@ ttr_status perf_write_finish(struct ttr_writer *out, ttr_error *error)
     struct perf_writer *writer = out->own;
     if (writer->is_copying)
         return perf_copy_end(out, error);
-    if (!writer->is_encoding && !perf_encode_begin(out, &nothing))
-        return fail_memory(error);
-    ttr_status status = perf_encode_end(out, error);
+    ttr_status status = writer->is_encoding ? TTR_OK : perf_encode_begin(out, &nothing, error);
+    if (status == TTR_OK)
+        status = perf_encode_end(out, error);
     return status == TTR_OK && is_out_of_memory(out) ? fail_memory(error) : status;
 }

@@ -6,7 +6,8 @@
  *   perf_losses.c   what has no place in the format
  *
  * The first event decides: where the head of a perf.data comes first, the output is a copy of that file or pipe.  Else it is made: as a file
- * where the head can be written anew in the end, for a pipe where it cannot. */
+ * where the head can be written anew in the end; for a pipe where it cannot, whose records are held until the formats of all tracepoints are known,
+ * since perf takes those only once. */
 #ifndef TRACETTA_PERF_WRITE_H
 #define TRACETTA_PERF_WRITE_H
 
@@ -76,7 +77,7 @@ ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error);
 
 /* --- perf_encode.c --- */
 
-TTR_MUST bool perf_encode_begin(struct ttr_writer *out, const ttr_event *first);
+TTR_MUST ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr_error *error);
 void perf_encode(struct ttr_writer *out, const ttr_event *event);
 ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error);
 
