@@ -55,11 +55,21 @@ static ttr_status keep_head(struct ttr_writer *out, const ttr_event *event, ttr_
     return copy->head.failed ? fail_memory(error) : TTR_OK;
 }
 
+/* Files of one folder become one. */
+static bool is_of_copy(const struct ttr_writer *out, const struct perf_copy *copy, const ttr_event *event)
+{
+    const ttr *t = out->t;
+    if (event->source == copy->source)
+        return true;
+    ttr_id path = event->source < t->sources_n ? t->sources[event->source].trace_path : 0;
+    return path && path == t->sources[copy->source].trace_path;
+}
+
 ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
     bool is_definition = event->kind == TTR_KIND_DEFINITION;
-    if (!output_is_own_raw(out, event) || event->source != copy->source) {
+    if (!output_is_own_raw(out, event) || !is_of_copy(out, copy, event)) {
         if (!is_definition)
             output_lost(out, PERF_LOSS_FOREIGN, event->offset);
         return TTR_OK;
