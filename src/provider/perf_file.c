@@ -26,7 +26,7 @@
 #define FIRST_TYPE 1000u        /* above the kernel's own kinds of ring buffer entries */
 #define COMMON_BYTES 8u         /* u16 type, u8 flags, u8 preempt count, s32 pid */
 #define SAMPLE_TYPE                                                                                                    \
-    (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_PERIOD | PERF_SAMPLE_HAS_RAW)
+    (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_RAW)
 
 struct perf_file {
     pthread_mutex_t lock;
@@ -135,7 +135,6 @@ static int put_sample(struct perf_file *file, uint32_t index, const uint8_t *eve
                                        .tid = (uint32_t)tid,
                                        .time = clock_ns(CLOCK_MONOTONIC),
                                        .cpu = cpu < 0 ? 0 : (uint32_t)cpu,
-                                       .period = 1,
                                        .raw = {{common, sizeof common}, {event, n}}};
     bool is_put = perf_put_sample(&file->put, SAMPLE_TYPE, PERF_MISC_USER, &sample);
     if (file->out.n >= PIECE_BYTES) {

@@ -12,6 +12,7 @@
 #define SMALL_EVENT 1024u
 #define PAGE_EVENT 4064u   /* the largest that ftrace takes with sub-buffers of 4 KiB: docs/provider.md tells how it was found */
 #define HEADER 8u
+#define EXTENSION 4u         /* size and kind before its bytes */
 #define ACTIVITY_KIND 0x8002u /* activity id; another extension follows */
 
 /* The block being filled; `at` is NULL once something did not fit. */
@@ -113,39 +114,44 @@ static inline void put_piece(struct block *block, const ttr_piece *piece)
         put(block, piece->is.bytes, piece->n);
 }
 
-static const void *find_id(const ttr_piece *pieces, unsigned kind)
+static const void *find_related(const ttr_piece *pieces)
 {
-    for (; pieces->kind != TTR_PIECE_END; pieces++)
-        if (pieces->kind == kind)
-            return pieces->is.bytes;
-    return NULL;
+    while (pieces->kind != TTR_PIECE_END && pieces->kind != TTR_PIECE_RELATED)
+        pieces++;
+    return pieces->kind == TTR_PIECE_RELATED ? pieces->is.bytes : NULL;
 }
 
-/* Header and extensions; the activity goes between the header and the metadata. */
-static void put_front(struct block *block, const ttr_site *site, const ttr_piece *pieces)
+/* Moves what stands behind the header to make room for the activity: events with one are few. */
+static void insert_activity(struct block *block, uint8_t *event, const void *activity, const void *related)
 {
-    const uint8_t *metadata = site->metadata;
-    const void *activity = find_id(pieces, TTR_PIECE_ACTIVITY);
-    const void *related = activity ? find_id(pieces, TTR_PIECE_RELATED) : NULL;
-    if (!activity) {
-        put(block, metadata, site->metadata_n);
+    uint8_t ids[32];
+    size_t n = related ? 32 : 16;
+    if (!activity || !block->at)
+        return;
+    if ((size_t)(block->end - block->at) < EXTENSION + n) {
+        block->at = NULL;
         return;
     }
-    put(block, metadata, HEADER);
-    put_u16(block, related ? 32 : 16);
-    put_u16(block, ACTIVITY_KIND);
-    put(block, activity, 16);
-    put(block, related, related ? 16 : 0);
-    put(block, metadata + HEADER, site->metadata_n - HEADER);
+    memcpy(ids, activity, 16);
+    memcpy(ids + 16, related ? related : activity, 16);
+    memmove(event + HEADER + EXTENSION + n, event + HEADER, (size_t)(block->at - event) - HEADER);
+    struct block gap = {event + HEADER, event + HEADER + EXTENSION + n};
+    put_u16(&gap, (unsigned)n);
+    put_u16(&gap, ACTIVITY_KIND);
+    put(&gap, ids, n);
+    block->at += EXTENSION + n;
 }
 
 /* Fills an event of at most `room` bytes; gives how many it has, or 0 where it has more. */
 static size_t fill(uint8_t *event, size_t room, const ttr_site *site, const ttr_piece *pieces)
 {
     struct block block = {event, event + room};
-    put_front(&block, site, pieces);
-    for (; pieces->kind != TTR_PIECE_END; pieces++)
-        put_piece(&block, pieces);
+    put(&block, site->metadata, site->metadata_n);
+    for (const ttr_piece *piece = pieces; piece->kind != TTR_PIECE_END; piece++)
+        if (piece->kind == TTR_PIECE_ACTIVITY)
+            insert_activity(&block, event, piece->is.bytes, find_related(pieces));
+        else
+            put_piece(&block, piece);
     return block.at ? (size_t)(block.at - event) : 0;
 }
 

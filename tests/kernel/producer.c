@@ -246,26 +246,39 @@ static int check_all(void)
     return failures > 0;
 }
 
-/* Keeps what is written beside the kernel, as [u32 n][event]. */
+/* What is written beside the kernel, as [u32 size of all][name of the tracepoint, zero][event]. */
+struct kept {
+    FILE *file;
+    char names[128][64];
+    uint32_t n;
+};
+
 static int keep_add(void *own, const ttr_wish *wish, uint32_t *index)
 {
-    *index = 0;
-    (void)__atomic_fetch_or(wish->enabled, own ? 1u << wish->bit : 0u, __ATOMIC_RELAXED);
+    struct kept *kept = own;
+    if (kept->n == 128)
+        return ENOSPC;
+    *index = kept->n++;
+    (void)snprintf(kept->names[*index], sizeof kept->names[*index], "%s", wish->name);
+    (void)__atomic_fetch_or(wish->enabled, 1u << wish->bit, __ATOMIC_RELAXED);
     return 0;
 }
 
 static int keep_write(void *own, uint32_t index, uint8_t *event, size_t n)
 {
-    uint32_t size = (uint32_t)n + index;
-    return fwrite(&size, 1, 4, own) == 4 && fwrite(event, 1, n, own) == n ? 0 : EIO;
+    struct kept *kept = own;
+    size_t name_n = strlen(kept->names[index]) + 1;
+    uint32_t size = (uint32_t)(4 + name_n + n);
+    return fwrite(&size, 1, 4, kept->file) == 4 && fwrite(kept->names[index], 1, name_n, kept->file) == name_n && fwrite(event, 1, n, kept->file) == n ? 0 : EIO;
 }
 
 static int say(const char *path)
 {
     static const ttr_backend_functions functions = {sizeof functions, keep_add, NULL, keep_write};
+    static struct kept kept;
     ttr_error error;
-    FILE *file = fopen(path, "wb");
-    ttr_backend *keep = file ? ttr_backend_new(&functions, file, &error) : NULL;
+    FILE *file = kept.file = fopen(path, "wb");
+    ttr_backend *keep = file ? ttr_backend_new(&functions, &kept, &error) : NULL;
     if (!keep || ttr_provider_open(&said_c, NULL, &error) != TTR_OK || ttr_provider_open(&said_c, keep, &error) != TTR_OK) {
         (void)fprintf(stderr, "%s\n", file ? error.text : strerror(errno));
         return 1;

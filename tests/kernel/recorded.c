@@ -137,12 +137,15 @@ static uint32_t u32_at(struct bytes all, size_t at)
 /* The n bytes of the event at `*at`; NULL past the last. */
 static const uint8_t *next_event(struct bytes events, size_t *at, size_t *n)
 {
-    if (*at + 4 > events.n)
+    size_t size = u32_at(events, *at), begin = *at + 4;
+    if (size < 5 || size > events.n - *at)
         return NULL;
-    *n = u32_at(events, *at);
-    const uint8_t *event = events.p + *at + 4;
-    *at += 4 + *n;
-    return *at <= events.n ? event : NULL;
+    *at += size;
+    const uint8_t *zero = memchr(events.p + begin, 0, *at - begin);
+    if (!zero)
+        return NULL;
+    *n = (size_t)(events.p + *at - zero - 1);
+    return zero + 1;
 }
 
 /* Samples begin with what the first attribute says, which is the same in all of them: up to RAW each part is 8 bytes. */

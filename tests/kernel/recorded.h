@@ -29,7 +29,8 @@ bool recorded_perf_open(struct recorded_perf *perf, const char *event);
 unsigned recorded_perf_count(struct recorded_perf *perf);
 void recorded_perf_close(struct recorded_perf *perf);
 
-/* Whether the samples of a perf.data file, by time, are the events of a file of [u32 n][event], but for zeros behind them: 0, else 1 and why. */
+/* Whether the samples of a perf.data file, by time, are the events of a file of [u32 size of all][name, zero][event], but for zeros
+ * behind them: 0, else 1 and why. */
 int recorded_compare(const char *perf_data, const char *events);
 
 /* Whether the events of the file stand in another one, in their order. */
