@@ -11,8 +11,9 @@ TTR_PROVIDER_DEFINE(shop, "Example_Shop");
 static void serve(unsigned number)
 {
     static const char *const goods[] = {"apples", "pears", "plums"};
-    uint8_t id[16] = {(uint8_t)number, 0x42};
+    uint8_t id[16];
     uint32_t weights[3] = {number, number * 2, number * 3};
+    ttr_activity_make(id);
     TTR_WRITE(shop, "Customer", TTR_LEVEL(4), TTR_KEYWORD(0x1), TTR_OPCODE(TTR_EH_START), TTR_ACTIVITY(id), TTR_U32("number", number));
     for (unsigned i = 0; i < 3; i++)
         TTR_WRITE(shop, "Sold", TTR_LEVEL(5), TTR_KEYWORD(0x3), TTR_ACTIVITY(id), TTR_TEXT("what", goods[i]), TTR_U32("weight;unit=g", weights[i]));

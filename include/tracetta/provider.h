@@ -127,6 +127,9 @@ typedef struct ttr_provider_counts {
 /* Says what became of a provider's events since it was made. */
 TTR_API void ttr_provider_count(const ttr_provider *provider, ttr_provider_counts *counts);
 
+/* Makes the id of an activity, 16 random bytes as a UUID of version 4, for TTR_ACTIVITY and ttr_compose_activity.  Does not fail. */
+TTR_API void ttr_activity_make(uint8_t id[16]);
+
 /* Whether anybody listens. */
 static inline bool ttr_tracepoint_enabled(const ttr_tracepoint *point)
 {

@@ -2,8 +2,10 @@
  * what is refused.  Bytes that another library writes are compared in tests/provider. */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -368,6 +370,61 @@ static void a_child_of_fork_writes_and_closes_on_its_own(void **state)
     close_shop(backend);
 }
 
+static void ids_of_activities_differ(void **state)
+{
+    (void)state;
+    uint8_t ids[2][16];
+    for (int i = 0; i < 2; i++) {
+        ttr_activity_make(ids[i]);
+        assert_int_equal(ids[i][6] >> 4, 4);
+        assert_int_equal(ids[i][8] >> 6, 2);
+    }
+    assert_memory_not_equal(ids[0], ids[1], 16);
+}
+
+static void pieces_may_be_made_by_hand(void **state)
+{
+    (void)state;
+    struct kept kept;
+    static const uint8_t metadata[] = {7, 0, 0, 0, 0, 0, 0, 5, 5, 0, 1, 0, 'e', 0, 'x', 0, 2};
+    static ttr_site site = {.point = {.level = 5, .provider = &grouped, .index = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}, .enabled = TTR_SITE_LATE},
+                            .metadata = metadata, .metadata_n = sizeof metadata};
+    const ttr_piece pieces[] = {ttr_piece_of(NULL, 0, 1, 77), ttr_piece_of_u8(9), ttr_piece_of(NULL, 0, 0, TTR_PIECE_END)};
+    ttr_backend *backend = keep(&kept);
+    assert_int_equal(ttr_site_write(&site, pieces), TTR_OK);
+    assert_int_equal(ttr_provider_open(&grouped, backend, NULL), TTR_OK);
+    assert_int_equal(ttr_site_write(&site, pieces), TTR_OK);
+    support_assert_hex(kept.event, kept.n, "07 00 0000 0000 00 05  0500 0100 6500 7800 02  09");
+    ttr_provider_close(&grouped);
+    ttr_backend_free(backend);
+}
+
+static volatile sig_atomic_t signals;
+
+static void write_in_handler(int number)
+{
+    signals += number == SIGALRM && TTR_WRITE(shop, "signal", TTR_U32("n", 1), TTR_TEXT("text", "from a handler")) == TTR_OK;
+}
+
+static void handlers_of_signals_write_too(void **state)
+{
+    (void)state;
+    struct kept kept = {.n = 0};
+    ttr_backend *backend = ttr_backend_new(&counting, &kept, NULL);
+    assert_int_equal(ttr_provider_open(&shop, backend, NULL), TTR_OK);
+    const struct sigaction action = {.sa_handler = write_in_handler};
+    const struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    uint32_t n = 0;
+    while (signals < 200 || n < 20000)
+        n += TTR_WRITE(shop, "plain", TTR_U32("n", n)) == TTR_OK;
+    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    assert_int_equal(kept.written, n + (uint32_t)signals);
+    ttr_provider_close(&shop);
+    ttr_backend_free(backend);
+}
+
 static void a_kernel_without_user_events_is_told_from_one_without_permission(void **state)
 {
     (void)state;
@@ -407,6 +464,9 @@ int main(void)
         cmocka_unit_test(a_late_place_is_registered_when_it_is_passed),
         cmocka_unit_test(threads_write_while_others_open_and_close),
         cmocka_unit_test(a_child_of_fork_writes_and_closes_on_its_own),
+        cmocka_unit_test(ids_of_activities_differ),
+        cmocka_unit_test(pieces_may_be_made_by_hand),
+        cmocka_unit_test(handlers_of_signals_write_too),
         cmocka_unit_test(a_kernel_without_user_events_is_told_from_one_without_permission),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

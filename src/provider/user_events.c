@@ -54,24 +54,22 @@ static void free_own(void *own)
 ttr_backend *ttr_backend_user_events(const ttr_user_events_options *options, ttr_error *error)
 {
     static const ttr_backend_functions functions = {sizeof functions, add, remove_wish, write_event};
-    ttr_error own_error;
     char path[TRACEFS_PATH];
-    ttr_error *to = error ? error : &own_error;
-    if (tracefs_find(options ? options->tracefs : NULL, path, to) != TTR_OK)
+    if (tracefs_find(options ? options->tracefs : NULL, path, error) != TTR_OK)
         return NULL;
     struct user_events *kernel = alloc_zero(alloc_default(), 1, sizeof *kernel);
     if (!kernel) {
-        (void)fail_memory(to);
+        (void)fail_memory(error);
         return NULL;
     }
-    int fd = tracefs_open(path, "user_events_data", to);
+    int fd = tracefs_open(path, "user_events_data", error);
     if (fd < 0) {
         alloc_free(alloc_default(), kernel, 1, sizeof *kernel);
         return NULL;
     }
     kernel->fd = fd;
     kernel->flags = options ? (options->persist ? TRACEFS_REG_PERSIST : 0) | (options->multi_format ? TRACEFS_REG_MULTI_FORMAT : 0) : 0;
-    ttr_backend *backend = backend_new(&functions, kernel, free_own, to);
+    ttr_backend *backend = backend_new(&functions, kernel, free_own, error);
     if (!backend)
         free_own(kernel);
     return backend;

@@ -8,6 +8,7 @@ TTR_PROVIDER_DECLARE(said_c);
 TTR_PROVIDER_DECLARE(said_c_group);
 TTR_PROVIDER_DECLARE(said_cxx);
 TTR_PROVIDER_DECLARE(said_cxx_group);
+TTR_PROVIDER_DECLARE(said_cxx_late);
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,6 +17,10 @@ extern "C" {
 /* Writes the events of said.h with said_c; the same and some more with said_cxx. */
 void say_c(void);
 void say_cxx(void);
+
+/* Writes five events with said_cxx_late from a template, a member function, a lambda, and with a value that is gone behind the statement; false
+ * where one failed. */
+bool say_cxx_late(void);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #include "provider/said_both.h"
 
 TTR_PROVIDER_DEFINE(said_cxx, "TestProviderCpp");
+TTR_PROVIDER_DEFINE(said_cxx_late, "Test_Late");
 TTR_PROVIDER_DEFINE_GROUP(said_cxx_group, "TestProviderCpp", "msft");
 #define PROVIDER said_cxx
 #include "provider/said.h"
@@ -35,6 +36,38 @@ static void say_values()
     TTR_WRITE(PROVIDER, "Value:cchar32_t*", TTR_TEXT32("0", NULL), TTR_TEXT32("hello", U"hello"));
     TTR_WRITE(PROVIDER, "Value:wchar_t*", TTR_WTEXT("0", NULL), TTR_WTEXT("hello", L"hello"));
     TTR_WRITE(PROVIDER, "Value:cwchar_t*", TTR_WTEXT("0", NULL), TTR_WTEXT("hello", L"hello"));
+}
+
+// Places that exist as often as their template is used, and an inline function: registered when they are passed.
+template <class T> static ttr_status say_late(T value)
+{
+    return TTR_WRITE_LATE(said_cxx_late, "Late", TTR_LEVEL(2), TTR_U64("size", sizeof(T)), TTR_I64("value", value));
+}
+
+struct Speaker {
+    ttr_status speak(int number) const
+    {
+        return TTR_WRITE_LATE(said_cxx_late, "Member", TTR_LEVEL(3), TTR_I32("number", number));
+    }
+};
+
+struct Text {
+    char bytes[8];
+    bool *is_gone;
+    ~Text() { *is_gone = true, bytes[0] = '!'; }
+};
+
+static Text make_text(bool *is_gone)
+{
+    return Text{{'t', 'e', 'm', 'p', 0}, is_gone};
+}
+
+bool say_cxx_late(void)
+{
+    bool is_gone = false;
+    ttr_status status = TTR_WRITE(said_cxx_late, "Temporary", TTR_LEVEL(1), TTR_TEXT("text", make_text(&is_gone).bytes));
+    auto lambda = [](int x) { return TTR_WRITE_LATE(said_cxx_late, "Lambda", TTR_LEVEL(1), TTR_I32("x", x)); };
+    return is_gone && status == TTR_OK && say_late<char>(1) == TTR_OK && say_late<long>(2) == TTR_OK && Speaker().speak(3) == TTR_OK && lambda(4) == TTR_OK;
 }
 
 void say_cxx(void)

@@ -153,8 +153,27 @@ static void every_event_of_another_library_comes_out_byte_for_byte(void **state)
     test_free(truth);
 }
 
+static void cxx_writes_from_templates_and_temporaries(void **state)
+{
+    (void)state;
+    static const ttr_backend_functions functions = {sizeof functions, keep_add, NULL, keep_write};
+    struct kept kept = {.n = 0};
+    buffer_init(&kept.bytes, alloc_default());
+    ttr_backend *backend = ttr_backend_new(&functions, &kept, NULL);
+    assert_int_equal(ttr_provider_open(&said_cxx_late, backend, NULL), TTR_OK);
+    assert_int_equal(kept.n, 1);
+    assert_true(say_cxx_late());
+    assert_int_equal(kept.n, 3);
+    assert_int_equal(count_records(kept.bytes.bytes, kept.bytes.n, kept.bytes.n), 5);
+    assert_non_null(memmem(kept.bytes.bytes, kept.bytes.n, "text\0\7temp", 11));
+    ttr_provider_close(&said_cxx_late);
+    ttr_backend_free(backend);
+    buffer_free(&kept.bytes);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_event_of_another_library_comes_out_byte_for_byte)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cxx_writes_from_templates_and_temporaries),
+                                       cmocka_unit_test(every_event_of_another_library_comes_out_byte_for_byte)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
