@@ -164,6 +164,10 @@ static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
 static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *text)
 {
     const struct walk *walk = (const struct walk *)fields->state;
+    if (i == 0) { /* others may have been given since */
+        *text = value->text;
+        return value->count > 0;
+    }
     return walk->last && walk->last->table && tracepoint_look_label(walk->last, value, i, text);
 }
 

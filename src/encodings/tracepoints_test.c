@@ -349,6 +349,8 @@ static void print_formats_tell_names_of_values_and_bases(void **state)
     assert_memory_equal(label.p, "deux", 4);
     assert_false(ttr_fields_label(&fields, &field[0].value, 2, &label));
     assert_int_equal(ttr_fields_take(&fields, field, 8), 3);
+    assert_true(ttr_fields_label(&fields, &field[0].value, 0, &label)); /* of one name it is known whatever came behind */
+    assert_memory_equal(label.p, "EIO", 3);
     assert_int_equal(field[0].value.hint, TTR_HINT_ENUM);
     assert_int_equal(field[1].value.base, 16);
     assert_int_equal(field[2].value.hint, TTR_HINT_FLAGS);

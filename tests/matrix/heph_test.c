@@ -278,10 +278,11 @@ static void put_kind(struct matrix *m, struct buffer *to, const ttr_event *event
     ttr_thread outgoing;
     const char *kind = ttr_kind_text(event->kind);
     put_string(m, to, "kind", (ttr_text){kind, strlen(kind)});
-    if (event->kind == TTR_KIND_SWITCH && event->link && ttr_thread_get(m->t, (ttr_id)event->link, &outgoing)) {
-        put_number(to, "outgoing_pid", outgoing.pid);
-        put_number(to, "outgoing_tid", outgoing.tid);
-    } else if (event->kind != TTR_KIND_SWITCH && event->link) {
+    bool is_switch = event->kind == TTR_KIND_SWITCH, is_thread = is_switch || event->kind == TTR_KIND_WAKE;
+    if (is_thread && event->link && ttr_thread_get(m->t, (ttr_id)event->link, &outgoing)) {
+        put_number(to, is_switch ? "outgoing_pid" : "waker_pid", outgoing.pid);
+        put_number(to, is_switch ? "outgoing_tid" : "waker_tid", outgoing.tid);
+    } else if (!is_thread && event->link) {
         put_number(to, event->kind == TTR_KIND_GAP ? "lost" : "id", event->link);
     }
     if (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_BLOB || event->kind == TTR_KIND_OBJECT)

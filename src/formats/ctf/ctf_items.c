@@ -112,9 +112,10 @@ static void add_rare(struct ctf_items *items, const ttr_event *event)
 static void add_link(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
 {
     ttr_thread other;
-    if (event->kind != TTR_KIND_SWITCH && event->link)
+    bool is_thread = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
+    if (!is_thread && event->link)
         add_narrow(items, CTF_ATTRIBUTE_LINK, event->link);
-    else if (event->kind == TTR_KIND_SWITCH && event->link <= UINT32_MAX && ttr_thread_get(what->out->t, (ttr_id)event->link, &other))
+    else if (is_thread && event->link <= UINT32_MAX && ttr_thread_get(what->out->t, (ttr_id)event->link, &other))
         ctf_items_add_thread(items, &other, CTF_ATTRIBUTE_OTHER_PID);
 }
 

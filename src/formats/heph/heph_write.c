@@ -316,11 +316,12 @@ static void put_link(const struct heph_put *put, const ttr_event *event)
     ttr_thread outgoing;
     if (event->kind == TTR_KIND_GAP) {
         heph_put_uint(put, "lost", event->link);
-    } else if (event->kind != TTR_KIND_SWITCH) {
+    } else if (event->kind != TTR_KIND_SWITCH && event->kind != TTR_KIND_WAKE) {
         heph_put_uint(put, "id", event->link);
     } else if (ttr_thread_get(put->out->t, (ttr_id)event->link, &outgoing)) {
-        heph_put_uint(put, "outgoing_pid", outgoing.pid);
-        heph_put_uint(put, "outgoing_tid", outgoing.tid);
+        bool is_switch = event->kind == TTR_KIND_SWITCH;
+        heph_put_uint(put, is_switch ? "outgoing_pid" : "waker_pid", outgoing.pid);
+        heph_put_uint(put, is_switch ? "outgoing_tid" : "waker_tid", outgoing.tid);
     }
 }
 

@@ -104,7 +104,8 @@ static char *put_always(char *at, const char *key, bool is_known, uint64_t value
 static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
 {
     ttr_thread from;
-    if (event->kind != TTR_KIND_SWITCH || event->link > UINT32_MAX || !ttr_thread_get(t, (ttr_id)event->link, &from))
+    bool is_thread = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
+    if (!is_thread || event->link > UINT32_MAX || !ttr_thread_get(t, (ttr_id)event->link, &from))
         return at;
     if (from.pid_known)
         at = put_u64(put_text(at, ",\"from_pid\":"), from.pid);

@@ -205,7 +205,8 @@ static char *put_attributes(char *at, const ttr *t, const ttr_event *event)
         at = put_u64(put_text(at, " id="), event->link);
     if (event->kind == TTR_KIND_GAP && event->tag != TTR_GAP_PACKETS)
         at = event->link ? put_u64(put_text(at, " lost="), event->link) : put_text(at, " lost=unknown");
-    if (event->kind == TTR_KIND_SWITCH && event->link <= UINT32_MAX && ttr_thread_get(t, (ttr_id)event->link, &from))
+    bool is_thread = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
+    if (is_thread && event->link <= UINT32_MAX && ttr_thread_get(t, (ttr_id)event->link, &from))
         at = put_ids(put_text(at, " from="), &from);
     return put_tag(at, event);
 }
