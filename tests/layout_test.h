@@ -142,7 +142,7 @@ static inline void expect_in_payload(struct table *table, const struct layout_ru
         return;
     const struct layout_schema schema = {.layout = table->layout, .scratch = &table->scratch, .is_in_payload = true, .body_mask = 7};
     const ttr_event event = {.payload = run->bits.base + first, .payload_size = (uint32_t)n, .body = (uint32_t)(run->bits.at & 0xffff)};
-    ttr_fields fields = {.event = &event, .ops = &layout_field_ops, .own = &schema, .state = {(uintptr_t)layout_start(table->layout)}};
+    ttr_fields fields = {.event = &event, .ops = &layout_field_ops, .own = &schema, .state = {(uintptr_t)layout_start(table->layout), layout_start_with(&schema)}};
     const struct layout_walk *walk = (const struct layout_walk *)fields.state;
     ttr_field field[TAKEN_MAX];
     taken.n = 0;

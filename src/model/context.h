@@ -59,7 +59,8 @@ struct event_class {
 struct schema {
     const struct field_ops *ops;
     const void *own;    /* tables of the reader that the walk needs */
-    const void *start;  /* what walks over its events begin with: fields->state[0], state[1] being 0; NULL = ops->begin does it */
+    const void *start;  /* what walks over its events begin with: fields->state[0]; NULL = ops->begin does it */
+    uint64_t start_with; /* fields->state[1] */
     const void *format; /* the struct format whose raw records these are, or NULL */
     const struct event_class *event_class; /* what is known beforehand of events of this schema; NULL = nothing */
     ttr_id beneath;     /* the schema of the same events before something was added to them, or they were copied; 0 = none */

@@ -11,7 +11,7 @@ void ttr_fields_begin(const ttr *t, const ttr_event *event, ttr_fields *fields)
     fields->own = schema->own;
     if (schema->start) {
         fields->state[0] = (uintptr_t)schema->start;
-        fields->state[1] = 0;
+        fields->state[1] = schema->start_with;
     } else if (schema->ops) {
         schema->ops->begin(fields);
     }

@@ -26,6 +26,8 @@ static const struct op *keep_walk(struct compiler *c)
         (void)fail_memory(c->error);
     for (size_t i = 0; ops && i < c->ops_n; i++)
         ops[i].field.value.step = (uint32_t)i;
+    if (ops)
+        ops[0].step.amount = c->layout->start_mask;
     return ops;
 }
 

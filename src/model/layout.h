@@ -98,7 +98,7 @@ struct layout_loops {
 /* A walk over the values of a record, for whoever needs roles: packet headers and contexts, event headers. */
 struct layout_walk {
     const struct op *op;    /* the step that gave the last field */
-    uint64_t is_begun;      /* else nothing but `op` is there yet */
+    uint64_t unbegun;       /* not 0: nothing but `op` is there yet; see layout_start_with */
     const struct op *program;
     struct layout_run run;
     struct arena *scratch;  /* for text in other encodings and wide numbers; NULL: such values are given as bytes */
@@ -117,6 +117,14 @@ uint32_t layout_walk_take(struct layout_walk *walk, ttr_field *field, uint32_t r
 
 /* What walks by ttr_fields over records of a layout begin with (struct schema). */
 const void *layout_start(const struct layout *layout);
+
+struct layout_schema;
+
+/* The same: LAYOUT_IN_PAYLOAD where the record lies in the payload, with the schema's body_mask above it. */
+uint64_t layout_start_with(const struct layout_schema *schema);
+#define LAYOUT_TO_PLACE UINT64_C(1)
+#define LAYOUT_IN_PAYLOAD UINT64_C(2)
+#define LAYOUT_MASK_SHIFT 2u
 
 /* What a walk by ttr_fields needs to know of a record; the schema's `own` begins with it. */
 struct layout_schema {

@@ -135,7 +135,7 @@ static inline uint32_t lookup_find(const struct lookup *lookup, uint64_t value)
 
 struct layout {
     const struct step *measure;
-    const struct op *walk;       /* [0] is no step: walks begin behind it */
+    const struct op *walk;       /* [0] is no step: walks begin behind it; its amount is start_mask */
     const struct op *everything; /* the walk that also gives what is hidden */
     uint64_t start_mask;         /* a record begins at a multiple of this + 1 */
     uint32_t absent;             /* slots that hold nothing until they are filled */

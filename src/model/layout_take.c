@@ -260,10 +260,9 @@ uint32_t layout_walk_take(struct layout_walk *walk, ttr_field *field, uint32_t r
 static inline __attribute__((always_inline)) uint32_t take_first(struct layout_walk *walk, const struct layout_schema *schema, const ttr_event *event, ttr_field *field,
                                                                 uint32_t room)
 {
-    const struct layout *layout = schema->layout;
+    const uint64_t start_mask = walk->op->step.amount, body = event->body & (walk->unbegun >> LAYOUT_MASK_SHIFT);
     struct taking taking = {.walk = walk, .unbegun = schema, .base = event->payload, .end = (uint64_t)event->payload_size * 8};
-    uint64_t at = (event->body & schema->body_mask) + layout->start_mask;
-    at -= at & layout->start_mask;
+    const uint64_t at = (body + start_mask) & ~start_mask;
     if (LIKELY(at <= taking.end))
         return take(&taking, walk->op + 1, at, field, room);
     walk->end = LAYOUT_SHORT;
@@ -276,10 +275,10 @@ uint32_t layout_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
     struct layout_walk *walk = (struct layout_walk *)fields->state;
     const struct layout_schema *schema = fields->own;
     uint32_t n;
-    if (LIKELY(!walk->is_begun && schema->is_in_payload)) {
+    if (LIKELY(walk->unbegun & LAYOUT_IN_PAYLOAD)) {
         n = take_first(walk, schema, fields->event, field, room);
     } else {
-        if (!walk->is_begun)
+        if (walk->unbegun)
             layout_begin_event(fields, walk);
         n = layout_walk_take(walk, field, room);
     }

@@ -343,7 +343,7 @@ static inline void begin(struct layout_walk *walk, const struct layout *layout, 
 {
     struct bits *bits = &walk->run.bits;
     uint64_t at = (bits->at + layout->start_mask) & ~layout->start_mask;
-    walk->is_begun = 1;
+    walk->unbegun = 0;
     walk->program = program;
     walk->run.absent = layout->absent;
     walk->run.spins = 0;
@@ -433,7 +433,7 @@ static void layout_fields_begin(ttr_fields *fields)
 {
     const struct layout_schema *schema = fields->own;
     struct layout_walk *walk = (struct layout_walk *)fields->state;
-    walk->is_begun = !schema->layout;
+    walk->unbegun = schema->layout ? layout_start_with(schema) : 0;
     walk->op = schema->layout ? schema->layout->walk : layout_walk_over;
 }
 
@@ -442,11 +442,16 @@ const void *layout_start(const struct layout *layout)
     return layout->walk;
 }
 
+uint64_t layout_start_with(const struct layout_schema *schema)
+{
+    return schema->is_in_payload ? (uint64_t)schema->body_mask << LAYOUT_MASK_SHIFT | LAYOUT_IN_PAYLOAD : LAYOUT_TO_PLACE;
+}
+
 static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
 {
     const struct layout_schema *schema = fields->own;
     struct layout_walk *walk = (struct layout_walk *)fields->state;
-    walk->is_begun = 1;
+    walk->unbegun = 0;
     walk->op = layout_walk_over;
     const struct layout *layout = schema->place_group ? schema->place_group(schema, fields->event, group, &walk->run) : NULL;
     walk->scratch = schema->scratch;
@@ -457,7 +462,7 @@ static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
 static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
 {
     struct layout_walk *walk = (struct layout_walk *)fields->state;
-    if (UNLIKELY(!walk->is_begun))
+    if (UNLIKELY(walk->unbegun))
         layout_begin_event(fields, walk);
     return next(walk, field);
 }

@@ -14,7 +14,7 @@
 #include "model/reader.h"
 
 /* Fewer inputs are merged by going to them in turn. */
-#define ROUNDS_LEAST 16u
+#define ROUNDS_LEAST 5u
 
 struct order_key;
 struct rounds_lane;

@@ -311,6 +311,7 @@ static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema, con
 {
     const void *start = schema->base.layout ? layout_start(schema->base.layout) : NULL;
     schema->id = context_add_schema(reader->trace->t, &(struct schema){.ops = &layout_field_ops, .own = schema, .start = start,
+                                                                        .start_with = layout_start_with(&schema->base),
                                                                         .format = reader->trace->format, .event_class = about});
     return schema->id != 0;
 }
@@ -354,10 +355,6 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
                                                  .place_group = place_group,
                                                  .packet = packet_number},
                                         .stream = stream, .event = event, .reader = reader};
-    if (!add_schema(reader, &class->schema, about)) {
-        (void)fail_memory(error);
-        return NULL;
-    }
     if (class->layout) {
         uint32_t imports;
         (void)layout_imports(class->layout, &imports);
@@ -366,6 +363,10 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
         class->schema.base.body_mask = CTF_BODY_MASK;
         class->fixed = layout_fixed_bits(class->layout);
         find_threads(class);
+    }
+    if (!add_schema(reader, &class->schema, about)) {
+        (void)fail_memory(error);
+        return NULL;
     }
     class->shape = layout_shape_of(class->layout);
     class->model = (ttr_event){
