@@ -11,7 +11,7 @@
 #include "model/activity.h"
 
 #define MEMBERS_MOST 127u
-#define EXTENSIONS_MOST ((size_t)EVENT_HEADER_BYTES + 2 * EVENT_HEADER_EXTENSION_BYTES + 32)
+#define EXTENSIONS_MOST ((size_t)EVENT_HEADER_BYTES + (size_t)2 * EVENT_HEADER_EXTENSION_BYTES + 32)
 #define NAME_KEEPS 32u /* bytes of a tracepoint's name for level, keyword and the zero */
 
 struct shape {

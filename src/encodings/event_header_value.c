@@ -235,7 +235,7 @@ static void give_errno(uint64_t x, ttr_value *value)
 /* What is shown as text: times, addresses. */
 static void give_shown(const struct event_header_walk *walk, enum event_header_format meaning, struct arena *scratch, ttr_value *value)
 {
-    char *to = arena_take(scratch, 2 * NUMBER_MAX);
+    char *to = arena_take(scratch, (size_t)2 * NUMBER_MAX);
     size_t n = 0;
     *value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)walk->value, walk->value_n}};
     if (!to)

@@ -129,7 +129,7 @@ static void begin_trace(struct ttr_writer *out, const ttr_event *event)
 /* A time in ticks of the source's clock. */
 static uint64_t ticks_by_clock(const struct nettrace_writer *w, int64_t time)
 {
-    int128 since = (int128)time - w->about.sync_ms * NS_PER_MS;
+    int128 since = (int128)time - (int128)w->about.sync_ms * NS_PER_MS;
     return w->about.sync_ticks + (uint64_t)(int64_t)(since * (int128)w->about.frequency / NS_PER_SECOND);
 }
 
