@@ -151,7 +151,8 @@ static void tell_tracing(struct perf_put *put)
 static void tell_build_ids(struct perf_put *put)
 {
     const struct buffer *section = &put->feature[PERF_FEATURE_BUILD_ID];
-    add_frame(put, section->bytes + put->build_ids_told, section->n - put->build_ids_told);
+    if (section->n > put->build_ids_told)
+        add_frame(put, section->bytes + put->build_ids_told, section->n - put->build_ids_told);
     put->build_ids_told = section->n;
 }
 
