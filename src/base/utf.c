@@ -129,12 +129,17 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
 {
     size_t n = 0, at = 0;
     while (at < units) {
+        size_t begin = at;
         while (units - at >= 8 && put_eight(to + n, p + 2 * at)) {
             n += 8;
             at += 8;
         }
         if (at == units)
             break;
+        /* The last ones together with some that were just written, which give the same bytes again. */
+        size_t rest = units - at;
+        if (at > begin && rest < 8 && put_eight(to + n - (8 - rest), p + 2 * (units - 8)))
+            return n + rest;
         uint64_t four = units - at >= 4 ? load_u64le(p + 2 * at) : UINT64_MAX;
         if (!(four & UINT64_C(0xff80ff80ff80ff80))) {
             four |= four >> 8;

@@ -206,6 +206,9 @@ void value_flags(const struct value_place *place, ttr_value *value);
 void value_wide(const struct value_place *place, ttr_value *value);
 void value_leb(const struct value_place *place, size_t n, ttr_value *value);
 
+/* Text of n bytes of wide characters, whole ones without a zero among them. */
+void value_wide_string(const struct value_place *place, size_t n, ttr_value *value);
+
 /* Text of n bytes in 16- or 32-bit characters, up to a zero. */
 void value_wide_text(const struct value_place *place, size_t n, ttr_value *value);
 

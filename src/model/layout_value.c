@@ -298,10 +298,18 @@ static uint32_t load_character(const uint8_t *p, unsigned encoding)
     }
 }
 
-/* Passes over characters of two bytes, four at a time, as long as none of them is zero. */
+/* Passes over characters of two bytes, eight at a time and then four, as long as none of them is zero. */
 static const uint8_t *skip_characters(const uint8_t *p, const uint8_t *end)
 {
+    typedef uint16_t wide __attribute__((vector_size(16)));
+    typedef uint64_t lanes __attribute__((vector_size(16)));
     const uint64_t ones = UINT64_C(0x0001000100010001), highs = UINT64_C(0x8000800080008000);
+    for (wide eight; end - p >= 16; p += 16) {
+        memcpy(&eight, p, sizeof eight);
+        lanes zeros = (lanes)(eight == (wide){0});
+        if (zeros[0] | zeros[1])
+            break;
+    }
     for (uint64_t four; end - p >= 8; p += 8) {
         memcpy(&four, p, sizeof four);
         if ((four - ones) & ~four & highs)
@@ -323,6 +331,15 @@ size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit)
         if ((unit == 2 ? load_u16le(at) : load_u32le(at)) == 0)
             return (size_t)(at - begin);
     return SIZE_MAX;
+}
+
+void value_wide_string(const struct value_place *place, size_t n, ttr_value *value)
+{
+    char *to = place->step->load == ENCODING_UTF16LE && place->scratch && n < SIZE_MAX / 2 - 8 ? arena_take(place->scratch, n + n / 2 + 3) : NULL;
+    if (to)
+        value->text = (ttr_text){to, utf8_from_utf16le(to, place->base + (place->at >> 3), n / 2)};
+    else
+        value_wide_text(place, n, value);
 }
 
 void value_wide_text(const struct value_place *place, size_t n, ttr_value *value)

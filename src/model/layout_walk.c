@@ -144,7 +144,7 @@ static APART bool give_string_wide(struct layout_walk *walk, const struct op *op
         return stop(walk, op, LAYOUT_SHORT);
     walk->run.bits.at += ((uint64_t)n + unit) << 3;
     step_copy_field(field, &op->field);
-    value_wide_text(&place, n, &field->value);
+    value_wide_string(&place, n, &field->value);
     walk->op = op;
     return true;
 }

@@ -308,7 +308,7 @@ static void activities_pair_by_task_then_by_id_and_are_called_by_the_task(void *
     assert_int_equal(pairs[0].duration, 2);
     assert_string_equal(ttr_text_get(t, pairs[1].name).p, "Inner"); /* by an end of another name, but of its id */
     assert_int_equal(pairs[1].duration, 2);
-    ttr_report report;
+    ttr_report report = {.size = sizeof report};
     assert_true(ttr_reader_report(reader, 0, &report));
     assert_int_equal(report.notes_n, 0);
     ttr_close(reader);

@@ -19,6 +19,7 @@ const struct format format_nettrace = {
     .open = nettrace_open,
     .next = nettrace_next_with_symbols,
     .close = nettrace_close,
+    .range = nettrace_range,
     .describe = nettrace_describe,
     .losses = nettrace_losses,
     .losses_n = NETTRACE_LOSSES,

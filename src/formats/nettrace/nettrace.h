@@ -247,6 +247,8 @@ struct nettrace_reader {
     struct nettrace_stacks stacks;
     struct nettrace_labels labels;
     struct nettrace_universal universal;
+    int64_t from, to;            /* ns; where has_range, blocks with no event in it are passed over */
+    bool has_range;
     bool has_universal;          /* some type is of Universal.System */
     struct arena arena;          /* types */
     struct arena scratch;        /* texts of the batch */
@@ -277,6 +279,9 @@ TTR_MUST ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offse
 
 /* Takes what Trace says: `c` stands behind its frame, and has failed when it is not whole. */
 TTR_MUST ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c);
+
+/* Events outside of a range need not be given.  With TTR_READ_SYMBOLS all are read: code may be told of anywhere. */
+void nettrace_range(struct input *in, int64_t from_ns, int64_t to_ns);
 
 /* Takes the size of addresses. */
 void nettrace_set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64_t offset);
@@ -330,6 +335,9 @@ void nettrace_order_release(struct nettrace_reader *reader, uint64_t limit);
 
 /* Gives into the batch until it is full or nothing that may be given is left; false when memory is out. */
 TTR_MUST bool nettrace_order_give(struct nettrace_reader *reader);
+
+/* The time of ticks; TTR_EVENT_CLAMPED is added to `flags` where it does not fit. */
+int64_t nettrace_time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags);
 
 /* The window moved: what pointed into `before` points into `after`. */
 void nettrace_order_move(struct nettrace_order *order, const struct window *before, const struct window *after);

@@ -268,9 +268,15 @@ static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addres
     const struct nettrace_type *type = own;
     uint32_t n, bytes = type->reader->pointer_bytes;
     const uint8_t *at = nettrace_frames(type->reader, event, &n);
-    for (uint32_t i = 0; bytes == 8 && i < n && i < room; i++)
-        addresses[i] = load_u64le(at + (size_t)i * 8);
-    for (uint32_t i = 0; bytes != 8 && i < n && i < room; i++)
+    uint32_t given = n < room ? n : room;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (NETTRACE_LIKELY(bytes == 8)) {
+        if (given)
+            memcpy(addresses, at, (size_t)given * 8);
+        return n;
+    }
+#endif
+    for (uint32_t i = 0; i < given; i++)
         addresses[i] = load_address(at + (size_t)i * bytes, bytes);
     return n;
 }

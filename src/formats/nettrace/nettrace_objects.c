@@ -132,18 +132,45 @@ static ttr_status take_stacks(struct nettrace_reader *reader, struct cursor *c)
     return nettrace_stacks_add(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
 }
 
+/* Whether no event of a block is wanted, by the times in its header (u16 bytes, u16 flags, u64 least, u64 most); runtimes tell them exactly. */
+static bool is_outside(const struct nettrace_reader *reader, struct cursor head)
+{
+    uint8_t flags = 0;
+    uint16_t size = cursor_u16le(&head);
+    (void)cursor_u16le(&head);
+    uint64_t least = cursor_u64le(&head), most = cursor_u64le(&head);
+    if (!reader->has_range || size < 20 || head.failed || least > most || most == 0)
+        return false;
+    int64_t first = nettrace_time_of(reader, least, &flags), last = nettrace_time_of(reader, most, &flags);
+    return flags == 0 && (last < reader->from || first >= reader->to);
+}
+
+/* Nobody knows what threads have counted in a block that was passed over. */
+static void pass_block(struct nettrace_reader *reader, struct cursor *c)
+{
+    struct nettrace_threads *threads = &reader->threads;
+    for (size_t i = 0; i < threads->capture_n; i++)
+        threads->capture[i].is_known = false;
+    reader->in->packets++;
+    (void)cursor_skip(c, cursor_left(c));
+}
+
 static ttr_status take_events(struct nettrace_reader *reader, const struct frame *frame, struct cursor *c, bool is_cut)
 {
     struct nettrace_block block = {.codec = CODEC_OLD, .is_metadata = frame->kind == KIND_METADATA, .is_cut = is_cut};
     reader->known_events = 0;
     if (reader->version >= 4) {
-        struct cursor head = *c;
+        struct cursor head = *c, times = *c;
         uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
         if (head.failed || size < 4 || !cursor_skip(c, size))
             return is_cut ? TTR_OK
                           : input_damage(reader->in, c->offset, cursor_left(c), "nettrace.bad-block", reader->error,
                                          "a block with a header of %u bytes, more than the block has", size);
         block.codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN;
+        if (!block.is_metadata && !is_cut && is_outside(reader, times)) {
+            pass_block(reader, c);
+            return TTR_OK;
+        }
     }
     block.begin = c->p;
     block.end = c->end;

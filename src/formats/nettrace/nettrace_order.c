@@ -147,7 +147,7 @@ void nettrace_order_move(struct nettrace_order *order, const struct window *befo
     }
 }
 
-static int64_t time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags)
+static inline int64_t time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags)
 {
     bool clamped = false;
     int64_t since = (int64_t)(ticks - reader->sync_ticks), time;
@@ -162,6 +162,11 @@ static int64_t time_of(const struct nettrace_reader *reader, uint64_t ticks, uin
     time = clockmath_add(reader->sync_ns, clockmath_ns_signed(&reader->clock, since, &clamped), &clamped);
     *flags |= clamped ? TTR_EVENT_CLAMPED : 0;
     return time;
+}
+
+int64_t nettrace_time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags)
+{
+    return time_of(reader, ticks, flags);
 }
 
 /* Looks up the threads that the header refers to where they are others than before; false when memory is out. */

@@ -163,6 +163,16 @@ static void forget(struct nettrace_reader *reader)
     reader->resets_point = reader->resets_threads = reader->resets_metadata = false;
 }
 
+void nettrace_range(struct input *in, int64_t from_ns, int64_t to_ns)
+{
+    struct nettrace_reader *reader = in->own;
+    if (in->flags & TTR_READ_SYMBOLS)
+        return;
+    reader->from = reader->has_range && reader->from > from_ns ? reader->from : from_ns;
+    reader->to = reader->has_range && reader->to < to_ns ? reader->to : to_ns;
+    reader->has_range = true;
+}
+
 ttr_status nettrace_next(struct input *in, ttr_error *error)
 {
     struct nettrace_reader *reader = in->own;

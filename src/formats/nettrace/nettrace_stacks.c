@@ -86,6 +86,9 @@ void nettrace_stacks_free(struct nettrace_reader *reader)
 static const uint8_t *find(const struct nettrace_stacks *stacks, uint32_t number)
 {
     size_t low = 0, high = stacks->ranges_n, none = SIZE_MAX, found = none;
+    const struct nettrace_stack_range *only = stacks->ranges;
+    if (NETTRACE_LIKELY(high == 1 && !stacks->others.used)) /* as runtimes number them */
+        return number - only->first < only->n ? stacks->bytes + stacks->at[only->begin + (number - only->first)] : NULL;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (stacks->ranges[middle].first <= number)
