@@ -51,7 +51,7 @@ static void a_part_of_the_time_is_that_part_of_all(void **state)
     static const struct {
         const char *name;
         bool skips; /* it has blocks enough */
-    } files[] = {{"recorded/mix_default.nettrace.xz", true}
+    } files[] = {{"recorded/mix_default.nettrace.xz", true},
                  {"recorded/mix_v3.netperf.xz", false}, {"eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", true}};
     const char *folder = getenv("TTR_CORPUS");
     for (size_t i = 0; folder && i < sizeof files / sizeof *files; i++) {
