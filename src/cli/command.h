@@ -35,7 +35,8 @@ enum verb {
     VERB_COUNTERS = 1u << 11,
     VERB_FLAME = 1u << 12,
     VERB_REPORT = 1u << 13,
-    VERB_EVENTS = 1u << 14
+    VERB_EVENTS = 1u << 14,
+    VERB_DUMP = 1u << 15
 };
 
 struct call {
@@ -75,6 +76,7 @@ int run_check(struct call *call);
 int run_recover(struct call *call);
 int run_formats(struct call *call);
 int run_ps(struct call *call);
+int run_dump(struct call *call);
 int run_record(struct call *call);
 int run_counters(struct call *call);
 int run_events(struct call *call);

@@ -56,6 +56,9 @@ static const char *const recover_examples[] = {
 static const char *const formats_examples[] = {
     "tracetta formats", "what can be read and written, with which options", NULL};
 
+static const char *const dump_examples[] = {
+    "tracetta dump 1234", "what the process says of itself, and its environment",
+    "tracetta dump --json app | jq -r '.processes[0].environment.PATH'", "one variable", NULL};
 static const char *const ps_examples[] = {
     "tracetta ps", "which .NET processes there are",
     "tracetta ps --environment 1234", "what one of them is, with its environment",
@@ -130,6 +133,10 @@ static const struct command commands[] = {
      "or later tells its version itself; of older ones the path of their library does. Sockets that ended processes left behind are counted, and "
      "listed with --verbose.",
      ps_examples, run_ps},
+    {"dump", VERB_DUMP, "PID|NAME...", 1, SIZE_MAX, "show what a .NET process says of itself",
+     "Prints what the runtime of a .NET process (5 and later) says of it: program, command line, versions, system, and all variables of its environment. A "
+     "process whose environment cannot be read ends it with 3.",
+     dump_examples, run_dump},
     {"record", VERB_RECORD, "--dotnet PID|NAME -o FILE | --dotnet -o FILE -- COMMAND ARGUMENTS... | --perf -a | --perf -p PID | --perf -- COMMAND ARGUMENTS...", 0, SIZE_MAX, "record a live process",
      "Takes events of a .NET process over the diagnostic socket of its runtime, as a nettrace file; nothing of .NET needs to be installed. Ctrl-C, "
      "Enter or --duration stops: the runtime then writes what is left and the names of the methods on the stacks, and the file is complete. A second "
@@ -141,9 +148,11 @@ static const struct command commands[] = {
      "one process, of a command, or of all processors; perf is not needed. The recording stops with the command or process, Ctrl-C, Enter, --duration or "
      "--max-size. Events that a full buffer lost are counted in the file and told. To standard output goes the form of perf.data for pipes.",
      record_examples, run_record},
-    {"counters", VERB_COUNTERS, "PID|NAME", 1, 1, "watch counters of a live process",
+    {"counters", VERB_COUNTERS, "PID|NAME | -- COMMAND ARGUMENTS... | --diagnostic-port=PATH", 0, SIZE_MAX, "watch counters of a live process",
      "Shows EventCounters and meters of a .NET process as they change: on a terminal as a table that renews itself, else as a table each time, as CSV or "
-     "as JSON. Without --counters those of System.Runtime. Ends with Ctrl-C, after --duration, or with the process.",
+     "as JSON. Without --counters those of System.Runtime. Ends with Ctrl-C, after --duration, or with the process.\n\n"
+     "With -- and a command, the program is started, watched from its first instruction, and ended with SIGTERM when the watching stops before it; its output "
+     "goes to stderr.",
      counters_examples, run_counters},
     {"events", VERB_EVENTS, "list [PATTERN...] | register NAME... | delete NAME...", 1, SIZE_MAX, "list and register the kernel's tracepoints",
      "list: the tracepoints of the running kernel; of user events also who records them, and of those that are EventHeader's provider, level, keyword and "

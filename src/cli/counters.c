@@ -1,4 +1,4 @@
-/* counters: EventCounters and meters of a live .NET process, as a table that renews itself, as CSV or as JSON.
+/* counters: EventCounters and meters of a live .NET process, or of one that is started for it, as a table that renews itself, as CSV or as JSON.
  *
  * A session without rundown is read as the trace that it is; what its counter events say becomes rows.  Which counters are wanted is
  * "PROVIDER" or "PROVIDER[NAME,NAME]"; each may be the name of an EventSource or of a meter, so both are asked for. */
@@ -13,6 +13,7 @@
 #include "dotnet.h"
 #include "interrupt.h"
 #include "progress.h"
+#include "reach.h"
 #include "talk.h"
 
 #define SLICE_MS 100u
@@ -25,14 +26,12 @@
 struct watch {
     struct call *call;
     ttr *t;
-    ttr_dotnet_list *list;
-    ttr_dotnet *target;
+    struct reach reach;
     ttr_dotnet_providers *providers;
     ttr_dotnet_session *session;
     struct counter_table table;
     uint64_t begin_ns, limit_ns, heard_ns;
     bool is_stopping;
-    char what[320];
 };
 
 /* --- What to ask for --- */
@@ -94,7 +93,7 @@ static int64_t pull(void *own, void *to, size_t n)
         if (!watch->is_stopping && is_enough(watch)) {
             watch->is_stopping = true;
             watch->heard_ns = progress_now();
-            ttr_dotnet_wake(watch->target, -1);
+            ttr_dotnet_wake(watch->reach.target, -1);
             if (ttr_dotnet_stop(watch->session, &error) != TTR_OK)
                 return 0;
         }
@@ -121,7 +120,7 @@ static int show(struct watch *watch, ttr_reader *reader)
     }
     if (status == TTR_END)
         return OUTCOME_FINE;
-    talk_error(watch->call, watch->what, &error);
+    talk_error(watch->call, watch->reach.what, &error);
     return OUTCOME_INPUT;
 }
 
@@ -129,13 +128,13 @@ static int begin_session(struct watch *watch)
 {
     ttr_error error;
     const ttr_dotnet_wish wish = {.size = sizeof wish, .providers = watch->providers, .buffer_mb = 10};
-    ttr_dotnet_wake(watch->target, interrupt_wait_fd());
-    watch->session = ttr_dotnet_collect(watch->target, &wish, &error);
+    ttr_dotnet_wake(watch->reach.target, interrupt_wait_fd());
+    watch->session = ttr_dotnet_collect(watch->reach.target, &wish, &error);
     if (watch->session)
-        return OUTCOME_FINE;
+        return reach_resume(&watch->reach);
     if (error.status == TTR_AGAIN)
         return OUTCOME_NO;
-    talk_error(watch->call, watch->what, &error);
+    talk_error(watch->call, watch->reach.what, &error);
     return OUTCOME_INPUT;
 }
 
@@ -148,9 +147,9 @@ static int run(struct watch *watch)
     if (outcome != OUTCOME_FINE)
         return outcome;
     watch->begin_ns = progress_now();
-    ttr_reader *reader = ttr_open_pull(watch->t, pull, watch, watch->what, &options, &error);
+    ttr_reader *reader = ttr_open_pull(watch->t, pull, watch, watch->reach.what, &options, &error);
     if (!reader) {
-        talk_error(watch->call, watch->what, &error);
+        talk_error(watch->call, watch->reach.what, &error);
         return OUTCOME_INPUT;
     }
     counter_table_begin(&watch->table);
@@ -158,38 +157,18 @@ static int run(struct watch *watch)
     counter_table_end(&watch->table);
     ttr_close(reader);
     if (outcome == OUTCOME_FINE && !watch->is_stopping)
-        talk_note(watch->call, "%s has ended", watch->what);
+        talk_note(watch->call, "%s has ended", watch->reach.what);
     if (outcome == OUTCOME_FINE && watch->table.rows_seen == 0)
         talk_note(watch->call, "no counter of this name said anything");
     return outcome;
 }
 
-static int find_process(struct watch *watch, const char *word)
-{
-    ttr_error error;
-    ttr_dotnet_process process = {.size = sizeof process};
-    watch->list = ttr_dotnet_find(&error);
-    if (!watch->list) {
-        talk_error(watch->call, "/proc", &error);
-        return OUTCOME_INPUT;
-    }
-    int outcome = dotnet_choose(watch->list, word, &process);
-    if (outcome != OUTCOME_FINE)
-        return outcome;
-    (void)snprintf(watch->what, sizeof watch->what, "process %" PRIu64 " (%.200s)", process.pid, process.name);
-    watch->target = ttr_dotnet_at(process.socket, &error);
-    if (watch->target)
-        return OUTCOME_FINE;
-    talk_error(watch->call, watch->what, &error);
-    return OUTCOME_INPUT;
-}
-
 int run_counters(struct call *call)
 {
     const struct settings *set = &call->set;
-    struct watch watch = {.call = call, .t = ttr_new(NULL), .providers = ttr_dotnet_providers_new()};
+    struct watch watch = {.call = call, .reach = {.call = call, .verb = "counters", .takes_stdout = true}, .t = ttr_new(NULL), .providers = ttr_dotnet_providers_new()};
     uint64_t seconds = set->refresh ? set->refresh : 1;
-    int outcome = watch.t && watch.providers ? OUTCOME_FINE : OUTCOME_OUTPUT;
+    int outcome = watch.t && watch.providers ? reach_check_words(call, "counters") : OUTCOME_OUTPUT;
     if (set->duration && !dotnet_parse_duration(set->duration, &watch.limit_ns))
         outcome = talk_misuse("counters", "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss", set->duration);
     if (outcome == OUTCOME_FINE && set->counters && !set->counters[strspn(set->counters, ",")])
@@ -197,17 +176,16 @@ int run_counters(struct call *call)
     if (outcome == OUTCOME_FINE)
         outcome = choose_counters(&watch, set->counters ? set->counters : "System.Runtime", seconds);
     if (outcome == OUTCOME_FINE)
-        outcome = find_process(&watch, call->path[0]);
+        outcome = reach_target(&watch.reach);
     if (outcome == OUTCOME_FINE)
-        outcome = counter_table_init(&watch.table, call, set->counters, watch.what, seconds);
+        outcome = counter_table_init(&watch.table, call, set->counters, watch.reach.what, seconds);
     if (outcome == OUTCOME_FINE)
         outcome = run(&watch);
     int written = counter_table_free(&watch.table);
     outcome = outcome == OUTCOME_FINE ? written : outcome;
     ttr_dotnet_close(watch.session);
-    ttr_dotnet_free(watch.target);
+    reach_end(&watch.reach);
     ttr_dotnet_providers_free(watch.providers);
-    ttr_dotnet_list_free(watch.list);
     ttr_free(watch.t);
     return outcome;
 }

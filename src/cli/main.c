@@ -41,7 +41,7 @@ static int run_command(const struct command *command, char **argv, int n)
         help_command(stdout, command);
         outcome = OUTCOME_FINE;
     } else if (operands >= 0 && call.paths_n < command->operands_min) {
-        outcome = talk_misuse(command->name, "%s %s", command->name, command->verb == VERB_COUNTERS ? "wants a process, by number or name; \"tracetta ps\" lists them" :
+        outcome = talk_misuse(command->name, "%s %s", command->name, command->verb == VERB_DUMP ? "wants a process, by number or name; \"tracetta ps\" lists them" :
                               command->verb == VERB_EVENTS ? "wants one of list, register, delete" : "wants a file (\"-\" is standard input)");
     } else if (operands >= 0 && call.paths_n > command->operands_max) {
         outcome = talk_misuse(command->name, "%s takes no \"%s\"", command->name, call.path[command->operands_max]);

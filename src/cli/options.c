@@ -14,12 +14,12 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0x7fff,
-    LIVE = VERB_PS | VERB_RECORD | VERB_COUNTERS | VERB_EVENTS,
+    EVERY = 0xffff,
+    LIVE = VERB_PS | VERB_DUMP | VERB_RECORD | VERB_COUNTERS | VERB_EVENTS,
     PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
     MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | PROFILES,
-    REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS | VERB_REPORT | VERB_EVENTS,
+    REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS | VERB_DUMP | VERB_REPORT | VERB_EVENTS,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
     WRITES = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_RECOVER | VERB_RECORD | VERB_COUNTERS | VERB_FLAME
 };
@@ -124,10 +124,10 @@ static const struct option_row table[] = {
      "show these: PROVIDER or PROVIDER[NAME,NAME], several with commas; an EventSource or a meter (default System.Runtime)"},
     {"refresh-interval", 0, OPTION_COUNT, GROUP_VERB, AT(refresh), VERB_COUNTERS, "SECONDS", NULL, "time between two values (default 1)"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(counter_format), VERB_COUNTERS, "FORMAT", "table|csv|json", "print a table (default), CSV or JSON, as dotnet-counters does"},
-    {"diagnostic-port", 0, OPTION_TEXT, GROUP_VERB, AT(port), VERB_RECORD, "PATH[,connect]", NULL,
+    {"diagnostic-port", 0, OPTION_TEXT, GROUP_VERB, AT(port), VERB_RECORD | VERB_COUNTERS, "PATH[,connect]", NULL,
      "make a socket at PATH and record the first runtime that connects to it (started with DOTNET_DiagnosticPorts=PATH); connect: PATH is a socket "
      "of the runtime"},
-    {"no-resume", 0, OPTION_FLAG, GROUP_VERB, AT(no_resume), VERB_RECORD, NULL, NULL, "leave a runtime waiting that waits at its start"},
+    {"no-resume", 0, OPTION_FLAG, GROUP_VERB, AT(no_resume), VERB_RECORD | VERB_COUNTERS, NULL, NULL, "leave a runtime waiting that waits at its start"},
 
     {"name", 0, OPTION_WORDS, GROUP_FILTER, AT(names), MANY, "GLOB", NULL, "only events with such a name (\"net*\")"},
     {"not-name", 0, OPTION_WORDS, GROUP_FILTER, AT(not_names), MANY, "GLOB", NULL, "no events with such a name"},

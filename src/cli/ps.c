@@ -125,6 +125,45 @@ static void print_row(const struct call *call, const struct found *found)
     }
 }
 
+static void print_line(const char *key, const char *text)
+{
+    if (!text[0])
+        return;
+    (void)printf("%-9s ", key);
+    print_text(text);
+    (void)putchar('\n');
+}
+
+/* All that is known of a process, a line each. */
+static void print_all(const struct call *call, const struct found *found, size_t place)
+{
+    const ttr_dotnet_process *process = &found->process;
+    const char *variable, *key = "env";
+    char pid[24], inner[24];
+    (void)snprintf(pid, sizeof pid, "%" PRIu64, process->pid);
+    (void)snprintf(inner, sizeof inner, "%" PRIu64, process->inner_pid);
+    (void)fputs(place ? "\n" : "", stdout);
+    (void)fputs(term_ink(&call->term, INK_BOLD), stdout);
+    print_line("process", process->name);
+    (void)fputs(term_ink(&call->term, INK_PLAIN), stdout);
+    print_line("pid", pid);
+    if (process->inner_pid != process->pid)
+        print_line("its pid", inner);
+    print_line("user", dotnet_user(process->uid));
+    print_line("state", state_of(found));
+    print_line("command", found->has_info && found->info.command[0] ? found->info.command : process->command);
+    print_line("runtime", runtime_of(found));
+    if (found->has_info) {
+        print_line("assembly", found->info.assembly);
+        print_line("system", found->info.os);
+        print_line("arch", found->info.arch);
+        print_line("rid", found->info.rid);
+    }
+    print_line("socket", process->socket);
+    for (size_t i = 0; found->target && (variable = ttr_dotnet_variable(found->target, i)); i++, key = "")
+        print_line(key, variable);
+}
+
 /* Whether the user wants to see it; `seen` counts for each word what it met. */
 static bool is_wanted(const struct call *call, const ttr_dotnet_process *process, size_t *seen)
 {
@@ -148,11 +187,13 @@ static size_t show_processes(const struct call *call, const ttr_dotnet_list *lis
         ask(&found);
         if (call->set.environment && !ask_environment(&found))
             *outcome = OUTCOME_INPUT;
-        if (!json && shown == 0)
+        if (!json && shown == 0 && call->command->verb != VERB_DUMP)
             (void)printf("%s%8s  %-10s %-14s %-16s %s%s\n", term_ink(&call->term, INK_BOLD), "PID", "USER", "STATE", "RUNTIME", "NAME  COMMAND",
                          term_ink(&call->term, INK_PLAIN));
         if (json)
             put_json(json, &found, call->set.environment);
+        else if (call->command->verb == VERB_DUMP)
+            print_all(call, &found, shown);
         else
             print_row(call, &found);
         shown++;
@@ -222,4 +263,10 @@ int run_ps(struct call *call)
             outcome = dotnet_tell_none(call->path[i]);
     ttr_dotnet_list_free(list);
     return outcome;
+}
+
+int run_dump(struct call *call)
+{
+    call->set.environment = true;
+    return run_ps(call);
 }

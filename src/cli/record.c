@@ -11,27 +11,20 @@
 #include "command.h"
 #include "dotnet.h"
 #include "interrupt.h"
-#include "launch.h"
 #include "progress.h"
+#include "reach.h"
 #include "record_perf.h"
 #include "recording.h"
 #include "talk.h"
-
-#define SLICE_MS 100u
-#define ASK_MS 1000u
-#define PATH_ROOM 4352u
 
 /* Everything of one recording. */
 struct job {
     struct call *call;
     struct recording recording;
-    struct launch launch;
-    ttr_dotnet_list *list;
-    ttr_dotnet *target, *waiting; /* waiting: our socket, until somebody comes */
+    struct reach reach;
     ttr_dotnet_providers *providers;
     ttr_dotnet_wish wish;
-    bool is_early;                /* the runtime may wait for us at its start */
-    char what[320], port[PATH_ROOM], output[PATH_ROOM];
+    char output[REACH_PATH];
 };
 
 /* --- What to record --- */
@@ -109,156 +102,14 @@ static int read_wish(struct job *job)
     return OUTCOME_FINE;
 }
 
-/* --- From which process --- */
-
-static int fail_with(const struct job *job, const char *what, const ttr_error *error)
-{
-    talk_error(job->call, what, error);
-    return OUTCOME_INPUT;
-}
-
-static int find_process(struct job *job, const char *word)
-{
-    ttr_error error;
-    ttr_dotnet_process process = {.size = sizeof process};
-    job->list = ttr_dotnet_find(&error);
-    if (!job->list)
-        return fail_with(job, "/proc", &error);
-    int outcome = dotnet_choose(job->list, word, &process);
-    if (outcome != OUTCOME_FINE)
-        return outcome;
-    (void)snprintf(job->what, sizeof job->what, "process %" PRIu64 " (%.200s)", process.pid, process.name);
-    job->target = ttr_dotnet_at(process.socket, &error);
-    return job->target ? OUTCOME_FINE : fail_with(job, job->what, &error);
-}
-
-/* Where a program that was started serves a socket itself and knows nothing of ours, that one is taken (.NET Core 3). */
-static bool find_old_runtime(struct job *job)
-{
-    ttr_error error;
-    ttr_dotnet_process process = {.size = sizeof process};
-    ttr_dotnet_info info = {.size = sizeof info};
-    ttr_dotnet_list *list = ttr_dotnet_find(&error);
-    for (size_t i = 0; list && !job->target && ttr_dotnet_list_at(list, i, &process); i++) {
-        if (process.state != TTR_DOTNET_READY || !launch_holds(&job->launch, process.pid))
-            continue;
-        ttr_dotnet *target = ttr_dotnet_at(process.socket, &error);
-        if (!target)
-            continue;
-        ttr_dotnet_limit(target, ASK_MS);
-        if (ttr_dotnet_about(target, &info, &error) == TTR_E_UNSUPPORTED)
-            job->target = target;
-        else
-            ttr_dotnet_free(target);
-    }
-    ttr_dotnet_list_free(list);
-    if (job->target)
-        talk_note(job->call, "this runtime cannot wait for its recorder (.NET 5 and later can): what happened before now is not recorded");
-    return job->target != NULL;
-}
-
-/* Waits until a runtime comes to our socket. */
-static int await_runtime(struct job *job)
-{
-    ttr_error error;
-    char how[80];
-    for (;;) {
-        ttr_status status = ttr_dotnet_await(job->waiting, SLICE_MS, &error);
-        if (status == TTR_OK) {
-            job->target = job->waiting;
-            job->waiting = NULL;
-            return OUTCOME_FINE;
-        }
-        if (interrupt_came()) {
-            talk_note(job->call, "interrupted before a runtime was there");
-            return OUTCOME_NO;
-        }
-        if (!job->launch.pid)
-            continue;
-        if (launch_has_ended(&job->launch)) {
-            talk_failure(job->what, "%s before a .NET runtime started in it", launch_how(&job->launch, how, sizeof how));
-            return OUTCOME_INPUT;
-        }
-        if (find_old_runtime(job))
-            return OUTCOME_FINE;
-    }
-}
-
-static int open_port(struct job *job)
-{
-    ttr_error error;
-    job->waiting = ttr_dotnet_listen(job->port, &error);
-    if (!job->waiting)
-        return fail_with(job, job->port, &error);
-    ttr_dotnet_wake(job->waiting, interrupt_wait_fd());
-    job->is_early = true;
-    return OUTCOME_FINE;
-}
-
-static int launch_program(struct job *job)
-{
-    const struct call *call = job->call;
-    const char *folder = getenv("TMPDIR");
-    char variable[PATH_ROOM + 64];
-    (void)snprintf(job->port, sizeof job->port, "%s/tracetta-%d.socket", folder && folder[0] ? folder : "/tmp", (int)getpid());
-    (void)snprintf(job->what, sizeof job->what, "%.300s", call->path[0]);
-    int outcome = open_port(job);
-    if (outcome != OUTCOME_FINE)
-        return outcome;
-    (void)snprintf(variable, sizeof variable, "DOTNET_DiagnosticPorts=%s,suspend", job->port);
-    if (!launch_start(&job->launch, call->path, call->paths_n, variable, strcmp(job->recording.path, "-") == 0)) {
-        talk_failure(call->path[0], "cannot be run: %s", strerror(errno));
-        return OUTCOME_INPUT;
-    }
-    job->recording.launch = &job->launch;
-    return await_runtime(job);
-}
-
-/* "PATH", "PATH,listen" or "PATH,connect" */
-static int use_port(struct job *job)
-{
-    ttr_error error;
-    const char *text = job->call->set.port, *comma = strrchr(text, ',');
-    bool connects = comma && strcmp(comma, ",connect") == 0;
-    if (comma && !connects && strcmp(comma, ",listen") != 0)
-        return talk_misuse("record", "--diagnostic-port cannot be \"%s\": it wants PATH, PATH,listen or PATH,connect", text);
-    (void)snprintf(job->port, sizeof job->port, "%.*s", (int)(comma ? comma - text : (int)strlen(text)), text);
-    (void)snprintf(job->what, sizeof job->what, "the runtime of %.280s", job->port);
-    if (connects) {
-        job->is_early = true;
-        job->target = ttr_dotnet_at(job->port, &error);
-        return job->target ? OUTCOME_FINE : fail_with(job, job->port, &error);
-    }
-    int outcome = open_port(job);
-    if (outcome != OUTCOME_FINE)
-        return outcome;
-    talk_note(job->call, "waiting for a runtime: start it with DOTNET_DiagnosticPorts=%s", job->port);
-    return await_runtime(job);
-}
-
 static int check_words(const struct call *call)
 {
     const struct settings *set = &call->set;
-    bool launches = set->has_dashes && set->before_dashes == 0 && call->paths_n > 0;
     if (!set->dotnet)
         return talk_misuse("record", "what is to be recorded? --dotnet: a .NET process; --perf: events of the kernel");
     if (set->events.n || set->system_wide || set->pid || set->call_stacks || set->frequency || set->user_only || set->snapshot || set->zstd || set->max_size)
         return talk_misuse("record", "--event, --all-cpus, --pid, --stacks, --frequency, --user, --snapshot, --zstd and --max-size are for --perf");
-    if (set->port && call->paths_n)
-        return talk_misuse("record", "--diagnostic-port says which process; \"%s\" is one too many", call->path[0]);
-    if (!set->port && call->paths_n == 0)
-        return talk_misuse("record", "record wants a process, by number or name, or \"--\" and a command; \"tracetta ps\" lists processes");
-    if (!launches && call->paths_n > 1)
-        return talk_misuse("record", "record takes one process; a command to start stands behind \"--\"");
-    return OUTCOME_FINE;
-}
-
-static int find_target(struct job *job)
-{
-    const struct call *call = job->call;
-    if (call->set.port)
-        return use_port(job);
-    return call->set.has_dashes && call->set.before_dashes == 0 ? launch_program(job) : find_process(job, call->path[0]);
+    return reach_check_words(call, "record");
 }
 
 /* --- The recording --- */
@@ -295,42 +146,30 @@ static int record(struct job *job)
 {
     ttr_error error;
     struct recording *recording = &job->recording;
-    ttr_dotnet_wake(job->target, interrupt_wait_fd());
-    recording->target = job->target;
-    recording->what = job->what;
-    recording->session = ttr_dotnet_collect(job->target, &job->wish, &error);
+    ttr_dotnet_wake(job->reach.target, interrupt_wait_fd());
+    recording->target = job->reach.target;
+    recording->launch = job->reach.launch.pid ? &job->reach.launch : NULL;
+    recording->what = job->reach.what;
+    recording->session = ttr_dotnet_collect(job->reach.target, &job->wish, &error);
     if (!recording->session) {
         if (error.status == TTR_AGAIN)
             talk_note(job->call, "interrupted before the recording began");
         else
-            talk_error(job->call, job->what, &error);
+            talk_error(job->call, job->reach.what, &error);
         return error.status == TTR_AGAIN ? OUTCOME_NO : OUTCOME_INPUT;
     }
     if (!job->call->set.output)
         talk_note(job->call, "recording into %s", recording->path);
     tell_ignored(job);
-    ttr_status status = job->call->set.no_resume ? TTR_OK : ttr_dotnet_resume(job->target, &error);
-    if (job->is_early && status != TTR_OK && status != TTR_E_UNSUPPORTED && status != TTR_AGAIN)
-        talk_error(job->call, job->what, &error);
+    (void)reach_resume(&job->reach); /* what it can record is recorded all the same */
     if (job->call->term.error_is_tty)
-        talk_note(job->call, "recording %s; Ctrl-C%s stops", job->what, recording->launch ? "" : " or Enter");
+        talk_note(job->call, "recording %s; Ctrl-C%s stops", job->reach.what, recording->launch ? "" : " or Enter");
     return recording_run(recording);
-}
-
-static void tell_end(struct job *job)
-{
-    char how[80];
-    if (job->target && ttr_dotnet_others(job->target))
-        talk_note(job->call, "%zu more runtime(s) came to the same socket and were not recorded", ttr_dotnet_others(job->target));
-    bool was_running = job->launch.pid && !launch_has_ended(&job->launch);
-    launch_end(&job->launch);
-    if (job->launch.pid && !was_running && job->launch.status != 0)
-        talk_note(job->call, "%s %s", job->call->path[0], launch_how(&job->launch, how, sizeof how));
 }
 
 int run_record(struct call *call)
 {
-    struct job job = {.call = call, .recording = {.call = call, .fd = -1}};
+    struct job job = {.call = call, .recording = {.call = call, .fd = -1}, .reach = {.call = call, .verb = "record"}};
     if (call->set.perf)
         return record_perf(call);
     int outcome = check_words(call);
@@ -338,16 +177,14 @@ int run_record(struct call *call)
         outcome = read_wish(&job);
     if (outcome == OUTCOME_FINE)
         outcome = recording_open(&job.recording, find_output(&job), call->set.overwrite);
+    job.reach.takes_stdout = outcome == OUTCOME_FINE && strcmp(job.recording.path, "-") == 0;
     if (outcome == OUTCOME_FINE)
-        outcome = find_target(&job);
+        outcome = reach_target(&job.reach);
     if (outcome == OUTCOME_FINE)
         outcome = record(&job);
     ttr_dotnet_close(job.recording.session);
     recording_drop(&job.recording);
-    tell_end(&job);
-    ttr_dotnet_free(job.target);
-    ttr_dotnet_free(job.waiting);
+    reach_end(&job.reach);
     ttr_dotnet_providers_free(job.providers);
-    ttr_dotnet_list_free(job.list);
     return outcome;
 }

@@ -296,3 +296,35 @@ record --duration=0.2s --diagnostic-port="$deep/socket,connect"
 [ $run_status = 0 ]
 verdict "a_path_may_be_longer_than_an_address" $? "exit status $run_status"
 unserve
+
+# --- counters of what is started, dump ---
+rm -f "$TMPDIR/log"
+# shellcheck disable=SC2016  # the started shell expands it
+run "$tracetta" counters --format=csv --counters=Demo --duration=0.8s -- bash -c 'exec "$0" "$1" "$2" port="${DOTNET_DiagnosticPorts%,suspend}" suspended=yes counters=yes' "$python" "$here/dotnet_serve.py" "$TMPDIR"
+[ $run_status = 0 ] && grep -q '^.*,Demo,"Load, now (%)",Metric,1.5$' "$work/.out"
+verdict "a_program_is_started_and_its_counters_are_watched" $? "exit status $run_status: $(head -c 500 "$work/.out")"
+[ "$(head -n 2 "$TMPDIR/log" | cut -d' ' -f1 | tr '\n' ' ')" = "collect6 resume " ]
+verdict "it_goes_on_once_the_watching_has_begun" $? "$(cat "$TMPDIR/log")"
+run "$tracetta" counters --duration=1s -- false
+[ $run_status = 3 ] && grep -q 'before a .NET runtime started in it' "$work/.err"
+verdict "a_program_without_a_runtime_has_no_counters" $? "exit status $run_status"
+serve counters=yes environment=HOME=/h,GREETING=a=b
+socket=$(echo "$TMPDIR"/dotnet-diagnostic-*)
+run "$tracetta" counters --format=csv --counters=Demo --duration=0.3s --diagnostic-port="$socket,connect"
+[ $run_status = 0 ] && grep -q '"Load, now (%)",Metric,1.5$' "$work/.out"
+verdict "counters_are_watched_at_a_socket" $? "exit status $run_status"
+refuses "a_socket_and_a_process_are_one_too_many" 2 'one too many' "$tracetta" counters --diagnostic-port="$socket,connect" "$pid"
+run "$tracetta" dump "$pid"
+[ $run_status = 0 ] && grep -qx "pid       $pid" "$work/.out" && grep -qx 'runtime   8\.0\.11' "$work/.out" && grep -qx 'env       HOME=/h' "$work/.out" &&
+    grep -qx '          GREETING=a=b' "$work/.out"
+verdict "dump_shows_what_a_process_says_of_itself_and_its_environment" $? "exit status $run_status"
+run "$tracetta" dump --json "$pid"
+[ $run_status = 0 ] && "$python" -c 'import json, sys; it = json.load(open(sys.argv[1])); sys.exit(it["processes"][0]["environment"]["GREETING"] != "a=b")' "$work/.out"
+verdict "and_as_json" $? "exit status $run_status"
+refuses "dump_wants_a_process" 2 'wants a process' "$tracetta" dump
+unserve
+serve fault=silent
+run "$tracetta" dump "$pid"
+[ $run_status = 3 ] && grep -q 'environment cannot be read: no answer' "$work/.err"
+verdict "a_silent_process_is_no_success" $? "exit status $run_status"
+unserve
