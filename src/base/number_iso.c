@@ -48,8 +48,8 @@ static size_t put_date(char *to, int64_t days)
 
 size_t number_put_date_time(char *to, int64_t unix_s)
 {
-    int64_t days = unix_s / SECONDS_PER_DAY - (unix_s % SECONDS_PER_DAY < 0);
-    uint64_t of_day = (uint64_t)(unix_s - days * SECONDS_PER_DAY);
+    int64_t rest = unix_s % SECONDS_PER_DAY, days = unix_s / SECONDS_PER_DAY - (rest < 0);
+    uint64_t of_day = (uint64_t)(rest < 0 ? rest + SECONDS_PER_DAY : rest);
     size_t n = put_date(to, days);
     to[n++] = 'T';
     n += put_two(to + n, of_day / 3600);
