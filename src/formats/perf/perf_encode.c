@@ -383,6 +383,8 @@ ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
         tell_formats(writer);
     if (writer->put.spec.is_pipe)
         return put_pipe_head(out, error);
+    if (writer->put.plain_bytes == 0)
+        perf_put_round(&writer->put); /* a file without records is one whose recorder was killed */
     perf_put_end(&writer->put);
     if (perf_put_failed(&writer->put))
         return fail_memory(error);

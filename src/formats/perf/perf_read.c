@@ -207,7 +207,7 @@ static ttr_status drop_bad(struct perf_reader *reader, const struct perf_span *s
 static ttr_status run_over_unpacked(struct perf_reader *reader)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
-    for (;;) {
+    while (unpacked->bytes) {
         size_t skip = (size_t)(unpacked->at - unpacked->from), passed = 0;
         struct perf_span span = {unpacked->bytes + skip, unpacked->n - skip};
         if (!run_over(reader, &span, unpacked->at - reader->order.base[1], PERF_KEY_UNPACKED, &passed))
@@ -226,6 +226,7 @@ static ttr_status run_over_unpacked(struct perf_reader *reader)
             return status;
         unpacked->at += is_plausible ? size : 0; /* one of the tool: nobody packs them */
     }
+    return TTR_OK;
 }
 
 /* A piece of compressed records; it may give so many that it is gone on with later. */

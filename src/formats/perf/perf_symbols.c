@@ -74,7 +74,8 @@ static bool take_mapping(struct perf_trace *trace, const struct perf_view *recor
     struct symbol_range range = {.start = perf_u64(p + 16, is_big), .size = perf_u64(p + 24, is_big), .offset = perf_u64(p + 32, is_big), .from = time};
     uint32_t pid = perf_u32(p + 8, is_big);
     bool is_run = is_second ? perf_u32(p + 64, is_big) & PROT_RUN : !(record->misc & PERF_MISC_MMAP_DATA);
-    if (!is_run && pid != PERF_NOBODY)
+    bool is_kernel = pid == PERF_NOBODY;
+    if (is_kernel ? path.n == 0 : !is_run)
         return true;
     if (!add_mapping(trace, pid, &range, path))
         return false;

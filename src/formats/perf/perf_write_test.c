@@ -89,6 +89,16 @@ static void what_is_no_instant_says_what_it_is(void **state)
     expect_read(&w, "instant time=1000 provider=Shop name=work thread=7/9 level=3 {ttr.kind=\"span\", ttr.duration_ns=50u}\n");
 }
 
+static void a_trace_without_events_is_a_whole_file(void **state)
+{
+    struct writing w;
+    (void)state;
+    for (int packed = 0; packed < 2; packed++) {
+        writing_open(&w, "perf", 0, (const char *const[]){packed ? "zstd=3" : NULL, NULL});
+        expect_read(&w, "");
+    }
+}
+
 static void a_gap_is_a_lost_record(void **state)
 {
     struct writing w;
@@ -353,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_event_is_a_sample_of_its_providers_tracepoint),
         cmocka_unit_test(what_is_no_instant_says_what_it_is),
+        cmocka_unit_test(a_trace_without_events_is_a_whole_file),
         cmocka_unit_test(a_gap_is_a_lost_record),
         cmocka_unit_test(names_of_threads_come_before_their_events),
         cmocka_unit_test(a_mapping_is_an_mmap2_record),
