@@ -1,8 +1,8 @@
 /* recover: a copy of a damaged trace without the damage.
  *
- * The input is only read.  Every good record is copied byte for byte, so that recovering a recovered file changes nothing.  Records
- * that damage kept apart become neighbours in the copy, and may then be judged by each other; so the copy is read again, and
- * copied again while it is not clean. */
+ * The input is only read.  Every good record is copied byte for byte, in the order of the file, so that recovering a recovered file
+ * changes nothing.  Records that damage kept apart become neighbours in the copy, and may then be judged by each other; so the copy
+ * is read again, and copied again while it is not clean. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -145,8 +145,6 @@ static int copy_again(const struct call *call, uint64_t *events)
     if (outcome != OUTCOME_FINE)
         return OUTCOME_OUTPUT;
     bool has_report = ttr_reader_report(inputs.reader, 0, &report);
-    if (has_report)
-        outcome = convert_order(&inputs, call, report.format);
     struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = call->set.output};
     if (outcome == OUTCOME_FINE && has_report)
         outcome = pump_open(&pump, report.format, TTR_WRITE_OVERWRITE);
@@ -205,11 +203,8 @@ static int copy(const struct call *call, struct inputs *inputs, const struct sid
         talk_failure(call->path[0], "format %s cannot be written, so it cannot be recovered", has_report ? report.format : "");
         return OUTCOME_OUTPUT;
     }
-    int outcome = convert_order(inputs, call, report.format);
-    if (outcome != OUTCOME_FINE)
-        return outcome;
     struct pump pump = {.call = call, .t = inputs->t, .in = inputs->reader, .path = call->set.output};
-    outcome = pump_open(&pump, report.format, 0);
+    int outcome = pump_open(&pump, report.format, 0);
     if (outcome == OUTCOME_FINE)
         outcome = pump_run(&pump);
     /* What can be read before a fatal failure is just what this verb is asked for. */

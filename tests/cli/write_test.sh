@@ -83,6 +83,12 @@ if can writes nettrace; then
         <("$tracetta" cat --format=jsonl --kind=instant "$work/late.nettrace" | sed 's/"seq":[0-9]*,*//') >/dev/null
     verdict "and_holds_the_later_events_then" $? "the events differ"
 fi
+if can writes perf; then
+    ends "any_trace_becomes_perf_data" 0 "$tracetta" convert "$small" -o "$work/small.data"
+    ends "perf_data_that_is_whole_is_recovered" 0 "$tracetta" recover "$work/small.data" -o "$work/good.data"
+    cmp "$work/small.data" "$work/good.data" >/dev/null
+    verdict "perf_data_that_is_whole_stays_the_same_bytes" $? "they differ"
+fi
 if can writes heph; then
     ends "heph_is_copied" 0 "$tracetta" convert "$small" -o "$work/copy.heph"
     cmp "$small" "$work/copy.heph" >/dev/null
