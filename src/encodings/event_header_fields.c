@@ -21,6 +21,7 @@ struct walk {
     uint32_t index;     /* the next one of a list */
     uint8_t stage, depth;
     bool is_item;       /* what was given is a field of the payload */
+    bool has_context, has_attributes; /* there is something to look for */
 };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
@@ -49,15 +50,24 @@ static void begin_parts(ttr_fields *fields)
     }
 }
 
+/* The stage before the payload that comes behind one, or the payload. */
+static uint8_t stage_behind(const struct walk *walk, enum stage stage)
+{
+    if (stage < STAGE_CONTEXT && walk->has_context)
+        return STAGE_CONTEXT;
+    return walk->has_attributes ? STAGE_ATTRIBUTES : STAGE_PAYLOAD;
+}
+
 static void begin(ttr_fields *fields)
 {
     struct walk *walk = (struct walk *)fields->state;
     begin_parts(fields);
     const struct event_header_own *own = walk->own;
-    event_header_walk_begin(&walk->payload, walk->parts.metadata ? own->plan : NULL, &walk->parts);
-    bool has_context = walk->parts.id || walk->parts.version || walk->parts.level == 0 || walk->parts.level > 5;
-    bool has_attributes = walk->parts.metadata && memchr(walk->parts.metadata, ';', walk->parts.metadata_n);
-    walk->stage = own->kind->all->spec.extra ? STAGE_EXTRA : has_context ? STAGE_CONTEXT : has_attributes ? STAGE_ATTRIBUTES : STAGE_PAYLOAD;
+    const struct event_header_plan *plan = walk->parts.metadata ? own->plan : NULL;
+    event_header_walk_begin(&walk->payload, plan, &walk->parts);
+    walk->has_context = walk->parts.id || walk->parts.version || walk->parts.level == 0 || walk->parts.level > 5;
+    walk->has_attributes = plan ? plan->has_attributes : walk->parts.metadata && memchr(walk->parts.metadata, ';', walk->parts.metadata_n);
+    walk->stage = own->kind->all->spec.extra ? STAGE_EXTRA : stage_behind(walk, STAGE_EXTRA);
 }
 
 /* --- Attributes --- */
@@ -130,13 +140,13 @@ static bool next_before(const ttr_fields *fields, struct walk *walk, ttr_field *
         field_clear(field);
         if (spec->extra(spec->own, fields->event, walk->index++, field))
             return true;
-        walk->stage = STAGE_CONTEXT;
+        walk->stage = stage_behind(walk, STAGE_EXTRA);
         walk->index = 0;
     }
     if (walk->stage == STAGE_CONTEXT) {
         if (give_context(walk, field))
             return true;
-        walk->stage = STAGE_ATTRIBUTES;
+        walk->stage = stage_behind(walk, STAGE_CONTEXT);
     }
     if (walk->stage == STAGE_ATTRIBUTES) {
         bool is_given = walk->depth ? give_attribute(walk, field) : begin_event_attributes(walk, field);

@@ -187,6 +187,7 @@ bool event_header_compile(struct event_headers *all, struct event_header_plan *p
     plan->step = compiling.steps;
     plan->steps = compiling.n;
     plan->why = compiling.why;
+    plan->has_attributes = plan->bytes_n && memchr(plan->bytes, ';', plan->bytes_n);
     plan->size = fixed_size(&compiling);
     return name_steps(&compiling);
 }

@@ -48,7 +48,7 @@ struct event_header_plan {
     uint32_t size;            /* of every payload, EVENT_HEADER_VARIES */
     ttr_id schema, name;
     const char *why;          /* what is wrong with the metadata behind the last step, NULL = nothing */
-    bool is_big_endian;
+    bool is_big_endian, has_attributes; /* has_attributes: somewhere in the names */
 };
 
 /* A schema's own: what all events of it have in common.  With a plan, or without (metadata that did not find room, or none at all). */

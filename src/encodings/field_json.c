@@ -59,11 +59,8 @@ static struct field_name *find_name(struct field_json *json, const struct field_
     }
 }
 
-/* Keeps a third of the slots free. */
-static bool make_room(struct field_json *json)
+static bool make_names(struct field_json *json)
 {
-    if (json->used * 3 < json->names_n * 2)
-        return true;
     struct field_name *old = json->names;
     size_t old_n = json->names_n, n = old_n ? old_n * 2 : NAMES_FIRST;
     struct field_name *names = alloc_zero(json->to->alloc, n, sizeof *names);
@@ -78,6 +75,12 @@ static bool make_room(struct field_json *json)
             *find_name(json, &old[i]) = old[i];
     alloc_free(json->to->alloc, old, old_n, sizeof *old);
     return true;
+}
+
+/* Keeps a third of the slots free. */
+static inline bool make_room(struct field_json *json)
+{
+    return json->used * 3 < json->names_n * 2 || make_names(json);
 }
 
 /* The escaped name that ends the output. */
