@@ -1,11 +1,14 @@
 /* The damage campaign: small traces of each format are damaged in thousands of ways, and read to the end with all their fields.
  *
- * usage: damage [MUTATIONS [FORMAT]]       (default 10000 a format; the seeds are fixed)
+ * usage: damage [MUTATIONS [CAMPAIGN]]     (default 10000 a campaign; the seeds are fixed)
+ *
+ * CAMPAIGN is a format, which may have several: "nettrace" stands for all of nettrace-v1 to nettrace-v6.
  *
  * Counted by content, against the events of the intact trace: exact (there, the same), lost (not there), altered (there, but not
  * in the intact one).  A case fails on a crash, on more than two seconds or too much memory for one input, on a status other
  * than the end, when bytes given in pieces read otherwise than at once, and when what a same-format writer makes of the damaged
- * trace is itself damaged.  Figures are told as comments.  Traces: the golden vectors put together, and recorded ones. */
+ * trace is itself damaged.  And small traces of NetTrace are cut at every byte: every event that was whole is given, and no other.
+ * Figures are told as comments.  Traces: the golden vectors put together, and recorded ones. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +25,7 @@
 #define BASES_MAX 8u
 #define PIECES_EACH 8u  /* every so manieth input is also read in pieces */
 #define RECOVER_PASSES 8u /* copies of copies, at the most */
+#define CUT_FILE_MAX ((size_t)8 << 10)
 #define RECOVER_EACH 4u /* ... and also copied */
 
 struct base {
@@ -34,39 +38,61 @@ struct base {
 };
 
 struct campaign {
-    const char *format;
+    const char *name, *format;
     struct mutate_format mutate;
     const char *vectors[8]; /* folders, or single ones; NULL at the end */
     const char *traces[4];  /* recorded ones, in TTR_CORPUS */
 };
 
+/* What is planted: the beginning of an object of NetTrace, or of a block of V6; what is changed as a size is the
+ * event's own, and from V4 on, where there is none at a fixed place, the first byte of its header. */
+#define OBJECT_OLD {.size_at = 0, .size_bytes = 4, .bits = 32, .magic = {4, 4, 1, 2, 0, 0, 0, 2}, .magic_n = 8}
+#define OBJECT {.size_at = 0, .size_bytes = 1, .bits = 8, .magic = {5, 5, 1, 2, 0, 0, 0, 2}, .magic_n = 8}
+#define BLOCK {.size_at = 0, .size_bytes = 1, .bits = 8, .magic = {8, 0, 0, 2, 0, 0, 0, 0}, .magic_n = 8}
+
 static const struct campaign campaigns[] = {
-    {"heph",
+    {"heph", "heph",
      {.size_at = 4, .size_bytes = 4, .is_big_endian = true, .bits = 32, .magic = {0xC1, 0xFC, 0x1F, 0xB7, 0, 0, 0, 0x2A}, .magic_n = 8},
      {"src/formats/heph/vectors", "src/formats/heph/vectors-whole"},
      {"heph/heph-head-example7.trace", "heph/heph-0.4.0-example8.trace"}},
-    {"fxt",
+    {"fxt", "fxt",
      {.size_at = 0, .size_bytes = 8, .shift = 4, .bits = 12, .magic = {0x10, 0x00, 0x04, 0x46, 0x78, 0x54, 0x16, 0x00}, .magic_n = 8},
      {"src/formats/fxt/vectors"},
      {NULL}},
     /* A trace ends where it says so, so that vectors cannot be put together. */
-    {"nettrace",
-     {.size_at = 0, .size_bytes = 1, .bits = 8, .magic = {5, 5, 1, 2, 0, 0, 0, 2}, .magic_n = 8},
-     {"src/formats/nettrace/vectors-whole/order.hexa", "src/formats/nettrace/vectors/stacks.hexa", "src/formats/nettrace/vectors/v3.hexa",
-      "src/formats/nettrace/vectors/v2.hexa", "src/formats/nettrace/vectors/v6-types.hexa", "src/formats/nettrace/vectors-whole/v6-points.hexa"},
-     {"nettrace/v6/v6_plain.nettrace"}},
+    {"nettrace-v1", "nettrace", OBJECT_OLD,
+     {"src/formats/nettrace/vectors/v1.hexa"},
+     {NULL}},
+    {"nettrace-v2", "nettrace", OBJECT_OLD,
+     {"src/formats/nettrace/vectors/v2.hexa"},
+     {NULL}},
+    {"nettrace-v3", "nettrace", OBJECT_OLD,
+     {"src/formats/nettrace/vectors/v3.hexa"},
+     {"nettrace/eventpipe-dotnetcore2.1-linux-x64-tracelogging.netperf.xz"}},
+    {"nettrace-v4", "nettrace", OBJECT,
+     {"src/formats/nettrace/vectors/stacks.hexa", "src/formats/nettrace/vectors/events.hexa",
+      "src/formats/nettrace/vectors/spans.hexa", "src/formats/nettrace/vectors/symbols.hexa",
+      "src/formats/nettrace/vectors/types.hexa", "src/formats/nettrace/vectors-whole/order.hexa"},
+     {"nettrace/recorded/c3.nettrace.xz"}},
+    {"nettrace-v5", "nettrace", OBJECT,
+     {"src/formats/nettrace/vectors/nested.hexa"},
+     {NULL}},
+    {"nettrace-v6", "nettrace", BLOCK,
+     {"src/formats/nettrace/vectors/v6.hexa", "src/formats/nettrace/vectors/v6-types.hexa",
+      "src/formats/nettrace/vectors/v6-universal.hexa", "src/formats/nettrace/vectors-whole/v6-points.hexa"},
+     {"nettrace/v6/v6_plain.nettrace", "nettrace/v6/v6_minimal.nettrace"}},
     /* So do files and pipes of perf. */
-    {"perf",
+    {"perf", "perf",
      {.size_at = 6, .size_bytes = 2, .bits = 16, .magic = {9, 0, 0, 0, 2, 0, 32, 0}, .magic_n = 8},
      {"src/formats/perf/vectors/records.hexa", "src/formats/perf/vectors/parts.hexa", "src/formats/perf/vectors-whole/file.hexa",
       "src/formats/perf/vectors-whole/no-id.hexa", "src/formats/perf/vectors-packed/packed.hexa"},
      {"eventheader/made-here/pipe-openat.data", "eventheader/made-here/single-noid.data"}},
-    {"trace_dat",
+    {"trace_dat", "trace_dat",
      {.size_at = 8, .size_bytes = 4, .bits = 27, .magic = {0x10, 0, 0, 0, 0, 0, 0, 0}, .magic_n = 8},
      {"src/formats/trace_dat/vectors/version-6.hexa", "src/formats/trace_dat/vectors/version-7.hexa", "src/formats/trace_dat/vectors/instance-6.hexa",
       "src/formats/trace_dat/vectors/big-endian-32.hexa"},
      {"eventheader/eventheader-vm/eh-tracecmd.dat", "eventheader/tracecmd-vm/vm-v7-date.dat"}},
-    {"trace_pipe_raw",
+    {"trace_pipe_raw", "trace_pipe_raw",
      {.size_at = 8, .size_bytes = 4, .bits = 27, .magic = {0x20, 0, 0, 0, 0, 0, 0, 0}, .magic_n = 8},
      {"src/formats/trace_pipe_raw/vectors"},
      {"eventheader/eventheader-vm/eh-trace_pipe_raw-cpu1.bin"}},
@@ -99,6 +125,8 @@ struct reading {
     bool is_in_pieces;
     uint32_t flags;
     struct base *records;  /* gets the offsets of the records, or NULL */
+    bool are_events_records; /* of a format that gives no records as they are */
+    struct buffer *begins; /* gets the offsets of the events, or NULL */
     struct buffer *copy;   /* gets what the writer of the format makes of it, or NULL */
 };
 
@@ -108,13 +136,20 @@ static int64_t push(void *own, const void *bytes, size_t n)
     return (int64_t)n;
 }
 
+static void add_event(const ttr *t, const struct reading *reading, const ttr_event *event, struct outcome *outcome)
+{
+    outcome_add(outcome, outcome_hash(t, event));
+    if (reading->begins)
+        buffer_add(reading->begins, &event->offset, sizeof event->offset);
+}
+
 static void add_batch(const ttr *t, const struct reading *reading, const ttr_batch *batch, struct outcome *outcome)
 {
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP)
-            outcome_add(outcome, outcome_hash(t, event));
-        if (reading->records && event->flags & TTR_EVENT_RAW)
+            add_event(t, reading, event, outcome);
+        if (reading->records && (event->flags & TTR_EVENT_RAW || reading->are_events_records) && reading->records->records_n < reading->n)
             reading->records->records[reading->records->records_n++] = event->offset;
     }
 }
@@ -246,7 +281,7 @@ static bool try_one(const struct campaign *campaign, const struct mutate_input *
     size_t n = mutate(input, tally->mutation, &state, bytes);
     uint8_t *fit = realloc(bytes, n + 1); /* a sanitizer then sees what is read behind the end */
     struct reading reading = {.format = campaign->format, .bytes = fit ? fit : bytes, .n = n};
-    outcome_begin("%s, %s, %s trial %u", campaign->format, base->name, mutate_name(tally->mutation), trial);
+    outcome_begin("%s, %s, %s trial %u", campaign->name, base->name, mutate_name(tally->mutation), trial);
     read_input(&reading, &outcome);
     bool is_good = check_outcome(&reading, &outcome) && check_otherwise(&reading, &outcome, trial);
     size_t exact = outcome_exact(base->hashes, base->events, &outcome);
@@ -265,7 +300,8 @@ static bool prepare(const struct campaign *campaign, struct base *base)
     base->records = calloc(base->bytes.n + 1, sizeof *base->records);
     if (!base->records)
         abort();
-    struct reading reading = {.format = campaign->format, .bytes = base->bytes.bytes, .n = base->bytes.n, .records = base};
+    struct reading reading = {.format = campaign->format, .bytes = base->bytes.bytes, .n = base->bytes.n, .records = base,
+                              .are_events_records = strcmp(campaign->format, "nettrace") == 0};
     read_input(&reading, &outcome);
     base->hashes = outcome.hashes;
     base->events = outcome.n;
@@ -317,15 +353,18 @@ static void add_vectors(const char *root, const char *folder, struct buffer *to)
     free(entries);
 }
 
-/* Nothing where the file cannot be read. */
+/* Nothing where the file cannot be read, or is packed and there is no xz. */
 static void add_file(const char *path, struct buffer *to)
 {
-    char block[65536];
-    FILE *file = fopen(path, "rb");
+    char block[65536], command[700];
+    const char *end = strrchr(path, '.');
+    bool is_packed = end && strcmp(end, ".xz") == 0;
+    (void)snprintf(command, sizeof command, "xz -dc '%s' 2>/dev/null", path);
+    FILE *file = is_packed ? popen(command, "r") : fopen(path, "rb"); /* NOLINT: a tool of the tests, a path of its own table */
     for (size_t n; file && (n = fread(block, 1, sizeof block, file)) > 0;)
         buffer_add(to, block, n);
     if (file)
-        (void)fclose(file);
+        (void)(is_packed ? pclose(file) : fclose(file));
 }
 
 static const char *corpus(void)
@@ -376,10 +415,68 @@ static void tell(const struct tally *tally)
 
 static unsigned cases;
 
-static bool report_case(bool is_good, const char *format, const char *what)
+static bool report_case(bool is_good, const char *name, const char *what)
 {
-    (void)printf("%s %u - %s %s\n", is_good ? "ok" : "not ok", ++cases, format, what);
+    (void)printf("%s %u - %s %s\n", is_good ? "ok" : "not ok", ++cases, name, what);
     return is_good;
+}
+
+/* How many events were whole before the cut, in the order of the file (what the next one begins behind), and how many had begun. */
+static void count_whole(const struct buffer *begins, size_t cut, size_t *least, size_t *most)
+{
+    uint64_t last_begin = 0, begin;
+    *least = *most = 0;
+    for (size_t i = 0; i < begins->n; i += sizeof begin) {
+        memcpy(&begin, begins->bytes + i, sizeof begin);
+        *most += begin < cut;
+        last_begin = begin < cut && begin > last_begin ? begin : last_begin;
+    }
+    for (size_t i = 0; i < begins->n; i += sizeof begin) {
+        memcpy(&begin, begins->bytes + i, sizeof begin);
+        *least += begin < last_begin;
+    }
+}
+
+static bool cut_everywhere(const struct campaign *campaign, const struct base *base)
+{
+    static struct outcome whole, outcome;
+    struct buffer begins;
+    bool is_good = true;
+    buffer_init(&begins, alloc_default());
+    struct reading reading = {.format = campaign->format, .bytes = base->bytes.bytes, .n = base->bytes.n, .begins = &begins};
+    read_input(&reading, &whole);
+    for (size_t n = 0; n < base->bytes.n; n++) {
+        size_t least, most;
+        uint8_t *bytes = malloc(n + 1);
+        if (!bytes)
+            abort();
+        memcpy(bytes, base->bytes.bytes, n);
+        outcome_begin("%s, %s cut to %zu", campaign->name, base->name, n);
+        struct reading cut = {.format = campaign->format, .bytes = bytes, .n = n};
+        read_input(&cut, &outcome);
+        count_whole(&begins, n, &least, &most);
+        is_good = check_outcome(&cut, &outcome) && is_good;
+        if (outcome.n < least || outcome.n > most)
+            is_good = outcome_complain("cut, it has not every whole event", &outcome);
+        if (outcome_exact(whole.hashes, whole.n, &outcome) < outcome.n)
+            is_good = outcome_complain("cut, it has other events", &outcome);
+        free(bytes);
+    }
+    buffer_free(&begins);
+    return is_good;
+}
+
+static bool run_cuts(const struct campaign *campaign, const struct base *bases, size_t n)
+{
+    size_t cuts = 0;
+    bool is_good = true;
+    for (size_t i = 0; i < n; i++)
+        if (bases[i].bytes.n <= CUT_FILE_MAX) {
+            is_good = cut_everywhere(campaign, &bases[i]) && is_good;
+            cuts += bases[i].bytes.n;
+        }
+    (void)printf("# cut at %zu bytes\n", cuts);
+    return report_case(is_good && cuts, campaign->name, "cut anywhere gives every event that was whole");
 }
 
 static bool run(const struct campaign *campaign, unsigned mutations)
@@ -388,7 +485,7 @@ static bool run(const struct campaign *campaign, unsigned mutations)
     size_t n = gather(campaign, bases);
     bool is_good = true;
     if (n == 0) {
-        (void)printf("ok %u - %s # SKIP no reader or no traces of it\n", ++cases, campaign->format);
+        (void)printf("ok %u - %s # SKIP no reader or no traces of it\n", ++cases, campaign->name);
         return true;
     }
     for (unsigned kind = 0; kind < MUTATIONS; kind++) {
@@ -400,8 +497,10 @@ static bool run(const struct campaign *campaign, unsigned mutations)
             is_kind_good = try_one(campaign, &input, base, &tally) && is_kind_good;
         }
         tell(&tally);
-        is_good = report_case(is_kind_good, campaign->format, mutate_name((enum mutation)kind)) && is_good;
+        is_good = report_case(is_kind_good, campaign->name, mutate_name((enum mutation)kind)) && is_good;
     }
+    if (strcmp(campaign->format, "nettrace") == 0)
+        is_good = run_cuts(campaign, bases, n) && is_good;
     while (n)
         forget(&bases[--n]);
     return is_good;
@@ -416,7 +515,7 @@ struct target {
 static bool run_targets(void)
 {
     static const struct target targets[] = {{MUTATE_FLIP_1, 99.9}, {MUTATE_ZERO_512, 99.7}, {MUTATE_CUT, 99.7}};
-    const struct campaign all_types = {"heph", campaigns[0].mutate, {NULL}, {"heph/heph-head-alltypes.trace"}};
+    const struct campaign all_types = {"heph", "heph", campaigns[0].mutate, {NULL}, {"heph/heph-head-alltypes.trace"}};
     struct base base;
     bool is_good = true;
     if (gather(&all_types, &base) == 0) {
@@ -446,7 +545,7 @@ int main(int argc, char **argv)
     outcome_catch();
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t i = 0; i < sizeof campaigns / sizeof *campaigns; i++)
-        if (argc < 3 || strcmp(argv[2], campaigns[i].format) == 0)
+        if (argc < 3 || strcmp(argv[2], campaigns[i].format) == 0 || strcmp(argv[2], campaigns[i].name) == 0)
             is_good = run(&campaigns[i], mutations) && is_good;
     is_good = run_targets() && is_good;
     (void)printf("1..%u\n", cases);
