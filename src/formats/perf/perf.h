@@ -215,7 +215,14 @@ enum perf_taken { PERF_TAKEN, PERF_HOLD /* the batch must be empty */, PERF_FAIL
 
 /* --- perf_open.c --- */
 
+/* Attributes of a source that tell which of its features (bits 1 to 63) are not all there, or damaged, and whether those of its events are. */
+#define PERF_BAD_PARTS "trace.bad_parts"
+#define PERF_BAD_ATTRS ((uint64_t)1) /* no feature has bit 0 */
+
 ttr_status perf_open(struct input *in, ttr_error *error);
+
+/* Puts the words of feature bits right, whose halves the other byte order swaps on machines of 32 bits; true where it did. */
+bool perf_features_settle(uint64_t *words);
 void perf_close(struct input *in);
 
 /* Decides how the records are put in order. */

@@ -2,12 +2,10 @@
  *
  * Where all records come the output is the input, byte by byte.  Where some are missing (a part was asked for, damage was left out, compressed ones came
  * unpacked), the head says how many bytes there are now, and what stands behind the records and is told of by its place has moved: the table of
- * feature sections, attributes and ids.  A tail that never came is told of no more.  Left out: the index of AUX areas (feature 18), whose places are
- * within the records. */
+ * feature sections, attributes and ids.  A tail that never came is told of no more, nor are features, attributes and ids that the reader found
+ * damaged.  Left out: the index of AUX areas (feature 18), whose places are within the records. */
 #include "base/status.h"
 #include "formats/perf/perf_write.h"
-
-#define HEAD_PLACES 64u /* bytes of the head up to where the feature bits may be cleared */
 
 static uint64_t get64(const struct perf_copy *copy, const uint8_t *p)
 {
@@ -125,15 +123,80 @@ static void move_features(const struct moved *moved, struct buffer *tail)
         move_section(moved, tail->bytes + i * PERF_SECTION_BYTES);
 }
 
+/* What the reader found damaged of them. */
+static uint64_t bad_parts(const struct ttr_writer *out, uint16_t source)
+{
+    static const char name[] = PERF_BAD_PARTS;
+    ttr_attribute attribute;
+    uint64_t bad = 0;
+    for (size_t i = 0; ttr_source_attribute(out->t, source, i, &attribute); i++)
+        if (attribute.name.n == sizeof name - 1 && memcmp(attribute.name.p, name, sizeof name - 1) == 0)
+            bad |= attribute.value.v.u;
+    return bad;
+}
+
+/* Damaged features are told of no more: their bits go, and their entries in the table, which gets as short. */
+static void drop_features(struct perf_copy *copy, uint64_t bad)
+{
+    uint64_t words[PERF_FEATURES_MAX / 64];
+    uint8_t *bits = copy->head.bytes + PERF_AT_FEATURES;
+    size_t kept = 0, at = 0;
+    for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
+        words[i] = get64(copy, bits + 8 * i);
+    bool is_swapped = perf_features_settle(words);
+    for (unsigned i = 0; i < PERF_FEATURES_MAX; i++) {
+        if (!(words[i / 64] >> (i % 64) & 1))
+            continue;
+        bool is_there = (at + 1) * PERF_SECTION_BYTES <= copy->tail.n, is_bad = !is_there || (i < 64 && bad >> i & 1);
+        if (is_bad)
+            words[i / 64] &= ~((uint64_t)1 << (i % 64));
+        else
+            memmove(copy->tail.bytes + kept++ * PERF_SECTION_BYTES, copy->tail.bytes + at * PERF_SECTION_BYTES, PERF_SECTION_BYTES);
+        at++;
+    }
+    for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
+        put64(copy, bits + 8 * i, is_swapped ? words[i] >> 32 | words[i] << 32 : words[i]);
+}
+
+/* The bytes at a place of the file, which is before the records or behind them; NULL where not all n are there. */
+static uint8_t *bytes_at(const struct moved *moved, uint64_t at, uint64_t n)
+{
+    const struct buffer *head = &moved->copy->head, *tail = &moved->copy->tail;
+    if (at <= head->n && n <= head->n - at)
+        return head->bytes + at;
+    return at >= moved->end && at - moved->end <= tail->n && n <= tail->n - (at - moved->end) ? tail->bytes + (at - moved->end) : NULL;
+}
+
+/* Attributes, and ids of attributes, that are not there are told of no more. */
+static void drop_attrs(const struct moved *moved)
+{
+    const struct perf_copy *copy = moved->copy;
+    uint8_t *head = copy->head.bytes;
+    uint64_t entry = get64(copy, head + PERF_AT_ATTR_SIZE), at = get64(copy, head + PERF_AT_ATTRS), n = get64(copy, head + PERF_AT_ATTRS + 8), there = 0;
+    uint8_t *attr;
+    if (entry < PERF_ATTR_VER0 + PERF_SECTION_BYTES || entry > UINT16_MAX)
+        put64(copy, head + PERF_AT_ATTR_SIZE, PERF_ATTR_VER0 + PERF_SECTION_BYTES);
+    else
+        for (; there < n && (attr = bytes_at(moved, at + there, entry)); there += entry) {
+            uint8_t *ids = attr + entry - PERF_SECTION_BYTES;
+            if (!bytes_at(moved, get64(copy, ids), get64(copy, ids + 8)))
+                put64(copy, ids + 8, 0);
+        }
+    put64(copy, head + PERF_AT_ATTRS + 8, there);
+}
+
 /* Head and tail say what there is now. */
-static ttr_status correct(struct ttr_writer *out, ttr_error *error)
+static ttr_status correct(struct ttr_writer *out, uint64_t bad, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
     const struct moved moved = {copy, copy->data_at + copy->data_bytes};
     bool has_tail = copy->tail.n > 0;
+    if (bad & PERF_BAD_ATTRS)
+        drop_attrs(&moved);
     if (has_tail) {
         move_features(&moved, &copy->tail);
         move_ids(&moved, &copy->tail, moved.end);
+        drop_features(copy, bad);
     } else {
         memset(copy->head.bytes + PERF_AT_FEATURES, 0, PERF_FEATURES_MAX / 8);
     }
@@ -146,9 +209,9 @@ static ttr_status correct(struct ttr_writer *out, ttr_error *error)
 ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
-    bool is_changed = copy->is_file && !copy->is_killed && copy->head.n >= PERF_HEADER_BYTES &&
-                      (copy->written != copy->data_bytes || (copy->tail.n == 0 && copy->data_bytes > copy->written));
-    ttr_status status = is_changed ? correct(out, error) : TTR_OK;
+    uint64_t bad = bad_parts(out, copy->source);
+    bool is_changed = copy->is_file && !copy->is_killed && copy->head.n >= PERF_HEADER_BYTES && (copy->written != copy->data_bytes || bad);
+    ttr_status status = is_changed ? correct(out, bad, error) : TTR_OK;
     if (status == TTR_OK)
         buffer_add(&out->buffer, copy->tail.bytes, copy->tail.n);
     return status == TTR_OK && out->buffer.failed ? fail_memory(error) : status;

@@ -73,6 +73,13 @@ static struct section take_section(struct perf_cursor *at)
     return section;
 }
 
+/* Who copies the file leaves out what could not be read of it. */
+static bool tell_bad(const struct perf_reader *reader, uint64_t bad)
+{
+    const ttr_value value = {.type = TTR_TYPE_UINT, .v.u = bad};
+    return !bad || context_add_attribute(reader->trace->t, reader->in->id, PERF_BAD_PARTS, &value);
+}
+
 /* --- Attributes --- */
 
 static ttr_status add_ids(struct perf_reader *reader, struct perf_kind *kind, const struct section *ids, struct buffer *bytes)
@@ -142,23 +149,29 @@ static bool has_feature(const uint64_t *words, unsigned i)
     return words[i / 64] >> (i % 64) & 1;
 }
 
-static void settle_features(uint64_t *words)
+static void swap_halves(uint64_t *words)
+{
+    for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
+        words[i] = words[i] >> 32 | words[i] << 32;
+}
+
+bool perf_features_settle(uint64_t *words)
 {
     if (has_feature(words, PERF_FEATURE_HOSTNAME))
-        return;
-    for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
-        words[i] = words[i] >> 32 | words[i] << 32;
+        return false;
+    swap_halves(words);
     if (has_feature(words, PERF_FEATURE_HOSTNAME))
-        return;
-    for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
-        words[i] = words[i] >> 32 | words[i] << 32;
+        return true;
+    swap_halves(words);
+    return false;
 }
 
 static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uint64_t table_at)
 {
     struct buffer table;
     unsigned n = 0;
-    settle_features(words);
+    uint64_t bad = 0;
+    (void)perf_features_settle(words);
     for (unsigned i = 0; i < PERF_FEATURES_MAX; i++)
         n += has_feature(words, i);
     buffer_init(&table, &reader->trace->t->counted);
@@ -167,14 +180,18 @@ static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uin
         status = input_damage(reader->in, table_at, 0, "perf.no-features", reader->error,
                               "the file ends before its features, which tell names and more; events are called by their attributes");
     struct perf_cursor at = {cursor_over(table.bytes, table.n, table_at), reader->trace->is_big};
-    for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK && cursor_left(&at.c) >= PERF_SECTION_BYTES; i++) {
+    for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK; i++) {
         if (!has_feature(words, i))
             continue;
-        struct section section = take_section(&at);
-        status = take_feature(reader, i, &section);
+        bool is_told = cursor_left(&at.c) >= PERF_SECTION_BYTES;
+        uint64_t regions = reader->in->notes.damage_regions;
+        struct section section = is_told ? take_section(&at) : (struct section){0};
+        status = is_told ? take_feature(reader, i, &section) : TTR_OK;
+        if (i < 64 && (!is_told || reader->in->notes.damage_regions > regions))
+            bad |= (uint64_t)1 << i;
     }
     buffer_free(&table);
-    return status;
+    return status == TTR_OK && !tell_bad(reader, bad) ? fail_memory(reader->error) : status;
 }
 
 /* --- Order --- */
@@ -258,6 +275,8 @@ static ttr_status take_file(struct perf_reader *reader, struct perf_cursor *at)
     ttr_status status = hold(reader, reader->end > HELD_MAX ? reader->end : HELD_MAX);
     if (status == TTR_OK)
         status = take_attrs(reader, &attrs, entry);
+    if (status == TTR_OK && reader->in->notes.damage_regions && !tell_bad(reader, PERF_BAD_ATTRS))
+        status = fail_memory(reader->error);
     if (status == TTR_OK && is_killed)
         input_note(reader->in, TTR_NOTE_ODD, PERF_AT_DATA + 8, "perf.killed",
                    "the recorder did not end the file; records are read as far as they go, and events are called by their attributes");

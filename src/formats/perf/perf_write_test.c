@@ -293,6 +293,44 @@ static void a_part_of_a_file_is_a_whole_file(void **state)
     free(part.p);
 }
 
+/* Reads a trace to the end; gives how many events it has, and how many damaged places. */
+static uint64_t count(const struct bytes *trace, uint64_t *damaged)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_report report = {.size = sizeof report};
+    ttr_reader *in = ttr_open_memory(t, trace->p, trace->n, "trace", NULL, NULL);
+    ttr_batch batch;
+    assert_non_null(in);
+    while (ttr_read(in, &batch, NULL) == TTR_OK)
+        continue;
+    assert_true(ttr_reader_report(in, 0, &report));
+    *damaged = report.damage_regions;
+    ttr_close(in);
+    ttr_free(t);
+    return report.events;
+}
+
+/* Numbers are set to what cannot be: the copy is whole, and has the same events. */
+static void what_is_damaged_is_left_out_of_a_copy(void **state)
+{
+    uint64_t damaged, before;
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct bytes file = write_file(20);
+        uint64_t features = load_u64le(file.p + PERF_AT_DATA) + load_u64le(file.p + PERF_AT_DATA + 8);
+        const uint64_t places[] = {PERF_AT_ATTR_SIZE, PERF_AT_ATTRS, load_u64le(file.p + PERF_AT_ATTRS) + 144 - PERF_SECTION_BYTES /* of ids */,
+                                   features + 8 /* the size of the first */};
+        store_u64le(file.p + places[i], i == 0 ? 7 : 1u << 20);
+        before = count(&file, &damaged);
+        assert_true(damaged > 0);
+        struct bytes copied = copy(&file, INT64_MIN);
+        assert_int_equal(count(&copied, &damaged), before);
+        assert_int_equal(damaged, 0);
+        free(file.p);
+        free(copied.p);
+    }
+}
+
 /* Whole vectors come out as they went in, but for compressed ones, whose records come unpacked. */
 static void each_vector_is_copied(void **state)
 {
@@ -372,6 +410,7 @@ int main(void)
         cmocka_unit_test(a_file_has_its_head_in_the_end),
         cmocka_unit_test(a_copy_is_the_same_byte_by_byte),
         cmocka_unit_test(a_part_of_a_file_is_a_whole_file),
+        cmocka_unit_test(what_is_damaged_is_left_out_of_a_copy),
         cmocka_unit_test(each_vector_is_copied),
         cmocka_unit_test(random_events_are_written_whole),
         cmocka_unit_test(failures_are_told_and_nothing_leaks),
