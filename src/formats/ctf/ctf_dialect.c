@@ -144,14 +144,34 @@ static ttr_text unescape(struct turning *turning, ttr_text name)
     return text;
 }
 
+/* What a type became before; NULL when it is new. */
+static const struct type *find(const struct turning *turning, const struct type *type, unsigned use)
+{
+    const uint32_t *index = pairmap_get(&turning->done, (uintptr_t)type, use);
+    return index ? turning->type[*index] : NULL;
+}
+
+static const struct type *remember(struct turning *turning, const struct type *type, unsigned use, const struct type *became)
+{
+    if (turning->n >= UINT32_MAX ||
+        !alloc_reserve(turning->description->alloc, (void **)&turning->type, &turning->capacity, turning->n + 1, sizeof *turning->type) ||
+        !pairmap_put(&turning->done, (uintptr_t)type, use, (uint32_t)turning->n)) {
+        turning->failed = true;
+        return became;
+    }
+    turning->type[turning->n++] = became;
+    return became;
+}
+
 /* A number that readers do not see; its bits stay. */
 static const struct type *hide(struct turning *turning, const struct type *type, unsigned role)
 {
-    struct type *copy = copy_of(turning, type);
+    const struct type *known = find(turning, type, role);
+    struct type *copy = known ? NULL : copy_of(turning, type);
     if (!copy)
-        return type;
+        return known ? known : type;
     copy->role = (uint16_t)role;
-    return copy;
+    return remember(turning, type, role, copy);
 }
 
 static enum ctf_attribute attribute_of(ttr_text name)
@@ -222,25 +242,6 @@ static const struct type *turn_any(struct turning *turning, const struct type *t
     case TYPE_BLOB: return turn_value(turning, type, NULL);
     default: return type;
     }
-}
-
-/* What a type became before; NULL when it is new. */
-static const struct type *find(const struct turning *turning, const struct type *type, unsigned use)
-{
-    const uint32_t *index = pairmap_get(&turning->done, (uintptr_t)type, use);
-    return index ? turning->type[*index] : NULL;
-}
-
-static const struct type *remember(struct turning *turning, const struct type *type, unsigned use, const struct type *became)
-{
-    if (turning->n >= UINT32_MAX ||
-        !alloc_reserve(turning->description->alloc, (void **)&turning->type, &turning->capacity, turning->n + 1, sizeof *turning->type) ||
-        !pairmap_put(&turning->done, (uintptr_t)type, use, (uint32_t)turning->n)) {
-        turning->failed = true;
-        return became;
-    }
-    turning->type[turning->n++] = became;
-    return became;
 }
 
 static const struct type *turn(struct turning *turning, const struct type *type)

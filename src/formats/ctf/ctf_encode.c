@@ -13,7 +13,7 @@
 #define CPUS_MAX 64u
 
 /* Beyond so many classes a name no longer makes one: it is written with the event. */
-#define CLASSES_MAX 100000u
+#define CLASSES_MAX 10000u
 
 /* --- Traces and streams --- */
 

@@ -52,8 +52,10 @@ ttr_status tsdl_parse(struct ctf_description *description, const struct ctf_text
 {
     struct tsdl_reading reading = {.text = text, .error = error};
     arena_init(&reading.tree, description->alloc);
+    arena_init(&reading.block, description->alloc);
     description->version = CTF_1_8;
     bool is_fine = read_text(&reading, description);
+    arena_free(&reading.block);
     arena_free(&reading.tree);
     return is_fine ? TTR_OK : reading.status;
 }

@@ -431,19 +431,27 @@ static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct ev
     return place_assigned(resolver, &values->fields, place, &event->payload);
 }
 
-static bool resolve_event(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
+static bool resolve_event_body(struct tsdl_resolver *resolver, size_t at, const struct tsdl_statement *body)
 {
     struct tsdl_scope scope = begin_scope(resolver);
     struct event_values values = {0};
     unsigned which;
     bool is_fine = true;
     resolver->scope = &scope;
-    for (const struct tsdl_statement *statement = block->body; is_fine && statement; statement = statement->next)
+    for (const struct tsdl_statement *statement = body; is_fine && statement; statement = statement->next)
         if (!is_declaration(resolver, statement, &is_fine))
             is_fine = tsdl_get_attribute(resolver, statement, event_attributes, &values.seen, &which) &&
                       resolve_event_attribute(resolver, statement, which, &values);
     resolver->scope = scope.outer;
-    return is_fine && add_event(resolver, block->at, &values);
+    return is_fine && add_event(resolver, at, &values);
+}
+
+static bool resolve_event(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
+{
+    const struct tsdl_statement *body;
+    bool is_fine = tsdl_parse_block(resolver->reading, block, &body) && resolve_event_body(resolver, block->at, body);
+    tsdl_forget_block(resolver->reading, block);
+    return is_fine;
 }
 
 static bool resolve_blocks(struct tsdl_resolver *resolver, const struct tsdl_statement *first, enum tsdl_keyword keyword,

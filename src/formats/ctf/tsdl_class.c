@@ -164,18 +164,14 @@ static bool get_class_values(struct tsdl_resolver *resolver, const struct tsdl_s
     return true;
 }
 
-static struct tsdl_type *make_integer(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier)
+static bool make_integer(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, struct tsdl_type *type)
 {
     struct class_values values = {.encoding = ENCODING_NONE};
     if (!get_class_values(resolver, specifier, INTEGER_HAS, &values))
-        return NULL;
-    if (values.bits == 0) {
-        (void)tsdl_fail(resolver->reading, specifier->at, "an integer needs a size: integer { size = 32; }");
-        return NULL;
-    }
-    struct tsdl_type *type = tsdl_new_type(resolver, values.is_signed ? TYPE_INT : TYPE_UINT);
-    if (!type)
-        return NULL;
+        return false;
+    if (values.bits == 0)
+        return tsdl_fail(resolver->reading, specifier->at, "an integer needs a size: integer { size = 32; }");
+    type->type.kind = values.is_signed ? TYPE_INT : TYPE_UINT;
     type->type.bits = values.bits;
     type->type.align = values.seen >> CLASS_ALIGN & 1 ? values.align : values.bits % 8 ? 0 : 3;
     type->type.is_big_endian = values.is_big_endian;
@@ -187,52 +183,70 @@ static struct tsdl_type *make_integer(struct tsdl_resolver *resolver, const stru
         type->type.clock = type->clock = values.clock;
         type->type.role = CTF_ROLE_TIME;
     }
-    return type;
+    return true;
 }
 
-static struct tsdl_type *make_float(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier)
+static bool make_float(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, struct tsdl_type *type)
 {
     struct class_values values = {0};
     if (!get_class_values(resolver, specifier, FLOAT_HAS, &values))
-        return NULL;
+        return false;
     uint64_t exponent = values.exp_dig, mantissa = values.mant_dig;
-    if (exponent == 0 || mantissa == 0 || exponent > 1024 || mantissa > 1024) {
-        (void)tsdl_fail(resolver->reading, specifier->at, "floating_point needs exp_dig and mant_dig, such as 11 and 53");
-        return NULL;
-    }
+    if (exponent == 0 || mantissa == 0 || exponent > 1024 || mantissa > 1024)
+        return tsdl_fail(resolver->reading, specifier->at, "floating_point needs exp_dig and mant_dig, such as 11 and 53");
     bool is_known = (exponent == 5 && mantissa == 11) || (exponent == 8 && mantissa == 24) || (exponent == 11 && mantissa == 53) ||
                     (exponent == 15 && mantissa == 113);
     if (!is_known)
         tsdl_note(resolver, specifier->at, "ctf.unknown-float", "no floating point format has exp_dig %u and mant_dig %u: given as bits",
                   (unsigned)exponent, (unsigned)mantissa);
-    struct tsdl_type *type = tsdl_new_type(resolver, is_known ? TYPE_FLOAT : TYPE_BITS);
-    if (!type)
-        return NULL;
+    type->type.kind = is_known ? TYPE_FLOAT : TYPE_BITS;
     type->type.bits = (uint32_t)(exponent + mantissa);
     type->type.align = values.seen >> CLASS_ALIGN & 1 ? values.align : type->type.bits % 8 ? 0 : 3;
     type->type.is_big_endian = values.is_big_endian;
-    return type;
+    return true;
 }
 
-static struct tsdl_type *make_string(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier)
+static bool make_string(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier, struct tsdl_type *type)
 {
     struct class_values values = {.encoding = ENCODING_UTF8};
     if (!get_class_values(resolver, specifier, STRING_HAS, &values))
-        return NULL;
-    struct tsdl_type *type = tsdl_new_type(resolver, TYPE_STRING);
-    if (!type)
-        return NULL;
+        return false;
+    type->type.kind = TYPE_STRING;
     type->type.bits = 8;
     type->type.align = 3;
     type->type.encoding = values.encoding;
-    return type;
+    return true;
 }
 
-struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier)
+/* The type that is like this one in every byte, made where there is none yet; NULL when memory is out (noted). */
+static const struct tsdl_type *share(struct tsdl_resolver *resolver, const struct tsdl_type *like)
 {
-    return specifier->class == TSDL_CLASS_INTEGER ? make_integer(resolver, specifier)
-           : specifier->class == TSDL_CLASS_FLOAT ? make_float(resolver, specifier)
-                                                  : make_string(resolver, specifier);
+    struct tsdl_names *classes = &resolver->state->classes;
+    const struct tsdl_type *known = tsdl_names_find(classes, 0, (ttr_text){(const char *)like, sizeof *like});
+    if (known)
+        return known;
+    struct tsdl_type *pair = tsdl_take(resolver, 2 * sizeof *pair); /* the type, and its bytes as they are looked for */
+    if (!pair)
+        return NULL;
+    memcpy(&pair[0], like, sizeof *like);
+    memcpy(&pair[1], like, sizeof *like);
+    pair[0].origin = &pair[0];
+    if (tsdl_names_add(classes, &resolver->description->arena, 0, (ttr_text){(const char *)&pair[1], sizeof *like}, &pair[0]))
+        return &pair[0];
+    (void)tsdl_fail_memory(resolver->reading);
+    return NULL;
+}
+
+const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier)
+{
+    struct tsdl_type type;
+    memset(&type, 0, sizeof type);
+    type.fields = 1;
+    type.is_shared = true;
+    bool is_fine = specifier->class == TSDL_CLASS_INTEGER ? make_integer(resolver, specifier, &type)
+                   : specifier->class == TSDL_CLASS_FLOAT ? make_float(resolver, specifier, &type)
+                                                          : make_string(resolver, specifier, &type);
+    return is_fine ? share(resolver, &type) : NULL;
 }
 
 /* Labels while they are gathered: each with a range, in order; those of one name are put together at the end. */
@@ -379,6 +393,7 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver, const struct
         return NULL;
     *type = *container;
     type->origin = type;
+    type->is_shared = false;
     type->type.labels = put_together(resolver, &gathered, is_signed);
     if (gathered.labels_n >= INDEX_FROM) {
         type->index_n = gathered.slots_n;

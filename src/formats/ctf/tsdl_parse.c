@@ -8,6 +8,10 @@
 
 #define WORDS_MAX 16u /* words of one type name */
 
+/* The tree takes many times as much as the text.  Beyond so many bytes of it event blocks, of which there may be any number, are only checked
+ * and parsed again when they are resolved, one at a time. */
+#define TREE_KEPT ((size_t)4 << 20)
+
 struct parser {
     struct tsdl_reading *reading;
     struct tsdl_token token; /* the next one */
@@ -581,6 +585,27 @@ static bool parse_block(struct parser *p, struct tsdl_statement *statement)
     return next(p) && parse_body(p, false, &statement->body) && take_sign(p, ';', "';' behind '}'");
 }
 
+/* What is taken from the tree is of one block from here on, or no longer. */
+static void swap_trees(struct tsdl_reading *reading)
+{
+    struct arena tree = reading->tree;
+    reading->tree = reading->block;
+    reading->block = tree;
+}
+
+static bool parse_event(struct parser *p, struct tsdl_statement *statement)
+{
+    struct tsdl_reading *reading = p->reading;
+    if (reading->tree.total <= TREE_KEPT)
+        return parse_block(p, statement);
+    swap_trees(reading);
+    bool is_fine = parse_block(p, statement);
+    statement->is_put_off = true;
+    statement->body = NULL;
+    tsdl_forget_block(reading, statement);
+    return is_fine;
+}
+
 static bool parse_root(struct parser *p, struct tsdl_statement *statement)
 {
     switch (p->token.kind == TSDL_TOKEN_KEYWORD ? p->token.keyword : 0) {
@@ -588,9 +613,10 @@ static bool parse_root(struct parser *p, struct tsdl_statement *statement)
     case TSDL_ENV:
     case TSDL_CLOCK:
     case TSDL_STREAM:
-    case TSDL_EVENT:
     case TSDL_CALLSITE:
         return parse_block(p, statement);
+    case TSDL_EVENT:
+        return parse_event(p, statement);
     case TSDL_TYPEDEF:
         return parse_typedef(p, statement);
     case TSDL_TYPEALIAS:
@@ -619,4 +645,26 @@ bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_statement *
         link = &statement->next;
     }
     return true;
+}
+
+bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement *block, const struct tsdl_statement **body)
+{
+    struct parser p = {.reading = reading, .token = {.end = block->at}};
+    struct tsdl_statement again = {0};
+    *body = block->body;
+    if (!block->is_put_off)
+        return true;
+    swap_trees(reading);
+    if (!next(&p) || !parse_block(&p, &again))
+        return false;
+    *body = again.body;
+    return true;
+}
+
+void tsdl_forget_block(struct tsdl_reading *reading, const struct tsdl_statement *block)
+{
+    if (!block->is_put_off)
+        return;
+    arena_reset(&reading->tree);
+    swap_trees(reading);
 }

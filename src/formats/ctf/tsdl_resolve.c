@@ -79,6 +79,18 @@ static const struct tsdl_type *find_named(struct tsdl_resolver *resolver, const 
     return type;
 }
 
+/* The type as one that a name may be given: itself, unless others share it. */
+static const struct tsdl_type *own_type(struct tsdl_resolver *resolver, const struct tsdl_type *type)
+{
+    struct tsdl_type *own = type->is_shared ? tsdl_new_type(resolver, TYPE_NONE) : NULL;
+    if (!own)
+        return type->is_shared ? NULL : type;
+    *own = *type;
+    own->origin = own;
+    own->is_shared = false;
+    return own;
+}
+
 /* Gives a type a name in the scope at hand. */
 static bool declare(struct tsdl_resolver *resolver, size_t at, ttr_text key, const struct tsdl_type *type)
 {
@@ -86,7 +98,7 @@ static bool declare(struct tsdl_resolver *resolver, size_t at, ttr_text key, con
     ttr_text name;
     if (tsdl_names_find(&state->types, resolver->scope->id, key))
         return tsdl_fail(resolver->reading, at, "the type '%.*s' is declared twice in one scope", key.n < 80 ? (int)key.n : 80, key.p);
-    if (!tsdl_copy_text(resolver, key, &name))
+    if (!tsdl_copy_text(resolver, key, &name) || !(type = own_type(resolver, type)))
         return false;
     if (!type->type.name.n)
         tsdl_type_of(&type->type)->type.name = name;
@@ -216,6 +228,7 @@ static const struct tsdl_type *make_bitfield(struct tsdl_resolver *resolver, con
         return NULL;
     *field = *unit;
     field->origin = field;
+    field->is_shared = false;
     field->type.unit = type->bits;
     field->type.bits = (uint32_t)bits->number;
     field->type.minimum_align = type->align;

@@ -13,6 +13,7 @@
 struct tsdl_reading {
     const struct ctf_text *text;
     struct arena tree;
+    struct arena block; /* of the one event block at hand, where the tree does not keep them */
     size_t tree_max;    /* bytes of `tree` */
     ttr_error *error;
     ttr_status status;  /* why it failed */
@@ -156,6 +157,7 @@ enum tsdl_statement_kind {
 struct tsdl_statement {
     const struct tsdl_statement *next;
     uint8_t kind, keyword;
+    bool is_put_off;                          /* BLOCK: `body` is made by tsdl_parse_block, and forgotten again */
     uint32_t alias_pointers;
     size_t at;
     ttr_text name;                            /* ASSIGN: "packet.header" */
@@ -170,5 +172,9 @@ struct tsdl_statement {
 
 /* Makes the tree of a whole text: its first declaration, NULL where there is none. */
 TTR_MUST bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_statement **first);
+
+/* Between these two calls the tree of a block that was put off is there; what is taken for it lasts as long. */
+TTR_MUST bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement *block, const struct tsdl_statement **body);
+void tsdl_forget_block(struct tsdl_reading *reading, const struct tsdl_statement *block);
 
 #endif

@@ -35,6 +35,7 @@ struct tsdl_type {
     uint8_t depth;                  /* levels of nesting inside */
     uint8_t encoding;               /* of an integer: what several of it are a text in; ENCODING_NONE: numbers they are */
     bool has_references;            /* it or something inside */
+    bool is_shared;                 /* by all that are written alike: who names one takes a copy */
     uint32_t *index;                /* of many members or labels: by hash of the name, place + 1 */
     uint32_t index_n;               /* a power of two, or 0 */
 };
@@ -59,6 +60,7 @@ TTR_MUST bool tsdl_names_add(struct tsdl_names *names, struct arena *arena, uint
 /* What stays between calls of tsdl_parse (description->parser). */
 struct tsdl_state {
     struct tsdl_names types, clocks, streams;
+    struct tsdl_names classes; /* types of integer { } and the like, by their bytes: metadata repeat the same few in every event */
     uint32_t scopes_n;     /* given out; scope 0 is the root */
     uint32_t readings_n;
     uint64_t text_n;       /* bytes read so far */
@@ -119,7 +121,7 @@ const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver, c
 TTR_MUST bool tsdl_resolve_declaration(struct tsdl_resolver *resolver, const struct tsdl_statement *statement);
 
 /* integer { }, floating_point { }, string { }, enum { }: types without members. */
-struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier);
+const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier);
 struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                                     const struct tsdl_type *container);
 
