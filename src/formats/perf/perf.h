@@ -215,9 +215,10 @@ enum perf_taken { PERF_TAKEN, PERF_HOLD /* the batch must be empty */, PERF_FAIL
 
 /* --- perf_open.c --- */
 
-/* Attributes of a source that tell which of its features (bits 1 to 63) are not all there, or damaged, and whether those of its events are. */
+/* Attributes of a source that tell which of its features (bits 1 to 63) are not all there, or damaged, and whether attributes of events or other
+ * features are. */
 #define PERF_BAD_PARTS "trace.bad_parts"
-#define PERF_BAD_ATTRS ((uint64_t)1) /* no feature has bit 0 */
+#define PERF_BAD_OTHERS ((uint64_t)1) /* no feature has bit 0 */
 
 ttr_status perf_open(struct input *in, ttr_error *error);
 

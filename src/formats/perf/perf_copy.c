@@ -191,7 +191,7 @@ static ttr_status correct(struct ttr_writer *out, uint64_t bad, ttr_error *error
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
     const struct moved moved = {copy, copy->data_at + copy->data_bytes};
     bool has_tail = copy->tail.n > 0;
-    if (bad & PERF_BAD_ATTRS)
+    if (bad & PERF_BAD_OTHERS)
         drop_attrs(&moved);
     if (has_tail) {
         move_features(&moved, &copy->tail);

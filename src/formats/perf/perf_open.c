@@ -187,8 +187,8 @@ static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uin
         uint64_t regions = reader->in->notes.damage_regions;
         struct section section = is_told ? take_section(&at) : (struct section){0};
         status = is_told ? take_feature(reader, i, &section) : TTR_OK;
-        if (i < 64 && (!is_told || reader->in->notes.damage_regions > regions))
-            bad |= (uint64_t)1 << i;
+        if (!is_told || reader->in->notes.damage_regions > regions)
+            bad |= i < 64 ? (uint64_t)1 << i : PERF_BAD_OTHERS;
     }
     buffer_free(&table);
     return status == TTR_OK && !tell_bad(reader, bad) ? fail_memory(reader->error) : status;
@@ -275,7 +275,7 @@ static ttr_status take_file(struct perf_reader *reader, struct perf_cursor *at)
     ttr_status status = hold(reader, reader->end > HELD_MAX ? reader->end : HELD_MAX);
     if (status == TTR_OK)
         status = take_attrs(reader, &attrs, entry);
-    if (status == TTR_OK && reader->in->notes.damage_regions && !tell_bad(reader, PERF_BAD_ATTRS))
+    if (status == TTR_OK && reader->in->notes.damage_regions && !tell_bad(reader, PERF_BAD_OTHERS))
         status = fail_memory(reader->error);
     if (status == TTR_OK && is_killed)
         input_note(reader->in, TTR_NOTE_ODD, PERF_AT_DATA + 8, "perf.killed",
@@ -326,7 +326,9 @@ ttr_status perf_open(struct input *in, ttr_error *error)
         status = perf_choose_order(reader);
     source_close(reader->again);
     reader->again = NULL;
-    if (status == TTR_OK && in->flags & TTR_READ_DEFINITIONS) {
+    if (reader->is_over) {
+        reader->is_tail = true; /* nothing of it is given */
+    } else if (status == TTR_OK && in->flags & TTR_READ_DEFINITIONS) {
         reader->pass_tag = PERF_TAG_HEAD;
         reader->pass_end = reader->at;
         reader->at = 0;

@@ -260,7 +260,12 @@ static ttr_status meet_tool(struct perf_reader *reader, const struct perf_view *
     reader->records++;
     if (record->type == PERF_FINISHED_ROUND)
         return reader->sorts ? release(reader, false) : TTR_OK;
-    return perf_tool_take(reader, record);
+    uint64_t regions = reader->in->notes.damage_regions;
+    ttr_status status = perf_tool_take(reader, record);
+    bool is_feature = record->type == PERF_HEADER_FEATURE || record->type == PERF_HEADER_TRACING_DATA;
+    if (is_feature && reader->in->flags & TTR_READ_DEFINITIONS && reader->in->notes.damage_regions > regions)
+        reader->order.n--; /* nobody wants damaged ones */
+    return status;
 }
 
 /* What stands at reader->at is no record of the kernel that is all there. */

@@ -73,12 +73,17 @@ static ttr_status take_tracing(struct perf_reader *reader, struct perf_cursor *a
 {
     struct perf_span span;
     uint32_t n = perf_take32(at);
+    uint64_t regions = reader->in->notes.damage_regions, left = reader->end - reader->at;
     ttr_status status = n > PERF_SECTION_MAX ? TTR_OK : perf_show(reader, reader->at, n, &span);
     if (status == TTR_OK && n <= PERF_SECTION_MAX && span.n >= n) {
         struct perf_cursor bytes = {cursor_over(span.p, n, reader->at), at->is_big};
         status = perf_feature_take(reader, PERF_FEATURE_TRACING_DATA, &bytes);
     }
-    return status == TTR_OK ? pass_over(reader, n) : status;
+    if (status == TTR_OK && reader->in->notes.damage_regions > regions)
+        reader->at += n < left ? n : left;
+    else if (status == TTR_OK)
+        status = pass_over(reader, n);
+    return status;
 }
 
 static ttr_status take_unknown(struct perf_reader *reader, const struct perf_view *record)
