@@ -84,7 +84,7 @@ static unsigned level_of(unsigned level)
 
 static bool is_good(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '-' || c == '.';
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; /* perf cannot read formats of other names */
 }
 
 static size_t put_hex(char *to, uint64_t x)

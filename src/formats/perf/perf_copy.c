@@ -206,12 +206,23 @@ static ttr_status correct(struct ttr_writer *out, uint64_t bad, ttr_error *error
     return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
+/* The head of a file that its recorder did not end, which has nothing behind its records. */
+static ttr_status correct_killed(struct ttr_writer *out, ttr_error *error)
+{
+    struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
+    const struct moved moved = {copy, UINT64_MAX};
+    drop_attrs(&moved);
+    return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
+}
+
 ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
     uint64_t bad = bad_parts(out, copy->source);
     bool is_changed = copy->is_file && !copy->is_killed && copy->head.n >= PERF_HEADER_BYTES && (copy->written != copy->data_bytes || bad);
     ttr_status status = is_changed ? correct(out, bad, error) : TTR_OK;
+    if (copy->is_file && copy->is_killed && copy->head.n >= PERF_HEADER_BYTES && bad & PERF_BAD_OTHERS)
+        status = correct_killed(out, error);
     if (status == TTR_OK)
         buffer_add(&out->buffer, copy->tail.bytes, copy->tail.n);
     return status == TTR_OK && out->buffer.failed ? fail_memory(error) : status;
