@@ -202,6 +202,8 @@ static ttr_status correct(struct ttr_writer *out, uint64_t bad, ttr_error *error
     }
     move_ids(&moved, &copy->head, 0);
     move_section(&moved, copy->head.bytes + PERF_AT_ATTRS);
+    if (copy->data_at < PERF_HEADER_BYTES) /* records inside the head cannot be */
+        put64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
     put64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
     return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
@@ -212,6 +214,8 @@ static ttr_status correct_killed(struct ttr_writer *out, ttr_error *error)
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
     const struct moved moved = {copy, UINT64_MAX};
     drop_attrs(&moved);
+    if (copy->data_at < PERF_HEADER_BYTES)
+        put64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
     return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 

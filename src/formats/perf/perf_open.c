@@ -270,6 +270,14 @@ static ttr_status take_file(struct perf_reader *reader, struct perf_cursor *at)
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
         words[i] = perf_take64(at);
     bool is_killed = data.size == 0;
+    if (data.offset < PERF_HEADER_BYTES) {
+        ttr_status refused = input_damage(reader->in, PERF_AT_DATA, 8, "perf.bad-place", reader->error,
+                                          "records that begin inside the head, at byte %llu, cannot be; they are looked for behind it", (unsigned long long)data.offset);
+        if (refused != TTR_OK)
+            return refused;
+        data = (struct section){.offset = PERF_HEADER_BYTES};
+        is_killed = true;
+    }
     reader->at = reader->data_at = data.offset;
     reader->end = is_killed || data.size > UINT64_MAX - data.offset ? UINT64_MAX : data.offset + data.size;
     ttr_status status = hold(reader, reader->end > HELD_MAX ? reader->end : HELD_MAX);
