@@ -75,7 +75,7 @@ void support_assert_hex(const void *bytes, size_t n, const char *hex)
 
 void support_assert_text(const void *bytes, size_t n, const char *text)
 {
-    if (n != strlen(text) || memcmp(bytes, text, n) != 0)
+    if (n != strlen(text) || (n && memcmp(bytes, text, n) != 0))
         fail_msg("got \"%.*s\", expected \"%s\"", (int)n, (const char *)bytes, text);
 }
 

@@ -103,11 +103,4 @@ const char *event_header_errno(uint32_t number);
 /* "01020304-0506-0708-0910-111213141516": 36 bytes. */
 char *event_header_put_uuid(char *to, const uint8_t *bytes);
 
-/* "127.0.0.1" of 4 bytes, "::1" of 16; at most 46 bytes, and a zero.  Gives how many without it. */
-size_t event_header_put_ip(char *to, const uint8_t *bytes, size_t n);
-
-/* Whether a text stored with a format that may have a byte order mark has one: gives the size of its unit (1, 2, 4; 0 = none) and its order; the
- * mark itself is as long as the unit, but 3 bytes of UTF-8. */
-unsigned event_header_bom(const uint8_t *p, size_t n, bool *is_big_endian);
-
 #endif

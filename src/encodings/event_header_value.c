@@ -136,12 +136,14 @@ static size_t put_ip6(char *to, const uint8_t *bytes)
     return n;
 }
 
-size_t event_header_put_ip(char *to, const uint8_t *bytes, size_t n)
+/* "127.0.0.1" of 4 bytes, "::1" of 16; at most 46 bytes, and a zero.  Gives how many without it. */
+static size_t event_header_put_ip(char *to, const uint8_t *bytes, size_t n)
 {
     return n == 4 ? put_ip4(to, bytes) : put_ip6(to, bytes);
 }
 
-unsigned event_header_bom(const uint8_t *p, size_t n, bool *is_big_endian)
+/* Whether a text stored with a format that may have a byte order mark has one: gives the size of its unit (1, 2, 4; 0 = none) and its order. */
+static unsigned event_header_bom(const uint8_t *p, size_t n, bool *is_big_endian)
 {
     *is_big_endian = n >= 2 && (p[0] == 0 || p[0] == 0xfe);
     if (n >= 4 && (load_u32le(p) == 0xfeff || load_u32be(p) == 0xfeff))

@@ -190,7 +190,7 @@ static bool see(void *own, const char *name, const char *bytes, size_t n)
     const char *blank = strchr(name, ' ');
     (void)snprintf(system, sizeof system, "%.*s", (int)(blank - name), name);
     assert_int_equal(tracepoints_add(peer->all, (ttr_text){system, strlen(system)}, (ttr_text){bytes, n}, &error), TTR_OK);
-    const char *line = strstr(bytes, "ID:");
+    const char *line = memmem(bytes, n, "ID:", 3);
     const struct tracepoint *tp = tracepoints_find(peer->all, (uint32_t)strtoul(line + 3, NULL, 10));
     assert_non_null(tp);
     assert_true(tracepoint_prepare(tp));

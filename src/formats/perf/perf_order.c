@@ -104,7 +104,8 @@ void perf_order_settle(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
     order->n -= order->given;
-    memmove(order->keys, order->keys + order->given, order->n * sizeof *order->keys);
+    if (order->n)
+        memmove(order->keys, order->keys + order->given, order->n * sizeof *order->keys);
     order->given = 0;
     order->is_giving = false;
     const uint64_t at[2] = {reader->at, reader->unpacked.at};
