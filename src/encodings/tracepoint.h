@@ -186,8 +186,11 @@ const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_sym
 
 #define TRACEPOINTS_DENSE 65536u
 
+#define TRACEPOINTS_RECENT 256u /* threads found again without looking */
+
 struct tracepoints {
     struct tracepoints_spec spec;
+    struct { int32_t pid; ttr_id thread; } recent[TRACEPOINTS_RECENT];
     const struct alloc *alloc;
     struct arena arena;
     struct tracepoint **kind;      /* as they were added */

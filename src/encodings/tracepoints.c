@@ -326,6 +326,28 @@ bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp, struc
     return tracepoint_take_role(tp, raw, event);
 }
 
+static ttr_id recent_thread(struct tracepoints *all, int32_t pid)
+{
+    uint32_t slot = (uint32_t)pid % TRACEPOINTS_RECENT;
+    if (all->recent[slot].thread == 0 || all->recent[slot].pid != pid) {
+        all->recent[slot].thread = context_thread_by_tid(all->spec.t, all->spec.source, (uint64_t)(int64_t)pid);
+        all->recent[slot].pid = pid;
+    }
+    return all->recent[slot].thread;
+}
+
+bool tracepoint_take_record(struct tracepoints *all, struct tracepoint_raw raw, ttr_event *event, uint32_t *id, const char **why)
+{
+    int32_t pid;
+    bool is_known = tracepoint_common(all, raw, id, &pid);
+    event->payload = raw.p;
+    event->payload_size = (uint32_t)raw.n;
+    event->thread = is_known ? recent_thread(all, pid) : 0;
+    if (is_known && !event->thread)
+        return false;
+    return tracepoint_take(all, is_known ? tracepoints_find(all, *id) : NULL, raw, event, why);
+}
+
 const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event)
 {
     for (const struct schema *schema = context_schema(t, event->schema);; schema = context_schema(t, schema->beneath)) {

@@ -86,6 +86,10 @@ TTR_MUST bool tracepoint_take(struct tracepoints *all, const struct tracepoint *
 /* Makes what events of a kind need; tracepoint_take does it for the first one.  False when memory is out. */
 TTR_MUST bool tracepoint_prepare(const struct tracepoint *tp);
 
+/* The same of a record of a ring buffer, which says all of it by its common fields: the event gets payload and thread too, and `*id` is the
+ * number of its kind. */
+TTR_MUST bool tracepoint_take_record(struct tracepoints *all, struct tracepoint_raw raw, ttr_event *event, uint32_t *id, const char **why);
+
 /* The kind of an event of any reader; NULL: it is no tracepoint's, or was copied (sorting). */
 const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event);
 

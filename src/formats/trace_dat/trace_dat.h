@@ -20,8 +20,6 @@
 
 extern const struct format format_trace_dat;
 
-#define TRACE_DAT_RECENT 256u /* threads found again without looking */
-
 /* One CPU's pages of one buffer. */
 struct trace_dat_lane {
     uint64_t at, left;            /* bytes of the file that were not read yet */
@@ -67,7 +65,6 @@ struct trace_dat_reader {
     size_t heap_n;
     char compression[16];         /* "none", "zlib", "zstd" */
     uint64_t last;                /* ticks of the event given last */
-    struct { int64_t pid; ttr_id thread; } recent[TRACE_DAT_RECENT];
 };
 
 /* --- trace_dat_read.c --- */

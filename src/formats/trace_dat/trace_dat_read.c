@@ -24,16 +24,6 @@ static int64_t time_of(const struct trace_dat_reader *reader, uint64_t ticks, bo
     return clockmath_add(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, reader->said.add_ns, clamped);
 }
 
-static ttr_id thread_of(struct trace_dat_reader *reader, int32_t pid)
-{
-    uint32_t slot = (uint32_t)pid % TRACE_DAT_RECENT;
-    if (reader->recent[slot].thread == 0 || reader->recent[slot].pid != pid) {
-        reader->recent[slot].thread = context_thread_by_tid(reader->t, reader->in->id, (uint64_t)(int64_t)pid);
-        reader->recent[slot].pid = pid;
-    }
-    return reader->recent[slot].thread;
-}
-
 static void give_place(struct trace_dat_reader *reader, const struct trace_dat_lane *lane, ttr_event *event)
 {
     bool clamped = false;
@@ -63,14 +53,8 @@ static bool give(struct trace_dat_reader *reader, const struct trace_dat_lane *l
     }
     struct tracepoint_raw raw = {lane->event.p, lane->event.n};
     uint32_t id;
-    int32_t pid;
     const char *why;
-    bool is_known = tracepoint_common(reader->data.all, raw, &id, &pid);
-    event->payload = raw.p;
-    event->payload_size = (uint32_t)raw.n;
-    event->thread = is_known ? thread_of(reader, pid) : 0;
-    if ((is_known && !event->thread) ||
-        !tracepoint_take(reader->data.all, is_known ? tracepoints_find(reader->data.all, id) : NULL, raw, event, &why))
+    if (!tracepoint_take_record(reader->data.all, raw, event, &id, &why))
         return false;
     if (why)
         input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.event", "an event of number %u: %s; it is given as far as it goes", id, why);

@@ -23,8 +23,6 @@ struct trace_pipe_raw_reader {
     ttr_id track;
     uint64_t at;                    /* of the next page */
     struct ring_buffer_page page;
-    int64_t last_pid;
-    ttr_id last_thread;
 };
 
 extern const struct format format_trace_pipe_raw;

@@ -6,14 +6,6 @@
 
 /* --- Events --- */
 
-static ttr_id thread_of(struct trace_pipe_raw_reader *reader, int32_t pid)
-{
-    if (!reader->last_thread || reader->last_pid != pid)
-        reader->last_thread = context_thread_by_tid(reader->t, reader->in->id, (uint64_t)(int64_t)pid);
-    reader->last_pid = pid;
-    return reader->last_thread;
-}
-
 static ttr_event *new_event(struct trace_pipe_raw_reader *reader, uint64_t time, const uint8_t *p)
 {
     ttr_event *event = input_event(reader->in);
@@ -34,14 +26,8 @@ static bool give(struct trace_pipe_raw_reader *reader, const struct ring_buffer_
     struct tracepoint_raw raw = {record->p, record->n};
     ttr_event *event = new_event(reader, record->time, record->p);
     uint32_t id;
-    int32_t pid;
     const char *why;
-    bool is_known = tracepoint_common(reader->data.all, raw, &id, &pid);
-    event->payload = raw.p;
-    event->payload_size = (uint32_t)raw.n;
-    event->thread = is_known ? thread_of(reader, pid) : 0;
-    if ((is_known && !event->thread) ||
-        !tracepoint_take(reader->data.all, is_known ? tracepoints_find(reader->data.all, id) : NULL, raw, event, &why))
+    if (!tracepoint_take_record(reader->data.all, raw, event, &id, &why))
         return false;
     if (why)
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "trace_pipe_raw.event", "an event of number %u: %s; formats=PATH tells of events", id, why);
