@@ -250,7 +250,8 @@ TTR_API void ttr_perf_stop(ttr_perf *perf);
 /* With TTR_PERF_SNAPSHOT: takes what is there now, for ttr_perf_read. */
 TTR_API void ttr_perf_dump(ttr_perf *perf);
 
-/* The first bytes of the file as they must be in the end, and may be before; none (false) of a pipe. */
+/* The first bytes of the file: at the end as they must be then; before as they may be once all that ttr_perf_read gave is written, so that the file
+ * can be read with all names if nobody ends it.  None (false) of a pipe. */
 TTR_API bool ttr_perf_header(const ttr_perf *perf, uint8_t header[TTR_PERF_HEADER]);
 
 /* A descriptor that ends every wait when it becomes readable; -1 for none, as at first. */

@@ -1,7 +1,7 @@
 /* record --perf: events of the kernel into a perf.data.
  *
- * A regular file gets its header anew every second and at the end, so that what was written can be read whatever happens; into a pipe goes the
- * form of perf.data that needs no header. */
+ * A regular file gets its header anew whenever that tells of more and at the end, so that what was written can be read whatever happens; into a
+ * pipe goes the form of perf.data that needs no header. */
 #include "record_perf.h"
 
 #include <errno.h>
@@ -21,7 +21,6 @@
 #include "talk.h"
 
 #define SLICE_MS 100u
-#define HEADER_STEP_NS UINT64_C(1000000000)
 #define LEVEL 1 /* of zstd: what keeps up with a busy machine */
 
 /* Everything of one recording. */
@@ -32,6 +31,7 @@ struct work {
     ttr_perf_events *events;
     ttr_perf *perf;
     ttr_perf_wish wish;
+    uint8_t header[TTR_PERF_HEADER]; /* as it was written last */
     const char *command[66]; /* for the file: our name, then the operands */
     char what[128];
 };
@@ -167,8 +167,9 @@ static bool renew_header(struct work *work)
 {
     uint8_t header[TTR_PERF_HEADER];
     const struct recording *recording = &work->recording;
-    if (!recording->is_regular || !ttr_perf_header(work->perf, header))
+    if (!recording->is_regular || !ttr_perf_header(work->perf, header) || memcmp(header, work->header, sizeof header) == 0)
         return true;
+    memcpy(work->header, header, sizeof header);
     ssize_t put = pwrite(recording->fd, header, sizeof header, 0);
     if (put == (ssize_t)sizeof header)
         return true;
@@ -185,7 +186,7 @@ static bool is_enough(struct work *work, uint64_t now)
 }
 
 /* One step: TTR_OK or TTR_AGAIN to go on, TTR_END, or a failure that was told. */
-static ttr_status step(struct work *work, uint64_t *header_ns)
+static ttr_status step(struct work *work)
 {
     struct recording *recording = &work->recording;
     const void *bytes;
@@ -202,13 +203,9 @@ static ttr_status step(struct work *work, uint64_t *header_ns)
     recording_show(recording, now);
     ttr_status status = ttr_perf_read(work->perf, &bytes, &n, SLICE_MS, &error);
     if (status == TTR_OK && !recording->is_full)
-        (void)recording_put(recording, bytes, n);
+        recording->is_full = !recording_put(recording, bytes, n) || !renew_header(work);
     else if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
         talk_error(work->call, work->what, &error);
-    if (status == TTR_OK && now - *header_ns >= HEADER_STEP_NS) {
-        *header_ns = now;
-        recording->is_full |= !renew_header(work);
-    }
     return status;
 }
 
@@ -244,7 +241,6 @@ static int record(struct work *work)
 {
     struct recording *recording = &work->recording;
     recording->begin_ns = progress_now();
-    uint64_t header_ns = recording->begin_ns;
     if (work->call->set.snapshot)
         interrupt_take_dumps();
     if (recording->is_regular && ftruncate(recording->fd, 0) != 0)
@@ -253,7 +249,7 @@ static int record(struct work *work)
         talk_note(work->call, "recording %s; Ctrl-C%s stops", work->what, work->launch.pid ? "" : " or Enter");
     ttr_status status;
     do
-        status = step(work, &header_ns);
+        status = step(work);
     while (status == TTR_OK || status == TTR_AGAIN);
     recording_unshow(recording);
     int outcome = close_file(work, status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT);

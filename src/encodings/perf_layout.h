@@ -34,6 +34,7 @@ enum perf_header_place {
 
 /* Feature sections: bit numbers. */
 enum perf_feature {
+    PERF_FEATURE_RESERVED = 0,     /* of nothing; set in a file that its recorder has not ended (perf_put_mark) */
     PERF_FEATURE_TRACING_DATA = 1,
     PERF_FEATURE_BUILD_ID = 2,
     PERF_FEATURE_HOSTNAME = 3,

@@ -323,24 +323,7 @@ static void set_compressed(struct perf_put *put)
     perf_add_u32(section, is_big, PERF_ZSTD_PIECE);
 }
 
-void perf_put_begin(struct perf_put *put)
-{
-    set_compressed(put);
-    put->has_begun = true;
-    if (put->spec.is_pipe) {
-        begin_pipe(put);
-        return;
-    }
-    uint8_t header[PERF_HEADER_BYTES];
-    perf_put_header(put, header);
-    add_frame(put, header, sizeof header);
-    if (put->events_n)
-        add_attrs(put);
-    put->data_at = put->at;
-}
-
-/* --- Behind them --- */
-
+/* Names of events with their ids. */
 static void set_descriptions(struct perf_put *put)
 {
     struct buffer *section = &put->feature[PERF_FEATURE_EVENT_DESC];
@@ -360,6 +343,62 @@ static void set_descriptions(struct perf_put *put)
     }
     put->is_out_of_memory |= section->failed;
 }
+
+static void add_early(struct perf_put *put)
+{
+    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++) {
+        put->early[i] = (struct perf_put_place){put->at, put->feature[i].n};
+        add_frame(put, put->feature[i].bytes, put->feature[i].n);
+    }
+}
+
+void perf_put_begin(struct perf_put *put)
+{
+    static const uint8_t header[PERF_HEADER_BYTES];
+    size_t header_at = put->spec.to->n;
+    set_compressed(put);
+    put->has_begun = true;
+    if (put->spec.is_pipe) {
+        begin_pipe(put);
+        return;
+    }
+    add_frame(put, header, sizeof header);
+    if (put->events_n)
+        add_attrs(put);
+    if (put->spec.is_live) {
+        set_descriptions(put);
+        add_early(put);
+    }
+    put->data_at = put->at;
+    if (!perf_put_failed(put))
+        perf_put_header(put, put->spec.to->bytes + header_at);
+    perf_put_mark(put);
+}
+
+/* --- Among them --- */
+
+void perf_put_mark(struct perf_put *put)
+{
+    size_t size = PERF_RECORD_HEADER + 8;
+    if (!put->spec.is_live || put->spec.is_pipe || put->has_ended)
+        return;
+    perf_put_flush(put);
+    put->marked_bytes = put->data_bytes;
+    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
+        size += put->early[i].n ? PERF_SECTION_BYTES : 0;
+    add_record_header(put, PERF_HEADER_EVENT_TYPE, size);
+    add_frame_u64(put, UINT64_MAX);
+    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++) {
+        if (!put->early[i].n)
+            continue;
+        add_frame_u64(put, put->early[i].at);
+        add_frame_u64(put, put->early[i].n);
+    }
+    put->data_bytes += size;
+    put->plain_bytes += size;
+}
+
+/* --- Behind them --- */
 
 static void add_features(struct perf_put *put)
 {
@@ -401,15 +440,15 @@ static void store_section(uint8_t *to, bool is_big, uint64_t at, uint64_t n)
 
 void perf_put_header(const struct perf_put *put, uint8_t to[PERF_HEADER_BYTES])
 {
-    bool is_big = put->spec.is_big_endian;
-    uint64_t features = 0;
-    for (unsigned i = 0; i < PERF_PUT_FEATURES && put->has_ended; i++)
-        features |= (uint64_t)(put->feature[i].n > 0) << i;
+    bool is_big = put->spec.is_big_endian, is_open = put->spec.is_live && !put->has_ended;
+    uint64_t features = is_open ? UINT64_C(1) << PERF_FEATURE_RESERVED : 0, data_bytes = is_open ? put->marked_bytes : put->data_bytes;
+    for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
+        features |= (uint64_t)(is_open ? put->early[i].n > 0 : put->has_ended && put->feature[i].n > 0) << i;
     memset(to, 0, PERF_HEADER_BYTES);
     memcpy(to, is_big ? PERF_MAGIC_BIG : PERF_MAGIC, 8);
     perf_store_u64(to + PERF_AT_HEADER_SIZE, is_big, PERF_HEADER_BYTES);
     perf_store_u64(to + PERF_AT_ATTR_SIZE, is_big, ATTR_ENTRY);
     store_section(to + PERF_AT_ATTRS, is_big, put->attrs_at, put->attrs_bytes);
-    store_section(to + PERF_AT_DATA, is_big, put->data_at, put->data_bytes);
+    store_section(to + PERF_AT_DATA, is_big, put->data_at, data_bytes);
     perf_store_u64(to + PERF_AT_FEATURES, is_big, features);
 }

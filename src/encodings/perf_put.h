@@ -8,6 +8,14 @@
  * everything is a record and nothing is written twice.  With a compression level records go into COMPRESSED ones, a zstd stream from the first
  * to the last.  Events are named by attributes; samples bear the id of theirs (IDENTIFIER).
  *
+ * A live file is to be read also when its writer is killed.  What is known in the beginning of the feature sections stands before the records too, and
+ * among the records are marks: EVENT_TYPE, which readers pass over, and which has the table of those sections inside.  The header tells of the
+ * records up to the last mark, so that the mark stands where the table belongs; what it begins with is the place of section 0, which is reserved
+ * for nothing, and whose bit says that the file was not ended.
+ *
+ *     mark    [0..7] EVENT_TYPE, size | [8..15] all ones | {offset, size} of each section
+ *
+ *
  * Ownership: perf_put_free frees what is kept; texts and bytes are copied.  That memory was out is told by perf_put_failed.
  * Left out: AUX areas, statistics (READ, STAT), branch stacks, registers. */
 #ifndef TRACETTA_ENCODINGS_PERF_PUT_H
@@ -28,7 +36,13 @@ struct perf_put_spec {
     const struct alloc *alloc;
     struct buffer *to;
     bool is_big_endian, is_pipe;
+    bool is_live;           /* of a file: it can be read also when it was not ended */
     int zstd_level;         /* 0 = not compressed */
+};
+
+/* Where a section stands before the records. */
+struct perf_put_place {
+    uint64_t at, n;
 };
 
 /* What is kept of an attribute until the end. */
@@ -46,6 +60,8 @@ struct perf_put {
     struct buffer ids;      /* u64, as they are in memory */
     struct buffer names;
     struct buffer feature[PERF_PUT_FEATURES]; /* sections; n = 0: absent */
+    struct perf_put_place early[PERF_PUT_FEATURES];
+    uint64_t marked_bytes;  /* of the data section, up to the last mark */
     size_t build_ids_told;  /* bytes of their section that are out, in a pipe */
     struct buffer plain;    /* records not yet compressed */
     struct perf_zstd *zstd;
@@ -142,10 +158,14 @@ void perf_put_round(struct perf_put *put);
 /* Hands what waits to be compressed to the buffer. */
 void perf_put_flush(struct perf_put *put);
 
+/* In a live file: from now on the header tells of all records that were put before. */
+void perf_put_mark(struct perf_put *put);
+
 /* Writes what stands behind the records. */
 void perf_put_end(struct perf_put *put);
 
-/* Gives the header of a file as it is now: before the end, that of one that has records and attributes but no sections.  Of no use for a pipe. */
+/* Gives the header of a file as it is now: before the end, that of one that has records and attributes but no sections, or of a live one up to its
+ * last mark.  Of no use for a pipe. */
 void perf_put_header(const struct perf_put *put, uint8_t to[PERF_HEADER_BYTES]);
 
 #endif

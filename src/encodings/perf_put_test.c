@@ -147,6 +147,34 @@ static void a_file_has_its_sections_behind_the_records(void **state)
     close_writing(&w);
 }
 
+/* Before the end all is there but what came behind the last mark: sections before the records, their table in the mark behind them. */
+static void a_live_file_can_be_read_before_its_end(void **state)
+{
+    (void)state;
+    uint8_t header[PERF_HEADER_BYTES];
+    struct writing w;
+    open_writing(&w, alloc_default(), false, false, 0);
+    w.put.spec.is_live = true;
+    perf_put_feature_text(&w.put, PERF_FEATURE_HOSTNAME, (ttr_text){"here", 4});
+    declare(&w.put, "a:b", 17);
+    perf_put_begin(&w.put);
+    support_assert_hex(w.to.bytes + PERF_AT_DATA, 40, "1c02000000000000 0000000000000000 0000000000000000 0000000000000000 0910000000000000");
+    support_assert_hex(w.to.bytes + 256, 12, "40000000 68657265 00000000");
+    support_assert_hex(w.to.bytes + 0x21c, 48, "41000000 0000 3000 ffffffffffffffff 0001000000000000 4400000000000000 4401000000000000 d800000000000000");
+    perf_put_round(&w.put);
+    perf_put_mark(&w.put);
+    perf_put_round(&w.put);
+    perf_put_header(&w.put, header);
+    support_assert_hex(header + PERF_AT_DATA, 40, "1c02000000000000 3800000000000000 0000000000000000 0000000000000000 0910000000000000");
+    assert_memory_equal(w.to.bytes + 0x21c + 0x38, w.to.bytes + 0x21c, 48);
+    perf_put_end(&w.put);
+    put_header(&w);
+    support_assert_hex(w.to.bytes + PERF_AT_DATA, 40, "1c02000000000000 7000000000000000 0000000000000000 0000000000000000 0810000000000000");
+    support_assert_hex(w.to.bytes + 0x21c + 0x70, 16, "ac02000000000000 4400000000000000");
+    assert_int_equal(w.to.n, 0x2ac + 68 + 216);
+    close_writing(&w);
+}
+
 static void events_declared_late_stand_behind_the_sections(void **state)
 {
     (void)state;
@@ -293,6 +321,7 @@ int main(void)
         cmocka_unit_test(a_sample_too_large_for_a_record_is_refused),
         cmocka_unit_test(other_records_end_with_what_the_sample_type_asks_for),
         cmocka_unit_test(a_file_has_its_sections_behind_the_records),
+        cmocka_unit_test(a_live_file_can_be_read_before_its_end),
         cmocka_unit_test(events_declared_late_stand_behind_the_sections),
         cmocka_unit_test(a_pipe_says_everything_in_records),
         cmocka_unit_test(compressed_records_hold_the_same_records),

@@ -1,7 +1,8 @@
 /* A recording: opened events, their rings, and the perf.data that is made of them.
  *
  * Rings are emptied in rounds, each ended by a mark: no record of a later round is older than all of the round before the last, so that readers
- * may put them in order with what two rounds hold.  Rings of a snapshot are read at a dump and at the end only. */
+ * may put them in order with what two rounds hold.  Rings of a snapshot are read at a dump and at the end only.  A file gets a mark each second, so
+ * that it can be read with all names when nobody ends it. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include "perf_events/opened.h"
 #include "perf_events/tasks.h"
 
+#define MARK_MS 1000u
+
 struct ttr_perf {
     const struct alloc *alloc;
     struct opened opened;
@@ -21,6 +24,7 @@ struct ttr_perf {
     struct ring_sums sums;
     struct pollfd *polls;      /* one a ring, one to be woken */
     uint64_t late_lost;        /* that no record told of, known in the end */
+    uint64_t marked_ms, marked_bytes; /* when and where the last mark was */
     bool at_exec, is_snapshot, was_user_only;
     bool is_given;             /* what is in `out` */
     bool is_dump_due, is_stopping, has_ended;
@@ -72,7 +76,7 @@ static void tell_tasks(struct ttr_perf *perf, const ttr_perf_wish *wish)
 static ttr_status open_output(struct ttr_perf *perf, const ttr_perf_wish *wish, ttr_error *error)
 {
     const struct perf_put_spec spec = {.alloc = perf->alloc, .to = &perf->out, .is_big_endian = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__,
-                                       .is_pipe = wish->flags & TTR_PERF_PIPE, .zstd_level = wish->zstd_level};
+                                       .is_pipe = wish->flags & TTR_PERF_PIPE, .is_live = true, .zstd_level = wish->zstd_level};
     if (!perf_put_new(&perf->put, &spec))
         return fail_memory(error);
     ttr_status status = declare_events(perf, error);
@@ -231,6 +235,15 @@ static bool wait_for_rings(struct ttr_perf *perf, uint64_t left_ms)
     return perf->polls[n].fd >= 0 && perf->polls[n].revents;
 }
 
+static void mark(struct ttr_perf *perf, uint64_t now)
+{
+    if (now - perf->marked_ms < MARK_MS || perf->put.plain_bytes == perf->marked_bytes)
+        return;
+    perf_put_mark(&perf->put);
+    perf->marked_ms = now;
+    perf->marked_bytes = perf->put.plain_bytes;
+}
+
 ttr_status ttr_perf_read(ttr_perf *perf, const void **bytes, size_t *n, unsigned limit_ms, ttr_error *error)
 {
     uint64_t deadline = now_ms() + limit_ms;
@@ -244,11 +257,13 @@ ttr_status ttr_perf_read(ttr_perf *perf, const void **bytes, size_t *n, unsigned
             return TTR_END;
         if (!perf->has_ended)
             take_round(perf);
+        uint64_t now = now_ms();
         if (perf->is_stopping && !perf->has_ended)
             end_output(perf);
+        else if (!perf->has_ended)
+            mark(perf, now);
         if (perf_put_failed(&perf->put))
             return fail_memory(error);
-        uint64_t now = now_ms();
         if (perf->out.n)
             break;
         if (is_woken || now >= deadline)

@@ -23,6 +23,20 @@ interruptible()
     done
 }
 
+# ended SIGNAL FILE OPTIONS...: a recording of everything, with 1000 calls in it, that ends by a signal; $status is how.  Job control keeps the shell from
+# making what it starts deaf to Ctrl-C.
+ended()
+{
+    set -m
+    interruptible "${@:2}" -e $events -a --duration=60s
+    set +m
+    "$workload" 1000
+    [ "$1" != KILL ] || sleep 2.5
+    kill "-$1" $recorder
+    wait $recorder 2>/dev/null
+    status=$?
+}
+
 # count FILE NAME: how many events of a name the program has.
 count()
 {
@@ -84,6 +98,33 @@ verdict "tracepoints_and_samples_stand_in_one_file" $? "$("$tracetta" info "$wor
 record -e 'syscalls:sys_enter_getpg*' -- "$workload" 10
 [ "$(count "$work/out.data" sys_enter_getpgid)" = 10 ]
 verdict "globs_choose_tracepoints" $? "$(count "$work/out.data" sys_enter_getpgid) instead of 10"
+
+# --- How it ends ---
+for signal in INT TERM HUP; do
+    ended $signal "$work/$signal.data"
+    [ $status = 0 ] && [ "$(count "$work/$signal.data" sys_enter_getpgid)" = 1000 ]
+    verdict "SIG${signal}_leaves_a_whole_file" $? "exit status $status, $(count "$work/$signal.data" sys_enter_getpgid) instead of 1000"
+    succeeds "SIG${signal}_leaves_nothing_to_complain_of" "$tracetta" check --strict -q "$work/$signal.data"
+done
+for how in "" --zstd; do
+    ended KILL "$work/killed$how.data" $how
+    [ $status = 137 ] && [ "$(count "$work/killed$how.data" sys_enter_getpgid)" = 1000 ]
+    verdict "who_is_killed_leaves_a_file_with_names_and_events$how" $? "exit status $status, $(count "$work/killed$how.data" sys_enter_getpgid) instead of 1000"
+    says "and_it_tells_so$how" "odd perf.killed x1" "$tracetta" check "$work/killed$how.data"
+    run "$tracetta" recover -q "$work/killed$how.data" -o "$work/mended$how.data"
+    [ "$(count "$work/mended$how.data" sys_enter_getpgid)" = 1000 ] && ! "$tracetta" check "$work/mended$how.data" | grep -q odd
+    verdict "recovered_it_is_whole$how" $? "$(count "$work/mended$how.data" sys_enter_getpgid) instead of 1000, $("$tracetta" check "$work/mended$how.data")"
+done
+"$workload" 0 60000 &
+pid=$!
+interruptible "$work/target.data" -p $pid --duration=60s
+sleep 0.3
+kill -KILL $pid
+wait $recorder
+status=$?
+wait $pid 2>/dev/null
+[ $status = 0 ] && [ "$(count "$work/target.data" cpu-clock)" -ge 1 ] && "$tracetta" check --strict "$work/target.data" >"$work/.out"
+verdict "a_process_that_is_killed_leaves_a_whole_file" $? "$("$tracetta" check "$work/target.data")"
 
 # --- A process that is there, everything, and snapshots ---
 "$workload" 0 5000 &

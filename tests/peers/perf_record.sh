@@ -34,6 +34,23 @@ for how in "" --zstd; do
     [ "$(grep -c . "$work/.err")" = 0 ]
     verdict "perf_has_nothing_to_complain_of_a_file$how" $? "it does"
 done
+
+# A recorder that is killed, with and without what recover makes of its file.
+for how in "" --zstd; do
+    "$tracetta" record --perf -o "$work/killed$how.data" $how -e $events -a --duration=60s &
+    recorder=$!
+    sleep 1
+    "$workload" 20000
+    sleep 2.5
+    kill -KILL $recorder
+    wait $recorder 2>/dev/null
+    "$tracetta" recover -q "$work/killed$how.data" -o "$work/mended$how.data"
+    for file in killed mended; do
+        lines "$work/$file$how.data" >"$work/lines.txt"
+        [ "$(grep -c sys_enter_getpgid "$work/lines.txt")" = 20000 ]
+        verdict "perf_reads_what_a_killed_recorder_left_${file}$how" $? "$(grep -c sys_enter_getpgid "$work/lines.txt") of 20000"
+    done
+done
 "$tracetta" record --perf -o - -e $events -- "$workload" 20000 >"$work/pipe.data"
 [ "$(perf script -i - <"$work/pipe.data" 2>/dev/null | grep -c sys_enter_getpgid)" = 20000 ]
 verdict "perf_reads_a_pipe" $? "$(perf script -i - <"$work/pipe.data" 2>&1 | grep -c sys_enter_getpgid) of 20000"

@@ -3,7 +3,8 @@
  * Where all records come the output is the input, byte by byte.  Where some are missing (a part was asked for, damage was left out, compressed ones came
  * unpacked), the head says how many bytes there are now, and what stands behind the records and is told of by its place has moved: the table of
  * feature sections, attributes and ids.  A tail that never came is told of no more, nor are features, attributes and ids that the reader found
- * damaged.  Left out: the index of AUX areas (feature 18), whose places are within the records. */
+ * damaged.  A file that its recorder did not end, but which has before the records what a reader needs, becomes one that is ended: the last mark that the
+ * head tells of has the table of features.  Left out: the index of AUX areas (feature 18), whose places are within the records. */
 #include "base/status.h"
 #include "formats/perf/perf_write.h"
 
@@ -18,6 +19,15 @@ static void put64(const struct perf_copy *copy, uint8_t *p, uint64_t x)
         store_u64be(p, x);
     else
         store_u64le(p, x);
+}
+
+static bool is_open(const struct perf_copy *copy, const uint8_t *bits)
+{
+    uint64_t words[PERF_FEATURES_MAX / 64];
+    for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
+        words[i] = get64(copy, bits + 8 * i);
+    (void)perf_features_settle(words);
+    return words[0] >> PERF_FEATURE_RESERVED & 1;
 }
 
 bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
@@ -37,7 +47,14 @@ bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
     writer->copy.data_at = get64(&writer->copy, event->payload + PERF_AT_DATA);
     writer->copy.data_bytes = get64(&writer->copy, event->payload + PERF_AT_DATA + 8);
     writer->copy.is_killed = writer->copy.data_bytes == 0;
+    writer->copy.is_open = is_open(&writer->copy, event->payload + PERF_AT_FEATURES);
     return true;
+}
+
+/* The last mark that the head tells of stands where the records end by the head, and begins the tail of the copy. */
+static bool is_last_mark(const struct perf_copy *copy, const ttr_event *event)
+{
+    return copy->is_open && event->tag == PERF_HEADER_EVENT_TYPE && event->offset == copy->data_at + copy->data_bytes && copy->tail.n == 0;
 }
 
 static ttr_status keep_head(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
@@ -78,6 +95,8 @@ ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_e
         buffer_add(&copy->tail, event->payload, event->payload_size);
         return copy->tail.failed ? fail_memory(error) : TTR_OK;
     }
+    if (is_definition && is_last_mark(copy, event))
+        buffer_add(&copy->tail, event->payload, event->payload_size);
     buffer_add(&out->buffer, event->payload, event->payload_size);
     copy->written += event->payload_size;
     if (!is_definition)
@@ -208,7 +227,7 @@ static ttr_status correct(struct ttr_writer *out, uint64_t bad, ttr_error *error
     return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
-/* The head of a file that its recorder did not end, which has nothing behind its records. */
+/* The head of a file that its recorder did not end. */
 static ttr_status correct_killed(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
@@ -219,14 +238,32 @@ static ttr_status correct_killed(struct ttr_writer *out, ttr_error *error)
     return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
+/* The head of a file that gets its end here: the table of features is that of the mark, without what the mark begins with. */
+static ttr_status end_open(struct ttr_writer *out, uint64_t bad, ttr_error *error)
+{
+    struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
+    const uint8_t *bits = copy->head.bytes + PERF_AT_FEATURES;
+    size_t n = 0;
+    drop_features(copy, bad | 1u << PERF_FEATURE_RESERVED);
+    for (size_t i = 0; i < PERF_FEATURES_MAX / 8; i++)
+        n += (size_t)__builtin_popcount(bits[i]);
+    copy->tail.n = n * PERF_SECTION_BYTES;
+    put64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
+    return correct_killed(out, error);
+}
+
 ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
     uint64_t bad = bad_parts(out, copy->source);
-    bool is_changed = copy->is_file && !copy->is_killed && copy->head.n >= PERF_HEADER_BYTES && (copy->written != copy->data_bytes || bad);
-    ttr_status status = is_changed ? correct(out, bad, error) : TTR_OK;
-    if (copy->is_file && copy->is_killed && copy->head.n >= PERF_HEADER_BYTES && bad & PERF_BAD_OTHERS)
-        status = correct_killed(out, error);
+    bool has_head = copy->is_file && copy->head.n >= PERF_HEADER_BYTES;
+    ttr_status status = TTR_OK;
+    if (has_head && copy->is_open)
+        status = end_open(out, bad, error);
+    else if (has_head && copy->is_killed)
+        status = bad & PERF_BAD_OTHERS ? correct_killed(out, error) : TTR_OK;
+    else if (has_head && (copy->written != copy->data_bytes || bad))
+        status = correct(out, bad, error);
     if (status == TTR_OK)
         buffer_add(&out->buffer, copy->tail.bytes, copy->tail.n);
     return status == TTR_OK && out->buffer.failed ? fail_memory(error) : status;

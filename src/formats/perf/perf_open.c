@@ -4,7 +4,8 @@
  *          records that stand before them: they are fetched first; where an input cannot be read from any place, all of it is held.
  *   pipe   sixteen bytes, then records.
  *
- * A recorder that was killed leaves a size of 0 for its records: they go on to the end of the file, and features were never written. */
+ * A recorder that was killed leaves a size of 0 for its records: they go on to the end of the file, and features were never written.  Ours leaves a
+ * size that was true a moment ago and the bit of feature 0: what it told of features stands before the records (encodings/perf_put.h). */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
@@ -171,7 +172,6 @@ static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uin
     struct buffer table;
     unsigned n = 0;
     uint64_t bad = 0;
-    (void)perf_features_settle(words);
     for (unsigned i = 0; i < PERF_FEATURES_MAX; i++)
         n += has_feature(words, i);
     buffer_init(&table, &reader->trace->t->counted);
@@ -183,6 +183,10 @@ static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uin
     for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK; i++) {
         if (!has_feature(words, i))
             continue;
+        if (i == PERF_FEATURE_RESERVED) { /* not ended: its place in the table is a mark's begin */
+            (void)take_section(&at);
+            continue;
+        }
         bool is_told = cursor_left(&at.c) >= PERF_SECTION_BYTES;
         uint64_t regions = reader->in->notes.damage_regions;
         struct section section = is_told ? take_section(&at) : (struct section){0};
@@ -262,6 +266,18 @@ static ttr_status hold(struct perf_reader *reader, uint64_t end)
     return status;
 }
 
+/* The features of a file, or that its recorder did not come to write them, or not to write all. */
+static ttr_status take_end(struct perf_reader *reader, uint64_t *words, uint64_t table_at, bool is_killed)
+{
+    bool is_open = has_feature(words, PERF_FEATURE_RESERVED);
+    if (is_open)
+        input_note(reader->in, TTR_NOTE_ODD, PERF_AT_FEATURES, "perf.killed", "the recorder did not end the file; records are read as far as they go");
+    else if (is_killed)
+        input_note(reader->in, TTR_NOTE_ODD, PERF_AT_DATA + 8, "perf.killed",
+                   "the recorder did not end the file; records are read as far as they go, and events are called by their attributes");
+    return is_open || !is_killed ? take_features(reader, words, table_at) : TTR_OK;
+}
+
 static ttr_status take_file(struct perf_reader *reader, struct perf_cursor *at)
 {
     uint64_t words[PERF_FEATURES_MAX / 64], entry = perf_take64(at);
@@ -269,7 +285,8 @@ static ttr_status take_file(struct perf_reader *reader, struct perf_cursor *at)
     (void)take_section(at);
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
         words[i] = perf_take64(at);
-    bool is_killed = data.size == 0;
+    (void)perf_features_settle(words);
+    bool is_killed = data.size == 0, is_open = has_feature(words, PERF_FEATURE_RESERVED);
     if (data.offset < PERF_HEADER_BYTES) {
         ttr_status refused = input_damage(reader->in, PERF_AT_DATA, 8, "perf.bad-place", reader->error,
                                           "records that begin inside the head, at byte %llu, cannot be; they are looked for behind it", (unsigned long long)data.offset);
@@ -279,18 +296,14 @@ static ttr_status take_file(struct perf_reader *reader, struct perf_cursor *at)
         is_killed = true;
     }
     reader->at = reader->data_at = data.offset;
-    reader->end = is_killed || data.size > UINT64_MAX - data.offset ? UINT64_MAX : data.offset + data.size;
+    uint64_t data_end = data.size > UINT64_MAX - data.offset ? UINT64_MAX : data.offset + data.size;
+    reader->end = is_killed || is_open ? UINT64_MAX : data_end;
     ttr_status status = hold(reader, reader->end > HELD_MAX ? reader->end : HELD_MAX);
     if (status == TTR_OK)
         status = take_attrs(reader, &attrs, entry);
     if (status == TTR_OK && reader->in->notes.damage_regions && !tell_bad(reader, PERF_BAD_OTHERS))
         status = fail_memory(reader->error);
-    if (status == TTR_OK && is_killed)
-        input_note(reader->in, TTR_NOTE_ODD, PERF_AT_DATA + 8, "perf.killed",
-                   "the recorder did not end the file; records are read as far as they go, and events are called by their attributes");
-    else if (status == TTR_OK)
-        status = take_features(reader, words, reader->end);
-    return status;
+    return status == TTR_OK ? take_end(reader, words, data_end, is_killed) : status;
 }
 
 static ttr_status take_head(struct perf_reader *reader, const struct perf_span *span)

@@ -39,6 +39,7 @@ extern const ttr_loss perf_losses[PERF_LOSSES];
 struct perf_copy {
     uint16_t source;
     bool is_big, is_file, is_killed;
+    bool is_open;              /* not ended, but with what a reader needs before the records (encodings/perf_put.h) */
     struct buffer head, tail;  /* as they came */
     uint64_t data_at, data_bytes; /* as the head says */
     uint64_t written;          /* bytes of records */

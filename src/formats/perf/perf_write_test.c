@@ -361,6 +361,24 @@ static void each_vector_is_copied(void **state)
     assert_true(same >= 2);
 }
 
+/* The recorder was killed: the copy has what was recorded behind what its head told of, and a table of features behind that; so has a part of it. */
+static void a_copy_of_a_file_that_was_not_ended_is_ended(void **state)
+{
+    char path[1024], message[256];
+    struct hexa hexa;
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/src/formats/perf/vectors-whole/killed-live.hexa", getenv("TTR_SOURCE_ROOT"));
+    assert_true(hexa_load(path, &hexa, message, sizeof message));
+    const struct bytes original = {hexa.bytes, hexa.n, 0};
+    struct bytes copied = copy(&original, INT64_MIN), part = copy(&original, 101);
+    assert_int_equal(copied.n, hexa.n + 2 * PERF_SECTION_BYTES);
+    expect_bytes(copied.p, copied.n, "sample time=100 name=my-clock thread=5/5 {}\nsample time=101 name=my-clock thread=5/5 {}\n");
+    expect_bytes(part.p, part.n, "sample time=101 name=my-clock thread=5/5 {}\n");
+    free(copied.p);
+    free(part.p);
+    hexa_free(&hexa);
+}
+
 static void failures_are_told_and_nothing_leaks(void **state)
 {
     (void)state;
@@ -412,6 +430,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_file_is_a_whole_file),
         cmocka_unit_test(what_is_damaged_is_left_out_of_a_copy),
         cmocka_unit_test(each_vector_is_copied),
+        cmocka_unit_test(a_copy_of_a_file_that_was_not_ended_is_ended),
         cmocka_unit_test(random_events_are_written_whole),
         cmocka_unit_test(failures_are_told_and_nothing_leaks),
     };
