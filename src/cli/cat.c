@@ -43,10 +43,7 @@ int run_cat(struct call *call)
     outcome = pump_end(&pump, outcome);
     if (is_screen)
         term_end(&call->term);
-    if (pump.see)
-        report_warn_damage(call, inputs.reader);
-    else
-        report_warn(call, inputs.reader);
+    outcome = (pump.see ? report_warn_damage : report_warn)(call, inputs.reader, outcome);
     inputs_close(&inputs);
     style_end(&style);
     return outcome;

@@ -156,8 +156,7 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
     outcome = pump_end(pump, outcome);
     if (outcome == OUTCOME_FINE && has_output)
         tell_success(pump, format, begin_ns);
-    report_warn(pump->call, pump->in);
-    return outcome;
+    return report_warn(pump->call, pump->in, outcome);
 }
 
 /* True where all inputs are of a format: they are copied as they are stored, and order is theirs. */

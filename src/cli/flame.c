@@ -97,6 +97,5 @@ int run_flame(struct call *call)
         int written = write_file(call, profiling.profile, name);
         outcome = written != OUTCOME_FINE ? written : outcome == OUTCOME_FINE ? OUTCOME_FINE : OUTCOME_OUTPUT;
     }
-    profiles_close(call, &profiling);
-    return outcome;
+    return profiles_close(call, &profiling, outcome);
 }

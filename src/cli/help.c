@@ -8,7 +8,7 @@
 
 const char *const help_statuses[] = {
     "0", "fine",
-    "1", "no: damaged (check, recover), or damage or loss under --strict",
+    "1", "no, different, damaged (the output holds all that could be read), or lossy under --strict",
     "2", "wrong usage",
     "3", "an input is unreadable or not a trace",
     "4", "an output failed or is partial",

@@ -395,7 +395,7 @@ static int inform(const struct call *call, const char *path, struct json *json)
             info_json(json, &subject);
         else
             print_text(&subject);
-        report_warn(call, subject.inputs.reader);
+        outcome = report_warn(call, subject.inputs.reader, outcome);
     }
     inputs_close(&subject.inputs);
     return outcome;

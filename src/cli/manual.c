@@ -102,7 +102,7 @@ static void put_overview_page(FILE *to)
                 ".SH DESCRIPTION\nReads traces of several formats, told by their content, from files (compressed or not), pipes and\n"
                 "standard input (\"\\-\"), and live sessions of LTTng from its relay daemon, as they are recorded\n"
                 "(net://HOST[:PORT]/host/HOSTNAME/SESSION; net://HOST lists them). Data goes to standard output, everything else to standard error. Damaged input is read as far\n"
-                "as its format allows, with one line of warning; \\fB\\-\\-strict\\fR makes it an error.\n.SH COMMANDS\n", to);
+                "as its format allows, with one line of warning and exit status 1; \\fB\\-\\-strict\\fR stops at it.\n.SH COMMANDS\n", to);
     for (size_t i = 0; command_at(i); i++) {
         (void)fprintf(to, ".TP\n\\fBtracetta\\-%s\\fR(1)\n", command_at(i)->name);
         put_line(to, "", command_at(i)->summary);

@@ -159,7 +159,7 @@ static const struct option_row table[] = {
     {"option", 0, OPTION_WORDS, GROUP_INPUT, AT(format_options), READS, "[FORMAT.]KEY=VALUE", NULL,
      "set an option of a format; \"tracetta formats\" lists them"},
     {"strict", 0, OPTION_FLAG, GROUP_INPUT, AT(strict), READS & ~(VERB_CHECK | VERB_RECOVER), NULL, NULL,
-     "end with status 1 at the first damage, and where a target format cannot hold something"},
+     "stop with status 1 at the first damage, and where a target format cannot hold something"},
     {"strict", 0, OPTION_FLAG, GROUP_INPUT, AT(strict), VERB_CHECK, NULL, NULL,
      "end with status 1 also for records that break a rule and for missing events"},
     {"jobs", 0, OPTION_COUNT, GROUP_INPUT, AT(jobs), READS, "N", NULL,

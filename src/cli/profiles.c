@@ -54,12 +54,13 @@ int profiles_open(struct profiling *profiling, const struct call *call, uint32_t
     return OUTCOME_FINE;
 }
 
-void profiles_close(const struct call *call, struct profiling *profiling)
+int profiles_close(const struct call *call, struct profiling *profiling, int outcome)
 {
     if (profiling->profile)
-        report_warn(call, profiling->inputs.reader);
+        outcome = report_warn(call, profiling->inputs.reader, outcome);
     ttr_profile_free(profiling->profile);
     inputs_close(&profiling->inputs);
+    return outcome;
 }
 
 bool profiles_has_any(const struct call *call, const struct profiling *profiling, int *outcome)

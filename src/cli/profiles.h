@@ -18,8 +18,8 @@ uint32_t profiles_flags(const struct call *call);
 /* Opens the inputs and reads a profile.  OUTCOME_FINE, to be followed by profiles_close; or the outcome after telling the user. */
 int profiles_open(struct profiling *profiling, const struct call *call, uint32_t flags);
 
-/* Warns of damage and frees. */
-void profiles_close(const struct call *call, struct profiling *profiling);
+/* Warns of damage and frees; the outcome given, or OUTCOME_NO in place of a fine one when there was damage. */
+int profiles_close(const struct call *call, struct profiling *profiling, int outcome);
 
 /* Whether there is anything to show; where not, tells the user and sets the outcome. */
 bool profiles_has_any(const struct call *call, const struct profiling *profiling, int *outcome);

@@ -71,13 +71,14 @@ bool report_can_recover(const char *format)
     return false;
 }
 
-static void warn_one(const struct call *call, const struct trace *trace, bool of_losses)
+/* True when the trace is damaged. */
+static bool warn_one(const struct call *call, const struct trace *trace, bool of_losses)
 {
     const struct findings *sum = &trace->sum;
     char text[160] = "", where[40] = " by its own account";
     int n = 0;
     if (warn_unreadable(call, trace))
-        return;
+        return true;
     if (sum->inputs > 1)
         (void)snprintf(where, sizeof where, " in %zu stream%s", trace->lossy, trace->lossy == 1 ? "" : "s");
     if (sum->damage_regions)
@@ -92,20 +93,26 @@ static void warn_one(const struct call *call, const struct trace *trace, bool of
         talk_note(call, "%.*s: warning: %s%s", (int)trace->report.trace_path.n, trace->report.trace_path.p, text,
                   !sum->damage_regions ? "" : report_can_recover(trace->report.format)
                       ? "; \"tracetta check\" lists, \"tracetta recover\" repairs" : "; \"tracetta check\" lists");
+    return sum->damage_regions > 0;
 }
 
-void report_warn(const struct call *call, ttr_reader *reader)
+static int warn_each(const struct call *call, ttr_reader *reader, bool of_losses, int outcome)
 {
     struct trace trace = {0};
+    bool is_damaged = false;
     while (traces_next(reader, &trace))
-        warn_one(call, &trace, true);
+        is_damaged = warn_one(call, &trace, of_losses) || is_damaged;
+    return outcome == OUTCOME_FINE && is_damaged ? OUTCOME_NO : outcome;
 }
 
-void report_warn_damage(const struct call *call, ttr_reader *reader)
+int report_warn(const struct call *call, ttr_reader *reader, int outcome)
 {
-    struct trace trace = {0};
-    while (traces_next(reader, &trace))
-        warn_one(call, &trace, false);
+    return warn_each(call, reader, true, outcome);
+}
+
+int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome)
+{
+    return warn_each(call, reader, false, outcome);
 }
 
 void report_json_damage(struct json *json, const struct findings *findings)

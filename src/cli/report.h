@@ -23,14 +23,15 @@ void findings_add(struct findings *sum, const ttr_report *report);
 /* Over all inputs of a reader. */
 struct findings report_sum(ttr_reader *reader);
 
-/* Says in one line for each trace whether bytes were skipped or events are missing; nothing for clean ones and with --quiet. */
-void report_warn(const struct call *call, ttr_reader *reader);
+/* Says in one line for each trace whether bytes were skipped or events are missing; nothing for clean ones and with --quiet.  Gives the
+ * outcome of the command: what was fine so far is OUTCOME_NO when something was damaged, so that scripts learn of it too. */
+int report_warn(const struct call *call, ttr_reader *reader, int outcome);
 
 /* Whether "recover" can write a format. */
 bool report_can_recover(const char *format);
 
 /* The same without what is missing, which was told already. */
-void report_warn_damage(const struct call *call, ttr_reader *reader);
+int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome);
 
 /* "damage": {...}, "lost": n */
 void report_json_damage(struct json *json, const struct findings *findings);

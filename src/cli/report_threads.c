@@ -113,6 +113,5 @@ int report_threads(struct call *call)
         int shown = show(call, &profiling);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
     }
-    profiles_close(call, &profiling);
-    return outcome;
+    return profiles_close(call, &profiling, outcome);
 }

@@ -124,8 +124,7 @@ static int run_topn(struct call *call)
         int shown = show_topn(call, &profiling);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
     }
-    profiles_close(call, &profiling);
-    return outcome;
+    return profiles_close(call, &profiling, outcome);
 }
 
 /* --- The reports --- */

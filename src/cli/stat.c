@@ -223,7 +223,7 @@ int run_stat(struct call *call)
     if (stat) {
         term_page(&call->term, &call->set);
         outcome = show(call, &inputs, stat);
-        report_warn(call, inputs.reader);
+        outcome = report_warn(call, inputs.reader, outcome);
     }
     if (error.status != TTR_OK && error.status != TTR_AGAIN)
         outcome = inputs_failed(call, inputs_name(call), &error);

@@ -51,7 +51,7 @@ int tally_run(struct tally *tally)
     tally->show(tally);
     if (tally->call->set.json)
         json_close(&tally->json, '}');
-    report_warn(tally->call, tally->inputs.reader);
+    outcome = report_warn(tally->call, tally->inputs.reader, outcome);
     inputs_close(&tally->inputs);
     return outcome;
 }

@@ -280,7 +280,7 @@ int run_tree(struct call *call)
     if (tree) {
         term_page(&call->term, &call->set);
         outcome = show_tree(call, &inputs, tree);
-        report_warn(call, inputs.reader);
+        outcome = report_warn(call, inputs.reader, outcome);
     }
     if (error.status != TTR_OK && error.status != TTR_AGAIN)
         outcome = inputs_failed(call, inputs_name(call), &error);

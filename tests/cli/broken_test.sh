@@ -36,7 +36,7 @@ METADATA
 # costs NAME CODE: two events are read, and of the packet with the other what is behind it is told as damage.
 costs()
 {
-    says "${1}_costs_no_other_event" 'x = 8' "$tracetta" cat "$1"
+    salvages "${1}_costs_no_other_event" 'x = 8' "$tracetta" cat "$1"
     run "$tracetta" check "$1"
     [ $run_status = 1 ] && grep -Eq "damage $2 x1, first at byte 8: s: .* 12 bytes of the packet at byte 0 are skipped" "$work/.out"
     verdict "${1}_is_told" $? "exit status $run_status"

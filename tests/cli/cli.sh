@@ -52,6 +52,16 @@ says()
     verdict "$name" $? "exit status $run_status, wanted /$pattern/ from: $*"
 }
 
+# salvages NAME PATTERN COMMAND...: the same of a damaged trace: its stdout is good, it warns in one line and exits with 1.
+salvages()
+{
+    local name=$1 pattern=$2
+    shift 2
+    run "$@"
+    [ $run_status = 1 ] && grep -Eq -e "$pattern" "$work/.out" && [ "$(grep -c 'warning: .*damaged place' "$work/.err")" = 1 ]
+    verdict "$name" $? "exit status $run_status, wanted 1 and /$pattern/ from: $*"
+}
+
 # refuses NAME STATUS PATTERN COMMAND...: it exits with STATUS, says PATTERN on stderr, and nothing on stdout.
 refuses()
 {

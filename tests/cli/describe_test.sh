@@ -204,7 +204,7 @@ verdict "of_ctf_2_by_the_uid_of_its_trace" $? "exit status $run_status"
 # A trace among others that cannot be read.
 make session/bad && sed -i 's/major = 1/major = 2/' session/bad/metadata
 run "$tracetta" cat session
-[ $run_status = 0 ] && [ "$(grep -c instant "$work/.out")" = 10 ] && grep -q 'warning: this trace cannot be read: session/bad/metadata:4:.*says major = 2' "$work/.err"
+[ $run_status = 1 ] && [ "$(grep -c instant "$work/.out")" = 10 ] && grep -q 'warning: this trace cannot be read: session/bad/metadata:4:.*says major = 2' "$work/.err"
 verdict "a_trace_that_cannot_be_read_does_not_keep_others_from_being" $? "exit status $run_status"
 run "$tracetta" check session
 [ $run_status = 1 ] && grep -q '^  session/bad$' "$work/.out" && grep -q '^  damage trace.unreadable x1, first at byte ' "$work/.out"

@@ -41,7 +41,7 @@ for format in heph fxt; do
     run "$tracetta" check "$work/cut.$format.gz"
     [ $run_status = 1 ] && grep -q "damage input.compression x1" "$work/.out"
     verdict "a_${format}_trace_in_a_broken_stream_is_damaged" $? "exit status $run_status"
-    says "the_events_before_the_break_of_a_${format}_stream_count" "span|begin|instant" "$tracetta" cat "$work/cut.$format.gz"
+    salvages "the_events_before_the_break_of_a_${format}_stream_count" "span|begin|instant" "$tracetta" cat "$work/cut.$format.gz"
     refuses "strict_refuses_a_broken_stream_of_$format" 1 "gzip data ends too early" "$tracetta" cat --strict "$work/cut.$format.gz"
 done
 refuses "standard_input_cannot_be_two_inputs" 2 "one input only" "$tracetta" cat - -
@@ -107,7 +107,7 @@ run env CLICOLOR_FORCE=1 NO_COLOR=1 "$tracetta" info "$small"
 verdict "no_color_wins_over_forced_colours" $? "colours seen"
 
 run "$tracetta" info "$broken"
-[ $run_status = 0 ] && grep -q '^events  *3$' "$work/.out" && [ "$(wc -l <"$work/.err")" = 1 ] && grep -q 'warning: 1 damaged place' "$work/.err"
+[ $run_status = 1 ] && grep -q '^events  *3$' "$work/.out" && [ "$(wc -l <"$work/.err")" = 1 ] && grep -q 'warning: 1 damaged place' "$work/.err"
 verdict "damage_is_read_around_and_told_in_one_line" $? "exit status $run_status"
 refuses "quiet_says_nothing_of_damage_but_strict_fails" 1 "heph\.|damage|malformed" "$tracetta" convert --strict --quiet --to=jsonl -o "$work/strict.jsonl" "$broken"
 [ ! -e "$work/strict.jsonl" ]

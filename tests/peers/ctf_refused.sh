@@ -31,11 +31,12 @@ lay()
 # reads VECTOR EVENTS CODE: CODE is that of the finding, "-" where nothing is wrong.
 reads()
 {
-    local trace="$work/$1" told
+    local trace="$work/$1" told status
     lay "$1"
-    timeout 10 "$tracetta" cat --style=babeltrace2 "$trace" >"$work/lines" 2>"$work/said" || echo failed >>"$work/lines"
+    timeout 10 "$tracetta" cat --style=babeltrace2 "$trace" >"$work/lines" 2>"$work/said"
+    status=$?
     timeout 10 "$tracetta" check "$trace" >"$work/report" 2>&1
-    [ "$(wc -l <"$work/lines")" = "$2" ]
+    [ "$(wc -l <"$work/lines")" = "$2" ] && [ $status = "$(grep -Ec -m 1 '^ *damage [a-z]+\.' "$work/report")" ]
     tell $? "$1 is read to its end, $2 events"
     if [ "$3" != - ]; then
         told=$(grep -E -- "(damage|odd) $3 x1, first at byte [0-9]+: .*\bs\b" "$work/report")
