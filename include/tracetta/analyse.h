@@ -18,7 +18,8 @@ extern "C" {
 typedef struct ttr_summary {
     uint64_t events;                    /* without definitions and gaps */
     uint64_t kinds[TTR_KIND_COUNT];
-    int64_t begin_ns, end_ns;           /* first begin and last end; 0 when there are no events */
+    bool has_times;                     /* some event says when it was: */
+    int64_t begin_ns, end_ns;           /* first begin and last end; 0 when there are none */
     uint64_t backward;                  /* events earlier than the one before them */
     uint32_t threads, processes;        /* that have events */
     uint32_t names, providers;

@@ -18,7 +18,7 @@ struct summing {
     ttr_summary *summary;
     struct seen threads, processes, names, providers;
     int64_t last_time;
-    bool has_time, is_out_of_memory;
+    bool is_out_of_memory;
 };
 
 static void see(struct summing *summing, struct seen *seen, size_t id)
@@ -47,11 +47,11 @@ static void sum_time(struct summing *summing, const ttr_event *event)
 {
     ttr_summary *summary = summing->summary;
     int64_t end = end_of(event);
-    summary->begin_ns = !summing->has_time || event->time < summary->begin_ns ? event->time : summary->begin_ns;
-    summary->end_ns = !summing->has_time || end > summary->end_ns ? end : summary->end_ns;
-    summary->backward += summing->has_time && event->time < summing->last_time;
+    summary->begin_ns = !summary->has_times || event->time < summary->begin_ns ? event->time : summary->begin_ns;
+    summary->end_ns = !summary->has_times || end > summary->end_ns ? end : summary->end_ns;
+    summary->backward += summary->has_times && event->time < summing->last_time;
     summing->last_time = event->time;
-    summing->has_time = true;
+    summary->has_times = true;
 }
 
 static void sum_event(struct summing *summing, const ttr_event *event)

@@ -25,6 +25,8 @@ sys.exit(not eval(sys.argv[2]))' "$work/.out" "$expression" 2>>"$work/.err"
 
 says "a_file_alone_means_info" "^format +heph" "$tracetta" "$small"
 says "info_counts_events_by_kind" "^  span +3$" "$tracetta" info "$small"
+says "info_tells_the_times_of_traces_in_any_order" "^begin  *2023-11-14T22:13:20.000001" "$tracetta" info "$work/small.heph"
+says "and_of_ticks" "^duration  *" "$tracetta" info "$work/small.fxt"
 json "info_json_has_what_it_promises" "it['schema'] == 'tracetta.info/1' and it['format'] == 'heph' and it['events'] == 3 and it['lost'] == 0 \
 and it['damage'] == {'regions': 0, 'bytes': 0} and it['kinds'] == {'span': 3} and it['begin_ns'] == 1700000000000001000 \
 and it['end_ns'] == 1700000000000009000 and it['duration_ns'] == 8000 and len(it['clocks']) == 1 and it['notes'] == []" \
