@@ -78,7 +78,7 @@ static void set_dummy(struct opening *opening, struct opened_event *event)
     event->system = "";
     event->name = "dummy";
     event->attr.sample_period = 1;
-    event->attr.mmap = event->attr.mmap2 = event->attr.comm = event->attr.comm_exec = event->attr.task = 1;
+    event->attr.mmap = event->attr.mmap2 = event->attr.build_id = event->attr.comm = event->attr.comm_exec = event->attr.task = 1;
 }
 
 /* --- Failures --- */
@@ -152,6 +152,10 @@ static int open_as_possible(struct opened *opened, struct opened_event *event, u
     if (fd < 0 && errno == EINVAL && attr->read_format & PERF_READ_LOST) {
         attr->read_format &= ~(uint64_t)PERF_READ_LOST; /* kernels before 6.0 */
         opened->counts_lost = false;
+        fd = open_one(attr, thread, cpu);
+    }
+    if (fd < 0 && errno == EINVAL && attr->build_id) {
+        attr->build_id = 0; /* kernels before 5.12 */
         fd = open_one(attr, thread, cpu);
     }
     if (fd < 0 && (errno == EACCES || errno == EPERM) && attr->type != PERF_TYPE_TRACEPOINT && !attr->exclude_kernel) {

@@ -64,6 +64,17 @@ static uint64_t record_at(const struct ring *ring, uint64_t at, uint64_t left, u
     return n >= PERF_RECORD_HEADER && n <= left ? n : 0;
 }
 
+#define MAPPING_MAX 8192u /* bytes of an MMAP2 record: a path and some numbers */
+
+static void show_mapping(const struct ring *ring, uint64_t at, uint64_t n, const struct ring_sums *sums)
+{
+    uint8_t bytes[MAPPING_MAX];
+    if (!sums->mapped || n > sizeof bytes)
+        return;
+    copy_out(ring, at, bytes, (size_t)n);
+    sums->mapped(sums->own, bytes, (size_t)n);
+}
+
 static void count_record(const struct ring *ring, uint64_t at, const uint8_t *header, uint64_t n, struct ring_sums *sums)
 {
     uint8_t bytes[24];
@@ -76,6 +87,8 @@ static void count_record(const struct ring *ring, uint64_t at, const uint8_t *he
     } else if (type == PERF_LOST_SAMPLES && n >= 16) {
         copy_out(ring, at, bytes, 16);
         sums->lost += load_u64(bytes + 8);
+    } else if (type == PERF_MMAP2) {
+        show_mapping(ring, at, n, sums);
     }
 }
 

@@ -24,14 +24,16 @@ struct ring {
     bool is_backward;
 };
 
+/* Takes bytes of whole records, or of parts of one that follow each other. */
+typedef void (*ring_give)(void *own, const void *bytes, size_t n);
+
 /* What was seen of records that passed. */
 struct ring_sums {
     uint64_t records, samples, lost; /* lost: as LOST records tell */
     uint64_t broken;                 /* records whose size cannot be; what was behind them is skipped */
+    ring_give mapped;                /* takes each whole MMAP2 record; NULL = nobody */
+    void *own;
 };
-
-/* Takes bytes of whole records, or of parts of one that follow each other. */
-typedef void (*ring_give)(void *own, const void *bytes, size_t n);
 
 /* Maps the ring of an event; false with errno. */
 bool ring_open(struct ring *ring, int fd, size_t bytes, bool is_backward);

@@ -10,8 +10,8 @@ struct scripted {
     uint8_t data[SIZE];
     struct ring ring;
     struct ring_sums sums;
-    uint8_t got[256];
-    size_t got_n;
+    uint8_t got[256], mapped[SIZE];
+    size_t got_n, mapped_n;
 };
 
 static void open_scripted(struct scripted *s, bool is_backward)
@@ -219,9 +219,34 @@ static void without_memory_an_overwriting_ring_waits(void **state)
     support_fail_each(take_with);
 }
 
+static void keep_mapping(void *own, const void *bytes, size_t n)
+{
+    struct scripted *s = own;
+    memcpy(s->mapped, bytes, n);
+    s->mapped_n = n;
+}
+
+static void mappings_are_shown_whole_also_where_they_wrap(void **state)
+{
+    struct scripted s;
+    (void)state;
+    open_scripted(&s, false);
+    s.sums.mapped = keep_mapping;
+    s.sums.own = &s;
+    write_forward(&s, PERF_RECORD_SAMPLE, 40, 1);
+    (void)take(&s);
+    assert_int_equal(s.mapped_n, 0);
+    write_forward(&s, PERF_RECORD_MMAP2, 40, 7);
+    assert_int_equal(take(&s), 40);
+    assert_int_equal(s.mapped_n, 40);
+    assert_int_equal(s.mapped[8], 7);
+    assert_int_equal(s.mapped[39], 38);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mappings_are_shown_whole_also_where_they_wrap),
         cmocka_unit_test(records_are_given_once_and_the_tail_follows),
         cmocka_unit_test(a_record_across_the_end_is_put_together),
         cmocka_unit_test(a_header_across_the_end_is_read),

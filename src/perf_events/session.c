@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/status.h"
+#include "perf_events/build_id.h"
 #include "perf_events/machine.h"
 #include "perf_events/opened.h"
 #include "perf_events/tasks.h"
@@ -22,6 +23,7 @@ struct ttr_perf {
     struct perf_put put;
     struct buffer out;
     struct ring_sums sums;
+    struct build_ids build_ids;
     struct pollfd *polls;      /* one a ring, one to be woken */
     uint64_t late_lost;        /* that no record told of, known in the end */
     uint64_t marked_ms, marked_bytes; /* when and where the last mark was */
@@ -29,6 +31,18 @@ struct ttr_perf {
     bool is_given;             /* what is in `out` */
     bool is_dump_due, is_stopping, has_ended;
 };
+
+/* --- Build ids --- */
+
+/* A ring_give: what the kernel mapped without telling a build id has it in a section at the end. */
+static void identify_mapping(void *own, const void *bytes, size_t n)
+{
+    struct ttr_perf *perf = own;
+    ttr_text path;
+    const struct build_id id = build_ids_of_record(&perf->build_ids, bytes, n, &path);
+    if (id.n)
+        perf_put_build_id(&perf->put, UINT32_MAX, PERF_MISC_USER, id.bytes, id.n, path);
+}
 
 /* --- Opening --- */
 
@@ -66,7 +80,7 @@ static ttr_status declare_events(struct ttr_perf *perf, ttr_error *error)
 static void tell_tasks(struct ttr_perf *perf, const ttr_perf_wish *wish)
 {
     const struct opened_event *dummy = &perf->opened.events[0];
-    struct tasks tasks = {.put = &perf->put, .sample_type = dummy->attr.sample_type, .id = dummy->list[0].id};
+    struct tasks tasks = {.put = &perf->put, .sample_type = dummy->attr.sample_type, .id = dummy->list[0].id, .build_ids = &perf->build_ids};
     buffer_init(&tasks.text, perf->alloc);
     tasks_tell_kernel(&tasks);
     tasks_tell(&tasks, wish->pid);
@@ -121,6 +135,9 @@ ttr_perf *ttr_perf_open(const ttr_perf_wish *wish, ttr_error *error)
     perf->is_snapshot = wish->flags & TTR_PERF_SNAPSHOT;
     perf->was_user_only = wish->flags & TTR_PERF_USER_ONLY;
     buffer_init(&perf->out, perf->alloc);
+    build_ids_init(&perf->build_ids);
+    perf->sums.mapped = identify_mapping;
+    perf->sums.own = perf;
     if (open_recording(perf, wish, error) == TTR_OK)
         return perf;
     ttr_perf_close(perf);
@@ -134,6 +151,7 @@ void ttr_perf_close(ttr_perf *perf)
     alloc_free(perf->alloc, perf->polls, perf->opened.rings_n + 1, sizeof *perf->polls);
     opened_free(&perf->opened);
     perf_put_free(&perf->put);
+    build_ids_free(&perf->build_ids);
     buffer_free(&perf->out);
     alloc_free(perf->alloc, perf, 1, sizeof *perf);
 }

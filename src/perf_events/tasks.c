@@ -9,6 +9,8 @@
 #include "base/number.h"
 #include "perf_events/tracing_files.h"
 
+#define PATH_ROOM 4097u
+
 enum { EXECUTABLE = 5, PRIVATE = 2 }; /* PROT_READ | PROT_EXEC, MAP_PRIVATE */
 
 static bool read_of(struct tasks *tasks, const char *format, uint64_t pid, uint64_t tid)
@@ -42,6 +44,24 @@ static void tell_thread(struct tasks *tasks, uint64_t pid, uint64_t tid, uint32_
     tasks->told++;
 }
 
+/* Puts a mapping with the build id of its file, where that has one. */
+static void put_mapping(struct tasks *tasks, const struct perf_sample *about, struct perf_mapping *mapping, const struct build_id *id)
+{
+    mapping->build_id = id->n ? id->bytes : NULL;
+    mapping->build_id_n = id->n;
+    perf_put_mapping(tasks->put, tasks->sample_type, about, mapping);
+}
+
+static struct build_id id_of(struct tasks *tasks, const struct perf_mapping *mapping)
+{
+    char path[PATH_ROOM];
+    if (mapping->path.n >= sizeof path || !mapping->inode)
+        return (struct build_id){.n = 0};
+    memcpy(path, mapping->path.p, mapping->path.n);
+    path[mapping->path.n] = '\0';
+    return build_ids_find(tasks->build_ids, mapping->pid, path, mapping->inode);
+}
+
 /* "START-END rwxp OFFSET MAJOR:MINOR INODE   PATH"; gives where the line ends. */
 static const char *tell_mapping(struct tasks *tasks, const char *line, uint64_t pid)
 {
@@ -61,7 +81,8 @@ static const char *tell_mapping(struct tasks *tasks, const char *line, uint64_t 
     path += strspn(path, " ");
     mapping.size = last - mapping.start;
     mapping.path = path < end ? (ttr_text){path, (size_t)(end - path)} : (ttr_text){"//anon", 6};
-    perf_put_mapping(tasks->put, tasks->sample_type, &about, &mapping);
+    const struct build_id id = id_of(tasks, &mapping);
+    put_mapping(tasks, &about, &mapping, &id);
     return end + 1;
 }
 
@@ -100,12 +121,12 @@ void tasks_tell(struct tasks *tasks, uint64_t pid)
 
 /* --- The kernel --- */
 
-static void tell_code(struct tasks *tasks, uint64_t start, uint64_t size, const char *path)
+static void tell_code(struct tasks *tasks, uint64_t start, uint64_t size, const char *path, const struct build_id *id)
 {
     const struct perf_sample about = {.pid = UINT32_MAX, .id = tasks->id};
-    const struct perf_mapping mapping = {.pid = UINT32_MAX, .prot = EXECUTABLE, .start = start, .size = size, .offset = start,
-                                         .path = {path, strlen(path)}, .is_kernel = true};
-    perf_put_mapping(tasks->put, tasks->sample_type, &about, &mapping);
+    struct perf_mapping mapping = {.pid = UINT32_MAX, .prot = EXECUTABLE, .start = start, .size = size, .offset = start,
+                                   .path = {path, strlen(path)}, .is_kernel = true};
+    put_mapping(tasks, &about, &mapping, id);
 }
 
 /* "NAME SIZE USERS DEPENDENCIES STATE ADDRESS" */
@@ -119,7 +140,8 @@ static void tell_modules(struct tasks *tasks)
         if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &size, &start) != 3 || !start)
             continue;
         (void)snprintf(path, sizeof path, "[%s]", name);
-        tell_code(tasks, start, size, path);
+        const struct build_id id = build_ids_kernel(tasks->build_ids, name);
+        tell_code(tasks, start, size, path, &id);
     }
 }
 
@@ -146,6 +168,7 @@ void tasks_tell_kernel(struct tasks *tasks)
     uint64_t start, end;
     if (!find_text(&start, &end))
         return;
-    tell_code(tasks, start, end - start, "[kernel.kallsyms]_text");
+    const struct build_id id = build_ids_kernel(tasks->build_ids, NULL);
+    tell_code(tasks, start, end - start, "[kernel.kallsyms]_text", &id);
     tell_modules(tasks);
 }

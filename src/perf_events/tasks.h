@@ -3,6 +3,7 @@
 #define TRACETTA_PERF_EVENTS_TASKS_H
 
 #include "encodings/perf_put.h"
+#include "perf_events/build_id.h"
 
 /* How the records are to be. */
 struct tasks {
@@ -10,6 +11,7 @@ struct tasks {
     uint64_t sample_type;
     uint64_t id;           /* of the event that such records are of */
     struct buffer text;    /* for files of /proc */
+    struct build_ids *build_ids;
     uint64_t told;         /* threads */
 };
 

@@ -67,6 +67,12 @@ samples=$("$tracetta" cat --kind=sample "$work/samples.data" | grep -c 'frames =
 [ $run_status = 0 ] && ((samples >= 40 && samples <= 500))
 verdict "a_program_is_sampled_with_stacks" $? "$samples samples of 400 ms of work on a busy machine"
 says "what_was_mapped_is_told" "perf_workload object .*object=mapping.*path = \".*/perf_workload\"" "$tracetta" cat "$work/samples.data"
+id=$(readelf -n "$workload" 2>/dev/null | sed -n 's/.*Build ID: //p')
+if [ "$id" ]; then
+    says "mapped_files_are_told_with_their_build_ids" "perf_workload object .*build_id = .*$id" "$tracetta" cat "$work/samples.data"
+else
+    skip "mapped_files_are_told_with_their_build_ids" "there is no readelf, or no build id in the program"
+fi
 says "who_recorded_what_is_told" "command = \"tracetta record .*perf_workload 0 400\"" "$tracetta" info "$work/samples.data"
 says "the_file_is_whole" "whole \(perf," "$tracetta" check "$work/samples.data"
 refuses "a_file_is_not_replaced_unasked" 4 "the file exists; --overwrite" "$tracetta" record --perf -o "$work/samples.data" -- true

@@ -35,6 +35,17 @@ for how in "" --zstd; do
     verdict "perf_has_nothing_to_complain_of_a_file$how" $? "it does"
 done
 
+# Files that were mapped, before and after the recording began, are known by their build ids, also where others lie in their places later.
+cp "$workload" "$work/moved"
+"$tracetta" record --perf -g -o "$work/ids.data" -- "$work/moved" 10 200
+wanted=$(readelf -n "$work/moved" | sed -n 's/.*Build ID: //p')
+says "perf_lists_build_ids" "^$wanted $work/moved" perf buildid-list -i "$work/ids.data"
+says "perf_report_names_functions_of_the_file_with_that_id" "^ .*% .*moved .*main" perf report --stdio --no-children -g none -i "$work/ids.data"
+cp /bin/true "$work/other" && mv "$work/other" "$work/moved"
+run perf report --stdio --no-children -g none -i "$work/ids.data"
+! grep -q "main" "$work/.out"
+verdict "perf_report_does_not_take_another_file_for_it" $? "it does"
+
 # A recorder that is killed, with and without what recover makes of its file.
 for how in "" --zstd; do
     "$tracetta" record --perf -o "$work/killed$how.data" $how -e $events -a --duration=60s &
