@@ -41,6 +41,33 @@ size_t json_plain_run(const uint8_t *p, size_t n)
     return at;
 }
 
+/* Bytes in a word, where they are fewer than eight: blanks around them. */
+static uint64_t load_few(const uint8_t *p, size_t n)
+{
+    if (n >= 4)
+        return load_u32le(p) | (uint64_t)load_u32le(p + n - 4) << 32;
+    uint64_t few = EACH_BYTE(' ') << 24;
+    return n ? few | p[0] | (uint64_t)p[n >> 1] << 8 | (uint64_t)p[n - 1] << 16 : EACH_BYTE(' ');
+}
+
+bool json_copy_plain(void *to, const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    uint8_t *at = to;
+    if (n < 8) {
+        for (size_t i = 0; i < n; i++)
+            at[i] = p[i];
+        return !special_bytes(load_few(p, n));
+    }
+    uint64_t special = 0;
+    for (size_t i = 0; i + 8 < n; i += 8) {
+        memcpy(at + i, p + i, 8);
+        special |= special_bytes(load_u64le(p + i));
+    }
+    memcpy(at + n - 8, p + n - 8, 8);
+    return !(special | special_bytes(load_u64le(p + n - 8)));
+}
+
 static void escape_byte(struct buffer *to, uint8_t byte)
 {
     static const char hex[] = "0123456789abcdef";

@@ -39,6 +39,9 @@ void json_raw(struct json *json, const char *p, size_t n);
 /* Length of the run at p that stands for itself in a JSON string: printable ASCII but quotes and backslashes, and well-formed UTF-8. */
 size_t json_plain_run(const uint8_t *p, size_t n);
 
+/* Copies n bytes; true where all are printable ASCII but quotes and backslashes: then the copy is what stands in a JSON string. */
+bool json_copy_plain(void *to, const void *p, size_t n);
+
 /* Appends only the escaped characters of a string, without quotes: for writers that keep their own commas.  Gives how many bytes
  * were no UTF-8 and became U+FFFD. */
 size_t json_escape(struct buffer *to, const void *p, size_t n);

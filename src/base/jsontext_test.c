@@ -144,7 +144,7 @@ static void random_bytes_are_escaped_like_one_by_one(void **state)
     buffer_init(&fast, alloc_default());
     buffer_init(&slow, alloc_default());
     for (int round = 0; round < 100000; round++) {
-        uint8_t bytes[40];
+        uint8_t bytes[40], copy[40];
         size_t n = support_random(&seed) % sizeof bytes;
         uint64_t rarity = 1 + support_random(&seed) % 16;
         for (size_t i = 0; i < n; i++) {
@@ -155,6 +155,11 @@ static void random_bytes_are_escaped_like_one_by_one(void **state)
         buffer_clear(&slow);
         json_escape(&fast, bytes, n);
         escape_slowly(&slow, bytes, n);
+        bool is_ascii = true;
+        for (size_t i = 0; i < n; i++)
+            is_ascii &= bytes[i] < 0x80;
+        assert_int_equal(json_copy_plain(copy, bytes, n), is_ascii && slow.n == n && memcmp(slow.bytes, bytes, n) == 0);
+        assert_memory_equal(copy, bytes, n);
         assert_int_equal(fast.n, slow.n);
         assert_true(fast.n == 0 || memcmp(fast.bytes, slow.bytes, fast.n) == 0);
     }

@@ -194,7 +194,9 @@ size_t number_put_u64(char *to, uint64_t x)
         return n + 8;
     }
     size_t n = put_up_to_eight(to, (uint32_t)(x / (eight * eight)));
-    number_put_digits(to + n, x % (eight * eight), 16);
+    x %= eight * eight;
+    put_eight(to + n, (uint32_t)(x / eight));
+    put_eight(to + n + 8, (uint32_t)(x % eight));
     return n + 16;
 }
 

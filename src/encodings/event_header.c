@@ -226,7 +226,8 @@ static bool find_plan(struct event_header_kind *kind, const struct event_header_
 static const char *measure(const struct event_header_plan *plan, const struct event_header_parts *parts)
 {
     struct event_header_walk walk;
-    if (plan && plan->size <= cursor_left(&parts->payload) && !plan->why)
+    bool is_fixed = plan && plan->size != EVENT_HEADER_VARIES && !plan->why;
+    if (is_fixed ? plan->size <= cursor_left(&parts->payload) : plan && event_header_fits(plan, parts->payload))
         return NULL;
     event_header_walk_begin(&walk, plan, parts);
     while (event_header_walk_next(&walk) != PLACE_END)

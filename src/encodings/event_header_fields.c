@@ -321,10 +321,15 @@ static bool next(ttr_fields *fields, ttr_field *field)
 
 static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
+    struct walk *walk = (struct walk *)fields->state;
     uint32_t n = 0;
-    while (n < room && next(fields, &field[n]))
+    for (;;) {
+        if (walk->stage == STAGE_PAYLOAD)
+            n += event_header_take_values(&walk->payload, &walk->own->kind->all->scratch, field + n, room - n);
+        if (n == room || !next(fields, &field[n]))
+            return n;
         n++;
-    return n;
+    }
 }
 
 static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)

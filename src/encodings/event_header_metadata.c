@@ -43,7 +43,9 @@ static const char *understand(struct event_header_step *step)
     step->members = step->encoding == EVENT_HEADER_STRUCT ? step->format : 0;
     step->bytes = bytes[step->encoding];
     step->unit = units[step->encoding];
-    step->meaning = step->bytes ? (uint8_t)event_header_meaning(step->encoding, step->format, step->bytes) : 0;
+    bool is_of_any_size = step->encoding == EVENT_HEADER_STRING8 || step->encoding == EVENT_HEADER_BINARY;
+    if (!step->members && !is_of_any_size)
+        step->meaning = (uint8_t)event_header_meaning(step->encoding, step->format, step->bytes);
     return NULL;
 }
 
@@ -189,5 +191,7 @@ bool event_header_compile(struct event_headers *all, struct event_header_plan *p
     plan->why = compiling.why;
     plan->has_attributes = plan->bytes_n && memchr(plan->bytes, ';', plan->bytes_n);
     plan->size = fixed_size(&compiling);
+    for (uint32_t i = 0; i < plan->steps; i++)
+        plan->has_struct_arrays |= plan->step[i].members && plan->step[i].array;
     return name_steps(&compiling);
 }

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/cursor.h"
+#include "base/find_zero.h"
 #include "base/pairmap.h"
 #include "encodings/event_header.h"
 
@@ -36,7 +37,7 @@ struct event_header_step {
     uint8_t unit;      /* bytes of a character */
     uint8_t members;   /* of a struct: so many are announced, ... */
     uint8_t direct;    /* ... and so many there are before the metadata end */
-    uint8_t meaning;   /* enum event_header_format of a value of fixed size */
+    uint8_t meaning;   /* enum event_header_format of its values; 0: depends on their sizes */
 };
 
 /* Metadata of events of one tracepoint and one byte order. */
@@ -49,6 +50,7 @@ struct event_header_plan {
     ttr_id schema, name;
     const char *why;          /* what is wrong with the metadata behind the last step, NULL = nothing */
     bool is_big_endian, has_attributes; /* has_attributes: somewhere in the names */
+    bool has_struct_arrays;
 };
 
 /* A schema's own: what all events of it have in common.  With a plan, or without (metadata that did not find room, or none at all). */
@@ -169,10 +171,42 @@ void event_header_walk_begin(struct event_header_walk *walk, const struct event_
 /* Goes to the next place. */
 enum event_header_place event_header_walk_next(struct event_header_walk *walk);
 
+/* The bytes of a value of a step at the cursor, which moves behind it; false where it is not whole, or of wide characters. */
+static inline bool event_header_next_value(const struct event_header_step *step, bool is_big_endian, struct cursor *c, const uint8_t **p,
+                                           uint32_t *n)
+{
+    struct cursor at = *c;
+    *n = step->bytes;
+    if (!step->bytes && step->unit != 1)
+        return false;
+    if (!step->bytes && step->encoding < EVENT_HEADER_STRING8) {
+        const uint8_t *zero = cursor_left(&at) ? find_zero(at.p, at.p, at.end) : NULL;
+        if (!zero)
+            return false;
+        *n = (uint32_t)(zero - at.p);
+        *p = cursor_take(c, *n + (uint64_t)1);
+        return true;
+    }
+    if (!step->bytes)
+        *n = is_big_endian ? cursor_u16be(&at) : cursor_u16le(&at);
+    *p = at.failed ? NULL : cursor_take(&at, *n);
+    if (!*p)
+        return false;
+    *c = at;
+    return true;
+}
+
+/* Whether a payload has room for all its fields, seen without walking over them; false also where that cannot be seen. */
+bool event_header_fits(const struct event_header_plan *plan, struct cursor payload);
+
 /* --- event_header_value.c --- */
 
-/* Makes a value of bytes; without memory of the scratch a text is given as bytes. */
+/* Makes a value of the bytes at hand; without memory of the scratch a text is given as bytes. */
 void event_header_value(const struct event_header_walk *walk, struct arena *scratch, ttr_value *value);
+
+/* Takes the next fields as long as they are whole values that stand beside each other, at most `room`, and tells how many; the walk is behind them.
+ * 0: event_header_walk_next knows more. */
+uint32_t event_header_take_values(struct event_header_walk *walk, struct arena *scratch, ttr_field *field, uint32_t room);
 
 /* --- event_header_fields.c --- */
 

@@ -131,6 +131,58 @@ static void metadata_beyond_the_limit_give_the_same_fields_in_bounded_memory(voi
     end(&scene);
 }
 
+static bool is_same_field(const ttr_field *a, const ttr_field *b)
+{
+    return a->name_id == b->name_id && a->depth == b->depth && a->value.type == b->value.type && a->value.v.u == b->value.v.u &&
+           a->value.count == b->value.count && a->value.text.n == b->value.text.n && a->value.hint == b->value.hint &&
+           (a->value.text.n == 0 || memcmp(a->value.text.p, b->value.text.p, a->value.text.n) == 0);
+}
+
+static void expect_same_together(const struct scene *scene, uint32_t room)
+{
+    ttr_fields one, many;
+    ttr_field field, together[16];
+    ttr_fields_begin(scene->t, &scene->event, &one);
+    ttr_fields_begin(scene->t, &scene->event, &many);
+    for (uint32_t n; (n = ttr_fields_take(&many, together, room)) > 0;) {
+        assert_true(n <= room);
+        for (uint32_t i = 0; i < n; i++) {
+            assert_true(ttr_fields_next(&one, &field));
+            assert_true(is_same_field(&field, &together[i]));
+        }
+    }
+    assert_false(ttr_fields_next(&one, &field));
+}
+
+/* With plans, without, one by one and together: whatever stands in the payload. */
+static void random_payloads_give_the_same_fields_in_each_way(void **state)
+{
+    struct scene planned, loose;
+    uint8_t bytes[1024];
+    uint64_t random = 1;
+    (void)state;
+    begin(&planned, "P_L5K1");
+    begin(&loose, "P_L5K1");
+    for (unsigned number = 1000; number < 1000 + EVENT_HEADER_PLANS; number++)
+        take(&loose, bytes, make(bytes, number, "6100 02", "05"));
+    for (unsigned i = 0; i < 5500; i++) {
+        unsigned number = i % (unsigned)(sizeof shapes / sizeof *shapes);
+        size_t n = make(bytes, number, shapes[number].metadata, ""), payload_n = support_random(&random) % 24;
+        for (size_t k = 0; k < payload_n; k++)
+            bytes[n + k] = (uint8_t)(support_random(&random) % 5 ? support_random(&random) % 3 : support_random(&random));
+        take(&planned, bytes, n + payload_n);
+        take(&loose, bytes, n + payload_n);
+        assert_string_equal(show(&planned), show(&loose));
+        assert_true((planned.why == NULL) == (loose.why == NULL));
+        for (uint32_t room = 1; room <= 16; room++)
+            expect_same_together(&planned, room);
+        event_headers_batch(planned.all);
+        event_headers_batch(loose.all);
+    }
+    end(&planned);
+    end(&loose);
+}
+
 static void structs_without_bytes_are_given_up(void **state)
 {
     struct scene scene;
@@ -284,6 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metadata_beyond_the_limit_give_the_same_fields_in_bounded_memory),
+        cmocka_unit_test(random_payloads_give_the_same_fields_in_each_way),
         cmocka_unit_test(structs_without_bytes_are_given_up),
         cmocka_unit_test(the_header_says_all_of_it_with_tags_and_attributes_of_fields),
         cmocka_unit_test(an_activity_that_starts_and_stops_is_a_span),

@@ -179,9 +179,17 @@ static void text_value(struct characters from, struct arena *scratch, ttr_value 
         value->text = (ttr_text){to, (from.is_big_endian ? utf8_from_utf16be : utf8_from_utf16le)(to, from.p, from.n / 2)};
 }
 
-static void give_text(const struct event_header_walk *walk, enum event_header_format meaning, struct arena *scratch, ttr_value *value)
+/* Where a value is, and what it is of. */
+struct place {
+    const struct event_header_step *step;
+    const uint8_t *p;
+    uint32_t n;
+    bool is_big_endian;
+};
+
+static void give_text(const struct place *place, enum event_header_format meaning, struct arena *scratch, ttr_value *value)
 {
-    struct characters from = {walk->value, walk->value_n, walk->step->unit ? walk->step->unit : walk->step->bytes, walk->metadata.is_big_endian};
+    struct characters from = {place->p, place->n, place->step->unit ? place->step->unit : place->step->bytes, place->is_big_endian};
     if (meaning == EVENT_HEADER_LATIN1)
         from.unit = 0;
     bool is_big_endian = false;
@@ -235,67 +243,126 @@ static void give_errno(uint64_t x, ttr_value *value)
 }
 
 /* What is shown as text: times, addresses. */
-static void give_shown(const struct event_header_walk *walk, enum event_header_format meaning, struct arena *scratch, ttr_value *value)
+static void give_shown(const struct place *place, enum event_header_format meaning, struct arena *scratch, ttr_value *value)
 {
     char *to = arena_take(scratch, (size_t)2 * NUMBER_MAX);
     size_t n = 0;
-    *value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)walk->value, walk->value_n}};
+    *value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)place->p, place->n}};
     if (!to)
         return;
     if (meaning == EVENT_HEADER_UUID) {
-        n = (size_t)(event_header_put_uuid(to, walk->value) - to);
+        n = (size_t)(event_header_put_uuid(to, place->p) - to);
     } else if (meaning == EVENT_HEADER_TIME) {
-        n = number_put_date_time(to, bits_sign(load(walk->value, walk->value_n, walk->metadata.is_big_endian), 8 * walk->value_n));
+        n = number_put_date_time(to, bits_sign(load(place->p, place->n, place->is_big_endian), 8 * place->n));
         to[n++] = 'Z';
     } else {
-        n = event_header_put_ip(to, walk->value, walk->value_n);
+        n = event_header_put_ip(to, place->p, place->n);
     }
     value->type = TTR_TYPE_TEXT;
     value->text = (ttr_text){to, n};
 }
 
-static void give_number(const struct event_header_walk *walk, enum event_header_format meaning, ttr_value *value)
+static void give_number(const struct place *place, enum event_header_format meaning, ttr_value *value)
 {
-    unsigned bits = 8 * walk->value_n;
-    bool is_big_endian = walk->metadata.is_big_endian || meaning == EVENT_HEADER_PORT;
-    uint64_t x = load(walk->value, walk->value_n, is_big_endian);
+    unsigned bits = 8 * place->n;
+    bool is_big_endian = place->is_big_endian || meaning == EVENT_HEADER_PORT;
+    uint64_t x = load(place->p, place->n, is_big_endian);
     value->bits = (uint8_t)(bits & 63);
     value->type = TTR_TYPE_UINT;
     value->v.u = x;
-    if (meaning == EVENT_HEADER_SIGNED || meaning == EVENT_HEADER_PID) {
+    switch (meaning) {
+    case EVENT_HEADER_SIGNED:
+    case EVENT_HEADER_PID:
         value->type = TTR_TYPE_INT;
         value->v.s = bits_sign(x, bits);
-    } else if (meaning == EVENT_HEADER_HEX) {
-        value->base = 16;
-    } else if (meaning == EVENT_HEADER_FLOAT) {
+        return;
+    case EVENT_HEADER_HEX: value->base = 16; return;
+    case EVENT_HEADER_FLOAT:
         value->type = TTR_TYPE_FLOAT;
         value->v.f = float_of(x, bits);
-    } else if (meaning == EVENT_HEADER_BOOLEAN) {
-        give_boolean(x, bits, value);
-    } else if (meaning == EVENT_HEADER_ERRNO) {
-        give_errno(x, value);
+        return;
+    case EVENT_HEADER_BOOLEAN: give_boolean(x, bits, value); return;
+    case EVENT_HEADER_ERRNO: give_errno(x, value); return;
+    default: return;
+    }
+}
+
+static inline void give_value(const struct place *place, struct arena *scratch, ttr_value *value)
+{
+    const struct event_header_step *step = place->step;
+    enum event_header_format meaning = step->meaning ? (enum event_header_format)step->meaning
+                                                     : event_header_meaning(step->encoding, step->format, place->n);
+    if (meaning == EVENT_HEADER_UTF && step->unit == 1) {
+        value->type = TTR_TYPE_TEXT;
+        value->text = (ttr_text){(const char *)place->p, place->n};
+        return;
+    }
+    switch (meaning) {
+    case EVENT_HEADER_DEFAULT: return; /* null */
+    case EVENT_HEADER_HEX_BYTES:
+        value->type = TTR_TYPE_BYTES;
+        value->text = (ttr_text){(const char *)place->p, place->n};
+        return;
+    case EVENT_HEADER_TIME:
+    case EVENT_HEADER_UUID:
+    case EVENT_HEADER_IP_ADDRESS:
+    case EVENT_HEADER_IP_OBSOLETE: give_shown(place, meaning, scratch, value); return;
+    case EVENT_HEADER_LATIN1:
+    case EVENT_HEADER_UTF:
+    case EVENT_HEADER_UTF_BOM:
+    case EVENT_HEADER_XML:
+    case EVENT_HEADER_JSON: give_text(place, meaning, scratch, value); return;
+    default: give_number(place, meaning, value); return;
     }
 }
 
 void event_header_value(const struct event_header_walk *walk, struct arena *scratch, ttr_value *value)
 {
-    const struct event_header_step *step = walk->step;
-    enum event_header_format meaning = step->bytes ? (enum event_header_format)step->meaning
-                                                   : event_header_meaning(step->encoding, step->format, walk->value_n);
-    switch (meaning) {
-    case EVENT_HEADER_DEFAULT: return; /* null */
-    case EVENT_HEADER_HEX_BYTES:
-        value->type = TTR_TYPE_BYTES;
-        value->text = (ttr_text){(const char *)walk->value, walk->value_n};
-        return;
-    case EVENT_HEADER_TIME:
-    case EVENT_HEADER_UUID:
-    case EVENT_HEADER_IP_ADDRESS:
-    case EVENT_HEADER_IP_OBSOLETE: give_shown(walk, meaning, scratch, value); return;
-    default: break;
+    const struct place place = {walk->step, walk->value, walk->value_n, walk->metadata.is_big_endian};
+    give_value(&place, scratch, value);
+}
+
+/* --- Many --- */
+
+static uint32_t take_members(struct event_header_walk *walk, struct arena *scratch, ttr_field *field, uint32_t room)
+{
+    struct event_header_level *level = &walk->level[walk->levels];
+    struct place place = {.step = &walk->plan->step[walk->at], .is_big_endian = walk->metadata.is_big_endian};
+    struct cursor c = walk->data;
+    uint32_t n = 0, most = walk->end - walk->at;
+    most = most < level->members ? most : level->members;
+    most = most < room ? most : room;
+    for (; n < most && !place.step->array && !place.step->members; n++, place.step++) {
+        if (!event_header_next_value(place.step, place.is_big_endian, &c, &place.p, &place.n))
+            break;
+        field_clear(&field[n]);
+        field[n].name = place.step->name;
+        field[n].name_id = place.step->name_id;
+        field[n].depth = level->depth;
+        give_value(&place, scratch, &field[n].value);
     }
-    if (is_text_format(meaning))
-        give_text(walk, meaning, scratch, value);
-    else
-        give_number(walk, meaning, value);
+    walk->data = c;
+    walk->at += n;
+    level->members -= n;
+    return n;
+}
+
+static uint32_t take_elements(struct event_header_walk *walk, struct arena *scratch, ttr_field *field, uint32_t room)
+{
+    struct place place = {.step = walk->step, .is_big_endian = walk->metadata.is_big_endian};
+    uint32_t n = 0, most = walk->elements < room ? walk->elements : room;
+    for (; n < most && event_header_next_value(place.step, place.is_big_endian, &walk->data, &place.p, &place.n); n++) {
+        field_clear(&field[n]);
+        field[n].depth = (uint16_t)(walk->level[walk->levels].depth + 1);
+        give_value(&place, scratch, &field[n].value);
+    }
+    walk->elements -= n;
+    return n;
+}
+
+uint32_t event_header_take_values(struct event_header_walk *walk, struct arena *scratch, ttr_field *field, uint32_t room)
+{
+    if (!walk->plan)
+        return 0;
+    return walk->elements ? take_elements(walk, scratch, field, room) : take_members(walk, scratch, field, room);
 }

@@ -207,3 +207,22 @@ enum event_header_place event_header_walk_next(struct event_header_walk *walk)
         return next_field(walk);
     return stop(walk, !walk->why && is_broken_off(walk) ? walk->plan->why : walk->why);
 }
+
+bool event_header_fits(const struct event_header_plan *plan, struct cursor payload)
+{
+    const uint8_t *p;
+    uint32_t size;
+    if (plan->why || plan->has_struct_arrays)
+        return false;
+    for (const struct event_header_step *step = plan->step, *end = step + plan->steps; step < end; step++) {
+        uint32_t n = step->array == ARRAY_NONE ? 1 : step->count;
+        if (step->array == ARRAY_COUNTED)
+            n = plan->is_big_endian ? cursor_u16be(&payload) : cursor_u16le(&payload);
+        if (step->bytes)
+            (void)cursor_skip(&payload, (uint64_t)n * step->bytes);
+        for (; !step->bytes && !step->members && n > 0; n--)
+            if (!event_header_next_value(step, plan->is_big_endian, &payload, &p, &size))
+                return false;
+    }
+    return !payload.failed;
+}

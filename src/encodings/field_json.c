@@ -1,6 +1,7 @@
 /* Fields as JSON members.  A comma is due unless the last byte written opens the array or object, so no state is kept for it.
- * Names are made unique by a hash table over the escaped names where they stand in the output: also a crafted event with very
- * many fields costs linear time. */
+ * Names are made unique where they stand in the output.  Those of an event are listed, and a filter of some bits tells nearly always that
+ * a name is new; only else a hash table is made of the list: also a crafted event with very many fields costs linear time.
+ * Events of one schema mostly have the same names: their sequence is a shape, learned once, whose names need not even be listed. */
 #include "encodings/field_json.h"
 
 #include <math.h>
@@ -8,15 +9,42 @@
 #include "base/hash.h"
 #include "base/jsontext.h"
 #include "base/number.h"
+#include "encodings/put.h"
 
 #define AT_ONCE 16u /* fields taken in one call */
+#define SHAPES ((size_t)32)
+#define SHAPE_TEXT (3 * TEXT_CACHE_PADDING)
+#define SHAPE_MISSES 4u /* so many, and a schema has no shape */
 #define NAMES_FIRST ((size_t)64)
+#define HASH_OBJECT 0x9e3779b97f4a7c15u /* 2^64 / golden ratio: names of each object hash otherwise */
 
+/* A name of the event. */
 struct field_name {
-    uint64_t object; /* generation of its object; stale when older than the event */
+    uint64_t object; /* generation of its object */
     uint64_t hash;
     size_t at, n;    /* of the escaped name in the output */
     uint64_t again;  /* the number to try next */
+};
+
+/* A named field as the shape's events have it: with the same names before it, its own is new. */
+struct shape_item {
+    ttr_id name_id;
+    uint16_t depth;
+    uint8_t n;
+    char text[SHAPE_TEXT]; /* what is appended: comma, name, colon */
+};
+
+struct field_shape {
+    ttr_id schema;
+    uint8_t n;       /* items learned; more fields may follow */
+    uint8_t misses;  /* events that were otherwise */
+    bool is_learned;
+    struct shape_item item[FIELD_JSON_SHAPE];
+};
+
+struct field_name_slot {
+    uint64_t event;  /* generation of the event; free when it is another */
+    size_t index;    /* of the name */
 };
 
 void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
@@ -30,7 +58,9 @@ void field_json_free(struct field_json *json)
     if (!json->to)
         return;
     text_cache_free(&json->texts);
-    alloc_free(json->to->alloc, json->names, json->names_n, sizeof *json->names);
+    alloc_free(json->to->alloc, json->names, json->names_capacity, sizeof *json->names);
+    alloc_free(json->to->alloc, json->shapes, SHAPES, sizeof *json->shapes);
+    alloc_free(json->to->alloc, json->slots, json->slots_n, sizeof *json->slots);
 }
 
 static void lost(struct field_json *json, enum field_json_loss loss)
@@ -45,66 +75,96 @@ static void add_escaped(struct field_json *json, const void *p, size_t n)
         lost(json, FIELD_JSON_TEXT);
 }
 
-/* The slot of a name, or the free one where it belongs.  There always is a free one. */
-static struct field_name *find_name(struct field_json *json, const struct field_name *name)
+static bool is_same(const struct field_json *json, const struct field_name *a, const struct field_name *b)
 {
     const uint8_t *bytes = json->to->bytes;
+    return a->hash == b->hash && a->object == b->object && a->n == b->n && memcmp(bytes + a->at, bytes + b->at, a->n) == 0;
+}
+
+/* The slot of a name, or the free one where it belongs.  There always is a free one. */
+static struct field_name_slot *find_slot(struct field_json *json, const struct field_name *name)
+{
     for (size_t i = (size_t)name->hash;; i++) {
-        struct field_name *slot = &json->names[i & (json->names_n - 1)];
-        if (slot->object < json->oldest)
-            return slot;
-        if (slot->hash == name->hash && slot->object == name->object && slot->n == name->n &&
-            memcmp(bytes + slot->at, bytes + name->at, name->n) == 0)
+        struct field_name_slot *slot = &json->slots[i & (json->slots_n - 1)];
+        if (slot->event != json->oldest || is_same(json, &json->names[slot->index], name))
             return slot;
     }
 }
 
-static bool make_names(struct field_json *json)
+/* Puts all names into the table, a third of which stays free; false when memory is out. */
+static bool index_names(struct field_json *json)
 {
-    struct field_name *old = json->names;
-    size_t old_n = json->names_n, n = old_n ? old_n * 2 : NAMES_FIRST;
-    struct field_name *names = alloc_zero(json->to->alloc, n, sizeof *names);
-    if (!names) {
-        json->to->failed = true;
-        return false;
+    if (json->names_n * 3 >= json->slots_n * 2) {
+        size_t n = json->slots_n ? json->slots_n : NAMES_FIRST;
+        while (json->names_n * 3 >= n * 2)
+            n *= 2;
+        struct field_name_slot *slots = alloc_zero(json->to->alloc, n, sizeof *slots);
+        if (!slots) {
+            json->to->failed = true;
+            return false;
+        }
+        alloc_free(json->to->alloc, json->slots, json->slots_n, sizeof *json->slots);
+        json->slots = slots;
+        json->slots_n = n;
+        json->indexed = 0;
     }
-    json->names = names;
-    json->names_n = n;
-    for (size_t i = 0; i < old_n; i++)
-        if (old[i].object >= json->oldest)
-            *find_name(json, &old[i]) = old[i];
-    alloc_free(json->to->alloc, old, old_n, sizeof *old);
+    for (; json->indexed < json->names_n; json->indexed++)
+        *find_slot(json, &json->names[json->indexed]) = (struct field_name_slot){json->oldest, json->indexed};
     return true;
 }
 
-/* Keeps a third of the slots free. */
-static inline bool make_room(struct field_json *json)
+/* The name that is the same; NULL = none, or memory is out. */
+static struct field_name *find_name(struct field_json *json, const struct field_name *name)
 {
-    return json->used * 3 < json->names_n * 2 || make_names(json);
+    if (!index_names(json))
+        return NULL;
+    const struct field_name_slot *slot = find_slot(json, name);
+    return slot->event == json->oldest ? &json->names[slot->index] : NULL;
+}
+
+static inline struct field_name name_from(const struct field_json *json, size_t at, size_t n, uint64_t hash)
+{
+    uint64_t object = json->objects[json->depth];
+    return (struct field_name){.object = object, .at = at, .n = n, .again = 2, .hash = hash + object * HASH_OBJECT};
 }
 
 /* The escaped name that ends the output. */
-static struct field_name name_from(const struct field_json *json, size_t at, uint64_t hash)
+static struct field_name last_name(const struct field_json *json, size_t at)
 {
-    uint64_t object = json->objects[json->depth];
-    return (struct field_name){.object = object, .at = at, .n = json->to->n - at, .again = 2, .hash = hash_pair(hash, object)};
+    size_t n = json->to->n - at;
+    return name_from(json, at, n, hash_bytes(json->to->bytes + at, n));
 }
 
-/* Appends "#2", "#3", ... to the name that begins at `at` until no other of its object is like it. */
-static void make_unique(struct field_json *json, size_t at, uint64_t hash)
+/* Lists a name; true where the filter says that it is new. */
+static inline bool list_name(struct field_json *json, const struct field_name *name)
 {
-    struct field_name name = name_from(json, at, hash);
+    uint64_t bit = UINT64_C(1) << (name->hash >> 8 & 63), *seen = &json->seen[name->hash & (FIELD_JSON_SEEN - 1)];
+    bool is_new = !(*seen & bit);
+    *seen |= bit;
+    if (json->names_n == json->names_capacity &&
+        !alloc_reserve(json->to->alloc, (void **)&json->names, &json->names_capacity, json->names_n + 1, sizeof *json->names)) {
+        json->to->failed = true;
+        return true;
+    }
+    json->names[json->names_n++] = *name;
+    return is_new;
+}
+
+/* Appends "#2", "#3", ... to the name listed last, which ends the output, until no other of its object is like it. */
+static __attribute__((noinline)) void make_unique(struct field_json *json)
+{
+    struct field_name name = json->names[--json->names_n];
+    size_t at = name.at;
     struct field_name *same = find_name(json, &name);
-    if (same->object == name.object)
+    if (same)
         lost(json, FIELD_JSON_DUPLICATE);
-    for (struct field_name *first = same; same->object == name.object && !json->to->failed; same = find_name(json, &name)) {
+    for (struct field_name *first = same; same && !json->to->failed; same = find_name(json, &name)) {
         json->to->n = at + first->n;
         char number[NUMBER_MAX] = "#";
         buffer_add(json->to, number, 1 + number_put_u64(number + 1, first->again++));
-        name = name_from(json, at, hash_bytes(json->to->bytes + at, json->to->n - at));
+        name = last_name(json, at);
     }
-    *same = name;
-    json->used++;
+    (void)list_name(json, &name);
 }
 
 void field_json_element(struct field_json *json)
@@ -140,6 +200,13 @@ static void add_number(struct field_json *json, const ttr_value *value)
         buffer_filled(json->to, number_put_u64(at, thread.tid));
     else
         buffer_filled(json->to, number_put_u64(at, value->v.u));
+}
+
+static inline void add_plain(struct field_json *json, uint64_t x)
+{
+    char *at = (char *)buffer_room(json->to, NUMBER_MAX);
+    if (at)
+        buffer_filled(json->to, number_put_u64(at, x));
 }
 
 static void add_float(struct field_json *json, double x)
@@ -180,6 +247,12 @@ static void add_bytes(struct field_json *json, ttr_text bytes)
 
 static void add_text(struct field_json *json, ttr_text text)
 {
+    char *at = text.n < SIZE_MAX / 4 ? (char *)buffer_room(json->to, text.n + 2) : NULL;
+    if (at && json_copy_plain(at + 1, text.p, text.n)) {
+        at[0] = at[text.n + 1] = '"';
+        buffer_filled(json->to, text.n + 2);
+        return;
+    }
     buffer_add_byte(json->to, '"');
     add_escaped(json, text.p, text.n);
     buffer_add_byte(json->to, '"');
@@ -216,60 +289,145 @@ void field_json_close(struct field_json *json)
 void field_json_begin(struct field_json *json)
 {
     json->oldest = ++json->generation;
-    json->used = 0;
+    json->names_n = json->indexed = 0;
+    json->shape = NULL;
+    json->shaped_n = 0;
+    memset(json->seen, 0, sizeof json->seen);
     json->depth = 0;
     json->objects[0] = json->generation;
 }
 
+/* --- Shapes --- */
+
+/* Begins an event's fields by the shape of its schema, or learns it: the second time, since a schema seen once may never come again. */
+static void choose_shape(struct field_json *json, ttr_id schema)
+{
+    if (json->names_n > 0)
+        return;
+    if (!json->shapes)
+        json->shapes = alloc_zero(json->to->alloc, SHAPES, sizeof *json->shapes);
+    json->to->failed |= !json->shapes;
+    if (!json->shapes)
+        return;
+    struct field_shape *shape = &json->shapes[schema % SHAPES];
+    if (shape->schema != schema) {
+        *shape = (struct field_shape){.schema = schema};
+        return;
+    }
+    json->shape = shape->misses < SHAPE_MISSES ? shape : NULL;
+    json->is_learning = !shape->is_learned;
+}
+
+/* Lists the names that the shape spared: from here on the event goes its own way. */
+static void leave_shape(struct field_json *json)
+{
+    struct field_shape *shape = json->shape;
+    json->shape = NULL;
+    if (json->is_learning) {
+        shape->is_learned = true;
+        return;
+    }
+    shape->misses++;
+    for (unsigned i = 0; i < json->shaped_n; i++) {
+        const struct text_piece *piece = text_cache_get(&json->texts, json->t, shape->item[i].name_id);
+        const struct shaped_name *shaped = &json->shaped[i];
+        size_t at = shaped->end - json->spaced - 2 - piece->text.n;
+        const struct field_name name = {.object = shaped->object, .at = at, .n = piece->text.n, .again = 2,
+                                        .hash = piece->hash + shaped->object * HASH_OBJECT};
+        (void)list_name(json, &name);
+    }
+}
+
+/* Learns the name that was appended just now from `begin` on. */
+static void learn_name(struct field_json *json, const ttr_field *field, size_t begin)
+{
+    struct field_shape *shape = json->shape;
+    size_t n = json->to->n - begin;
+    if (json->to->failed || n > SHAPE_TEXT || shape->n == FIELD_JSON_SHAPE) {
+        leave_shape(json);
+        return;
+    }
+    struct shape_item *item = &shape->item[shape->n++];
+    *item = (struct shape_item){.name_id = field->name_id, .depth = field->depth, .n = (uint8_t)n};
+    memcpy(item->text, json->to->bytes + begin, n);
+}
+
+/* Appends a name where it is the next one of the shape. */
+static inline bool add_shaped_name(struct field_json *json, const ttr_field *field)
+{
+    const struct field_shape *shape = json->shape;
+    if (!shape || json->is_learning || json->shaped_n == shape->n)
+        return false;
+    const struct shape_item *item = &shape->item[json->shaped_n];
+    struct buffer *to = json->to;
+    char *at = item->name_id == field->name_id && item->depth == field->depth ? (char *)buffer_room(to, SHAPE_TEXT) : NULL;
+    if (!at)
+        return false;
+    size_t n = to->n + item->n;
+    json->shaped[json->shaped_n++] = (struct shaped_name){json->objects[json->depth], n};
+    to->n = n;
+    (void)put_cached(at, (ttr_text){item->text, item->n});
+    return true;
+}
+
+/* --- Names --- */
+
 /* A name of any bytes. */
 static void add_any_name(struct field_json *json, const void *p, size_t n)
 {
+    if (json->shape)
+        leave_shape(json);
     field_json_element(json);
     buffer_add_byte(json->to, '"');
     size_t at = json->to->n;
     add_escaped(json, p, n);
-    if (json->to->failed || !make_room(json))
+    if (json->to->failed)
         return;
-    make_unique(json, at, hash_bytes(json->to->bytes + at, json->to->n - at));
+    struct field_name name = last_name(json, at);
+    if (!list_name(json, &name))
+        make_unique(json);
     buffer_add(json->to, "\": ", json->spaced ? 3 : 2);
 }
 
-/* A name that is escaped already. */
-static void add_name(struct field_json *json, ttr_text text, uint64_t hash)
+/* A name that is escaped already; of the text cache, where is_padded.  Characters are stored last: compilers take them for a change of anything. */
+static inline void add_name(struct field_json *json, ttr_text text, uint64_t hash, bool is_padded)
 {
     struct buffer *to = json->to;
-    char *at = (char *)buffer_room(to, text.n + sizeof ", \"\": ");
-    if (!at || !make_room(json))
+    char *at = (char *)buffer_room(to, text.n + TEXT_CACHE_PADDING + sizeof ", \"\": ");
+    if (!at)
         return;
-    char last = to->n ? at[-1] : '{';
-    size_t n = last != '{' && last != '[', end = json->spaced ? 3 : 2;
-    *at = ',';
-    if (json->spaced)
-        at[n++] = ' ';
-    at[n++] = '"';
-    memcpy(at + n, text.p, text.n);
-    buffer_filled(to, n + text.n);
-    struct field_name name = name_from(json, to->n - text.n, hash);
-    struct field_name *slot = find_name(json, &name);
-    if (slot->object == name.object) {
-        make_unique(json, name.at, hash);
-        buffer_add(to, "\": ", end);
-        return;
+    size_t before = to->n, spaced = json->spaced;
+    char last = before ? at[-1] : '{';
+    size_t skip = (last != '{' && last != '[') + spaced + 1;
+    const struct field_name name = name_from(json, before + skip, text.n, hash);
+    bool is_new = list_name(json, &name);
+    to->n = before + skip + text.n + (is_new ? 2 + spaced : 0);
+    at[0] = ',';
+    if (spaced)
+        at[skip - 2] = ' ';
+    at += skip;
+    at[-1] = '"';
+    if (is_padded)
+        (void)put_cached(at, text);
+    else
+        memcpy(at, text.p, text.n);
+    memcpy(at + text.n, "\": ", 3);
+    if (!is_new) {
+        make_unique(json);
+        buffer_add(to, "\": ", 2 + spaced);
     }
-    *slot = name;
-    json->used++;
-    memcpy(at + n + text.n, "\": ", end);
-    buffer_filled(to, end);
 }
 
 void field_json_constant_name(struct field_json *json, const char *name)
 {
     size_t n = strlen(name);
-    add_name(json, (ttr_text){name, n}, hash_bytes(name, n));
+    if (json->shape)
+        leave_shape(json);
+    add_name(json, (ttr_text){name, n}, hash_bytes(name, n), false);
 }
 
 /* A known string, escaped. */
-static const struct text_piece *known_text(struct field_json *json, ttr_id id)
+static inline const struct text_piece *known_text(struct field_json *json, ttr_id id)
 {
     const struct text_piece *piece = text_cache_get(&json->texts, json->t, id);
     json->to->failed |= json->texts.failed;
@@ -278,24 +436,39 @@ static const struct text_piece *known_text(struct field_json *json, ttr_id id)
     return piece;
 }
 
-void field_json_field_name(struct field_json *json, const ttr_field *field)
+/* A name that no shape has appended. */
+static __attribute__((noinline)) void add_other_name(struct field_json *json, const ttr_field *field)
 {
+    if (json->shape && (!json->is_learning || !field->name_id))
+        leave_shape(json);
     if (!field->name_id) {
         add_any_name(json, field->name.p, field->name.n);
         return;
     }
     const struct text_piece *piece = known_text(json, field->name_id);
-    add_name(json, piece->text, piece->hash);
+    size_t begin = json->to->n;
+    uint64_t duplicates = json->losses[FIELD_JSON_DUPLICATE];
+    add_name(json, piece->text, piece->hash, true);
+    if (json->shape && (piece->changed || json->losses[FIELD_JSON_DUPLICATE] != duplicates))
+        leave_shape(json);
+    else if (json->shape)
+        learn_name(json, field, begin);
+}
+
+void field_json_field_name(struct field_json *json, const ttr_field *field)
+{
+    if (!add_shaped_name(json, field))
+        add_other_name(json, field);
 }
 
 static void add_known_text(struct field_json *json, ttr_id id)
 {
     ttr_text text = known_text(json, id)->text;
-    char *at = (char *)buffer_room(json->to, text.n + 2);
+    char *at = (char *)buffer_room(json->to, text.n + TEXT_CACHE_PADDING + 2);
     if (!at)
         return;
-    at[0] = at[text.n + 1] = '"';
-    memcpy(at + 1, text.p, text.n);
+    at[0] = '"';
+    *put_cached(at + 1, text) = '"';
     buffer_filled(json->to, text.n + 2);
 }
 
@@ -347,16 +520,26 @@ static void add_labelled(struct field_json *json, const ttr_fields *fields, cons
     buffer_add_text(json->to, is_list ? "]}" : "}");
 }
 
+/* Arrays of structs have as many names as they have elements: they have no shape. */
+static void add_element(struct field_json *json, const ttr_value *value)
+{
+    if (json->shape && is_container(value))
+        leave_shape(json);
+    field_json_element(json);
+}
+
 static void add_field(struct field_json *json, const ttr_fields *fields, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     while (json->depth > field->depth)
         field_json_close(json);
-    if (json->objects[json->depth])
-        field_json_field_name(json, field);
-    else
-        field_json_element(json);
-    if (is_container(value))
+    if (!json->objects[json->depth])
+        add_element(json, value);
+    else if (!add_shaped_name(json, field))
+        add_other_name(json, field);
+    if (value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_NONE)
+        add_plain(json, value->v.u);
+    else if (is_container(value))
         field_json_open(json, value);
     else if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && is_number(value))
         add_labelled(json, fields, value);
@@ -369,10 +552,12 @@ static bool is_context(const ttr_field *field)
     return field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT;
 }
 
-static void close_all(struct field_json *json)
+static void end_fields(struct field_json *json)
 {
     while (json->depth > 0)
         field_json_close(json);
+    if (json->shape && json->is_learning && json->shape->n > 0)
+        leave_shape(json);
 }
 
 void field_json_fields(struct field_json *json, const ttr_event *event)
@@ -380,13 +565,14 @@ void field_json_fields(struct field_json *json, const ttr_event *event)
     ttr_fields fields;
     ttr_field field[AT_ONCE];
     uint32_t n;
+    choose_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
     while ((n = ttr_fields_take(&fields, field, AT_ONCE)) > 0)
         for (uint32_t i = 0; i < n; i++) {
             json->contexts += field[i].depth == 0 && is_context(&field[i]);
             add_field(json, &fields, &field[i]);
         }
-    close_all(json);
+    end_fields(json);
 }
 
 bool field_json_parts(struct field_json *json, struct field_json *context, const ttr_event *event)
@@ -395,15 +581,18 @@ bool field_json_parts(struct field_json *json, struct field_json *context, const
     ttr_field field[AT_ONCE];
     uint32_t n;
     bool has_context = false;
+    choose_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
     while ((n = ttr_fields_take(&fields, field, AT_ONCE)) > 0)
         for (uint32_t i = 0; i < n; i++) {
             bool is_apart = is_context(&field[i]);
+            if (is_apart && !has_context)
+                choose_shape(context, event->schema);
             has_context |= is_apart;
             add_field(is_apart ? context : json, &fields, &field[i]);
         }
-    close_all(json);
-    close_all(context);
+    end_fields(json);
+    end_fields(context);
     return has_context;
 }
 

@@ -16,6 +16,8 @@
 #include "model/output.h"
 
 #define FIELD_JSON_DEPTH 255
+#define FIELD_JSON_SEEN 4u
+#define FIELD_JSON_SHAPE 16u
 
 /* A format that writes fields has these losses first in its table: FIELD_JSON_LOSS_ROWS. */
 enum field_json_loss {
@@ -32,12 +34,26 @@ enum field_json_loss {
     {.code = "field.not-finite", .what = "floats that are not finite", .rule = "become strings"},                          \
     {.code = "field.duplicate", .what = "fields of one name in one event", .rule = "are numbered: name, name#2"}
 
+/* Where a name stands that was appended by a shape. */
+struct shaped_name {
+    uint64_t object; /* its generation */
+    size_t end;      /* behind its ':' */
+};
+
 struct field_json {
     const ttr *t;
     struct buffer *to;
     struct text_cache texts; /* known strings, escaped; for the writer's other strings too */
-    struct field_name *names; /* a hash table of the names of all open objects */
-    size_t names_n, used;
+    struct field_name *names; /* of the event */
+    size_t names_n, names_capacity;
+    struct field_name_slot *slots; /* a hash table of the first so many of them */
+    size_t slots_n, indexed;
+    uint64_t seen[FIELD_JSON_SEEN]; /* filter of the names: a bit is set for each */
+    struct field_shape *shapes; /* by schema: which names its events have; NULL = not needed yet */
+    struct field_shape *shape;  /* of the event; NULL = its names are listed */
+    bool is_learning;           /* the shape */
+    uint8_t shaped_n;           /* names that the shape spared from listing */
+    struct shaped_name shaped[FIELD_JSON_SHAPE];
     uint64_t generation, oldest; /* each object has its own; names from before `oldest` do not count */
     unsigned depth;
     size_t bytes_max;   /* of a byte field; what is beyond is left out and counted in bytes_cut.  SIZE_MAX unless set */

@@ -122,6 +122,72 @@ static void many_equal_names_cost_linear_time(void **state)
     writing_close(&w);
 }
 
+/* Up to 20 fields, structs and arrays of structs among them, whose names repeat now and then. */
+static void put_random(struct writing *w, uint64_t seed)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "a#2", "a name that is too long for what is kept of one of them",
+                                        "\xfe", "\xff"};
+    uint64_t state = seed;
+    uint16_t depth = 0;
+    uint64_t n = 1 + support_random(&state) % 20, kinds = 4 + support_random(&state) % 9;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t choice = support_random(&state) % 12;
+        unsigned type = choice == 0 ? TTR_TYPE_STRUCT : choice == 1 ? TTR_TYPE_ARRAY : TTR_TYPE_UINT;
+        put_nested(w, depth, names[support_random(&state) % kinds], type, 1);
+        if (choice == 2 && depth > 0)
+            depth--;
+        depth = (uint16_t)(depth + (choice < 2));
+    }
+}
+
+static void add_members(struct field_json *json, const ttr_event *event)
+{
+    size_t begin = json->to->n;
+    buffer_add_byte(json->to, '{');
+    field_json_begin(json);
+    field_json_fields(json, event);
+    field_json_constant_name(json, "a");
+    buffer_add_text(json->to, "0}");
+    memmove(json->to->bytes, json->to->bytes + begin, json->to->n - begin);
+    json->to->n -= begin;
+}
+
+/* Writers know the names of the events before; one that knows none is the truth. */
+static void members_are_the_same_whatever_was_written_before(void **state)
+{
+    struct writing w;
+    struct buffer kept_to, fresh_to;
+    struct field_json kept, fresh;
+    uint64_t random = 1;
+    ttr_batch batch;
+    ttr_error error;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    buffer_init(&kept_to, alloc_default());
+    buffer_init(&fresh_to, alloc_default());
+    for (unsigned trial = 0; trial < 3000; trial++) {
+        uint64_t seeds[2] = {support_random(&random), support_random(&random)};
+        field_json_init(&kept, w.t, &kept_to);
+        for (unsigned i = 0; i < 8; i++) {
+            writing_begin(&w, TTR_KIND_INSTANT, 0, "");
+            put_random(&w, seeds[support_random(&random) % 4 == 0]);
+            assert_int_equal(ttr_event_take(w.builder, &batch, &error), TTR_OK);
+            field_json_init(&fresh, w.t, &fresh_to);
+            add_members(&kept, batch.event);
+            add_members(&fresh, batch.event);
+            buffer_add_byte(&fresh_to, 0);
+            support_assert_text(kept_to.bytes, kept_to.n, (const char *)fresh_to.bytes);
+            buffer_clear(&kept_to);
+            buffer_clear(&fresh_to);
+            field_json_free(&fresh);
+        }
+        field_json_free(&kept);
+    }
+    buffer_free(&kept_to);
+    buffer_free(&fresh_to);
+    writing_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +196,7 @@ int main(void)
         cmocka_unit_test(nesting_follows_the_depth_of_fields),
         cmocka_unit_test(names_used_again_are_numbered_per_object),
         cmocka_unit_test(many_equal_names_cost_linear_time),
+        cmocka_unit_test(members_are_the_same_whatever_was_written_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,14 @@ static inline char *put_piece(char *at, ttr_text piece)
     return at + piece.n;
 }
 
+/* A piece of a text cache, by whole vectors: needs room for TEXT_CACHE_PADDING bytes more. */
+static inline char *put_cached(char *at, ttr_text piece)
+{
+    for (size_t i = 0; i < piece.n; i += TEXT_CACHE_PADDING)
+        memcpy(at + i, piece.p + i, TEXT_CACHE_PADDING);
+    return at + piece.n;
+}
+
 static inline char *put_u64(char *at, uint64_t x)
 {
     return at + number_put_u64(at, x);

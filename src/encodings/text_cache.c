@@ -4,7 +4,8 @@
 
 #include "base/hash.h"
 
-static const struct text_piece nothing = {.text = {"", 0}};
+static const char padding[TEXT_CACHE_PADDING] = "";
+static const struct text_piece nothing = {.text = {padding, 0}};
 
 void text_cache_init(struct text_cache *cache, const struct alloc *alloc, text_encode encode)
 {
@@ -37,12 +38,13 @@ const struct text_piece *text_cache_add(struct text_cache *cache, const ttr *t, 
     if (id >= ttr_text_count(t))
         return &nothing;
     buffer_clear(scratch);
-    size_t changed = cache->encode(scratch, text.p, text.n);
-    const char *p = scratch->failed ? NULL : arena_copy(&cache->arena, scratch->n ? (const char *)scratch->bytes : "", scratch->n);
+    size_t changed = cache->encode(scratch, text.p, text.n), n = scratch->n;
+    buffer_add(scratch, padding, sizeof padding);
+    const char *p = scratch->failed ? NULL : arena_copy(&cache->arena, scratch->bytes, scratch->n);
     if (!p || !make_slot(cache, id)) {
         cache->failed = true;
         return &nothing;
     }
-    cache->pieces[id] = (struct text_piece){.text = {p, scratch->n}, .changed = changed, .hash = hash_bytes(p, scratch->n)};
+    cache->pieces[id] = (struct text_piece){.text = {p, n}, .changed = changed, .hash = hash_bytes(p, n)};
     return &cache->pieces[id];
 }

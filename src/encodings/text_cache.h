@@ -12,8 +12,10 @@
 /* Appends the escaped form of any bytes; gives 0 where the form holds them as they were. */
 typedef size_t (*text_encode)(struct buffer *to, const void *p, size_t n);
 
+#define TEXT_CACHE_PADDING 16u
+
 struct text_piece {
-    ttr_text text; /* p NULL: not asked for yet */
+    ttr_text text; /* p NULL: not asked for yet; TEXT_CACHE_PADDING bytes behind it can be read */
     size_t changed; /* what `encode` gave */
     uint64_t hash;  /* of the escaped form */
 };

@@ -2,6 +2,7 @@
  * the same order; a key without a value is left out.  Names are escaped once (text cache) and a line is written into room asked
  * for once, except for its fields.
  * Left out: how the trace was stored (ticks, offsets, sequence numbers), definitions, and reading. */
+#include "base/endian.h"
 #include "base/jsontext.h"
 #include "encodings/field_json.h"
 #include "encodings/put.h"
@@ -11,19 +12,40 @@
 #define LINE_TEXT 640
 #define LINE_NUMBERS (16 * NUMBER_MAX)
 
+#define TITLES ((size_t)64)
+#define WHOS ((size_t)64)
+#define TITLE_MAX ((size_t)240)
+
+/* What a line has from its kind to its name: "kind":...,"provider":...,"category":...,"name":"...". */
+struct title {
+    ttr_id provider, category, name;
+    uint8_t kind;
+    uint8_t n;         /* bytes; 0: nothing is kept here */
+    uint8_t changed;   /* how many of its strings lost something */
+    char text[TITLE_MAX];
+};
+
+/* What a line has of its thread: "pid":...,"tid":..., and where they are known "process":...,"thread":.... */
+struct who {
+    ttr_id thread;
+    ttr_thread known;
+    uint8_t changed;   /* how many of its strings lost something */
+    bool is_kept;
+    size_t ids_n;      /* bytes of the text up to the names */
+    struct buffer text; /* with room for TEXT_CACHE_PADDING bytes more */
+};
+
 struct jsonl {
     struct field_json fields, context;
     struct buffer context_text; /* of an event, until its payload is written */
+    struct title titles[TITLES]; /* by name */
+    struct who whos[WHOS];       /* by thread */
+    uint64_t second;             /* the last one written, ... */
+    uint8_t second_n;            /* ... and its digits; 0 = none */
+    char second_text[TEXT_CACHE_PADDING];
 };
 
 static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
-
-/* The strings of an event in the order of the schema. */
-struct strings {
-    ttr_text provider, category, name, process, thread, source;
-    ttr_thread known;
-    bool has_thread;
-};
 
 static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
 {
@@ -32,34 +54,101 @@ static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
     field_json_init(&own->fields, out->t, &out->buffer);
     buffer_init(&own->context_text, out->buffer.alloc);
     field_json_init(&own->context, out->t, &own->context_text);
+    for (size_t i = 0; i < WHOS; i++)
+        buffer_init(&own->whos[i].text, out->buffer.alloc);
     return TTR_OK;
 }
 
-static ttr_text look_up(struct ttr_writer *out, ttr_id id, uint64_t offset)
+/* Appends a key and a string of the context; gives 1 where that lost something. */
+static uint8_t add_string(struct ttr_writer *out, struct buffer *to, const char *key, ttr_id id)
 {
     struct jsonl *own = out->own;
     const struct text_piece *piece = text_cache_get(&own->fields.texts, out->t, id);
-    if (piece->changed)
-        output_lost(out, FIELD_JSON_TEXT, offset);
-    return piece->text;
+    buffer_add_text(to, key);
+    buffer_add(to, piece->text.p, piece->text.n);
+    buffer_add_byte(to, '"');
+    return piece->changed > 0;
 }
 
-static void gather(struct ttr_writer *out, const ttr_event *event, struct strings *s)
+static void tell_lost(struct ttr_writer *out, const ttr_event *event, unsigned n)
 {
-    s->has_thread = ttr_thread_get(out->t, event->thread, &s->known);
-    s->provider = look_up(out, event->provider, event->offset);
-    s->category = look_up(out, event->category, event->offset);
-    s->name = look_up(out, event->name, event->offset);
-    s->process = look_up(out, s->has_thread ? s->known.process_name : 0, event->offset);
-    s->thread = look_up(out, s->has_thread ? s->known.thread_name : 0, event->offset);
-    s->source = look_up(out, context_told_path(out->t, event->source), event->offset);
+    while (n-- > 0)
+        output_lost(out, FIELD_JSON_TEXT, event->offset);
 }
 
-static char *put_string(char *at, const char *key, ttr_text value)
+/* A key that every line has: null where there is nothing to tell. */
+static inline char *put_always(char *at, const char *key, bool is_known, uint64_t value)
 {
     at = put_text(at, key);
-    at = put_piece(at, value);
-    return put_text(at, "\"");
+    return is_known ? put_u64(at, value) : put_text(at, "null");
+}
+
+static void describe(struct ttr_writer *out, struct who *who)
+{
+    const ttr_thread *known = &who->known;
+    struct buffer *text = &who->text;
+    buffer_clear(text);
+    char *begin = (char *)buffer_room(text, LINE_TEXT), *at = begin;
+    who->changed = 0;
+    if (begin) {
+        at = put_always(at, ",\"pid\":", known->pid_known, known->pid);
+        at = put_always(at, ",\"tid\":", known->tid_known, known->tid);
+        buffer_filled(text, (size_t)(at - begin));
+    }
+    who->ids_n = text->n;
+    if (known->process_name)
+        who->changed = add_string(out, text, ",\"process\":\"", known->process_name);
+    if (known->thread_name)
+        who->changed = (uint8_t)(who->changed + add_string(out, text, ",\"thread\":\"", known->thread_name));
+    who->is_kept = buffer_room(text, TEXT_CACHE_PADDING) != NULL;
+    out->buffer.failed |= !who->is_kept;
+}
+
+static inline bool is_same_thread(const ttr_thread *a, const ttr_thread *b)
+{
+    return a->pid == b->pid && a->tid == b->tid && a->process_name == b->process_name && a->thread_name == b->thread_name &&
+           a->pid_known == b->pid_known && a->tid_known == b->tid_known;
+}
+
+static const struct who *look_who(struct ttr_writer *out, const ttr_event *event)
+{
+    struct jsonl *own = out->own;
+    struct who *who = &own->whos[event->thread % WHOS];
+    ttr_thread known = {.pid_known = false};
+    (void)ttr_thread_get(out->t, event->thread, &known);
+    if (!who->is_kept || who->thread != event->thread || !is_same_thread(&who->known, &known)) {
+        who->thread = event->thread;
+        who->known = known;
+        describe(out, who);
+    }
+    tell_lost(out, event, who->changed);
+    return who;
+}
+
+/* Appends the kind and the three names of an event; keeps them where there is room. */
+static void add_new_title(struct ttr_writer *out, const ttr_event *event, struct title *title)
+{
+    struct buffer *to = &out->buffer;
+    size_t begin = to->n;
+    buffer_add_text(to, ",\"kind\":\"");
+    buffer_add_text(to, ttr_kind_text(event->kind));
+    unsigned changed = add_string(out, to, "\",\"provider\":\"", event->provider);
+    changed += add_string(out, to, ",\"category\":\"", event->category);
+    changed += add_string(out, to, ",\"name\":\"", event->name);
+    tell_lost(out, event, changed);
+    size_t n = to->n - begin;
+    title->n = 0;
+    if (to->failed || n > TITLE_MAX)
+        return;
+    *title = (struct title){.provider = event->provider, .category = event->category, .name = event->name, .kind = event->kind,
+                            .n = (uint8_t)n, .changed = (uint8_t)changed};
+    memcpy(title->text, to->bytes + begin, n);
+}
+
+static inline bool is_title(const struct title *title, const ttr_event *event)
+{
+    return title->n && title->name == event->name && title->kind == event->kind && title->provider == event->provider &&
+           title->category == event->category;
 }
 
 static bool has_id(unsigned kind)
@@ -94,13 +183,6 @@ static char *put_tag(char *at, const ttr_event *event)
     return put_text(at, "\"");
 }
 
-/* A key that every line has: null where there is nothing to tell. */
-static char *put_always(char *at, const char *key, bool is_known, uint64_t value)
-{
-    at = put_text(at, key);
-    return is_known ? put_u64(at, value) : put_text(at, "null");
-}
-
 static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
 {
     ttr_thread from;
@@ -114,10 +196,8 @@ static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
     return at;
 }
 
-static char *put_numbers(char *at, const ttr *t, const ttr_event *event, const struct strings *s)
+static char *put_numbers(char *at, const ttr *t, const ttr_event *event)
 {
-    at = put_always(at, ",\"pid\":", s->has_thread && s->known.pid_known, s->known.pid);
-    at = put_always(at, ",\"tid\":", s->has_thread && s->known.tid_known, s->known.tid);
     at = put_always(at, ",\"cpu\":", event->flags & TTR_EVENT_HAS_CPU, event->cpu);
     bool has_length = event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration);
     at = put_always(at, ",\"dur_ns\":", has_length, event->duration);
@@ -129,12 +209,17 @@ static char *put_numbers(char *at, const ttr *t, const ttr_event *event, const s
 
 static char *put_level(char *at, const ttr_event *event)
 {
-    static const char *const levels[] = {"", "trace", "debug", "info", "warning", "error", "fatal"};
-    if (event->level == TTR_LEVEL_NONE || event->level >= sizeof levels / sizeof *levels)
+#define LEVEL(text) {sizeof text - 1, text}
+    static const struct {
+        uint8_t n;
+        char text[23];
+    } levels[] = {LEVEL(""), LEVEL(",\"level\":\"trace\""), LEVEL(",\"level\":\"debug\""), LEVEL(",\"level\":\"info\""),
+                  LEVEL(",\"level\":\"warning\""), LEVEL(",\"level\":\"error\""), LEVEL(",\"level\":\"fatal\"")};
+#undef LEVEL
+    if (event->level >= sizeof levels / sizeof *levels)
         return at;
-    at = put_text(at, ",\"level\":\"");
-    at = put_text(at, levels[event->level]);
-    return put_text(at, "\"");
+    memcpy(at, levels[event->level].text, sizeof levels->text);
+    return at + levels[event->level].n;
 }
 
 static char *put_flags(char *at, unsigned flags)
@@ -145,6 +230,8 @@ static char *put_flags(char *at, unsigned flags)
     } names[] = {{TTR_EVENT_CLAMPED, "\"clamped\""}, {TTR_EVENT_BACKWARD, "\"backward\""}, {TTR_EVENT_PARTIAL, "\"partial\""},
                  {TTR_EVENT_NO_TIME, "\"no_time\""}};
     unsigned told = 0;
+    if (!(flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME)))
+        return at;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!(flags & names[i].flag))
             continue;
@@ -154,15 +241,25 @@ static char *put_flags(char *at, unsigned flags)
     return told ? put_text(at, "]") : at;
 }
 
-static char *put_bytes16(char *at, const char *key, const uint8_t *bytes)
+/* Four bytes, the first one lowest, as eight hexadecimal digits: all at once, each in a byte of a word. */
+static inline char *put_four(char *at, uint32_t x)
+{
+    const uint64_t each = 0x0101010101010101u;
+    uint64_t lanes = (x | (uint64_t)x << 16) & 0x0000ffff0000ffffu;
+    lanes = (lanes | lanes << 8) & 0x00ff00ff00ff00ffu;
+    lanes = ((lanes & 0x000f000f000f000fu) << 8) | (lanes >> 4 & 0x000f000f000f000fu);
+    uint64_t letters = (lanes + each * (0x80 - 10)) >> 7 & each;
+    store_u64le(at, lanes + each * '0' + letters * ('a' - '0' - 10));
+    return at + 8;
+}
+
+static inline char *put_bytes16(char *at, const char *key, const uint8_t *bytes)
 {
     if (!bytes)
         return at;
     at = put_text(at, key);
-    for (size_t i = 0; i < 16; i++) {
-        *at++ = "0123456789abcdef"[bytes[i] >> 4];
-        *at++ = "0123456789abcdef"[bytes[i] & 15];
-    }
+    for (size_t i = 0; i < 16; i += 4)
+        at = put_four(at, load_u32le(bytes + i));
     return put_text(at, "\"");
 }
 
@@ -177,33 +274,75 @@ static char *put_rare(char *at, const ttr_event *event)
     return put_bytes16(at, ",\"related\":\"", event->related);
 }
 
-static char *put_origin(char *at, const ttr *t, const ttr_event *event, const struct strings *s)
+static char *put_track(char *at, const ttr *t, const ttr_event *event)
 {
     ttr_track track;
-    if (s->process.n)
-        at = put_string(at, ",\"process\":\"", s->process);
-    if (s->thread.n)
-        at = put_string(at, ",\"thread\":\"", s->thread);
-    if (ttr_track_get(t, event->track, &track))
-        at = put_u64(put_text(at, ",\"track\":"), track.number);
-    return s->source.n ? put_string(at, ",\"source\":\"", s->source) : at;
+    if (!ttr_track_get(t, event->track, &track))
+        return at;
+    return put_u64(put_text(at, ",\"track\":"), track.number);
 }
 
-static void write_head(struct ttr_writer *out, const ttr_event *event, const struct strings *s)
+/* The digits of a second are those of the event before, nearly always. */
+static char *put_time(struct jsonl *own, char *at, int64_t time)
 {
-    size_t room = LINE_TEXT + LINE_NUMBERS + s->provider.n + s->category.n + s->name.n + s->process.n + s->thread.n + s->source.n;
-    char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
+    const uint64_t nano = 1000000000;
+    if (time < (int64_t)nano)
+        return put_i64(at, time);
+    uint64_t second = (uint64_t)time / nano;
+    if (second != own->second || !own->second_n) {
+        char digits[NUMBER_MAX];
+        own->second = second;
+        own->second_n = (uint8_t)number_put_u64(digits, second);
+        memcpy(own->second_text, digits, sizeof own->second_text);
+    }
+    at = put_cached(at, (ttr_text){own->second_text, own->second_n});
+    number_put_nine(at, (uint32_t)((uint64_t)time % nano));
+    return at + 9;
+}
+
+/* The time, and what events of a name have in common. */
+static void write_title(struct ttr_writer *out, const ttr_event *event)
+{
+    struct jsonl *own = out->own;
+    struct title *title = &own->titles[(event->name ^ event->kind) % TITLES];
+    char *begin = (char *)buffer_room(&out->buffer, sizeof "{\"time_ns\":" + NUMBER_MAX + TITLE_MAX + TEXT_CACHE_PADDING);
     if (!begin)
         return;
-    at = put_i64(put_text(at, "{\"time_ns\":"), event->time);
-    at = put_text(at, ",\"kind\":\"");
-    at = put_text(at, ttr_kind_text(event->kind));
-    at = put_string(at, "\",\"provider\":\"", s->provider);
-    at = put_string(at, ",\"category\":\"", s->category);
-    at = put_string(at, ",\"name\":\"", s->name);
-    at = put_numbers(at, out->t, event, s);
+    bool is_kept = is_title(title, event);
+    char *at = put_time(own, put_text(begin, "{\"time_ns\":"), event->time);
+    if (is_kept)
+        at = put_cached(at, (ttr_text){title->text, title->n});
+    buffer_filled(&out->buffer, (size_t)(at - begin));
+    if (is_kept)
+        tell_lost(out, event, title->changed);
+    else
+        add_new_title(out, event, title);
+}
+
+static void write_head(struct ttr_writer *out, const ttr_event *event)
+{
+    const struct who *who = look_who(out, event);
+    const char *text = (const char *)who->text.bytes;
+    ttr_id source = context_told_path(out->t, event->source);
+    write_title(out, event);
+    char *begin = (char *)buffer_room(&out->buffer, LINE_TEXT + LINE_NUMBERS + who->text.n), *at = begin;
+    if (!begin)
+        return;
+    at = put_cached(at, (ttr_text){text, who->ids_n});
+    at = put_numbers(at, out->t, event);
     at = put_level(at, event);
-    at = put_origin(at, out->t, event, s);
+    at = put_cached(at, (ttr_text){text + who->ids_n, who->text.n - who->ids_n});
+    at = put_track(at, out->t, event);
+    buffer_filled(&out->buffer, (size_t)(at - begin));
+    if (source)
+        tell_lost(out, event, add_string(out, &out->buffer, ",\"source\":\"", source));
+}
+
+static void write_tail(struct ttr_writer *out, const ttr_event *event)
+{
+    char *begin = (char *)buffer_room(&out->buffer, LINE_TEXT), *at = begin;
+    if (!begin)
+        return;
     at = put_flags(at, event->flags);
     at = put_rare(at, event);
     at = put_text(at, ",\"fields\":{");
@@ -213,9 +352,8 @@ static void write_head(struct ttr_writer *out, const ttr_event *event, const str
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *own = out->own;
-    struct strings strings;
-    gather(out, event, &strings);
-    write_head(out, event, &strings);
+    write_head(out, event);
+    write_tail(out, event);
     field_json_begin(&own->fields);
     field_json_begin(&own->context);
     if (field_json_parts(&own->fields, &own->context, event)) {
@@ -257,6 +395,8 @@ static void jsonl_drop(struct ttr_writer *out)
     field_json_free(&own->fields);
     field_json_free(&own->context);
     buffer_free(&own->context_text);
+    for (size_t i = 0; i < WHOS; i++)
+        buffer_free(&own->whos[i].text);
 }
 
 const struct format format_jsonl = {
