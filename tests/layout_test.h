@@ -130,12 +130,12 @@ static inline void expect_taken(struct table *table, const struct layout_run *ru
     assert_int_equal(layout_walk_take(&walk, field, room), 0);
 }
 
-/* The same of an event in whose payload the record lies, from the byte on in which it begins. */
+/* The same of an event in whose payload the record lies, from the byte on in which it begins to the byte in which it ends. */
 static inline void expect_in_payload(struct table *table, const struct layout_run *run, uint32_t room, const struct layout_walk *by_one,
                                      const struct text *wanted)
 {
     static struct text taken;
-    const uint64_t first = run->bits.at >> 3, n = (run->bits.end >> 3) - first;
+    const uint64_t first = run->bits.at >> 3, end = by_one->end == LAYOUT_FINE ? (by_one->run.bits.at + 7) >> 3 : run->bits.end >> 3, n = end - first;
     uint32_t imports;
     (void)layout_imports(table->layout, &imports);
     if (imports || !layout_is_at_any_byte(table->layout) || run->bits.end % 8 || first > run->bits.end >> 3)
@@ -151,7 +151,7 @@ static inline void expect_in_payload(struct table *table, const struct layout_ru
         uint32_t n_taken = layout_field_ops.take(&fields, field, room);
         for (uint32_t i = 0; i < n_taken; i++)
             put_field(&taken, &field[i]);
-        if (room == 1 && n_taken && layout_field_ops.next(&fields, field)) /* in turn */
+        if (room == 1 && n_taken && fields.ops && layout_field_ops.next(&fields, field)) /* in turn */
             put_field(&taken, &field[0]);
     }
     put(&taken, "%s%s", taken.n && walk->end ? " " : "", end_text(walk->end));

@@ -26,8 +26,6 @@ static const struct op *keep_walk(struct compiler *c)
         (void)fail_memory(c->error);
     for (size_t i = 0; ops && i < c->ops_n; i++)
         ops[i].field.value.step = (uint32_t)i;
-    if (ops)
-        ops[0].step.amount = c->layout->start_mask;
     return ops;
 }
 
@@ -64,6 +62,8 @@ static bool compile(struct compiler *c)
     if (!compile_program(c, PROGRAM_WALK) || !(layout->walk = keep_walk(c)))
         return false;
     layout->is_at_any_byte = is_at_any_byte(c);
+    if (layout->is_at_any_byte && !(layout->straight = straight_of(c->spec->arena, layout->walk, c->ops_n)))
+        return fail_memory(c->error) == TTR_OK;
     layout->everything = layout->walk;
     if (!c->has_hidden)
         return true;

@@ -24,6 +24,7 @@
 
 struct layout;
 struct op;
+struct straight;
 
 /* What is to be compiled.  A root of NULL is absent. */
 struct layout_spec {
@@ -97,8 +98,11 @@ struct layout_loops {
 
 /* A walk over the values of a record, for whoever needs roles: packet headers and contexts, event headers. */
 struct layout_walk {
-    const struct op *op;    /* the step that gave the last field */
-    uint64_t unbegun;       /* not 0: nothing but `op` is there yet; see layout_start_with */
+    union {
+        const struct op *op; /* the step that gave the last field */
+        const struct straight *straight; /* unbegun: the way through a record in its payload */
+    };
+    uint64_t unbegun;       /* not 0: nothing but `straight` is there yet; see layout_start_with */
     const struct op *program;
     struct layout_run run;
     struct arena *scratch;  /* for text in other encodings and wide numbers; NULL: such values are given as bytes */
@@ -130,7 +134,8 @@ uint64_t layout_start_with(const struct layout_schema *schema);
 struct layout_schema {
     const struct layout *layout;
     struct arena *scratch;
-    /* The record lies in the event's payload, `body & body_mask` bits behind its begin, and needs nothing from outside: nobody is asked. */
+    /* The record lies in the event's payload, `body & body_mask` bits behind its begin, ends where that ends (up to a whole byte), and needs
+     * nothing from outside: nobody is asked.  The layout is one at any byte. */
     bool is_in_payload;
     uint32_t body_mask;
     /* Gives where the event's record begins (behind the event header), where its packet's content ends, and the outer slots. */

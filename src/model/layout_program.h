@@ -133,9 +133,42 @@ static inline uint32_t lookup_find(const struct lookup *lookup, uint64_t value)
     return is_in ? lookup->entry[from].index : LOOKUP_NONE;
 }
 
+/* The straight way through a record in a payload (layout_straight.c): steps beside those of the walk. */
+enum straight_code {
+    STRAIGHT_END,
+    STRAIGHT_OTHER,        /* the walk goes on alone */
+    /* Fixed fields: do not move. */
+    STRAIGHT_NUMBER,       /* + enum load below LOAD_BITS */
+    STRAIGHT_F32LE = STRAIGHT_NUMBER + LOAD_COUNT,
+    STRAIGHT_F32BE,
+    STRAIGHT_AS_IT_IS, STRAIGHT_ENUM, STRAIGHT_TEXT, STRAIGHT_TEXT16,
+    /* Others: move. */
+    STRAIGHT_STRING, STRAIGHT_LAST_STRING, /* the latter with nothing but fixed fields behind it */
+    STRAIGHT_TEXT_TAKEN, STRAIGHT_ELEMENTS
+};
+
+#define STRAIGHT_BYTES (UINT32_C(1) << 30)
+#define STRAIGHT_FIELDS 60000u
+
+struct straight_step {
+    uint8_t code;         /* enum straight_code */
+    uint8_t load, slot;   /* of the number that counts */
+    uint8_t back;         /* bytes from there to where its number stands */
+    uint32_t at;          /* bytes from where the last moving step stopped */
+    uint32_t reach;       /* moving steps: bytes that must be there behind it, up to where the next one begins */
+    uint16_t fields;      /* how many steps behind it give one each */
+};
+
+struct straight {
+    const struct op *ops;
+    uint32_t reach, fields; /* the same from the begin of the record on */
+    struct straight_step step[]; /* [0] is none, as that of the walk */
+};
+
 struct layout {
     const struct step *measure;
-    const struct op *walk;       /* [0] is no step: walks begin behind it; its amount is start_mask */
+    const struct op *walk;       /* [0] is no step: walks begin behind it */
+    const struct straight *straight; /* NULL where it is not at any byte */
     const struct op *everything; /* the walk that also gives what is hidden */
     uint64_t start_mask;         /* a record begins at a multiple of this + 1 */
     uint32_t absent;             /* slots that hold nothing until they are filled */
@@ -229,8 +262,17 @@ bool layout_walk_go(struct layout_walk *walk, ttr_field *field);
 /* Begins the walk over an event that was only named so far. */
 void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk);
 
+/* Makes the straight way beside `n` steps of a walk that is at any byte; NULL when memory is out. */
+struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n);
+
 /* For layout_field_ops.  At the end nothing is asked of the walk any more. */
 uint32_t layout_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room);
+
+/* The same where there is no straight way, or it ended. */
+uint32_t layout_fields_take_on(ttr_fields *fields, ttr_field *field, uint32_t room);
+
+/* Gives elements of an array whose bits are known to be there; `op` is the first of its two steps. */
+void layout_give_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n);
 
 /* Copies a field by whole vectors, as compilers do not. */
 static inline void step_copy_field(ttr_field *to, const ttr_field *from)

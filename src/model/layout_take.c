@@ -1,14 +1,12 @@
 /* Giving many fields at once.
  *
  * What records are mostly made of stays in one loop: plain numbers, texts, names of numbers, arrays of numbers, the end.  Everything else is
- * given as one by one (layout_walk.c).  A walk over a record that lies in its event's payload is not even begun before something needs it:
- * most records are over by then. */
+ * given as one by one (layout_walk.c).  Most records that lie in their event's payload are over before: layout_straight.c. */
 #include "model/layout_program.h"
 
 /* Where a walk is, in registers. */
 struct taking {
     struct layout_walk *walk;
-    const struct layout_schema *unbegun; /* NULL: the walk knows where it began */
     const uint8_t *base;
     uint64_t end;
 };
@@ -27,7 +25,7 @@ static inline void fill_elements(ttr_field *field, const struct op *op, const ui
 
 /* Gives elements of an array whose bits are known to be there; `op` is the first of its two steps. */
 /* long: one case per load */
-static void give_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n)
+void layout_give_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n)
 {
     switch (op->step.code) {
     case GIVE_ELEMENT + LOAD_U8: fill_elements(field, op, p, n, LOAD_U8, false); break;
@@ -54,7 +52,7 @@ static APART uint32_t take_elements(struct layout_walk *walk, const struct op *o
     uint32_t n = *elements_left < room ? (uint32_t)*elements_left : room;
     *elements_left -= n;
     walk->run.bits.at = at + n * op->step.amount;
-    give_elements(op, walk->run.bits.base + (at >> 3), field, n);
+    layout_give_elements(op, walk->run.bits.base + (at >> 3), field, n);
     return n;
 }
 
@@ -77,7 +75,7 @@ static inline uint32_t take_array(const struct taking *taking, const struct op *
         at = (at + mask) & ~mask;
         if (UNLIKELY(at > taking->end || count * step->amount - step->width > taking->end - at))
             return 0;
-        give_elements(op + 1, taking->base + (at >> 3), field + 1, (uint32_t)count);
+        layout_give_elements(op + 1, taking->base + (at >> 3), field + 1, (uint32_t)count);
         at += count * step->amount - step->width;
     }
     step_copy_field(field, &op->field);
@@ -175,14 +173,9 @@ static inline uint64_t take_text_or_name(const struct taking *taking, const stru
 }
 
 /* Makes a walk that stands before `op` what layout_walk_next goes on with. */
-static inline void settle(struct taking *taking, const struct op *op, uint64_t at)
+static inline void settle(const struct taking *taking, const struct op *op, uint64_t at)
 {
     struct layout_walk *walk = taking->walk;
-    if (taking->unbegun) {
-        const struct bits bits = {.base = taking->base, .end = taking->end};
-        layout_walk_begin(walk, taking->unbegun->layout, &bits, taking->unbegun->scratch);
-        taking->unbegun = NULL;
-    }
     walk->run.bits.at = at;
     walk->op = op - 1;
 }
@@ -192,8 +185,7 @@ static inline bool is_end(const struct taking *taking, const struct op *op, uint
 {
     if (op->step.code != STEP_END || op->step.advance > taking->end - at)
         return false;
-    if (!taking->unbegun)
-        taking->walk->run.bits.at = at + op->step.advance;
+    taking->walk->run.bits.at = at + op->step.advance;
     taking->walk->end = LAYOUT_FINE;
     taking->walk->op = layout_walk_over;
     return true;
@@ -203,22 +195,24 @@ static inline bool is_end(const struct taking *taking, const struct op *op, uint
 static inline bool is_among_elements(const struct taking *taking, const struct op *op)
 {
     const struct layout_walk *walk = taking->walk;
-    return !taking->unbegun && op->step.code >= GIVE_ELEMENT && op->step.code < GIVE_NOTHING && walk->loops.left[walk->loops.depth - 1];
+    return op->step.code >= GIVE_ELEMENT && op->step.code < GIVE_NOTHING && walk->loops.left[walk->loops.depth - 1];
 }
 
-static inline __attribute__((always_inline)) uint32_t take(struct taking *taking, const struct op *op, uint64_t at, ttr_field *field, uint32_t room)
+uint32_t layout_walk_take(struct layout_walk *walk, ttr_field *field, uint32_t room)
 {
-    struct layout_walk *const walk = taking->walk;
+    const struct taking taking = {.walk = walk, .base = walk->run.bits.base, .end = walk->run.bits.end};
+    const struct op *op = walk->op + 1;
+    uint64_t at = walk->run.bits.at;
     ttr_field *to = field, *const stop = field + room;
     uint64_t number;
     while (to < stop) {
-        if (LIKELY(op->step.amount <= taking->end - at) && load_still(op, taking->base, at, &number)) {
+        if (LIKELY(op->step.amount <= taking.end - at) && load_still(op, taking.base, at, &number)) {
             step_copy_field(to, &op->field);
             to++->value.v.u = number;
             op++;
             continue;
         }
-        uint64_t behind = take_text_or_name(taking, op, to, at);
+        uint64_t behind = take_text_or_name(&taking, op, to, at);
         if (behind) {
             at = behind;
             op++;
@@ -226,16 +220,16 @@ static inline __attribute__((always_inline)) uint32_t take(struct taking *taking
                 break;
             continue;
         }
-        if (is_end(taking, op, at))
+        if (is_end(&taking, op, at))
             return (uint32_t)(to - field);
-        uint32_t n = op->step.code == GIVE_ELEMENTS ? take_array(taking, op, &at, to, (uint32_t)(stop - to)) : 0;
+        uint32_t n = op->step.code == GIVE_ELEMENTS ? take_array(&taking, op, &at, to, (uint32_t)(stop - to)) : 0;
         if (n) {
             to += n;
             op += 3;
             continue;
         }
-        settle(taking, op, at);
-        if (is_among_elements(taking, op)) {
+        settle(&taking, op, at);
+        if (is_among_elements(&taking, op)) {
             op -= op->step.jump;
             to += take_elements(walk, op++, to, (uint32_t)(stop - to));
         } else if (layout_walk_go(walk, to)) {
@@ -247,41 +241,16 @@ static inline __attribute__((always_inline)) uint32_t take(struct taking *taking
         }
         at = walk->run.bits.at;
     }
-    settle(taking, op, at);
+    settle(&taking, op, at);
     return (uint32_t)(to - field);
 }
 
-uint32_t layout_walk_take(struct layout_walk *walk, ttr_field *field, uint32_t room)
-{
-    struct taking taking = {.walk = walk, .base = walk->run.bits.base, .end = walk->run.bits.end};
-    return take(&taking, walk->op + 1, walk->run.bits.at, field, room);
-}
-
-static inline __attribute__((always_inline)) uint32_t take_first(struct layout_walk *walk, const struct layout_schema *schema, const ttr_event *event, ttr_field *field,
-                                                                uint32_t room)
-{
-    const uint64_t start_mask = walk->op->step.amount, body = event->body & (walk->unbegun >> LAYOUT_MASK_SHIFT);
-    struct taking taking = {.walk = walk, .unbegun = schema, .base = event->payload, .end = (uint64_t)event->payload_size * 8};
-    const uint64_t at = (body + start_mask) & ~start_mask;
-    if (LIKELY(at <= taking.end))
-        return take(&taking, walk->op + 1, at, field, room);
-    walk->end = LAYOUT_SHORT;
-    walk->op = layout_walk_over;
-    return 0;
-}
-
-uint32_t layout_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
+uint32_t layout_fields_take_on(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     struct layout_walk *walk = (struct layout_walk *)fields->state;
-    const struct layout_schema *schema = fields->own;
-    uint32_t n;
-    if (LIKELY(walk->unbegun & LAYOUT_IN_PAYLOAD)) {
-        n = take_first(walk, schema, fields->event, field, room);
-    } else {
-        if (walk->unbegun)
-            layout_begin_event(fields, walk);
-        n = layout_walk_take(walk, field, room);
-    }
+    if (walk->unbegun)
+        layout_begin_event(fields, walk);
+    uint32_t n = layout_walk_take(walk, field, room);
     if (walk->op == layout_walk_over)
         fields->ops = NULL;
     return n;

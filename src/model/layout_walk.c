@@ -434,12 +434,15 @@ static void layout_fields_begin(ttr_fields *fields)
     const struct layout_schema *schema = fields->own;
     struct layout_walk *walk = (struct layout_walk *)fields->state;
     walk->unbegun = schema->layout ? layout_start_with(schema) : 0;
-    walk->op = schema->layout ? schema->layout->walk : layout_walk_over;
+    if (schema->layout)
+        walk->straight = schema->layout->straight;
+    else
+        walk->op = layout_walk_over;
 }
 
 const void *layout_start(const struct layout *layout)
 {
-    return layout->walk;
+    return layout->straight ? (const void *)layout->straight : layout->walk;
 }
 
 uint64_t layout_start_with(const struct layout_schema *schema)
