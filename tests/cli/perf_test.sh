@@ -23,6 +23,13 @@ interruptible()
     done
 }
 
+# await_written FILE: until the calls stand in the file, however busy the machine; who is killed writes no more.
+await_written()
+{
+    local patience=$((SECONDS + 40))
+    until [ "$(count "$1" sys_enter_getpgid 2>/dev/null)" -ge 1000 ] || [ $SECONDS -gt $patience ]; do sleep 0.3; done
+}
+
 # ended SIGNAL FILE OPTIONS...: a recording of everything, with 1000 calls in it, that ends by a signal; $status is how.  Job control keeps the shell from
 # making what it starts deaf to Ctrl-C.
 ended()
@@ -31,7 +38,7 @@ ended()
     interruptible "${@:2}" -e $events -a --duration=60s
     set +m
     "$workload" 1000
-    [ "$1" != KILL ] || sleep 2.5
+    [ "$1" != KILL ] || await_written "$2"
     kill "-$1" $recorder
     wait $recorder 2>/dev/null
     status=$?
