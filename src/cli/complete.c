@@ -77,7 +77,7 @@ static void put_bash(FILE *to)
         (void)fprintf(to, "    %s) words=\"", command_at(i)->name);
         for (size_t j = 0; (row = option_at(j)); j++)
             if (row->verbs & command_at(i)->verb)
-                (void)fprintf(to, "--%s%s ", row->name, row->value ? "=" : "");
+                (void)fprintf(to, "--%s%s ", row->name, option_wants_value(row) ? "=" : "");
         (void)fputs("\" ;;\n", to);
     }
     (void)fputs("    help) words=\"", to);
@@ -94,7 +94,7 @@ static void put_bash(FILE *to)
 
 static void put_zsh_option(FILE *to, const struct option_row *row)
 {
-    (void)fprintf(to, "            '%s--%s%s[", row->type == OPTION_WORDS ? "*" : "", row->name, row->value ? "=" : "");
+    (void)fprintf(to, "            '%s--%s%s[", row->type == OPTION_WORDS ? "*" : "", row->name, option_wants_value(row) ? "=" : "");
     for (const char *text = row->text; *text; text++) {
         if (*text == '[' || *text == ']' || *text == ':')
             (void)fputc('\\', to);
@@ -103,7 +103,7 @@ static void put_zsh_option(FILE *to, const struct option_row *row)
         (void)fputc(*text, to);
     }
     (void)fputc(']', to);
-    if (row->value) {
+    if (option_wants_value(row)) {
         (void)fputs(": :", to);
         if (row->choices && strcmp(row->choices, "@file") == 0) {
             (void)fputs("_files", to);
@@ -154,7 +154,7 @@ static void put_fish(FILE *to)
         (void)fprintf(to, "' -l %s", row->name);
         if (row->letter)
             (void)fprintf(to, " -s %c", row->letter);
-        if (row->value)
+        if (option_wants_value(row))
             (void)fputs(row->choices && strcmp(row->choices, "@file") == 0 ? " -r" : " -x", to);
         if (row->choices && strcmp(row->choices, "@file") != 0) {
             (void)fputs(" -a '", to);

@@ -40,7 +40,9 @@ static void print_option(FILE *to, const struct option_row *row)
     char letter[8] = "    ";
     if (row->letter)
         (void)snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    int n = snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name, row->value ? "=" : "", row->value ? row->value : "");
+    bool is_maybe = row->type == OPTION_MAYBE;
+    int n = snprintf(left, sizeof left, "  %s--%s%s%s%s%s", letter, row->name, is_maybe ? "[" : "", row->value ? "=" : "", row->value ? row->value : "",
+                     is_maybe ? "]" : "");
     (void)fputs(left, to);
     if (n + 2 > LEFT)
         (void)fputc('\n', to);

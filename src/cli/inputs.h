@@ -16,6 +16,7 @@ struct inputs {
     size_t streams_n;
     int64_t from_ns, to_ns; /* what was asked for: from, and before */
     uint32_t flags;     /* TTR_READ_* beyond what the options ask for */
+    struct debuginfod *servers; /* of --debuginfod, or NULL */
     struct symbols *symbols; /* of --debug-info, or NULL */
 };
 

@@ -38,9 +38,10 @@ static void put_option(FILE *to, const struct option_row *row)
     put(to, row->name);
     (void)fputs("\\fR", to);
     if (row->value) {
-        (void)fputs("=\\fI", to);
+        bool is_maybe = row->type == OPTION_MAYBE;
+        (void)fprintf(to, "%s=\\fI", is_maybe ? "[" : "");
         put(to, row->value);
-        (void)fputs("\\fR", to);
+        (void)fprintf(to, "\\fR%s", is_maybe ? "]" : "");
     }
     put_line(to, "\n", row->text);
     if (row->choices && row->choices[0] != '@')

@@ -67,6 +67,12 @@ static const struct option_row table[] = {
      "the same, with whole paths of binaries and sources"},
     {"debug-info-target-prefix", 0, OPTION_TEXT, GROUP_VERB, AT(debug_info_prefix), LOCATES, "DIR", "@file",
      "the same, with binaries that are below DIR here"},
+    {"debuginfod", 0, OPTION_MAYBE, GROUP_VERB, AT(debuginfod), LOCATES, "URLS", NULL,
+     "the same, and debug information that is not here is fetched from these servers (separated by blanks; without them those of DEBUGINFOD_URLS), "
+     "by build id; nothing is ever fetched without this option"},
+    {"debuginfod", 0, OPTION_MAYBE, GROUP_VERB, AT(profile_debuginfod), PROFILES, "URLS", NULL,
+     "names of functions that are not here are fetched from these debuginfod servers (separated by blanks; without them those of DEBUGINFOD_URLS), "
+     "by build id; nothing is ever fetched without this option"},
     {"retry-duration", 0, OPTION_COUNT, GROUP_VERB, AT(retry_us), VERB_CAT, "US", NULL,
      "live traces: microseconds before what was not there is asked for again"},
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_CAT, "N", NULL, "stop after N events"},
@@ -287,6 +293,7 @@ static bool store(struct settings *settings, const struct option_row *row, const
         *(bool *)to = true;
         return true;
     case OPTION_TEXT:
+    case OPTION_MAYBE:
         *(const char **)to = value;
         return true;
     case OPTION_WORDS:
@@ -350,7 +357,9 @@ static bool parse_long(struct parse *parse, const char *word)
         (void)talk_misuse(parse->verb_name, "--%s takes no value", row->name);
         return false;
     }
-    const char *value = row->type == OPTION_FLAG ? "" : take_value(parse, row, attached);
+    if (!option_wants_value(row) && !attached)
+        attached = "";
+    const char *value = take_value(parse, row, attached);
     return value && set_option(parse, row, value);
 }
 

@@ -36,6 +36,7 @@ struct settings {
     const char *profile_of;
     bool by_thread, merged, states, inclusive;
     const char *debug_info_dir, *debug_info_prefix;
+    const char *debuginfod, *profile_debuginfod; /* servers; "" = those of the environment */
     const char *begin, *timerange;
     struct words format_options, offsets;
     struct words names, not_names, categories, providers, threads, processes, kinds;
@@ -59,7 +60,8 @@ enum option_type {
     OPTION_DURATION, /* int64_t ns: "250us" */
     OPTION_MOMENT,   /* struct moment */
     OPTION_TIME,     /* the same with its text, which a style may read otherwise (trim.h) */
-    OPTION_SECONDS   /* int64_t ns: a duration, where a number without a unit is seconds */
+    OPTION_SECONDS,  /* int64_t ns: a duration, where a number without a unit is seconds */
+    OPTION_MAYBE     /* const char *; a text behind "=", "" without */
 };
 
 /* Headings under which help lists options. */
@@ -76,6 +78,12 @@ struct option_row {
     const char *choices; /* "auto|always|never", "@readers", "@writers", "@kinds", "@profiles", "@file", or NULL */
     const char *text;    /* one or two lines of help */
 };
+
+/* Whether an option is nothing without a value. */
+static inline bool option_wants_value(const struct option_row *row)
+{
+    return row->value && row->type != OPTION_MAYBE;
+}
 
 /* The i-th option of all, or NULL past the end. */
 const struct option_row *option_at(size_t i);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "debuginfod.h"
 #include "progress.h"
 #include "report.h"
 #include "symbol_text.h"
@@ -33,22 +34,32 @@ static void locate(void *own, const ttr_binary *binary, uint64_t address, ttr_pl
         symbols_locate(locators->symbols, binary, address, place);
 }
 
+static struct locators locators_new(const struct call *call, struct debuginfod *servers)
+{
+    return (struct locators){symbols_new(&(struct symbols_options){.call = call, .no_mmap = call->set.no_mmap, .servers = servers}), symbol_texts_new()};
+}
+
 int profiles_open(struct profiling *profiling, const struct call *call, uint32_t flags)
 {
     struct progress progress;
     ttr_error error = {0};
     *profiling = (struct profiling){0};
-    int outcome = inputs_open(&profiling->inputs, call, TTR_READ_SYMBOLS);
-    if (outcome != OUTCOME_FINE)
+    const char *urls = call->set.profile_debuginfod;
+    struct debuginfod *servers = urls ? debuginfod_new(call, urls) : NULL;
+    int outcome = urls && !servers ? OUTCOME_MISUSE : inputs_open(&profiling->inputs, call, TTR_READ_SYMBOLS);
+    if (outcome != OUTCOME_FINE) {
+        debuginfod_free(servers);
         return outcome;
+    }
     progress_begin(&progress, call, profiling->inputs.t, profiling->inputs.reader, call->command->name);
-    struct locators locators = {symbols_new(&(struct symbols_options){.call = call, .no_mmap = call->set.no_mmap}), symbol_texts_new()};
+    struct locators locators = locators_new(call, servers);
     const ttr_profile_options options = {.size = sizeof options, .flags = flags, .progress = progress_step, .own = &progress,
                                          .locate = locators.symbols && locators.texts ? locate : NULL, .locate_own = &locators};
     profiling->profile = ttr_profile_new(profiling->inputs.t, profiling->inputs.reader, &options, &error);
     progress_end(&progress);
     symbols_free(locators.symbols);
     symbol_texts_free(locators.texts);
+    debuginfod_free(servers);
     if (error.status != TTR_OK && error.status != TTR_AGAIN)
         profiling->outcome = inputs_failed(call, inputs_name(call), &error);
     return OUTCOME_FINE;

@@ -3,7 +3,7 @@
  * A binary is looked for at its path.  One with another build id is not it.  Debug information is looked for in the binary itself, by
  * its build id below the folder of debug information, and by its debug link: beside it, in .debug there, and below that folder.  The two
  * last are tried even where the binary is missing, since they prove what they are; babeltrace2 (is_exact) does not, and tells nothing at
- * all of a binary whose build id it could not check. */
+ * all of a binary whose build id it could not check.  Where the user asked for that, servers are asked by build id for what is still missing. */
 #include "symbols.h"
 
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "debuginfod.h"
 #include "symbol_file.h"
 #include "talk.h"
 
@@ -26,7 +27,7 @@
 struct binary {
     char *path;                /* here */
     struct symbol_file *file;  /* NULL = missing, or not the one */
-    struct symbol_file *debug; /* has its DWARF, NULL = none */
+    struct symbol_file *debug; /* has its DWARF, or at least its symbols; NULL = none */
     enum symbols_trouble trouble;
     bool is_looked_for;
 };
@@ -260,6 +261,18 @@ static void complete(const struct symbol_file *file, ttr_binary *binary)
     }
 }
 
+/* A file from a server, which must be what was asked for. */
+static struct symbol_file *fetch(struct symbols *symbols, ttr_text build_id, bool is_program)
+{
+    bool is_damaged;
+    char *path = symbols->options.servers ? debuginfod_fetch(symbols->options.servers, build_id, is_program) : NULL;
+    struct symbol_file *file = open_file(symbols, path, &is_damaged);
+    free(path);
+    if (file && !is_the_one(file, &(ttr_binary){.build_id = build_id}))
+        file = NULL;
+    return file;
+}
+
 /* Looks for debug information in a file of its own. */
 static struct symbol_file *find_debug(struct symbols *symbols, const struct binary *found, const ttr_binary *told)
 {
@@ -270,7 +283,9 @@ static struct symbol_file *find_debug(struct symbols *symbols, const struct bina
     else if (!found->file && is_exact && told->build_id.n)
         return NULL;
     struct symbol_file *file = find_by_build_id(symbols, &binary);
-    return file ? file : find_by_link(symbols, &binary, found->path);
+    if (!file)
+        file = find_by_link(symbols, &binary, found->path);
+    return file ? file : fetch(symbols, binary.build_id, false);
 }
 
 static void look_for(struct symbols *symbols, struct binary *found, const ttr_binary *binary)
@@ -287,11 +302,15 @@ static void look_for(struct symbols *symbols, struct binary *found, const ttr_bi
         found->trouble = SYMBOLS_OTHER;
     if (found->trouble != SYMBOLS_FINE)
         found->file = NULL;
+    if (!found->file && binary->has_offsets) /* only the program knows where its parts lie */
+        found->file = fetch(symbols, binary->build_id, true);
     if (found->file && symbol_file_dwarf(found->file))
         found->debug = found->file;
     if (!found->debug)
         found->debug = find_debug(symbols, found, binary);
-    if (found->trouble != SYMBOLS_FINE && !found->debug)
+    if (!found->file && !found->debug)
+        found->file = fetch(symbols, binary->build_id, true);
+    if (found->trouble != SYMBOLS_FINE && !found->debug && !found->file)
         count_trouble(symbols, found->trouble, found->path);
 }
 
@@ -318,9 +337,11 @@ static struct binary *find_binary(struct symbols *symbols, const ttr_binary *bin
 static void find_symbols(const struct symbols *symbols, const struct binary *binary, uint64_t address, struct dwarf_found *found)
 {
     *found = (struct dwarf_found){NULL, 0, NULL, 0};
-    if (binary->debug)
-        dwarf_index_find(symbol_file_dwarf(binary->debug), address, found);
     bool may_ask_elf = !binary->debug || !symbols->options.is_exact;
+    if (binary->debug && symbol_file_dwarf(binary->debug))
+        dwarf_index_find(symbol_file_dwarf(binary->debug), address, found);
+    if (!found->function && may_ask_elf && binary->debug) /* what was stripped from the binary */
+        found->function = symbol_file_function(binary->debug, address, &found->function_low);
     if (!found->function && may_ask_elf && binary->file)
         found->function = symbol_file_function(binary->file, address, &found->function_low);
 }

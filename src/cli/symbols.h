@@ -17,6 +17,7 @@ struct symbols_options {
     bool has_full_paths; /* paths are told whole */
     bool is_exact;       /* as babeltrace2, which knows less */
     bool no_mmap;
+    struct debuginfod *servers; /* asked for what is not here; borrowed, NULL = nobody */
     const struct call *call; /* for what is said on stderr */
 };
 

@@ -83,6 +83,27 @@ fi
 says "who_recorded_what_is_told" "command = \"tracetta record .*perf_workload 0 400\"" "$tracetta" info "$work/samples.data"
 says "the_file_is_whole" "whole \(perf," "$tracetta" check "$work/samples.data"
 refuses "a_file_is_not_replaced_unasked" 4 "the file exists; --overwrite" "$tracetta" record --perf -o "$work/samples.data" -- true
+# A program without symbols, which is not there any more: a server has it.
+here=$(cd "$(dirname "$0")" && pwd)
+if [ "$id" ] && command -v strip >/dev/null && /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libdebuginfod.so.1")' 2>/dev/null; then
+    mkdir -p "$work/served/buildid/$id"
+    cp "$workload" "$work/served/buildid/$id/debuginfo"
+    strip -o "$work/bare" "$workload"
+    cp "$work/bare" "$work/served/buildid/$id/executable"
+    "$tracetta" record --perf -q -o "$work/bare.data" -F 1000 -- "$work/bare" 0 200
+    rm "$work/bare"
+    /usr/bin/python3 "$here/debuginfod_serve.py" "$work/served" &
+    server=$!
+    for ((i = 0; i < 100; i++)); do [ -s "$work/served/port" ] || sleep 0.05; done
+    run "$tracetta" report topn "$work/bare.data"
+    ! grep -q "bare!main" "$work/.out"
+    verdict "a_program_that_is_gone_has_no_functions" $? "it does"
+    says "but_a_server_may_have_them" "bare!main" env DEBUGINFOD_CACHE_PATH="$work/cache" "$tracetta" report topn --debuginfod="http://127.0.0.1:$(cat "$work/served/port")" "$work/bare.data"
+    kill $server
+    wait $server 2>/dev/null
+else
+    skip "a_server_has_functions_of_a_program_that_is_gone" "there is no libdebuginfod.so.1, no strip, or no build id"
+fi
 run "$tracetta" record --perf -o "$work/small.data" --max-size=40K -F 20000 -- "$workload" 0 20000
 size=$(stat -c %s "$work/small.data")
 ((size >= 40960 && size < 4000000))

@@ -39,3 +39,60 @@ done
 run "$tracetta" merge --debug-info made made.2 -o both.jsonl --to=jsonl
 [ "$(grep -c 'sample_fill+0' both.jsonl)" = 2 ]
 verdict "what_has_it_already_keeps_it" $? "both.jsonl has it $(grep -c 'sample_fill+0' both.jsonl) times"
+
+# --- From a server, by build id, where that is asked for ---
+/usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libdebuginfod.so.1")' 2>/dev/null
+has_library=$?
+refuses "servers_must_be_told" 2 "wants to know whom to ask" env -u DEBUGINFOD_URLS "$tracetta" cat --debuginfod made
+mkdir broken && echo "no library" >broken/libdebuginfod.so.1
+refuses "a_library_that_is_missing_is_told" 2 "needs libdebuginfod.so.1 of elfutils \\(package libdebuginfod1" \
+    env LD_LIBRARY_PATH="$PWD/broken" "$tracetta" cat --debuginfod=http://127.0.0.1:1 made
+if [ $has_library != 0 ] || ! command -v objcopy >/dev/null; then
+    skip "debug_information_from_a_server" "there is no libdebuginfod.so.1, or no objcopy"
+    exit 0
+fi
+cp "$library" bare.so && strip --strip-all bare.so
+/usr/bin/python3 "$here/places_make.py" bare "$PWD/bare.so" "$offset" || exit 1
+id=$(readelf -n "$library" | sed -n 's/.*Build ID: //p')
+mkdir -p served/buildid/"$id" silent # its functions are known also when bare, by their dynamic symbols, its lines are not
+objcopy --only-keep-debug "$library" "served/buildid/$id/debuginfo"
+
+# serve FOLDER WORD: $port, $server
+serve()
+{
+    /usr/bin/python3 "$here/debuginfod_serve.py" "$@" &
+    server=$!
+    for ((i = 0; i < 100; i++)); do
+        [ ! -s "$1/port" ] || break
+        sleep 0.05
+    done
+    port=$(cat "$1/port")
+}
+serve served
+export DEBUGINFOD_CACHE_PATH=$work/cache
+bare='debug_info = \{ bin = "bare.so\+'$short'"'
+says "without_the_option_nobody_is_asked" "$bare, func = \"sample_fill\\+0\", src = \"\"" env DEBUGINFOD_URLS="http://127.0.0.1:$port" "$tracetta" cat --debug-info bare
+[ ! -e served/log ]
+verdict "and_no_server_hears_of_it" $? "$(cat served/log 2>/dev/null)"
+says "a_server_has_functions_and_lines" "$bare, func = \"sample_fill\\+0\", src = \"symbols_sample.c:($line|$((line + 1)))\"" \
+    "$tracetta" cat --debuginfod="http://127.0.0.1:$port" bare
+requests=$(grep -c debuginfo served/log)
+says "servers_may_stand_in_the_environment" "func = \"sample_fill\\+0\"" env DEBUGINFOD_URLS="http://127.0.0.1:$port" "$tracetta" cat --debuginfod bare
+[ "$requests" = 1 ] && [ "$(grep -c debuginfo served/log)" = 1 ]
+verdict "what_was_fetched_is_kept" $? "$requests requests, then $(grep -c debuginfo served/log)"
+kill $server
+wait $server 2>/dev/null
+export DEBUGINFOD_CACHE_PATH=$work/cache2
+run "$tracetta" cat --debuginfod="http://127.0.0.1:$port" bare
+[ $run_status = 0 ] && grep -q "debug information cannot be fetched from http://127.0.0.1:$port: " .err && grep -q 'src = ""' .out
+verdict "a_server_that_is_not_there_is_told_and_nothing_else_is_lost" $? "exit status $run_status"
+serve silent silent
+begin=$SECONDS
+run env DEBUGINFOD_TIMEOUT=1 "$tracetta" cat --debuginfod="http://127.0.0.1:$port" bare
+[ $run_status = 0 ] && grep -q "debug information cannot be fetched from" .err && ((SECONDS - begin < 20))
+verdict "a_server_that_does_not_answer_is_given_up" $? "exit status $run_status after $((SECONDS - begin)) s"
+DEBUGINFOD_TIMEOUT=60 timeout -s INT 2 "$tracetta" cat --debuginfod="http://127.0.0.1:$port" bare >.out 2>.err
+((SECONDS - begin < 30))
+verdict "ctrl_c_ends_waiting_for_a_server" $? "after $((SECONDS - begin)) s"
+kill $server
+wait $server 2>/dev/null
