@@ -2,6 +2,7 @@
  *
  *   nettrace_read.c      opening, the Trace object, what comes next, V1 and V2
  *   nettrace_objects.c   V3 to V5: the frame of objects, and the next one behind damage
+ *   nettrace_search.c    V1, V2 and V6: the next event or block behind damage
  *   nettrace_header.c    one step from event to event
  *   nettrace_scan.c      a block becomes runs of events in order; losses, metadata on the way
  *   nettrace_order.c     runs are merged by time into batches
@@ -304,6 +305,22 @@ TTR_MUST ttr_status nettrace_pieces_rest(struct nettrace_reader *reader);
 
 /* Attends to the object at reader->at: V3 to V5. */
 TTR_MUST ttr_status nettrace_object(struct nettrace_reader *reader);
+
+/* --- nettrace_search.c --- */
+
+/* Looks for what comes next behind damage, and moves there: V1, V2 and V6.  The end mark of V1 and V2 is found here too. */
+TTR_MUST ttr_status nettrace_search(struct nettrace_reader *reader);
+
+/* How far a block of V6 goes that has this word before it. */
+struct nettrace_extent6 {
+    uint64_t size;
+    uint64_t next; /* offset of the block that comes next instead, 0 = where its size says */
+    bool is_cut;   /* the input ends inside it */
+    bool is_lost;  /* its size is not believed */
+    bool is_strange; /* of a kind that nobody knows, but what it holds are events */
+};
+
+TTR_MUST ttr_status nettrace_extent6(struct nettrace_reader *reader, uint64_t at, uint32_t head, struct nettrace_extent6 *extent);
 
 /* --- nettrace_scan.c --- */
 

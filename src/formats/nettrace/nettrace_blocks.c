@@ -206,46 +206,94 @@ static ttr_status meet_cut(struct nettrace_reader *reader, uint64_t offset, uint
                         "the trace ends inside a block that should have %u bytes; all events before are given", size);
 }
 
-ttr_status nettrace_block6(struct nettrace_reader *reader)
+static ttr_status meet_end(struct nettrace_reader *reader)
+{
+    nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at, .size = 4, .kind = NETTRACE_PIECE_END});
+    reader->at += 4;
+    reader->is_over = reader->has_end = true;
+    return TTR_OK;
+}
+
+static ttr_status meet_nothing(struct nettrace_reader *reader)
+{
+    reader->is_over = true;
+    input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
+               "the trace ends without its end mark: whoever wrote it was stopped; everything up to here is given");
+    return TTR_OK;
+}
+
+/* A block whose size is not believed: what is whole of it up to the next one. */
+static ttr_status take_damaged(struct nettrace_reader *reader, unsigned kind, const struct nettrace_extent6 *extent)
 {
     struct nettrace_bytes bytes;
     uint64_t at = reader->at;
-    ttr_status status = nettrace_show(reader, at, 4, &bytes);
+    if (!extent->next)
+        return nettrace_search(reader);
+    ttr_status status = nettrace_show(reader, at, extent->next - at, &bytes);
     if (status != TTR_OK)
         return status;
-    if (bytes.n == 0) {
-        reader->is_over = true;
-        input_note(reader->in, TTR_NOTE_ODD, at, "nettrace.no-end",
-                   "the trace ends without its end mark: whoever wrote it was stopped; everything up to here is given");
-        return TTR_OK;
+    struct cursor c = cursor_over(bytes.p, (size_t)(extent->next - at), at);
+    bool is_used = extent->next - at > 4 && (kind == NETTRACE_BLOCK_EVENTS || kind == NETTRACE_BLOCK_STACKS || kind == NETTRACE_BLOCK_LABELS);
+    reader->at = extent->next;
+    if (is_used && cursor_skip(&c, 4)) {
+        status = take_block(reader, kind, &c, true);
+        if (status != TTR_OK)
+            return status;
+        add_piece(reader, kind, at, &c, true);
     }
-    if (bytes.n < 4)
-        return meet_cut(reader, at, bytes.n, 4);
-    uint32_t head = load_u32le(bytes.p), size = head & 0xffffff, kind = head >> 24;
-    reader->is_over = kind == NETTRACE_BLOCK_END;
-    if (reader->is_over) {
-        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = at, .size = 4, .kind = NETTRACE_PIECE_END});
-        reader->at += 4;
-        reader->has_end = true;
-        return TTR_OK;
-    }
-    if (kind == NETTRACE_BLOCK_GONE && reader->order.heap_n > 0) {
-        nettrace_order_release(reader, UINT64_MAX); /* then again */
-        return TTR_OK;
-    }
-    status = nettrace_show(reader, at + 4, size, &bytes);
+    uint64_t from = is_used && c.offset < extent->next ? c.offset : at, to = is_used && c.offset == extent->next ? at + 4 : extent->next;
+    return input_damage(reader->in, from, to - from, "nettrace.bad-block", reader->error,
+                        "a block of kind %u whose size does not lead to the next one; what is whole of it is used", kind);
+}
+
+/* A block that is as long as it says, or that the input cuts off; `is_strange`: its kind is damaged. */
+static ttr_status take_sized(struct nettrace_reader *reader, unsigned kind, uint32_t size, bool is_strange)
+{
+    struct nettrace_bytes bytes;
+    uint64_t at = reader->at;
+    ttr_status status = nettrace_show(reader, at + 4, size, &bytes);
     if (status != TTR_OK)
         return status;
     bool is_cut = bytes.n < size;
     struct cursor c = cursor_over(bytes.p, is_cut ? bytes.n : size, at + 4);
     reader->at = at + 4 + (is_cut ? bytes.n : size);
-    status = take_block(reader, kind, &c, is_cut);
+    status = take_block(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, &c, is_cut);
     if (status != TTR_OK)
         return status;
-    add_piece(reader, kind, at, &c, is_cut);
+    add_piece(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, at, &c, is_cut || is_strange);
     if (is_cut)
         return meet_cut(reader, cursor_left(&c) ? c.offset : at, cursor_left(&c) ? cursor_left(&c) : 0, size);
+    if (is_strange)
+        return input_damage(reader->in, at + 3, 1, "nettrace.bad-kind", reader->error, "a block of kind %u that holds events; they are given", kind);
     return c.failed ? input_damage(reader->in, at, (uint64_t)size + 4, "nettrace.bad-block", reader->error,
                                    "a block of kind %u that says more than it holds; what is whole of it is used", kind)
                     : TTR_OK;
+}
+
+ttr_status nettrace_block6(struct nettrace_reader *reader)
+{
+    struct nettrace_bytes bytes;
+    struct nettrace_extent6 extent = {.is_lost = false};
+    if (reader->is_lost)
+        return nettrace_search(reader);
+    ttr_status status = nettrace_show(reader, reader->at, 4, &bytes);
+    if (status != TTR_OK)
+        return status;
+    if (bytes.n == 0)
+        return meet_nothing(reader);
+    if (bytes.n < 4)
+        return meet_cut(reader, reader->at, bytes.n, 4);
+    uint32_t head = load_u32le(bytes.p), size = head & 0xffffff, kind = head >> 24;
+    if (kind == NETTRACE_BLOCK_GONE && reader->order.heap_n > 0) {
+        nettrace_order_release(reader, UINT64_MAX); /* then again */
+        return TTR_OK;
+    }
+    if (!reader->gives_blocks) { /* a live trace is not waited for */
+        status = nettrace_extent6(reader, reader->at, head, &extent);
+        if (status != TTR_OK)
+            return status;
+    }
+    if (extent.is_lost)
+        return take_damaged(reader, kind, &extent);
+    return kind == NETTRACE_BLOCK_END ? meet_end(reader) : take_sized(reader, kind, size, extent.is_strange);
 }

@@ -70,7 +70,8 @@ static void write_whole(const struct nettrace_copy *copy, struct ttr_writer *out
     enum { NAME_AT = 15, SIZE = 4 };
     bool is_object = copy->version >= 3 && copy->version < NETTRACE_V6 && piece->kind >= NETTRACE_PIECE_EVENTS && piece->kind <= NETTRACE_PIECE_OTHER;
     size_t head = is_object ? NAME_AT + load_u32le(bytes + NAME_AT - 4) + 1 + SIZE : 0;
-    if (!is_object || ((ttr_writer_bytes(out) - piece->offset) & 3) == 0) {
+    bool is_placed = ((ttr_writer_bytes(out) - piece->offset) & 3) == 0 && ((piece->offset + piece->body) & 3) == 0;
+    if (!is_object || is_placed) {
         buffer_add(&out->buffer, bytes, piece->size);
         return;
     }

@@ -26,8 +26,10 @@ static const uint8_t piece_kinds[KIND_COUNT] = {
 struct frame {
     enum kind kind;
     uint32_t version, least;
-    ttr_text name;
+    ttr_text name;    /* of `text`: the window may move */
+    char text[NETTRACE_NAME_MAX];
     uint64_t payload; /* offset behind the frame */
+    bool is_misspelled; /* the name is nearly that of its kind */
 };
 
 /* A piece: the frame, and what follows it up to `end`. */
@@ -48,6 +50,22 @@ static enum kind kind_of(ttr_text name)
     return KIND_UNKNOWN;
 }
 
+/* The kind of blocks whose name differs in no more than two characters from this one. */
+static enum kind nearly_kind_of(ttr_text name)
+{
+    enum { LETTERS = 2 };
+    for (unsigned i = KIND_EVENTS; i <= KIND_POINT; i++) {
+        unsigned wrong = 0;
+        if (name.n != strlen(names[i]))
+            continue;
+        for (size_t at = 0; at < name.n; at++)
+            wrong += name.p[at] != names[i][at];
+        if (wrong <= LETTERS)
+            return (enum kind)i;
+    }
+    return KIND_UNKNOWN;
+}
+
 /* Reads the frame at p; false where there is none, or not all of it. */
 static bool read_frame(const struct nettrace_bytes *bytes, struct frame *frame)
 {
@@ -62,8 +80,10 @@ static bool read_frame(const struct nettrace_bytes *bytes, struct frame *frame)
     uint8_t end = cursor_u8(&c);
     if (c.failed || first != second || (first != NETTRACE_BEGIN && first != NETTRACE_BEGIN_PRIVATE) || type != NETTRACE_NULL || end != NETTRACE_END)
         return false;
-    frame->name = (ttr_text){(const char *)name, n};
+    memcpy(frame->text, name, n);
+    frame->name = (ttr_text){frame->text, n};
     frame->kind = kind_of(frame->name);
+    frame->is_misspelled = false;
     frame->payload = c.offset;
     return true;
 }
@@ -211,6 +231,63 @@ struct extent {
     bool is_damaged; /* its end is not where its size says */
 };
 
+/* Whether a block ends here: its end tag, and behind it an object, the end mark or nothing. */
+static bool ends_at(const struct nettrace_bytes *bytes, uint64_t at)
+{
+    struct frame frame;
+    if (at < bytes->offset || at - bytes->offset >= bytes->n || bytes->p[at - bytes->offset] != NETTRACE_END)
+        return false;
+    size_t skip = (size_t)(at + 1 - bytes->offset);
+    struct nettrace_bytes behind = {bytes->p + skip, bytes->n - skip, at + 1};
+    return behind.n == 0 || (behind.n == 1 && behind.p[0] == NETTRACE_NULL) || read_frame(&behind, &frame);
+}
+
+/* Shows the bytes from `begin` on, and keeps those behind the frame. */
+static ttr_status show_body(struct nettrace_reader *reader, const struct frame *frame, uint64_t begin, uint64_t need, struct nettrace_bytes *bytes)
+{
+    uint64_t skip = begin - frame->payload;
+    ttr_status status = nettrace_show(reader, frame->payload, skip + need, bytes);
+    if (status != TTR_OK)
+        return status;
+    size_t passed = skip < bytes->n ? (size_t)skip : bytes->n;
+    *bytes = (struct nettrace_bytes){bytes->p + passed, bytes->n - passed, begin};
+    return TTR_OK;
+}
+
+/* Bytes that were cut out before it moved the block: its padding is that of another place.  Finds where it begins by where it ends. */
+static ttr_status align(struct nettrace_reader *reader, const struct frame *frame, struct extent *extent, struct nettrace_bytes *bytes)
+{
+    static const uint8_t zeros[4];
+    uint64_t first = frame->payload + 4;
+    ttr_status status = show_body(reader, frame, first, 3 + extent->size + 1 + FRAME_MAX, bytes);
+    if (status != TTR_OK)
+        return status;
+    for (unsigned padding = 0; padding < 4 && bytes->n > padding; padding++)
+        if (ends_at(bytes, first + padding + extent->size) && memcmp(bytes->p, zeros, padding) == 0) {
+            input_note(reader->in, TTR_NOTE_ODD, first, "nettrace.misplaced",
+                       "a block behind %u zeros, which would be those of another place: bytes before it are missing", padding);
+            extent->begin = first + padding;
+            extent->is_cut = extent->is_damaged = false;
+            break;
+        }
+    return show_body(reader, frame, extent->begin, extent->size + 1, bytes);
+}
+
+/* An end tag that is missing: the block ends where the next object begins. */
+static ttr_status measure_damaged(struct nettrace_reader *reader, const struct frame *frame, struct extent *extent, struct nettrace_bytes *bytes)
+{
+    ttr_status status = align(reader, frame, extent, bytes);
+    if (status != TTR_OK || (!extent->is_cut && !extent->is_damaged))
+        return status;
+    size_t n = extent->is_cut ? bytes->n : (size_t)extent->size, found = find_object(bytes->p, n);
+    if (found < n) {
+        extent->is_damaged = true;
+        extent->is_cut = false;
+        extent->size = found;
+    }
+    return TTR_OK;
+}
+
 static ttr_status measure(struct nettrace_reader *reader, const struct frame *frame, struct extent *extent, struct nettrace_bytes *bytes)
 {
     ttr_status status = nettrace_show(reader, frame->payload, 8, bytes);
@@ -225,7 +302,7 @@ static ttr_status measure(struct nettrace_reader *reader, const struct frame *fr
     uint32_t size = load_u32le(bytes->p);
     extent->is_damaged = size > OBJECT_MAX;
     extent->size = size;
-    status = nettrace_show(reader, extent->begin, extent->is_damaged ? SEARCH_BYTES : (uint64_t)size + 1, bytes);
+    status = show_body(reader, frame, extent->begin, extent->is_damaged ? SEARCH_BYTES : (uint64_t)size + 1, bytes);
     if (status != TTR_OK)
         return status;
     if (extent->is_damaged) {
@@ -234,15 +311,7 @@ static ttr_status measure(struct nettrace_reader *reader, const struct frame *fr
     }
     extent->is_cut = bytes->n <= size;
     extent->is_damaged = !extent->is_cut && bytes->p[size] != NETTRACE_END;
-    if (!extent->is_cut && !extent->is_damaged)
-        return TTR_OK;
-    size_t n = extent->is_cut ? bytes->n : size, found = find_object(bytes->p, n);
-    if (found < n) {
-        extent->is_damaged = true;
-        extent->is_cut = false;
-        extent->size = found;
-    }
-    return TTR_OK;
+    return extent->is_cut || extent->is_damaged ? measure_damaged(reader, frame, extent, bytes) : TTR_OK;
 }
 
 static ttr_status take_damaged(struct nettrace_reader *reader, const struct frame *frame, const struct extent *extent, struct nettrace_bytes *bytes)
@@ -279,7 +348,7 @@ static ttr_status take_sized(struct nettrace_reader *reader, const struct frame 
     struct cursor c = cursor_over(bytes.p, (size_t)extent.size, bytes.offset);
     reader->at = extent.begin + extent.size + 1;
     status = take_payload(reader, frame, &c, false);
-    bool is_part = c.failed || ((frame->kind == KIND_EVENTS || frame->kind == KIND_METADATA) && cursor_left(&c) > 0);
+    bool is_part = frame->is_misspelled || c.failed || ((frame->kind == KIND_EVENTS || frame->kind == KIND_METADATA) && cursor_left(&c) > 0);
     add_piece(reader, frame, extent.begin, is_part ? c.offset : reader->at, is_part);
     return status;
 }
@@ -329,16 +398,35 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
     return TTR_OK;
 }
 
-/* The end of the input, or its end mark. */
-static ttr_status meet_end(struct nettrace_reader *reader, const struct nettrace_bytes *bytes)
+/* Whether an object begins behind what reads as the end mark; another trace may, too. */
+static bool goes_on(const struct nettrace_bytes *bytes)
+{
+    size_t n = bytes->n < SEARCH_BYTES ? bytes->n : SEARCH_BYTES;
+    bool is_other = n > NETTRACE_MAGIC_BYTES && memcmp(bytes->p + 1, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0;
+    return n > 1 && !is_other && find_object(bytes->p + 1, n - 1) < n - 1;
+}
+
+/* The end of the input, or its end mark; one that objects follow is the damaged first byte of another. */
+static ttr_status meet_end(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
 {
     reader->is_over = true;
     reader->has_end = bytes->n > 0;
-    if (bytes->n == 0)
+    if (bytes->n == 0) {
         input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
                    "the trace ends without its end mark: whoever wrote it was stopped; everything up to here is given");
-    else
-        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at++, .size = 1, .kind = NETTRACE_PIECE_END});
+        return TTR_OK;
+    }
+    if (!reader->gives_blocks) { /* a live trace is not waited for */
+        ttr_status status = nettrace_show(reader, reader->at, SEARCH_BYTES, bytes);
+        if (status != TTR_OK)
+            return status;
+        reader->is_lost = goes_on(bytes);
+    }
+    if (reader->is_lost) {
+        reader->is_over = reader->has_end = false;
+        return TTR_OK;
+    }
+    nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at++, .size = 1, .kind = NETTRACE_PIECE_END});
     if (bytes->n > 1)
         input_note(reader->in, TTR_NOTE_REMARK, reader->at, "nettrace.behind-end", "the input goes on behind the end of the trace; not read");
     return TTR_OK;
@@ -371,5 +459,12 @@ ttr_status nettrace_object(struct nettrace_reader *reader)
     }
     if (frame.kind == KIND_TRACE || frame.kind == KIND_FILE)
         return take_trace(reader, &frame);
-    return take_sized(reader, &frame);
+    if (frame.kind == KIND_UNKNOWN)
+        frame.kind = nearly_kind_of(frame.name);
+    if (frame.kind != KIND_UNKNOWN && kind_of(frame.name) == KIND_UNKNOWN) {
+        frame.is_misspelled = true;
+        status = input_damage(reader->in, frame.payload - frame.name.n - 1, frame.name.n, "nettrace.bad-name", reader->error,
+                              "an object \"%.*s\", taken as a %s", (int)frame.name.n, frame.name.p, names[frame.kind]);
+    }
+    return status == TTR_OK ? take_sized(reader, &frame) : status;
 }

@@ -4,6 +4,7 @@
 
 #define OPEN_BYTES (NETTRACE_MAGIC_BYTES + 4 + NETTRACE_SERIALIZATION_BYTES) /* of a live trace more may come only later */
 #define FLAT_BYTES ((uint64_t)1 << 20)
+#define FLAT_EVENT_MAX ((uint64_t)16 << 20) /* real ones have less than 64 KiB */
 
 ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need, struct nettrace_bytes *bytes)
 {
@@ -123,20 +124,13 @@ static ttr_status take_flat(struct nettrace_reader *reader)
         nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at, .size = (uint32_t)(block.stop - block.begin),
                                                             .kind = NETTRACE_PIECE_FLAT, .events = reader->known_events});
         reader->at += (uint64_t)(block.stop - block.begin);
+        reader->is_lost &= block.stop == block.begin;
         if (block.stop > block.begin)
             return TTR_OK;
         uint64_t size = n >= 4 ? (uint64_t)load_u32le(bytes.p) + 4 : 0;
-        if (size > need && bytes.n >= need) {
-            need = size;
-            continue;
-        }
-        reader->is_over = true;
-        reader->has_end = n > 0 && bytes.p[0] == NETTRACE_END;
-        if (reader->has_end)
-            nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at++, .size = 1, .kind = NETTRACE_PIECE_END});
-        return reader->has_end ? TTR_OK
-                               : input_damage(reader->in, reader->at, n, "nettrace.cut", reader->error,
-                                              "the trace ends inside an event, or behind one without its end mark; all before it is given");
+        if (size <= need || size > FLAT_EVENT_MAX || bytes.n < need)
+            return nettrace_search(reader);
+        need = size;
     }
 }
 
