@@ -77,6 +77,7 @@ struct nettrace_type {
     uint32_t number;                       /* of the metadata */
     const uint8_t *said;                   /* the metadata as stored; of V6 what follows their number */
     uint32_t said_n;
+    ttr_event like;                        /* what all its events have alike */
 };
 
 /* Types by the number of their metadata, and all there ever were by what they say. */
@@ -120,14 +121,12 @@ struct nettrace_gap {
 /* Events in order, at least one of which was not given yet. */
 struct nettrace_run {
     struct nettrace_header at;  /* the event to give next */
-    const uint8_t *origin, *end; /* of the block; of the run */
-    struct nettrace_type *type;  /* of `at` */
+    struct nettrace_span span;   /* from the block's begin to the run's end */
     uint64_t last;               /* ticks of its last event */
     uint64_t hold;               /* offset from which on its bytes must stay */
     uint64_t capture_id, thread_id; /* of the ids below */
     ttr_id track, thread;
     uint32_t next, stamp;        /* next: of the chain, or of free runs */
-    uint8_t codec;
 };
 
 /* An entry of the heap: the first event of a chain. */
@@ -152,12 +151,18 @@ struct nettrace_order {
     bool is_giving, has_given;
 };
 
+/* Addresses.  How many stands here, so that it is known before their bytes are there. */
+struct nettrace_stack {
+    uint64_t at;
+    uint32_t bytes;
+};
+
 /* Stacks since the last sequence point.  Runtimes number them upwards: ranges hold those, each behind the one before.  Numbers that go back
  * are in `others`, so that finding one costs no more in files that no runtime wrote. */
 struct nettrace_stacks {
     uint8_t *bytes;
     size_t bytes_n, bytes_capacity;
-    uint64_t *at;                /* where in `bytes` each stack stands: u32 bytes, addresses */
+    struct nettrace_stack *at;   /* where in `bytes` each stack stands */
     size_t at_n, at_capacity;
     struct nettrace_stack_range *ranges;
     size_t ranges_n, ranges_capacity;
@@ -234,6 +239,7 @@ struct nettrace_reader {
     struct clockmath clock;
     uint64_t sync_ticks;
     int64_t sync_ns;
+    uint64_t plain_ticks;        /* behind sync_ticks this many are nanoseconds whose sum with sync_ns fits */
     uint64_t at;                 /* offset of the next object */
     bool gives_blocks;           /* events of a block do not wait for older ones of others */
     bool has_trace;              /* Trace was met */
@@ -384,6 +390,15 @@ void nettrace_stacks_free(struct nettrace_reader *reader);
 
 /* The addresses of an event's stack as stored; `*n` of them.  NULL: it has none. */
 const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_event *event, uint32_t *n);
+
+/* ttr_event_frames; `own` is the event's type. */
+uint32_t nettrace_frames_take(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room);
+
+/* An address of 4 or 8 bytes. */
+static inline uint64_t nettrace_address(const uint8_t *p, uint32_t bytes)
+{
+    return bytes == 8 ? load_u64le(p) : load_u32le(p);
+}
 
 /* --- nettrace_metadata.c --- */
 

@@ -167,11 +167,6 @@ static bool begin_frames(struct walk *walk, const struct nettrace_type *type, co
     return true;
 }
 
-static uint64_t load_address(const uint8_t *p, uint32_t bytes)
-{
-    return bytes == 8 ? load_u64le(p) : load_u32le(p);
-}
-
 static bool give_frame(struct walk *walk, const struct nettrace_type *type, ttr_field *field)
 {
     uint32_t bytes = type->reader->pointer_bytes;
@@ -183,7 +178,7 @@ static bool give_frame(struct walk *walk, const struct nettrace_type *type, ttr_
     field->value.type = TTR_TYPE_UINT;
     field->value.hint = TTR_HINT_POINTER;
     field->value.bits = (uint8_t)(bytes == 8 ? 0 : 32);
-    field->value.v.u = load_address(walk->at, bytes);
+    field->value.v.u = nettrace_address(walk->at, bytes);
     walk->at += bytes;
     return true;
 }
@@ -263,22 +258,4 @@ static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, 
     return layout_field_ops.label(fields, value, i, text);
 }
 
-static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
-{
-    const struct nettrace_type *type = own;
-    uint32_t n, bytes = type->reader->pointer_bytes;
-    const uint8_t *at = nettrace_frames(type->reader, event, &n);
-    uint32_t given = n < room ? n : room;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (NETTRACE_LIKELY(bytes == 8)) {
-        if (given)
-            memcpy(addresses, at, (size_t)given * 8);
-        return n;
-    }
-#endif
-    for (uint32_t i = 0; i < given; i++)
-        addresses[i] = load_address(at + (size_t)i * bytes, bytes);
-    return n;
-}
-
-const struct field_ops nettrace_field_ops = {.begin = begin, .next = next, .take = take, .label = label, .frames = frames};
+const struct field_ops nettrace_field_ops = {.begin = begin, .next = next, .take = take, .label = label, .frames = nettrace_frames_take};

@@ -1,5 +1,18 @@
-/* Headers of events that are rare: at the end of a block, and without compression. */
+/* Headers of events that are rare: with a thread, at the end of a block, and without compression. */
 #include "formats/nettrace/nettrace_header.h"
+
+const uint8_t *nettrace_varint_long(const uint8_t *p, unsigned most, uint64_t *value)
+{
+    uint64_t x = 0;
+    for (unsigned i = 0; i < most; i++) {
+        x |= (uint64_t)(p[i] & 0x7f) << 7 * i;
+        if (p[i] < 0x80) {
+            *value = x;
+            return p + i + 1;
+        }
+    }
+    return NULL;
+}
 
 /* Where a pointer into the copy stands in the block. */
 static const uint8_t *in_block(const struct nettrace_header *h, const uint8_t *copy, const uint8_t *p)
@@ -7,7 +20,8 @@ static const uint8_t *in_block(const struct nettrace_header *h, const uint8_t *c
     return h->start + (p - copy);
 }
 
-bool nettrace_header_near_end(struct nettrace_header *h, const uint8_t *end, bool is_v6)
+/* From a copy with zeros behind it. */
+static bool decode_near_end(struct nettrace_header *h, const uint8_t *end, bool is_v6)
 {
     uint8_t copy[NETTRACE_HEADER_MAX] = {0};
     size_t left = (size_t)(end - h->start);
@@ -16,15 +30,25 @@ bool nettrace_header_near_end(struct nettrace_header *h, const uint8_t *end, boo
     memcpy(copy, h->start, left);
     const uint8_t *activity = h->activity, *related = h->related;
     h->flags = copy[0];
-    const uint8_t *payload = nettrace_parts(h, copy + 1, is_v6);
+    const uint8_t *payload = nettrace_parts(h, copy + 1, false, is_v6);
     bool is_whole = payload && (size_t)(payload - copy) <= left;
     /* What came from the copy must not outlive it. */
     h->activity = h->activity == activity ? activity : h->activity && is_whole ? in_block(h, copy, h->activity) : NULL;
     h->related = h->related == related ? related : h->related && is_whole ? in_block(h, copy, h->related) : NULL;
-    if (!is_whole)
-        return false;
-    h->payload = in_block(h, copy, payload);
-    if (h->payload_size > (size_t)(end - h->payload))
+    h->payload = is_whole ? in_block(h, copy, payload) : NULL;
+    return is_whole;
+}
+
+static bool decode_compressed(struct nettrace_header *h, const uint8_t *end, bool is_v6)
+{
+    if ((size_t)(end - h->start) < NETTRACE_HEADER_MAX) {
+        if (!decode_near_end(h, end, is_v6))
+            return false;
+    } else {
+        h->flags = *h->start;
+        h->payload = nettrace_parts(h, h->start + 1, false, is_v6);
+    }
+    if (!h->payload || h->payload_size > (size_t)(end - h->payload))
         return false;
     h->next = h->payload + h->payload_size;
     return true;
@@ -64,18 +88,16 @@ static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const u
     if (stack > room - h->payload_size || room - h->payload_size - stack > 3 || (!is_padded && room - h->payload_size != stack))
         return false;
     h->stack = stack > 0;
-    h->flags = NETTRACE_IS_SORTED;
+    h->flags = NETTRACE_IS_SORTED | NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD | NETTRACE_HAS_METADATA;
     h->capture = h->thread;
     h->cpu = UINT32_MAX;
     h->next = is_padded ? aligned(event_end, origin, end) : event_end;
     return true;
 }
 
-bool nettrace_header_plain(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end, enum nettrace_codec codec)
+static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end, enum nettrace_codec codec)
 {
     const uint8_t *p = h->start;
-    if (codec == CODEC_OLD || codec == CODEC_OLDEST)
-        return decode_old(h, origin, end, codec == CODEC_OLD);
     size_t head = codec == CODEC_PLAIN ? 80 : 52, left = (size_t)(end - p);
     if (left < head)
         return false;
@@ -98,4 +120,15 @@ bool nettrace_header_plain(struct nettrace_header *h, const uint8_t *origin, con
     h->next = codec == CODEC_PLAIN ? aligned(p + 4 + size, origin, end) : p + 4 + size;
     h->flags |= NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD | NETTRACE_HAS_METADATA;
     return true;
+}
+
+bool nettrace_header_rare(struct nettrace_header *h, const struct nettrace_span *span, bool is_v6)
+{
+    enum nettrace_codec codec = (enum nettrace_codec)span->codec;
+    switch (codec) {
+    case CODEC_COMPRESSED: return decode_compressed(h, span->end, is_v6);
+    case CODEC_OLD:
+    case CODEC_OLDEST: return decode_old(h, span->origin, span->end, codec == CODEC_OLD);
+    default: return decode_plain(h, span->origin, span->end, codec);
+    }
 }

@@ -36,18 +36,7 @@ struct nettrace_header {
 };
 
 /* A number of up to `most` bytes; NULL where it has more. */
-static inline const uint8_t *nettrace_varint_long(const uint8_t *p, unsigned most, uint64_t *value)
-{
-    uint64_t x = 0;
-    for (unsigned i = 0; i < most; i++) {
-        x |= (uint64_t)(p[i] & 0x7f) << 7 * i;
-        if (p[i] < 0x80) {
-            *value = x;
-            return p + i + 1;
-        }
-    }
-    return NULL;
-}
+const uint8_t *nettrace_varint_long(const uint8_t *p, unsigned most, uint64_t *value);
 
 static NETTRACE_INLINE const uint8_t *nettrace_varint32(const uint8_t *p, uint32_t *value)
 {
@@ -55,25 +44,30 @@ static NETTRACE_INLINE const uint8_t *nettrace_varint32(const uint8_t *p, uint32
         *value = *p;
         return p + 1;
     }
+    if (NETTRACE_LIKELY(p[1] < 0x80)) {
+        *value = (*p & 0x7fu) | (uint32_t)p[1] << 7;
+        return p + 2;
+    }
     uint64_t x = 0;
     p = nettrace_varint_long(p, 5, &x);
     *value = (uint32_t)x;
     return p;
 }
 
-/* Eight bytes can be loaded from p.  Without a branch by length: lengths of times differ from event to event. */
+/* Without a branch by length up to four bytes, which can be loaded: lengths of times differ from event to event. */
 static NETTRACE_INLINE const uint8_t *nettrace_varint64(const uint8_t *p, uint64_t *value)
 {
-    uint64_t x = load_u64le(p), ends = ~x & UINT64_C(0x8080808080808080);
-    if (NETTRACE_UNLIKELY(!ends))
-        return nettrace_varint_long(p, 10, value);
-    unsigned bit = (unsigned)__builtin_ctzll(ends);
-    x &= ends ^ (ends - 1);
-    x &= UINT64_C(0x7f7f7f7f7f7f7f7f);
-    x = (x & UINT64_C(0x007f007f007f007f)) | (x & UINT64_C(0x7f007f007f007f00)) >> 1;
-    x = (x & UINT64_C(0x00003fff00003fff)) | (x & UINT64_C(0x3fff00003fff0000)) >> 2;
-    x = (x & UINT64_C(0x000000000fffffff)) | (x & UINT64_C(0x0fffffff00000000)) >> 4;
-    *value = x;
+    uint32_t x = load_u32le(p), ends = ~x & UINT32_C(0x80808080);
+    if (NETTRACE_UNLIKELY(!ends)) {
+        uint64_t large = 0;
+        p = nettrace_varint_long(p, 10, &large);
+        *value = large;
+        return p;
+    }
+    unsigned bit = (unsigned)__builtin_ctz(ends);
+    x &= (ends ^ (ends - 1)) & UINT32_C(0x7f7f7f7f);
+    x = (x & UINT32_C(0x007f007f)) | (x & UINT32_C(0x7f007f00)) >> 1;
+    *value = (x & 0x3fff) | x >> 16 << 14;
     return p + (bit >> 3) + 1;
 }
 
@@ -82,22 +76,23 @@ static inline const uint8_t *nettrace_guid(const uint8_t *p)
     return load_u64le(p) | load_u64le(p + 8) ? p : NULL;
 }
 
-/* The parts of a compressed header behind its flags; gives the place of the payload, NULL where a number has no end.
- * NETTRACE_HEADER_MAX bytes can be read.  "sequence" is as in the files, not as in the text: a delta also counts the event itself, always. */
-static NETTRACE_INLINE const uint8_t *nettrace_parts(struct nettrace_header *h, const uint8_t *p, bool is_v6)
+/* The parts of a compressed header behind its flags; gives the place of the payload, NULL where a number has no end.  `is_usual`: no thread is
+ * told.  NETTRACE_HEADER_MAX bytes can be read.  "sequence" is as in the files, not as in the text: a delta also counts the event itself,
+ * always. */
+static NETTRACE_INLINE const uint8_t *nettrace_parts(struct nettrace_header *h, const uint8_t *p, bool is_usual, bool is_v6)
 {
     uint64_t delta;
     uint32_t skipped;
     if (h->flags & NETTRACE_HAS_METADATA && !(p = nettrace_varint32(p, &h->metadata)))
         return NULL;
-    if (h->flags & NETTRACE_HAS_CAPTURE) {
+    if (!is_usual && h->flags & NETTRACE_HAS_CAPTURE) {
         if (!(p = nettrace_varint32(p, &skipped)) || !(p = nettrace_varint64(p, &h->capture)) || !(p = nettrace_varint32(p, &h->cpu)))
             return NULL;
         h->sequence += skipped + 1;
     } else {
         h->sequence += h->metadata != 0;
     }
-    if (h->flags & NETTRACE_HAS_THREAD && !(p = nettrace_varint64(p, &h->thread)))
+    if (!is_usual && h->flags & NETTRACE_HAS_THREAD && !(p = nettrace_varint64(p, &h->thread)))
         return NULL;
     if (h->flags & NETTRACE_HAS_STACK && !(p = nettrace_varint32(p, &h->stack)))
         return NULL;
@@ -119,23 +114,35 @@ static NETTRACE_INLINE const uint8_t *nettrace_parts(struct nettrace_header *h, 
     return p;
 }
 
-/* The rare versions of a step; see nettrace_header_next.  `origin` is where the file's alignment may be counted from. */
-bool nettrace_header_near_end(struct nettrace_header *h, const uint8_t *end, bool is_v6);
-bool nettrace_header_plain(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end, enum nettrace_codec codec);
+/* Events one behind another. */
+struct nettrace_span {
+    const uint8_t *origin, *end; /* origin: from where the file's alignment may be counted */
+    const uint8_t *calm;         /* compressed headers up to here are whole; NULL: no such */
+    uint8_t codec;
+};
 
-/* Decodes the event that begins at h->next, `h` being what the one before it left; false where it is not whole or not good.  `origin` is where
- * the file's alignment may be counted from. */
-static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end, enum nettrace_codec codec,
-                                                 bool is_v6)
+static inline struct nettrace_span nettrace_span_over(const uint8_t *origin, const uint8_t *end, enum nettrace_codec codec)
+{
+    bool is_calm = codec == CODEC_COMPRESSED && (size_t)(end - origin) >= NETTRACE_HEADER_MAX;
+    return (struct nettrace_span){origin, end, is_calm ? end - NETTRACE_HEADER_MAX : NULL, (uint8_t)codec};
+}
+
+/* nettrace_header_next for all headers but usual ones. */
+bool nettrace_header_rare(struct nettrace_header *h, const struct nettrace_span *span, bool is_v6);
+
+/* Decodes the event that begins at h->next, `h` being what the one before it left; false where it is not whole or not good. */
+static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h, const struct nettrace_span *span, bool is_v6)
 {
     h->start = h->next;
-    if (NETTRACE_UNLIKELY(codec != CODEC_COMPRESSED))
-        return nettrace_header_plain(h, origin, end, codec);
-    if (NETTRACE_UNLIKELY((size_t)(end - h->start) < NETTRACE_HEADER_MAX))
-        return nettrace_header_near_end(h, end, is_v6);
+    if (NETTRACE_UNLIKELY(h->start > span->calm) || NETTRACE_UNLIKELY(*h->start & (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD))) {
+        struct nettrace_header copy = *h; /* so that `h` can be in registers */
+        bool is_good = nettrace_header_rare(&copy, span, is_v6);
+        *h = copy;
+        return is_good;
+    }
     h->flags = *h->start;
-    h->payload = nettrace_parts(h, h->start + 1, is_v6);
-    if (NETTRACE_UNLIKELY(!h->payload || h->payload_size > (size_t)(end - h->payload)))
+    h->payload = nettrace_parts(h, h->start + 1, true, is_v6);
+    if (NETTRACE_UNLIKELY(!h->payload || h->payload_size > (size_t)(span->end - h->payload)))
         return false;
     h->next = h->payload + h->payload_size;
     return true;

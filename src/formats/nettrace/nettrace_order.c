@@ -34,7 +34,6 @@ struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader, const stru
     }
     struct nettrace_run *run = &order->runs[index];
     run->at = *header;
-    run->type = NULL;
     run->track = run->thread = 0;
     run->next = NETTRACE_NONE;
     run->stamp = ++order->stamp;
@@ -47,8 +46,10 @@ static bool is_before(const struct nettrace_head *a, const struct nettrace_head 
     return a->ticks != b->ticks ? a->ticks < b->ticks : a->place < b->place;
 }
 
-static void sift_down(struct nettrace_head *heap, uint32_t n, struct nettrace_head head)
+/* Puts a head at the top of the heap.  It is handed over by its parts: a struct that was just stored piece by piece and is copied whole waits. */
+static inline void sift_down(struct nettrace_head *heap, uint32_t n, uint64_t ticks, const uint8_t *place, uint32_t run)
 {
+    const struct nettrace_head head = {ticks, place, run};
     uint32_t at = 0;
     for (uint32_t child = 1; child < n; child = 2 * at + 1) {
         child += child + 1 < n && is_before(&heap[child + 1], &heap[child]);
@@ -141,96 +142,97 @@ void nettrace_order_move(struct nettrace_order *order, const struct window *befo
             move(&run->at.next, before, after);
             move(&run->at.activity, before, after);
             move(&run->at.related, before, after);
-            move(&run->origin, before, after);
-            move(&run->end, before, after);
+            move(&run->span.origin, before, after);
+            move(&run->span.end, before, after);
+            move(&run->span.calm, before, after);
         }
     }
 }
 
-static inline int64_t time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags)
+int64_t nettrace_time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags)
 {
     bool clamped = false;
-    int64_t since = (int64_t)(ticks - reader->sync_ticks), time;
+    int64_t since = (int64_t)(ticks - reader->sync_ticks);
     if (NETTRACE_UNLIKELY((since < 0) != (ticks < reader->sync_ticks))) { /* more than 63 bits away */
         *flags |= TTR_EVENT_CLAMPED;
         return since < 0 ? INT64_MAX : INT64_MIN;
     }
-    if (reader->clock.whole == 1 && !reader->clock.rest) {
-        if (NETTRACE_LIKELY(!__builtin_add_overflow(reader->sync_ns, since, &time)))
-            return time;
-    }
-    time = clockmath_add(reader->sync_ns, clockmath_ns_signed(&reader->clock, since, &clamped), &clamped);
+    int64_t time = clockmath_add(reader->sync_ns, clockmath_ns_signed(&reader->clock, since, &clamped), &clamped);
     *flags |= clamped ? TTR_EVENT_CLAMPED : 0;
     return time;
 }
 
-int64_t nettrace_time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags)
+/* The usual case of it: a clock of nanoseconds, not before its zero nor more than some decades behind it. */
+static inline int64_t time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags)
 {
-    return time_of(reader, ticks, flags);
+    uint64_t since = ticks - reader->sync_ticks;
+    if (NETTRACE_LIKELY(since < reader->plain_ticks))
+        return reader->sync_ns + (int64_t)since;
+    return nettrace_time_of(reader, ticks, flags);
 }
 
-/* Looks up the threads that the header refers to where they are others than before; false when memory is out. */
-static bool resolve(struct nettrace_reader *reader, struct nettrace_run *run)
+/* Looks up the threads that a header refers to where they are others than before; false when memory is out. */
+static bool resolve(struct nettrace_reader *reader, struct nettrace_run *run, uint64_t capture, uint64_t thread)
 {
-    const struct nettrace_header *h = &run->at;
-    if (!run->track || run->capture_id != h->capture) {
-        size_t who = nettrace_capture(reader, h->capture);
+    if (!run->track || run->capture_id != capture) {
+        size_t who = nettrace_capture(reader, capture);
         run->track = who == SIZE_MAX ? 0 : reader->threads.capture[who].track;
-        run->capture_id = h->capture;
+        run->capture_id = capture;
     }
-    if (!run->thread || run->thread_id != h->thread) {
-        run->thread = nettrace_thread(reader, h->thread);
-        run->thread_id = h->thread;
+    if (!run->thread || run->thread_id != thread) {
+        run->thread = nettrace_thread(reader, thread);
+        run->thread_id = thread;
     }
     return run->track && run->thread;
 }
 
-/* Gives the event a run stands at; false when memory is out. */
-static inline bool give(struct nettrace_reader *reader, struct nettrace_run *run)
+static void note_late(const struct nettrace_reader *reader, const ttr_event *event)
 {
-    const struct nettrace_header *h = &run->at;
-    struct nettrace_order *order = &reader->order;
-    bool is_same = run->track && run->capture_id == h->capture && run->thread_id == h->thread;
-    if (NETTRACE_UNLIKELY(!is_same) && !resolve(reader, run))
-        return false;
-    if (!run->type || run->type->number != h->metadata)
-        run->type = nettrace_type_of(&reader->types, h->metadata);
-    struct nettrace_type *type = run->type;
-    if (NETTRACE_UNLIKELY(!type))
-        return true; /* told when it was scanned */
-    type->given++;
-    ttr_event *event = input_event(reader->in);
-    event->time = time_of(reader, h->ticks, &event->flags);
+    if (!reader->gives_blocks)
+        input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.late",
+                   "an event is older than those before a sequence point or a sorted event that it stands behind; it is given late");
+}
+
+/* Copies what all events of a type have alike, by whole vectors, and zeros around it. */
+static inline void copy_alike(ttr_event *event, const ttr_event *like)
+{
+    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
+    _Static_assert(offsetof(ttr_event, duration) == 16 && offsetof(ttr_event, schema) == 48 && offsetof(ttr_event, cpu) == 112, "members lie so");
+    lanes *to = (lanes *)event;
+    const lanes *from = (const lanes *)like;
+    to[1] = (lanes){0, 0}; /* duration, link */
+    to[3] = from[3];       /* schema, name, provider, category */
+    to[7] = from[7];       /* source, tag, kind, level, opcode, part */
+    event->keyword = like->keyword;
+    event->body = 0;
+}
+
+/* Shows the event that a run stands at. */
+static NETTRACE_INLINE void show(struct nettrace_reader *reader, const struct nettrace_run *run, const struct nettrace_type *type,
+                                 const struct nettrace_header *h, ttr_event *event, bool is_v6)
+{
+    const struct window *window = &reader->in->window;
+    uint8_t flags = h->cpu != UINT32_MAX ? TTR_EVENT_HAS_CPU : 0;
+    copy_alike(event, &type->like);
+    event->time = time_of(reader, h->ticks, &flags);
     event->ticks = h->ticks;
     event->payload = h->payload;
     event->payload_size = h->payload_size;
-    event->schema = type->schema;
-    event->name = type->name;
-    event->provider = type->provider;
     event->track = run->track;
     event->thread = run->thread;
-    event->offset = reader->in->window.offset + (uint64_t)(h->start - reader->in->window.bytes);
-    event->keyword = type->keyword;
+    event->offset = window->offset + (uint64_t)(h->start - window->bytes);
     event->activity = h->activity;
     event->related = h->related;
     event->stack = h->stack;
     event->sequence = h->sequence;
-    event->kind = type->kind;
-    event->level = type->level;
-    event->opcode = type->opcode;
-    event->part = h->labels;
     event->cpu = h->cpu;
-    event->flags |= h->cpu != UINT32_MAX ? TTR_EVENT_HAS_CPU : 0;
-    if (NETTRACE_UNLIKELY(h->labels))
+    event->flags = flags;
+    if (is_v6 && NETTRACE_UNLIKELY(h->labels)) {
+        event->part = h->labels;
         nettrace_labels_apply(reader, event);
+    }
     if (NETTRACE_UNLIKELY(event->opcode))
         activity_mark(reader->t, event, type->task);
-    if (NETTRACE_UNLIKELY(h->ticks < order->given && order->has_given && !reader->gives_blocks))
-        input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.late",
-                   "an event is older than those before a sequence point or a sorted event that it stands behind; it is given late");
-    order->given = h->ticks;
-    order->has_given = true;
-    return true;
 }
 
 static void give_gap(struct nettrace_reader *reader)
@@ -240,8 +242,8 @@ static void give_gap(struct nettrace_reader *reader)
     uint64_t from = order->has_given && gap->from < order->given ? order->given : gap->from;
     uint8_t flags = 0;
     ttr_event *event = input_event(reader->in);
-    event->time = time_of(reader, from, &flags);
-    int64_t to = time_of(reader, gap->to, &flags);
+    event->time = nettrace_time_of(reader, from, &flags);
+    int64_t to = nettrace_time_of(reader, gap->to, &flags);
     event->ticks = from;
     event->flags = flags;
     event->kind = TTR_KIND_GAP;
@@ -250,22 +252,6 @@ static void give_gap(struct nettrace_reader *reader)
     event->track = gap->track;
     event->offset = gap->offset;
     event->tag = TTR_GAP_EVENTS;
-}
-
-/* Moves a run to its next event: one of the same run, or the first of the next in its chain, whose index takes its place; false at the end. */
-static inline bool step(struct nettrace_order *order, uint32_t *index, bool is_v6)
-{
-    struct nettrace_run *run = &order->runs[*index];
-    if (NETTRACE_LIKELY(run->at.next < run->end) &&
-        NETTRACE_LIKELY(nettrace_header_next(&run->at, run->origin, run->end, (enum nettrace_codec)run->codec, is_v6)))
-        return true;
-    uint32_t next = run->next;
-    run->next = order->free;
-    run->stamp = 0;
-    order->free = *index;
-    order->runs_used--;
-    *index = next;
-    return next != NETTRACE_NONE;
 }
 
 /* The time up to which the first run may go on before anything else has its turn. */
@@ -279,24 +265,77 @@ static uint64_t turn_of(const struct nettrace_order *order)
     return turn;
 }
 
+/* The first run's turn. */
+struct turn {
+    struct nettrace_reader *reader;
+    uint64_t last;            /* ticks up to which it goes on */
+    ttr_event *event, *stop;  /* the next of the batch; behind its last */
+};
+
+enum run_state { RUN_WAITS, RUN_IS_OVER, RUN_LACKS_MEMORY };
+
+/* Gives events of a run; the header stays in registers, as far as there are any. */
+static NETTRACE_INLINE enum run_state give_run(struct turn *turn, struct nettrace_run *run, bool is_v6)
+{
+    struct nettrace_reader *reader = turn->reader;
+    struct nettrace_header *h = &run->at;
+    ttr_event *event = turn->event;
+    uint64_t given = reader->order.given;
+    enum run_state state = RUN_WAITS;
+    do {
+        bool is_other = h->flags & (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD) || !run->track;
+        if (NETTRACE_UNLIKELY(is_other) && !resolve(reader, run, h->capture, h->thread))
+            return RUN_LACKS_MEMORY;
+        struct nettrace_type *type = nettrace_type_of(&reader->types, h->metadata);
+        if (NETTRACE_LIKELY(type)) { /* else it was told when it was scanned */
+            type->given++;
+            show(reader, run, type, h, event, is_v6);
+            if (NETTRACE_UNLIKELY(h->ticks < given))
+                note_late(reader, event);
+            given = h->ticks;
+            event++;
+        }
+        if (NETTRACE_UNLIKELY(h->next >= run->span.end) || NETTRACE_UNLIKELY(!nettrace_header_next(h, &run->span, is_v6)))
+            state = RUN_IS_OVER;
+    } while (NETTRACE_LIKELY(state == RUN_WAITS) && h->ticks <= turn->last && event < turn->stop);
+    reader->order.given = given;
+    turn->event = event;
+    return state;
+}
+
+/* Frees a run that is over and gives the next of its chain. */
+static uint32_t next_run(struct nettrace_order *order, uint32_t index)
+{
+    struct nettrace_run *run = &order->runs[index];
+    uint32_t next = run->next;
+    run->next = order->free;
+    run->stamp = 0;
+    order->free = index;
+    order->runs_used--;
+    return next;
+}
+
 /* Gives events of the first run while it is its turn; false when memory is out. */
 static NETTRACE_INLINE bool give_turn(struct nettrace_reader *reader, bool is_v6)
 {
     struct nettrace_order *order = &reader->order;
     struct input *in = reader->in;
-    uint64_t turn = turn_of(order);
+    struct turn turn = {.reader = reader, .last = turn_of(order), .event = in->events + in->n, .stop = in->events + in->batch};
     uint32_t index = order->heap[0].run;
-    bool goes_on;
+    enum run_state state;
     do {
-        if (!give(reader, &order->runs[index]))
-            return false;
-        goes_on = step(order, &index, is_v6);
-    } while (goes_on && order->runs[index].at.ticks <= turn && in->n < in->batch);
-    if (goes_on)
-        sift_down(order->heap, order->heap_n, (struct nettrace_head){order->runs[index].at.ticks, order->runs[index].at.start, index});
+        state = give_run(&turn, &order->runs[index], is_v6);
+        if (state == RUN_IS_OVER)
+            index = next_run(order, index);
+    } while (state == RUN_IS_OVER && index != NETTRACE_NONE && order->runs[index].at.ticks <= turn.last && turn.event < turn.stop);
+    order->has_given |= turn.event > in->events + in->n;
+    in->n = (uint32_t)(turn.event - in->events);
+    const struct nettrace_head *last = &order->heap[order->heap_n - 1];
+    if (index != NETTRACE_NONE)
+        sift_down(order->heap, order->heap_n, order->runs[index].at.ticks, order->runs[index].at.start, index);
     else if (--order->heap_n > 0)
-        sift_down(order->heap, order->heap_n, order->heap[order->heap_n]);
-    return true;
+        sift_down(order->heap, order->heap_n, last->ticks, last->place, last->run);
+    return state != RUN_LACKS_MEMORY;
 }
 
 /* Whether a gap begins before what comes next; behind everything else all of them do. */

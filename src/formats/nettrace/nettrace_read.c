@@ -70,6 +70,7 @@ static ttr_status take_clock(struct nettrace_reader *reader, struct cursor *c)
         frequency = 1000000000;
     }
     clockmath_init(&reader->clock, frequency);
+    reader->plain_ticks = frequency == 1000000000 && reader->sync_ns >= 0 ? (uint64_t)(INT64_MAX - reader->sync_ns) : 0;
     ttr_clock clock = {.name = "ticks", .frequency = frequency, .is_anchored = is_dated, .anchor_ticks = reader->sync_ticks,
                        .anchor_ns = reader->sync_ns};
     return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;

@@ -111,7 +111,8 @@ bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
         (void)cursor_skip(&c, size);
     }
     struct nettrace_header h = {.next = c.p};
-    while (!c.failed && h.next < c.end && nettrace_header_next(&h, c.p, c.end, codec, is_v6)) {
+    const struct nettrace_span span = nettrace_span_over(c.p, c.end, codec);
+    while (!c.failed && h.next < c.end && nettrace_header_next(&h, &span, is_v6)) {
         bool is_metadata = is_old && h.metadata == 0;
         enter_capture(&rebuild, h.capture);
         if (!is_metadata && !nettrace_copy_keeps(copy, piece->offset + (uint64_t)(h.start - bytes)))
@@ -130,8 +131,8 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out, c
 {
     enum { METADATA_AT = 4 };
     struct nettrace_header h = {.next = bytes};
-    const uint8_t *end = bytes + piece->size;
-    while (h.next < end && nettrace_header_next(&h, bytes, end, CODEC_OLDEST, false)) {
+    const struct nettrace_span span = nettrace_span_over(bytes, bytes + piece->size, CODEC_OLDEST);
+    while (h.next < span.end && nettrace_header_next(&h, &span, false)) {
         uint64_t offset = piece->offset + (uint64_t)(h.start - bytes), now = ttr_writer_bytes(out);
         size_t at = out->buffer.n;
         const uint32_t *moved = h.metadata ? pairmap_get(&copy->moved, h.metadata, 0) : NULL;

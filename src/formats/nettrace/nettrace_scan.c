@@ -2,6 +2,8 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
+#define AHEAD_BYTES 2048 /* asked of memory before they are looked at: processors do not go on at a new page by themselves */
+
 /* A block under way. */
 struct scan {
     struct nettrace_reader *reader;
@@ -29,7 +31,7 @@ static bool end_run(struct scan *scan, const uint8_t *end)
     scan->run = NULL;
     if (!run)
         return true;
-    run->end = end;
+    run->span = nettrace_span_over(scan->block->begin, end, (enum nettrace_codec)scan->block->codec);
     run->last = scan->last;
     return nettrace_run_add(scan->reader, run, scan->first);
 }
@@ -42,8 +44,6 @@ static bool begin_run(struct scan *scan)
     scan->run = nettrace_run_new(scan->reader, &scan->header);
     if (!scan->run)
         return false;
-    scan->run->origin = block->begin;
-    scan->run->codec = block->codec;
     scan->run->hold = block->offset;
     scan->first = scan->header.ticks;
     return true;
@@ -77,14 +77,14 @@ static void check_type(struct scan *scan)
     }
 }
 
-/* An event of a block of events. */
-static inline bool take_event(struct scan *scan, uint32_t before)
+/* An event of a block of events that is not as usual: the first, of another thread, one that goes back, ... */
+static bool take_event(struct scan *scan, uint32_t before)
 {
     const struct nettrace_header *h = &scan->header;
     bool is_first = scan->capture == SIZE_MAX;
     if (scan->counts && (h->flags & NETTRACE_HAS_CAPTURE || is_first) && !enter_capture(scan, before))
         return false;
-    if (NETTRACE_UNLIKELY(h->metadata != scan->metadata || !scan->metadata))
+    if (h->metadata != scan->metadata || !scan->metadata)
         check_type(scan);
     if (h->flags & NETTRACE_IS_SORTED) {
         scan->sorted = h->ticks;
@@ -118,30 +118,54 @@ static ttr_status meet_bad(struct scan *scan)
                         (unsigned long long)(block->end - at));
 }
 
+/* Passes over events that only go on what is under way; gives true at one that does not, which is in scan->header.  What changes from event
+ * to event stays in registers. */
+static NETTRACE_INLINE bool pass_events(struct scan *scan, uint32_t *before, bool is_v6)
+{
+    const struct nettrace_block *block = scan->block;
+    const struct nettrace_types *types = &scan->reader->types;
+    const struct nettrace_span span = nettrace_span_over(block->begin, block->end, (enum nettrace_codec)block->codec);
+    const bool is_usual = block->codec == CODEC_COMPRESSED && !block->is_metadata;
+    struct nettrace_header h = scan->header;
+    uint64_t last = scan->last;
+    uint32_t known = 0;
+    bool has_event, goes_on;
+    do {
+        *before = h.sequence;
+        __builtin_prefetch(h.next + AHEAD_BYTES);
+        has_event = h.next < span.end && nettrace_header_next(&h, &span, is_v6);
+        goes_on = has_event && is_usual && scan->run && !(h.flags & (NETTRACE_HAS_CAPTURE | NETTRACE_IS_SORTED)) && h.ticks >= last &&
+                  nettrace_type_of(types, h.metadata);
+        last = goes_on ? h.ticks : last;
+        known += goes_on;
+    } while (NETTRACE_LIKELY(goes_on));
+    scan->header = h;
+    scan->last = last;
+    scan->known += known;
+    return has_event;
+}
+
 static NETTRACE_INLINE ttr_status run_over(struct scan *scan, bool is_v6)
 {
     const struct nettrace_block *block = scan->block;
     struct nettrace_header *h = &scan->header;
-    enum nettrace_codec codec = (enum nettrace_codec)block->codec;
-    bool is_old = codec >= CODEC_OLD;
+    bool is_old = block->codec >= CODEC_OLD;
     ttr_status status = TTR_OK;
-    while (h->next < block->end && status == TTR_OK) {
-        uint32_t before = h->sequence;
-        if (!nettrace_header_next(h, block->begin, block->end, codec, is_v6)) {
-            if (!end_run(scan, h->start))
-                return fail_memory(scan->reader->error);
-            h->sequence = before;
-            h->next = h->start;
-            return meet_bad(scan);
-        }
+    uint32_t before;
+    while (status == TTR_OK && pass_events(scan, &before, is_v6)) {
         if (NETTRACE_UNLIKELY(block->is_metadata || (is_old && h->metadata == 0)))
             status = take_metadata(scan);
         else if (NETTRACE_UNLIKELY(!take_event(scan, before)))
             status = fail_memory(scan->reader->error);
     }
-    if (status == TTR_OK && !end_run(scan, h->next))
-        status = fail_memory(scan->reader->error);
-    return status;
+    bool is_bad = status == TTR_OK && h->next < block->end;
+    if (!end_run(scan, is_bad ? h->start : h->next))
+        return fail_memory(scan->reader->error);
+    if (!is_bad)
+        return status;
+    h->sequence = before;
+    h->next = h->start;
+    return meet_bad(scan);
 }
 
 ttr_status nettrace_scan(struct nettrace_reader *reader, struct nettrace_block *block)

@@ -8,13 +8,12 @@ static bool add_one(struct nettrace_reader *reader, struct cursor *stack, uint32
     struct nettrace_stacks *stacks = &reader->stacks;
     const struct alloc *alloc = &reader->t->counted;
     const uint8_t *addresses = cursor_take(stack, size);
-    if (!alloc_reserve(alloc, (void **)&stacks->bytes, &stacks->bytes_capacity, stacks->bytes_n + 4 + size, 1) ||
+    if (!alloc_reserve(alloc, (void **)&stacks->bytes, &stacks->bytes_capacity, stacks->bytes_n + size, 1) ||
         !alloc_reserve(alloc, (void **)&stacks->at, &stacks->at_capacity, stacks->at_n + 1, sizeof *stacks->at))
         return false;
-    stacks->at[stacks->at_n++] = stacks->bytes_n;
-    store_u32le(stacks->bytes + stacks->bytes_n, size);
-    memcpy(stacks->bytes + stacks->bytes_n + 4, addresses, size);
-    stacks->bytes_n += 4 + (size_t)size;
+    stacks->at[stacks->at_n++] = (struct nettrace_stack){stacks->bytes_n, size};
+    memcpy(stacks->bytes + stacks->bytes_n, addresses, size);
+    stacks->bytes_n += size;
     return true;
 }
 
@@ -82,13 +81,10 @@ void nettrace_stacks_free(struct nettrace_reader *reader)
     pairmap_free(&stacks->others);
 }
 
-/* The latest stack of that number. */
-static const uint8_t *find(const struct nettrace_stacks *stacks, uint32_t number)
+/* The latest stack of that number, where they are not numbered as runtimes do. */
+static __attribute__((noinline)) const struct nettrace_stack *search(const struct nettrace_stacks *stacks, uint32_t number)
 {
     size_t low = 0, high = stacks->ranges_n, none = SIZE_MAX, found = none;
-    const struct nettrace_stack_range *only = stacks->ranges;
-    if (NETTRACE_LIKELY(high == 1 && !stacks->others.used)) /* as runtimes number them */
-        return number - only->first < only->n ? stacks->bytes + stacks->at[only->begin + (number - only->first)] : NULL;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (stacks->ranges[middle].first <= number)
@@ -102,17 +98,60 @@ static const uint8_t *find(const struct nettrace_stacks *stacks, uint32_t number
     const uint32_t *other = stacks->others.used ? pairmap_get(&stacks->others, number, 0) : NULL;
     if (other && (found == none || *other > found))
         found = *other;
-    return found == none ? NULL : stacks->bytes + stacks->at[found];
+    return found == none ? NULL : &stacks->at[found];
+}
+
+static inline const struct nettrace_stack *find(const struct nettrace_stacks *stacks, uint32_t number)
+{
+    const struct nettrace_stack_range *only = stacks->ranges;
+    if (NETTRACE_UNLIKELY(stacks->ranges_n != 1 || stacks->others.used))
+        return search(stacks, number);
+    return number - only->first < only->n ? &stacks->at[only->begin + (number - only->first)] : NULL;
+}
+
+/* Before V4: behind the payload, u32 bytes, addresses. */
+static const uint8_t *stack_behind(const ttr_event *event, uint32_t *bytes)
+{
+    const uint8_t *p = event->payload + event->payload_size;
+    *bytes = load_u32le(p);
+    return p + 4;
+}
+
+static inline const uint8_t *frames_of(const struct nettrace_reader *reader, const ttr_event *event, uint32_t *n)
+{
+    const uint8_t *addresses = NULL;
+    uint32_t bytes = 0;
+    if (NETTRACE_LIKELY(reader->version >= 4)) {
+        const struct nettrace_stack *stack = event->stack ? find(&reader->stacks, event->stack) : NULL;
+        bytes = stack ? stack->bytes : 0;
+        addresses = stack ? reader->stacks.bytes + stack->at : NULL;
+    } else if (event->stack) {
+        addresses = stack_behind(event, &bytes);
+    }
+    *n = bytes >> (reader->pointer_bytes == 8 ? 3 : 2);
+    return addresses;
 }
 
 const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_event *event, uint32_t *n)
 {
-    *n = 0;
-    if (!event->stack)
-        return NULL;
-    const uint8_t *stack = reader->version < 4 ? event->payload + event->payload_size : find(&reader->stacks, event->stack);
-    if (!stack)
-        return NULL;
-    *n = load_u32le(stack) >> (reader->pointer_bytes == 8 ? 3 : 2);
-    return stack + 4;
+    return frames_of(reader, event, n);
+}
+
+uint32_t nettrace_frames_take(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+{
+    const struct nettrace_type *type = own;
+    const struct nettrace_reader *reader = type->reader;
+    uint32_t n;
+    const uint8_t *at = frames_of(reader, event, &n);
+    uint32_t given = n < room ? n : room;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (NETTRACE_LIKELY(reader->pointer_bytes == 8)) {
+        if (given)
+            memcpy(addresses, at, (size_t)given * 8);
+        return n;
+    }
+#endif
+    for (uint32_t i = 0; i < given; i++)
+        addresses[i] = nettrace_address(at + (size_t)i * reader->pointer_bytes, reader->pointer_bytes);
+    return n;
 }

@@ -113,6 +113,8 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
     type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops, .own = type, .format = reader->in->format});
     if (!type->schema)
         return fail_memory(reader->error);
+    type->like = (ttr_event){.schema = type->schema, .name = type->name, .provider = type->provider, .keyword = type->keyword,
+                             .source = reader->in->id, .kind = type->kind, .level = type->level, .opcode = type->opcode};
     *index = type->index = (uint32_t)types->all_n;
     type->provider_index = index_of(types, said->provider);
     if (type->provider_index == UINT32_MAX)
