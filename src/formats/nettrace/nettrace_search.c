@@ -17,7 +17,8 @@
 static bool is_flat_event(const struct nettrace_reader *reader, const uint8_t *p, const uint8_t *end)
 {
     struct nettrace_header h = {.next = p};
-    if (!nettrace_header_next(&h, p, end, CODEC_OLDEST, false))
+    const struct nettrace_span span = nettrace_span_over(p, end, CODEC_OLDEST);
+    if (!nettrace_header_next(&h, &span, false))
         return false;
     return h.metadata ? nettrace_type_of(&reader->types, h.metadata) != NULL : h.payload_size >= METADATA_MIN;
 }
@@ -45,29 +46,28 @@ static unsigned kind_of(const uint8_t *head)
 }
 
 /* The head of a block of events, which is left behind, and its first event, which says of which metadata it is. */
-static bool take_first(struct cursor *c, enum nettrace_codec *codec, struct nettrace_header *h)
+static bool take_first(struct cursor *c, struct nettrace_span *span, struct nettrace_header *h)
 {
     struct cursor head = *c;
     uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
     uint64_t least = cursor_u64le(&head), most = cursor_u64le(&head);
     if (size < NETTRACE_BLOCK_HEADER || flags > NETTRACE_BLOCK_COMPRESSED || least > most || !cursor_skip(c, size))
         return false;
-    *codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN_V6;
+    *span = nettrace_span_over(c->p, c->end, flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN_V6);
     *h = (struct nettrace_header){.next = c->p};
-    return c->p == c->end || (nettrace_header_next(h, c->p, c->end, *codec, true) && h->metadata != 0);
+    return c->p == c->end || (nettrace_header_next(h, span, true) && h->metadata != 0);
 }
 
 /* Each of these moves behind what it believes, and is true where that is all. */
 static bool are_events(struct cursor *c)
 {
     struct nettrace_header h;
-    enum nettrace_codec codec;
-    if (!take_first(c, &codec, &h))
+    struct nettrace_span span;
+    if (!take_first(c, &span, &h))
         return false;
-    const uint8_t *begin = c->p;
-    while (h.next < c->end && nettrace_header_next(&h, begin, c->end, codec, true))
+    while (h.next < c->end && nettrace_header_next(&h, &span, true))
         continue;
-    (void)cursor_skip(c, (uint64_t)((h.next > h.start ? h.next : h.start) - begin));
+    (void)cursor_skip(c, (uint64_t)((h.next > h.start ? h.next : h.start) - span.origin));
     return c->p == c->end;
 }
 
