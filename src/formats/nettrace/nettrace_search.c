@@ -203,8 +203,8 @@ static struct search search_over(const struct nettrace_bytes *bytes)
 static bool looks_like(unsigned kind, struct cursor c)
 {
     struct nettrace_header h;
-    enum nettrace_codec codec;
-    return kind == NETTRACE_BLOCK_EVENTS ? take_first(&c, &codec, &h) : is_content(kind, &c);
+    struct nettrace_span span;
+    return kind == NETTRACE_BLOCK_EVENTS ? take_first(&c, &span, &h) : is_content(kind, &c);
 }
 
 /* Whether a block seems to begin `skip` bytes behind `at`, which stays in the window: one of a known kind, behind a block of an unknown kind
