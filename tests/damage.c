@@ -6,8 +6,8 @@
  *
  * Counted by content, against the events of the intact trace: exact (there, the same), lost (not there), altered (there, but not
  * in the intact one).  A case fails on a crash, on more than two seconds or too much memory for one input, on a status other
- * than the end, when bytes given in pieces read otherwise than at once, and when what a same-format writer makes of the damaged
- * trace is itself damaged.  And small traces of NetTrace are cut at every byte: every event that was whole is given, and no other.
+ * than the end, when bytes given in pieces read otherwise than at once, when damage is told of behind the end, and when what a same-format
+ * writer makes of the damaged trace is itself damaged.  And small traces of NetTrace are cut at every byte: every event that was whole is given, and no other.
  * Figures are told as comments.  Traces: the golden vectors put together, and recorded ones. */
 #include <dirent.h>
 #include <stdio.h>
@@ -87,15 +87,20 @@ static const struct campaign campaigns[] = {
      {"src/formats/perf/vectors/records.hexa", "src/formats/perf/vectors/parts.hexa", "src/formats/perf/vectors-whole/file.hexa",
       "src/formats/perf/vectors-whole/no-id.hexa", "src/formats/perf/vectors-packed/packed.hexa"},
      {"eventheader/made-here/pipe-openat.data", "eventheader/made-here/single-noid.data"}},
+    /* An event stands behind its size, which has 5 bits. */
     {"trace_dat", "trace_dat",
-     {.size_at = 8, .size_bytes = 4, .bits = 27, .magic = {0x10, 0, 0, 0, 0, 0, 0, 0}, .magic_n = 8},
+     {.size_at = SIZE_MAX - 3, .size_bytes = 4, .bits = 5, .magic = {0x10, 0, 0, 0, 0, 0, 0, 0}, .magic_n = 8},
      {"src/formats/trace_dat/vectors/version-6.hexa", "src/formats/trace_dat/vectors/version-7.hexa", "src/formats/trace_dat/vectors/instance-6.hexa",
       "src/formats/trace_dat/vectors/big-endian-32.hexa"},
      {"eventheader/eventheader-vm/eh-tracecmd.dat", "eventheader/tracecmd-vm/vm-v7-date.dat"}},
     {"trace_pipe_raw", "trace_pipe_raw",
-     {.size_at = 8, .size_bytes = 4, .bits = 27, .magic = {0x20, 0, 0, 0, 0, 0, 0, 0}, .magic_n = 8},
+     {.size_at = SIZE_MAX - 3, .size_bytes = 4, .bits = 5, .magic = {0x20, 0, 0, 0, 0, 0, 0, 0}, .magic_n = 8},
      {"src/formats/trace_pipe_raw/vectors"},
      {"eventheader/eventheader-vm/eh-trace_pipe_raw-cpu1.bin"}},
+    {"interceptor", "interceptor",
+     {.size_at = 0, .size_bytes = 4, .bits = 32, .magic = {0x28, 0, 0, 0, 'P', '_', 'L', '5'}, .magic_n = 8},
+     {"src/formats/interceptor/vectors"},
+     {"eventheader/linuxtracepoints/EventHeaderInterceptorLE64.dat"}},
 };
 
 /* Bytes given in pieces of random sizes. */
@@ -154,6 +159,20 @@ static void add_batch(const ttr *t, const struct reading *reading, const ttr_bat
     }
 }
 
+/* Behind all that is told of. */
+static uint64_t end_of_damage(const ttr_report *report)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < report->regions_n; i++) {
+        uint64_t offset = report->regions[i].offset, bytes = report->regions[i].bytes;
+        uint64_t behind = bytes < UINT64_MAX - offset ? offset + bytes : UINT64_MAX;
+        end = behind > end ? behind : end;
+    }
+    for (size_t i = 0; i < report->notes_n; i++)
+        end = report->notes[i].first_offset > end ? report->notes[i].first_offset : end;
+    return end;
+}
+
 static void read_all(ttr *t, ttr_reader *reader, const struct reading *reading, struct outcome *outcome)
 {
     ttr_error error = {0};
@@ -169,8 +188,10 @@ static void read_all(ttr *t, ttr_reader *reader, const struct reading *reading, 
     else if (writer && outcome->status != TTR_END)
         ttr_abandon(writer);
     ttr_report report = {.size = sizeof report};
-    if (ttr_reader_report(reader, 0, &report))
+    if (ttr_reader_report(reader, 0, &report)) {
         outcome->damage_regions = report.damage_regions;
+        outcome->damage_end = end_of_damage(&report);
+    }
     (void)snprintf(outcome->text, sizeof outcome->text, "%s", error.text);
 }
 
@@ -184,6 +205,7 @@ static void read_input(const struct reading *reading, struct outcome *outcome)
     ttr_error error = {0};
     double begin = outcome_seconds();
     outcome->n = 0;
+    outcome->damage_end = 0;
     outcome->text[0] = '\0';
     ttr *t = ttr_new(&context);
     ttr_reader *reader = reading->is_in_pieces ? ttr_open_pull(t, pull, &pieces, "pieces", &options, &error)
@@ -214,6 +236,8 @@ static bool check_outcome(const struct reading *reading, const struct outcome *o
     bool can_be_refused = reading->n == 0 || outcome->n == 0;
     if (outcome->status != TTR_END && !(can_be_refused && outcome->status == TTR_E_UNSUPPORTED))
         return outcome_complain("reading does not go to the end", outcome);
+    if (outcome->damage_end > reading->n)
+        return outcome_complain("damage is told of behind the end", outcome);
     return outcome_is_bounded(outcome, reading->n);
 }
 
@@ -246,6 +270,7 @@ static bool check_otherwise(const struct reading *reading, const struct outcome 
         again.is_in_pieces = true;
         read_input(&again, &other);
         is_good = outcome_same(outcome, &other) || outcome_complain("in pieces it reads otherwise", &other);
+        is_good = (other.damage_end <= reading->n || outcome_complain("damage is told of behind the end, in pieces", &other)) && is_good;
     }
     ttr_format_info info = {0};
     for (size_t i = 0; ttr_format_get(i, &info) && strcmp(info.name, reading->format) != 0; i++)
@@ -293,6 +318,12 @@ static bool try_one(const struct campaign *campaign, const struct mutate_input *
     return is_good;
 }
 
+/* Of a format that gives no records as they are the events are taken for them. */
+static bool gives_no_records(const char *format)
+{
+    return strcmp(format, "nettrace") == 0 || strcmp(format, "trace_dat") == 0 || strcmp(format, "trace_pipe_raw") == 0;
+}
+
 /* Reads an intact trace: hashes of its events, places of its records.  False when there is nothing in it. */
 static bool prepare(const struct campaign *campaign, struct base *base)
 {
@@ -301,7 +332,7 @@ static bool prepare(const struct campaign *campaign, struct base *base)
     if (!base->records)
         abort();
     struct reading reading = {.format = campaign->format, .bytes = base->bytes.bytes, .n = base->bytes.n, .records = base,
-                              .are_events_records = strcmp(campaign->format, "nettrace") == 0};
+                              .are_events_records = gives_no_records(campaign->format)};
     read_input(&reading, &outcome);
     base->hashes = outcome.hashes;
     base->events = outcome.n;

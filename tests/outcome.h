@@ -14,6 +14,7 @@ struct outcome {
     size_t n, capacity;
     ttr_status status;
     uint64_t damage_regions;
+    uint64_t damage_end; /* the farthest byte that is told of */
     size_t peak;
     double seconds;
     char text[404];

@@ -304,3 +304,16 @@ uint64_t source_disk_used(const struct source *source)
     bool is_past = source->disk_size && used > source->disk_size; /* a jump went further than the input */
     return is_past ? source->disk_size : used;
 }
+
+uint64_t source_end(const struct source *source)
+{
+    const struct window *shown = &source->shown;
+    uint64_t behind = shown->n ? shown->offset + shown->n : 0;
+    if (source_is_seekable(source))
+        return behind > source->disk_size ? behind : source->disk_size;
+    if (!shown->at_end)
+        return UINT64_MAX;
+    if (behind || source->ops != &source_stream_ops)
+        return behind ? behind : shown->offset;
+    return feed_used(source->feed);
+}

@@ -80,6 +80,9 @@ const char *source_compression(const struct source *source);
 uint64_t source_disk_size(const struct source *source);
 uint64_t source_disk_used(const struct source *source);
 
+/* Where the uncompressed bytes end, as far as it is known by now: a file may still grow.  UINT64_MAX: not known yet. */
+uint64_t source_end(const struct source *source);
+
 /* Opens the same regular file once more from its beginning, for a look ahead; NULL where that cannot be (a pipe, memory, a
  * file that came as a descriptor, or an open that fails). */
 struct source *source_again(const struct source *source);

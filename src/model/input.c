@@ -23,12 +23,21 @@ const char *input_option(const struct input *in, const char *key)
     return options_get(in->format_options, in->format_options_n, key);
 }
 
+/* Damaged numbers may point behind the end: what is told lies inside. */
+static ttr_region region_inside(const struct input *in, uint64_t offset, uint64_t bytes, const char *code)
+{
+    uint64_t end = in->size ? in->size : in->source ? source_end(in->source) : UINT64_MAX;
+    offset = offset < end ? offset : end;
+    return (ttr_region){.offset = offset, .bytes = bytes < end - offset ? bytes : end - offset, .code = code};
+}
+
 ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes, const char *code, ttr_error *error,
                         const char *format, ...)
 {
     va_list values;
+    const ttr_region region = region_inside(in, offset, bytes, code);
     va_start(values, format);
-    notes_add(&in->notes, TTR_NOTE_DAMAGE, &(ttr_region){.offset = offset, .bytes = bytes, .code = code}, format, values);
+    notes_add(&in->notes, TTR_NOTE_DAMAGE, &region, format, values);
     va_end(values);
     if (!(in->flags & TTR_READ_STRICT))
         return TTR_OK;
@@ -36,14 +45,15 @@ ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes, const
     va_start(values, format);
     (void)vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    return fail(error, TTR_E_MALFORMED, offset, "%s (%s)", text, code);
+    return fail(error, TTR_E_MALFORMED, region.offset, "%s (%s)", text, code);
 }
 
 void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...)
 {
     va_list values;
+    const ttr_region region = region_inside(in, offset, 0, code);
     va_start(values, format);
-    notes_add(&in->notes, severity, &(ttr_region){.offset = offset, .code = code}, format, values);
+    notes_add(&in->notes, severity, &region, format, values);
     va_end(values);
 }
 

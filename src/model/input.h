@@ -24,6 +24,7 @@ struct input {
     struct source *source;
     struct window window;      /* what input_fill gave */
     struct notes notes;
+    uint64_t size;             /* bytes of the input, where the format found them out; 0 = it is for the source to say */
     ttr_event *events;         /* room for `batch` of them; NULL before the first `next` */
     uint32_t batch;            /* most events of a batch; does not change once reading has begun */
     uint32_t n;                /* in the batch so far */

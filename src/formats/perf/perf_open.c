@@ -13,9 +13,18 @@
 #define ATTRS_MAX ((uint64_t)64 << 20)     /* bytes of attributes, or of ids */
 #define AHEAD_MAX ((uint64_t)16 << 20)     /* bytes in which the end of a round is looked for */
 
+#define SIZE_MOST ((uint64_t)1 << 48)      /* no file has as many bytes: a greater size is damaged */
+
 struct section {
     uint64_t offset, size;
+    uint64_t told_at;   /* where the file says so */
 };
+
+/* Where damage to a section is, of which so much could be read: what is not in the file at all is damaged where the file tells of it. */
+static uint64_t place_of(const struct section *section, size_t got)
+{
+    return got ? section->offset : section->told_at;
+}
 
 /* Puts bytes of a compressed file into the buffer: it is unpacked once more up to there. */
 static ttr_status fetch_again(struct perf_reader *reader, const struct section *section, struct buffer *to)
@@ -69,7 +78,8 @@ static ttr_status fetch(struct perf_reader *reader, const struct section *sectio
 
 static struct section take_section(struct perf_cursor *at)
 {
-    struct section section = {.offset = perf_take64(at)};
+    struct section section = {.told_at = at->c.offset};
+    section.offset = perf_take64(at);
     section.size = perf_take64(at);
     return section;
 }
@@ -93,9 +103,9 @@ static ttr_status add_ids(struct perf_reader *reader, struct perf_kind *kind, co
         if (!perf_kind_add_id(reader->trace, kind, perf_u64(bytes->bytes + i, reader->trace->is_big)))
             return fail_memory(reader->error);
     if (got < ids->size)
-        return input_damage(reader->in, ids->offset, 0, "perf.bad-ids", reader->error,
-                            "an event has %llu bytes of ids, of which %zu are there; its other samples are nobody's",
-                            (unsigned long long)ids->size, got);
+        return input_damage(reader->in, place_of(ids, got), 0, "perf.bad-ids", reader->error,
+                            "an event has %llu bytes of ids at byte %llu, of which %zu are there; its other samples are nobody's",
+                            (unsigned long long)ids->size, (unsigned long long)ids->offset, got);
     return TTR_OK;
 }
 
@@ -118,8 +128,9 @@ static ttr_status take_attrs(struct perf_reader *reader, const struct section *a
         status = kind ? add_ids(reader, kind, &section, &ids) : fail_memory(reader->error);
     }
     if (status == TTR_OK && (bytes.n < attrs->size || cursor_left(&at.c) >= entry))
-        status = input_damage(reader->in, attrs->offset, 0, "perf.bad-attrs", reader->error,
-                              "of %llu bytes of attributes %zu are there", (unsigned long long)attrs->size, bytes.n);
+        status = input_damage(reader->in, place_of(attrs, bytes.n), 0, "perf.bad-attrs", reader->error,
+                              "of %llu bytes of attributes at byte %llu %zu are there", (unsigned long long)attrs->size,
+                              (unsigned long long)attrs->offset, bytes.n);
     buffer_free(&bytes);
     buffer_free(&ids);
     return status;
@@ -135,8 +146,9 @@ static ttr_status take_feature(struct perf_reader *reader, unsigned feature, con
     buffer_init(&bytes, &reader->trace->t->counted);
     ttr_status status = fetch(reader, section, &bytes);
     if (status == TTR_OK && bytes.n < section->size)
-        status = input_damage(reader->in, section->offset, 0, "perf.bad-feature", reader->error,
-                              "feature %u has %llu bytes, of which %zu are there", feature, (unsigned long long)section->size, bytes.n);
+        status = input_damage(reader->in, place_of(section, bytes.n), 0, "perf.bad-feature", reader->error,
+                              "feature %u has %llu bytes at byte %llu, of which %zu are there", feature, (unsigned long long)section->size,
+                              (unsigned long long)section->offset, bytes.n);
     struct perf_cursor at = {cursor_over(bytes.bytes, bytes.n, section->offset), reader->trace->is_big};
     if (status == TTR_OK && bytes.n)
         status = perf_feature_take(reader, feature, &at);
@@ -167,18 +179,29 @@ bool perf_features_settle(uint64_t *words)
     return false;
 }
 
+/* The table of features stands behind the records. */
+static ttr_status fetch_table(struct perf_reader *reader, const struct section *section, struct buffer *table)
+{
+    ttr_status status = fetch(reader, section, table);
+    if (status != TTR_OK || table->n >= section->size)
+        return status;
+    if (section->offset < SIZE_MOST)
+        return input_damage(reader->in, place_of(section, table->n), 0, "perf.no-features", reader->error,
+                            "the file ends before its features, which tell names and more; events are called by their attributes");
+    return input_damage(reader->in, section->told_at, 16, "perf.bad-size", reader->error,
+                        "records that end at byte %llu cannot be: their size is damaged; they are read as far as they go, and events are called "
+                        "by their attributes", (unsigned long long)section->offset);
+}
+
 static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uint64_t table_at)
 {
     struct buffer table;
-    unsigned n = 0;
+    struct section section = {.offset = table_at, .told_at = PERF_AT_DATA};
     uint64_t bad = 0;
     for (unsigned i = 0; i < PERF_FEATURES_MAX; i++)
-        n += has_feature(words, i);
+        section.size += has_feature(words, i) ? PERF_SECTION_BYTES : 0;
     buffer_init(&table, &reader->trace->t->counted);
-    ttr_status status = fetch(reader, &(struct section){table_at, (uint64_t)n * PERF_SECTION_BYTES}, &table);
-    if (status == TTR_OK && table.n < (size_t)n * PERF_SECTION_BYTES)
-        status = input_damage(reader->in, table_at, 0, "perf.no-features", reader->error,
-                              "the file ends before its features, which tell names and more; events are called by their attributes");
+    ttr_status status = fetch_table(reader, &section, &table);
     struct perf_cursor at = {cursor_over(table.bytes, table.n, table_at), reader->trace->is_big};
     for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK; i++) {
         if (!has_feature(words, i))
@@ -189,7 +212,7 @@ static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uin
         }
         bool is_told = cursor_left(&at.c) >= PERF_SECTION_BYTES;
         uint64_t regions = reader->in->notes.damage_regions;
-        struct section section = is_told ? take_section(&at) : (struct section){0};
+        section = is_told ? take_section(&at) : (struct section){0};
         status = is_told ? take_feature(reader, i, &section) : TTR_OK;
         if (!is_told || reader->in->notes.damage_regions > regions)
             bad |= i < 64 ? (uint64_t)1 << i : PERF_BAD_OTHERS;
@@ -213,7 +236,7 @@ static ttr_status find_round(struct perf_reader *reader, bool *is_found)
         struct buffer bytes;
         buffer_init(&bytes, &reader->trace->t->counted);
         uint64_t left = reader->end - at;
-        ttr_status status = fetch(reader, &(struct section){at, left < 65536 ? left : 65536}, &bytes);
+        ttr_status status = fetch(reader, &(struct section){.offset = at, .size = left < 65536 ? left : 65536}, &bytes);
         size_t i = 0;
         while (status == TTR_OK && bytes.n - i >= sizeof header) {
             uint32_t type = perf_u32(bytes.bytes + i, is_big), size = perf_u16(bytes.bytes + i + 6, is_big);
@@ -297,7 +320,7 @@ static ttr_status take_file(struct perf_reader *reader, struct perf_cursor *at)
     }
     reader->at = reader->data_at = data.offset;
     uint64_t data_end = data.size > UINT64_MAX - data.offset ? UINT64_MAX : data.offset + data.size;
-    reader->end = is_killed || is_open ? UINT64_MAX : data_end;
+    reader->end = is_killed || is_open || data_end >= SIZE_MOST ? UINT64_MAX : data_end;
     ttr_status status = hold(reader, reader->end > HELD_MAX ? reader->end : HELD_MAX);
     if (status == TTR_OK)
         status = take_attrs(reader, &attrs, entry);

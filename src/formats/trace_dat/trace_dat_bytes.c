@@ -32,10 +32,13 @@ static ttr_status keep_all(struct trace_dat_reader *reader)
 ttr_status trace_dat_hold(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
-    if (!source_is_seekable(in->source))
-        return keep_all(reader);
-    reader->size = source_disk_size(in->source);
-    return TTR_OK;
+    if (source_is_seekable(in->source)) {
+        reader->size = source_disk_size(in->source);
+        return TTR_OK;
+    }
+    ttr_status status = keep_all(reader);
+    in->size = reader->size;
+    return status;
 }
 
 ttr_status trace_dat_copy(struct trace_dat_reader *reader, uint64_t offset, void *to, size_t n, size_t *got)

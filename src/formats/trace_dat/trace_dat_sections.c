@@ -14,6 +14,9 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     unsigned found = (unsigned)tracing_data_number(&reader->data, &c, 2), flags = (unsigned)tracing_data_number(&reader->data, &c, 2);
     (void)cursor_skip(&c, 4);
     uint64_t size = tracing_data_number(&reader->data, &c, 8), begin = offset + TRACE_DAT_SECTION;
+    if (offset >= reader->size)
+        return input_damage(reader->in, reader->size, 0, "trace_dat.bad-section", reader->error,
+                            "section %u should stand at byte %llu, behind the end of the file; what it says is missing", id, (unsigned long long)offset);
     if (c.failed || found != id || size > TRACE_DAT_SECTION_MAX)
         return input_damage(reader->in, offset, c.failed ? 0 : TRACE_DAT_SECTION, "trace_dat.bad-section", reader->error,
                             "expected section %u here; what it says is missing", id);
