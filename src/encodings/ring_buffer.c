@@ -38,6 +38,8 @@ bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *b
     page->time = load_u64(bytes, big);
     page->p = bytes + layout->data;
     page->end = page->p + size;
+    page->sure = page->p;
+    page->sure_time = page->time;
     page->is_lossy = (commit & MISSED) != 0;
     if (page->is_lossy && (commit & MISSED_IS_STORED) && room - size >= layout->commit_bytes)
         page->lost = layout->commit_bytes == 4 ? load_u32(page->end, big) : load_u64(page->end, big);
@@ -95,4 +97,43 @@ enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page, struct rin
         if (type == TYPE_LONG)
             return RING_BUFFER_EVENT;
     }
+}
+
+/* The bytes of what begins at p, its head too; 0: it is nothing that could be, or reaches over the end. */
+static size_t size_at(const uint8_t *p, size_t left, bool is_big_endian)
+{
+    uint32_t head = load_u32(p, is_big_endian), type = is_big_endian ? head >> DELTA_BITS : head & 31u;
+    uint32_t delta = is_big_endian ? head & DELTA_MASK : head >> 5;
+    size_t n = 4 + (size_t)type * 4;
+    if (type == TYPE_PADDING && delta == 0)
+        return left;
+    if (type == TYPE_EXTEND || type == TYPE_STAMP)
+        n = 8;
+    else if (type == TYPE_LONG || type == TYPE_PADDING)
+        n = left < 8 ? 0 : ((size_t)load_u32(p + 4, is_big_endian) + 3 + 4) & ~(size_t)3;
+    return n >= 8 && n <= left ? n : 0;
+}
+
+bool ring_buffer_resync(struct ring_buffer_page *page, bool (*is_event)(const void *own, const uint8_t *p, size_t n), const void *own)
+{
+    bool leads_to_end[RING_BUFFER_RESYNC_MAX / 4 + 1];
+    size_t words = (size_t)(page->end - page->sure) / 4, found = 0;
+    if (words < 2 || words > RING_BUFFER_RESYNC_MAX / 4 || (size_t)(page->end - page->sure) % 4)
+        return false;
+    leads_to_end[words] = true;
+    for (size_t i = words; i-- > 1;) {
+        const uint8_t *p = page->sure + i * 4;
+        size_t left = (words - i) * 4, n = size_at(p, left, page->is_big_endian);
+        leads_to_end[i] = n && leads_to_end[i + n / 4];
+        uint32_t type = page->is_big_endian ? p[0] >> 3 : p[0] & 31u;
+        if (leads_to_end[i] && type > 0 && type < TYPE_PADDING && is_event(own, p + 4, n - 4))
+            found = i;
+    }
+    if (!found)
+        return false;
+    uint32_t head = load_u32(page->sure, page->is_big_endian), type = page->is_big_endian ? head >> DELTA_BITS : head & 31u;
+    page->time = page->sure_time + (type >= TYPE_EXTEND ? 0 : page->is_big_endian ? head & DELTA_MASK : head >> 5);
+    page->p = page->sure + found * 4;
+    page->sure = page->p;
+    return true;
 }

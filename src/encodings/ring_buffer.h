@@ -29,6 +29,8 @@ struct ring_buffer_page {
     uint64_t time;          /* of the event before */
     uint64_t lost;          /* events that are missing before the page, where is_lossy; 0 = unknown */
     bool is_lossy, is_big_endian;
+    const uint8_t *sure; /* behind the last event that was surely one (ring_buffer_sure), else the first one's place */
+    uint64_t sure_time;  /* of that */
 };
 
 struct ring_buffer_event {
@@ -42,6 +44,19 @@ enum ring_buffer_step { RING_BUFFER_EVENT, RING_BUFFER_END, RING_BUFFER_DAMAGED 
 /* Begins a walk over the `n` bytes of a page, which may be cut off (is_cut: it has what is there of its events); false when its head cannot be: the
  * page then has no events. */
 bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n, bool is_cut, struct ring_buffer_page *page);
+
+/* The event just given is surely one. */
+static inline void ring_buffer_sure(struct ring_buffer_page *page)
+{
+    page->sure = page->p;
+    page->sure_time = page->time;
+}
+
+#define RING_BUFFER_RESYNC_MAX 65536u /* bytes of a page in which events are searched */
+
+/* Behind damage: moves to the first event behind the last sure one from which all that follow lead exactly to the end of the page, and which
+ * `is_event` believes; false where there is none.  Of what stands in between only the first one's delta is added to the time: mostly it is one event. */
+bool ring_buffer_resync(struct ring_buffer_page *page, bool (*is_event)(const void *own, const uint8_t *p, size_t n), const void *own);
 
 /* The next event.  DAMAGED: it reaches over the end of what was committed; page->p stands at it. */
 enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page, struct ring_buffer_event *event);

@@ -274,6 +274,13 @@ bool tracepoint_common(const struct tracepoints *all, struct tracepoint_raw raw,
     return is_fine;
 }
 
+bool tracepoints_may_be_event(const struct tracepoints *all, struct tracepoint_raw raw)
+{
+    uint32_t id;
+    int32_t pid;
+    return tracepoint_common(all, raw, &id, &pid) && pid >= 0 && (all->kinds_n == 0 || tracepoints_find(all, id));
+}
+
 /* --- Events --- */
 
 bool tracepoint_prepare(const struct tracepoint *tp)

@@ -153,16 +153,30 @@ static ttr_status read_chunk(struct trace_dat_reader *reader, struct trace_dat_l
     return status;
 }
 
-/* Tells of what cannot be read, and passes over it: the rest of a page, or a page. */
+static bool may_be_event(const void *own, const uint8_t *p, size_t n)
+{
+    const struct trace_dat_reader *reader = own;
+    return tracepoints_may_be_event(reader->data.all, (struct tracepoint_raw){p, n});
+}
+
+/* An event reaches over the end of its page, perhaps because one before it has another size than it says: goes on behind it, or with the next
+ * page. */
+static ttr_status pass_events(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
+{
+    const uint8_t *from = lane->page.sure;
+    uint64_t offset = lane->is_compressed ? lane->offset : lane->offset + (uint64_t)(from - lane->buffer);
+    if (!ring_buffer_resync(&lane->page, may_be_event, reader))
+        lane->page.p = lane->page.end;
+    return input_damage(reader->in, offset, (uint64_t)(lane->page.p - from), "trace_dat.bad-event", reader->error,
+                        "an event of CPU %u is damaged; reading goes on with the next that can be, or the next page", lane->cpu);
+}
+
+/* Tells of what cannot be read, and passes over it: a part of a page, or a page. */
 static ttr_status pass_damage(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
 {
-    size_t rest = (size_t)(lane->page.end - lane->page.p), left = lane->n - lane->next;
-    if (rest) {
-        uint64_t offset = lane->is_compressed ? lane->offset : lane->offset + (uint64_t)(lane->page.p - lane->buffer);
-        lane->page.p = lane->page.end;
-        return input_damage(reader->in, offset, rest, "trace_dat.bad-event", reader->error,
-                            "an event of CPU %u reaches over the end of its page; reading goes on with the next page", lane->cpu);
-    }
+    size_t left = lane->n - lane->next;
+    if (lane->page.p < lane->page.end)
+        return pass_events(reader, lane);
     size_t n = left < lane->page_bytes ? left : lane->page_bytes;
     uint64_t offset = lane->is_compressed ? lane->offset : lane->offset + lane->next;
     lane->next += n;

@@ -38,7 +38,7 @@ static void give_place(struct trace_dat_reader *reader, const struct trace_dat_l
 }
 
 /* Gives the next event of a lane. */
-static bool give(struct trace_dat_reader *reader, const struct trace_dat_lane *lane)
+static bool give(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
 {
     struct input *in = reader->in;
     ttr_event *event = input_event(in);
@@ -56,6 +56,8 @@ static bool give(struct trace_dat_reader *reader, const struct trace_dat_lane *l
     const char *why;
     if (!tracepoint_take_record(reader->data.all, raw, event, &id, &why))
         return false;
+    if (tracepoints_may_be_event(reader->data.all, raw))
+        ring_buffer_sure(&lane->page);
     if (why)
         input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.event", "an event of number %u: %s; it is given as far as it goes", id, why);
     return true;

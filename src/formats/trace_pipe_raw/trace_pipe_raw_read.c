@@ -29,6 +29,8 @@ static bool give(struct trace_pipe_raw_reader *reader, const struct ring_buffer_
     const char *why;
     if (!tracepoint_take_record(reader->data.all, raw, event, &id, &why))
         return false;
+    if (tracepoints_may_be_event(reader->data.all, raw))
+        ring_buffer_sure(&reader->page);
     if (why)
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "trace_pipe_raw.event", "an event of number %u: %s; formats=PATH tells of events", id, why);
     return true;
@@ -77,11 +79,30 @@ static bool give_page(struct trace_pipe_raw_reader *reader, bool *is_damaged)
                 return false;
             continue;
         }
-        reader->is_walking = false;
         *is_damaged = step == RING_BUFFER_DAMAGED;
+        reader->is_walking = *is_damaged;
         return true;
     }
     return true;
+}
+
+static bool may_be_event(const void *own, const uint8_t *p, size_t n)
+{
+    const struct trace_pipe_raw_reader *reader = own;
+    return tracepoints_may_be_event(reader->data.all, (struct tracepoint_raw){p, n});
+}
+
+/* An event reaches over the end of its page, perhaps because one before it has another size than it says: goes on behind it, or with the next
+ * page. */
+static ttr_status pass_events(struct trace_pipe_raw_reader *reader)
+{
+    struct input *in = reader->in;
+    const uint8_t *from = reader->page.sure;
+    uint64_t offset = in->window.offset + (uint64_t)(from - in->window.bytes);
+    reader->is_walking = ring_buffer_resync(&reader->page, may_be_event, reader);
+    uint64_t end = reader->is_walking ? in->window.offset + (uint64_t)(reader->page.p - in->window.bytes) : reader->at;
+    return input_damage(in, offset, end - offset, "trace_pipe_raw.bad-event", reader->error,
+                        "an event is damaged; reading goes on with the next that can be, or the next page");
 }
 
 ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
@@ -94,11 +115,8 @@ ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
         ttr_status status = TTR_OK;
         if (reader->is_walking && !give_page(reader, &is_damaged))
             return fail_memory(error);
-        if (is_damaged) {
-            uint64_t offset = in->window.offset + (uint64_t)(reader->page.p - in->window.bytes);
-            status = input_damage(in, offset, reader->at - offset, "trace_pipe_raw.bad-event", error,
-                                  "an event reaches over the end of its page; reading goes on with the next page");
-        }
+        if (is_damaged)
+            status = pass_events(reader);
         if (status != TTR_OK || in->n == in->batch)
             return status;
         if (reader->is_walking)
