@@ -7,8 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/mman.h>
+
 /* The first size of a growing array, in items. */
 #define ALLOC_FIRST 8
+
+/* Of the usual machines; where large pages are larger still, the advice does less. */
+#define LARGE_PAGE ((uintptr_t)2 << 20)
 
 static void *default_resize(void *own, void *old, size_t old_size, size_t new_size)
 {
@@ -50,6 +55,15 @@ void *alloc_resize(const struct alloc *alloc, void *old, size_t old_count, size_
     if (!bytes_of(new_count, size, &new_bytes) || (old && !bytes_of(old_count, size, &old_bytes)))
         return NULL;
     return alloc->resize(alloc->own, old, old_bytes, new_bytes);
+}
+
+void *alloc_large(const struct alloc *alloc, size_t count, size_t size)
+{
+    char *block = alloc_resize(alloc, NULL, 0, count, size);
+    const uintptr_t page = 4096, begin = ((uintptr_t)block + page - 1) & ~(page - 1), end = ((uintptr_t)block + count * size) & ~(page - 1);
+    if (block && begin < end && end - begin >= LARGE_PAGE)
+        (void)madvise(block + (begin - (uintptr_t)block), end - begin, MADV_HUGEPAGE); /* only advice */
+    return block;
 }
 
 _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size)

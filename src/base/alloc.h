@@ -24,6 +24,10 @@ TTR_MUST void *alloc_zero(const struct alloc *alloc, size_t count, size_t size);
 /* Grows or shrinks a block of items; the new part is not zeroed.  On NULL the old block is untouched. */
 TTR_MUST void *alloc_resize(const struct alloc *alloc, void *old, size_t old_count, size_t new_count, size_t size);
 
+/* Gives a block of items that are not zeroed, of which the system is asked to give memory in large pages: for blocks of MiB that are used as a
+ * whole.  NULL as above. */
+TTR_MUST void *alloc_large(const struct alloc *alloc, size_t count, size_t size);
+
 /* Makes room for at least `need` items in a growing array (doubling); false when memory is out, the array then being as it was. */
 TTR_MUST _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size);
 

@@ -38,12 +38,43 @@ static size_t chunk_of(const struct source *source)
     return source->chunk ? source->chunk : LATER_READ;
 }
 
+static bool is_plain(const struct source *source)
+{
+    return source->feed == source->disk && source->disk_size > 0;
+}
+
 /* The first buffer: no larger than what can be read at once, or a small file and the byte that shows its end. */
 static size_t first_room(const struct source *source, size_t chunk)
 {
     size_t want = chunk < FIRST_READ ? chunk : FIRST_READ;
-    bool is_plain = source->feed == source->disk && source->disk_size > 0;
-    return is_plain && source->disk_size < want ? (size_t)source->disk_size + 1 : want;
+    return is_plain(source) && source->disk_size < want ? (size_t)source->disk_size + 1 : want;
+}
+
+/* Borrows a window for a file that is larger than that. */
+static bool take_lent(struct source *source, size_t chunk)
+{
+    uint8_t *lent = is_plain(source) && source->disk_size > chunk ? window_pool_take(source->windows, chunk) : NULL;
+    if (lent)
+        source->in.stream.capacity = chunk;
+    source->in.stream.bytes = lent;
+    source->in.stream.is_lent = lent != NULL;
+    return lent != NULL;
+}
+
+/* Moves what is there into memory of its own. */
+static bool grow(struct source *source, size_t want)
+{
+    const size_t now = source->in.stream.capacity;
+    uint8_t *lent = source->in.stream.is_lent ? source->in.stream.bytes : NULL;
+    uint8_t *bytes = alloc_resize(source->alloc, lent ? NULL : source->in.stream.bytes, lent ? 0 : now, want, 1);
+    if (!bytes)
+        return false;
+    if (lent)
+        memcpy(bytes, lent, now);
+    source->in.stream.is_lent = false;
+    source->in.stream.bytes = bytes;
+    source->in.stream.capacity = want;
+    return true;
 }
 
 /* Makes room for at least one more byte, on the way to `need`, and to the usual chunk once a smaller buffer was full. */
@@ -52,20 +83,15 @@ static bool make_room(struct source *source, size_t need, bool was_full)
     size_t chunk = chunk_of(source);
     size_t now = source->in.stream.capacity;
     size_t want = now;
+    if (now == 0 && take_lent(source, chunk))
+        return true;
     if (now == 0)
         want = first_room(source, chunk);
     else if (was_full && now < chunk)
         want = chunk;
     else if (source->in.stream.n == now)
         want = need - now < now ? need : now * 2;
-    if (want == now)
-        return true;
-    uint8_t *bytes = alloc_resize(source->alloc, source->in.stream.bytes, now, want, 1);
-    if (!bytes)
-        return false;
-    source->in.stream.bytes = bytes;
-    source->in.stream.capacity = want;
-    return true;
+    return want == now || grow(source, want);
 }
 
 /* Reads until `need` bytes are there or the feed ends.  A regular file is asked once more after a short read, because only a
@@ -175,7 +201,8 @@ static ttr_status given_fill(struct source *source, uint64_t offset, size_t need
 
 static void stream_close(struct source *source)
 {
-    alloc_free(source->alloc, source->in.stream.bytes, source->in.stream.capacity, 1);
+    if (!source->in.stream.is_lent)
+        alloc_free(source->alloc, source->in.stream.bytes, source->in.stream.capacity, 1);
 }
 
 const struct source_ops source_memory_ops = {.fill = memory_fill, .close = memory_close};

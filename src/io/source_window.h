@@ -10,6 +10,7 @@
 #include "io/descriptors.h"
 #include "io/feed.h"
 #include "io/source.h"
+#include "io/window_pool.h"
 
 struct source_ops {
     /* Moves source->shown; offset is not before the present window, need not over the limit.  On failure `shown` still
@@ -29,6 +30,7 @@ struct source {
     bool has_path;      /* `name` is the path of a regular file, opened with `options` */
     struct source_options options;
     struct shared_file shared; /* pool NULL = the descriptor is the feed's */
+    struct window_pool *windows; /* may be NULL */
     uint64_t disk_size; /* 0 = unknown */
     size_t chunk;       /* 0 = the default of the kind */
     uint64_t limit;
@@ -41,6 +43,7 @@ struct source {
         struct {
             uint8_t *bytes;
             size_t capacity, start, n; /* shown: [start, start + n) */
+            bool is_lent;    /* bytes: by source->windows */
             uint64_t passed; /* given: this many of the bytes to come lie before the window */
         } stream; /* also of the kind `given` */
         struct {

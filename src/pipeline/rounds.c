@@ -55,13 +55,13 @@ bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *c
 {
     const size_t capacity = capacity_of(n);
     *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
-    rounds->events = alloc_zero(alloc, capacity, sizeof *rounds->events);
+    rounds->events = alloc_large(alloc, capacity, sizeof *rounds->events);
     rounds->lane = alloc_zero(alloc, n, sizeof *rounds->lane);
     rounds->placed = alloc_zero(alloc, n, sizeof *rounds->placed);
-    rounds->keys = alloc_zero(alloc, capacity, sizeof *rounds->keys);
-    rounds->spare = alloc_zero(alloc, capacity, sizeof *rounds->spare);
-    rounds->wide = alloc_zero(alloc, capacity, sizeof *rounds->wide);
-    rounds->wide_spare = alloc_zero(alloc, capacity, sizeof *rounds->wide);
+    rounds->keys = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->keys);
+    rounds->spare = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->spare);
+    rounds->wide = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->wide);
+    rounds->wide_spare = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->wide);
     rounds->place = alloc_zero(alloc, (size_t)1 << SLICES_BITS, sizeof *rounds->place);
     return rounds->events && rounds->lane && rounds->placed && rounds->keys && rounds->spare && rounds->wide && rounds->wide_spare &&
            rounds->place;

@@ -11,6 +11,7 @@
 #include "formats/ctf/ctf_set.h"
 #include "formats/ctf/rfc11.h"
 #include "formats/ctf/rfc11_read.h"
+#include "io/window_pool.h"
 #include "model/notes.h"
 #include "model/options.h"
 
@@ -229,6 +230,7 @@ static ttr_status open_files(struct opening *opening, ttr_error *error)
     ttr_status status = TTR_OK;
     opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
     opening->how.chunk = opening->set->chunk;
+    opening->how.windows = opening->set->windows;
     for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
         if (is_stream_file(opening, file) && has_section(opening, file))
             status = open_file(opening, file, error);
@@ -388,7 +390,9 @@ static ttr_reader *open_all(struct ctf_set *set, struct folder *const *folders, 
     ttr_error own = {0};
     ttr_status status = TTR_OK;
     size_t bad = 0;
-    set->chunk = source_chunk(only ? 1 : count_files(folders, n));
+    const size_t files = only ? 1 : count_files(folders, n);
+    set->chunk = source_chunk(files);
+    set->windows = set->chunk ? window_pool_new(&set->t->counted, files, set->chunk) : NULL; /* without it each has its own */
     for (size_t i = 0; i < n; i++) {
         if (status != TTR_OK)
             folder_close(folders[i]);
@@ -401,6 +405,7 @@ static ttr_reader *open_all(struct ctf_set *set, struct folder *const *folders, 
         status = own.status; /* there are no others */
     ttr_reader *reader = status == TTR_OK ? ctf_set_merge(set, &own) : NULL;
     ctf_set_free(set);
+    window_pool_drop(set->windows);
     if (!reader && error) {
         *error = own;
         (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);

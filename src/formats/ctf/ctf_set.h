@@ -20,6 +20,7 @@ struct ctf_set {
     ttr *t;
     const ttr_read_options *options;
     size_t chunk;        /* of windows, see source_chunk */
+    struct window_pool *windows;
     size_t folders;      /* opened so far */
     bool intersects;     /* only the time in which all streams of a trace are active is asked for */
     struct ctf_opened *opened;
