@@ -78,6 +78,24 @@ static void a_failed_reserve_leaves_the_array_as_it_was(void **state)
     support_heap_check(&heap);
 }
 
+static void a_large_block_is_one_to_write_to_from_end_to_end(void **state)
+{
+    (void)state;
+    struct support_heap heap;
+    support_heap_init(&heap, 3);
+    const size_t n = ((size_t)5 << 20) + 12345;
+    unsigned char *block = alloc_large(&heap.alloc, n, 1), *small = alloc_large(&heap.alloc, 10, 3);
+    assert_true(block && small);
+    memset(block, 7, n);
+    memset(small, 8, 30);
+    assert_true(block[0] == 7 && block[n - 1] == 7);
+    assert_null(alloc_large(&heap.alloc, n, 1)); /* the third of two */
+    assert_null(alloc_large(alloc_default(), SIZE_MAX / 2, 3));
+    alloc_free(&heap.alloc, block, n, 1);
+    alloc_free(&heap.alloc, small, 10, 3);
+    support_heap_check(&heap);
+}
+
 static void an_absurd_capacity_is_refused_not_wrapped(void **state)
 {
     (void)state;
@@ -97,6 +115,7 @@ int main(void)
         cmocka_unit_test(no_items_are_a_block_too),
         cmocka_unit_test(a_reserved_array_doubles_and_keeps_its_items),
         cmocka_unit_test(a_failed_reserve_leaves_the_array_as_it_was),
+        cmocka_unit_test(a_large_block_is_one_to_write_to_from_end_to_end),
         cmocka_unit_test(an_absurd_capacity_is_refused_not_wrapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

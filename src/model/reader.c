@@ -47,7 +47,6 @@ bool reader_can_read_some(ttr_reader *reader)
 ttr_status reader_read_some(ttr_reader *reader, struct reader_some *some, ttr_error *error)
 {
     ttr_error own;
-    some->n = 0;
     some->is_stopped = false;
     if (reader->stuck != TTR_OK) {
         if (error && reader->stuck != TTR_END)

@@ -10,14 +10,27 @@ struct format;
 struct input;
 struct notes;
 
+struct reader_run;
+
 /* A read of the events before a time, for who reads many inputs in turn (reader_read_some). */
 struct reader_some {
     int64_t until;      /* no event at this time or later is wanted, though some may come */
     ttr_event *events;  /* where to put them; valid until the next read */
     uint32_t room;      /* at least INPUT_BATCH_LEAST */
-    uint32_t n;         /* out: how many; may be 0 */
+    uint32_t n;         /* in: how many `run` gave there just before; out: how many there are; may be 0 */
+    struct reader_run *run; /* room for one, zeroed before the first read and kept as long as the reader; NULL = none */
     bool is_stopped;    /* out: the next event is at `next`, which is not before `until`; else there may be more before that */
     int64_t next;
+};
+
+/* All that a reader needs to go on in the usual case, in READER_RUN bytes: who reads hundreds of inputs in turn keeps these side by side, where one
+ * visit looks at two lines of the cache instead of twenty.  The reader fills it in when it was read and the usual case goes on.
+ * `go` gives events as reader_read_some does; false where something else is to be done, which that does, maybe behind some events.  NULL: it
+ * is to be done at once. */
+#define READER_RUN 128u
+
+struct reader_run {
+    bool (*go)(struct reader_run *run, struct reader_some *some);
 };
 
 struct reader_ops {

@@ -11,7 +11,7 @@
 
 #define EACH_WANTED 32u                /* events of an input in a round */
 #define WANTED_LEAST 4096u             /* events of a round */
-#define WANTED_MOST 16384u
+#define WANTED_MOST 8192u
 #define EACH_LEAST INPUT_BATCH_LEAST   /* room that every input has */
 #define PLACE_BITS 20u                 /* of a key */
 #define FAR_OFF (UINT64_MAX >> PLACE_BITS) /* ranks from here on, since the begin of a round, are not told apart in it */
@@ -28,6 +28,11 @@ struct rounds_lane {
     uint64_t last;     /* of the last event read */
     uint32_t at, n;    /* events read and not given */
     bool has_ended;
+};
+
+union rounds_run {
+    struct reader_run head;
+    uint8_t bytes[READER_RUN];
 };
 
 static uint32_t wanted_of(size_t n)
@@ -57,13 +62,15 @@ bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *c
     *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
     rounds->events = alloc_large(alloc, capacity, sizeof *rounds->events);
     rounds->lane = alloc_zero(alloc, n, sizeof *rounds->lane);
+    rounds->run_memory = alloc_zero(alloc, n + 1, sizeof *rounds->run);
+    rounds->run = (union rounds_run *)(((uintptr_t)rounds->run_memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
     rounds->placed = alloc_zero(alloc, n, sizeof *rounds->placed);
     rounds->keys = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->keys);
     rounds->spare = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->spare);
     rounds->wide = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->wide);
     rounds->wide_spare = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->wide);
     rounds->place = alloc_zero(alloc, (size_t)1 << SLICES_BITS, sizeof *rounds->place);
-    return rounds->events && rounds->lane && rounds->placed && rounds->keys && rounds->spare && rounds->wide && rounds->wide_spare &&
+    return rounds->events && rounds->lane && rounds->run_memory && rounds->placed && rounds->keys && rounds->spare && rounds->wide && rounds->wide_spare &&
            rounds->place;
 }
 
@@ -72,6 +79,7 @@ void rounds_free(struct rounds *rounds)
     const struct alloc *alloc = rounds->alloc;
     alloc_free(alloc, rounds->events, rounds->capacity, sizeof *rounds->events);
     alloc_free(alloc, rounds->lane, rounds->n, sizeof *rounds->lane);
+    alloc_free(alloc, rounds->run_memory, rounds->n + 1, sizeof *rounds->run);
     alloc_free(alloc, rounds->placed, rounds->n, sizeof *rounds->placed);
     alloc_free(alloc, rounds->keys, rounds->capacity, sizeof *rounds->keys);
     alloc_free(alloc, rounds->spare, rounds->capacity, sizeof *rounds->spare);
@@ -163,10 +171,13 @@ static void begin_round(struct rounds *rounds)
 static ttr_status read_lane(struct rounds *rounds, size_t i)
 {
     struct rounds_lane *lane = &rounds->lane[i];
+    struct reader_run *run = &rounds->run[i].head;
     struct reader_some some = {.until = (int64_t)order_time((int64_t)rounds->until), .events = rounds->events + rounds->used,
-                               .room = (uint32_t)(EACH_LEAST + rounds->surplus)};
+                               .room = (uint32_t)(EACH_LEAST + rounds->surplus), .run = run};
     ttr_error own;
-    ttr_status status = reader_read_some(rounds->in[i], &some, &own);
+    ttr_status status = TTR_OK;
+    if (!run->go || !run->go(run, &some))
+        status = reader_read_some(rounds->in[i], &some, &own);
     if (status == TTR_AGAIN)
         return TTR_AGAIN;
     lane->has_ended = status != TTR_OK;

@@ -18,6 +18,7 @@
 
 struct order_key;
 struct rounds_lane;
+union rounds_run;
 
 struct rounds {
     const struct alloc *alloc;
@@ -26,6 +27,8 @@ struct rounds {
     ttr_event *events;         /* room for `capacity` of them */
     size_t capacity;
     struct rounds_lane *lane;
+    union rounds_run *run;     /* of lanes, at whole lines of the cache; in `run_memory`, which has one more */
+    void *run_memory;
     uint32_t *placed;          /* lanes that have events, in the order in which these lie in `events` */
     size_t placed_n, used;
     uint64_t *keys, *spare;    /* of events: rank since `begin`, place in `events` */

@@ -20,6 +20,7 @@ struct lane {
     bool holds;          /* ends reads as a window does that must move */
     bool oversteps;      /* gives the event that it should stop at */
     bool pauses;         /* has nothing for now, at times */
+    bool runs;           /* goes on by itself where it stopped */
     ttr_status ending;
 };
 
@@ -28,14 +29,41 @@ static bool happens(struct lane *lane, bool may, unsigned one_of)
     return may && support_random(&lane->seed) % one_of == 0;
 }
 
+struct lane_run {
+    struct reader_run base;
+    struct lane *lane;
+};
+
+_Static_assert(sizeof(struct lane_run) <= READER_RUN, "a run has a place of that size");
+
+/* Stops at times before the next event, as at one that is not usual. */
+static bool go(struct reader_run *base, struct reader_some *some)
+{
+    struct lane *lane = ((struct lane_run *)base)->lane;
+    assert_true(some->room >= INPUT_BATCH_LEAST);
+    while (lane->at < lane->n && some->n < some->room && !happens(lane, true, 7)) {
+        const ttr_event *next = &lane->event[lane->at];
+        if (next->time >= some->until) {
+            some->is_stopped = true;
+            some->next = next->time;
+            return true;
+        }
+        some->events[some->n++] = *next;
+        lane->at++;
+    }
+    return some->n == some->room;
+}
+
 static ttr_status read_some(ttr_reader *base, struct reader_some *some, ttr_error *error)
 {
     struct lane *lane = (struct lane *)base;
     if (!some)
         return TTR_OK;
     assert_true(some->room >= INPUT_BATCH_LEAST);
-    if (happens(lane, lane->pauses, 5))
+    if (some->n == 0 && happens(lane, lane->pauses, 5))
         return TTR_AGAIN;
+    struct lane_run *run = (struct lane_run *)some->run;
+    *run = (struct lane_run){.base.go = lane->runs ? go : NULL, .lane = lane};
     while (lane->at < lane->n && some->n < some->room) {
         const ttr_event *next = &lane->event[lane->at];
         if (next->time >= some->until && !happens(lane, lane->oversteps, 3)) {
@@ -96,7 +124,7 @@ static struct scene *new_scene(uint64_t seed, int64_t step)
     for (size_t i = 0; i < LANES; i++) {
         struct lane *lane = &scene->lane[i];
         *lane = (struct lane){.base = {.ops = &lane_ops, .order = TTR_ORDER_TIME}, .seed = seed + i + 1, .holds = seed & 1, .oversteps = seed & 2,
-                              .pauses = seed & 4, .ending = TTR_END};
+                              .pauses = seed & 4, .runs = seed & 8, .ending = TTR_END};
         fill_lane(scene, lane, i, &seed, step);
         scene->in[i] = &lane->base;
     }
@@ -127,8 +155,8 @@ static void rounds_give_what_a_merge_gives(void **state)
 {
     static const int64_t steps[] = {0, 3, 100, 100000, INT64_C(1) << 40};
     (void)state;
-    for (uint64_t seed = 0; seed < 40; seed++) {
-        struct scene *scene = new_scene(seed, steps[seed / 8]);
+    for (uint64_t seed = 0; seed < 80; seed++) {
+        struct scene *scene = new_scene(seed, steps[seed / 16]);
         struct rounds rounds;
         assert_true(rounds_can(scene->in, LANES));
         assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES));

@@ -1,5 +1,6 @@
 /* CTF as a format: the RFC of 2010 (v1.1), CTF 1.8, CTF 2.  The reader's parts are in ctf_reader.h, the writer's in ctf_write.h. */
 #include "formats/ctf/ctf_live.h"
+#include "formats/ctf/ctf_run.h"
 #include "formats/ctf/ctf_write.h"
 
 #define FOR_11 "for 1.1: "
@@ -44,6 +45,7 @@ const struct format format_ctf = {
     .open = ctf_open,
     .next = ctf_next,
     .stops = true,
+    .settle = ctf_settle,
     .ahead = ctf_ahead,
     .close = ctf_close,
     .range = ctf_range,

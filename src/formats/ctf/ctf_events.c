@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/status.h"
-#include "formats/ctf/ctf_reader.h"
+#include "formats/ctf/ctf_run.h"
 
 #define ZEROS_LEAST 4u /* bytes */
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -24,16 +24,6 @@ struct loop {
     struct ctf_header header;
     struct ctf_class *class;
 };
-
-/* Copies by whole vectors, see input_clear_event. */
-static inline void copy_event(ttr_event *to, const ttr_event *from)
-{
-    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
-    lanes *part = (lanes *)to;
-    const lanes *of = (const lanes *)from;
-    part[0] = of[0], part[1] = of[1], part[2] = of[2], part[3] = of[3];
-    part[4] = of[4], part[5] = of[5], part[6] = of[6], part[7] = of[7];
-}
 
 /* A header that two loads do not read. */
 static enum ctf_stop read_header_slowly(struct loop *loop)
@@ -142,24 +132,12 @@ static void note_backward(struct ctf_reader *reader, const ttr_event *event)
                (unsigned long long)reader->time - (unsigned long long)event->time);
 }
 
-/* What views have in common while a packet is read. */
-struct views {
-    const struct ctf_timeline *timeline;
-    const uint8_t *base;
-    uint64_t offset;         /* of base in the file */
-    uint32_t part, cpu;
-    uint8_t cpu_flag;
-    bool has_time;
-    uint64_t plain_ticks;    /* ticks below this become nanoseconds by adding plain_shift; 0: none do */
-    uint64_t plain_shift;
-};
-
 /* Fills the view of an event whose header begins at bit `header_at`, its body at `body_at`, and that ends at `end`. */
-static inline void fill_view(ttr_event *event, const struct views *views, struct ctf_class *class, uint64_t header_at,
+static inline void fill_view(ttr_event *event, const struct ctf_views *views, struct ctf_class *class, uint64_t header_at,
                              uint64_t body_at, uint64_t end)
 {
     uint64_t first = header_at >> 3;
-    copy_event(event, &class->model);
+    ctf_copy_event(event, &class->model);
     event->payload = views->base + first;
     event->payload_size = (uint32_t)(((end + 7) >> 3) - first);
     event->body = (uint32_t)((header_at & 7) << 29 | ((body_at - (first << 3)) & CTF_BODY_MASK));
@@ -171,7 +149,7 @@ static inline void fill_view(ttr_event *event, const struct views *views, struct
 }
 
 /* The view's time; what is odd about it is told. */
-static inline void set_time(struct ctf_reader *reader, ttr_event *event, const struct views *views)
+static inline void set_time(struct ctf_reader *reader, ttr_event *event, const struct ctf_views *views)
 {
     bool is_clamped = false;
     if (UNLIKELY(!views->has_time)) {
@@ -191,7 +169,7 @@ static inline void set_time(struct ctf_reader *reader, ttr_event *event, const s
 }
 
 /* Whether decoding ahead may give an event: where it neither needs the context nor has something to tell. */
-static bool can_give_ahead(const struct ctf_reader *reader, const struct ctf_class *class, const struct views *views, uint64_t body_at,
+static bool can_give_ahead(const struct ctf_reader *reader, const struct ctf_class *class, const struct ctf_views *views, uint64_t body_at,
                            uint64_t ticks)
 {
     bool is_clamped = false;
@@ -201,7 +179,7 @@ static bool can_give_ahead(const struct ctf_reader *reader, const struct ctf_cla
 }
 
 /* Whether an event is not before the time up to which they are wanted; then the input has stopped. */
-static bool is_too_late(struct ctf_reader *reader, const struct views *views, uint64_t ticks)
+static bool is_too_late(struct ctf_reader *reader, const struct ctf_views *views, uint64_t ticks)
 {
     struct input *in = reader->in;
     bool is_clamped = false;
@@ -213,80 +191,13 @@ static bool is_too_late(struct ctf_reader *reader, const struct views *views, ui
     return in->is_stopped;
 }
 
-/* Whether the headers of a packet are what run_plain reads. */
-static bool has_plain_headers(const struct ctf_plan *plan, const struct views *views)
-{
-    return plan->align >= 3 && plan->loads.bits % 8 == 0 && !plan->is_big_endian && views->has_time && views->plain_ticks > 0;
-}
-
-/* The view of an event whose header begins at a byte. */
-static inline void fill_plain_view(ttr_event *event, const struct views *views, struct ctf_class *class, uint64_t first, uint64_t behind)
-{
-    copy_event(event, &class->model);
-    event->payload = views->base + first;
-    event->payload_size = (uint32_t)(behind - first);
-    event->offset = views->offset + first;
-    event->part = views->part;
-    event->cpu = views->cpu;
-    event->flags = class->model.flags | views->cpu_flag;
-    class->given++;
-}
-
-/* The plainest events, as many as come in a row: usual ones, below, in whole bytes and with nanoseconds for ticks, that have no thread and
- * are not before the one before.  Stops at whatever is not so, at its begin. */
-static __attribute__((noinline)) void run_plain(struct loop *loop, const struct views *shared)
-{
-    struct ctf_reader *reader = loop->reader;
-    const struct views views = *shared;
-    const struct ctf_loads loads = loop->plan->loads;
-    struct ctf_class *const *by_id = reader->stream->by_id;
-    const uint64_t ids = reader->stream->by_id_n < loop->plan->escape ? reader->stream->by_id_n : loop->plan->escape;
-    const uint64_t only_id = loop->plan->only_id, mask = (UINT64_C(1) << loop->plan->align) - 1, room = (uint64_t)loads.room * 8;
-    ttr_event *event = loop->events + loop->n, *const stop = loop->events + loop->room;
-    const struct bits bits = bits_over(views.base, 0, loop->end);
-    const uint64_t last = bits.end < room ? 0 : bits.end - room;
-    const int64_t until = reader->in->until;
-    uint64_t at = loop->at, ticks = loop->header.ticks, next;
-    int64_t time = reader->time;
-    if (bits.end < room)
-        return;
-    for (; event < stop; event++) {
-        const uint64_t header_at = (at + mask) & ~mask;
-        const uint8_t *p = views.base + (header_at >> 3);
-        if (header_at > last)
-            break;
-        const uint64_t id = ((load_u64le(p + loads.id_at) >> loads.id_shift) & loads.id_mask) | only_id;
-        const uint64_t low = (load_u64le(p + loads.time_at) >> loads.time_shift) & loads.time_mask;
-        const uint64_t same = (ticks & ~loads.time_mask) | low, now = same < ticks ? same + loads.time_step : same;
-        struct ctf_class *class = id < ids ? by_id[id] : NULL;
-        if (UNLIKELY(!class || !class->is_plain) || !layout_shape_pass(&class->shape, &bits, header_at + loads.bits, &next))
-            break;
-        const int64_t here = (int64_t)(now + views.plain_shift);
-        if (UNLIKELY(now >= views.plain_ticks || here < time || next < header_at))
-            break;
-        if (UNLIKELY(here >= until)) {
-            ctf_stop_at(reader->in, here);
-            break;
-        }
-        fill_plain_view(event, &views, class, header_at >> 3, (next + 7) >> 3);
-        event->body = loads.bits;
-        event->ticks = ticks = now;
-        event->time = time = here;
-        at = next;
-    }
-    reader->time = time;
-    loop->n = (uint32_t)(event - loop->events);
-    loop->at = at;
-    loop->header.ticks = ticks;
-}
-
 /* The usual events, as many as come in a row: two loads for the header, a class met before, a body that needs nothing from outside.  Stops at
  * whatever is not so, at its begin.  All that the loop needs is copied first: what is stored through pointers could be anything. */
-static __attribute__((noinline)) void run_usual(struct loop *loop, const struct views *shared)
+static __attribute__((noinline)) void run_usual(struct loop *loop, const struct ctf_views *shared)
 {
     struct ctf_reader *reader = loop->reader;
     struct layout_run *run = &reader->run;
-    const struct views views = *shared;
+    const struct ctf_views views = *shared;
     const struct ctf_plan plan = {.is_big_endian = loop->plan->is_big_endian, .only_id = loop->plan->only_id, .escape = loop->plan->escape,
                                   .loads = loop->plan->loads};
     struct ctf_class *const *by_id = reader->stream->by_id;
@@ -362,7 +273,7 @@ static void move_clock(struct loop *loop)
 }
 
 /* One event of any kind. */
-static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const struct views *views)
+static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const struct ctf_views *views)
 {
     struct ctf_reader *reader = loop->reader;
     uint64_t ticks = loop->header.ticks, at = loop->at;
@@ -390,6 +301,25 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const 
     return loop->class->said ? take_said(loop, event) : CTF_STOP_FULL;
 }
 
+/* The plainest events, as many as come in a row. */
+static void run_plain(struct loop *loop, const struct ctf_views *views)
+{
+    struct ctf_reader *reader = loop->reader;
+    struct ctf_run run;
+    struct reader_some some = {.until = reader->in->until, .events = loop->events, .room = loop->room, .n = loop->n};
+    ctf_run_init(&run, reader, views);
+    run.at = loop->at;
+    run.end = loop->end;
+    run.ticks = loop->header.ticks;
+    ctf_run_plain(&run, &some);
+    if (some.is_stopped)
+        ctf_stop_at(reader->in, some.next);
+    loop->n = some.n;
+    loop->at = run.at;
+    loop->header.ticks = run.ticks;
+    reader->time = run.time;
+}
+
 static struct loop loop_of(struct ctf_reader *reader, ttr_event *events, uint32_t n, uint32_t room)
 {
     return (struct loop){.reader = reader, .events = events, .n = n, .room = room, .plan = &reader->stream->kind->plan,
@@ -397,7 +327,7 @@ static struct loop loop_of(struct ctf_reader *reader, ttr_event *events, uint32_
 }
 
 /* Ticks that are nanoseconds of their own clock only have to be moved, as long as that stays within 64 bits. */
-static void find_plain_ticks(struct views *views)
+static void find_plain_ticks(struct ctf_views *views)
 {
     const struct ctf_timeline *line = views->timeline;
     if (!line->has_base || line->shift || line->math.rest || line->math.whole != 1)
@@ -406,11 +336,11 @@ static void find_plain_ticks(struct views *views)
     views->plain_ticks = (uint64_t)INT64_MAX - (line->base > 0 ? (uint64_t)line->base : 0);
 }
 
-static struct views views_of(const struct ctf_reader *reader)
+static struct ctf_views views_of(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_kind *kind = reader->stream->kind;
-    struct views views = {.timeline = &kind->timeline, .base = reader->bits.base, .offset = reader->offset, .part = reader->slot,
+    struct ctf_views views = {.timeline = &kind->timeline, .base = reader->bits.base, .offset = reader->offset, .part = reader->slot,
                           .cpu = packet->has_cpu ? packet->cpu : 0, .cpu_flag = packet->has_cpu ? TTR_EVENT_HAS_CPU : 0,
                           .has_time = kind->plan.has_time};
     find_plain_ticks(&views);
@@ -436,8 +366,8 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     struct loop loop = loop_of(reader, in->events, in->n, in->batch);
-    const struct views views = views_of(reader);
-    bool has_usual = has_usual_events(reader), has_plain = has_usual && has_plain_headers(loop.plan, &views);
+    const struct ctf_views views = views_of(reader);
+    bool has_usual = has_usual_events(reader), has_plain = has_usual && ctf_run_can(loop.plan, &views);
     enum ctf_stop stop = CTF_STOP_FULL;
     while (loop.n < loop.room && stop == CTF_STOP_FULL && !in->is_stopped) {
         if (has_plain)
@@ -449,6 +379,8 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
     }
     leave(reader, &loop, in->n);
     in->n = loop.n;
+    if (in->run && in->is_stopped && has_plain && !reader->is_unpacked)
+        ctf_run_begin((struct ctf_run *)in->run, reader, &views);
     return stop;
 }
 
@@ -458,9 +390,9 @@ uint32_t ctf_ahead(struct input *in, ttr_event *events, uint32_t room)
     if (!reader->is_inside || !has_usual_events(reader) || reader->bits.end <= reader->bits.at)
         return 0;
     struct loop loop = loop_of(reader, events, 0, room);
-    const struct views views = views_of(reader);
+    const struct ctf_views views = views_of(reader);
     loop.is_ahead = true;
-    if (has_plain_headers(loop.plan, &views))
+    if (ctf_run_can(loop.plan, &views))
         run_plain(&loop, &views);
     run_usual(&loop, &views);
     leave(reader, &loop, 0);

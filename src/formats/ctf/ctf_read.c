@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "formats/ctf/ctf_run.h"
 #include "formats/ctf/ctf_salvage.h"
 #include "formats/ctf/ctf_scan.h"
 #include "formats/ctf/rfc11_read.h"
@@ -510,10 +511,12 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
     if (reader->is_nothing && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
     reader->error = error;
+    ctf_run_settle(reader);
     /* Packets may hold nothing to give; the batch has room for so many of them. */
     do {
         step = STEP_GO;
-        begin_batch(reader);
+        if (in->n == 0)
+            begin_batch(reader);
         if (reader->from != INT64_MIN && reader->next == 0 && !reader->is_inside)
             jump_to_range(reader);
         if (in->until != INT64_MAX)

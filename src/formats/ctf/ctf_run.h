@@ -1,0 +1,72 @@
+/* Plain events one after another, from a state of two lines of the cache.
+ *
+ * Plain are most events of most traces: the header is two loads in whole bytes, ticks are nanoseconds of their own clock, the class was met and needs
+ * nothing but its bytes, the end of the body is found by its shape.  The state is made of the reader's where such events may follow.  Kept by who
+ * reads many inputs in turn (model/reader.h), it goes on without the reader being looked at, which learns of it later (ctf_run_settle).
+ * Thread rule: that of the reader. */
+#ifndef TRACETTA_FORMATS_CTF_RUN_H
+#define TRACETTA_FORMATS_CTF_RUN_H
+
+#include "formats/ctf/ctf_reader.h"
+
+/* What views have in common while a packet is read. */
+struct ctf_views {
+    const struct ctf_timeline *timeline;
+    const uint8_t *base;
+    uint64_t offset;         /* of base in the file */
+    uint32_t part, cpu;
+    uint8_t cpu_flag;
+    bool has_time;
+    uint64_t plain_ticks;    /* ticks below this become nanoseconds by adding plain_shift; 0: none do */
+    uint64_t plain_shift;
+};
+
+/* Bits count from `bytes`. */
+struct ctf_run {
+    struct reader_run base;
+    struct ctf_reader *reader;
+    const uint8_t *bytes;
+    uint64_t at, end;        /* of the next header; of content or window */
+    uint64_t ticks;
+    int64_t time;
+    uint64_t offset;         /* of `bytes` in the file */
+    const struct ctf_plan *plan;
+    struct ctf_class *const *by_id;
+    uint64_t plain_ticks, plain_shift;
+    uint32_t ids, part, cpu;
+    uint8_t cpu_flag;
+    uint32_t given;          /* since the reader learnt of it */
+    uint32_t stride, stride_most; /* twice the bytes that take most times; where that stops */
+};
+
+_Static_assert(sizeof(struct ctf_run) <= READER_RUN, "a run has a place of that size");
+
+/* Copies by whole vectors, see input_clear_event. */
+static inline void ctf_copy_event(ttr_event *to, const ttr_event *from)
+{
+    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
+    lanes *part = (lanes *)to;
+    const lanes *of = (const lanes *)from;
+    part[0] = of[0], part[1] = of[1], part[2] = of[2], part[3] = of[3];
+    part[4] = of[4], part[5] = of[5], part[6] = of[6], part[7] = of[7];
+}
+
+/* Whether events of such headers and times may be plain. */
+bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views);
+
+/* A state of the reader's present packet, at reader->bits. */
+void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const struct ctf_views *views);
+
+/* Gives plain events behind the some->n that are there.  Stops at whatever is no such event, at its begin. */
+void ctf_run_plain(struct ctf_run *run, struct reader_some *some);
+
+/* Makes a run that goes on from where the reader is now. */
+void ctf_run_begin(struct ctf_run *run, struct ctf_reader *reader, const struct ctf_views *views);
+
+/* The reader is where its run came to; that does not go on. */
+void ctf_run_settle(struct ctf_reader *reader);
+
+/* For struct format: the reader's counts are those of its run. */
+void ctf_settle(struct input *in);
+
+#endif
