@@ -268,6 +268,10 @@ TTR_API bool ttr_field_find(const ttr *t, const ttr_event *event, const char *na
  * are there only where event->stack is not 0, and in the field "frames" of a TTR_KIND_SAMPLE.  The event must still be valid. */
 TTR_API uint32_t ttr_event_frames(const ttr *t, const ttr_event *event, uint64_t *addresses, uint32_t room);
 
+/* Gives the number that its provider has for events of this kind, and the version of what they say (.NET's event id and version).  False, and both
+ * 0, where the format has none. */
+TTR_API bool ttr_event_number(const ttr *t, const ttr_event *event, uint32_t *number, uint32_t *version);
+
 /* Text of a string id; "" for 0 and for ids that are none.  Zero-terminated (the zero does not count). */
 TTR_API ttr_text ttr_text_get(const ttr *t, ttr_id id);
 

@@ -235,8 +235,11 @@ void context_drop_schema(ttr *t, ttr_id schema)
 {
     if (!schema || schema >= t->schemas_n)
         return;
-    if (t->schemas[schema].packed)
-        t->schemas[t->schemas[schema].packed] = t->schemas[SCHEMA_PACKED];
+    if (t->schemas[schema].packed) {
+        struct schema *packed = &t->schemas[t->schemas[schema].packed];
+        packed->event_class = NULL;
+        packed->beneath = 0;
+    }
     t->schemas[schema] = (struct schema){0};
 }
 
@@ -245,15 +248,24 @@ ttr_id context_packed_schema(ttr *t, ttr_id schema)
     const struct schema *from = context_schema(t, schema);
     if (from->ops == &packed_field_ops)
         return schema;
-    if (!from->event_class)
+    if (!from->event_class && !from->has_number)
         return SCHEMA_PACKED;
     if (from->packed)
         return from->packed;
     const struct schema packed = {.ops = &packed_field_ops, .own = t, .event_class = from->event_class,
-                                  .beneath = from->beneath ? from->beneath : schema};
+                                  .beneath = from->beneath ? from->beneath : schema,
+                                  .has_number = from->has_number, .number = from->number, .version = from->version};
     ttr_id id = context_add_schema(t, &packed);
     t->schemas[schema].packed = id;
     return id;
+}
+
+bool ttr_event_number(const ttr *t, const ttr_event *event, uint32_t *number, uint32_t *version)
+{
+    const struct schema *schema = context_schema(t, event->schema);
+    *number = schema->number;
+    *version = schema->version;
+    return schema->has_number;
 }
 
 bool ttr_thread_get(const ttr *t, ttr_id id, ttr_thread *out)

@@ -65,6 +65,8 @@ struct schema {
     const struct event_class *event_class; /* what is known beforehand of events of this schema; NULL = nothing */
     ttr_id beneath;     /* the schema of the same events before something was added to them, or they were copied; 0 = none */
     ttr_id packed;      /* the schema of copies of its events; 0 = not made yet */
+    bool has_number;    /* the provider numbers its events: these are `number` in `version` */
+    uint32_t number, version;
 };
 
 struct process {

@@ -18,8 +18,8 @@
 enum { SEEDS = 50, SEED_EVENTS = 400, NAMES_MAX = 2000 };
 
 static const char *const codes[] = {"text.not-utf8", "field.bytes", "field.not-finite", "field.duplicate", "text.nul", "switch.outgoing",
-                                    "event.tag", "event.detail"};
-enum code { NOT_UTF8, BYTES, NOT_FINITE, DUPLICATE, NUL, OUTGOING, TAG, DETAIL, CODES_N };
+                                    "event.tag"};
+enum code { NOT_UTF8, BYTES, NOT_FINITE, DUPLICATE, NUL, OUTGOING, TAG, CODES_N };
 
 struct follow {
     ttr *t;
@@ -427,7 +427,14 @@ static void count_left_out(struct follow *f, const ttr_event *e)
 {
     f->losses[OUTGOING] += e->kind == TTR_KIND_SWITCH;
     f->losses[TAG] += e->kind != TTR_KIND_SWITCH && (e->tag || e->kind == TTR_KIND_BLOB || e->kind == TTR_KIND_OBJECT);
-    f->losses[DETAIL] += e->keyword || e->opcode || e->activity || e->related;
+}
+
+static void column_id16(struct follow *f, const uint8_t *id)
+{
+    char text[33] = "";
+    for (size_t i = 0; id && i < 16; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", id[i]);
+    column_text(f, text, strlen(text));
 }
 
 static void csv_line(struct follow *f, const ttr_event *e)
@@ -455,6 +462,12 @@ static void csv_line(struct follow *f, const ttr_event *e)
     column_text(f, "", 0);
     (void)flags_text(e->flags, true, text);
     column_text(f, text, strlen(text));
+    column_number(f, e->keyword, e->keyword);
+    column_number(f, e->opcode, e->opcode);
+    column_id16(f, e->activity);
+    column_id16(f, e->related);
+    column_text(f, "", 0);
+    column_text(f, "", 0);
     take_column(f, "\r\n");
     const char *p = f->p, *end = f->end;
     buffer_add_byte(&f->column, '\0'); /* numbers are read by strtod, which needs an end */
@@ -527,7 +540,8 @@ static int64_t push(void *own, const void *bytes, size_t n)
 /* The header goes out with the first batch, here an empty one. */
 static bool begin(struct follow *f, bool is_csv)
 {
-    static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source,flags,fields\r\n";
+    static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source,flags,"
+                                 "keyword,opcode,activity,related,event_id,event_version,fields\r\n";
     *f = (struct follow){.t = ttr_new(NULL), .is_csv = is_csv};
     buffer_init(&f->text, alloc_default());
     buffer_init(&f->column, alloc_default());

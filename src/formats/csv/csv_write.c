@@ -8,9 +8,9 @@
 #include "model/output.h"
 
 #define LINE_TEXT 256
-#define LINE_NUMBERS (10 * NUMBER_MAX)
+#define LINE_NUMBERS (14 * NUMBER_MAX)
 
-enum csv_loss { CSV_NUL = FIELD_JSON_LOSSES, CSV_OUTGOING, CSV_TAG, CSV_DETAIL, CSV_CONTEXT, CSV_LOSSES };
+enum csv_loss { CSV_NUL = FIELD_JSON_LOSSES, CSV_OUTGOING, CSV_TAG, CSV_CONTEXT, CSV_LOSSES };
 
 static const ttr_loss losses[CSV_LOSSES] = {
     FIELD_JSON_LOSS_ROWS,
@@ -19,13 +19,11 @@ static const ttr_loss losses[CSV_LOSSES] = {
                       .kind = TTR_LOSS_DROPPED},
     [CSV_TAG] = {.code = "event.tag", .what = "types of objects, blobs and other events", .rule = "are left out",
                  .kind = TTR_LOSS_DROPPED},
-    [CSV_DETAIL] = {.code = "event.detail", .what = "keywords, opcodes and activity ids", .rule = "are left out",
-                    .kind = TTR_LOSS_DROPPED},
     [CSV_CONTEXT] = {.code = "field.context", .what = "fields of an event's context", .rule = "stand among its other fields"},
 };
 
 static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source,flags,"
-                             "fields";
+                             "keyword,opcode,activity,related,event_id,event_version,fields";
 
 struct csv {
     struct text_cache texts;
@@ -169,6 +167,30 @@ static char *put_flags(char *at, unsigned flags)
     return before == ',' ? put_text(at, ",") : at;
 }
 
+static char *put_bytes16(char *at, const uint8_t *bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    *at++ = ',';
+    for (size_t i = 0; bytes && i < 16; i++) {
+        *at++ = digits[bytes[i] >> 4];
+        *at++ = digits[bytes[i] & 15];
+    }
+    return at;
+}
+
+/* What only some formats have. */
+static char *put_rare(char *at, const ttr *t, const ttr_event *event)
+{
+    uint32_t number, version;
+    bool has_number = ttr_event_number(t, event, &number, &version);
+    at = put_comma_u64(at, event->keyword != 0, event->keyword);
+    at = put_comma_u64(at, event->opcode != 0, event->opcode);
+    at = put_bytes16(at, event->activity);
+    at = put_bytes16(at, event->related);
+    at = put_comma_u64(at, has_number, number);
+    return put_comma_u64(at, has_number, version);
+}
+
 static void count_losses(struct ttr_writer *out, const ttr_event *event)
 {
     bool has_own_tag = event->kind == TTR_KIND_BLOB || event->kind == TTR_KIND_OBJECT;
@@ -176,8 +198,6 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event)
         output_lost(out, CSV_OUTGOING, event->offset);
     else if (event->tag || has_own_tag)
         output_lost(out, CSV_TAG, event->offset);
-    if (event->keyword || event->opcode || event->activity || event->related)
-        output_lost(out, CSV_DETAIL, event->offset);
 }
 
 static void write_head(struct ttr_writer *out, const ttr_event *event, const struct names *names)
@@ -205,6 +225,7 @@ static void write_head(struct ttr_writer *out, const ttr_event *event, const str
     at = put_comma_u64(at, has_track, track.number);
     at = put_comma_piece(at, names->source);
     at = put_flags(at, event->flags);
+    at = put_rare(at, out->t, event);
     *at++ = ',';
     buffer_filled(&out->buffer, (size_t)(at - start));
 }

@@ -264,14 +264,19 @@ static inline char *put_bytes16(char *at, const char *key, const uint8_t *bytes)
 }
 
 /* What only some formats have. */
-static char *put_rare(char *at, const ttr_event *event)
+static char *put_rare(char *at, const ttr *t, const ttr_event *event)
 {
+    uint32_t number, version;
     if (event->keyword)
         at = put_u64(put_text(at, ",\"keyword\":"), event->keyword);
     if (event->opcode)
         at = put_u64(put_text(at, ",\"opcode\":"), event->opcode);
     at = put_bytes16(at, ",\"activity\":\"", event->activity);
-    return put_bytes16(at, ",\"related\":\"", event->related);
+    at = put_bytes16(at, ",\"related\":\"", event->related);
+    if (!ttr_event_number(t, event, &number, &version))
+        return at;
+    at = put_u64(put_text(at, ",\"event_id\":"), number);
+    return put_u64(put_text(at, ",\"event_version\":"), version);
 }
 
 static char *put_track(char *at, const ttr *t, const ttr_event *event)
@@ -344,7 +349,7 @@ static void write_tail(struct ttr_writer *out, const ttr_event *event)
     if (!begin)
         return;
     at = put_flags(at, event->flags);
-    at = put_rare(at, event);
+    at = put_rare(at, out->t, event);
     at = put_text(at, ",\"fields\":{");
     buffer_filled(&out->buffer, (size_t)(at - begin));
 }

@@ -1,4 +1,4 @@
-/* Stacks as the library's users see them: of events, of copies that outlive their batch, of traces that have them in their fields. */
+/* Stacks, and numbers of events, as the library's users see them: of events, of copies that outlive their batch, of traces that have them in their fields. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,6 +25,12 @@ static ttr_reader *open_vector(ttr *t, const struct hexa *hexa)
     if (!reader)
         fail_msg("%s", error.text);
     return reader;
+}
+
+static int64_t push(void *own, const void *bytes, size_t n)
+{
+    buffer_add(own, bytes, n);
+    return (int64_t)n;
 }
 
 static void a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room(void **state)
@@ -113,12 +119,68 @@ static void a_stack_may_be_the_field_of_a_sample(void **state)
     ttr_free(t);
 }
 
+/* All lines of a format that a sorted vector makes: what stands behind `key` in its first event. */
+static void expect_line(const char *format, const char *expected)
+{
+    struct hexa hexa;
+    struct buffer text;
+    ttr_batch batch;
+    uint32_t number = 0, version = 9;
+    buffer_init(&text, alloc_default());
+    load(&hexa, "v2.hexa");
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = ttr_sort(open_vector(t, &hexa), NULL);
+    const char *const options[] = {"numbers=yes", NULL};
+    const ttr_write_options how = {.size = sizeof how, .format_options = strcmp(format, "text") == 0 ? options : NULL};
+    ttr_writer *writer = ttr_create_push(t, push, &text, format, &how, NULL);
+    while (ttr_read(reader, &batch, NULL) == TTR_OK) {
+        assert_true(ttr_event_number(t, ttr_batch_at(&batch, 0), &number, &version));
+        assert_int_equal(ttr_write(writer, &batch, NULL), TTR_OK);
+    }
+    assert_int_equal(number, 7);
+    assert_int_equal(version, 1);
+    assert_int_equal(ttr_finish(writer, NULL), TTR_OK);
+    buffer_add_byte(&text, 0);
+    if (!strstr((const char *)text.bytes, expected))
+        fail_msg("%s", (const char *)text.bytes);
+    ttr_close(reader);
+    ttr_free(t);
+    buffer_free(&text);
+    hexa_free(&hexa);
+}
+
+static void events_tell_number_and_version_also_when_sorted(void **state)
+{
+    (void)state;
+    expect_line("jsonl", "\"keyword\":3,\"event_id\":7,\"event_version\":1,\"fields\":{");
+    expect_line("csv", ",3,,,,7,1,");
+    expect_line("text", " keyword=0x3 event=7/1 ");
+}
+
+static void events_made_by_hand_have_no_number(void **state)
+{
+    ttr_batch batch;
+    uint32_t number = 9, version = 9;
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "x");
+    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    assert_false(ttr_event_number(t, ttr_batch_at(&batch, 0), &number, &version));
+    assert_int_equal(number, 0);
+    assert_int_equal(version, 0);
+    ttr_builder_free(builder);
+    ttr_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room),
         cmocka_unit_test(a_copy_has_the_stack_of_its_event_when_the_reader_is_gone),
         cmocka_unit_test(a_stack_may_be_the_field_of_a_sample),
+        cmocka_unit_test(events_tell_number_and_version_also_when_sorted),
+        cmocka_unit_test(events_made_by_hand_have_no_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,7 +110,8 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
     type->task = activity_task(reader->t, said->name);
     if (!type->task)
         return fail_memory(reader->error);
-    type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops, .own = type, .format = reader->in->format});
+    type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops, .own = type, .format = reader->in->format,
+                                                                      .has_number = true, .number = said->id, .version = said->version});
     if (!type->schema)
         return fail_memory(reader->error);
     type->like = (ttr_event){.schema = type->schema, .name = type->name, .provider = type->provider, .keyword = type->keyword,

@@ -19,7 +19,7 @@ enum time_style { TIME_AUTO, TIME_ISO, TIME_SECONDS, TIME_NS, TIME_DELTA };
 struct text {
     struct text_cache texts;
     enum time_style style;
-    bool with_fields, with_names, with_color, has_last;
+    bool with_fields, with_names, with_numbers, with_color, has_last;
     int64_t last_time;
     int64_t second;      /* of `prefix` */
     size_t prefix_n;     /* 0: none yet */
@@ -51,20 +51,23 @@ static ttr_status read_choice(const struct ttr_writer *out, const char *key, con
 static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
 {
     static const char *const styles[] = {"auto", "iso", "seconds", "ns", "delta", NULL};
-    static const char *const answers[] = {"yes", "no", NULL};
+    static const char *const answers[] = {"yes", "no", NULL}, *const refusals[] = {"no", "yes", NULL};
     struct text *own = out->own;
-    unsigned style, fields, names;
+    unsigned style, fields, names, numbers;
     text_cache_init(&own->texts, &out->t->counted, text_escape);
     ttr_status status = read_choice(out, "time", styles, &style, error);
     if (status == TTR_OK)
         status = read_choice(out, "fields", answers, &fields, error);
     if (status == TTR_OK)
         status = read_choice(out, "names", answers, &names, error);
+    if (status == TTR_OK)
+        status = read_choice(out, "numbers", refusals, &numbers, error);
     if (status != TTR_OK)
         return status;
     own->style = (enum time_style)style;
     own->with_fields = fields == 0;
     own->with_names = names == 0;
+    own->with_numbers = numbers == 1;
     own->with_color = (out->flags & TTR_WRITE_COLOR) != 0;
     return TTR_OK;
 }
@@ -240,6 +243,16 @@ static char *put_rare(char *at, const ttr_event *event, uint64_t pid)
     return put_activity(at, " related=", event->related, pid);
 }
 
+/* " event=80/1" */
+static char *put_number(char *at, const ttr *t, const ttr_event *event)
+{
+    uint32_t number, version;
+    if (!ttr_event_number(t, event, &number, &version))
+        return at;
+    at = put_u64(put_text(at, " event="), number);
+    return put_u64(put_text(at, "/"), version);
+}
+
 static void gather(struct ttr_writer *out, const ttr_event *event, struct names *names)
 {
     struct text *own = out->own;
@@ -269,6 +282,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     at = put_thread(at, &names);
     at = put_attributes(at, out->t, event);
     at = put_rare(at, event, names.known.pid);
+    if (own->with_numbers)
+        at = put_number(at, out->t, event);
     if (names.source.n)
         at = put_piece(put_text(at, " source="), names.source);
     buffer_filled(&out->buffer, (size_t)(at - begin));
@@ -309,6 +324,7 @@ static const ttr_option_info options[] = {
     {"time", "auto|iso|seconds|ns|delta", "how times are shown; auto: iso where the clock is anchored, else seconds", true},
     {"fields", "yes|no", "show fields", true},
     {"names", "yes|no", "show names of processes and threads", true},
+    {"numbers", "no|yes", "show the number and version that events have (nettrace)", true},
 };
 
 const struct format format_text = {
