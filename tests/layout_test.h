@@ -159,6 +159,22 @@ static inline void expect_in_payload(struct table *table, const struct layout_ru
         fail_msg("%s\n  one by one %s\n  %u by %u from the payload %s", table->text, wanted->p, room, room, taken.p);
 }
 
+/* So does the shape in bytes, a longer text aside. */
+static inline void expect_bytes(const struct table *table, const struct layout_run *run, const struct layout_run *measured, enum layout_end end,
+                                const struct layout_shape *shape)
+{
+    const struct layout_bytes bytes = layout_bytes_of(shape);
+    const uint64_t all = run->bits.end >> 3, first = (run->bits.at >> 3) + bytes.first;
+    if (run->bits.at & 7 || bytes.first == LAYOUT_BYTES_NONE || first > all || all - first < LAYOUT_BYTES_AHEAD)
+        return;
+    const uint64_t behind = layout_bytes_pass(&bytes, run->bits.base, first);
+    const bool is_whole = behind <= all;
+    if (behind == UINT64_MAX && shape->kind == LAYOUT_SHAPE_TEXT && (end != LAYOUT_FINE || measured->bits.at / 8 > first + LAYOUT_BYTES_AHEAD))
+        return;
+    if (is_whole != (end == LAYOUT_FINE) || (is_whole && behind * 8 != measured->bits.at))
+        fail_msg("%s: bytes end at %llu, measure at %llu bits", table->text, (unsigned long long)behind, (unsigned long long)measured->bits.at);
+}
+
 /* The shape finds the end that the program finds, or nothing. */
 static inline void expect_shape(const struct table *table, const struct layout_run *run, const struct layout_run *measured, enum layout_end end)
 {
@@ -169,6 +185,7 @@ static inline void expect_shape(const struct table *table, const struct layout_r
         fail_msg("%s: shape ends at %llu, measure at %llu", table->text, (unsigned long long)behind, (unsigned long long)measured->bits.at);
     if (!is_whole && !(run->bits.at & 7) && shape.kind != LAYOUT_SHAPE_NONE && first >= 64 && end == LAYOUT_FINE)
         fail_msg("%s: the shape has no end", table->text);
+    expect_bytes(table, run, measured, end, &shape);
 }
 
 /* A record as text: "a=1 s={2} .x=1 .y=2", a dot for each level, and how it ended when that was not well. */

@@ -134,6 +134,20 @@ struct layout_shape layout_shape_of(const struct layout *layout)
     return is_row && shape.count_shift ? shape : none;
 }
 
+struct layout_bytes layout_bytes_of(const struct layout_shape *shape)
+{
+    const uint64_t most = (uint64_t)UINT32_MAX * 8;
+    const bool is_text = shape->kind == LAYOUT_SHAPE_TEXT, has_row = shape->each > 0;
+    if (shape->kind == LAYOUT_SHAPE_NONE || (shape->first | shape->rest | shape->each) % 8 || shape->first >= most || shape->rest >= most)
+        return (struct layout_bytes){.first = LAYOUT_BYTES_NONE};
+    return (struct layout_bytes){.first = (uint32_t)(shape->first / 8),
+                                 .rest = (uint32_t)(shape->rest / 8) + is_text,
+                                 .each = (uint32_t)(shape->each / 8),
+                                 .count_bytes = has_row ? (64u - shape->count_shift) / 8 : 0,
+                                 .count_mask = has_row ? (uint32_t)(UINT64_MAX >> shape->count_shift) : 0,
+                                 .no_text = is_text ? 0 : UINT32_MAX};
+}
+
 const struct layout_import *layout_imports(const struct layout *layout, uint32_t *n)
 {
     *n = layout->imports_n;

@@ -382,19 +382,36 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
     if (!take_dialect(reader, event, class, error))
         return NULL;
     class->is_usual = !class->has_imports && !class->said && !class->times;
-    class->is_plain = class->is_usual && !class->has_thread && class->shape.kind != LAYOUT_SHAPE_NONE;
     return class;
 }
 
-/* Makes room for an index in a table of classes. */
-static bool reserve(const struct alloc *alloc, struct ctf_class ***table, size_t *n, size_t need)
+/* Makes room for an index, and for an id. */
+static bool reserve_index(const struct alloc *alloc, struct ctf_stream *stream, size_t need)
 {
-    size_t before = *n;
-    if (!alloc_reserve(alloc, (void **)table, n, need, sizeof(struct ctf_class *)))
+    size_t before = stream->by_index_n;
+    if (!alloc_reserve(alloc, (void **)&stream->by_index, &stream->by_index_n, need, sizeof *stream->by_index))
         return false;
-    if (*n > before)
-        memset(*table + before, 0, (*n - before) * sizeof(struct ctf_class *));
+    if (stream->by_index_n > before)
+        memset(stream->by_index + before, 0, (stream->by_index_n - before) * sizeof *stream->by_index);
     return true;
+}
+
+static bool reserve_id(const struct alloc *alloc, struct ctf_stream *stream, size_t need)
+{
+    size_t i = stream->by_id_n;
+    if (!alloc_reserve(alloc, (void **)&stream->by_id, &stream->by_id_n, need, sizeof *stream->by_id))
+        return false;
+    for (; i < stream->by_id_n; i++)
+        stream->by_id[i] = (struct ctf_entry){.bytes.first = LAYOUT_BYTES_NONE};
+    return true;
+}
+
+/* Keeps a class by its id. */
+static void enter(struct ctf_stream *stream, size_t id, struct ctf_class *class)
+{
+    stream->by_id[id].class = class;
+    if (class && class->is_usual && !class->has_thread)
+        stream->by_id[id].bytes = layout_bytes_of(&class->shape);
 }
 
 struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error *error)
@@ -405,15 +422,14 @@ struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error
     if (!found)
         return NULL;
     uint32_t index = *found;
-    if (!reserve(alloc, &stream->by_index, &stream->by_index_n, (size_t)index + 1) ||
-        (id < DENSE_IDS && !reserve(alloc, &stream->by_id, &stream->by_id_n, (size_t)id + 1))) {
+    if (!reserve_index(alloc, stream, (size_t)index + 1) || (id < DENSE_IDS && !reserve_id(alloc, stream, (size_t)id + 1))) {
         (void)fail_memory(error);
         return NULL;
     }
     if (!stream->by_index[index])
         stream->by_index[index] = make_class(reader, stream->class->events[index], error);
     if (id < DENSE_IDS)
-        stream->by_id[id] = stream->by_index[index];
+        enter(stream, id, stream->by_index[index]);
     return stream->by_index[index];
 }
 
@@ -464,8 +480,8 @@ void ctf_drop_streams(struct ctf_reader *reader)
         for (size_t k = 0; k < stream->by_index_n; k++)
             if (stream->by_index[k])
                 context_drop_schema(t, stream->by_index[k]->schema.id);
-        alloc_free(alloc, stream->by_id, stream->by_id_n, sizeof(struct ctf_class *));
-        alloc_free(alloc, stream->by_index, stream->by_index_n, sizeof(struct ctf_class *));
+        alloc_free(alloc, stream->by_id, stream->by_id_n, sizeof *stream->by_id);
+        alloc_free(alloc, stream->by_index, stream->by_index_n, sizeof *stream->by_index);
     }
     alloc_free(alloc, reader->streams, reader->streams_capacity, sizeof(struct ctf_stream *));
 }

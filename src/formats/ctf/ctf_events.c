@@ -81,7 +81,7 @@ static enum ctf_stop measure(struct loop *loop)
 static enum ctf_stop pass_body(struct loop *loop)
 {
     struct ctf_stream *stream = loop->reader->stream;
-    struct ctf_class *class = loop->header.id < stream->by_id_n ? stream->by_id[loop->header.id] : NULL;
+    struct ctf_class *class = loop->header.id < stream->by_id_n ? stream->by_id[loop->header.id].class : NULL;
     if (UNLIKELY(!class)) {
         ttr_error own = {.status = TTR_OK};
         class = ctf_class_of(loop->reader, loop->header.id, &own);
@@ -192,19 +192,20 @@ static bool is_too_late(struct ctf_reader *reader, const struct ctf_views *views
 }
 
 /* The usual events, as many as come in a row: two loads for the header, a class met before, a body that needs nothing from outside.  Stops at
- * whatever is not so, at its begin.  All that the loop needs is copied first: what is stored through pointers could be anything. */
-static __attribute__((noinline)) void run_usual(struct loop *loop, const struct ctf_views *shared)
+ * whatever is not so, at its begin, and behind the first before plain ones.  All that the loop needs is copied first: what is stored
+ * through pointers could be anything. */
+static __attribute__((noinline)) void run_usual(struct loop *loop, const struct ctf_views *shared, bool has_plain)
 {
     struct ctf_reader *reader = loop->reader;
     struct layout_run *run = &reader->run;
     const struct ctf_views views = *shared;
     const struct ctf_plan plan = {.is_big_endian = loop->plan->is_big_endian, .only_id = loop->plan->only_id, .escape = loop->plan->escape,
                                   .loads = loop->plan->loads};
-    struct ctf_class *const *by_id = reader->stream->by_id;
+    const struct ctf_entry *const by_id = reader->stream->by_id;
     const uint64_t ids = reader->stream->by_id_n, mask = (UINT64_C(1) << loop->plan->align) - 1, end = loop->end;
     const uint64_t room = (uint64_t)plan.loads.room * 8, last = end < room ? 0 : end - room;
     struct ctf_header header = {.ticks = loop->header.ticks};
-    ttr_event *event = loop->events + loop->n, *const stop = loop->events + loop->room;
+    ttr_event *event = loop->events + loop->n, *const first = event, *const stop = loop->events + loop->room;
     const bool is_ahead = loop->is_ahead, has_until = reader->in->until != INT64_MAX;
     uint64_t at = loop->at, ticks = header.ticks;
     const struct bits bits = bits_over(views.base, 0, end);
@@ -215,8 +216,8 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
         uint64_t header_at = (at + mask) & ~mask, body_at = header_at + plan.loads.bits, next;
         if (header_at > last || !ctf_load_header(&plan, views.base + (header_at >> 3), &header))
             break;
-        struct ctf_class *class = header.id < ids ? by_id[header.id] : NULL;
-        if (UNLIKELY(!class || !class->is_usual))
+        struct ctf_class *class = header.id < ids ? by_id[header.id].class : NULL;
+        if (UNLIKELY(!class || !class->is_usual) || (has_plain && event > first && by_id[header.id].bytes.first != LAYOUT_BYTES_NONE))
             break;
         if ((body_at & 7) || !layout_shape_pass(&class->shape, &bits, body_at, &next)) {
             run->bits.at = body_at;
@@ -370,11 +371,12 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
     bool has_usual = has_usual_events(reader), has_plain = has_usual && ctf_run_can(loop.plan, &views);
     enum ctf_stop stop = CTF_STOP_FULL;
     while (loop.n < loop.room && stop == CTF_STOP_FULL && !in->is_stopped) {
+        const uint32_t before = loop.n;
         if (has_plain)
             run_plain(&loop, &views);
         if (has_usual && !in->is_stopped)
-            run_usual(&loop, &views);
-        if (loop.n < loop.room && !in->is_stopped)
+            run_usual(&loop, &views, has_plain);
+        if (loop.n == before && !in->is_stopped)
             stop = run_one(&loop, &views);
     }
     leave(reader, &loop, in->n);
@@ -391,10 +393,15 @@ uint32_t ctf_ahead(struct input *in, ttr_event *events, uint32_t room)
         return 0;
     struct loop loop = loop_of(reader, events, 0, room);
     const struct ctf_views views = views_of(reader);
+    const bool has_plain = ctf_run_can(loop.plan, &views);
+    uint32_t before;
     loop.is_ahead = true;
-    if (ctf_run_can(loop.plan, &views))
-        run_plain(&loop, &views);
-    run_usual(&loop, &views);
+    do {
+        before = loop.n;
+        if (has_plain)
+            run_plain(&loop, &views);
+        run_usual(&loop, &views, has_plain);
+    } while (loop.n > before && loop.n < room);
     leave(reader, &loop, 0);
     return loop.n;
 }

@@ -74,7 +74,8 @@ struct ctf_stream {
     ttr_id track;
     struct ctf_schema *schema; /* of definitions */
     /* The reader's: event classes as met, and the packet before. */
-    struct ctf_class **by_id, **by_index;
+    struct ctf_entry *by_id;
+    struct ctf_class **by_index;
     size_t by_id_n, by_index_n;
     struct ctf_before {
         bool is_there;

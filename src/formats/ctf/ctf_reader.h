@@ -40,12 +40,17 @@ struct ctf_class {
     uint64_t given;                       /* events */
     bool has_thread, has_imports;
     bool is_usual;                        /* its events need nothing but their bytes */
-    bool is_plain;                        /* nor belong to threads; and their end is found by the shape */
     struct ctf_spot pid, tid;
     struct ctf_spot name;                 /* `bytes` of characters */
     const struct layout *times;           /* CTF 1.8: of a body that moves the clock, to find what does; else NULL */
     const struct ctf_said *said;          /* in our own dialect: what its events say of themselves; else NULL */
     struct ctf_schema schema;
+};
+
+/* The class of an id, with all that finding the next event waits for. */
+struct ctf_entry {
+    struct ctf_class *class;              /* NULL: not met yet */
+    struct layout_bytes bytes;            /* where bodies end, of classes whose events are usual and belong to no thread; others have none */
 };
 
 /* A packet's header and context taken apart. */

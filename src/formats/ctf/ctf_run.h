@@ -1,7 +1,7 @@
 /* Plain events one after another, from a state of two lines of the cache.
  *
  * Plain are most events of most traces: the header is two loads in whole bytes, ticks are nanoseconds of their own clock, the class was met and needs
- * nothing but its bytes, the end of the body is found by its shape.  The state is made of the reader's where such events may follow.  Kept by who
+ * nothing but its bytes, the end of the body is found by its shape in bytes.  The state is made of the reader's where such events may follow.  Kept by who
  * reads many inputs in turn (model/reader.h), it goes on without the reader being looked at, which learns of it later (ctf_run_settle).
  * Thread rule: that of the reader. */
 #ifndef TRACETTA_FORMATS_CTF_RUN_H
@@ -31,7 +31,7 @@ struct ctf_run {
     int64_t time;
     uint64_t offset;         /* of `bytes` in the file */
     const struct ctf_plan *plan;
-    struct ctf_class *const *by_id;
+    const struct ctf_entry *by_id;
     uint64_t plain_ticks, plain_shift;
     uint32_t ids, part, cpu;
     uint8_t cpu_flag;
