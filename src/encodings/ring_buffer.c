@@ -83,8 +83,11 @@ enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page, struct rin
         uint32_t word = load_u32(page->p + 4, page->is_big_endian);
         if (type == TYPE_EXTEND || type == TYPE_STAMP) {
             uint64_t time = (uint64_t)word << DELTA_BITS | delta;
+            bool is_sure = page->sure == page->p;
             page->time = type == TYPE_EXTEND ? page->time + time : whole_stamp(time, page->time);
             page->p += 8;
+            if (is_sure)
+                ring_buffer_sure(page);
             continue;
         }
         if (word < 4 || word - 4 > left - 8)
@@ -116,18 +119,20 @@ static size_t size_at(const uint8_t *p, size_t left, bool is_big_endian)
 
 bool ring_buffer_resync(struct ring_buffer_page *page, bool (*is_event)(const void *own, const uint8_t *p, size_t n), const void *own)
 {
-    bool leads_to_end[RING_BUFFER_RESYNC_MAX / 4 + 1];
+    uint16_t chain[RING_BUFFER_RESYNC_MAX / 4 + 1]; /* from each word: events up to the end, and 1; 0 = it does not lead there */
     size_t words = (size_t)(page->end - page->sure) / 4, found = 0;
     if (words < 2 || words > RING_BUFFER_RESYNC_MAX / 4 || (size_t)(page->end - page->sure) % 4)
         return false;
-    leads_to_end[words] = true;
+    chain[words] = 1;
     for (size_t i = words; i-- > 1;) {
         const uint8_t *p = page->sure + i * 4;
-        size_t left = (words - i) * 4, n = size_at(p, left, page->is_big_endian);
-        leads_to_end[i] = n && leads_to_end[i + n / 4];
         uint32_t type = page->is_big_endian ? p[0] >> 3 : p[0] & 31u;
-        if (leads_to_end[i] && type > 0 && type < TYPE_PADDING && is_event(own, p + 4, n - 4))
-            found = i;
+        size_t n = size_at(p, (words - i) * 4, page->is_big_endian), head = type == TYPE_LONG ? 8 : 4;
+        chain[i] = n ? chain[i + n / 4] : 0;
+        if (!chain[i] || type >= TYPE_PADDING)
+            continue;
+        chain[i] = is_event(own, p + head, n - head) ? (uint16_t)(chain[i] + 1) : 0;
+        found = chain[i] && (!found || chain[i] >= chain[found]) ? i : found;
     }
     if (!found)
         return false;

@@ -54,8 +54,8 @@ static inline void ring_buffer_sure(struct ring_buffer_page *page)
 
 #define RING_BUFFER_RESYNC_MAX 65536u /* bytes of a page in which events are searched */
 
-/* Behind damage: moves to the first event behind the last sure one from which all that follow lead exactly to the end of the page, and which
- * `is_event` believes; false where there is none.  Of what stands in between only the first one's delta is added to the time: mostly it is one event. */
+/* Behind damage: moves to where, behind the last sure event, most events that `is_event` believes lead exactly to the end of the page; false where
+ * nothing does.  Of what stands in between only the first one's delta is added to the time: mostly it is one event. */
 bool ring_buffer_resync(struct ring_buffer_page *page, bool (*is_event)(const void *own, const uint8_t *p, size_t n), const void *own);
 
 /* The next event.  DAMAGED: it reaches over the end of what was committed; page->p stands at it. */

@@ -110,6 +110,35 @@ static void a_page_that_is_cut_has_what_is_there(void **state)
     expect_end(&page, RING_BUFFER_DAMAGED);
 }
 
+static bool is_letter(const void *own, const uint8_t *p, size_t n)
+{
+    (void)own;
+    return n >= 4 && p[0] >= 'a' && p[0] <= 'z';
+}
+
+/* The second of four events says that it is longer than the page; inside of it stands what would be an event but for what follows. */
+static void behind_an_event_that_reaches_over_the_end_the_next_is_found(void **state)
+{
+    (void)state;
+    struct ring_buffer_page page;
+    assert_true(ring_buffer_begin(&little64, BYTES(
+        0x00, 0x10, 0, 0, 0, 0, 0, 0,  0x2c, 0, 0, 0, 0, 0, 0, 0,
+        0x21, 0, 0, 0, 'a', 'b', 'c', 'd',
+        0x5c, 0, 0, 0, 0x21, 0, 0, 0, 'x', 'y', 'z', 0, 0x21, 0, 0, 0, '1', 0, 0, 0, /* a size of 112 bytes, delta 2 */
+        0x61, 0, 0, 0, 'e', 'f', 'g', 'h',
+        0x21, 0, 0, 0, 'i', 'j', 'k', 'l'), false, &page));
+    expect(&page, 0x1001, "abcd", 4);
+    ring_buffer_sure(&page);
+    expect_end(&page, RING_BUFFER_DAMAGED);
+    assert_true(ring_buffer_resync(&page, is_letter, NULL));
+    expect(&page, 0x1006, "efgh", 4);
+    expect(&page, 0x1007, "ijkl", 4);
+    expect_end(&page, RING_BUFFER_END);
+    assert_true(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0x5c, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8), false, &page));
+    expect_end(&page, RING_BUFFER_DAMAGED);
+    assert_false(ring_buffer_resync(&page, is_letter, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +148,7 @@ int main(void)
         cmocka_unit_test(upper_bits_of_stamps_are_those_before),
         cmocka_unit_test(what_reaches_over_the_end_is_damage),
         cmocka_unit_test(a_page_that_is_cut_has_what_is_there),
+        cmocka_unit_test(behind_an_event_that_reaches_over_the_end_the_next_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

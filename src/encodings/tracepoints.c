@@ -278,7 +278,11 @@ bool tracepoints_may_be_event(const struct tracepoints *all, struct tracepoint_r
 {
     uint32_t id;
     int32_t pid;
-    return tracepoint_common(all, raw, &id, &pid) && pid >= 0 && (all->kinds_n == 0 || tracepoints_find(all, id));
+    if (!tracepoint_common(all, raw, &id, &pid) || pid < 0)
+        return false;
+    uint32_t slot = (uint32_t)pid % TRACEPOINTS_RECENT;
+    const struct tracepoint *tp = tracepoints_find(all, id);
+    return all->kinds_n ? tp && raw.n >= tp->fixed_bytes : all->recent[slot].thread && all->recent[slot].pid == pid;
 }
 
 /* --- Events --- */

@@ -68,7 +68,8 @@ TTR_MUST bool tracepoints_comms(struct tracepoints *all, ttr_text lines);
 const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_t id);
 const struct tracepoint *tracepoints_find_name(const struct tracepoints *all, ttr_text system, ttr_text name);
 
-/* Whether raw data may be an event's: its common fields are there, and its kind is known, unless no kinds are.  For who searches behind damage. */
+/* Whether raw data may be an event's, for who searches behind damage: its kind is known and has no more bytes, or where no kinds are
+ * known, its thread had events before. */
 bool tracepoints_may_be_event(const struct tracepoints *all, struct tracepoint_raw raw);
 
 /* "sched" and "sched_switch": as the kernel calls it, whatever its events are called. */

@@ -84,8 +84,9 @@ TTR_MUST ttr_status trace_dat_copy(struct trace_dat_reader *reader, uint64_t off
 /* Puts up to n bytes from a place into reader->bytes, fewer at the end of the file. */
 TTR_MUST ttr_status trace_dat_load(struct trace_dat_reader *reader, uint64_t offset, uint64_t n);
 
-/* Decompresses into `to`, which has room for exactly as many bytes as come out; false when that is not so. */
-bool trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n, void *to, size_t to_n);
+/* Decompresses into `to`, which has room for exactly as many bytes as come out, and gives how many did: fewer where what is compressed is cut or
+ * damaged (zlib gives what stands before, zstd whole blocks of up to 128 KiB). */
+size_t trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n, void *to, size_t to_n);
 
 /* --- trace_dat_head.c --- */
 

@@ -1,4 +1,5 @@
 /* Bytes of anywhere in the file. */
+#define ZLIB_CONST
 #include <zlib.h>
 #include <zstd.h>
 
@@ -6,6 +7,7 @@
 #include "formats/trace_dat/trace_dat.h"
 
 #define HOLD_BYTES ((size_t)1 << 20)
+#define PIECE ((size_t)4096) /* of what is compressed */
 
 /* Keeps what comes through a pipe or a decoder in a temporary file. */
 static ttr_status keep_all(struct trace_dat_reader *reader)
@@ -69,10 +71,39 @@ ttr_status trace_dat_load(struct trace_dat_reader *reader, uint64_t offset, uint
     return status;
 }
 
-bool trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n, void *to, size_t to_n)
+/* In pieces: of a frame that is all there zstd gives all or nothing. */
+static size_t inflate_zstd(const void *from, size_t from_n, void *to, size_t to_n)
 {
-    if (strcmp(reader->compression, "zstd") == 0)
-        return ZSTD_decompress(to, to_n, from, from_n) == to_n;
-    uLongf n = to_n;
-    return strcmp(reader->compression, "zlib") == 0 && uncompress(to, &n, from, from_n) == Z_OK && n == to_n;
+    ZSTD_inBuffer in = {from, 0, 0};
+    ZSTD_outBuffer out = {to, to_n, 0};
+    ZSTD_DStream *stream = ZSTD_createDStream();
+    for (size_t left = 1; stream && left && in.pos < from_n && !ZSTD_isError(left);) {
+        in.size = from_n - in.pos < PIECE ? from_n : in.pos + PIECE;
+        left = ZSTD_decompressStream(stream, &out, &in);
+    }
+    (void)ZSTD_freeDStream(stream);
+    return out.pos;
+}
+
+static size_t inflate_zlib(const void *from, size_t from_n, void *to, size_t to_n)
+{
+    z_stream stream = {.next_out = to, .avail_out = (uInt)to_n};
+    stream.next_in = from;
+    stream.avail_in = (uInt)from_n;
+    if (inflateInit(&stream) != Z_OK)
+        return 0;
+    int status = inflate(&stream, Z_SYNC_FLUSH);
+    size_t n = to_n - stream.avail_out;
+    (void)inflateEnd(&stream);
+    return status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR || status == Z_DATA_ERROR ? n : 0;
+}
+
+size_t trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n, void *to, size_t to_n)
+{
+    bool is_zstd = strcmp(reader->compression, "zstd") == 0;
+    if (is_zstd && ZSTD_decompress(to, to_n, from, from_n) == to_n)
+        return to_n;
+    if (is_zstd)
+        return inflate_zstd(from, from_n, to, to_n);
+    return strcmp(reader->compression, "zlib") == 0 ? inflate_zlib(from, from_n, to, to_n) : 0;
 }

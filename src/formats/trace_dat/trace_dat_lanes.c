@@ -116,6 +116,29 @@ static ttr_status give_up(struct trace_dat_reader *reader, struct trace_dat_lane
     return input_damage(reader->in, lane->at, left, "trace_dat.bad-chunk", reader->error, "CPU %u ends here: %s", lane->cpu, why);
 }
 
+/* Decompresses the chunk at hand; what came before damage is kept. */
+static ttr_status open_chunk(struct trace_dat_reader *reader, struct trace_dat_lane *lane, uint32_t packed, uint32_t whole)
+{
+    bool is_cut = packed > lane->left;
+    uint64_t there = is_cut ? lane->left : packed;
+    ttr_status status = make_room(reader, lane, (size_t)whole + 1);
+    if (status == TTR_OK)
+        status = trace_dat_load(reader, lane->at, there);
+    if (status != TTR_OK)
+        return status;
+    lane->offset = lane->at;
+    lane->at += there;
+    lane->left -= there;
+    lane->chunks = is_cut ? 0 : lane->chunks - 1;
+    lane->n = trace_dat_inflate(reader, reader->bytes.bytes, reader->bytes.n, lane->buffer, whole);
+    if (lane->n == whole && !is_cut)
+        return TTR_OK;
+    return input_damage(reader->in, lane->offset, there, is_cut ? "trace_dat.bad-chunk" : "trace_dat.bad-compression", reader->error,
+                        is_cut ? "CPU %u ends inside a chunk that %s compressed: %zu of its %u bytes could be had"
+                               : "a chunk of CPU %u cannot be decompressed by %s but for %zu of its %u bytes; reading goes on with the next",
+                        lane->cpu, reader->compression, lane->n, whole);
+}
+
 static ttr_status read_chunk(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
 {
     uint32_t packed, whole;
@@ -132,25 +155,11 @@ static ttr_status read_chunk(struct trace_dat_reader *reader, struct trace_dat_l
         status = take_u32(reader, lane, &whole, &is_there);
     if (status != TTR_OK)
         return status;
-    if (!is_there || packed > lane->left)
-        return give_up(reader, lane, "the next chunk is not whole");
+    if (!is_there || lane->left == 0)
+        return give_up(reader, lane, "the next chunk is not there");
     if (whole > TRACE_DAT_CHUNK_MAX)
         return give_up(reader, lane, "a chunk of more than 16 MiB is none");
-    status = make_room(reader, lane, (size_t)whole + 1);
-    if (status == TTR_OK)
-        status = trace_dat_load(reader, lane->at, packed);
-    if (status != TTR_OK)
-        return status;
-    lane->offset = lane->at;
-    lane->at += packed;
-    lane->left -= packed;
-    lane->chunks--;
-    if (trace_dat_inflate(reader, reader->bytes.bytes, reader->bytes.n, lane->buffer, whole))
-        lane->n = whole;
-    else
-        status = input_damage(reader->in, lane->offset, packed, "trace_dat.bad-compression", reader->error,
-                              "a chunk of CPU %u cannot be decompressed by %s; reading goes on with the next", lane->cpu, reader->compression);
-    return status;
+    return open_chunk(reader, lane, packed, whole);
 }
 
 static bool may_be_event(const void *own, const uint8_t *p, size_t n)
@@ -167,7 +176,7 @@ static ttr_status pass_events(struct trace_dat_reader *reader, struct trace_dat_
     uint64_t offset = lane->is_compressed ? lane->offset : lane->offset + (uint64_t)(from - lane->buffer);
     if (!ring_buffer_resync(&lane->page, may_be_event, reader))
         lane->page.p = lane->page.end;
-    return input_damage(reader->in, offset, (uint64_t)(lane->page.p - from), "trace_dat.bad-event", reader->error,
+    return input_damage(reader->in, offset, lane->is_compressed ? 0 : (uint64_t)(lane->page.p - from), "trace_dat.bad-event", reader->error,
                         "an event of CPU %u is damaged; reading goes on with the next that can be, or the next page", lane->cpu);
 }
 
@@ -180,7 +189,7 @@ static ttr_status pass_damage(struct trace_dat_reader *reader, struct trace_dat_
     size_t n = left < lane->page_bytes ? left : lane->page_bytes;
     uint64_t offset = lane->is_compressed ? lane->offset : lane->offset + lane->next;
     lane->next += n;
-    return input_damage(reader->in, offset, n, "trace_dat.bad-page", reader->error, "a page of CPU %u has more bytes than it can; reading goes on with the next",
+    return input_damage(reader->in, offset, lane->is_compressed ? 0 : n, "trace_dat.bad-page", reader->error, "a page of CPU %u has more bytes than it can; reading goes on with the next",
                         lane->cpu);
 }
 

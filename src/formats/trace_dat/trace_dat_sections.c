@@ -37,12 +37,15 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     uint8_t *to = from && whole <= TRACE_DAT_SECTION_MAX ? buffer_room(&reader->inflated, (size_t)whole + 1) : NULL;
     if (from && whole <= TRACE_DAT_SECTION_MAX && !to)
         return fail_memory(reader->error);
-    if (!to || !trace_dat_inflate(reader, from, (size_t)packed, to, (size_t)whole))
-        return input_damage(reader->in, begin, reader->bytes.n, "trace_dat.bad-compression", reader->error,
-                            "section %u cannot be decompressed by %s; what it says is missing", id, reader->compression);
-    buffer_filled(&reader->inflated, (size_t)whole);
-    *data = cursor_over(reader->inflated.bytes, (size_t)whole, begin);
-    return TTR_OK;
+    size_t got = to ? trace_dat_inflate(reader, from, (size_t)packed, to, (size_t)whole) : 0;
+    if (got < whole || !to)
+        status = input_damage(reader->in, begin, reader->bytes.n, "trace_dat.bad-compression", reader->error,
+                              "section %u cannot be decompressed by %s but for %zu bytes; what it says behind them is missing", id,
+                              reader->compression, got);
+    buffer_filled(&reader->inflated, got);
+    if (got)
+        *data = cursor_over(reader->inflated.bytes, got, begin);
+    return status;
 }
 
 /* Whether a buffer's pages are compressed: the head of its section tells. */
