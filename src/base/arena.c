@@ -1,7 +1,7 @@
 /* Bump allocation in a chain of blocks: full ones, then the current one, then empty ones kept by a reset.  Blocks grow with the
  * arena, so that small arenas stay small and large ones ask the seam rarely.  A request large against its block gets a block of
  * its own, and of two blocks begun the one with more room stays current; so little room is lost whatever the sizes are.
- * Left out: giving single pieces back. */
+ * Left out: giving single pieces back, but for the end of the last. */
 #include "base/arena.h"
 
 #include <stdbool.h>
@@ -89,6 +89,14 @@ void *arena_take(struct arena *arena, size_t size)
     void *at = take_from(block, size);
     link_begun(arena, block);
     return at;
+}
+
+void arena_trim(struct arena *arena, const void *last, size_t size)
+{
+    struct arena_block *block = arena->current;
+    const uintptr_t begin = (uintptr_t)(block + 1), at = (uintptr_t)last;
+    if (at >= begin && at - begin < block->used) /* else it has a block of its own */
+        block->used = at - begin + ((size + 7) & ~(size_t)7);
 }
 
 char *arena_copy(struct arena *arena, const void *bytes, size_t n)

@@ -17,6 +17,9 @@ void arena_init(struct arena *arena, const struct alloc *alloc);
 /* Gives `size` bytes aligned to 8, not zeroed; NULL when memory is out. */
 TTR_MUST void *arena_take(struct arena *arena, size_t size);
 
+/* Gives back what the last arena_take has beyond `size` bytes, as far as that can be. */
+void arena_trim(struct arena *arena, const void *last, size_t size);
+
 /* Copies n bytes and adds a zero byte; NULL when memory is out. */
 TTR_MUST char *arena_copy(struct arena *arena, const void *bytes, size_t n);
 

@@ -94,6 +94,23 @@ static void a_large_piece_does_not_waste_the_block_it_does_not_fit(void **state)
     support_heap_check(&heap);
 }
 
+static void what_the_last_piece_does_not_need_is_given_back(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena, alloc_default());
+    char *first = arena_take(&arena, 16), *second = arena_take(&arena, 1000);
+    arena_trim(&arena, second, 9);
+    assert_ptr_equal(second, first + 16);
+    assert_ptr_equal(arena_take(&arena, 8), second + 16);
+    char *large = arena_take(&arena, 1 << 20);
+    assert_non_null(large);
+    arena_trim(&arena, large, 8);
+    char *behind = arena_take(&arena, 8);
+    assert_true(behind + 8 <= large || behind >= large + 8);
+    arena_free(&arena);
+}
+
 static void a_small_arena_is_small(void **state)
 {
     (void)state;
@@ -142,6 +159,7 @@ int main(void)
         cmocka_unit_test(a_copy_ends_with_a_zero),
         cmocka_unit_test(after_a_reset_the_same_pieces_need_no_new_memory),
         cmocka_unit_test(a_large_piece_does_not_waste_the_block_it_does_not_fit),
+        cmocka_unit_test(what_the_last_piece_does_not_need_is_given_back),
         cmocka_unit_test(a_small_arena_is_small),
         cmocka_unit_test(an_absurd_size_is_refused),
         cmocka_unit_test(every_failing_request_is_told),

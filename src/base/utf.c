@@ -8,6 +8,10 @@
 
 #include "base/endian.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #define UTF8_HIGH_BITS 0x8080808080808080u
 
 static bool is_continuation(uint8_t byte)
@@ -155,6 +159,64 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
     }
     return n;
 }
+
+/* ASCII in UTF-16 up to its zero, behind `n` characters; gives how many in all. */
+static size_t ascii16_slowly(char *to, size_t n, const uint8_t *p, const uint8_t *end)
+{
+    for (; end - p >= 2; p += 2, n++) {
+        const uint32_t c = load_u16le(p);
+        if (c == 0 || c >= 0x80)
+            return c ? SIZE_MAX : n;
+        to[n] = (char)c;
+    }
+    return SIZE_MAX;
+}
+
+#ifdef __SSE2__
+/* Writes eight characters as bytes; gives two bits for each that ends ASCII: it is zero (`*zeros`) or no ASCII. */
+static inline uint32_t put_until(uint8_t *to, const uint8_t *p, uint32_t *zeros)
+{
+    const __m128i none = _mm_setzero_si128(), units = _mm_loadu_si128((const __m128i *)(const void *)p);
+    const __m128i high = _mm_and_si128(units, _mm_set1_epi16((short)0xff80));
+    const uint32_t ascii = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi16(high, none));
+    *zeros = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi16(units, none));
+    _mm_storel_epi64((__m128i *)(void *)to, _mm_packus_epi16(units, units));
+    return *zeros | (ascii ^ 0xffff);
+}
+
+/* Where a text of which `n` characters were converted ends, by what put_until gave of those behind them. */
+static inline size_t end_of(size_t n, uint32_t ends, uint32_t zeros)
+{
+    return zeros & ends & (0 - ends) ? n + (size_t)__builtin_ctz(ends) / 2 : SIZE_MAX;
+}
+
+size_t utf8_from_ascii16(char *to, const uint8_t *from, const uint8_t *p, const uint8_t *end)
+{
+    enum { STEP = 16 };
+    uint32_t zeros;
+    size_t n = 0;
+    end -= (size_t)(end - p) & 1;
+    for (; end - p >= STEP; p += STEP, n += STEP / 2) {
+        uint32_t ends = put_until((uint8_t *)to + n, p, &zeros);
+        if (ends)
+            return end_of(n, ends, zeros);
+    }
+    if (end - from < STEP || p == end)
+        return ascii16_slowly(to, n, p, end);
+    /* The rest together with what stands before it. */
+    const unsigned before = STEP - (unsigned)(end - p);
+    uint8_t eight[STEP / 2];
+    uint32_t ends = put_until(eight, end - STEP, &zeros);
+    store_u64le(to + n, load_u64le(eight) >> 4 * before);
+    return end_of(n, ends >> before, zeros >> before);
+}
+#else
+size_t utf8_from_ascii16(char *to, const uint8_t *from, const uint8_t *p, const uint8_t *end)
+{
+    (void)from;
+    return ascii16_slowly(to, 0, p, end);
+}
+#endif
 
 size_t utf8_put(char *to, uint32_t c)
 {

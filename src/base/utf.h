@@ -21,6 +21,10 @@ size_t utf8_cut(const void *p, size_t n, size_t limit);
  * without their other half become U+FFFD. */
 size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units);
 
+/* The same up to a zero, as long as all is ASCII: gives how many characters, SIZE_MAX where one is none, or no zero stands before `end`.  `to` has
+ * room for (end - p) / 2 + 8 bytes; bytes from `from`, at or before p, may be looked at. */
+size_t utf8_from_ascii16(char *to, const uint8_t *from, const uint8_t *p, const uint8_t *end);
+
 /* The same of UTF-16, big-endian; of UTF-32 in either order, with room for 4 bytes each, where what is no character becomes U+FFFD; and of ISO
  * 8859-1, with room for 2 bytes each. */
 size_t utf8_from_utf16be(char *to, const uint8_t *p, size_t units);

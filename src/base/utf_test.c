@@ -1,4 +1,5 @@
 /* UTF-8 checks against a slow decoder that knows nothing of tables. */
+#include <stdlib.h>
 #include "base/utf.h"
 
 #include "base/endian.h"
@@ -152,6 +153,42 @@ static void utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length(void
     }
 }
 
+static void ascii_in_utf_16_ends_at_its_zero_or_at_what_is_none(void **state)
+{
+    static const uint16_t others[] = {0, 0, 0x80, 0x100, 0x4141, 0x7fff, 0x8000, 0xff80, 0xffff};
+    uint64_t random = 7;
+    (void)state;
+    for (unsigned trial = 0; trial < 60000; trial++) {
+        size_t before = support_random(&random) % 20, units = support_random(&random) % 40, odd = support_random(&random) % 2;
+        uint8_t *bytes = malloc(before + 2 * units + odd + 1); /* exactly, so that a look beyond is seen */
+        char to[48];
+        size_t expected = SIZE_MAX;
+        assert_non_null(bytes);
+        memset(bytes, (int)(support_random(&random) % 256), before);
+        for (size_t i = 0; i < units; i++) {
+            bool is_other = support_random(&random) % (1 + trial % 40) == 0;
+            uint16_t unit = is_other ? others[support_random(&random) % 9] : (uint16_t)(1 + support_random(&random) % 127);
+            bytes[before + 2 * i] = (uint8_t)unit;
+            bytes[before + 2 * i + 1] = (uint8_t)(unit >> 8);
+        }
+        for (size_t i = 0; i < units; i++) {
+            uint16_t unit = load_u16le(bytes + before + 2 * i);
+            expected = unit ? expected : i;
+            if (unit == 0 || unit >= 0x80)
+                break;
+        }
+        if (odd)
+            bytes[before + 2 * units] = 0;
+        memset(to, '?', sizeof to);
+        assert_int_equal(utf8_from_ascii16(to, bytes, bytes + before, bytes + before + 2 * units + odd), expected);
+        for (size_t i = 0; expected != SIZE_MAX && i < expected; i++)
+            assert_int_equal(to[i], bytes[before + 2 * i]);
+        for (size_t i = units + 8; i < sizeof to; i++)
+            assert_int_equal(to[i], '?');
+        free(bytes);
+    }
+}
+
 static void utf_32_and_latin_1_become_utf_8_and_what_is_no_character_is_replaced(void **state)
 {
     static const uint32_t codes[] = {0x41, 0x7ff, 0x800, 0xd7ff, 0xd800, 0xdfff, 0xe000, 0xffff, 0x10000, 0x10ffff, 0x110000, 0xffffffff};
@@ -180,6 +217,7 @@ int main(void)
         cmocka_unit_test(good_text_is_valid_and_broken_text_is_not),
         cmocka_unit_test(a_bad_byte_is_found_at_every_place),
         cmocka_unit_test(utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length),
+        cmocka_unit_test(ascii_in_utf_16_ends_at_its_zero_or_at_what_is_none),
         cmocka_unit_test(utf_32_and_latin_1_become_utf_8_and_what_is_no_character_is_replaced),
         cmocka_unit_test(cuts_end_on_the_last_boundary_before_the_limit),
     };

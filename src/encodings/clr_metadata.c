@@ -6,7 +6,6 @@
 
 #define DEPTH_MAX 24u
 #define LEAST_FIELD 6u /* bytes a declared field takes */
-#define DASH 255u      /* in place of a byte of a GUID */
 
 const char *clr_take_z16(struct cursor *c, struct arena *arena, size_t *n)
 {
@@ -136,20 +135,29 @@ struct type *clr_fields_take(struct clr_fields *fields)
 
 /* --- Values --- */
 
+/* Eight hexadecimal digits, the highest in the lowest byte: nibbles are spread to bytes, then those from 10 on become letters. */
+static uint64_t hex_of(uint32_t x)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t v = (uint64_t)x >> 16 | (uint64_t)(x & 0xffff) << 32;
+    v = (v & UINT64_C(0x0000ff000000ff00)) >> 8 | (v & UINT64_C(0x000000ff000000ff)) << 16;
+    v = (v & UINT64_C(0x00f000f000f000f0)) >> 4 | (v & UINT64_C(0x000f000f000f000f)) << 8;
+    const uint64_t letters = (v + 6 * ones) >> 4 & ones;
+    return v + '0' * ones + ('a' - '0' - 10) * letters;
+}
+
 size_t clr_guid_text(char *to, const uint8_t *guid)
 {
-    static const uint8_t from[] = {3, 2, 1, 0, DASH, 5, 4, DASH, 7, 6, DASH, 8, 9, DASH, 10, 11, 12, 13, 14, 15};
-    static const char digits[] = "0123456789abcdef";
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof from; i++) {
-        if (from[i] == DASH) {
-            to[n++] = '-';
-            continue;
-        }
-        to[n++] = digits[guid[from[i]] >> 4];
-        to[n++] = digits[guid[from[i]] & 15];
-    }
-    return n;
+    enum { GUID_TEXT = 36 };
+    const uint64_t middle = hex_of((uint32_t)load_u16le(guid + 4) << 16 | load_u16le(guid + 6)), rest = hex_of(load_u32be(guid + 8));
+    store_u64le(to, hex_of(load_u32le(guid)));
+    store_u32le(to + 9, (uint32_t)middle);
+    store_u32le(to + 14, (uint32_t)(middle >> 32));
+    store_u32le(to + 19, (uint32_t)rest);
+    store_u32le(to + 24, (uint32_t)(rest >> 32));
+    store_u64le(to + 28, hex_of(load_u32be(guid + 12)));
+    to[8] = to[13] = to[18] = to[23] = '-';
+    return GUID_TEXT;
 }
 
 /* Divides a number of three words, the highest first, by ten; gives the rest. */

@@ -141,10 +141,10 @@ enum straight_code {
     STRAIGHT_NUMBER,       /* + enum load below LOAD_BITS */
     STRAIGHT_F32LE = STRAIGHT_NUMBER + LOAD_COUNT,
     STRAIGHT_F32BE,
-    STRAIGHT_AS_IT_IS, STRAIGHT_ENUM, STRAIGHT_TEXT, STRAIGHT_TEXT16,
+    STRAIGHT_AS_IT_IS, STRAIGHT_ENUM, STRAIGHT_TEXT, STRAIGHT_TEXT16, STRAIGHT_BLOB, STRAIGHT_STILL,
     /* Others: move. */
     STRAIGHT_STRING, STRAIGHT_LAST_STRING, /* the latter with nothing but fixed fields behind it */
-    STRAIGHT_TEXT_TAKEN, STRAIGHT_ELEMENTS
+    STRAIGHT_STRING_WIDE, STRAIGHT_TEXT_TAKEN, STRAIGHT_ELEMENTS
 };
 
 #define STRAIGHT_BYTES (UINT32_C(1) << 30)
@@ -232,15 +232,14 @@ struct value_place {
     uint64_t at, end;      /* bits; all bits of the value lie between them */
     struct arena *scratch; /* may be NULL */
 };
-void value_float(const struct value_place *place, ttr_value *value);
-void value_bool(const struct value_place *place, ttr_value *value);
 void value_enum(const struct value_place *place, ttr_value *value);
-void value_flags(const struct value_place *place, ttr_value *value);
-void value_wide(const struct value_place *place, ttr_value *value);
 void value_leb(const struct value_place *place, size_t n, ttr_value *value);
 
-/* Text of n bytes of wide characters, whole ones without a zero among them. */
-void value_wide_string(const struct value_place *place, size_t n, ttr_value *value);
+/* A value that stands still and takes more than a load: any of these, or a blob. */
+void value_still(const struct value_place *place, ttr_value *value);
+
+/* Text of wide characters up to their zero: gives how many bytes stand before it, SIZE_MAX where there is none. */
+size_t value_wide_string(const struct value_place *place, ttr_value *value);
 
 /* Text of n bytes in 16- or 32-bit characters, up to a zero. */
 void value_wide_text(const struct value_place *place, size_t n, ttr_value *value);

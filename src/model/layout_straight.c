@@ -18,6 +18,9 @@ static enum straight_code still_code(const struct step *step)
     switch (step->code) {
     case GIVE_AS_IT_IS: return STRAIGHT_AS_IT_IS;
     case GIVE_ENUM: return step->load == LOAD_BITS ? STRAIGHT_OTHER : STRAIGHT_ENUM;
+    case GIVE_BLOB: return STRAIGHT_BLOB;
+    case GIVE_BOOL:
+    case GIVE_TEXT_WIDE: return STRAIGHT_STILL;
     case GIVE_TEXT: return step->count == 16 ? STRAIGHT_TEXT16 : STRAIGHT_TEXT;
     default: return STRAIGHT_OTHER;
     }
@@ -33,6 +36,7 @@ static enum straight_code code_of(const struct op *op)
     switch (step->code) {
     case STEP_END: return STRAIGHT_END;
     case GIVE_STRING8: return STRAIGHT_STRING;
+    case GIVE_STRING_WIDE: return STRAIGHT_STRING_WIDE;
     case GIVE_TEXT_TAKEN: return is_counted ? STRAIGHT_TEXT_TAKEN : STRAIGHT_OTHER;
     case GIVE_ELEMENTS: return is_counted && step->align <= 3 ? STRAIGHT_ELEMENTS : STRAIGHT_OTHER;
     default: return still_code(step);
@@ -89,6 +93,14 @@ struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n
 
 /* --- Taking --- */
 
+/* A record that is taken straight through. */
+struct record {
+    const struct straight *straight;
+    struct arena *scratch;
+    const uint8_t *begin, *end;
+    bool is_whole;        /* all or nothing, and it must end at `end` */
+};
+
 /* Where the straight way has come to. */
 struct way {
     const struct op *op;  /* the next step */
@@ -133,6 +145,18 @@ static inline const uint8_t *give_text(const struct op *op, const uint8_t *base,
     return p + n;
 }
 
+static inline void give_blob(const struct op *op, const uint8_t *p, ttr_field *to)
+{
+    step_copy_field(to, &op->field);
+    to->value.text = (ttr_text){(const char *)p, (size_t)op->step.count};
+}
+
+static inline void give_still(const struct op *op, const struct value_place *place, ttr_field *to)
+{
+    step_copy_field(to, &op->field);
+    value_still(place, &to->value);
+}
+
 static inline void give_enum(const struct op *op, const uint8_t *p, ttr_field *to)
 {
     give_number(op, load_plain((enum load)op->step.load, p), to);
@@ -161,6 +185,14 @@ static inline const uint8_t *give_last_string(const struct op *op, const uint8_t
     return behind;
 }
 
+/* A text of wide characters that lies in `place`. */
+static inline const uint8_t *give_string_wide(const struct op *op, const struct value_place *place, ttr_field *to)
+{
+    step_copy_field(to, &op->field);
+    const size_t n = value_wide_string(place, &to->value);
+    return n == SIZE_MAX ? NULL : place->base + (place->at >> 3) + n + op->step.width;
+}
+
 /* An array with its elements, for which there are `room` fields behind `to`. */
 static inline const uint8_t *give_elements(const struct op *op, const uint8_t *p, uint64_t left, uint64_t n, ttr_field *to)
 {
@@ -181,24 +213,32 @@ static inline uint64_t take_count(const struct op *op, const struct straight_ste
     return walk->run.slots[step->slot] = load_plain((enum load)step->load, p - step->back);
 }
 
-#define HAND_OVER(next) hand_over(fields, &(struct way){.op = (next), .p = p, .first = field, .to = to, .stop = stop})
+#define HAND_OVER(next) \
+    (record->is_whole ? LAYOUT_NOT_WHOLE : hand_over(fields, &(struct way){.op = (next), .p = p, .first = field, .to = to, .stop = stop}))
 
-/* Gives the fields of a record that lies from p to `end`. */
+#define PLACE \
+    ((struct value_place){.step = &op->step, .base = base, .at = (uint64_t)(at - base) << 3, .end = (uint64_t)(end - base) << 3, .scratch = record->scratch})
+
+/* Gives the fields of a record. */
 /* long: one case for each kind of step */
-static inline __attribute__((always_inline)) uint32_t go(ttr_fields *fields, const uint8_t *p, const uint8_t *end, ttr_field *field, uint32_t room)
+static inline __attribute__((always_inline)) uint32_t go(ttr_fields *fields, const struct record *record, ttr_field *field, uint32_t room)
 {
     struct layout_walk *const walk = (struct layout_walk *)fields->state;
-    const struct straight *const straight = walk->straight;
+    const struct straight *const straight = record->straight;
     const struct straight_step *step = straight->step + 1;
     const struct op *op = straight->ops + 1;
-    const uint8_t *const base = fields->event->payload, *behind;
+    const uint8_t *const base = fields->event->payload, *const end = record->end, *p = record->begin, *behind;
     ttr_field *to = field, *stop = field + room;
     if (UNLIKELY((uint64_t)(end - p) < straight->reach || room < straight->fields))
         return HAND_OVER(op);
     for (uint64_t n;; step++, op++) {
         const uint8_t *const at = p + step->at;
         switch (step->code) {
-        case STRAIGHT_END: fields->ops = NULL; return (uint32_t)(to - field);
+        case STRAIGHT_END:
+            if (record->is_whole && UNLIKELY(at != end))
+                return LAYOUT_NOT_WHOLE;
+            fields->ops = NULL;
+            return (uint32_t)(to - field);
         case STRAIGHT_NUMBER + LOAD_U8: give_number(op, *at, to++); continue;
         case STRAIGHT_NUMBER + LOAD_U16LE: give_number(op, load_u16le(at), to++); continue;
         case STRAIGHT_NUMBER + LOAD_U32LE: give_number(op, load_u32le(at), to++); continue;
@@ -216,6 +256,8 @@ static inline __attribute__((always_inline)) uint32_t go(ttr_fields *fields, con
         case STRAIGHT_AS_IT_IS: step_copy_field(to++, &op->field); continue;
         case STRAIGHT_TEXT16: give_text16(op, at, to++); continue;
         case STRAIGHT_TEXT: give_text(op, base, at, op->step.count, to++); continue;
+        case STRAIGHT_BLOB: give_blob(op, at, to++); continue;
+        case STRAIGHT_STILL: give_still(op, &PLACE, to++); continue;
         case STRAIGHT_ENUM:
             give_enum(op, at, to);
             stop = to->value.count > 1 ? to + 1 : stop;
@@ -223,6 +265,9 @@ static inline __attribute__((always_inline)) uint32_t go(ttr_fields *fields, con
                 return HAND_OVER(op + 1);
             continue;
         case STRAIGHT_STRING: behind = give_string(op, base, at, end, to); break;
+        case STRAIGHT_STRING_WIDE:
+            behind = give_string_wide(op, &PLACE, to);
+            break;
         case STRAIGHT_LAST_STRING: behind = give_last_string(op, at, end - step->reach, to); break;
         case STRAIGHT_TEXT_TAKEN:
             n = take_count(op, step, at, walk);
@@ -249,9 +294,18 @@ static inline __attribute__((always_inline)) uint32_t go(ttr_fields *fields, con
 uint32_t layout_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_schema *schema = fields->own;
     const ttr_event *event = fields->event;
     const uint64_t unbegun = walk->unbegun, body = event->body & (unbegun >> LAYOUT_MASK_SHIFT), size = event->payload_size;
     if (UNLIKELY(!(unbegun & LAYOUT_IN_PAYLOAD) || body % 8 || body >> 3 > size))
         return layout_fields_take_on(fields, field, room);
-    return go(fields, event->payload + (body >> 3), event->payload + size, field, room);
+    const struct record record = {.straight = walk->straight, .scratch = schema->scratch, .begin = event->payload + (body >> 3), .end = event->payload + size};
+    return go(fields, &record, field, room);
+}
+
+uint32_t layout_take_whole(const struct layout *layout, struct arena *scratch, ttr_fields *fields, ttr_field *field, uint32_t room)
+{
+    const uint8_t *payload = fields->event->payload;
+    const struct record record = {.straight = layout->straight, .scratch = scratch, .begin = payload, .end = payload + fields->event->payload_size, .is_whole = true};
+    return layout->straight ? go(fields, &record, field, room) : LAYOUT_NOT_WHOLE;
 }

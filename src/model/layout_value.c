@@ -40,7 +40,7 @@ void value_enum(const struct value_place *place, ttr_value *value)
     }
 }
 
-void value_flags(const struct value_place *place, ttr_value *value)
+static void value_flags(const struct value_place *place, ttr_value *value)
 {
     const struct type_labels *labels = place->step->type->labels;
     const uint64_t *masks = place->step->table;
@@ -95,7 +95,7 @@ static bool as_bytes(const struct value_place *place, ttr_value *value)
     return to != NULL;
 }
 
-void value_bool(const struct value_place *place, ttr_value *value)
+static void value_bool(const struct value_place *place, ttr_value *value)
 {
     struct bits bits = bits_over(place->base, place->at, place->at + place->step->width);
     bool is_big = place->step->flags & STEP_BIG;
@@ -141,7 +141,7 @@ static double from_quad(uint64_t high, uint64_t low)
     return double_of_bits(sign | ((exponent < -1022 ? 0 : (uint64_t)(exponent + 1022) << 52) + kept));
 }
 
-void value_float(const struct value_place *place, ttr_value *value)
+static void value_float(const struct value_place *place, ttr_value *value)
 {
     uint32_t width = place->step->width;
     uint64_t low = some_bits(place, 0, width < 64 ? width : 64);
@@ -211,7 +211,7 @@ static bool put_wide(uint32_t *limbs, size_t n, bool is_signed, struct arena *sc
     return true;
 }
 
-void value_wide(const struct value_place *place, ttr_value *value)
+static void value_wide(const struct value_place *place, ttr_value *value)
 {
     uint32_t limbs[WIDE_BITS_MAX / 32 + 1], width = place->step->width;
     if (width > WIDE_BITS_MAX) {
@@ -333,13 +333,34 @@ size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit)
     return SIZE_MAX;
 }
 
-void value_wide_string(const struct value_place *place, size_t n, ttr_value *value)
+/* Mostly texts are ASCII: then their end is found while they are converted. */
+static size_t ascii_string(const struct value_place *place, ttr_value *value)
 {
-    char *to = place->step->load == ENCODING_UTF16LE && place->scratch && n < SIZE_MAX / 2 - 8 ? arena_take(place->scratch, n + n / 2 + 3) : NULL;
+    const uint8_t *p = place->base + (place->at >> 3), *end = place->base + (place->end >> 3);
+    const size_t room = (size_t)(end - p) / 2 + 8;
+    char *to = place->scratch ? arena_take(place->scratch, room) : NULL;
+    if (!to)
+        return SIZE_MAX;
+    const size_t n = utf8_from_ascii16(to, place->base, p, end);
+    arena_trim(place->scratch, to, n < room ? n : 0);
+    value->text = (ttr_text){to, n};
+    return n == SIZE_MAX ? n : 2 * n;
+}
+
+size_t value_wide_string(const struct value_place *place, ttr_value *value)
+{
+    const uint8_t *p = place->base + (place->at >> 3), *end = place->base + (place->end >> 3);
+    const bool is_usual = place->step->load == ENCODING_UTF16LE;
+    size_t n = is_usual ? ascii_string(place, value) : SIZE_MAX;
+    if (n != SIZE_MAX)
+        return n;
+    n = wide_length(p, end, place->step->width);
+    char *to = n != SIZE_MAX && is_usual && place->scratch ? arena_take(place->scratch, n + n / 2 + 3) : NULL;
     if (to)
-        value->text = (ttr_text){to, utf8_from_utf16le(to, place->base + (place->at >> 3), n / 2)};
-    else
+        value->text = (ttr_text){to, utf8_from_utf16le(to, p, n / 2)};
+    else if (n != SIZE_MAX)
         value_wide_text(place, n, value);
+    return n;
 }
 
 void value_wide_text(const struct value_place *place, size_t n, ttr_value *value)
@@ -377,4 +398,22 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
         at += utf8_put(to + at, c);
     }
     value->text = (ttr_text){to, at};
+}
+
+/* --- All that stand still --- */
+
+void value_still(const struct value_place *place, ttr_value *value)
+{
+    const struct step *step = place->step;
+    switch (step->code) {
+    case GIVE_FLOAT: value_float(place, value); break;
+    case GIVE_BOOL: value_bool(place, value); break;
+    case GIVE_WIDE: value_wide(place, value); break;
+    case GIVE_FLAGS:
+        value->v.u = step_load(step, place->base, place->at, place->end);
+        value_flags(place, value);
+        break;
+    case GIVE_TEXT_WIDE: value_wide_text(place, (size_t)step->count, value); break;
+    default: value->text = (ttr_text){(const char *)place->base + (place->at >> 3), (size_t)step->count}; break; /* a blob */
+    }
 }

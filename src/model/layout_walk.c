@@ -53,22 +53,10 @@ static APART bool give_text(struct layout_walk *walk, const struct op *op, ttr_f
 /* Fields that stand still and take more than a load; their bits are there. */
 static APART bool give_still(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
-    const struct step *step = &op->step;
-    struct value_place place = place_at(walk, op, step->advance);
-    ttr_value *value = &field->value;
+    struct value_place place = place_at(walk, op, op->step.advance);
     step_copy_field(field, &op->field);
     walk->op = op;
-    switch (step->code) {
-    case GIVE_FLOAT: value_float(&place, value); break;
-    case GIVE_BOOL: value_bool(&place, value); break;
-    case GIVE_WIDE: value_wide(&place, value); break;
-    case GIVE_FLAGS:
-        value->v.u = step_load(step, place.base, place.at, place.end);
-        value_flags(&place, value);
-        break;
-    case GIVE_TEXT_WIDE: value_wide_text(&place, (size_t)step->count, value); break;
-    default: value->text = (ttr_text){(const char *)place.base + (place.at >> 3), (size_t)step->count}; break; /* a blob */
-    }
+    value_still(&place, &field->value);
     return true;
 }
 
@@ -137,14 +125,11 @@ static APART bool give_string_wide(struct layout_walk *walk, const struct op *op
     if (!advance(walk, op))
         return false;
     struct value_place place = place_at(walk, op, 0);
-    const uint8_t *p = place.base + (place.at >> 3), *end = place.base + (place.end >> 3);
-    unsigned unit = op->step.width;
-    size_t n = wide_length(p, end, unit);
+    step_copy_field(field, &op->field);
+    size_t n = value_wide_string(&place, &field->value);
     if (UNLIKELY(n == SIZE_MAX))
         return stop(walk, op, LAYOUT_SHORT);
-    walk->run.bits.at += ((uint64_t)n + unit) << 3;
-    step_copy_field(field, &op->field);
-    value_wide_string(&place, n, &field->value);
+    walk->run.bits.at += ((uint64_t)n + op->step.width) << 3;
     walk->op = op;
     return true;
 }

@@ -8,7 +8,7 @@
 #include "base/utf.h"
 #include "formats/nettrace/nettrace.h"
 
-enum stage { STAGE_PAYLOAD, STAGE_LABELS, STAGE_PLACE, STAGE_BEHIND, STAGE_FRAMES, STAGE_ELEMENTS, STAGE_OVER };
+enum stage { STAGE_UNBEGUN, STAGE_PAYLOAD, STAGE_LABELS, STAGE_PLACE, STAGE_BEHIND, STAGE_FRAMES, STAGE_ELEMENTS, STAGE_OVER };
 
 /* The walk of the payload, and what comes behind it. */
 struct walk {
@@ -25,7 +25,7 @@ static struct bits payload_of(const ttr_event *event)
     return bits_over(event->payload, 0, (uint64_t)event->payload_size * 8);
 }
 
-static void begin(ttr_fields *fields)
+static void begin_walk(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->own;
     struct walk *walk = (struct walk *)fields->state;
@@ -40,6 +40,16 @@ static void begin(ttr_fields *fields)
         walk->code = walk->stage;
         walk->stage = STAGE_LABELS;
     }
+}
+
+/* Of most events all fields are taken at once: their walk does not begin before it is known to be needed. */
+static void begin(ttr_fields *fields)
+{
+    const struct nettrace_type *type = fields->own;
+    struct walk *walk = (struct walk *)fields->state;
+    walk->stage = STAGE_UNBEGUN;
+    if (NETTRACE_UNLIKELY(!type->readings->is_plain || fields->event->part))
+        begin_walk(fields);
 }
 
 /* Takes all elements of an array of characters as one text. */
@@ -222,6 +232,8 @@ static bool next(ttr_fields *fields, ttr_field *field)
     struct walk *walk = (struct walk *)fields->state;
     const struct nettrace_type *type = fields->own;
     const struct type *shape;
+    if (walk->stage == STAGE_UNBEGUN)
+        begin_walk(fields);
     if (NETTRACE_UNLIKELY(walk->stage == STAGE_LABELS || walk->stage == STAGE_PLACE) && next_before(walk, field))
         return true;
     if (walk->stage == STAGE_PAYLOAD) {
@@ -235,12 +247,32 @@ static bool next(ttr_fields *fields, ttr_field *field)
     return next_behind(walk, type, fields->event, field);
 }
 
+/* All fields of an event whose walk has not begun; LAYOUT_NOT_WHOLE where that cannot be. */
+static inline uint32_t take_whole(ttr_fields *fields, ttr_field *field, uint32_t room)
+{
+    const struct nettrace_type *type = fields->own;
+    const struct nettrace_readings *readings = type->readings;
+    uint32_t n = layout_take_whole(readings->layout[0], &type->reader->scratch, fields, field, room);
+    for (uint64_t shown = n == LAYOUT_NOT_WHOLE ? 0 : readings->shown; shown; shown &= shown - 1) {
+        int i = __builtin_ctzll(shown);
+        show((struct walk *)fields->state, type, fields->event, readings->root->members[i].type->role, &field[i]);
+    }
+    return n;
+}
+
 /* Many at once: what the layout gives is what is shown, unless the type has values that mean something else. */
 static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     struct walk *walk = (struct walk *)fields->state;
     const struct nettrace_type *type = fields->own;
     uint32_t n = 0;
+    if (NETTRACE_LIKELY(walk->stage == STAGE_UNBEGUN)) {
+        n = take_whole(fields, field, room);
+        if (NETTRACE_LIKELY(n != LAYOUT_NOT_WHOLE))
+            return n;
+        begin_walk(fields);
+        n = 0;
+    }
     if (NETTRACE_LIKELY(walk->stage == STAGE_PAYLOAD && !type->readings->has_roles)) {
         n = layout_walk_take(&walk->payload, field, room);
         if (n > 0)

@@ -59,6 +59,19 @@ static bool has_roles(const struct type *type)
     return has;
 }
 
+/* Where all that is shown otherwise are members of the payload itself, whose fields are one each: a bit for each such. */
+static bool find_shown(const struct type *root, uint64_t *shown)
+{
+    *shown = 0;
+    for (uint32_t i = 0; i < root->members_n; i++) {
+        const struct type *type = root->members[i].type;
+        if (i >= 64 || type->element || type->members_n || type->role >= NETTRACE_ROLE_TEXT16)
+            return false;
+        *shown |= (uint64_t)(type->role != NETTRACE_ROLE_NONE) << i;
+    }
+    return true;
+}
+
 /* Compiles a reading; NULL where that cannot be, which is told. */
 static const struct layout *compile(const struct nettrace_type *type, unsigned lie)
 {
@@ -82,6 +95,8 @@ static const struct layout *reading(const struct nettrace_type *type, unsigned l
         readings->tried |= (uint8_t)(1u << lie);
         readings->layout[lie] = compile(type, lie);
         readings->has_roles = has_roles(readings->root);
+        readings->is_plain = readings->layout[0] && type->kind != TTR_KIND_SAMPLE &&
+                             (!readings->has_roles || find_shown(readings->root, &readings->shown));
     }
     return readings->layout[lie];
 }

@@ -1,0 +1,138 @@
+/* Fields of events: taken many at once they are what they are one by one, in traces as they should be and in damaged ones. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tracetta/tracetta.h>
+
+#include "hexa.h"
+#include "support.h"
+
+enum { FIELDS = 4096, DAMAGED = 60, SPOTS = 6 };
+
+struct copies {
+    ttr_field field[FIELDS];
+    char text[FIELDS][80];
+    uint32_t n;
+};
+
+static void keep(struct copies *copies, const ttr_field *field)
+{
+    assert_in_range(copies->n, 0, FIELDS - 1);
+    copies->field[copies->n] = *field;
+    if (field->value.type == TTR_TYPE_TEXT || field->value.type == TTR_TYPE_BYTES)
+        memcpy(copies->text[copies->n], field->value.text.p, field->value.text.n < 80 ? field->value.text.n : 80);
+    copies->n++;
+}
+
+static void check_same(const struct copies *a, const struct copies *b)
+{
+    assert_int_equal(a->n, b->n);
+    for (uint32_t i = 0; i < a->n; i++) {
+        const ttr_value *one = &a->field[i].value, *other = &b->field[i].value;
+        assert_int_equal(a->field[i].name.n, b->field[i].name.n);
+        assert_memory_equal(a->field[i].name.p, b->field[i].name.p, a->field[i].name.n);
+        assert_int_equal(a->field[i].depth, b->field[i].depth);
+        assert_int_equal(a->field[i].group, b->field[i].group);
+        assert_int_equal(one->type, other->type);
+        assert_int_equal(one->hint, other->hint);
+        assert_int_equal(one->bits, other->bits);
+        assert_int_equal(one->count, other->count);
+        if (one->type == TTR_TYPE_TEXT || one->type == TTR_TYPE_BYTES) {
+            assert_int_equal(one->text.n, other->text.n);
+            assert_memory_equal(a->text[i], b->text[i], one->text.n < 80 ? one->text.n : 80);
+        } else {
+            assert_int_equal(one->v.u, other->v.u);
+        }
+    }
+}
+
+static void check_event(const ttr *t, const ttr_event *event)
+{
+    static const uint32_t rooms[] = {FIELDS, 32, 3, 1};
+    static struct copies one_by_one, taken;
+    static ttr_field some[FIELDS];
+    ttr_fields fields;
+    one_by_one.n = 0;
+    ttr_fields_begin(t, event, &fields);
+    while (ttr_fields_next(&fields, &some[0]))
+        keep(&one_by_one, &some[0]);
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        taken.n = 0;
+        ttr_fields_begin(t, event, &fields);
+        for (uint32_t n; (n = ttr_fields_take(&fields, some, rooms[i])) > 0;)
+            for (uint32_t j = 0; j < n; j++)
+                keep(&taken, &some[j]);
+        check_same(&taken, &one_by_one);
+    }
+}
+
+static uint64_t check_bytes(const uint8_t *bytes, size_t n)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error;
+    ttr_batch batch;
+    uint64_t events = 0;
+    ttr_reader *reader = ttr_open_memory(t, bytes, n, "trace", &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "nettrace"}, &error);
+    while (reader && ttr_read(reader, &batch, &error) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++, events++)
+            check_event(t, ttr_batch_at(&batch, i));
+    ttr_close(reader);
+    ttr_free(t);
+    return events;
+}
+
+/* Copies with some bytes changed; most of them are within events, since most bytes are. */
+static void check_damaged(const struct hexa *hexa)
+{
+    uint64_t state = 0x243f6a8885a308d3;
+    uint8_t *copy = malloc(hexa->n + 1);
+    assert_non_null(copy);
+    for (unsigned i = 0; i < DAMAGED; i++) {
+        memcpy(copy, hexa->bytes, hexa->n);
+        for (unsigned spot = 0; spot <= i % SPOTS; spot++)
+            copy[support_random(&state) % hexa->n] = (uint8_t)support_random(&state);
+        (void)check_bytes(copy, hexa->n);
+    }
+    free(copy);
+}
+
+static void check_folder(const char *folder)
+{
+    char path[600], file[900], message[300];
+    const char *root = getenv("TTR_SOURCE_ROOT");
+    uint64_t events = 0;
+    (void)snprintf(path, sizeof path, "%s/src/formats/nettrace/%s", root ? root : ".", folder);
+    DIR *directory = opendir(path);
+    assert_non_null(directory);
+    for (const struct dirent *entry; (entry = readdir(directory));) {
+        struct hexa hexa;
+        if (!strstr(entry->d_name, ".hexa"))
+            continue;
+        (void)snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+        if (!hexa_load(file, &hexa, message, sizeof message))
+            fail_msg("%s", message);
+        events += check_bytes(hexa.bytes, hexa.n);
+        check_damaged(&hexa);
+        hexa_free(&hexa);
+    }
+    (void)closedir(directory);
+    assert_true(events > 0);
+}
+
+static void fields_taken_at_once_are_those_one_by_one(void **state)
+{
+    (void)state;
+    check_folder("vectors");
+    check_folder("vectors-whole");
+    check_folder("vectors-bad");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_taken_at_once_are_those_one_by_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
