@@ -310,9 +310,11 @@ static const struct event_class *describe(struct ctf_reader *reader, const struc
 static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema, const struct event_class *about)
 {
     const void *start = schema->base.layout ? layout_start(schema->base.layout) : NULL;
-    schema->id = context_add_schema(reader->trace->t, &(struct schema){.ops = &layout_field_ops, .own = schema, .start = start,
-                                                                        .start_with = layout_start_with(&schema->base),
-                                                                        .format = reader->trace->format, .event_class = about});
+    bool is_listed = schema->event && reader->trace->is_dialect && ctf_is_listed(schema->event);
+    schema->id = context_add_schema(reader->trace->t, &(struct schema){.ops = is_listed ? &ctf_listed_field_ops : &layout_field_ops, .own = schema,
+                                                                        .start = start, .start_with = layout_start_with(&schema->base),
+                                                                        .format = reader->trace->format,
+                                                                        .event_class = is_listed ? NULL : about});
     return schema->id != 0;
 }
 

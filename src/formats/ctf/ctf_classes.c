@@ -8,6 +8,7 @@
 #include "base/endian.h"
 #include "base/hash.h"
 #include "encodings/timeline.h"
+#include "model/layout.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
@@ -412,6 +413,8 @@ struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, const struc
 
 /* --- Event classes --- */
 
+#define REFUSED UINT32_MAX /* in place of an index */
+
 /* What a class is called beside its name. */
 static bool copy_names(struct ctf_trace_out *trace, struct ctf_event_class *class, const struct ctf_event_class *like)
 {
@@ -433,7 +436,86 @@ static uint64_t free_event_id(const struct ctf_stream_class *class, const struct
     return id;
 }
 
-static const struct ctf_event_class *add_class(struct ctf_trace_out *trace, struct ctf_kind_out *kind, const struct ctf_items *items,
+/* Whether elements of such a type have no bits: an array of any number of them would take no room. */
+static bool takes_no_bits(const struct type *type)
+{
+    if (type->kind == TYPE_ARRAY)
+        return type->count == 0 || takes_no_bits(type->element);
+    if (type->kind != TYPE_STRUCT)
+        return false;
+    for (uint32_t i = 0; i < type->members_n; i++)
+        if (!takes_no_bits(type->members[i].type))
+            return false;
+    return true;
+}
+
+static bool has_empty_elements(const struct type *type)
+{
+    bool is_list = type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE;
+    if (is_list && (takes_no_bits(type->element) || has_empty_elements(type->element)))
+        return true;
+    for (uint32_t i = 0; type->kind == TYPE_STRUCT && i < type->members_n; i++)
+        if (has_empty_elements(type->members[i].type))
+            return true;
+    return false;
+}
+
+static bool has_sequences(const struct type *type)
+{
+    if (type->kind == TYPE_SEQUENCE)
+        return true;
+    if (type->kind == TYPE_ARRAY)
+        return has_sequences(type->element);
+    for (uint32_t i = 0; type->kind == TYPE_STRUCT && i < type->members_n; i++)
+        if (has_sequences(type->members[i].type))
+            return true;
+    return false;
+}
+
+/* What a class is made of. */
+struct class_roots {
+    const struct type *context, *payload; /* NULL = none */
+};
+
+/* Whether readers can read events of such a class: those of ours have bounds, which no description shows. */
+static bool can_be_read(struct ctf_trace_out *trace, const struct ctf_stream_class *stream, const struct class_roots *roots)
+{
+    struct arena arena;
+    ttr_error error = {.status = TTR_OK};
+    const struct layout_spec spec = {
+        .t = trace->types.t,
+        .arena = &arena,
+        .root = {[ROOT_COMMON_CONTEXT] = stream->event_context, [ROOT_SPECIFIC_CONTEXT] = roots->context, [ROOT_PAYLOAD] = roots->payload},
+        .outer = {[ROOT_PACKET_HEADER] = trace->description.packet_header, [ROOT_PACKET_CONTEXT] = stream->packet_context,
+                  [ROOT_EVENT_HEADER] = stream->event_header},
+    };
+    /* babeltrace2 2.0 does not survive a sequence in the specific context of CTF 1.8. */
+    if (trace->description.version == CTF_1_8 && roots->context && has_sequences(roots->context))
+        return false;
+    if ((roots->context && has_empty_elements(roots->context)) || (roots->payload && has_empty_elements(roots->payload)))
+        return false;
+    arena_init(&arena, trace->description.alloc);
+    bool is_fine = layout_compile(&spec, &error) != NULL;
+    trace->types.failed |= error.status == TTR_E_NOMEM;
+    arena_free(&arena);
+    return is_fine;
+}
+
+/* The types of a class; what its source has without any fields is there without any fields. */
+static struct class_roots make_class_roots(struct ctf_trace_out *trace, const struct ctf_items *items, const struct ctf_class_key *key)
+{
+    struct ctf_types *types = &trace->types;
+    struct class_roots roots = {NULL, NULL};
+    bool has_context = key->like && key->like->context && trace->description.version != CTF_RFC_1_1;
+    bool has_payload = !key->like || key->like->payload;
+    if (has_context || items->context_n > items->common_n)
+        roots.context = ctf_types_root(types, ROOT_SPECIFIC_CONTEXT, items, items->common_n, items->context_n, items->context_shape);
+    if (has_payload || items->n > items->context_n)
+        roots.payload = ctf_types_root(types, ROOT_PAYLOAD, items, items->context_n, items->n, items->payload_shape);
+    return roots;
+}
+
+static const struct ctf_event_class *add_class(struct ctf_trace_out *trace, struct ctf_kind_out *kind, const struct class_roots *roots,
                                                const struct ctf_class_key *key)
 {
     struct ctf_types *types = &trace->types;
@@ -456,14 +538,9 @@ static const struct ctf_event_class *add_class(struct ctf_trace_out *trace, stru
         return NULL;
     class->log_level = key->log_level;
     class->has_log_level = key->has_log_level;
-    /* What its source has without any fields is there without any fields. */
-    bool has_context = key->like && key->like->context && trace->description.version != CTF_RFC_1_1;
-    bool has_payload = !key->like || key->like->payload;
-    if (has_context || items->context_n > items->common_n)
-        class->context = ctf_types_root(types, ROOT_SPECIFIC_CONTEXT, items, items->common_n, items->context_n, items->context_shape);
-    if (has_payload || items->n > items->context_n)
-        class->payload = ctf_types_root(types, ROOT_PAYLOAD, items, items->context_n, items->n, items->payload_shape);
-    return types->failed ? NULL : class;
+    class->context = roots->context;
+    class->payload = roots->payload;
+    return class;
 }
 
 static uint64_t hash_of(const struct ctf_items *items, const struct ctf_class_key *key)
@@ -475,15 +552,27 @@ const struct ctf_event_class *ctf_trace_find_class(const struct ctf_kind_out *ki
                                                    const struct ctf_class_key *key)
 {
     const uint32_t *known = keymap_get(&kind->events, hash_of(items, key));
-    return known ? kind->class->events[*known] : NULL;
+    return known && *known != REFUSED ? kind->class->events[*known] : NULL;
+}
+
+bool ctf_trace_refuses(const struct ctf_kind_out *kind, const struct ctf_items *items, const struct ctf_class_key *key)
+{
+    const uint32_t *known = keymap_get(&kind->events, hash_of(items, key));
+    return known && *known == REFUSED;
 }
 
 const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace, struct ctf_kind_out *kind, const struct ctf_items *items,
                                               const struct ctf_class_key *key)
 {
     const struct ctf_event_class *known = ctf_trace_find_class(kind, items, key);
-    if (known)
+    if (known || ctf_trace_refuses(kind, items, key))
         return known;
-    const struct ctf_event_class *class = add_class(trace, kind, items, key);
+    struct class_roots roots = make_class_roots(trace, items, key);
+    if (!trace->types.failed && trace->is_dialect && !can_be_read(trace, kind->class, &roots)) {
+        trace->types.failed |= !keymap_put(&kind->events, hash_of(items, key), REFUSED);
+        kind->refused_n++;
+        return NULL;
+    }
+    const struct ctf_event_class *class = trace->types.failed ? NULL : add_class(trace, kind, &roots, key);
     return class && keymap_put(&kind->events, hash_of(items, key), (uint32_t)(kind->class->events_n - 1)) ? class : NULL;
 }

@@ -305,12 +305,16 @@ ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *e
 
 /* --- Attributes --- */
 
-/* The label of a constant, as an id; 0 also when memory is out (*failed). */
-static ttr_id label_id(const struct ctf_description *description, ttr *t, ttr_text label, bool *failed)
+ttr_id ctf_unescaped_id(ttr *t, ttr_text escaped, bool *failed)
 {
     struct buffer plain;
-    buffer_init(&plain, description->alloc);
-    ctf_name_unescape(&plain, label);
+    if (!ctf_has_escapes(escaped)) {
+        ttr_id id = escaped.n ? ttr_text_add(t, escaped.p, escaped.n) : 0;
+        *failed |= escaped.n && !id;
+        return id;
+    }
+    buffer_init(&plain, &t->counted);
+    ctf_name_unescape(&plain, escaped);
     ttr_id id = plain.failed || plain.n == 0 ? 0 : ttr_text_add(t, plain.bytes, plain.n);
     *failed |= plain.failed || (plain.n && !id);
     buffer_free(&plain);
@@ -318,15 +322,15 @@ static ttr_id label_id(const struct ctf_description *description, ttr *t, ttr_te
 }
 
 /* What all events of the class have in common. */
-static void take_constant(const struct ctf_description *description, ttr *t, const struct type *type, struct ctf_said *said)
+static void take_constant(ttr *t, const struct type *type, struct ctf_said *said)
 {
     const struct type_label *label = type->labels && type->labels->n ? &type->labels->label[0] : NULL;
     if (!label || label->ranges_n == 0)
         return;
     switch (type->role - CTF_ROLE_ATTRIBUTE) {
     case CTF_ATTRIBUTE_KIND: said->kind = (uint8_t)label->ranges[0].low; break;
-    case CTF_ATTRIBUTE_CATEGORY: said->category = label_id(description, t, label->name, &said->failed); break;
-    default: said->provider = label_id(description, t, label->name, &said->failed);
+    case CTF_ATTRIBUTE_CATEGORY: said->category = ctf_unescaped_id(t, label->name, &said->failed); break;
+    default: said->provider = ctf_unescaped_id(t, label->name, &said->failed);
     }
 }
 
@@ -373,7 +377,7 @@ ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t, 
     *said = (struct ctf_said){.kind = TTR_KIND_INSTANT, .level = (uint8_t)(event->has_log_level ? ctf_level_of(event->log_level) : 0)};
     size_t unnamed_n = strlen(CTF_DIALECT_UNNAMED);
     bool is_unnamed = event->name.n >= unnamed_n && memcmp(event->name.p, CTF_DIALECT_UNNAMED, unnamed_n) == 0;
-    said->name = is_unnamed ? 0 : label_id(description, t, event->name, &said->failed);
+    said->name = is_unnamed ? 0 : ctf_unescaped_id(t, event->name, &said->failed);
     said->align = type ? type->align : 0;
     bool is_fixed = pass_context(event->stream->event_context, said);
     for (uint32_t i = 0; type && i < type->members_n; i++) {
@@ -382,7 +386,7 @@ ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t, 
         if (member->role < CTF_ROLE_ATTRIBUTE || attribute >= CTF_ATTRIBUTE_COUNT)
             break; /* they stand before all others */
         if (attribute <= CTF_ATTRIBUTE_PROVIDER)
-            take_constant(description, t, member, said);
+            take_constant(t, member, said);
         uint64_t mask = (UINT64_C(1) << member->align) - 1, bits = 0;
         bit = (bit + mask) & ~mask;
         if (is_fixed)
@@ -391,6 +395,7 @@ ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t, 
         bit += bits;
     }
     said->is_names = said->kind == CTF_KIND_NAMES;
+    said->is_listed = ctf_is_listed(event);
     return said->failed ? fail_memory(error) : TTR_OK;
 }
 
@@ -404,39 +409,69 @@ static uint64_t load(const struct ctf_said_spot *spot, const uint8_t *p)
     }
 }
 
-/* A thread by what is known of it; 0 where nothing is, and when memory is out (*failed). */
-static ttr_id thread_of(ttr *t, uint16_t source, const uint64_t *pid, const uint64_t *tid, bool *failed)
+void ctf_dialect_take(enum ctf_attribute attribute, uint64_t number, struct ctf_said_who *who, ttr_event *event)
 {
-    if (!pid && !tid)
+    switch (attribute) {
+    case CTF_ATTRIBUTE_PID:
+    case CTF_ATTRIBUTE_TID:
+    case CTF_ATTRIBUTE_OTHER_PID:
+    case CTF_ATTRIBUTE_OTHER_TID:
+        who->number[attribute] = number;
+        who->is_told[attribute] = true;
+        break;
+    case CTF_ATTRIBUTE_CPU:
+        event->cpu = (uint32_t)number;
+        event->flags |= TTR_EVENT_HAS_CPU;
+        break;
+    case CTF_ATTRIBUTE_DURATION: event->duration = number; break;
+    case CTF_ATTRIBUTE_LINK: event->link = number; break;
+    case CTF_ATTRIBUTE_TAG: event->tag = (uint16_t)number; break;
+    case CTF_ATTRIBUTE_FLAGS: event->flags |= (uint8_t)number & (uint8_t)~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU); break;
+    case CTF_ATTRIBUTE_LEVEL: event->level = (uint8_t)number; break;
+    case CTF_ATTRIBUTE_OPCODE: event->opcode = (uint8_t)number; break;
+    case CTF_ATTRIBUTE_KEYWORD: event->keyword = number; break;
+    case CTF_ATTRIBUTE_SEQUENCE: event->sequence = (uint32_t)number; break;
+    default: break;
+    }
+}
+
+/* A thread by what is known of it; 0 where nothing is, and when memory is out (*failed). */
+static ttr_id thread_of(const struct ctf_said_who *who, enum ctf_attribute pid, ttr *t, uint16_t source, bool *failed)
+{
+    uint64_t process = who->number[pid], thread = who->number[pid + 1];
+    if (!who->is_told[pid] && !who->is_told[pid + 1])
         return 0;
-    ttr_id id = !tid ? context_process(t, source, *pid) : pid ? context_thread(t, source, *pid, *tid) : context_thread_by_tid(t, source, *tid);
+    ttr_id id = !who->is_told[pid + 1] ? context_process(t, source, process)
+                : who->is_told[pid]    ? context_thread(t, source, process, thread)
+                                       : context_thread_by_tid(t, source, thread);
     *failed |= !id;
     return id;
 }
 
+bool ctf_dialect_take_threads(const struct ctf_said_who *who, ttr *t, uint16_t source, ttr_event *event)
+{
+    bool failed = false;
+    event->thread = thread_of(who, CTF_ATTRIBUTE_PID, t, source, &failed);
+    if (who->is_told[CTF_ATTRIBUTE_OTHER_PID] || who->is_told[CTF_ATTRIBUTE_OTHER_TID])
+        event->link = thread_of(who, CTF_ATTRIBUTE_OTHER_PID, t, source, &failed);
+    return !failed;
+}
+
+/* The name that an event tells itself. */
+static bool take_name(ttr *t, const uint8_t *p, const uint8_t *end, ttr_event *event)
+{
+    const uint8_t *zero = memchr(p, 0, (size_t)(end - p));
+    bool failed = false;
+    event->name = zero ? ctf_unescaped_id(t, (ttr_text){(const char *)p, (size_t)(zero - p)}, &failed) : 0;
+    return !failed;
+}
+
 static bool fill_one(ttr *t, const struct ctf_said_spot *spot, const uint8_t *p, const uint8_t *end, ttr_event *event)
 {
-    const uint8_t *zero;
     switch (spot->attribute) {
-    case CTF_ATTRIBUTE_CPU:
-        event->cpu = (uint32_t)load(spot, p);
-        event->flags |= TTR_EVENT_HAS_CPU;
-        break;
-    case CTF_ATTRIBUTE_DURATION: event->duration = load(spot, p); break;
-    case CTF_ATTRIBUTE_LINK: event->link = load(spot, p); break;
-    case CTF_ATTRIBUTE_TAG: event->tag = (uint16_t)load(spot, p); break;
-    case CTF_ATTRIBUTE_FLAGS: event->flags |= (uint8_t)load(spot, p) & (uint8_t)~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU); break;
-    case CTF_ATTRIBUTE_LEVEL: event->level = (uint8_t)load(spot, p); break;
-    case CTF_ATTRIBUTE_OPCODE: event->opcode = (uint8_t)load(spot, p); break;
-    case CTF_ATTRIBUTE_KEYWORD: event->keyword = load(spot, p); break;
-    case CTF_ATTRIBUTE_SEQUENCE: event->sequence = (uint32_t)load(spot, p); break;
     case CTF_ATTRIBUTE_ACTIVITY: event->activity = spot->bytes == 16 ? p : NULL; break;
     case CTF_ATTRIBUTE_RELATED: event->related = spot->bytes == 16 ? p : NULL; break;
-    case CTF_ATTRIBUTE_NAME:
-        zero = memchr(p, 0, (size_t)(end - p));
-        event->name = zero && zero > p ? ttr_text_add(t, p, (size_t)(zero - p)) : 0;
-        return !zero || zero == p || event->name;
-    default: break;
+    default: return take_name(t, p, end, event);
     }
     return true;
 }
@@ -447,26 +482,18 @@ bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source, cons
     uint64_t begin = (((bits->at + context_mask) & ~context_mask) + said->context_bits + mask) & ~mask;
     const uint8_t *body = bits->base + (begin >> 3);
     size_t n = begin < bits->end ? (size_t)((bits->end - begin) >> 3) : 0;
-    uint64_t number[CTF_ATTRIBUTE_OTHER_TID + 1];
-    const uint64_t *who[CTF_ATTRIBUTE_OTHER_TID + 1] = {NULL};
-    bool failed = false;
+    struct ctf_said_who who = {.is_told = {false}};
+    bool is_fine = true;
     if (n < said->bytes || (begin & 7))
         return true; /* it is cut, and its layout tells */
     for (uint32_t i = 0; i < said->n; i++) {
         const struct ctf_said_spot *spot = &said->spot[i];
-        bool is_who = spot->attribute == CTF_ATTRIBUTE_PID || spot->attribute == CTF_ATTRIBUTE_TID || spot->attribute == CTF_ATTRIBUTE_OTHER_PID ||
-                      spot->attribute == CTF_ATTRIBUTE_OTHER_TID;
-        if (is_who) {
-            number[spot->attribute] = load(spot, body + spot->at);
-            who[spot->attribute] = &number[spot->attribute];
-        } else {
-            failed |= !fill_one(t, spot, body + spot->at, body + n, event);
-        }
+        if (spot->attribute >= CTF_ATTRIBUTE_ACTIVITY)
+            is_fine = fill_one(t, spot, body + spot->at, body + n, event) && is_fine;
+        else
+            ctf_dialect_take((enum ctf_attribute)spot->attribute, load(spot, body + spot->at), &who, event);
     }
-    event->thread = thread_of(t, source, who[CTF_ATTRIBUTE_PID], who[CTF_ATTRIBUTE_TID], &failed);
-    if (who[CTF_ATTRIBUTE_OTHER_PID] || who[CTF_ATTRIBUTE_OTHER_TID])
-        event->link = thread_of(t, source, who[CTF_ATTRIBUTE_OTHER_PID], who[CTF_ATTRIBUTE_OTHER_TID], &failed);
-    return !failed;
+    return (said->is_listed || ctf_dialect_take_threads(&who, t, source, event)) && is_fine;
 }
 
 bool ctf_dialect_take_names(ttr *t, uint16_t source, const ttr_event *event)

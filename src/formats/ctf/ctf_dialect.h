@@ -10,7 +10,8 @@
  *     enumeration of 8 bits with the single label "null" or "absent" is null or an optional field that is not there, one with the two labels
  *     "false" and "true" a boolean; a sequence of bytes in base 16 is bytes; a number that is the length of what follows is no field;
  *   - a class whose name begins with "tracetta:" has events without a name, unless they tell it as an attribute;
- *   - an event of the class "tracetta:names" is none: it names a process and a thread (kind CTF_KIND_NAMES).
+ *   - an event of the class "tracetta:names" is none: it names a process and a thread (kind CTF_KIND_NAMES);
+ *   - an event of the class "tracetta:listed" lists its attributes and fields one by one, each with all that a type would say of it.
  * Everything else is as in any CTF trace.  docs/ctf-dialect.md says the same for people.
  * Thread rule: tables and pure functions. */
 #ifndef TRACETTA_FORMATS_CTF_DIALECT_H
@@ -26,6 +27,7 @@
 #define CTF_DIALECT_NAMES "tracetta:names" /* the class of events that name threads */
 #define CTF_DIALECT_UNNAMED "tracetta:"    /* begins the names of classes whose events have none, or tell it themselves */
 #define CTF_KIND_NAMES 255u                /* their kind */
+#define CTF_DIALECT_LISTED "tracetta:listed" /* the class of events that list their fields */
 
 /* Attributes in the order they stand. */
 enum ctf_attribute {
@@ -54,6 +56,26 @@ enum ctf_attribute {
 /* Their names, as shown. */
 extern const char *const ctf_attribute_names[CTF_ATTRIBUTE_COUNT];
 
+/* What an entry of a list of fields is: a field of the payload or the context of its event (ttr_group), or an attribute; attributes come
+ * first. */
+#define CTF_LISTED_ATTRIBUTE 255u
+
+/* The members of an entry, in this order, and their names. */
+enum ctf_listed_member {
+    CTF_LISTED_NAME,          /* a string, escaped; "" of elements */
+    CTF_LISTED_PART,          /* what it is; like all up to the hint 8 bits */
+    CTF_LISTED_TYPE,          /* ttr_type */
+    CTF_LISTED_DEPTH,
+    CTF_LISTED_BITS,
+    CTF_LISTED_BASE,
+    CTF_LISTED_HINT,          /* ttr_hint */
+    CTF_LISTED_VALUE,         /* 64 bits: a number, the bits of a float, how many entries stand in an array or struct */
+    CTF_LISTED_TEXT,          /* a string: a text */
+    CTF_LISTED_DATA,          /* bytes */
+    CTF_LISTED_MEMBERS
+};
+extern const char *const ctf_listed_names[CTF_LISTED_MEMBERS];
+
 /* The log level of a class for a level 1 to 6 (index), and the level for a log level; 0 = none. */
 extern const uint8_t ctf_log_levels[7];
 unsigned ctf_level_of(int64_t log_level);
@@ -69,6 +91,9 @@ void ctf_label_escape(struct buffer *to, ttr_text text);
 
 /* Appends what an escaped name or label stands for. */
 void ctf_name_unescape(struct buffer *to, ttr_text escaped);
+
+/* Whether names have escapes in them at all. */
+bool ctf_has_escapes(ttr_text text);
 
 /* True where the environment says that the trace speaks so. */
 bool ctf_is_dialect(const struct ctf_description *description);
@@ -90,6 +115,7 @@ struct ctf_said {
     uint8_t context_align;  /* the same of the common context before it */
     uint32_t context_bits;
     bool is_names;     /* they are no events but name threads */
+    bool is_listed;    /* they list their fields, and most attributes among them */
     bool failed;
     ttr_id name, category, provider;
     struct ctf_said_spot spot[CTF_ATTRIBUTE_COUNT];
@@ -107,6 +133,29 @@ TTR_MUST ttr_status ctf_dialect_class(const struct ctf_description *description,
 /* Fills in an event: thread, duration and so forth; kind, level, name, category and provider are those of the class already.  `bits` stand
  * behind its header; bits->end: of the content.  Threads are of `source`.  False when memory is out. */
 TTR_MUST bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source, const struct bits *bits, ttr_event *event);
+
+/* The id of what an escaped name or text stands for; 0 also when memory is out (*failed). */
+ttr_id ctf_unescaped_id(ttr *t, ttr_text escaped, bool *failed);
+
+/* Who an event is about, while its attributes are taken: pid and tid of its thread and of the other one, where they are told. */
+struct ctf_said_who {
+    uint64_t number[CTF_ATTRIBUTE_OTHER_TID + 1];
+    bool is_told[CTF_ATTRIBUTE_OTHER_TID + 1];
+};
+
+/* Takes an attribute that is a number; when all are taken, the threads.  The latter is false when memory is out. */
+void ctf_dialect_take(enum ctf_attribute attribute, uint64_t number, struct ctf_said_who *who, ttr_event *event);
+TTR_MUST bool ctf_dialect_take_threads(const struct ctf_said_who *who, ttr *t, uint16_t source, ttr_event *event);
+
+/* --- Listed fields (ctf_listed_fields.c) --- */
+
+/* Gives the fields of an event of a class with is_listed; its schema's `own` begins with a struct layout_schema, as layout_field_ops wants. */
+extern const struct field_ops ctf_listed_field_ops;
+
+bool ctf_is_listed(const struct ctf_event_class *event);
+
+/* Fills in the attributes that such an event lists; it is filled in otherwise.  False when memory is out. */
+TTR_MUST bool ctf_listed_fill(ttr *t, uint16_t source, ttr_event *event);
 
 /* Takes the names that an event of a class with is_names tells; it is filled in and its fields can be walked.  False when memory is
  * out. */

@@ -168,6 +168,10 @@ struct said {
     struct ctf_trace_out trace;
     struct ctf_kind_out *kind;
     struct ctf_items items;
+    bool is_listed;            /* events list their fields */
+    struct ctf_listing listing;
+    struct buffer name;
+    struct arena scratch;
     struct layout_schema schema;
     struct bits body;
 };
@@ -179,7 +183,10 @@ static void begin(struct said *s, enum ctf_version version, bool is_big, bool is
     s->builder = ttr_builder_new(s->t);
     s->out = (struct ttr_writer){.t = s->t, .ledger = s->ledger};
     s->options = (struct ctf_options){.is_big_endian = is_big, .rfc_header = 2, .rfc_is_natural = is_natural};
-    s->items.alloc = &s->t->counted;
+    s->items.alloc = s->listing.items.alloc = &s->t->counted;
+    buffer_init(&s->listing.text, &s->t->counted);
+    buffer_init(&s->name, &s->t->counted);
+    arena_init(&s->scratch, &s->t->counted);
     assert_true(ctf_trace_begin(&s->trace, s->t, &s->options, version, &(ttr_event){.time = 0}));
     s->kind = ctf_trace_add_kind(&s->trace, &(struct ctf_kind_like){.name = {"events", 6}, .has_clock = true, .has_time = true, .has_sequence = true, .has_discarded = true, .clock = s->trace.clock});
     assert_non_null(s->kind);
@@ -188,6 +195,9 @@ static void begin(struct said *s, enum ctf_version version, bool is_big, bool is
 static void end(struct said *s)
 {
     ctf_items_free(&s->items, &s->t->counted);
+    ctf_listing_free(&s->listing);
+    buffer_free(&s->name);
+    arena_free(&s->scratch);
     ctf_trace_end(&s->trace, &s->t->counted);
     ttr_builder_free(s->builder);
     ttr_free(s->t);
@@ -197,6 +207,25 @@ static void place(const struct layout_schema *schema, const ttr_event *event, st
 {
     (void)schema;
     run->bits = bits_over(event->payload, 0, (uint64_t)event->payload_size * 8);
+}
+
+/* The items that the event is written as, and the key of their class. */
+static const struct ctf_items *collect(struct said *s, const ttr_event *event, struct ctf_class_key *key)
+{
+    enum ctf_version version = s->trace.description.version;
+    const struct ctf_items_for what = {.out = &s->out, .version = version, .is_dialect = true};
+    bool has_level = event->level && event->level <= TTR_LEVEL_FATAL;
+    ctf_items_collect(&s->items, &what, event);
+    *key = (struct ctf_class_key){.name = ttr_text_get(s->t, event->name), .is_unnamed = !event->name, .identity = event->name + ((uint64_t)event->level << 32),
+                                  .has_log_level = has_level, .log_level = has_level ? ctf_log_levels[event->level] : 0};
+    if (!s->is_listed)
+        return &s->items;
+    buffer_clear(&s->name);
+    ctf_label_escape(&s->name, key->name);
+    ctf_items_add_name(&s->items, (ttr_text){(const char *)s->name.bytes, s->name.n}, version == CTF_RFC_1_1);
+    assert_true(ctf_list_items(&s->listing, s->t, &s->items, has_level ? event->level : 0, version == CTF_RFC_1_1));
+    *key = (struct ctf_class_key){.name = {"listed", 6}, .is_unnamed = true};
+    return &s->listing.items;
 }
 
 /* Encodes the event of the builder, reads it again and compares.  The losses counted for it are given. */
@@ -209,19 +238,16 @@ static void check_event(struct said *s, struct buffer *expected)
     assert_int_equal(ttr_event_take(s->builder, &batch, NULL), TTR_OK);
     const ttr_event *event = batch.event;
     enum ctf_version version = s->trace.description.version;
-    const struct ctf_items_for what = {.out = &s->out, .version = version, .is_dialect = true};
-    ctf_items_collect(&s->items, &what, event);
-    bool has_level = event->level && event->level <= TTR_LEVEL_FATAL;
-    const struct ctf_class_key key = {.name = ttr_text_get(s->t, event->name), .is_unnamed = !event->name, .identity = event->name + ((uint64_t)event->level << 32),
-                                      .has_log_level = has_level, .log_level = has_level ? ctf_log_levels[event->level] : 0};
-    const struct ctf_event_class *class = ctf_trace_class(&s->trace, s->kind, &s->items, &key);
+    struct ctf_class_key key;
+    const struct ctf_items *items = collect(s, event, &key);
+    const struct ctf_event_class *class = ctf_trace_class(&s->trace, s->kind, items, &key);
     assert_non_null(class);
     buffer_init(&body, &s->t->counted);
-    struct encode encode = {.put = bitput_begin(&body), .field = s->items.field, .n = s->items.n};
+    struct encode encode = {.put = bitput_begin(&body), .field = items->field, .n = items->n};
     if (class->context)
         encode_members(&encode, class->context);
     encode_members(&encode, class->payload);
-    assert_int_equal(encode.at, s->items.n);
+    assert_int_equal(encode.at, items->n);
     buffer_add_zeros(&body, 8);
 
     /* What a reader does with the class; it is the writer's own, so that the next such event makes a new one. */
@@ -233,12 +259,14 @@ static void check_event(struct said *s, struct buffer *expected)
     if (!layout)
         fail_msg("%s", error.text);
     assert_int_equal(ctf_dialect_class(&s->trace.description, s->t, mine, &said, &error), TTR_OK);
-    s->schema = (struct layout_schema){.layout = layout, .place = place};
+    s->schema = (struct layout_schema){.layout = layout, .scratch = &s->scratch, .place = place};
+    assert_int_equal(said.is_listed, s->is_listed);
     ttr_event read = {.payload = body.bytes, .payload_size = (uint32_t)encode.put.at / 8, .kind = said.kind, .level = said.level, .name = said.name,
                       .category = said.category, .provider = said.provider};
-    read.schema = context_add_schema(s->t, &(struct schema){.ops = &layout_field_ops, .own = &s->schema});
+    read.schema = context_add_schema(s->t, &(struct schema){.ops = s->is_listed ? &ctf_listed_field_ops : &layout_field_ops, .own = &s->schema});
     const struct bits bits = bits_over(body.bytes, 0, encode.put.at);
     assert_true(ctf_dialect_fill(&said, s->t, 0, &bits, &read));
+    assert_true(!s->is_listed || ctf_listed_fill(s->t, 0, &read));
     struct layout_run run = {.bits = bits_over(body.bytes, 0, encode.put.at)};
     assert_int_equal(layout_measure(layout, &run), LAYOUT_FINE);
     assert_int_equal(run.bits.at, encode.put.at);
@@ -315,12 +343,13 @@ static void put_everything(ttr_builder *b)
     ttr_put_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 200, .bits = 8}});
 }
 
-static void check_everything(enum ctf_version version, bool is_big, bool is_natural)
+static void check_everything(enum ctf_version version, bool is_big, bool is_natural, bool is_listed)
 {
     struct said s;
     struct buffer expected;
     ttr_batch batch;
     begin(&s, version, is_big, is_natural);
+    s.is_listed = is_listed;
     buffer_init(&expected, alloc_default());
     put_everything(s.builder);
     assert_int_equal(ttr_event_take(s.builder, &batch, NULL), TTR_OK);
@@ -332,14 +361,49 @@ static void check_everything(enum ctf_version version, bool is_big, bool is_natu
     end(&s);
 }
 
+static void check_versions(bool is_listed)
+{
+    for (int is_big = 0; is_big < 2; is_big++) {
+        check_everything(CTF_1_8, is_big, false, is_listed);
+        check_everything(CTF_2, is_big, false, is_listed);
+        check_everything(CTF_RFC_1_1, is_big, false, is_listed);
+        check_everything(CTF_RFC_1_1, is_big, true, is_listed);
+    }
+}
+
 static void events_with_everything_come_back_without_loss(void **state)
 {
     (void)state;
-    for (int is_big = 0; is_big < 2; is_big++) {
-        check_everything(CTF_1_8, is_big, false);
-        check_everything(CTF_2, is_big, false);
-        check_everything(CTF_RFC_1_1, is_big, false);
-        check_everything(CTF_RFC_1_1, is_big, true);
+    check_versions(false);
+}
+
+static void events_that_list_their_fields_come_back_as_they_were(void **state)
+{
+    (void)state;
+    check_versions(true);
+}
+
+/* Arrays of nothing, whose elements no reader could count; and in CTF 1.8 sequences in a context. */
+static void what_no_class_can_say_is_refused(void **state)
+{
+    (void)state;
+    static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1};
+    for (size_t i = 0; i < 6; i++) {
+        struct said s;
+        struct ctf_class_key key;
+        ttr_batch batch;
+        bool is_context = i >= 3, is_refused = !is_context || versions[i % 3] == CTF_1_8;
+        begin(&s, versions[i % 3], false, false);
+        ttr_event_begin(s.builder, TTR_KIND_INSTANT, 0, "", "x");
+        ttr_put_field(s.builder, &(ttr_field){.name = {"a", 1}, .group = is_context ? TTR_GROUP_CONTEXT : TTR_GROUP_PAYLOAD, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
+        ttr_put_field(s.builder, &(ttr_field){.depth = 1, .group = is_context ? TTR_GROUP_CONTEXT : TTR_GROUP_PAYLOAD, .value = {.type = is_context ? TTR_TYPE_UINT : TTR_TYPE_STRUCT}});
+        assert_int_equal(ttr_event_take(s.builder, &batch, NULL), TTR_OK);
+        const struct ctf_items *items = collect(&s, batch.event, &key);
+        assert_int_equal(ctf_trace_class(&s.trace, s.kind, items, &key) == NULL, is_refused);
+        assert_int_equal(ctf_trace_refuses(s.kind, items, &key), is_refused);
+        assert_int_equal(s.kind->class->events_n, !is_refused);
+        assert_null(is_refused ? ctf_trace_class(&s.trace, s.kind, items, &key) : NULL);
+        end(&s);
     }
 }
 
@@ -468,6 +532,8 @@ int main(void)
         cmocka_unit_test(names_of_attributes_are_free_outside_of_contexts),
         cmocka_unit_test(levels_are_log_levels_and_come_back),
         cmocka_unit_test(events_with_everything_come_back_without_loss),
+        cmocka_unit_test(events_that_list_their_fields_come_back_as_they_were),
+        cmocka_unit_test(what_no_class_can_say_is_refused),
         cmocka_unit_test(floats_keep_their_bits),
         cmocka_unit_test(what_changes_is_counted),
         cmocka_unit_test(names_of_threads_are_told_by_events_of_their_own),

@@ -12,8 +12,10 @@
 /* Streams of their own for so many cpus; events of others tell theirs. */
 #define CPUS_MAX 64u
 
-/* Beyond so many classes a name no longer makes one: it is written with the event. */
-#define CLASSES_MAX 10000u
+/* Beyond so many classes of a stream a name no longer makes one: it is written with the event.  Beyond so many in all, what would need
+ * another one is listed: random names and fields must not make metadata that nobody has the memory to read. */
+#define NAMES_MAX 2048u
+#define CLASSES_MAX 4096u
 
 /* --- Traces and streams --- */
 
@@ -228,7 +230,32 @@ void ctf_watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream
     w->latest = stream;
 }
 
-static const struct ctf_event_class *class_of(struct ttr_writer *out, struct ctf_stream_out *stream, const ttr_event *event)
+/* What an event is written as. */
+struct shaped {
+    const struct ctf_items *items;
+    const struct ctf_event_class *class; /* NULL: memory is out */
+};
+
+/* The event as a list of its attributes and fields; its items have its name. */
+static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *stream, const ttr_event *event)
+{
+    struct ctf_writer *w = out->own;
+    const struct ctf_class_key key = {.name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
+    uint8_t level = event->level <= TTR_LEVEL_FATAL ? event->level : 0; /* others are attributes already */
+    bool is_listed = ctf_list_items(&w->listing, out->t, &w->items, level, stream->trace->description.version == CTF_RFC_1_1);
+    return (struct shaped){&w->listing.items, is_listed ? ctf_trace_class(stream->trace, stream->kind, &w->listing.items, &key) : NULL};
+}
+
+/* The class of the items as they are, where there is one, or may be a new one among so many; NULL else, and where memory is out. */
+static const struct ctf_event_class *own_class(struct ctf_writer *w, struct ctf_stream_out *stream, const struct ctf_class_key *key, size_t most)
+{
+    const struct ctf_event_class *known = ctf_trace_find_class(stream->kind, &w->items, key);
+    if (known || stream->kind->class->events_n + stream->kind->refused_n >= most)
+        return known;
+    return ctf_trace_class(stream->trace, stream->kind, &w->items, key);
+}
+
+static struct shaped shape_event(struct ttr_writer *out, struct ctf_stream_out *stream, const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
     bool is_level = event->level > 0 && event->level <= TTR_LEVEL_FATAL;
@@ -238,16 +265,20 @@ static const struct ctf_event_class *class_of(struct ttr_writer *out, struct ctf
                                 .identity = hash_pair(event->name, is_level ? event->level : 0),
                                 .has_log_level = is_level,
                                 .log_level = is_level ? ctf_log_levels[event->level] : 0};
-    const struct ctf_event_class *known = w->items.failed ? NULL : ctf_trace_find_class(stream->kind, &w->items, &key);
-    if (known)
-        return known;
-    if (stream->kind->class->events_n >= CLASSES_MAX) {
-        ctf_items_add_name(&w->items, ttr_text_get(out->t, event->name), stream->trace->description.version == CTF_RFC_1_1);
-        key.name = (ttr_text){"event", 5};
-        key.is_unnamed = true;
-        key.identity = hash_pair(UINT32_MAX, is_level ? event->level : 0);
-    }
-    return w->items.failed ? NULL : ctf_trace_class(stream->trace, stream->kind, &w->items, &key);
+    const struct ctf_event_class *class = w->items.failed ? NULL : own_class(w, stream, &key, NAMES_MAX);
+    if (class || w->items.failed || stream->trace->types.failed)
+        return (struct shaped){&w->items, class};
+    bool is_refused = ctf_trace_refuses(stream->kind, &w->items, &key);
+    buffer_clear(&w->name);
+    ctf_label_escape(&w->name, ttr_text_get(out->t, event->name));
+    ctf_items_add_name(&w->items, (ttr_text){(const char *)w->name.bytes, w->name.n}, stream->trace->description.version == CTF_RFC_1_1);
+    if (w->items.failed || w->name.failed)
+        return (struct shaped){&w->items, NULL};
+    key.name = (ttr_text){"event", 5};
+    key.is_unnamed = true;
+    key.identity = hash_pair(UINT32_MAX, is_level ? event->level : 0);
+    class = is_refused ? NULL : own_class(w, stream, &key, CLASSES_MAX);
+    return class || stream->trace->types.failed ? (struct shaped){&w->items, class} : list_event(out, stream, event);
 }
 
 static ttr_status encode_any(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
@@ -265,13 +296,13 @@ static ttr_status encode_any(struct ttr_writer *out, const ttr_event *event, ttr
         return status;
     const struct ctf_items_for what = {.out = out, .version = trace->description.version, .is_dialect = true, .has_cpu = stream->has_cpu};
     ctf_items_collect(&w->items, &what, event);
-    const struct ctf_event_class *class = class_of(out, stream, event);
-    if (!class)
+    struct shaped shaped = shape_event(out, stream, event);
+    if (!shaped.class)
         return fail_memory(error);
     if (event->kind == TTR_KIND_GAP)
         stream->discarded += event->link;
     output_wrote(out, event);
-    return ctf_stream_put(stream, out, class, &w->items, ticks, error);
+    return ctf_stream_put(stream, out, shaped.class, shaped.items, ticks, error);
 }
 
 /* A gap that came before it was known whose it is. */
@@ -361,4 +392,6 @@ void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc)
     alloc_free(alloc, w->missing, w->missing_n, sizeof *w->missing);
     ctf_items_free(&w->items, alloc);
     ctf_items_free(&w->packet_items, alloc);
+    ctf_listing_free(&w->listing);
+    buffer_free(&w->name);
 }

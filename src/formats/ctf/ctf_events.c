@@ -252,6 +252,8 @@ static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
     const struct ctf_said *said = loop->class->said;
     struct bits bits = bits_over(loop->base, loop->body_at, loop->at);
     bool is_fine = ctf_dialect_fill(said, trace->t, trace->thread_source, &bits, event);
+    if (is_fine && said->is_listed)
+        is_fine = ctf_listed_fill(trace->t, trace->thread_source, event);
     if (is_fine && said->is_names) {
         is_fine = ctf_dialect_take_names(trace->t, trace->thread_source, event);
         event->kind = TTR_KIND_DEFINITION;

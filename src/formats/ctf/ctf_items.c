@@ -42,7 +42,7 @@ static ttr_field *add(struct ctf_items *items, const struct alloc *alloc)
 
 void ctf_items_begin(struct ctf_items *items)
 {
-    items->n = items->common_n = items->context_n = items->attributes_n = 0;
+    items->n = items->common_n = items->context_n = items->attributes_n = items->payload_at = 0;
     items->context_members = 0;
     items->common_shape = items->context_shape = items->payload_shape = 0;
 }
@@ -452,6 +452,8 @@ static void take_fields(const struct forming *f, const ttr_event *event)
             open.n--;
         if (open.skip == 0 && open.n == 0 && enter_group(items, &regions, field.group))
             open.numbers[0].n = 0;
+        if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && regions.has_context && !f->what->is_packet)
+            lost(&with, CTF_LOST_PLACE);
         take_field(&with, &open, &field);
     }
     (void)enter_group(items, &regions, TTR_GROUP_PAYLOAD);
@@ -466,11 +468,13 @@ static void settle_contexts(const struct forming *f)
 {
     struct ctf_items *items = f->items;
     size_t common = f->what->has_no_common ? 0 : items->common_n;
+    items->payload_at = items->context_n;
     if (f->what->version != CTF_RFC_1_1 || f->what->is_packet)
         return;
     if (items->common_n > common)
         lost(f, CTF_LOST_PLACE);
-    for (size_t i = common; i < items->context_n && !f->what->is_dialect; i += ctf_items_inside(items, i))
+    bool has_context = items->context_n > items->attributes_n;
+    for (size_t i = common; i < items->context_n && has_context; i += ctf_items_inside(items, i))
         items->context_members++;
     items->common_n = items->context_n = common;
 }
@@ -595,6 +599,8 @@ void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc)
     memmove(field + 1, field, (items->n - 1 - items->attributes_n) * sizeof *field);
     *field = own;
     items->attributes_n++;
+    items->payload_at++;
+    items->context_members += items->context_members > 0;
     uint64_t *shape = is_rfc ? &items->payload_shape : &items->context_shape;
     *shape = hash_pair(*shape, CTF_ATTRIBUTE_NAME);
     items->context_n += !is_rfc;

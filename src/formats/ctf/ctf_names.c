@@ -27,6 +27,12 @@ const char *const ctf_attribute_names[CTF_ATTRIBUTE_COUNT] = {
     [CTF_ATTRIBUTE_NAME] = "name",
 };
 
+const char *const ctf_listed_names[CTF_LISTED_MEMBERS] = {
+    [CTF_LISTED_NAME] = "name",   [CTF_LISTED_PART] = "part", [CTF_LISTED_TYPE] = "type", [CTF_LISTED_DEPTH] = "depth",
+    [CTF_LISTED_BITS] = "bits",   [CTF_LISTED_BASE] = "base", [CTF_LISTED_HINT] = "hint", [CTF_LISTED_VALUE] = "value",
+    [CTF_LISTED_TEXT] = "text",   [CTF_LISTED_DATA] = "data",
+};
+
 /* LTTng's numbers: 2 critical, 3 error, 4 warning, 6 info, 13 debug by line, 14 debug. */
 const uint8_t ctf_log_levels[7] = {
     [TTR_LEVEL_TRACE] = 13, [TTR_LEVEL_DEBUG] = 14, [TTR_LEVEL_INFO] = 6, [TTR_LEVEL_WARNING] = 4, [TTR_LEVEL_ERROR] = 3, [TTR_LEVEL_FATAL] = 2,
@@ -95,6 +101,14 @@ void ctf_label_escape(struct buffer *to, ttr_text text)
 {
     size_t n = strlen(CTF_DIALECT_UNNAMED);
     escape(to, text, false, text.n >= n && memcmp(text.p, CTF_DIALECT_UNNAMED, n) == 0);
+}
+
+bool ctf_has_escapes(ttr_text text)
+{
+    for (size_t i = 0; i + 2 < text.n; i++)
+        if (text.p[i] == '_' && text.p[i + 1] == 'x')
+            return true;
+    return false;
 }
 
 static int digit_of(char c)

@@ -309,13 +309,36 @@ static void name_member(struct ctf_types *types, struct type_member *member, ttr
     member->shown = is_tsdl && member->name.n ? (ttr_text){member->name.p + 1, member->name.n - 1} : member->name;
 }
 
-/* How often a name stands in a struct by now. */
-static unsigned times_of(struct ctf_types *types, uint64_t structure, ttr_id name)
+static ttr_text without_underscores(ttr_text name)
 {
-    uint32_t *times = pairmap_get(&types->times, structure, name);
+    while (name.n && name.p[0] == '_')
+        name = (ttr_text){name.p + 1, name.n - 1};
+    return name;
+}
+
+/* What makes a name another than those beside it.  In TSDL some readers take names for the same that differ by underscores before them; where
+ * these come back anyway, they are told apart by how often they stand there. */
+static uint64_t key_of_name(struct ctf_types *types, ttr_text name, ttr_id id, bool is_fixed)
+{
+    if (!types->is_dialect || types->description->version != CTF_1_8)
+        return is_fixed ? UINT64_C(1) << 32 | types->at : id;
+    buffer_clear(&types->name);
+    if (is_fixed)
+        buffer_add(&types->name, name.p, name.n);
+    else
+        ctf_name_escape(&types->name, name, true, has_attributes(types), 1);
+    ttr_text plain = without_underscores((ttr_text){(const char *)types->name.bytes, types->name.n});
+    types->failed |= types->name.failed;
+    return hash_bytes(plain.p, plain.n);
+}
+
+/* How often a name stands in a struct by now. */
+static unsigned times_of(struct ctf_types *types, uint64_t structure, uint64_t key)
+{
+    uint32_t *times = pairmap_get(&types->times, structure, key);
     if (times)
         return ++*times;
-    types->failed |= !pairmap_put(&types->times, structure, name, 1);
+    types->failed |= !pairmap_put(&types->times, structure, key, 1);
     return 1;
 }
 
@@ -441,13 +464,6 @@ static struct type *close_struct(struct ctf_types *types, size_t begin)
     return type;
 }
 
-static ttr_text without_underscores(ttr_text name)
-{
-    while (name.n && name.p[0] == '_')
-        name = (ttr_text){name.p + 1, name.n - 1};
-    return name;
-}
-
 /* Whether a field of the struct under way is called so: some readers take names for the same that differ by an underscore before them. */
 static bool is_called(const struct ctf_types *types, ttr_text name)
 {
@@ -476,7 +492,7 @@ static ttr_text add_length(struct ctf_types *types, uint64_t structure, ttr_text
     }
     ttr_id id = ttr_text_add(types->t, text, n);
     size_t at = add_member(types);
-    unsigned times = times_of(types, structure, id);
+    unsigned times = times_of(types, structure, key_of_name(types, (ttr_text){text, n}, id, false));
     types->failed |= !id;
     if (at == SIZE_MAX)
         return (ttr_text){"", 0};
@@ -506,7 +522,8 @@ static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name
     size_t at = add_member(types);
     if (at == SIZE_MAX)
         return;
-    name_member(types, &types->member[at], name, is_fixed ? 1 : times_of(types, structure, id), is_fixed);
+    unsigned times = times_of(types, structure, key_of_name(types, name, id, is_fixed));
+    name_member(types, &types->member[at], name, is_fixed ? 1 : times, is_fixed);
     ttr_text own = types->member[at].name;
     remember_name(types, own);
     if (types->failed)

@@ -10,7 +10,9 @@ ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
     pairmap_init(&w->trace_of, alloc);
     pairmap_init(&w->stream_of, alloc);
     pairmap_init(&w->copy_of, alloc);
-    w->items.alloc = w->packet_items.alloc = alloc;
+    w->items.alloc = w->packet_items.alloc = w->listing.items.alloc = alloc;
+    buffer_init(&w->listing.text, alloc);
+    buffer_init(&w->name, alloc);
     return ctf_options_read(out, &w->options, error);
 }
 

@@ -7,6 +7,7 @@
  *   ctf_copy.h         traces of CTF copied
  *   ctf_options.c      options
  *   ctf_items.c        an event taken apart: attributes and fields in the order they are written, and their shape
+ *   ctf_listed_items.c the same as a list, where there would be too many shapes
  *   ctf_types.c        types for a shape
  *   ctf_classes.c      streams and events as classes of a description
  *   ctf_packets.c      packets of a stream file, and its index
@@ -96,6 +97,7 @@ struct ctf_items {
     size_t common_n;   /* [0, common_n): the common context */
     size_t context_n;  /* [common_n, context_n): attributes and the specific context; behind it the payload */
     size_t attributes_n;
+    size_t payload_at; /* behind the context, in whatever part of the event that is written */
     uint64_t common_shape, context_shape, payload_shape;
     uint64_t offset;    /* of the event */
     uint32_t context_members; /* version 1.1: of the payload's, the first that are of the event's context */
@@ -132,6 +134,20 @@ size_t ctf_items_inside(const struct ctf_items *items, size_t at);
 bool ctf_items_likeness(const ttr_value *array, ttr_value *element);
 
 void ctf_items_free(struct ctf_items *items, const struct alloc *alloc);
+
+/* --- ctf_listed_items.c --- */
+
+/* An event that lists its fields, each an entry of one and the same shape: any event is of one of few classes then. */
+struct ctf_listing {
+    struct ctf_items items;
+    struct buffer text;        /* names that were escaped */
+    ttr_id name[CTF_LISTED_MEMBERS + 1];
+};
+
+/* Lists items, the last of their attributes being the name of their event; level: of the event, where no item tells it, 0 = none.  The listing
+ * is zeroed at first, but for its allocators.  False when memory is out. */
+TTR_MUST bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items *from, uint8_t level, bool is_rfc);
+void ctf_listing_free(struct ctf_listing *listing);
 
 /* --- ctf_types.c --- */
 
@@ -182,7 +198,8 @@ struct type *ctf_types_struct(struct ctf_types *types, const struct type_member 
 /* A stream class of the output, and how its event classes are found. */
 struct ctf_kind_out {
     struct ctf_stream_class *class;
-    struct keymap events;      /* hash of all that makes a class to the index in class->events */
+    struct keymap events;      /* hash of all that makes a class to the index in class->events; UINT32_MAX: it cannot be one */
+    size_t refused_n;          /* of the latter */
     bool has_cpu;              /* the packet's context tells the cpu */
     bool has_clock;            /* and when it begins and ends */
     bool has_sequence, has_discarded; /* and its number, and how many events are missing */
@@ -273,7 +290,10 @@ struct ctf_class_key {
 const struct ctf_event_class *ctf_trace_find_class(const struct ctf_kind_out *kind, const struct ctf_items *items,
                                                    const struct ctf_class_key *key);
 
-/* The same, made when new; NULL when memory is out. */
+/* Whether no class can be made for the items, such that a reader can read it. */
+bool ctf_trace_refuses(const struct ctf_kind_out *kind, const struct ctf_items *items, const struct ctf_class_key *key);
+
+/* The class, made when new; NULL when memory is out, and where it is refused, which only the dialect knows. */
 const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace, struct ctf_kind_out *kind, const struct ctf_items *items,
                                               const struct ctf_class_key *key);
 
@@ -363,6 +383,8 @@ struct ctf_writer {
     struct ctf_missing *missing; /* by source */
     size_t missing_n;
     struct ctf_items items, packet_items;
+    struct ctf_listing listing;
+    struct buffer name;        /* of an event that tells it itself, escaped */
     /* events at the same time: the last in the order of files */
     int64_t now;
     const struct ctf_stream_out *latest;
