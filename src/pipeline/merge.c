@@ -30,10 +30,12 @@ struct lane {
     uint32_t at; /* next event of the batch */
 };
 
-/* An input that is picked from: its events not yet given, by their place in the array. */
+/* An input that is picked from: its events not yet given, by their place in the array; both ROW_OVER where there will be no more. */
 struct row {
     uint32_t at, end;
 };
+
+#define ROW_OVER UINT32_MAX
 
 struct merger {
     ttr_reader base;
@@ -119,6 +121,12 @@ static inline uint64_t rank_of(const struct merger *merger, size_t i)
     return merger->row ? order_time(merger->out[merger->row[i].at].time) : rank_of_lane(&merger->lane[i]);
 }
 
+/* Two inputs that are picked from need no calendar. */
+static inline bool is_pair(const struct merger *merger)
+{
+    return merger->n == 2 && merger->row && merger->base.apart;
+}
+
 /* Reads the input that is dry; true in *has_more where it is not at its end.  One that fails has ended; the failure is told when all the
  * others have. */
 static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
@@ -132,6 +140,8 @@ static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
         merger->row[lane] = (struct row){at, at + batch.n};
     } else if (status == TTR_OK) {
         merger->lane[lane] = (struct lane){.batch = batch};
+    } else if (status != TTR_AGAIN && merger->row) {
+        merger->row[lane] = (struct row){ROW_OVER, ROW_OVER};
     }
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END && merger->ending == TTR_END) {
         merger->ending = status;
@@ -160,9 +170,9 @@ static ttr_status refill(struct merger *merger)
         return TTR_OK;
     if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
         return TTR_AGAIN;
-    if (has_more)
+    if (!is_pair(merger) && has_more)
         calendar_move_top(&merger->calendar, rank_of(merger, merger->dry), 1);
-    else
+    else if (!is_pair(merger))
         calendar_drop_top(&merger->calendar);
     merger->dry = merger->n;
     return TTR_OK;
@@ -238,6 +248,37 @@ static uint32_t pick_events(struct merger *merger)
     return n;
 }
 
+/* The same for two inputs, of which nobody guesses whose turn it is: without a choice for each event. */
+static uint32_t pick_of_pair(struct merger *merger)
+{
+    const ttr_event *const events = merger->out;
+    struct row first = merger->row[0], second = merger->row[1];
+    uint32_t *const pick = merger->pick, n = 0;
+    while (n < BATCH && first.at < first.end && second.at < second.end) {
+        const uint32_t is_second = events[second.at].time < events[first.at].time;
+        pick[n++] = first.at ^ ((first.at ^ second.at) & (0 - is_second));
+        first.at += 1 - is_second;
+        second.at += is_second;
+    }
+    while (n < BATCH && second.at == ROW_OVER && first.at < first.end)
+        pick[n++] = first.at++;
+    while (n < BATCH && first.at == ROW_OVER && second.at < second.end)
+        pick[n++] = second.at++;
+    merger->row[0] = first;
+    merger->row[1] = second;
+    if (first.at == first.end && first.at != ROW_OVER)
+        merger->dry = 0;
+    else if (second.at == second.end && second.at != ROW_OVER)
+        merger->dry = 1;
+    return n;
+}
+
+/* Whether there may be more events. */
+static bool has_more_events(const struct merger *merger)
+{
+    return is_pair(merger) ? merger->dry != merger->n : calendar_has_top(&merger->calendar);
+}
+
 static ttr_status next_of_rounds(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     uint32_t n;
@@ -264,8 +305,8 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
         status = refill(merger);
         if (status != TTR_OK)
             return status;
-        n = merger->row ? pick_events(merger) : copy_events(merger);
-    } while (n == 0 && calendar_has_top(&merger->calendar));
+        n = is_pair(merger) ? pick_of_pair(merger) : merger->row ? pick_events(merger) : copy_events(merger);
+    } while (n == 0 && has_more_events(merger));
     *batch = (ttr_batch){.event = merger->out, .pick = merger->row ? merger->pick : NULL, .n = n};
     if (n > 0)
         return TTR_OK;
