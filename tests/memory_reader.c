@@ -1,6 +1,7 @@
 /* See memory_reader.h. */
 #include "memory_reader.h"
 
+#include "model/format.h"
 #include "model/packed.h"
 #include "model/reader.h"
 #include "support.h"
@@ -14,6 +15,7 @@ struct memory_reader {
     uint32_t *pick;
     uint8_t **payloads;
     size_t batch_n;
+    ttr_event *lent;
 };
 
 static unsigned open_readers;
@@ -35,7 +37,8 @@ static void drop_batch(struct memory_reader *reader)
     for (size_t i = 0; i < reader->batch_n; i++)
         drop(reader->payloads[i]);
     drop(reader->payloads);
-    drop(reader->batch);
+    if (reader->batch != reader->lent)
+        drop(reader->batch);
     drop(reader->pick);
     reader->payloads = NULL;
     reader->batch = NULL;
@@ -71,8 +74,8 @@ static ttr_status next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
     }
     size_t n = reader->seed ? 1 + support_random(&reader->seed) % max : max;
     n = n < left ? n : left;
-    bool picks = reader->seed && support_random(&reader->seed) % 2;
-    reader->batch = take((n + 1) * sizeof *reader->batch);
+    bool picks = reader->seed && !reader->lent && support_random(&reader->seed) % 2;
+    reader->batch = reader->lent ? reader->lent : take((n + 1) * sizeof *reader->batch);
     reader->payloads = take((n + 1) * sizeof *reader->payloads);
     reader->batch_n = n + picks;
     /* With a pick, the first event of the batch is one that does not count. */
@@ -107,12 +110,25 @@ static bool report(ttr_reader *base, size_t index, ttr_report *to)
     return true;
 }
 
+static uint32_t lend(ttr_reader *base, ttr_event *events)
+{
+    struct memory_reader *reader = (struct memory_reader *)base;
+    if (!reader->events.lends)
+        return 0;
+    if (events)
+        reader->lent = events;
+    return reader->events.batch_max ? (uint32_t)reader->events.batch_max : 256;
+}
+
 ttr_reader *memory_reader(ttr *t, const struct memory_events *events)
 {
-    static const struct reader_ops ops = {.next = next, .close = close_reader, .report = report};
+    static const struct reader_ops ops = {.next = next, .close = close_reader, .report = report, .lend = lend};
+    static const struct format told_apart = {.name = "memory"};
     struct memory_reader *reader = take(sizeof *reader);
     *reader = (struct memory_reader){.base = {.t = t, .ops = &ops, .order = events->order}, .events = *events,
                                      .seed = events->seed};
+    if (events->lends)
+        reader->base.apart = &told_apart;
     open_readers++;
     return &reader->base;
 }

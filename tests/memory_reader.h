@@ -10,6 +10,7 @@ struct memory_events {
     size_t n;
     ttr_order order;
     uint32_t batch_max;     /* 0: 256; batches are of this size */
+    bool lends;         /* events lie where the merge says, and its inputs are told apart; no picks */
     uint64_t seed;          /* not 0: batches of random sizes up to batch_max, some with a pick */
     ttr_status ending;      /* what comes after the last event; TTR_OK: TTR_END */
 };

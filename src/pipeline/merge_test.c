@@ -74,6 +74,36 @@ static void order_of_inputs_does_not_matter_when_times_differ(void **state)
     ttr_free(t);
 }
 
+static void expect_events_in_order(ttr_reader *reader)
+{
+    assert_int_equal(memory_read_all(reader, first, N + 1), N);
+    for (size_t i = 1; i < N; i++)
+        assert_true(first[i - 1].time < first[i].time || (first[i - 1].time == first[i].time && first[i - 1].offset < first[i].offset));
+}
+
+static void two_inputs_in_one_array_are_merged_as_others(void **state)
+{
+    static const size_t cuts[] = {0, 1, 700, N / 2, N - 1, N};
+    (void)state;
+    for (size_t round = 0; round < 18; round++) {
+        ttr *t = ttr_new(NULL);
+        ttr_reader *in[2];
+        const size_t cut = cuts[round % 6];
+        for (size_t i = 0; i < N; i++) /* ties within an input and between them; bursts of one input */
+            events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .offset = i,
+                                    .time = (int64_t)((i < cut ? i : i - cut) / (round / 6 + 1)) - 100 + (i >= cut && round % 5 == 1 ? 300 : 0)};
+        in[0] = memory_reader(t, &(struct memory_events){.event = events, .n = cut, .order = TTR_ORDER_TIME, .batch_max = 256, .seed = round,
+                                                         .lends = true});
+        in[1] = memory_reader(t, &(struct memory_events){.event = events + cut, .n = N - cut, .order = TTR_ORDER_TIME, .batch_max = 37,
+                                                         .lends = true});
+        ttr_reader *reader = ttr_merge(t, in, 2, NULL);
+        expect_events_in_order(reader);
+        ttr_close(reader);
+        ttr_free(t);
+    }
+    assert_int_equal(memory_readers_open(), 0);
+}
+
 static void fields_are_those_of_their_event(void **state)
 {
     ttr *t = ttr_new(NULL);
@@ -216,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_events_come_in_time_order_and_ties_by_input),
         cmocka_unit_test(order_of_inputs_does_not_matter_when_times_differ),
+        cmocka_unit_test(two_inputs_in_one_array_are_merged_as_others),
         cmocka_unit_test(fields_are_those_of_their_event),
         cmocka_unit_test(raw_records_and_definitions_of_several_inputs_are_not_mixed),
         cmocka_unit_test(no_input_at_all_ends_at_once),
