@@ -62,8 +62,10 @@ static int begin_perfscript(struct style *style)
 {
     style->format = "perfscript";
     style->read_flags = TTR_READ_SYMBOLS;
-    if (add_text(style, "perfscript", "lines", style->call->set.style))
+    bool is_shown = style->call->term.out_is_tty && (!style->call->set.output || strcmp(style->call->set.output, "-") == 0);
+    if (add_text(style, "perfscript", "lines", style->call->set.style) && (!is_shown || add_text(style, "perfscript", "controls", "shown")))
         return OUTCOME_FINE;
+    style_end(style);
     return talk_misuse("cat", "out of memory");
 }
 

@@ -59,3 +59,21 @@ verdict "strict_stat_tells_what_came_before_the_damage" "$(grep -q ' load$' "$wo
 run "$tracetta" tree --strict "$work/broken.fxt"
 verdict "strict_tree_tells_what_came_before_the_damage" "$(grep -q -- '- load$' "$work/.out" && [ "$run_status" = 1 ]; echo $?)" \
     "wanted the spans called load and status 1, got $run_status"
+
+# Activities as events of EventHeader, in perf.data: starts and stops are spans, whose ids nest.
+"$hexa_cat" "$(dirname "$0")/../../src/formats/nettrace/vectors/spans.hexa" >"$work/spans.nettrace"
+succeeds "activities_become_events_of_eventheader" "$tracetta" convert -q --to=perf -o "$work/spans.data" "$work/spans.nettrace"
+json "activities_of_eventheader_are_a_tree" "[(r['name'], r['depth'], r['dur_ns']) for r in it['rows']] == [('Request', 0, 3), ('Request', 1, 1)]" \
+    "$tracetta" tree --json "$work/spans.data"
+json "activities_of_eventheader_are_measured" "rows['Request']['count'] == 2 and rows['Request']['total_ns'] == 4 and rows['Request']['max_ns'] == 3" \
+    "$tracetta" stat --json "$work/spans.data"
+run "$tracetta" convert -q --to=chrome -o - "$work/spans.data"
+/usr/bin/python3 -c 'import json, sys
+it = json.load(open(sys.argv[1]))
+spans = [(e["ph"], e["id"]) for e in (it["traceEvents"] if isinstance(it, dict) else it) if e["ph"] in "be"]
+begun = [i for ph, i in spans if ph == "b"]
+sys.exit(not (len(begun) == 2 and [i for ph, i in spans if ph == "e"] == begun[::-1]))' "$work/.out" 2>>"$work/.err"
+verdict "activities_of_eventheader_are_spans_in_chrome_json" $? "wanted two begins and their ends, inside out"
+run "$tracetta" convert -q --to=perfetto -o "$work/spans.pftrace" "$work/spans.data"
+verdict "activities_of_eventheader_are_written_for_perfetto" "$([ "$run_status" = 0 ] && [ "$(grep -c -a -o Request "$work/spans.pftrace")" -ge 1 ]; echo $?)" \
+    "wanted status 0 and the name of the span, got $run_status"

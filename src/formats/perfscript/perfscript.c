@@ -22,13 +22,19 @@
 
 struct perfscript {
     bool is_trace_cmd;
+    bool shows_controls;      /* control characters as "\x1b" */
+    struct buffer shown;      /* lines with such */
     uint32_t width[SOURCES];  /* of names; by source, plus one: 0 = not asked for yet */
 };
 
 static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
 {
     struct perfscript *own = out->own;
-    const char *lines = output_option(out, "lines");
+    const char *lines = output_option(out, "lines"), *controls = output_option(out, "controls");
+    buffer_init(&own->shown, out->buffer.alloc);
+    own->shows_controls = controls && strcmp(controls, "shown") == 0;
+    if (controls && !own->shows_controls && strcmp(controls, "raw") != 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "controls=%s: expected raw or shown", controls);
     own->is_trace_cmd = lines && strcmp(lines, "trace-cmd") == 0;
     if (!lines || own->is_trace_cmd || strcmp(lines, "perf") == 0)
         return TTR_OK;
@@ -338,6 +344,41 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     output_wrote(out, event);
 }
 
+/* --- Control characters --- */
+
+/* Bytes of the control character at p: 0 where it is none, or one that lines are made of.  Those of Unicode's C1 take two. */
+static size_t control_at(const uint8_t *p, size_t n)
+{
+    if (*p == 0xc2)
+        return n > 1 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+    return (*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f;
+}
+
+/* Makes control characters of the lines from `begin` on harmless. */
+static void show_controls(struct ttr_writer *out, size_t begin)
+{
+    struct perfscript *own = out->own;
+    const uint8_t *p = out->buffer.bytes + begin;
+    size_t n = out->buffer.failed ? 0 : out->buffer.n - begin, at = 0;
+    while (at < n && !control_at(p + at, n - at))
+        at++;
+    if (at == n)
+        return;
+    buffer_clear(&own->shown);
+    buffer_add(&own->shown, p + at, n - at);
+    out->buffer.n = begin + at;
+    out->buffer.failed |= own->shown.failed;
+    n = own->shown.failed ? 0 : own->shown.n;
+    for (at = 0; at < n;) {
+        p = own->shown.bytes + at;
+        size_t control = control_at(p, n - at);
+        const uint8_t last = control == 2 ? p[1] : *p;
+        const char text[] = {'\\', 'x', "0123456789abcdef"[last >> 4], "0123456789abcdef"[last & 15]};
+        buffer_add(&out->buffer, control ? (const void *)text : p, control ? sizeof text : 1);
+        at += control ? control : 1;
+    }
+}
+
 /* Those that perf and trace-cmd print by themselves: of perf's records samples alone. */
 static bool is_shown(const struct ttr_writer *out, const ttr_event *event)
 {
@@ -348,11 +389,15 @@ static bool is_shown(const struct ttr_writer *out, const ttr_event *event)
 
 static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
+    const struct perfscript *own = out->own;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!is_shown(out, event))
             continue;
+        size_t begin = out->buffer.n;
         write_event(out, event);
+        if (own->shows_controls)
+            show_controls(out, begin);
         ttr_status status = output_drain(out, error);
         if (status != TTR_OK)
             return status;
@@ -365,8 +410,16 @@ static ttr_status perfscript_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
+static void perfscript_drop(struct ttr_writer *out)
+{
+    struct perfscript *own = out->own;
+    if (own->shown.alloc)
+        buffer_free(&own->shown);
+}
+
 static const ttr_option_info options[] = {
     {"lines", "perf|trace-cmd", "whose lines: those of perf script, or of trace-cmd report", true},
+    {"controls", "raw|shown", "control characters as they are, or as \\x1b", true},
 };
 
 const struct format format_perfscript = {
@@ -379,6 +432,7 @@ const struct format format_perfscript = {
     .create = perfscript_create,
     .write = perfscript_write,
     .finish = perfscript_finish,
+    .drop = perfscript_drop,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

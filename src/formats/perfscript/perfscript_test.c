@@ -195,6 +195,23 @@ static void events_of_others_have_their_fields(void **state)
     writing_expect(&w, "              :9     9     0.001500: prov:tick: i=-5 s=text b=1 f=0.5 raw=01ff\n");
 }
 
+static void control_characters_are_shown_where_they_would_reach_a_terminal(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, "controls=shown");
+    scene.record[3] = 0x1b;
+    write_switch(&scene, 7, "f\xc2\x9b\xc3\xa9\x7f", 3172729255999, 0);
+    scene.record[3] = 'b';
+    write_switch(&scene, 8, "find", 3172729255999, 0);
+    expect(&scene, "          f\\x9b\xc3\xa9\\x7f     7 [003]  3172.729255: sched:sched_switch: prev=a\\x1b:7 [1] next=cd:9\n"
+                   "            find     8 [003]  3172.729255: sched:sched_switch: prev=ab:7 [1] next=cd:9\n");
+    begin(&scene, "controls=raw");
+    scene.record[3] = 0x1b;
+    write_switch(&scene, 7, "find", 3172729255999, 0);
+    expect(&scene, "            find     7 [003]  3172.729255: sched:sched_switch: prev=a\x1b:7 [1] next=cd:9\n");
+}
+
 static void lines_of_nobody_are_refused(void **state)
 {
     ttr *t = ttr_new(NULL);
@@ -222,6 +239,7 @@ int main(void)
         cmocka_unit_test(code_has_its_function_and_file),
         cmocka_unit_test(the_lines_of_trace_cmd_are_rounded_and_aligned_as_there),
         cmocka_unit_test(events_of_others_have_their_fields),
+        cmocka_unit_test(control_characters_are_shown_where_they_would_reach_a_terminal),
         cmocka_unit_test(lines_of_nobody_are_refused),
         cmocka_unit_test(failures_are_told),
     };
