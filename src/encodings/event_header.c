@@ -173,9 +173,12 @@ static struct event_header_plan *make_plan(struct event_header_kind *kind, const
     struct event_header_own *own = arena_take(&all->arena, sizeof *own);
     uint8_t *bytes = (uint8_t *)arena_copy(&all->arena, parts->metadata, parts->metadata_n);
     ttr_text name;
-    if (!plan || !own || !bytes)
+    uint64_t *events = arena_take(&all->arena, sizeof *events);
+    if (!plan || !own || !bytes || !events)
         return NULL;
-    *plan = (struct event_header_plan){.kind = kind, .bytes = bytes, .bytes_n = parts->metadata_n, .is_big_endian = parts->is_big_endian};
+    *events = 0;
+    *plan = (struct event_header_plan){.kind = kind, .bytes = bytes, .bytes_n = parts->metadata_n, .is_big_endian = parts->is_big_endian,
+                                       .events = events};
     *own = (struct event_header_own){kind, plan};
     uint32_t first = event_header_event_name(&(struct event_header_metadata){bytes, parts->metadata_n, parts->is_big_endian}, &name);
     if (!event_header_compile(all, plan, first < plan->bytes_n ? first : plan->bytes_n))
@@ -298,6 +301,7 @@ bool event_header_take(struct event_header_kind *kind, struct event_header_raw r
     const char *trouble = plan || parts.metadata ? measure(plan, &parts) : NULL;
     if (plan) {
         event->name = plan->name;
+        ++*plan->events;
         event->schema = plan->schema;
         *why = plan->why;
     } else if (!name_loose(kind, &parts, event, why)) {

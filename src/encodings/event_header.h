@@ -49,6 +49,10 @@ void event_headers_batch(struct event_headers *all);
  * own, NULL = none.  NULL when memory is out. */
 struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text name, uint32_t skip, const void *owner);
 
+/* The i-th class of events met so far: those of a tracepoint with the same metadata, by their name and provider, with the types of their fields, and
+ * how many there were; false past the last.  As format.describe. */
+bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *about, uint64_t *events);
+
 /* The owner of the kind that events of a schema are of; NULL where they are none of EventHeader. */
 const void *event_header_owner(const struct schema *schema);
 

@@ -48,6 +48,8 @@ struct event_header_plan {
     uint32_t bytes_n, steps;
     uint32_t size;            /* of every payload, EVENT_HEADER_VARIES */
     ttr_id schema, name;
+    uint64_t *events;         /* so many had these metadata */
+    const struct type *type;  /* of its payload; NULL = nobody asked yet */
     const char *why;          /* what is wrong with the metadata behind the last step, NULL = nothing */
     bool is_big_endian, has_attributes; /* has_attributes: somewhere in the names */
     bool has_struct_arrays;

@@ -64,6 +64,8 @@ struct tracepoint_look {
 struct tracepoint_lazy {
     const struct tracepoint_program *program; /* the print format, compiled */
     const struct tracepoint_look *look;       /* of each field */
+    uint64_t events;                          /* so many were there */
+    const struct type *type;                  /* of the payload; NULL = nobody asked yet */
 };
 
 struct tracepoint {

@@ -320,6 +320,8 @@ bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp, struc
         tp = &all->unknown;
         *why = "nothing tells which tracepoint has this number";
     }
+    if (tp->lazy)
+        tp->lazy->events++;
     event->name = tp->name_id;
     event->provider = tp->provider_id;
     event->schema = tp->schema;

@@ -94,6 +94,16 @@ TTR_MUST bool tracepoint_prepare(const struct tracepoint *tp);
  * number of its kind. */
 TTR_MUST bool tracepoint_take_record(struct tracepoints *all, struct tracepoint_raw raw, ttr_event *event, uint32_t *id, const char **why);
 
+/* The i-th class of events met so far: kinds, then those of EventHeader by their metadata; with the types of their fields, and how many there were; false past
+ * the last.  As format.describe. */
+bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *about, uint64_t *events);
+
+/* The type of the fields that are a kind's own; NULL when memory is out, or its format was not understood. */
+const struct type *tracepoint_fields_type(const struct tracepoint *tp);
+
+/* The same of those of EventHeader alone. */
+bool tracepoints_describe_headers(struct tracepoints *all, size_t i, struct event_class *about, uint64_t *events);
+
 /* The kind of an event of any reader; NULL: it is no tracepoint's, or was copied (sorting). */
 const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event);
 

@@ -264,3 +264,16 @@ for c in it['traces'][0]['classes']][:2] == [('CounterRateValuePublished', 4, 1,
     "$tracetta" info --json --classes meters.nettrace
 says "they_stand_under_their_provider" '^stream class 0 System.Diagnostics.Metrics$' "$tracetta" info --classes meters.nettrace
 says "and_tell_their_version" '^HistogramValuePublished  id 6, version 1, 1 event' "$tracetta" info --classes meters.nettrace
+
+# Tracepoints, and events of EventHeader, which declare their fields each by itself.
+vectors=$(realpath "$(dirname "$0")/../../src/formats" 2>/dev/null || realpath "$traces/../../../src/formats")
+"$hexa_cat" "$vectors/trace_dat/vectors/version-6.hexa" >six.dat
+"$hexa_cat" "$vectors/interceptor/vectors/structs.hexa" >structs.dat
+shapes="[(c['name'], c['stream_name'] if 'stream_name' in c else '', c['events'], [(f['name'], f['depth'], f['type']) for f in c['fields']]) for c in it['traces'][0]['classes']]"
+json "tracepoints_declare_their_fields" "[(s[0], s[2], s[3]) for s in $shapes] == [('tick', 4, [('v', 0, 'uint')])]" "$tracetta" info --json --classes six.dat
+json "eventheader_declares_the_fields_of_each_of_its_events" \
+    "[('s', 0, 'array'), ('', 1, 'struct'), ('a', 2, 'uint'), ('t', 2, 'struct'), ('b', 3, 'uint'), ('c', 0, 'uint')] in [s[3] for s in $shapes]" \
+    "$tracetta" info --json --classes structs.dat
+says "and_the_table_shows_them" '^  payload  v: u32$' "$tracetta" info --classes six.dat
+run "$tracetta" convert -q --to=perf -o six.data six.dat
+json "so_do_those_in_perf_data" "any(s[0] == 'tick' and s[2] == 4 and 'v' in [f[0] for f in s[3]] for s in $shapes)" "$tracetta" info --json --classes six.data

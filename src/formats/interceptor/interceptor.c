@@ -198,6 +198,12 @@ static ttr_status interceptor_next(struct input *in, ttr_error *error)
     return status;
 }
 
+static bool interceptor_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
+{
+    const struct interceptor *reader = in->own;
+    return event_headers_describe(reader->headers, i, about, events);
+}
+
 const struct format format_interceptor = {
     .name = "interceptor",
     .title = "EventHeader events as a test interceptor wrote them",
@@ -210,4 +216,5 @@ const struct format format_interceptor = {
     .open = interceptor_open,
     .next = interceptor_next,
     .close = interceptor_close,
+    .describe = interceptor_describe,
 };

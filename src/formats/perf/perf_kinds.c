@@ -5,6 +5,7 @@
  * begin (IDENTIFIER), or behind the parts before ID. */
 #include "encodings/tracepoints.h"
 #include "formats/perf/perf.h"
+#include "model/type.h"
 
 /* Turns a word of bits around. */
 static uint64_t reversed(uint64_t x)
@@ -190,11 +191,14 @@ bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64
 {
     const struct perf_reader *reader = in->own;
     const struct perf_trace *trace = reader->trace;
-    if (!trace || i >= trace->kinds_n)
+    if (!trace || (i >= trace->kinds_n && !trace->tracepoints))
         return false;
+    if (i >= trace->kinds_n)
+        return tracepoints_describe_headers(trace->tracepoints, i - trace->kinds_n, about, events);
     const struct perf_kind *kind = trace->kind[i];
     *about = (struct event_class){.name = ttr_text_get(trace->t, kind->name), .id = kind->request.config, .stream_id = kind->request.type,
                                   .stream_name = ttr_text_get(trace->t, kind->provider), .emf_uri = {"", 0}};
+    about->root[ROOT_PAYLOAD] = kind->tracepoint ? tracepoint_fields_type(kind->tracepoint) : NULL;
     *events = kind->samples;
     return true;
 }

@@ -21,4 +21,5 @@ const struct format format_trace_dat = {
     .open = trace_dat_open,
     .next = trace_dat_next,
     .close = trace_dat_close,
+    .describe = trace_dat_describe,
 };

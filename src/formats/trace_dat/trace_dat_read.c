@@ -229,6 +229,12 @@ ttr_status trace_dat_open(struct input *in, ttr_error *error)
     return status;
 }
 
+bool trace_dat_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
+{
+    const struct trace_dat_reader *reader = in->own;
+    return reader->data.all && tracepoints_describe(reader->data.all, i, about, events);
+}
+
 void trace_dat_close(struct input *in)
 {
     struct trace_dat_reader *reader = in->own;

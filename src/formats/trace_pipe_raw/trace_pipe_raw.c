@@ -19,6 +19,7 @@ const struct format format_trace_pipe_raw = {
     .open = trace_pipe_raw_open,
     .next = trace_pipe_raw_next,
     .close = trace_pipe_raw_close,
+    .describe = trace_pipe_raw_describe,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -32,6 +32,7 @@ extern const struct format format_trace_pipe_raw;
 ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error);
 ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error);
 void trace_pipe_raw_close(struct input *in);
+bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events); /* format.describe */
 
 /* --- trace_pipe_raw_formats.c --- */
 

@@ -240,6 +240,12 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
     return reader->track && input_add_clock(in, &clock) != SIZE_MAX ? TTR_OK : fail_memory(error);
 }
 
+bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
+{
+    const struct trace_pipe_raw_reader *reader = in->own;
+    return reader->data.all && tracepoints_describe(reader->data.all, i, about, events);
+}
+
 void trace_pipe_raw_close(struct input *in)
 {
     struct trace_pipe_raw_reader *reader = in->own;
