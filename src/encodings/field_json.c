@@ -13,7 +13,7 @@
 
 #define AT_ONCE 16u /* fields taken in one call */
 #define SHAPES ((size_t)32)
-#define SHAPE_TEXT (3 * TEXT_CACHE_PADDING)
+#define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
 #define SHAPE_MISSES 4u /* so many, and a schema has no shape */
 #define NAMES_FIRST ((size_t)64)
 #define HASH_OBJECT 0x9e3779b97f4a7c15u /* 2^64 / golden ratio: names of each object hash otherwise */
