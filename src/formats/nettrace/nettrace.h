@@ -169,6 +169,7 @@ struct nettrace_stacks {
     struct nettrace_stack_range *ranges;
     size_t ranges_n, ranges_capacity;
     struct pairmap others;       /* number to index in `at` */
+    uint32_t usual_first, usual_n; /* numbers that are at[number - usual_first] and can be copied as they stand; none where it is not so for all */
 };
 
 /* Numbers first .. first + n - 1, none of them beyond 32 bits, are at[begin ..]. */

@@ -41,6 +41,17 @@ static bool keep_range(struct nettrace_stacks *stacks, const struct nettrace_sta
     return true;
 }
 
+/* As runtimes number them, and as they stand in memory of this machine. */
+static void find_usual(struct nettrace_reader *reader)
+{
+    struct nettrace_stacks *stacks = &reader->stacks;
+    const struct nettrace_stack_range *only = stacks->ranges;
+    bool is_usual = stacks->ranges_n == 1 && only->begin == 0 && !stacks->others.used && reader->pointer_bytes == 8;
+    is_usual = is_usual && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    stacks->usual_first = is_usual ? only->first : 0;
+    stacks->usual_n = is_usual ? only->n : 0;
+}
+
 bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_t n, struct cursor *c)
 {
     struct nettrace_stacks *stacks = &reader->stacks;
@@ -61,6 +72,7 @@ bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_
     }
     if (!keep_range(stacks, &range))
         return false;
+    find_usual(reader);
     c->failed |= range.n < n;
     return true;
 }
@@ -68,6 +80,7 @@ bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_
 void nettrace_stacks_reset(struct nettrace_stacks *stacks)
 {
     stacks->bytes_n = stacks->at_n = stacks->ranges_n = 0;
+    stacks->usual_n = 0;
     pairmap_free(&stacks->others);
 }
 
@@ -81,8 +94,8 @@ void nettrace_stacks_free(struct nettrace_reader *reader)
     pairmap_free(&stacks->others);
 }
 
-/* The latest stack of that number, where they are not numbered as runtimes do. */
-static __attribute__((noinline)) const struct nettrace_stack *search(const struct nettrace_stacks *stacks, uint32_t number)
+/* The latest stack of that number. */
+static const struct nettrace_stack *find(const struct nettrace_stacks *stacks, uint32_t number)
 {
     size_t low = 0, high = stacks->ranges_n, none = SIZE_MAX, found = none;
     while (low < high) {
@@ -101,14 +114,6 @@ static __attribute__((noinline)) const struct nettrace_stack *search(const struc
     return found == none ? NULL : &stacks->at[found];
 }
 
-static inline const struct nettrace_stack *find(const struct nettrace_stacks *stacks, uint32_t number)
-{
-    const struct nettrace_stack_range *only = stacks->ranges;
-    if (NETTRACE_UNLIKELY(stacks->ranges_n != 1 || stacks->others.used))
-        return search(stacks, number);
-    return number - only->first < only->n ? &stacks->at[only->begin + (number - only->first)] : NULL;
-}
-
 /* Before V4: behind the payload, u32 bytes, addresses. */
 static const uint8_t *stack_behind(const ttr_event *event, uint32_t *bytes)
 {
@@ -117,11 +122,11 @@ static const uint8_t *stack_behind(const ttr_event *event, uint32_t *bytes)
     return p + 4;
 }
 
-static inline const uint8_t *frames_of(const struct nettrace_reader *reader, const ttr_event *event, uint32_t *n)
+const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_event *event, uint32_t *n)
 {
     const uint8_t *addresses = NULL;
     uint32_t bytes = 0;
-    if (NETTRACE_LIKELY(reader->version >= 4)) {
+    if (reader->version >= 4) {
         const struct nettrace_stack *stack = event->stack ? find(&reader->stacks, event->stack) : NULL;
         bytes = stack ? stack->bytes : 0;
         addresses = stack ? reader->stacks.bytes + stack->at : NULL;
@@ -132,26 +137,26 @@ static inline const uint8_t *frames_of(const struct nettrace_reader *reader, con
     return addresses;
 }
 
-const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_event *event, uint32_t *n)
+/* Kept apart, so that the usual way needs no stack of its own. */
+static __attribute__((noinline)) uint32_t take_any(const struct nettrace_reader *reader, const ttr_event *event, uint64_t *addresses, uint32_t room)
 {
-    return frames_of(reader, event, n);
+    uint32_t n, bytes = reader->pointer_bytes;
+    const uint8_t *at = nettrace_frames(reader, event, &n);
+    for (uint32_t i = 0; i < n && i < room; i++)
+        addresses[i] = nettrace_address(at + (size_t)i * bytes, bytes);
+    return n;
 }
 
 uint32_t nettrace_frames_take(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
 {
     const struct nettrace_type *type = own;
-    const struct nettrace_reader *reader = type->reader;
-    uint32_t n;
-    const uint8_t *at = frames_of(reader, event, &n);
-    uint32_t given = n < room ? n : room;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (NETTRACE_LIKELY(reader->pointer_bytes == 8)) {
-        if (given)
-            memcpy(addresses, at, (size_t)given * 8);
-        return n;
-    }
-#endif
-    for (uint32_t i = 0; i < given; i++)
-        addresses[i] = nettrace_address(at + (size_t)i * reader->pointer_bytes, reader->pointer_bytes);
+    const struct nettrace_stacks *stacks = &type->reader->stacks;
+    const uint32_t i = event->stack - stacks->usual_first;
+    if (NETTRACE_UNLIKELY(i >= stacks->usual_n))
+        return take_any(type->reader, event, addresses, room);
+    const struct nettrace_stack *stack = &stacks->at[i];
+    const uint32_t n = stack->bytes >> 3, given = n < room ? n : room;
+    if (NETTRACE_LIKELY(given))
+        memcpy(addresses, stacks->bytes + stack->at, (size_t)given * sizeof *addresses);
     return n;
 }
