@@ -1,7 +1,7 @@
 /* Folders in: the regular files below a path, or a list of files in memory, sorted by name.
  *
  * Links to files count, links to folders are not followed: a trace does not lead out of its folder, and there are no loops.
- * What is neither a file nor a folder (a FIFO, a socket) is passed over, so that nothing here ever waits. */
+ * What is neither a file nor a folder (a FIFO, a socket) is passed over, so that nothing here ever waits; its name can be asked for. */
 #include "io/folder.h"
 
 #include <dirent.h>
@@ -30,6 +30,8 @@ struct folder {
     const char *place; /* the end of the path, see folder_set_place */
     struct entry *entry;
     size_t n, capacity;
+    const char **other; /* names of what is no file */
+    size_t others_n, others_capacity;
     struct descriptors *pool; /* of all sources, which may outlive the folder */
     bool is_memory;
     size_t chunk; /* of windows at most; 0 = as asked */
@@ -40,6 +42,7 @@ void folder_close(struct folder *folder)
     if (!folder)
         return;
     alloc_free(folder->alloc, folder->entry, folder->capacity, sizeof *folder->entry);
+    alloc_free(folder->alloc, folder->other, folder->others_capacity, sizeof *folder->other);
     descriptors_drop(folder->pool);
     arena_free(&folder->names);
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
@@ -70,6 +73,14 @@ static bool add_entry(struct folder *folder, const struct entry *entry)
     folder->entry[folder->n] = *entry;
     folder->entry[folder->n].file.name = arena_copy(&folder->names, entry->file.name, strlen(entry->file.name));
     return folder->entry[folder->n++].file.name != NULL;
+}
+
+static bool add_other(struct folder *folder, const char *name)
+{
+    if (!alloc_reserve(folder->alloc, (void **)&folder->other, &folder->others_capacity, folder->others_n + 1, sizeof *folder->other))
+        return false;
+    folder->other[folder->others_n] = arena_copy(&folder->names, name, strlen(name));
+    return folder->other[folder->others_n++] != NULL;
 }
 
 /* A folder under way; `name` is the path below the top, "" at the top. */
@@ -120,7 +131,7 @@ static ttr_status walk_name(struct walk *walk, int fd, const char *name, ttr_err
     if (S_ISDIR(about.st_mode))
         return is_link ? TTR_OK : walk_down(walk, fd, name, error);
     if (!S_ISREG(about.st_mode))
-        return TTR_OK;
+        return add_other(walk->folder, walk->name) ? TTR_OK : fail_memory(error);
     struct entry entry = {.file = {.name = walk->name, .size = (uint64_t)about.st_size, .is_link = is_link}};
     return add_entry(walk->folder, &entry) ? TTR_OK : fail_memory(error);
 }
@@ -156,10 +167,18 @@ static int compare_names(const void *a, const void *b)
     return strcmp(left->file.name, right->file.name);
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+    const char *const *left = a, *const *right = b;
+    return strcmp(*left, *right);
+}
+
 static void sort_entries(struct folder *folder)
 {
     if (folder->n)
         qsort(folder->entry, folder->n, sizeof *folder->entry, compare_names);
+    if (folder->others_n)
+        qsort(folder->other, folder->others_n, sizeof *folder->other, compare_texts);
 }
 
 struct folder *folder_open(const struct alloc *alloc, const char *path, unsigned depth, ttr_error *error)
@@ -205,6 +224,11 @@ struct folder *folder_open_memory(const struct alloc *alloc, const char *name, c
 const struct folder_file *folder_at(const struct folder *folder, size_t i)
 {
     return i < folder->n ? &folder->entry[i].file : NULL;
+}
+
+const char *folder_other(const struct folder *folder, size_t i)
+{
+    return i < folder->others_n ? folder->other[i] : NULL;
 }
 
 const struct folder_file *folder_find(const struct folder *folder, const char *name)

@@ -75,6 +75,8 @@ static void files_are_listed_by_name_without_hidden_ones_and_what_is_no_file(voi
     struct folder *folder = folder_open(alloc_default(), place, 0, NULL);
     assert_non_null(folder);
     assert_names(folder, "a b");
+    assert_string_equal(folder_other(folder, 0), "fifo");
+    assert_null(folder_other(folder, 1));
     assert_true(folder_at(folder, 0)->is_link);
     assert_false(folder_at(folder, 1)->is_link);
     assert_int_equal(folder_at(folder, 0)->size, 4);

@@ -35,6 +35,10 @@ cd "$work" || exit 1
 says "the_trace_made_is_read" '\(\+0\.000000000\) host app:list: \{ cpu_id = 1 \}, \{ vpid = 4711 \}, \{ _data_length = 1, data_padding = \{ \}, data = \[ \[0\] = 4 \], text = "other cpu" \}' \
     "$tracetta" cat --style=babeltrace2 --clock-gmt made
 
+mkfifo made/channel_9
+says "a_fifo_beside_stream_files_is_told_and_not_waited_for" 'channel_9 is a FIFO' "$tracetta" check made
+rm made/channel_9
+
 converted "the_other_byte_order" made big --option byte-order=be
 converted "and_back" big little --option byte-order=le
 holds "the_uuid_stays" big/metadata 'uuid = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564"'

@@ -223,6 +223,15 @@ static ttr_status open_file(struct opening *opening, const struct folder_file *f
     return status;
 }
 
+/* What stands among the stream files but cannot be one, since packets are looked for where they lie. */
+static void tell_others(struct opening *opening)
+{
+    const char *name;
+    for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i)); i++)
+        if (!strchr(name, '/'))
+            keep_note(opening, TTR_NOTE_ODD, 0, "ctf.no-file", "%s is a FIFO, a socket or a device: it was passed over", name);
+}
+
 static ttr_status open_files(struct opening *opening, ttr_error *error)
 {
     const struct ctf_trace *trace = opening->trace;
@@ -234,6 +243,7 @@ static ttr_status open_files(struct opening *opening, ttr_error *error)
     for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
         if (is_stream_file(opening, file) && has_section(opening, file))
             status = open_file(opening, file, error);
+    tell_others(opening);
     return status;
 }
 
