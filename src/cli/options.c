@@ -108,7 +108,7 @@ static const struct option_row table[] = {
     {"snapshot", 0, OPTION_FLAG, GROUP_VERB, AT(snapshot), VERB_RECORD, NULL, NULL,
      "--perf: keep only what happened last, until SIGUSR2 or the end writes it to the file"},
     {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), VERB_RECORD, NULL, NULL, "--perf: compress the file's records"},
-    {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), VERB_RECORD, "SIZE", NULL, "--perf: stop when the file has this size"},
+    {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), VERB_RECORD, "SIZE", NULL, "--perf: stop when the file has this size (\"64MiB\")"},
     {"profile", 0, OPTION_WORDS, GROUP_VERB, AT(profiles), VERB_RECORD, "LIST", "@profiles", "record the events of these profiles"},
     {"providers", 0, OPTION_WORDS, GROUP_VERB, AT(sources), VERB_RECORD, "LIST", NULL,
      "record these sources: NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]],...; keywords in hexadecimal (default: all), level 0 to 5 or "
@@ -301,7 +301,7 @@ static bool store(struct settings *settings, const struct option_row *row, const
     case OPTION_COUNT:
         return units_parse_count(value, to);
     case OPTION_SIZE:
-        return units_parse_size(value, to);
+        return units_parse_size(value, to) && *(uint64_t *)to > 0;
     case OPTION_DURATION:
         return units_parse_duration(value, to);
     case OPTION_SECONDS:
@@ -321,6 +321,10 @@ static bool set_option(const struct parse *parse, const struct option_row *row, 
 {
     static const char *const wanted[] = {"", "", "", "a number like 100", "a size like 64MiB", "a duration like 250us",
                                          "a time like +2s, 12.5s or 2026-11-21T01:32:51", "seconds like 3 or -0.5, or a duration like 250us"};
+    if (row->choices && !value[0] && row->type != OPTION_FLAG) {
+        (void)talk_misuse(parse->verb_name, "--%s cannot be empty: it wants %s", row->name, row->value);
+        return false;
+    }
     if (row->type == OPTION_TEXT && !check_choice(parse, row, value))
         return false;
     if (store(parse->settings, row, value))

@@ -154,6 +154,8 @@ int reach_check_words(const struct call *call, const char *verb)
     bool launches = set->has_dashes && set->before_dashes == 0 && call->paths_n > 0;
     if (set->port && call->paths_n)
         return talk_misuse(verb, "--diagnostic-port says which process; \"%s\" is one too many", call->path[0]);
+    if (set->port && (!set->port[0] || set->port[0] == ','))
+        return talk_misuse(verb, "--diagnostic-port cannot be \"%s\": it wants the path of a socket", set->port);
     if (!set->port && call->paths_n == 0)
         return talk_misuse(verb, "%s wants a process, by number or name, or \"--\" and a command; \"tracetta ps\" lists processes", verb);
     if (!launches && call->paths_n > 1)

@@ -109,6 +109,8 @@ static int check_words(const struct call *call)
         return talk_misuse("record", "what is to be recorded? --dotnet: a .NET process; --perf: events of the kernel");
     if (set->events.n || set->system_wide || set->pid || set->call_stacks || set->frequency || set->user_only || set->snapshot || set->zstd || set->max_size)
         return talk_misuse("record", "--event, --all-cpus, --pid, --stacks, --frequency, --user, --snapshot, --zstd and --max-size are for --perf");
+    if (set->clr_level && !set->clr_events)
+        return talk_misuse("record", "--clreventlevel is the level of --clrevents, which is not there");
     return reach_check_words(call, "record");
 }
 

@@ -38,12 +38,30 @@ struct work {
 
 /* --- What to record --- */
 
+/* The first option given that is of .NET; NULL = none. */
+static const char *dotnet_option(const struct settings *set)
+{
+    const struct { const char *name; bool is_given; } options[] = {
+        {"dotnet", set->dotnet}, {"diagnostic-port", set->port}, {"profile", set->profiles.n}, {"providers", set->sources.n}, {"clrevents", set->clr_events},
+        {"clreventlevel", set->clr_level}, {"stopping-event-provider-name", set->stop_provider}, {"stopping-event-event-name", set->stop_event},
+        {"stopping-event-payload-filter", set->stop_payload}, {"rundown", set->rundown}, {"format", set->record_format},
+        {"buffering-mode", set->buffering}, {"no-stacks", set->no_stacks}, {"no-resume", set->no_resume},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].is_given)
+            return options[i].name;
+    return NULL;
+}
+
 static int check_words(const struct call *call)
 {
     const struct settings *set = &call->set;
     bool launches = set->has_dashes && set->before_dashes == 0 && call->paths_n > 0;
-    if (set->dotnet || set->port || set->profiles.n || set->sources.n || set->clr_events || set->stop_provider || set->rundown || set->record_format)
-        return talk_misuse("record", "--perf records the kernel; --dotnet, --profile, --providers, --clrevents and the like are another recording");
+    const char *other = dotnet_option(set);
+    if (other)
+        return talk_misuse("record", "--perf records the kernel; --%s is for --dotnet", other);
+    if (launches && !call->path[0][0])
+        return talk_misuse("record", "the command behind \"--\" is empty");
     if (call->paths_n && !launches)
         return talk_misuse("record", "--perf takes -a (all), -p PID, or \"--\" and a command; \"%s\" is none of them", call->path[0]);
     if (launches + set->system_wide + (set->pid != 0) != 1)
@@ -59,12 +77,15 @@ static int choose_events(struct work *work)
 {
     const struct settings *set = &work->call->set;
     ttr_error error = {.text = "no memory"};
+    ttr_perf_event event;
     work->events = ttr_perf_events_new(NULL);
     ttr_status status = work->events ? TTR_OK : TTR_E_NOMEM;
     for (size_t i = 0; i < set->events.n && status == TTR_OK; i++)
         status = ttr_perf_events_add(work->events, set->events.list[i], &error);
     if (set->events.n == 0 && status == TTR_OK)
         status = ttr_perf_events_add(work->events, "cpu-clock", &error);
+    if (status == TTR_OK && !ttr_perf_events_at(work->events, 0, &event))
+        return talk_misuse("record", "--event cannot be \"%s\": it wants names, like cpu-clock or \"sched:*\"", set->events.list[0]);
     if (status == TTR_E_MISUSE)
         return talk_misuse("record", "%s", error.text);
     if (status == TTR_OK)
@@ -212,7 +233,8 @@ static ttr_status step(struct work *work)
 static int close_file(struct work *work, int outcome)
 {
     struct recording *recording = &work->recording;
-    bool is_good = recording->is_left || (renew_header(work) && !recording->is_full);
+    /* A file that has no room for all stays as its head tells by now: not ended, with what came before the last mark. */
+    bool is_good = recording->is_left || (!recording->is_full && renew_header(work));
     if (close(recording->fd) != 0) {
         talk_failure(recording->path, "cannot write: %s", strerror(errno));
         is_good = false;

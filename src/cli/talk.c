@@ -7,8 +7,6 @@
 
 #include "command.h"
 
-#define WORD_MAX 32u
-
 static void say_line(const char *format, va_list values)
 {
     (void)fputs("tracetta: ", stderr);
@@ -70,39 +68,13 @@ void talk_note(const struct call *call, const char *format, ...)
     va_end(values);
 }
 
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/* Edits (insert, delete, replace) that make one word of the other. */
-static unsigned distance(const char *a, const char *b)
-{
-    size_t a_n = strlen(a), b_n = strlen(b);
-    unsigned row[WORD_MAX + 1];
-    if (a_n > WORD_MAX || b_n > WORD_MAX)
-        return WORD_MAX;
-    for (unsigned j = 0; j <= b_n; j++)
-        row[j] = j;
-    for (unsigned i = 1; i <= a_n; i++) {
-        unsigned diagonal = row[0];
-        row[0] = i;
-        for (unsigned j = 1; j <= b_n; j++) {
-            unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = least(replaced, least(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[b_n];
-}
-
 const char *talk_nearest(const char *word, const char *(*at)(const void *own, size_t i), const void *own)
 {
     const char *nearest = NULL;
     unsigned best = strlen(word) > 3 ? 3 : 2; /* at most two edits, one in a short word */
     const char *candidate;
     for (size_t i = 0; (candidate = at(own, i)); i++) {
-        unsigned edits = distance(word, candidate);
+        unsigned edits = ttr_edits(word, candidate);
         if (edits < best && edits < strlen(candidate)) {
             best = edits;
             nearest = candidate;

@@ -14,7 +14,7 @@
 #include "perf_events/counters.h"
 
 #define WORD_ROOM 256u
-#define NAME_ROOM 96u     /* of names that are compared by edits */
+#define NAME_ROOM (TTR_EDITS_WORD + 1)
 #define NEAREST 3u        /* so many names are offered */
 #define USER_SYSTEMS "user_events*"
 
@@ -147,35 +147,9 @@ struct nearest {
     struct near_name list[NEAREST]; /* the nearest first; edits 0 = none */
 };
 
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/* Edits (insert, delete, replace) that make one word of the other. */
-static unsigned count_edits(const char *a, const char *b)
-{
-    size_t a_n = strlen(a), b_n = strlen(b);
-    unsigned row[NAME_ROOM];
-    if (a_n >= NAME_ROOM || b_n >= NAME_ROOM)
-        return NAME_ROOM;
-    for (unsigned j = 0; j <= b_n; j++)
-        row[j] = j;
-    for (unsigned i = 1; i <= a_n; i++) {
-        unsigned diagonal = row[0];
-        row[0] = i;
-        for (unsigned j = 1; j <= b_n; j++) {
-            unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = least(replaced, least(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[b_n];
-}
-
 static void consider(struct nearest *nearest, const char *name)
 {
-    unsigned edits = count_edits(nearest->word, name);
+    unsigned edits = ttr_edits(nearest->word, name);
     size_t at = NEAREST;
     if (edits > 2 + strlen(nearest->word) / 6)
         return;
@@ -198,21 +172,31 @@ static bool consider_tracepoint(void *own, const char *system, const char *name)
     return true;
 }
 
-static ttr_status fail_unknown(const struct ttr_perf_events *set, const char *word, ttr_error *error)
+/* Names that are near, as the end of a sentence. */
+static void offer(const struct ttr_perf_events *set, const char *word, char *to, size_t size)
 {
     struct nearest nearest = {.word = word, .has_colon = strchr(word, ':') != NULL};
     const struct counter *counter;
-    char offers[NEAREST * (NAME_ROOM + 2) + 16] = "";
     size_t n = 0;
+    to[0] = '\0';
     for (size_t i = 0; (counter = counter_at(i)); i++)
         consider(&nearest, counter->name);
     if (set->has_tracefs)
         (void)tracing_files_each(&set->tracefs, "*", "*", consider_tracepoint, &nearest);
-    for (size_t i = 0; i < NEAREST && nearest.list[i].edits; i++)
-        n += (size_t)snprintf(offers + n, sizeof offers - n, "%s%s", i ? ", " : "; near to it: ", nearest.list[i].name);
-    if (!set->has_tracefs)
-        return fail_sys(error, set->tracefs_reason, NO_OFFSET, "no event \"%s\" is known without tracefs, which cannot be looked into (/sys/kernel/tracing)", word);
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "the kernel has no event \"%s\"%s", word, offers);
+    for (size_t i = 0; i < NEAREST && nearest.list[i].edits && n < size; i++)
+        n += (size_t)snprintf(to + n, size - n, "%s%s", i ? ", " : "; near to it: ", nearest.list[i].name);
+}
+
+static ttr_status fail_unknown(const struct ttr_perf_events *set, const char *word, ttr_error *error)
+{
+    char offers[NEAREST * (NAME_ROOM + 2) + 16];
+    int reason = set->tracefs_reason;
+    offer(set, word, offers, sizeof offers);
+    if (set->has_tracefs)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the kernel has no event \"%s\"%s", word, offers);
+    return fail_sys(error, reason, NO_OFFSET, "no event \"%s\" is known without tracefs%s; %s", word, offers,
+                    reason == EACCES || reason == EPERM ? "that is root's to look into, or of a group that root lets in (mount -o remount,gid=GROUP /sys/kernel/tracing)"
+                    : reason == ENOENT ? "it is not mounted (mount -t tracefs none /sys/kernel/tracing)" : "it cannot be looked into");
 }
 
 /* --- Lists --- */

@@ -150,6 +150,10 @@ if [ -w /dev/full ]; then
 fi
 refuses "a_profile_that_is_none_is_told" 2 'there are dotnet-common, ' "$tracetta" record --dotnet --profile=nothing "$pid"
 refuses "a_level_that_is_none_is_told" 2 'is none of 0 to 5' "$tracetta" record --dotnet --providers=A:1:loud "$pid"
+refuses "a_level_of_nothing_is_refused" 2 'level of --clrevents, which is not there' "$tracetta" record --dotnet --clreventlevel=4 "$pid"
+for option in profile diagnostic-port output providers clrevents duration; do
+    refuses "an_empty_${option}_is_refused" 2 "$option|no name|keyword \"\"" "$tracetta" record --dotnet "--$option=" $([ $option = diagnostic-port ] || echo "$pid")
+done
 refuses "what_to_record_must_be_said" 2 'what is to be recorded' "$tracetta" record "$pid"
 refuses "a_process_must_be_named" 2 'wants a process' "$tracetta" record --dotnet
 unserve

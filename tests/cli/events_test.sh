@@ -55,4 +55,6 @@ refuses only_three_things_can_be_done 2 'list, register, delete' "$tracetta" eve
 refuses a_word_is_needed 2 'wants one of list' "$tracetta" events
 rm "$fs/user_events_status"
 says a_kernel_without_user_events_is_told_in_json '"user_events": false' "$tracetta" events list --json --tracefs="$fs" sched
+refuses an_empty_folder_is_refused 2 'tracefs cannot be empty' "$tracetta" events list --tracefs=
+refuses a_slip_in_an_option_is_told 2 'did you mean --tracefs' "$tracetta" events list --tracef=x
 refuses no_tracefs_is_told 3 'cannot be read' "$tracetta" events list --tracefs="$work/nowhere"

@@ -54,9 +54,19 @@ count()
 refuses "one_of_three_says_whom_to_record" 2 "wants one of -a .*, -p PID, or" "$tracetta" record --perf
 refuses "two_of_three_are_one_too_many" 2 "wants one of -a" "$tracetta" record --perf -a -p 1
 refuses "an_operand_is_no_process" 2 "\"app\" is none of them" "$tracetta" record --perf app
-refuses "options_of_dotnet_are_no_options_of_perf" 2 "are another recording" "$tracetta" record --perf -a --profile=gc-verbose
+for option in --profile=gc-verbose --no-stacks --buffering-mode=drop --no-resume --clreventlevel=4 --stopping-event-event-name=x --format=nettrace; do
+    name=${option%%=*}
+    refuses "option_${name#--}_is_no_option_of_perf" 2 "$name is for --dotnet" "$tracetta" record --perf -a "$option"
+done
+for value in max-size=0 max-size=-1 max-size= max-size=10XB max-size=99999999999999999999 frequency=0 frequency=-5 frequency=1000001 frequency=fast buffersize=0 \
+    buffersize=513 duration=0 duration=-3s duration=5parsecs pid=0 pid=-1 output= event= event=,; do
+    refuses "nonsense_is_refused_$value" 2 "${value%%=*}" "$tracetta" record --perf -o "$work/no.data" "--$value" -- true
+done
+refuses "an_empty_command_is_refused" 2 "is empty" "$tracetta" record --perf -o "$work/no.data" -- ""
+refuses "a_folder_is_no_file" 4 "Is a directory" "$tracetta" record --perf -o "$work" -- true
+refuses "a_folder_that_is_missing_is_told" 4 "No such file or directory" "$tracetta" record --perf -o "$work/no/such/file" -- true
 refuses "options_of_perf_are_no_options_of_dotnet" 2 "are for --perf" "$tracetta" record --dotnet -g 1
-refuses "a_counter_with_a_mistake_is_told_with_the_right_one" 2 "no event \"cpu-clok\"; near to it: cpu-clock|without tracefs" \
+refuses "a_counter_with_a_mistake_is_told_with_the_right_one" 2 "no event \"cpu-clok\"; near to it: cpu-clock|without tracefs; near to it: cpu-clock" \
     "$tracetta" record --perf -o "$work/no.data" -e cpu-clok -a
 [ ! -e "$work/no.data" ]
 verdict "a_recording_that_never_began_leaves_no_file" $? "there is $work/no.data"
@@ -103,6 +113,37 @@ if [ "$id" ] && command -v strip >/dev/null && /usr/bin/python3 -c 'import ctype
     wait $server 2>/dev/null
 else
     skip "a_server_has_functions_of_a_program_that_is_gone" "there is no libdebuginfod.so.1, no strip, or no build id"
+fi
+mkfifo "$work/fifo"
+cat "$work/fifo" >"$work/fifo.data" &
+reader=$!
+run "$tracetta" record --perf -o "$work/fifo" -F 1000 -- "$workload" 0 200
+wait $reader
+[ $run_status = 0 ] && [ "$(count "$work/fifo.data" cpu-clock)" -ge 20 ]
+verdict "a_fifo_gets_the_form_of_a_pipe" $? "exit status $run_status, $(count "$work/fifo.data" cpu-clock) samples"
+refuses "a_device_that_is_full_is_told" 4 "/dev/full: cannot write: No space left on device" "$tracetta" record --perf -o /dev/full -- true
+# A file that may not grow any more is like a full disk.
+(
+    ulimit -f 300
+    run "$tracetta" record --perf -o "$work/full.data" -F 20000 -g -- "$workload" 0 20000
+    [ $run_status = 4 ] && grep -q "cannot write: File too large" "$work/.err"
+)
+status=$?
+"$tracetta" check "$work/full.data" >"$work/.out"
+[ $status = 0 ] && [ "$(count "$work/full.data" cpu-clock)" -ge 100 ] && grep -q 'odd perf.killed' "$work/.out" && ! grep -q no-features "$work/.out"
+verdict "a_file_that_has_no_room_has_names_and_what_came_before" $? "status $status, $(count "$work/full.data" cpu-clock) samples"
+"$tracetta" recover -q "$work/full.data" -o "$work/full-mended.data"
+"$tracetta" check --strict "$work/full-mended.data" >"$work/.out"
+verdict "recovered_it_is_whole_too" $? "exit status $?"
+user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ] && "${user[@]}" test -x "$tracetta"; then
+    chmod 755 "$work" && mkdir -m 777 "$work/users"
+    for what in "-a" "-p 1"; do
+        refuses "who_may_not_is_told_which_number_would_let_him_$what" 3 "perf_event_paranoid is [0-9]*, which leaves that to root and CAP_PERFMON.*sysctl kernel.perf_event_paranoid=[01]" \
+            "${user[@]}" "$tracetta" record --perf -o "$work/users/x.data" $what
+    done
+else
+    skip "who_may_not_is_told_which_number_would_let_him" "not root, or everybody may"
 fi
 run "$tracetta" record --perf -o "$work/small.data" --max-size=40K -F 20000 -- "$workload" 0 20000
 size=$(stat -c %s "$work/small.data")

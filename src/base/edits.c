@@ -1,0 +1,30 @@
+/* How near two words are: rows of the Levenshtein table, of which only the last is kept. */
+#include <limits.h>
+#include <string.h>
+
+#include <tracetta/error.h>
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+unsigned ttr_edits(const char *a, const char *b)
+{
+    size_t a_n = strlen(a), b_n = strlen(b);
+    unsigned row[TTR_EDITS_WORD + 1];
+    if (a_n > TTR_EDITS_WORD || b_n > TTR_EDITS_WORD)
+        return UINT_MAX;
+    for (unsigned j = 0; j <= b_n; j++)
+        row[j] = j;
+    for (unsigned i = 1; i <= a_n; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= b_n; j++) {
+            unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = least(replaced, least(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[b_n];
+}

@@ -1,0 +1,41 @@
+/* Edits between words, from the definition. */
+#include <limits.h>
+
+#include <tracetta/error.h>
+
+#include "support.h"
+
+static void edits_insert_delete_and_replace(void **state)
+{
+    (void)state;
+    assert_int_equal(ttr_edits("", ""), 0);
+    assert_int_equal(ttr_edits("", "abc"), 3);
+    assert_int_equal(ttr_edits("abc", ""), 3);
+    assert_int_equal(ttr_edits("kitten", "sitting"), 3);
+    assert_int_equal(ttr_edits("sitting", "kitten"), 3);
+    assert_int_equal(ttr_edits("flaw", "lawn"), 2);
+    assert_int_equal(ttr_edits("covnert", "convert"), 2);
+    assert_int_equal(ttr_edits("same", "same"), 0);
+}
+
+static void words_that_are_too_long_are_near_to_nothing(void **state)
+{
+    char longest[TTR_EDITS_WORD + 2];
+    (void)state;
+    memset(longest, 'a', sizeof longest);
+    longest[TTR_EDITS_WORD + 1] = '\0';
+    assert_int_equal(ttr_edits(longest, "a"), UINT_MAX);
+    assert_int_equal(ttr_edits("a", longest), UINT_MAX);
+    longest[TTR_EDITS_WORD] = '\0';
+    assert_int_equal(ttr_edits(longest, "a"), TTR_EDITS_WORD - 1);
+    assert_int_equal(ttr_edits(longest, longest), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edits_insert_delete_and_replace),
+        cmocka_unit_test(words_that_are_too_long_are_near_to_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
