@@ -39,6 +39,28 @@ compare()
 "$generate" --events 3000 --seed 1 --mix bench "$work/generated.fxt" >/dev/null
 compare "generated_fxt" "$work/generated.fxt"
 
+# Every recorded trace of the formats that are made anew: a line for each event, whatever stacks are between them.
+if [ -n "$corpus" ]; then
+    for kind in fxt heph ctf nettrace; do
+        traces=0
+        different=()
+        while read -r trace; do
+            [ "${trace##*/}" != metadata ] || trace=$(dirname "$trace")
+            rm -f "$work/out.data"
+            "$tracetta" convert -q --to=perf "$trace" -o "$work/out.data" 2>/dev/null
+            [ -s "$work/out.data" ] || continue # what cannot be read
+            expected=$("$tracetta" cat --sort --format=jsonl "$trace" 2>/dev/null | grep -vc '"kind":"gap"\|"kind":"object".*"fields":{"start"')
+            found=$(timeout 60 perf script -i "$work/out.data" 2>/dev/null | grep -c 'eventheader_flags=')
+            traces=$((traces + 1))
+            [ "$found" = "$expected" ] || different+=("$(basename "$trace") $found of $expected")
+        done < <(find "$corpus/$kind" -size -6M \( -name '*.fxt' -o -name '*.trace' -o -name '*.nettrace' -o -name '*.nettrace.xz' -o -name '*.netperf.xz' -o -name metadata \) | LC_ALL=C sort)
+        [ $traces -ge 1 ] && [ ${#different[@]} = 0 ]
+        verdict "perf_script_has_every_event_of_all_recorded_traces_of_$kind" $? "$traces traces; not: ${different[*]}"
+    done
+else
+    skip "perf_script_has_every_event_of_all_recorded_traces" "there are no recorded traces"
+fi
+
 # Each value as perf-decode prints it.
 cat >"$work/values.py" <<'PYTHON'
 import json, sys
