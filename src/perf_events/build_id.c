@@ -187,10 +187,10 @@ struct build_id build_ids_of_record(struct build_ids *ids, const void *record, s
 
 struct build_id build_ids_kernel(struct build_ids *ids, const char *module)
 {
-    char path[160];
+    char path[160] = "/sys/kernel/notes";
     if (module)
         (void)snprintf(path, sizeof path, "/sys/module/%s/notes/.note.gnu.build-id", module);
-    if (!tracing_files_read_path(module ? path : "/sys/kernel/notes", &ids->text))
+    if (!tracing_files_read_path(path, &ids->text))
         return (struct build_id){.n = 0};
     return build_id_in_notes(ids->text.bytes, ids->text.n);
 }
