@@ -3,6 +3,10 @@
 #ifndef TRACETTA_TESTS_VECTORS_H
 #define TRACETTA_TESTS_VECTORS_H
 
+#include <stddef.h>
+
+struct CMUnitTest;
+
 /* The dump is what stands behind ---, the damage and the end are those of the header lines. */
 void vectors_read_as_written(const char *folder, const char *format);
 
@@ -20,5 +24,33 @@ void vectors_read_without_memory(const char *folder, const char *format);
 
 /* In strict mode the first damage is the failure, at its offset; what has none reads the same. */
 void vectors_refused_when_strict(const char *folder, const char *format);
+
+/* Which of these a folder is for. */
+enum {
+    VECTORS_AS_WRITTEN = 1,
+    VECTORS_EVERY_BYTE = 2,
+    VECTORS_CUT = 4,
+    VECTORS_IN_PIECES = 8,
+    VECTORS_WITHOUT_MEMORY = 16,
+    VECTORS_STRICT = 32,
+    VECTORS_USUAL = VECTORS_AS_WRITTEN | VECTORS_IN_PIECES | VECTORS_WITHOUT_MEMORY | VECTORS_STRICT,
+    VECTORS_ALL = VECTORS_USUAL | VECTORS_EVERY_BYTE | VECTORS_CUT
+};
+
+struct vectors_folder {
+    const char *name; /* below the folder of the format */
+    unsigned ways;
+};
+
+/* The tests of a format's vectors, and others of its own. */
+struct vectors_suite {
+    const char *format;
+    struct vectors_folder folders[6]; /* up to one without a name */
+    const struct CMUnitTest *others;
+    size_t others_n;
+};
+
+/* Runs all as one group, for main to end with. */
+int vectors_run(const struct vectors_suite *suite);
 
 #endif

@@ -284,6 +284,11 @@ bool words_add(struct words *words, const char *value)
     return true;
 }
 
+static bool parse_size(const char *value, uint64_t *bytes)
+{
+    return units_parse_size(value, bytes) && *bytes > 0;
+}
+
 /* Stores a value of any type; false when it does not read as one. */
 static bool store(struct settings *settings, const struct option_row *row, const char *value)
 {
@@ -301,7 +306,7 @@ static bool store(struct settings *settings, const struct option_row *row, const
     case OPTION_COUNT:
         return units_parse_count(value, to);
     case OPTION_SIZE:
-        return units_parse_size(value, to) && *(uint64_t *)to > 0;
+        return parse_size(value, to);
     case OPTION_DURATION:
         return units_parse_duration(value, to);
     case OPTION_SECONDS:

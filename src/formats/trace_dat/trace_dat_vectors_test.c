@@ -6,41 +6,6 @@
 #include "support.h"
 #include "vectors.h"
 
-#define FOLDER "src/formats/trace_dat/"
-
-static void vectors_give_what_the_specification_says(void **state)
-{
-    (void)state;
-    vectors_read_as_written(FOLDER "vectors", "trace_dat");
-}
-
-static void bad_vectors_give_what_can_be_saved(void **state)
-{
-    (void)state;
-    vectors_read_as_written(FOLDER "vectors-bad", "trace_dat");
-}
-
-static void pieces_give_what_the_whole_gives(void **state)
-{
-    (void)state;
-    vectors_read_in_pieces(FOLDER "vectors", "trace_dat");
-    vectors_read_in_pieces(FOLDER "vectors-bad", "trace_dat");
-}
-
-static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
-{
-    (void)state;
-    vectors_read_without_memory(FOLDER "vectors", "trace_dat");
-    vectors_read_without_memory(FOLDER "vectors-bad", "trace_dat");
-}
-
-static void strict_mode_refuses_damage_where_it_is(void **state)
-{
-    (void)state;
-    vectors_refused_when_strict(FOLDER "vectors", "trace_dat");
-    vectors_refused_when_strict(FOLDER "vectors-bad", "trace_dat");
-}
-
 static void fill(uint8_t *bytes, size_t n)
 {
     uint64_t random = 1;
@@ -75,13 +40,12 @@ static void what_is_compressed_gives_what_stands_before_damage(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vectors_give_what_the_specification_says),
-        cmocka_unit_test(bad_vectors_give_what_can_be_saved),
-        cmocka_unit_test(pieces_give_what_the_whole_gives),
-        cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
-        cmocka_unit_test(what_is_compressed_gives_what_stands_before_damage),
-        cmocka_unit_test(strict_mode_refuses_damage_where_it_is),
+    static const struct CMUnitTest others[] = {cmocka_unit_test(what_is_compressed_gives_what_stands_before_damage)};
+    static const struct vectors_suite suite = {
+        .format = "trace_dat",
+        .folders = {{"vectors", VECTORS_USUAL}, {"vectors-bad", VECTORS_USUAL}},
+        .others = others,
+        .others_n = sizeof others / sizeof *others,
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vectors_run(&suite);
 }
