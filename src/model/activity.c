@@ -35,9 +35,17 @@ static ttr_text without_version(ttr_text name)
     return has_version ? (ttr_text){name.p, n - 2} : name;
 }
 
+/* Begin and end whose names have nothing in common. */
+static const struct {
+    const char *name, *task;
+} others[] = {{"MethodJittingStarted", "MethodJit"}, {"MethodLoadVerbose", "MethodJit"}};
+
 /* The part of a name that begin and end have in common: all of it where nothing would be left. */
 static ttr_text task_of(ttr_text name)
 {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strlen(others[i].name) == name.n && memcmp(others[i].name, name.p, name.n) == 0)
+            return (ttr_text){others[i].task, strlen(others[i].task)};
     static const char *const ends[] = {"Start", "Stop", "Begin", "End"};
     ttr_text task = without_version(name);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {

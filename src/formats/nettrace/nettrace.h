@@ -16,6 +16,7 @@
  *   nettrace_describe.c  the same as classes of events
  *   nettrace_readings.c  types of fields compiled, when they are needed
  *   nettrace_fields.c    fields, decoded when asked for
+ *   nettrace_spans.c     begin and end of collections and of compilation
  *   nettrace_symbols.c   code and modules that the runtime tells of, where wanted
  *   nettrace_universal.c the same of whole machines, and their processes
  *   nettrace_pieces.c    the bytes as they stand in the file, where a copy is wanted
@@ -75,6 +76,7 @@ struct nettrace_type {
     uint64_t keyword;
     uint32_t id, version;
     uint8_t level, opcode, kind;
+    uint8_t span;                          /* how its begins and ends are told apart; see nettrace_spans.c */
     uint8_t symbols;                       /* what its events say of code; see nettrace_symbols.c */
     uint32_t number;                       /* of the metadata */
     const uint8_t *said;                   /* the metadata as stored; of V6 what follows their number */
@@ -259,6 +261,7 @@ struct nettrace_reader {
     struct nettrace_universal universal;
     int64_t from, to;            /* ns; where has_range, blocks with no event in it are passed over */
     bool has_range;
+    bool has_jit;                /* some type begins the compilation of methods */
     bool has_universal;          /* some type is of Universal.System */
     struct arena arena;          /* types */
     struct arena scratch;        /* texts of the batch */
@@ -496,6 +499,14 @@ const struct layout *nettrace_reading_of(const struct nettrace_type *type, const
 /* --- nettrace_fields.c --- */
 
 extern const struct field_ops nettrace_field_ops;
+
+/* --- nettrace_spans.c --- */
+
+/* Gives a type the opcode that its events stand for, where the runtime does not say it; its names are known. */
+void nettrace_span_of(struct nettrace_reader *reader, struct nettrace_type *type);
+
+/* Makes an event with an opcode what it means. */
+void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event, const struct nettrace_type *type);
 
 /* --- nettrace_symbols.c --- */
 

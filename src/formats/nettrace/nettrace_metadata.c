@@ -95,8 +95,10 @@ static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *
 /* Which of the runtime's own events begin and end something on one thread. */
 static uint8_t opcode_of(const char *name)
 {
-    static const char *const tasks[] = {"AssemblyLoader/", "Contention", "ExceptionCatch", "ExceptionFilter", "ExceptionFinally", "GCFinalizers",
-                                        "GCRestartEE", "GCSuspendEE", "TieredCompilation/BackgroundJit", "TypeLoad/", "WaitHandleWait"};
+    static const char *const tasks[] = {
+        "AssemblyLoader/", "BGCAllocWait", "Contention", "DebugExceptionProcessing", "ExceptionCatch", "ExceptionFilter", "ExceptionFinally", "GCFinalizers",
+        "GCRestartEE", "GCSuspendEE", "ThreadPoolWorkerThreadRetirement", "TieredCompilation/BackgroundJit", "TypeLoad/",
+        "WaitHandleWait"};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         const char *rest = name + strlen(tasks[i]);
         if (strncmp(name, tasks[i], strlen(tasks[i])) != 0)

@@ -232,7 +232,7 @@ static NETTRACE_INLINE void show(struct nettrace_reader *reader, const struct ne
         nettrace_labels_apply(reader, event);
     }
     if (NETTRACE_UNLIKELY(event->opcode))
-        activity_mark(reader->t, event, type->task);
+        nettrace_span_mark(reader, event, type);
 }
 
 static void give_gap(struct nettrace_reader *reader)

@@ -107,6 +107,7 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
     type->kind = is_sample(reader, said) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
     if (type->opcode == 0 && !said->is_known)
         type->opcode = activity_opcode(ttr_text_get(reader->t, said->name));
+    nettrace_span_of(reader, type);
     type->task = activity_task(reader->t, said->name);
     if (!type->task)
         return fail_memory(reader->error);

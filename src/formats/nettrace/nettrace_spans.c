@@ -1,0 +1,79 @@
+/* Spans of the runtime that are told apart by what their events say, not by thread and name alone:
+ *
+ *   GC     GCStart, GCEnd, of the same number (field Count): collections in the background go from thread to thread, and others go on meanwhile
+ *   JIT    MethodJittingStarted, MethodLoadVerbose, of the same method on the same thread; methods that were compiled beforehand are loaded, too,
+ *          so that loading ends a span only where the method's flags say that it was compiled just now, and the trace has the begins, which are
+ *          recorded at another level
+ *
+ * The number stands first in the payload: 4 bytes of a GC, 8 of a method.  What an event is does not hang on other events, so that it is the same in a
+ * copy of some.  All other starts and stops go by model/activity.h. */
+#include "formats/nettrace/nettrace.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "model/activity.h"
+
+/* Of the payload of MethodLoadVerbose: u64 method, module, address, u32 size, token, flags. */
+enum { METHOD_FLAGS_AT = 32, METHOD_IS_JITTED = 8 };
+
+enum span_kind { SPAN_BY_THREAD, SPAN_GC, SPAN_JIT };
+
+void nettrace_span_of(struct nettrace_reader *reader, struct nettrace_type *type)
+{
+    static const struct {
+        const char *name;
+        uint8_t span, opcode;
+    } spans[] = {
+        {"GCStart", SPAN_GC, ACTIVITY_START},
+        {"GCEnd", SPAN_GC, ACTIVITY_STOP},
+        {"MethodJittingStarted", SPAN_JIT, ACTIVITY_START},
+        {"MethodLoadVerbose", SPAN_JIT, ACTIVITY_STOP},
+        {"ExceptionThrown", SPAN_BY_THREAD, ACTIVITY_START},
+        {"ExceptionThrownStop", SPAN_BY_THREAD, ACTIVITY_STOP},
+    };
+    static const char runtime[] = "Microsoft-Windows-DotNETRuntime";
+    ttr_text provider = ttr_text_get(reader->t, type->provider), name = ttr_text_get(reader->t, type->name);
+    if (provider.n != sizeof runtime - 1 || memcmp(provider.p, runtime, provider.n) != 0)
+        return;
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
+        if (strlen(spans[i].name) == name.n && memcmp(spans[i].name, name.p, name.n) == 0) {
+            type->span = spans[i].span;
+            type->opcode = spans[i].opcode;
+            reader->has_jit |= type->span == SPAN_JIT && type->opcode == ACTIVITY_START;
+        }
+}
+
+static uint64_t process_of(const ttr *t, const ttr_event *event)
+{
+    ttr_thread thread = {0};
+    (void)ttr_thread_get(t, event->thread, &thread);
+    return thread.pid;
+}
+
+/* Whether an event has its number, and is what its type says. */
+static bool is_span(const struct nettrace_reader *reader, const ttr_event *event, uint8_t span)
+{
+    if (span == SPAN_GC)
+        return event->payload_size >= sizeof(uint32_t);
+    if (event->opcode == ACTIVITY_START)
+        return event->payload_size >= sizeof(uint64_t);
+    return reader->has_jit && event->payload_size >= METHOD_FLAGS_AT + sizeof(uint32_t) &&
+           (load_u32le(event->payload + METHOD_FLAGS_AT) & METHOD_IS_JITTED) != 0;
+}
+
+void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event, const struct nettrace_type *type)
+{
+    activity_mark(reader->t, event, type->task);
+    if (type->span == SPAN_BY_THREAD || event->kind == TTR_KIND_INSTANT)
+        return;
+    if (!is_span(reader, event, type->span)) {
+        event->kind = TTR_KIND_INSTANT;
+        event->opcode = 0;
+        event->link = 0;
+        return;
+    }
+    bool is_gc = type->span == SPAN_GC;
+    uint64_t number = is_gc ? load_u32le(event->payload) : load_u64le(event->payload);
+    event->link = hash_pair(is_gc ? process_of(reader->t, event) : event->link, number);
+}
