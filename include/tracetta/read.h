@@ -229,6 +229,8 @@ typedef struct ttr_class {
     uint64_t stream;          /* id of that */
     ttr_text stream_name;     /* "" = none */
     ttr_text emf_uri;         /* "" = none */
+    ttr_text message;         /* template of a message for people, as the trace has it ("sent {n}"); "" = none */
+    ttr_text description;     /* "" = none */
     int64_t log_level;        /* as the format counts, where has_log_level */
     bool has_log_level;
     uint8_t level;            /* ttr_level */

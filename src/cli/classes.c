@@ -245,6 +245,15 @@ static void print_stream_class(const struct call *call, const ttr_class *about, 
     print_fields(call, about, 1u << TTR_GROUP_PACKET | 1u << TTR_GROUP_HEADER | 1u << TTR_GROUP_COMMON, indent);
 }
 
+static void print_text(const char *what, ttr_text text, int indent)
+{
+    if (!text.n)
+        return;
+    (void)printf("%*s%s: ", indent, "", what);
+    term_text(text);
+    (void)putchar('\n');
+}
+
 static void print_class(const struct call *call, const ttr_class *about, int indent)
 {
     (void)printf("%*s%s", indent, "", term_ink(&call->term, INK_BOLD));
@@ -259,6 +268,8 @@ static void print_class(const struct call *call, const ttr_class *about, int ind
         term_text(about->emf_uri);
     }
     (void)printf(", %s event%s\n", units_count(about->events).s, about->events == 1 ? "" : "s");
+    print_text("message", about->message, indent + 2);
+    print_text("description", about->description, indent + 2);
     print_fields(call, about, 1u << TTR_GROUP_CONTEXT | 1u << TTR_GROUP_PAYLOAD, indent);
 }
 
@@ -371,6 +382,10 @@ static void put_class(struct json *json, const ttr_class *about, bool has_fields
         json_int(json, "log_level", about->log_level);
     if (about->emf_uri.n)
         json_text(json, "emf_uri", about->emf_uri);
+    if (about->message.n)
+        json_text(json, "message", about->message);
+    if (about->description.n)
+        json_text(json, "description", about->description);
     json_uint(json, "events", about->events);
     if (has_fields) {
         json_open(json, "fields", '[');

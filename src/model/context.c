@@ -254,7 +254,8 @@ ttr_id context_packed_schema(ttr *t, ttr_id schema)
         return from->packed;
     const struct schema packed = {.ops = &packed_field_ops, .own = t, .event_class = from->event_class,
                                   .beneath = from->beneath ? from->beneath : schema,
-                                  .has_number = from->has_number, .number = from->number, .version = from->version};
+                                  .has_number = from->has_number, .number = from->number, .version = from->version,
+                                  .has_texts = from->has_texts};
     ttr_id id = context_add_schema(t, &packed);
     t->schemas[schema].packed = id;
     return id;

@@ -54,6 +54,7 @@ struct event_class {
     uint32_t version;         /* of the class, where has_version */
     int64_t log_level;        /* as the format counts */
     ttr_text emf_uri;         /* "" = none */
+    ttr_text message, description; /* for people; "" or NULL = none */
 };
 
 struct schema {
@@ -67,6 +68,7 @@ struct schema {
     ttr_id packed;      /* the schema of copies of its events; 0 = not made yet */
     bool has_number;    /* the provider numbers its events: these are `number` in `version` */
     uint32_t number, version;
+    bool has_texts;     /* the trace has texts for people about its events, which stand in no event */
 };
 
 struct process {

@@ -38,7 +38,7 @@ bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *abo
     if (!in || !in->format->describe || !in->format->describe(in, i, &class, &events))
         return false;
     *about = (ttr_class){.size = size, .name = class.name, .id = class.id, .stream = class.stream_id, .stream_name = class.stream_name,
-                         .emf_uri = class.emf_uri, .log_level = class.log_level, .has_log_level = class.has_log_level,
+                         .emf_uri = class.emf_uri, .message = class.message, .description = class.description, .log_level = class.log_level, .has_log_level = class.has_log_level,
                          .level = class.level, .events = events, .version = class.version, .has_version = class.has_version};
     for (size_t k = 0; k < ROOT_COUNT; k++)
         about->own[k] = class.root[k];

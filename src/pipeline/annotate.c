@@ -191,7 +191,8 @@ static ttr_id make_schema(struct annotator *annotator, ttr_id beneath)
     annotator->outer[annotator->outer_n++] = outer;
     *outer = (struct outer_schema){annotator, schema.ops, schema.own};
     return context_add_schema(t, &(struct schema){.ops = &outer_ops, .own = outer, .event_class = schema.event_class, .beneath = beneath,
-                                                  .has_number = schema.has_number, .number = schema.number, .version = schema.version});
+                                                  .has_number = schema.has_number, .number = schema.number, .version = schema.version,
+                                                  .has_texts = schema.has_texts});
 }
 
 static ttr_id schema_over(struct annotator *annotator, ttr_id beneath)

@@ -277,3 +277,9 @@ json "eventheader_declares_the_fields_of_each_of_its_events" \
 says "and_the_table_shows_them" '^  payload  v: u32$' "$tracetta" info --classes six.dat
 run "$tracetta" convert -q --to=perf -o six.data six.dat
 json "so_do_those_in_perf_data" "any(s[0] == 'tick' and s[2] == 4 and 'v' in [f[0] for f in s[3]] for s in $shapes)" "$tracetta" info --json --classes six.data
+"$hexa_cat" "$traces/../../../src/formats/nettrace/vectors/v6.hexa" >texts.nettrace
+says "and_messages_and_descriptions" '^  message: msg$' "$tracetta" info --classes texts.nettrace
+json "messages_are_in_json" "[(c['message'], c['description']) for c in it['traces'][0]['classes']] == [('msg', 'text')]" \
+    "$tracetta" info --json --classes texts.nettrace
+"$tracetta" convert -v --option=version=5 texts.nettrace -o texts5.nettrace 2>told
+says "what_is_encoded_anew_says_that_it_loses_them" 'class.texts' cat told

@@ -79,6 +79,7 @@ struct nettrace_type {
     uint8_t span;                          /* how its begins and ends are told apart; see nettrace_spans.c */
     uint8_t symbols;                       /* what its events say of code; see nettrace_symbols.c */
     uint32_t number;                       /* of the metadata */
+    ttr_text message, description;
     const uint8_t *said;                   /* the metadata as stored; of V6 what follows their number */
     uint32_t said_n;
     ttr_event like;                        /* what all its events have alike */
@@ -462,6 +463,7 @@ struct nettrace_said {
     bool has_places;                  /* fields that lie elsewhere in the payload */
     bool is_known;                    /* name and fields are not said, but known of the runtime */
     struct type *root;                /* the payload; NULL = unknown */
+    ttr_text message, description;    /* of V6; borrowed from the row */
     uint8_t could_lie;                /* ways in which it may lie, see nettrace_readings.c */
     const uint8_t *bytes;             /* all of it; of V6 all but the number */
     size_t bytes_n;

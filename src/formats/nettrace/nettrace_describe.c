@@ -33,7 +33,7 @@ bool nettrace_describe(struct input *in, size_t i, struct event_class *about, ui
         return false;
     const struct nettrace_type *type = types->shown[i];
     *about = (struct event_class){.name = ttr_text_get(reader->t, type->name), .id = type->id, .stream_id = type->provider_index,
-                                  .stream_name = ttr_text_get(reader->t, type->provider), .level = type->level, .emf_uri = {"", 0},
+                                  .stream_name = ttr_text_get(reader->t, type->provider), .level = type->level, .emf_uri = {"", 0}, .message = type->message, .description = type->description,
                                   .root = {[ROOT_PAYLOAD] = type->readings->root}, .has_clock = true, .has_version = true, .version = type->version};
     *events = type->given;
     return true;

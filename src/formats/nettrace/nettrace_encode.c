@@ -276,6 +276,8 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_
         output_lost(out, NETTRACE_LOST_BACKWARD, offset);
     if (event->flags & TTR_EVENT_PARTIAL)
         output_lost(out, NETTRACE_LOST_PARTIAL, offset);
+    if (context_schema(out->t, event->schema)->has_texts)
+        output_lost(out, NETTRACE_LOST_TEXTS, offset);
     if (is_told)
         return;
     uint8_t opcode = nettrace_opcode_out(w, event), by_name = activity_opcode(ttr_text_get(out->t, event->name));

@@ -141,8 +141,8 @@ static void take_options(struct cursor *c, struct nettrace_said *said)
         case OPTION_VERSION: said->version = cursor_u8(c); break;
         case OPTION_GUID: (void)cursor_skip(c, 16); break;
         case OPTION_PAIR: (void)nettrace_take_string(c); (void)nettrace_take_string(c); break;
-        case OPTION_MESSAGE:
-        case OPTION_DESCRIPTION: (void)nettrace_take_string(c); break;
+        case OPTION_MESSAGE: said->message = nettrace_take_string(c); break;
+        case OPTION_DESCRIPTION: said->description = nettrace_take_string(c); break;
         default: return;
         }
     }

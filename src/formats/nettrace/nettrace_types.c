@@ -85,6 +85,12 @@ static uint32_t index_of(struct nettrace_types *types, ttr_id provider)
     return known || pairmap_put(&types->providers, provider, 0, index) ? index : UINT32_MAX;
 }
 
+static bool copy_text(struct nettrace_reader *reader, ttr_text text, ttr_text *copy)
+{
+    *copy = (ttr_text){text.n ? arena_copy(&reader->arena, text.p, text.n) : "", text.n};
+    return copy->p != NULL;
+}
+
 static ttr_status make(struct nettrace_reader *reader, const struct nettrace_said *said, uint64_t offset, uint32_t *index)
 {
     struct nettrace_types *types = &reader->types;
@@ -98,7 +104,8 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
                                    .opcode = said->opcode, .has_places = said->has_places, .number = said->number};
     type->said = (const uint8_t *)arena_copy(&reader->arena, said->bytes, said->bytes_n);
     type->said_n = (uint32_t)said->bytes_n;
-    if (!type->said)
+    bool has_texts = said->message.n || said->description.n;
+    if (!type->said || !copy_text(reader, said->message, &type->message) || !copy_text(reader, said->description, &type->description))
         return fail_memory(reader->error);
     type->symbols = nettrace_symbols_kind(ttr_text_get(reader->t, said->provider), said->id);
     if (!type->symbols)
@@ -112,7 +119,7 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
     if (!type->task)
         return fail_memory(reader->error);
     type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops, .own = type, .format = reader->in->format,
-                                                                      .has_number = true, .number = said->id, .version = said->version});
+                                                                      .has_number = true, .number = said->id, .version = said->version, .has_texts = has_texts});
     if (!type->schema)
         return fail_memory(reader->error);
     type->like = (ttr_event){.schema = type->schema, .name = type->name, .provider = type->provider, .keyword = type->keyword,
