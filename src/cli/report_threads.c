@@ -109,7 +109,10 @@ int report_threads(struct call *call)
     if (outcome != OUTCOME_FINE)
         return outcome;
     outcome = profiling.outcome;
-    if (profiling.profile && profiles_has_any(call, &profiling, &outcome)) {
+    if (profiling.profile && !ttr_profile_count(profiling.profile)) {
+        talk_failure(inputs_name(call), "it has no samples of the .NET runtime, which this report is of");
+        outcome = OUTCOME_NO;
+    } else if (profiling.profile) {
         int shown = show(call, &profiling);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
     }

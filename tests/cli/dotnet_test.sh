@@ -148,6 +148,18 @@ if [ -w /dev/full ]; then
     verdict "a_full_disk_ends_the_recording" $? "exit status $run_status"
     logged "and_the_session" '^stop 0x1234$'
 fi
+small=$work/small
+mkdir "$small"
+if mount -t tmpfs -o size=64k tmpfs "$small" 2>/dev/null; then
+    run "$tracetta" record --dotnet --duration=0.2s -o "$small/out.nettrace" "$pid"
+    [ $run_status = 4 ] && ended "$small/out.nettrace" && grep -q 'No space left on device; the recording stops' "$work/.err"
+    verdict "a_disk_that_fills_leaves_a_file_that_is_complete_up_to_its_last_block" $? "exit status $run_status: $(cat "$work/.err")"
+    "$tracetta" check "$small/out.nettrace" >"$work/checked"
+    verdict "and_reads_as_whole" $? "$(cat "$work/checked")"
+    umount "$small"
+else
+    skip "a_disk_that_fills_leaves_a_file_that_is_complete_up_to_its_last_block" "no file system of a given size can be mounted"
+fi
 refuses "a_profile_that_is_none_is_told" 2 'there are dotnet-common, ' "$tracetta" record --dotnet --profile=nothing "$pid"
 refuses "a_level_that_is_none_is_told" 2 'is none of 0 to 5' "$tracetta" record --dotnet --providers=A:1:loud "$pid"
 refuses "a_level_of_nothing_is_refused" 2 'level of --clrevents, which is not there' "$tracetta" record --dotnet --clreventlevel=4 "$pid"
