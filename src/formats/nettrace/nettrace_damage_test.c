@@ -262,7 +262,8 @@ static void read_trace(struct seen *seen, const uint8_t *bytes, size_t n, uint32
             add_one(seen, t, ttr_batch_at(&batch, i));
     if (status != TTR_END)
         fail_msg("%s", error.text);
-    qsort(seen->at, seen->n, 2 * sizeof *seen->at, by_offset);
+    if (seen->n)
+        qsort(seen->at, seen->n, 2 * sizeof *seen->at, by_offset);
     ttr_report report = {.size = sizeof report};
     assert_true(ttr_reader_report(reader, 0, &report));
     seen->lost = report.lost;
