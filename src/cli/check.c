@@ -1,5 +1,6 @@
 /* check: is a trace whole? */
 #include <inttypes.h>
+#include <string.h>
 
 #include "inputs.h"
 #include "progress.h"
@@ -45,12 +46,24 @@ static uint64_t good_bytes(const struct findings *sum)
     return sum->bytes > sum->damage_bytes ? sum->bytes - sum->damage_bytes : 0;
 }
 
+static void print_path(ttr_text path)
+{
+    (void)fputs("  ", stdout);
+    term_text(path);
+    (void)putchar('\n');
+}
+
+static void print_word(const char *word)
+{
+    term_text((ttr_text){word, strlen(word)});
+}
+
 /* The damage in one file, at most `most` places; gives how many were shown. */
 static size_t print_regions(const ttr_report *report, bool has_path, size_t most)
 {
     size_t shown = report->regions_n < most ? report->regions_n : most;
     if (has_path && shown)
-        (void)printf("  %.*s\n", (int)report->path.n, report->path.p);
+        print_path(report->path);
     for (size_t i = 0; i < shown; i++) {
         const ttr_region *region = &report->regions[i];
         (void)printf("  bytes %" PRIu64 " to %" PRIu64 " (%s): %s\n", region->offset, region->offset + region->bytes,
@@ -78,7 +91,8 @@ static void print_verdict(const struct call *call, const struct verdict *verdict
     bool is_whole = verdict->outcome == OUTCOME_FINE;
     bool is_damaged = sum->damage_regions || verdict->error.status != TTR_OK;
     const char *word = is_whole ? "whole" : verdict->outcome == OUTCOME_INPUT ? "unusable" : is_damaged ? "damaged" : "incomplete";
-    (void)printf("%s: %s%s%s (%s%s%s, %s events, %s", verdict->path, term_ink(&call->term, is_whole ? INK_GREEN : INK_RED), word,
+    print_word(verdict->path);
+    (void)printf(": %s%s%s (%s%s%s, %s events, %s", term_ink(&call->term, is_whole ? INK_GREEN : INK_RED), word,
                  term_ink(&call->term, INK_PLAIN), first->format, *first->version ? " " : "", first->version,
                  units_count(sum->events).s, units_size(sum->bytes).s);
     (void)printf(sum->files > 1 ? ", %zu files)\n" : ")\n", sum->files);
@@ -110,17 +124,23 @@ static void print_text(const struct call *call, const struct verdict *verdict)
         if (trace.first == 0)
             print_verdict(call, verdict, &trace.report);
         if (has_many && has_news(verdict->reader, &trace, from))
-            (void)printf("  %.*s\n", (int)trace.report.trace_path.n, trace.report.trace_path.p);
+            print_path(trace.report.trace_path);
         print_damage(call, verdict->reader, &trace);
         report_print_notes(call, verdict->reader, &trace, from);
     }
     if (sum->lost || sum->gaps)
         (void)printf("  the trace says that %s events are missing, in %s places\n", units_count(sum->lost).s,
                      units_count(sum->gaps).s);
-    if (verdict->error.status != TTR_OK)
-        (void)printf("  reading ended early: %s\n", verdict->error.text);
-    if (sum->damage_regions && can_recover && !has_many && verdict->outcome == OUTCOME_NO)
-        (void)printf("  \"tracetta recover %s -o OUTPUT\" keeps what is good\n", verdict->path);
+    if (verdict->error.status != TTR_OK) {
+        (void)fputs("  reading ended early: ", stdout);
+        print_word(verdict->error.text);
+        (void)putchar('\n');
+    }
+    if (sum->damage_regions && can_recover && !has_many && verdict->outcome == OUTCOME_NO) {
+        (void)fputs("  \"tracetta recover ", stdout);
+        print_word(verdict->path);
+        (void)fputs(" -o OUTPUT\" keeps what is good\n", stdout);
+    }
 }
 
 static void put_error(struct json *json, const ttr_error *error)

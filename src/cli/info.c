@@ -93,7 +93,9 @@ static void print_head(const struct subject *subject)
 {
     const struct terminal *term = &subject->call->term;
     const ttr_report *report = &subject->first.report;
-    (void)printf("%s%s%s\n", term_ink(term, INK_BOLD), subject->path, term_ink(term, INK_PLAIN));
+    (void)fputs(term_ink(term, INK_BOLD), stdout);
+    term_text((ttr_text){subject->path, strlen(subject->path)});
+    (void)printf("%s\n", term_ink(term, INK_PLAIN));
     (void)fputs("format    ", stdout);
     if (subject->traces > 1)
         print_formats(subject);

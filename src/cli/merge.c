@@ -42,8 +42,10 @@ static void print_input(const ttr_report *report, const struct share *share)
     const ttr_clock *clock = report->clocks_n ? &report->clocks[0] : NULL;
     bool is_unix = clock && clock->is_anchored;
     int64_t shift = clock ? clock->offset_ns : 0;
-    (void)fprintf(stderr, "%.*s\n", (int)report->trace_path.n, report->trace_path.p);
-    (void)fprintf(stderr, "    clock   %s", clock && clock->name && *clock->name ? clock->name : "of its own");
+    const char *name = clock && clock->name && *clock->name ? clock->name : "of its own";
+    term_text_to(stderr, report->trace_path);
+    (void)fputs("\n    clock   ", stderr);
+    term_text_to(stderr, (ttr_text){name, strlen(name)});
     if (clock)
         (void)fprintf(stderr, ", %s ticks/s", units_count(clock->frequency).s);
     if (report->clocks_n > 1)

@@ -252,6 +252,8 @@ void report_print_notes(const struct call *call, ttr_reader *reader, const struc
                      term_ink(&call->term, INK_PLAIN), note->code, units_count(note->count).s);
         if (trace->n > 1)
             (void)printf(" in %zu stream%s", found[i].streams, found[i].streams == 1 ? "" : "s");
-        (void)printf(", first at byte %" PRIu64 ": %s\n", note->first_offset, note->text);
+        (void)printf(", first at byte %" PRIu64 ": ", note->first_offset);
+        term_text((ttr_text){note->text, strlen(note->text)});
+        (void)putchar('\n');
     }
 }

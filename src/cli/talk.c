@@ -6,17 +6,28 @@
 #include <string.h>
 
 #include "command.h"
+#include "term.h"
 
+#define LINE_MAX_BYTES 16384u
+
+static void say_text(const char *text)
+{
+    term_text_to(stderr, (ttr_text){text, strlen(text)});
+}
+
+/* Names of files and what traces say are parts of it: nothing in them may steer the terminal. */
 static void say_line(const char *format, va_list values)
 {
-    (void)fputs("tracetta: ", stderr);
-    (void)vfprintf(stderr, format, values);
-    (void)fputc('\n', stderr);
+    char line[LINE_MAX_BYTES];
+    int n = vsnprintf(line, sizeof line, format, values);
+    say_text(n < 0 ? format : line);
+    (void)fputs((size_t)n >= sizeof line ? "...\n" : "\n", stderr);
 }
 
 int talk_misuse(const char *verb, const char *format, ...)
 {
     va_list values;
+    (void)fputs("tracetta: ", stderr);
     va_start(values, format);
     say_line(format, values);
     va_end(values);
@@ -29,15 +40,18 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
     char line[24];
     (void)fputs("tracetta: ", stderr);
-    if (!strstr(error->text, shown))
-        (void)fprintf(stderr, "%s: ", shown);
+    if (!strstr(error->text, shown)) {
+        say_text(shown);
+        (void)fputs(": ", stderr);
+    }
     bool has_place = error->offset != UINT64_MAX && error->offset != 0 && error->status != TTR_E_IO;
     if (has_place && !strstr(error->text, "at byte"))
         (void)fprintf(stderr, "at byte %llu: ", (unsigned long long)error->offset);
     (void)snprintf(line, sizeof line, ":%llu:", (unsigned long long)error->line);
     if (error->line && !strstr(error->text, line))
         (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);
-    (void)fprintf(stderr, "%s\n", error->text[0] ? error->text : ttr_status_text(error->status));
+    say_text(error->text[0] ? error->text : ttr_status_text(error->status));
+    (void)fputc('\n', stderr);
     if (!call->set.verbose)
         return;
     (void)fprintf(stderr, "    status %s", ttr_status_text(error->status));
@@ -50,18 +64,20 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
 
 void talk_failure(const char *path, const char *format, ...)
 {
-    (void)fprintf(stderr, "tracetta: %s: ", path);
+    (void)fputs("tracetta: ", stderr);
+    say_text(path);
+    (void)fputs(": ", stderr);
     va_list values;
     va_start(values, format);
-    (void)vfprintf(stderr, format, values);
+    say_line(format, values);
     va_end(values);
-    (void)fputc('\n', stderr);
 }
 
 void talk_note(const struct call *call, const char *format, ...)
 {
     if (call->set.quiet)
         return;
+    (void)fputs("tracetta: ", stderr);
     va_list values;
     va_start(values, format);
     say_line(format, values);

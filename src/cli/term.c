@@ -62,7 +62,7 @@ const char *term_ink(const struct terminal *term, enum ink ink)
     return term->has_color ? codes[ink] : "";
 }
 
-void term_text(ttr_text text)
+void term_text_to(FILE *to, ttr_text text)
 {
     const unsigned char *p = (const unsigned char *)text.p;
     for (size_t i = 0; i < text.n; i++) {
@@ -70,10 +70,15 @@ void term_text(ttr_text text)
         bool is_c1 = p[i] == 0xc2 && i + 1 < text.n && p[i + 1] >= 0x80 && p[i + 1] < 0xa0;
         i += is_c1;
         if (is_c1 || p[i] < 0x20 || p[i] == 0x7f)
-            (void)printf("\\x%02x", p[i]);
+            (void)fprintf(to, "\\x%02x", p[i]);
         else
-            (void)putchar(p[i]);
+            (void)putc(p[i], to);
     }
+}
+
+void term_text(ttr_text text)
+{
+    term_text_to(stdout, text);
 }
 
 const char *term_plain(const char *text, char *to, size_t size)

@@ -26,8 +26,9 @@ void term_init(struct terminal *term, const struct settings *settings);
 /* The escape sequence of an ink on stdout, "" without colours.  INK_PLAIN ends the others. */
 const char *term_ink(const struct terminal *term, enum ink ink);
 
-/* Prints text of a trace on stdout: control characters, which could make a terminal do things, become "\x1b". */
+/* Prints text of a trace, or the name of a file: control characters, which could make a terminal do things, become "\x1b". */
 void term_text(ttr_text text);
+void term_text_to(FILE *to, ttr_text text);
 
 /* Copies what fits of a text into `to`, control characters as "?"; gives `to`. */
 const char *term_plain(const char *text, char *to, size_t size);
