@@ -358,6 +358,8 @@ static int add_filter(struct inputs *inputs, const struct call *call, int64_t be
     filter.invert = set->invert;
     inputs->from_ns = filter.from_ns;
     inputs->to_ns = filter.to_ns;
+    if (filter.to_ns < filter.from_ns)
+        return talk_misuse(call->command->name, "--end is before --start: nothing is between them");
     if (!take_kinds(call, &filter.kinds))
         return OUTCOME_MISUSE;
     inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);
@@ -435,6 +437,8 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
         outcome = open_all(inputs, call);
     if (outcome == OUTCOME_FINE)
         outcome = debug_info_begin(inputs, call);
+    if (outcome == OUTCOME_FINE && set->invert && !asks_for_filter(set))
+        outcome = talk_misuse(call->command->name, "--invert wants to know what to leave out: add an option such as --name=GLOB");
     if (outcome == OUTCOME_FINE && asks_for_filter(set))
         outcome = add_filter(inputs, call, begin_ns);
     if (outcome == OUTCOME_FINE && set->sort) {

@@ -324,8 +324,10 @@ static bool store(struct settings *settings, const struct option_row *row, const
 
 static bool set_option(const struct parse *parse, const struct option_row *row, const char *value)
 {
-    static const char *const wanted[] = {"", "", "", "a number like 100", "a size like 64MiB", "a duration like 250us",
-                                         "a time like +2s, 12.5s or 2026-11-21T01:32:51", "seconds like 3 or -0.5, or a duration like 250us"};
+    static const char *const wanted[] = {
+        [OPTION_WORDS] = "more memory than there is", [OPTION_COUNT] = "a number like 100",
+        [OPTION_SIZE] = "a size like 64MiB", [OPTION_DURATION] = "a duration like 250us",
+        [OPTION_MOMENT] = "a time like +2s, 12.5s or 2026-11-21T01:32:51", [OPTION_SECONDS] = "seconds like 3 or -0.5, or a duration like 250us"};
     if (!value[0] && row->choices && (strcmp(row->choices, "@file") == 0 || strcmp(row->choices, "@profiles") == 0)) {
         (void)talk_misuse(parse->verb_name, "--%s cannot be empty: it wants %s", row->name, row->value);
         return false;

@@ -200,8 +200,9 @@ static int copy(const struct call *call, struct inputs *inputs, const struct sid
     ttr_report report = {.size = sizeof report};
     bool has_report = ttr_reader_report(inputs->reader, 0, &report);
     if (!has_report || !convert_writes(report.format)) {
-        talk_failure(call->path[0], "format %s cannot be written, so it cannot be recovered", has_report ? report.format : "");
-        return OUTCOME_OUTPUT;
+        talk_failure(call->path[0], "format %s cannot be written, so it cannot be recovered; \"tracetta convert\" to another format keeps what can be read",
+                     has_report ? report.format : "");
+        return OUTCOME_MISUSE;
     }
     struct pump pump = {.call = call, .t = inputs->t, .in = inputs->reader, .path = call->set.output};
     int outcome = pump_open(&pump, report.format, 0);

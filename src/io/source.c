@@ -184,7 +184,7 @@ struct source *source_open(const struct alloc *alloc, const char *path, const st
     while (fd < 0 && (errno == EINTR || (errno == EMFILE && shared && descriptors_spare(shared))));
     if (fd < 0) {
         int reason = errno;
-        (void)fail_sys(error, reason, NO_OFFSET, "cannot open %s%s", path, open_hint(reason));
+        (void)fail_sys(error, reason, NO_OFFSET, "cannot open %s%s", *path ? path : "a file without a name", open_hint(reason));
         return NULL;
     }
     struct source *source = open_fd(alloc, &(struct opened){fd, true, path, shared}, options, error);

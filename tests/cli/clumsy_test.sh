@@ -41,6 +41,8 @@ run "$tracetta" check "$work/cut.nettrace"
 grep -q 'nettrace.cut' "$work/.out" && ! grep -q recover "$work/.out" "$work/.err"
 verdict "recovery_is_not_proposed_where_the_format_cannot_be_written" $? "exit status $run_status"
 
+printf '\27\10\104tracing6\0\0\10\0\20\0\0' >"$work/head.dat"
+refuses "what_cannot_be_recovered_is_a_misuse_that_tells_the_way" 2 "cannot be recovered.*tracetta convert" "$tracetta" recover "$work/head.dat" -o "$work/head"
 run timeout 10 bash -c "'$tracetta' info - <&-"
 [ $run_status = 3 ]
 verdict "a_closed_standard_input_is_unreadable" $? "exit status $run_status"
@@ -52,6 +54,13 @@ run bash -c "'$tracetta' formats >&-"
 verdict "a_closed_standard_output_cannot_be_written" $? "exit status $run_status"
 
 refuses "a_limit_of_nothing_is_a_misuse" 2 "it wants a number" "$tracetta" cat --limit=0 "$small"
+refuses "what_a_clock_offset_can_be_is_told" 2 "--clock-offset cannot be .*: it wants seconds like" "$tracetta" cat --clock-offset=x "$small"
+refuses "a_range_that_ends_before_it_begins_is_a_misuse" 2 "before --start" "$tracetta" cat --start=+2s --end=+1s "$small"
+refuses "also_of_dates" 2 "before --start" "$tracetta" stat --start=2026-11-22 --end=2026-11-21 "$small"
+refuses "the_reverse_of_everything_is_a_misuse" 2 "--invert wants" "$tracetta" cat --invert "$small"
+refuses "an_input_without_a_name_is_told_so" 3 "a file without a name" "$tracetta" cat ""
+echo '{"traceEvents":[{"ph":"X"}]}' >"$work/chrome.json"
+refuses "json_that_is_not_ctf_is_not_taken_for_it" 3 "not a trace of a known format" "$tracetta" cat "$work/chrome.json"
 refuses "no_kind_is_a_misuse" 2 "no kind \"\"" "$tracetta" cat --kind= "$small"
 refuses "nor_is_an_empty_one_among_others" 2 "no kind \"\"" "$tracetta" cat --kind=span, "$small"
 run "$tracetta" cat --json "$small"
@@ -63,6 +72,18 @@ verdict "behind_the_end_of_time_there_is_nothing" $? "exit status $run_status"
 succeeds "offsets_may_leave_the_range_of_times" "$tracetta" cat --offset="$small=9223372036854775807" --start=+1ms "$small"
 
 succeeds "many_inputs_need_no_higher_limit" bash -c "ulimit -S -n 16; exec '$tracetta' cat $(yes "'$small'" | head -n 40 | tr '\n' ' ')"
+
+# A name that clears the screen, of a file and of a trace in a folder.
+bell=$work/bell$(printf '\033[2J\a')
+head -c -1 "$small" >"$bell.heph"
+for command in info check cat stat; do
+    run "$tracetta" "$command" "$bell.heph"
+    [ $run_status = 1 ] && grep -Fqh '\x1b[2J\x07' "$work/.out" "$work/.err" && ! grep -q "$(printf '[\033\a]')" "$work/.out" "$work/.err"
+    verdict "names_of_files_do_not_steer_the_terminal_in_$command" $? "exit status $run_status"
+done
+run "$tracetta" cat "$bell" --level="$bell"
+grep -Fq '\x1b[2J\x07' "$work/.err"
+verdict "nor_do_they_in_what_is_refused" $? ""
 
 # A limit of size counts in KiB: the output is longer.
 for ((i = 0; i < 9; i++)); do cat "$small" "$small" >"$work/twice"; cp "$work/twice" "$small"; done
