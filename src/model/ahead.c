@@ -29,16 +29,28 @@ static void unlink_task(struct ahead *ahead, struct ahead_task *task)
     atomic_fetch_sub_explicit(&ahead->waiting, 1, memory_order_relaxed);
 }
 
+static inline void pause_shortly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
 /* A little while without a system call. */
 static void look_around(const struct ahead *ahead)
 {
     for (unsigned i = 0; i < LOOKS; i++) {
         if (atomic_load_explicit(&ahead->waiting, memory_order_relaxed) || atomic_load_explicit(&ahead->is_ending, memory_order_relaxed))
             return;
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
+        pause_shortly();
     }
+}
+
+/* The same, before waiting for a task that a worker is at. */
+static void look_at(const struct ahead_task *task)
+{
+    for (unsigned i = 0; i < LOOKS && atomic_load_explicit(&task->state, memory_order_relaxed) == AHEAD_RUNNING; i++)
+        pause_shortly();
 }
 
 /* Waits for a task with the lock held; NULL when all is over. */
@@ -130,6 +142,7 @@ void ahead_post(struct ahead *ahead, struct ahead_task *task)
 
 bool ahead_take(struct ahead *ahead, struct ahead_task *task)
 {
+    look_at(task);
     (void)pthread_mutex_lock(&ahead->lock);
     if (task->state == AHEAD_POSTED)
         unlink_task(ahead, task);

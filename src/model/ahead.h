@@ -8,6 +8,7 @@
 #ifndef TRACETTA_MODEL_AHEAD_H
 #define TRACETTA_MODEL_AHEAD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/alloc.h"
@@ -19,7 +20,7 @@ enum ahead_state { AHEAD_IDLE = 0, AHEAD_POSTED, AHEAD_RUNNING, AHEAD_DONE };
 struct ahead_task {
     void (*run)(void *own);
     void *own;
-    enum ahead_state state;
+    _Atomic enum ahead_state state; /* written with the pool's lock held */
     struct ahead_task *before, *behind; /* in the line of those posted */
 };
 
@@ -31,6 +32,12 @@ void ahead_free(struct ahead *ahead);
 
 /* Posts a task that is idle. */
 void ahead_post(struct ahead *ahead, struct ahead_task *task);
+
+/* Whether a worker has done a task that was posted; for guesses only. */
+static inline bool ahead_is_done(const struct ahead_task *task)
+{
+    return atomic_load_explicit(&task->state, memory_order_relaxed) == AHEAD_DONE;
+}
 
 /* Takes a task back, whatever its state, and leaves it idle: true when it was done. */
 bool ahead_take(struct ahead *ahead, struct ahead_task *task);

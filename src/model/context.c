@@ -9,14 +9,24 @@
 #include "model/packed.h"
 
 /* The caller's allocator with the memory limit in front: what would pass the limit fails like any other allocation. */
-static void *counted_resize(void *own, void *old, size_t old_size, size_t new_size)
+static void *resize_counted(ttr *t, void *old, size_t old_size, size_t new_size)
 {
-    ttr *t = own;
     if (new_size > old_size && new_size - old_size > t->max_memory - t->memory)
         return NULL;
     void *block = t->alloc.resize(t->alloc.own, old, old_size, new_size);
     if (block || new_size == 0)
         t->memory = t->memory - old_size + new_size;
+    return block;
+}
+
+static void *counted_resize(void *own, void *old, size_t old_size, size_t new_size)
+{
+    ttr *t = own;
+    if (!t->ahead)
+        return resize_counted(t, old, old_size, new_size);
+    (void)pthread_mutex_lock(&t->seam);
+    void *block = resize_counted(t, old, old_size, new_size);
+    (void)pthread_mutex_unlock(&t->seam);
     return block;
 }
 
@@ -52,6 +62,7 @@ ttr *ttr_new(const ttr_options *options)
     if (!t)
         return NULL;
     t->alloc = alloc;
+    (void)pthread_mutex_init(&t->seam, NULL); /* cannot fail with default attributes on Linux */
     t->counted = (struct alloc){.resize = counted_resize, .own = t};
     symbols_init(&t->symbols, &t->counted);
     t->max_memory = options && options->max_memory ? options->max_memory : (uint64_t)1 << 30;
@@ -80,7 +91,9 @@ void ttr_free(ttr *t)
     alloc_free(&t->counted, t->processes, t->processes_capacity, sizeof *t->processes);
     symbols_free(&t->symbols);
     ahead_free(t->ahead);
+    t->ahead = NULL;
     intern_free(&t->strings);
+    (void)pthread_mutex_destroy(&t->seam);
     struct alloc alloc = t->alloc;
     alloc_free(&alloc, t, 1, sizeof *t);
 }

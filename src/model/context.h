@@ -7,6 +7,8 @@
 
 #include <tracetta/event.h>
 
+#include <pthread.h>
+
 #include "base/alloc.h"
 #include "base/intern.h"
 #include "base/pairmap.h"
@@ -30,6 +32,7 @@ struct field_ops {
     uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room);
     /* The declared type of the field just given, NULL = has none; NULL: no field has one. */
     const struct type *(*type)(const ttr_fields *fields);
+    bool at_once; /* events of a batch may be walked by several threads at once */
 };
 
 /* Zeroes a field, its name being the empty text; by whole vectors, which compilers do not make of an assignment. */
@@ -104,6 +107,7 @@ struct ttr {
     struct alloc alloc;          /* the caller's, or the default */
     struct alloc counted;        /* what the library allocates with: counts against max_memory */
     uint64_t memory, max_memory;
+    pthread_mutex_t seam;        /* over `memory` and the caller's resize, where there are jobs */
     struct ahead *ahead;         /* see ttr_jobs; NULL = nothing is done ahead */
     ttr_progress progress;       /* see ttr_watch; may be NULL */
     void *progress_own;

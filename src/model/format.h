@@ -72,6 +72,9 @@ struct format {
     size_t writer_size;                           /* of out->own, zeroed before create */
     ttr_status (*create)(struct ttr_writer *out, ttr_error *error);
     ttr_status (*write)(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
+    /* What `write` makes of an event depends on those before it only by what `pass` keeps of them: then a batch may be written in parts, each by
+     * a writer of its own, and the parts joined.  NULL: not so. */
+    void (*pass)(struct ttr_writer *out, const ttr_event *event);
     ttr_status (*finish)(struct ttr_writer *out, ttr_error *error);
     void (*drop)(struct ttr_writer *out);             /* frees state, after finish or without; NULL = nothing to free */
 

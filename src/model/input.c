@@ -194,10 +194,10 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     return TTR_OK;
 }
 
-/* Readers that change with what was read ahead, and those of definitions, are read as they are; so are times that are moved. */
+/* Those of definitions are read as they are; so are times that are moved. */
 static bool can_stop(const struct input *in)
 {
-    return in->format->stops && in->base.order == TTR_ORDER_TIME && !in->base.t->ahead && !(in->flags & TTR_READ_DEFINITIONS) &&
+    return in->format->stops && in->base.order == TTR_ORDER_TIME && !(in->flags & TTR_READ_DEFINITIONS) &&
            !in->time_offset;
 }
 
@@ -375,7 +375,7 @@ struct input *input_new(ttr *t, struct source *source, const struct format *form
     in->base = (ttr_reader){.t = t, .ops = &input_ops, .order = format->order, .reports = 1};
     in->format = format;
     in->source = source;
-    in->batch = INPUT_BATCH;
+    in->batch = t->ahead ? INPUT_BATCH_JOBS : INPUT_BATCH;
     in->until = INT64_MAX;
     in->max_record = UINT32_MAX;
     notes_init(&in->notes, &t->counted);

@@ -86,7 +86,7 @@ static bool as_bytes(const struct value_place *place, ttr_value *value)
         value->text = (ttr_text){(const char *)place->base + (place->at >> 3), n};
         return true;
     }
-    uint8_t *to = place->scratch ? arena_take(place->scratch, n) : NULL;
+    uint8_t *to = place->scratch ? arena_take_shared(place->scratch, n) : NULL;
     value->text = (ttr_text){(const char *)to, to ? n : 0};
     for (size_t i = 0; to && i < n; i++) {
         uint64_t from = 8 * (uint64_t)i, left = step->width - from;
@@ -163,7 +163,7 @@ static void value_float(const struct value_place *place, ttr_value *value)
 static bool put_decimal(uint32_t *limbs, size_t n, bool is_negative, struct arena *scratch, ttr_text *text)
 {
     size_t room = n * 10 + 2, at = room;
-    char *to = scratch ? arena_take(scratch, room) : NULL;
+    char *to = scratch ? arena_take_shared(scratch, room) : NULL;
     if (!to)
         return false;
     while (n > 0) {
@@ -338,11 +338,11 @@ static size_t ascii_string(const struct value_place *place, ttr_value *value)
 {
     const uint8_t *p = place->base + (place->at >> 3), *end = place->base + (place->end >> 3);
     const size_t room = (size_t)(end - p) / 2 + 8;
-    char *to = place->scratch ? arena_take(place->scratch, room) : NULL;
+    char *to = place->scratch ? arena_take_shared(place->scratch, room) : NULL;
     if (!to)
         return SIZE_MAX;
     const size_t n = utf8_from_ascii16(to, place->base, p, end);
-    arena_trim(place->scratch, to, n < room ? n : 0);
+    arena_trim_shared(place->scratch, to, room, n < room ? n : 0);
     value->text = (ttr_text){to, n};
     return n == SIZE_MAX ? n : 2 * n;
 }
@@ -355,7 +355,7 @@ size_t value_wide_string(const struct value_place *place, ttr_value *value)
     if (n != SIZE_MAX)
         return n;
     n = wide_length(p, end, place->step->width);
-    char *to = n != SIZE_MAX && is_usual && place->scratch ? arena_take(place->scratch, n + n / 2 + 3) : NULL;
+    char *to = n != SIZE_MAX && is_usual && place->scratch ? arena_take_shared(place->scratch, n + n / 2 + 3) : NULL;
     if (to)
         value->text = (ttr_text){to, utf8_from_utf16le(to, p, n / 2)};
     else if (n != SIZE_MAX)
@@ -368,7 +368,7 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
     unsigned encoding = place->step->load, unit = encoding == ENCODING_UTF16LE || encoding == ENCODING_UTF16BE ? 2 : 4;
     const uint8_t *p = place->base + (place->at >> 3), *end = p + n;
     /* A unit of two bytes gives at most three, one of four at most four; half a unit gives three. */
-    char *to = place->scratch && n < SIZE_MAX / 2 - 8 ? arena_take(place->scratch, n + n / 2 + 3) : NULL;
+    char *to = place->scratch && n < SIZE_MAX / 2 - 8 ? arena_take_shared(place->scratch, n + n / 2 + 3) : NULL;
     if (!to) {
         value->type = TTR_TYPE_BYTES;
         value->text = (ttr_text){(const char *)p, n};

@@ -490,4 +490,5 @@ const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .begin_group = layout_fields_begin_group,
                                            .packet = layout_packet,
                                            .label = layout_fields_label,
-                                           .type = layout_fields_type};
+                                           .type = layout_fields_type,
+                                           .at_once = true};

@@ -25,7 +25,7 @@ static ttr_status hand_over(struct ttr_writer *out, ttr_error *error)
 
 ttr_status output_drain(struct ttr_writer *out, ttr_error *error)
 {
-    if (out->buffer.n < DRAIN_AT && !out->buffer.failed)
+    if ((out->buffer.n < DRAIN_AT || out->is_half) && !out->buffer.failed)
         return TTR_OK;
     return hand_over(out, error);
 }
@@ -57,9 +57,10 @@ bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event)
     return (event->flags & TTR_EVENT_RAW) && context_schema(out->t, event->schema)->format == out->format;
 }
 
-static void free_output(struct ttr_writer *out)
+void output_free(struct ttr_writer *out)
 {
     const struct alloc *alloc = &out->t->counted;
+    output_drop_half(out);
     if (out->own && out->format->drop)
         out->format->drop(out);
     sink_abandon(out->sink);
@@ -112,8 +113,19 @@ struct ttr_writer *output_new(ttr *t, struct output_target target, const struct 
         return out;
     if (error)
         (void)snprintf(error->format, sizeof error->format, "%s", format->name);
-    free_output(out);
+    output_free(out);
     return NULL;
+}
+
+struct ttr_writer *output_twin(const struct ttr_writer *out)
+{
+    const ttr_write_options options = {.size = sizeof options, .flags = out->flags,
+                                       .format_options = (const char *const *)(const void *)out->format_options};
+    ttr_error error;
+    struct ttr_writer *twin = output_new(out->t, (struct output_target){.sink = NULL}, out->format, &options, &error);
+    if (twin)
+        twin->is_half = true;
+    return twin;
 }
 
 /* Makes a failure stick and tells it. */
@@ -145,7 +157,7 @@ ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
     if (out->stuck != TTR_OK)
         return stick(out, TTR_OK, NULL, error);
     ttr_error own = {0};
-    ttr_status status = out->format->write(out, batch, &own);
+    ttr_status status = output_write(out, batch, &own);
     if (status == TTR_OK)
         status = refuse_loss(out, &own);
     if (status == TTR_OK)
@@ -186,7 +198,7 @@ ttr_status ttr_finish_counted(ttr_writer *out, uint64_t *bytes, uint64_t *events
         out->sink = NULL;
     }
     status = stick(out, status, &own, error);
-    free_output(out);
+    output_free(out);
     return status;
 }
 
@@ -198,7 +210,7 @@ ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
 void ttr_abandon(ttr_writer *out)
 {
     if (out)
-        free_output(out);
+        output_free(out);
 }
 
 const char *ttr_writer_temporary(const ttr_writer *out)

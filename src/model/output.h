@@ -11,6 +11,8 @@
 #include "model/context.h"
 #include "model/format.h"
 
+struct output_half;
+
 struct ttr_writer {
     ttr *t;
     const struct format *format;
@@ -27,6 +29,8 @@ struct ttr_writer {
     ttr_error stuck_error;
     char **format_options;
     size_t format_options_n;
+    struct output_half *half; /* writes part of each batch on another thread; NULL = none made yet */
+    bool is_half;             /* it is one: its buffer goes nowhere */
 };
 
 /* The value of a format option, or NULL. */
@@ -74,5 +78,15 @@ struct output_target {
 /* Makes an output over a target (taken over, also on failure). */
 TTR_MUST struct ttr_writer *output_new(ttr *t, struct output_target target, const struct format *format,
                                        const ttr_write_options *options, ttr_error *error);
+
+/* Writes a batch: the second half on another thread where there are jobs (ttr_jobs) and the format allows it. */
+TTR_MUST ttr_status output_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
+
+/* Frees what that made. */
+void output_drop_half(struct ttr_writer *out);
+
+/* A second writer of the same format with the same options, whose buffer goes nowhere; NULL when memory is out. */
+struct ttr_writer *output_twin(const struct ttr_writer *out);
+void output_free(struct ttr_writer *out);
 
 #endif

@@ -13,6 +13,7 @@
 #include "pipeline/sort.h"
 
 #define BATCH 256u
+#define BATCH_JOBS 2048u    /* of picks, where other threads work on batches, too */
 #define BATCH_OF_ROUND 128u /* which were asked for together: no more than the nearest cache has room for */
 
 /* Events that inputs hold together where they are many: few inputs 256 KiB, to be found in the nearer caches when their turn comes; hundreds
@@ -52,7 +53,7 @@ struct merger {
     ttr_event *out;    /* copies: room for BATCH; picks: all that the inputs hold */
     void *memory;      /* where that begins, `events` of them; it is moved to a whole line of the cache */
     size_t events;
-    uint32_t pick[BATCH];
+    uint32_t pick[BATCH_JOBS];
     ttr_status ending; /* of the first input that failed */
     ttr_error ending_error;
 };
@@ -224,8 +225,9 @@ static uint32_t pick_events(struct merger *merger)
     struct calendar *calendar = &merger->calendar;
     const bool is_mixed = !merger->base.apart;
     ttr_event *const events = merger->out;
+    const uint32_t room = merger->base.t->ahead ? BATCH_JOBS : BATCH;
     uint32_t *pick = merger->pick, n = 0;
-    while (n < BATCH && calendar_has_top(calendar)) {
+    while (n < room && calendar_has_top(calendar)) {
         size_t top = calendar_top(calendar);
         struct row *row = &merger->row[top];
         const uint64_t limit = calendar_limit(calendar);
@@ -240,7 +242,7 @@ static uint32_t pick_events(struct merger *merger)
                 return n;
             }
             rank = order_time(events[at].time);
-        } while (rank < limit && n < BATCH);
+        } while (rank < limit && n < room);
         row->at = at;
         prefetch(&events[at]);
         calendar_move_top(calendar, rank, at - first);
@@ -254,15 +256,16 @@ static uint32_t pick_of_pair(struct merger *merger)
     const ttr_event *const events = merger->out;
     struct row first = merger->row[0], second = merger->row[1];
     uint32_t *const pick = merger->pick, n = 0;
-    while (n < BATCH && first.at < first.end && second.at < second.end) {
+    const uint32_t room = merger->base.t->ahead ? BATCH_JOBS : BATCH;
+    while (n < room && first.at < first.end && second.at < second.end) {
         const uint32_t is_second = events[second.at].time < events[first.at].time;
         pick[n++] = first.at ^ ((first.at ^ second.at) & (0 - is_second));
         first.at += 1 - is_second;
         second.at += is_second;
     }
-    while (n < BATCH && second.at == ROW_OVER && first.at < first.end)
+    while (n < room && second.at == ROW_OVER && first.at < first.end)
         pick[n++] = first.at++;
-    while (n < BATCH && first.at == ROW_OVER && second.at < second.end)
+    while (n < room && first.at == ROW_OVER && second.at < second.end)
         pick[n++] = second.at++;
     merger->row[0] = first;
     merger->row[1] = second;
@@ -282,7 +285,7 @@ static bool has_more_events(const struct merger *merger)
 static ttr_status next_of_rounds(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     uint32_t n;
-    ttr_status status = rounds_next(&merger->rounds, merger->pick, BATCH_OF_ROUND, &n);
+    ttr_status status = rounds_next(&merger->rounds, merger->pick, merger->base.t->ahead ? BATCH_JOBS : BATCH_OF_ROUND, &n);
     if (status != TTR_OK)
         return status;
     *batch = (ttr_batch){.event = merger->rounds.events, .pick = merger->pick, .n = n};

@@ -204,6 +204,25 @@ static char *put_scope_name(char *at, const struct babeltrace2 *own, const char 
     return put_text(put_text(at, name), " = ");
 }
 
+/* What the time since the event before is told from. */
+static void keep_time(struct babeltrace2 *own, const ttr_event *event)
+{
+    own->last_time = event->time;
+    own->last_cycles = event->ticks;
+    own->has_last = true;
+}
+
+static bool has_clock(const struct event_class *event_class)
+{
+    return !event_class || event_class->has_clock;
+}
+
+static void babeltrace2_pass(struct ttr_writer *out, const ttr_event *event)
+{
+    if (event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP && has_clock(context_schema(out->t, event->schema)->event_class))
+        keep_time(out->own, event);
+}
+
 static char *put_times(char *at, struct babeltrace2 *own, const ttr_event *event)
 {
     bool is_named = own->names.header;
@@ -216,9 +235,7 @@ static char *put_times(char *at, struct babeltrace2 *own, const ttr_event *event
         at = put_delta(put_scope_name(put_text(at, ", "), own, "delta"), own, event);
     else if (own->with_delta)
         at = put_text(put_delta(put_text(at, "("), own, event), ") ");
-    own->last_time = event->time;
-    own->last_cycles = event->ticks;
-    own->has_last = true;
+    keep_time(own, event);
     return at;
 }
 
@@ -398,7 +415,7 @@ static bool write_event(struct ttr_writer *out, const ttr_event *event)
     char *begin = (char *)buffer_room(&out->buffer, TIMES_ROOM + head.n), *at = begin;
     if (!begin)
         return false;
-    if (!event_class || event_class->has_clock)
+    if (has_clock(event_class))
         at = put_times(at, own, event);
     at = put_piece(at, head);
     buffer_filled(&out->buffer, (size_t)(at - begin));
@@ -455,6 +472,7 @@ const struct format format_babeltrace2 = {
     .writer_size = sizeof(struct babeltrace2),
     .create = babeltrace2_create,
     .write = babeltrace2_write,
+    .pass = babeltrace2_pass,
     .finish = babeltrace2_finish,
     .drop = babeltrace2_drop,
     .options = options,

@@ -1,14 +1,15 @@
-/* What is decoded ahead on other threads is what is read without them.  The trace is made here byte by byte. */
+/* What other threads decode and write is what is read and written without them.  The trace is made here byte by byte. */
 #include <stdlib.h>
 
 #include <tracetta/read.h>
 #include <tracetta/tracetta.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "support.h"
 
-#define STREAMS 3u
+#define STREAMS 6u
 #define PACKETS 40u
 #define EVENTS 700u /* of a packet */
 
@@ -22,7 +23,8 @@ static const char metadata[] =
     "  event.header := struct { u32 id; ts timestamp; }; event.context := struct { u32 vpid; u32 vtid; }; };\n"
     "event { name = \"text\"; id = 0; stream_id = 0; fields := struct { string s; }; };\n"
     "event { name = \"number\"; id = 1; stream_id = 0; fields := struct { u64 n; }; };\n"
-    "event { name = \"list\"; id = 2; stream_id = 0; fields := struct { u32 len; u32 v[len]; }; };\n";
+    "event { name = \"list\"; id = 2; stream_id = 0; fields := struct { u32 len; u32 v[len]; }; };\n"
+    "event { name = \"wide\"; id = 3; stream_id = 0; fields := struct { integer { size = 128; align = 8; } w; }; };\n";
 
 static void add_u32(struct buffer *to, uint32_t x)
 {
@@ -44,18 +46,21 @@ static uint32_t next_random(uint64_t *seed)
 
 static void add_event(struct buffer *to, uint64_t time, uint64_t *seed)
 {
-    uint32_t random = next_random(seed), id = random % 3;
+    uint32_t random = next_random(seed), id = random % 4;
     add_u32(to, id);
     add_u64(to, time);
     add_u32(to, 100 + (random >> 4) % 3);
     add_u32(to, 200 + (random >> 7) % 50 / 40);
     if (id == 0)
         buffer_add(to, "some text", 10);
-    else if (id == 1)
+    else if (id == 1 || id == 3)
         add_u64(to, random);
-    else
-        add_u32(to, random % 4);
-    for (uint32_t i = 0; id == 2 && i < random % 4; i++)
+    if (id == 3)
+        add_u64(to, random);
+    if (id != 2)
+        return;
+    add_u32(to, (random >> 9) % 4);
+    for (uint32_t i = 0; i < (random >> 9) % 4; i++)
         add_u32(to, i);
 }
 
@@ -74,12 +79,12 @@ static void add_packet(struct buffer *to, uint64_t *time, uint64_t *seed)
 }
 
 /* Reads all; gives a hash of every event with its fields, in order. */
-static uint64_t read_all(const ttr_file *files, unsigned jobs, uint64_t *events)
+static uint64_t read_all(const ttr_file *files, unsigned streams, unsigned jobs, uint64_t *events)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
     assert_true(ttr_jobs(t, jobs));
-    ttr_reader *in = ttr_open_files(t, "made", files, STREAMS + 1, NULL, &error);
+    ttr_reader *in = ttr_open_files(t, "made", files, streams + 1, NULL, &error);
     assert_non_null(in);
     ttr_batch batch;
     ttr_status status;
@@ -109,30 +114,103 @@ static uint64_t read_all(const ttr_file *files, unsigned jobs, uint64_t *events)
     return hash;
 }
 
-static void decoding_ahead_changes_nothing(void **state)
-{
-    (void)state;
-    static const char *const names[STREAMS] = {"a", "b", "c"};
+struct trace {
     struct buffer stream[STREAMS];
-    ttr_file files[STREAMS + 1] = {{.name = "metadata", .bytes = metadata, .n = sizeof metadata - 1}};
-    uint64_t seed = 88172645463325252u, events;
+    ttr_file files[STREAMS + 1];
+};
+
+static void make_trace(struct trace *trace)
+{
+    static const char *const names[STREAMS] = {"a", "b", "c", "d", "e", "f"};
+    uint64_t seed = 88172645463325252u;
+    trace->files[0] = (ttr_file){.name = "metadata", .bytes = metadata, .n = sizeof metadata - 1};
     for (unsigned i = 0; i < STREAMS; i++) {
         uint64_t time = i;
-        buffer_init(&stream[i], alloc_default());
+        buffer_init(&trace->stream[i], alloc_default());
         for (unsigned k = 0; k < PACKETS; k++)
-            add_packet(&stream[i], &time, &seed);
-        files[i + 1] = (ttr_file){.name = names[i], .bytes = stream[i].bytes, .n = stream[i].n};
+            add_packet(&trace->stream[i], &time, &seed);
+        trace->files[i + 1] = (ttr_file){.name = names[i], .bytes = trace->stream[i].bytes, .n = trace->stream[i].n};
     }
-    uint64_t alone = read_all(files, 1, &events);
-    assert_int_equal(events, STREAMS * PACKETS * EVENTS);
-    for (unsigned jobs = 2; jobs <= 5; jobs++)
-        assert_int_equal(read_all(files, jobs, &events), alone);
+}
+
+static void drop_trace(struct trace *trace)
+{
     for (unsigned i = 0; i < STREAMS; i++)
-        buffer_free(&stream[i]);
+        buffer_free(&trace->stream[i]);
+}
+
+/* Few streams are decoded ahead, many are read in rounds. */
+static void jobs_change_nothing_of_what_is_read(void **state)
+{
+    (void)state;
+    struct trace trace;
+    make_trace(&trace);
+    for (unsigned streams = 1; streams <= STREAMS; streams += streams == 1 ? 1 : STREAMS - 2) {
+        uint64_t events, alone = read_all(trace.files, streams, 1, &events);
+        assert_int_equal(events, streams * PACKETS * EVENTS);
+        for (unsigned jobs = 2; jobs <= 5; jobs++)
+            assert_int_equal(read_all(trace.files, streams, jobs, &events), alone);
+    }
+    drop_trace(&trace);
+}
+
+static int64_t keep(void *own, const void *bytes, size_t n)
+{
+    buffer_add(own, bytes, n);
+    return (int64_t)n;
+}
+
+/* Writes all; gives the bytes, and how many events and losses were counted. */
+static void write_all(const struct trace *trace, const char *format, unsigned jobs, struct buffer *to, uint64_t counts[2])
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    const ttr_loss *losses;
+    assert_true(ttr_jobs(t, jobs));
+    ttr_reader *in = ttr_open_files(t, "made", trace->files, STREAMS + 1, NULL, &error);
+    ttr_writer *out = ttr_create_push(t, keep, to, format, NULL, &error);
+    ttr_batch batch;
+    buffer_clear(to);
+    assert_true(in && out);
+    while (ttr_read(in, &batch, &error) == TTR_OK)
+        assert_int_equal(ttr_write(out, &batch, &error), TTR_OK);
+    counts[0] = ttr_writer_events(out);
+    counts[1] = 0;
+    for (size_t n = ttr_losses(out, &losses), i = 0; i < n; i++)
+        counts[1] += losses[i].count;
+    assert_int_equal(ttr_finish(out, &error), TTR_OK);
+    ttr_close(in);
+    ttr_free(t);
+}
+
+static void jobs_change_nothing_of_what_is_written(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"jsonl", "text", "babeltrace2", "fxt"};
+    struct trace trace;
+    struct buffer alone, shared;
+    uint64_t counted[2], counts[2];
+    make_trace(&trace);
+    buffer_init(&alone, alloc_default());
+    buffer_init(&shared, alloc_default());
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        write_all(&trace, formats[i], 1, &alone, counted);
+        assert_int_equal(counted[0], STREAMS * PACKETS * EVENTS);
+        for (unsigned jobs = 2; jobs <= 3; jobs++) {
+            write_all(&trace, formats[i], jobs, &shared, counts);
+            assert_int_equal(shared.n, alone.n);
+            assert_memory_equal(shared.bytes, alone.bytes, alone.n);
+            assert_memory_equal(counts, counted, sizeof counted);
+        }
+    }
+    buffer_free(&alone);
+    buffer_free(&shared);
+    drop_trace(&trace);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(decoding_ahead_changes_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(jobs_change_nothing_of_what_is_read),
+                                       cmocka_unit_test(jobs_change_nothing_of_what_is_written)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -389,6 +389,12 @@ static ttr_status jsonl_write(struct ttr_writer *out, const ttr_batch *batch, tt
     return TTR_OK;
 }
 
+/* No line depends on those before it. */
+static void jsonl_pass(struct ttr_writer *out, const ttr_event *event)
+{
+    (void)out, (void)event;
+}
+
 static ttr_status jsonl_finish(struct ttr_writer *out, ttr_error *error)
 {
     return output_drain(out, error);
@@ -415,6 +421,7 @@ const struct format format_jsonl = {
     .writer_size = sizeof(struct jsonl),
     .create = jsonl_create,
     .write = jsonl_write,
+    .pass = jsonl_pass,
     .finish = jsonl_finish,
     .drop = jsonl_drop,
 };

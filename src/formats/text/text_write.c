@@ -114,11 +114,26 @@ static char *put_delta(char *at, const struct text *own, int64_t time)
 }
 
 /* Events without a time have that of the event before them; where there is none, they have none to show or to decide by. */
-static char *put_times(char *at, struct text *own, const ttr_event *event)
+static bool decide_time(struct text *own, const ttr_event *event)
 {
     bool has_time = own->has_last || !(event->flags & TTR_EVENT_NO_TIME);
     if (has_time && own->style == TIME_AUTO)
         own->style = time_is_unix(event->time) ? TIME_ISO : TIME_SECONDS;
+    return has_time;
+}
+
+static void text_pass(struct ttr_writer *out, const ttr_event *event)
+{
+    struct text *own = out->own;
+    if (event->kind == TTR_KIND_DEFINITION)
+        return;
+    own->has_last = decide_time(own, event);
+    own->last_time = event->time;
+}
+
+static char *put_times(char *at, struct text *own, const ttr_event *event)
+{
+    const bool has_time = decide_time(own, event);
     if (own->with_color)
         at = put_text(at, COLOR_TIME);
     if (own->style != TIME_DELTA)
@@ -336,6 +351,7 @@ const struct format format_text = {
     .writer_size = sizeof(struct text),
     .create = text_create,
     .write = text_write,
+    .pass = text_pass,
     .finish = text_finish,
     .drop = text_drop,
     .options = options,
