@@ -1,8 +1,8 @@
 /* Filtering by selection: a batch passes with a list of what counts in it, nothing is copied.
  *
- * Patterns are matched once per id, not per event: a table of verdicts per condition grows with the ids.  A thread or process
- * whose name is still unknown is asked again.  What always passes, inverted or not: definitions, and with conditions of time,
- * thread and process only also objects and gaps, which say something about the trace and not at a time. */
+ * Patterns are matched once per text, not per event: a table of verdicts per condition grows with the texts.  What always
+ * passes, inverted or not: definitions, and with conditions of time, thread and process only also objects and gaps, which say
+ * something about the trace and not at a time. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -14,13 +14,13 @@
 
 enum verdict { UNDECIDED = 0, NO = 1, YES = 2 };
 
-/* One condition over ids: globs any of which must match; numbers for threads and processes. */
+/* One condition over texts: globs any of which must match; numbers for threads and processes. */
 struct condition {
     char **glob; /* NULL: no condition */
     uint64_t *number;
     bool *is_number;
     size_t n;
-    uint8_t *verdict; /* by id */
+    uint8_t *verdict; /* by id of the text */
     size_t verdicts_n;
 };
 
@@ -116,6 +116,7 @@ static bool number_matches(const struct condition *condition, uint64_t number)
     return false;
 }
 
+/* By a number, or by the name the thread or process has now: programs that start others give them their own names first. */
 static bool thread_matches(struct filter *filter, struct condition *condition, ttr_id id)
 {
     ttr_thread thread;
@@ -123,20 +124,10 @@ static bool thread_matches(struct filter *filter, struct condition *condition, t
         return true;
     if (!ttr_thread_get(filter->base.t, id, &thread))
         return false;
-    uint8_t *verdict = verdict_at(filter, condition, id);
-    if (!verdict)
-        return false;
-    if (*verdict == UNDECIDED) {
-        bool by_process = condition == &filter->processes;
-        bool has_number = by_process ? thread.pid_known : thread.tid_known;
-        ttr_id name = by_process ? thread.process_name : thread.thread_name;
-        bool matches = (has_number && number_matches(condition, by_process ? thread.pid : thread.tid)) ||
-                       (name && matches_any(condition, ttr_text_get(filter->base.t, name)));
-        if (!matches && (!name || !has_number))
-            return false;
-        *verdict = matches ? YES : NO;
-    }
-    return *verdict == YES;
+    bool by_process = condition == &filter->processes;
+    bool has_number = by_process ? thread.pid_known : thread.tid_known;
+    ttr_id name = by_process ? thread.process_name : thread.thread_name;
+    return (has_number && number_matches(condition, by_process ? thread.pid : thread.tid)) || (name && string_matches(filter, condition, name));
 }
 
 /* A span counts when any of it lies in the range, an instant (or a span of no length) when its time does. */

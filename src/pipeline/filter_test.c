@@ -176,6 +176,36 @@ static void thread_is_asked_again_until_its_name_is_known(void **state)
     ttr_free(t);
 }
 
+/* What starts a program has its own name first, as a fork has until it becomes what it runs. */
+static void thread_goes_by_the_name_it_has_now(void **state)
+{
+    static const char *const patterns[] = {"app", NULL};
+    ttr *t = ttr_new(NULL);
+    ttr_filter filter;
+    ttr_batch batch;
+    (void)state;
+    ttr_filter_init(&filter);
+    filter.processes = patterns;
+    for (size_t i = 0; i < 6; i++)
+        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .thread = context_thread(t, 0, 1, 1), .offset = i};
+    struct memory_events given = {.event = events, .n = 6, .batch_max = 2};
+    ttr_reader *reader = ttr_filter_new(memory_reader(t, &given), &filter, NULL);
+    ttr_thread_name(t, 1, 1, "app", NULL);
+    assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
+    assert_int_equal(batch.n, 2);
+    ttr_thread_name(t, 1, 1, "shell", NULL);
+    assert_int_equal(ttr_read(reader, &batch, NULL), TTR_END);
+    ttr_close(reader);
+    given = (struct memory_events){.event = events, .n = 6, .batch_max = 2};
+    filter.invert = true;
+    reader = ttr_filter_new(memory_reader(t, &given), &filter, NULL);
+    assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
+    ttr_thread_name(t, 1, 1, "app", NULL);
+    assert_int_equal(ttr_read(reader, &batch, NULL), TTR_END);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
 static void filter_of_another_size_is_refused(void **state)
 {
     ttr *t = ttr_new(NULL);
@@ -235,6 +265,7 @@ int main(void)
         cmocka_unit_test(span_counts_when_it_reaches_into_the_range),
         cmocka_unit_test(structure_passes_conditions_of_time_and_thread),
         cmocka_unit_test(thread_is_asked_again_until_its_name_is_known),
+        cmocka_unit_test(thread_goes_by_the_name_it_has_now),
         cmocka_unit_test(last_time_is_in_a_range_without_end_and_a_number_too_large_is_none),
         cmocka_unit_test(filter_of_another_size_is_refused),
         cmocka_unit_test(each_allocation_may_fail),
