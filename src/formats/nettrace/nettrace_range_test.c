@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <tracetta/tracetta.h>
+#include <unistd.h>
 
 struct part {
     uint64_t events, sum, lost, read;
@@ -54,6 +55,7 @@ static void a_part_of_the_time_is_that_part_of_all(void **state)
     } files[] = {{"recorded/mix_default.nettrace.xz", true},
                  {"recorded/mix_v3.netperf.xz", false}, {"eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", true}};
     const char *folder = getenv("TTR_CORPUS");
+    folder = folder && access(folder, R_OK) == 0 ? folder : NULL;
     for (size_t i = 0; folder && i < sizeof files / sizeof *files; i++) {
         char path[600];
         (void)snprintf(path, sizeof path, "%s/nettrace/%s", folder, files[i].name);

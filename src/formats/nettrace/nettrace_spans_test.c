@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <tracetta/tracetta.h>
 
@@ -110,7 +111,9 @@ static void collections_and_compilation_take_the_time_between_their_begin_and_en
     } traces[] = {{"recorded/mix_default.nettrace.xz", 22, 250}, {"recorded/csc_default.nettrace.xz", 0, 5147},
                   {"eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", 478, 53}};
     (void)state;
-    for (size_t i = 0; getenv("TTR_CORPUS") && i < sizeof traces / sizeof *traces; i++) {
+    const char *folder = getenv("TTR_CORPUS");
+    bool is_there = folder && access(folder, R_OK) == 0;
+    for (size_t i = 0; is_there && i < sizeof traces / sizeof *traces; i++) {
         struct sums expected = count_by_hand(traces[i].name), found = count_spans(traces[i].name);
         assert_int_equal(expected.gcs, traces[i].gcs);
         assert_int_equal(expected.jits, traces[i].jits);
@@ -119,7 +122,7 @@ static void collections_and_compilation_take_the_time_between_their_begin_and_en
         assert_int_equal(found.gc_ns, expected.gc_ns);
         assert_int_equal(found.jit_ns, expected.jit_ns);
     }
-    if (!getenv("TTR_CORPUS"))
+    if (!is_there)
         print_message("# SKIP no corpus: TTR_CORPUS names its folder\n");
 }
 
