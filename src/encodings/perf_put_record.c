@@ -8,6 +8,22 @@
 #define BUILD_ID_MAX 20u
 #define ROUND_UP8(n) (((n) + 7) / 8 * 8)
 
+static void place_header(const struct perf_put *put, uint8_t *at, uint32_t type, uint16_t misc, size_t n)
+{
+    bool is_big = put->spec.is_big_endian;
+    perf_store_u32(at, is_big, type);
+    perf_store_u16(at + 4, is_big, misc);
+    perf_store_u16(at + 6, is_big, (uint16_t)n);
+}
+
+/* Bytes of the file that stand where they belong. */
+static void count(struct perf_put *put, size_t n)
+{
+    buffer_filled(put->spec.to, n);
+    put->data_bytes += n;
+    put->at += n;
+}
+
 /* --- Compression --- */
 
 static void pack_piece(struct perf_put *put, const uint8_t *bytes, size_t n)
@@ -20,12 +36,8 @@ static void pack_piece(struct perf_put *put, const uint8_t *bytes, size_t n)
         put->is_out_of_memory = true;
         return;
     }
-    perf_store_u32(to, put->spec.is_big_endian, PERF_COMPRESSED);
-    perf_store_u16(to + 4, put->spec.is_big_endian, 0);
-    perf_store_u16(to + 6, put->spec.is_big_endian, (uint16_t)size);
-    buffer_filled(put->spec.to, size);
-    put->data_bytes += size;
-    put->at += size;
+    place_header(put, to, PERF_COMPRESSED, 0, size);
+    count(put, size);
 }
 
 /* Packs what waits in pieces; a last short one only where asked. */
@@ -52,13 +64,10 @@ void perf_put_flush(struct perf_put *put)
 /* The place of a record of n bytes, with its header; NULL when memory is out.  end_record counts it. */
 static uint8_t *begin_record(struct perf_put *put, uint32_t type, uint16_t misc, size_t n)
 {
-    bool is_big = put->spec.is_big_endian;
     uint8_t *at = buffer_room(put->zstd ? &put->plain : put->spec.to, n);
     if (!at)
         return NULL;
-    perf_store_u32(at, is_big, type);
-    perf_store_u16(at + 4, is_big, misc);
-    perf_store_u16(at + 6, is_big, (uint16_t)n);
+    place_header(put, at, type, misc, n);
     return at + PERF_RECORD_HEADER;
 }
 
@@ -71,9 +80,7 @@ static void end_record(struct perf_put *put, size_t n)
             pack(put, false);
         return;
     }
-    buffer_filled(put->spec.to, n);
-    put->data_bytes += n;
-    put->at += n;
+    count(put, n);
 }
 
 void perf_put_records(struct perf_put *put, const void *bytes, size_t n)
@@ -287,8 +294,14 @@ void perf_put_lost(struct perf_put *put, uint64_t sample_type, const struct perf
     end_record(put, n);
 }
 
+/* Never packed: readers look for the first one before they unpack anything. */
 void perf_put_round(struct perf_put *put)
 {
-    if (begin_record(put, PERF_FINISHED_ROUND, 0, PERF_RECORD_HEADER))
-        end_record(put, PERF_RECORD_HEADER);
+    perf_put_flush(put);
+    uint8_t *at = buffer_room(put->spec.to, PERF_RECORD_HEADER);
+    if (!at)
+        return;
+    place_header(put, at, PERF_FINISHED_ROUND, 0, PERF_RECORD_HEADER);
+    put->plain_bytes += PERF_RECORD_HEADER;
+    count(put, PERF_RECORD_HEADER);
 }

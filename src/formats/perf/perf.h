@@ -173,6 +173,7 @@ struct perf_unpacked {
     size_t pieces_n, pieces_capacity;
     void *decoder;
     uint32_t done;            /* bytes of the record at hand that were unpacked, with its header; 0 = it has not begun */
+    bool has_more;            /* records that are all there wait for room */
     bool is_broken;
 };
 

@@ -203,11 +203,27 @@ static ttr_status drop_bad(struct perf_reader *reader, const struct perf_span *s
                         "%zu bytes of compressed records are none; they are passed over", n);
 }
 
-/* Records that were unpacked. */
+/* A record of the tool among them: perf packs only those of the kernel, other recorders the ends of rounds, too. */
+static ttr_status meet_unpacked_tool(struct perf_reader *reader, const struct perf_view *record)
+{
+    struct perf_unpacked *unpacked = &reader->unpacked;
+    uint64_t at = unpacked->at - reader->order.base[1];
+    unpacked->at += record->size;
+    if (record->type != PERF_FINISHED_ROUND)
+        return TTR_OK;
+    if (reader->in->flags & TTR_READ_DEFINITIONS && !perf_order_add(reader, (struct perf_key){0, (uint32_t)at, record->size | PERF_KEY_UNPACKED}))
+        return fail_memory(reader->error);
+    reader->records++;
+    return reader->sorts ? release(reader, false) : TTR_OK;
+}
+
+/* Records that were unpacked, up to as many as may wait: the rest comes before anything that is stored behind them. */
 static ttr_status run_over_unpacked(struct perf_reader *reader)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
-    while (unpacked->bytes) {
+    ttr_status status = TTR_OK;
+    unpacked->has_more = false;
+    while (unpacked->bytes && status == TTR_OK && !unpacked->has_more) {
         size_t skip = (size_t)(unpacked->at - unpacked->from), passed = 0;
         struct perf_span span = {unpacked->bytes + skip, unpacked->n - skip};
         if (!run_over(reader, &span, unpacked->at - reader->order.base[1], PERF_KEY_UNPACKED, &passed))
@@ -215,18 +231,18 @@ static ttr_status run_over_unpacked(struct perf_reader *reader)
         unpacked->at += passed;
         span.p += passed;
         span.n -= passed;
-        if (span.n < PERF_RECORD_HEADER || is_crowded(reader, reader->at))
+        bool is_full = is_crowded(reader, reader->at);
+        unpacked->has_more = is_full && span.n >= PERF_RECORD_HEADER && reader->order.n > reader->order.given;
+        if (span.n < PERF_RECORD_HEADER || is_full)
             return TTR_OK;
-        uint32_t size = perf_u16(span.p + 6, reader->trace->is_big);
+        struct perf_view record = {.type = perf_u32(span.p, reader->trace->is_big), .size = perf_u16(span.p + 6, reader->trace->is_big)};
         bool is_plausible = perf_is_plausible(span.p, reader->trace->is_big);
-        if (is_plausible && size > span.n)
+        if (is_plausible && record.size > span.n)
             return TTR_OK; /* the next piece has the rest */
-        ttr_status status = is_plausible ? TTR_OK : drop_bad(reader, &span);
-        if (status != TTR_OK)
-            return status;
-        unpacked->at += is_plausible ? size : 0; /* one of the tool: nobody packs them */
+        status = is_plausible ? meet_unpacked_tool(reader, &record) : drop_bad(reader, &span);
+        unpacked->has_more = reader->order.is_giving; /* a round ended: the next must not be put in order with it */
     }
-    return TTR_OK;
+    return status;
 }
 
 /* A piece of compressed records; it may give so many that it is gone on with later. */
@@ -294,7 +310,9 @@ static ttr_status meet(struct perf_reader *reader)
 /* Looks at records until some may be given. */
 static ttr_status scan(struct perf_reader *reader)
 {
-    ttr_status status = TTR_OK;
+    ttr_status status = reader->unpacked.has_more ? run_over_unpacked(reader) : TTR_OK;
+    if (status == TTR_OK && reader->unpacked.has_more && !reader->order.is_giving)
+        return release_crowd(reader);
     while (status == TTR_OK && !reader->order.is_giving && !reader->is_over && reader->pass_end <= reader->at) {
         struct perf_span span;
         size_t passed = 0;

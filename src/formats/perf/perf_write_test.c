@@ -187,19 +187,20 @@ struct bytes {
 
 static struct bytes read_file(const char *path)
 {
-    struct bytes bytes = {.p = malloc(1 << 20)};
+    struct bytes bytes = {.p = malloc(8 << 20)};
     FILE *file = fopen(path, "rb");
     assert_true(file && bytes.p);
-    bytes.n = fread(bytes.p, 1, 1 << 20, file);
+    bytes.n = fread(bytes.p, 1, 8 << 20, file);
     (void)fclose(file);
     return bytes;
 }
 
-/* Writes many sales to a file; gives it. */
-static struct bytes write_file(unsigned n)
+/* Writes many sales to a file, with an option of the writer; gives it. */
+static struct bytes write_file_with(const char *option, unsigned n)
 {
     char path[] = "/tmp/perf_write_test.XXXXXX";
-    const ttr_write_options options = {.size = sizeof options, .flags = TTR_WRITE_OVERWRITE};
+    const char *const list[] = {option, NULL};
+    const ttr_write_options options = {.size = sizeof options, .flags = TTR_WRITE_OVERWRITE, .format_options = list};
     ttr *t = ttr_new(NULL);
     (void)close(mkstemp(path));
     ttr_writer *out = ttr_create(t, path, "perf", &options, NULL);
@@ -217,6 +218,11 @@ static struct bytes write_file(unsigned n)
     struct bytes bytes = read_file(path);
     (void)unlink(path);
     return bytes;
+}
+
+static struct bytes write_file(unsigned n)
+{
+    return write_file_with(NULL, n);
 }
 
 static void a_file_has_its_head_in_the_end(void **state)
@@ -293,6 +299,15 @@ static void a_part_of_a_file_is_a_whole_file(void **state)
     free(part.p);
 }
 
+static unsigned count_records(const struct bytes *file, uint32_t type)
+{
+    size_t at = (size_t)load_u64le(file->p + PERF_AT_DATA), end = at + (size_t)load_u64le(file->p + PERF_AT_DATA + 8);
+    unsigned n = 0;
+    for (; at < end; at += load_u16le(file->p + at + 6))
+        n += load_u32le(file->p + at) == type;
+    return n;
+}
+
 /* Reads a trace to the end; gives how many events it has, and how many damaged places. */
 static uint64_t count(const struct bytes *trace, uint64_t *damaged)
 {
@@ -308,6 +323,19 @@ static uint64_t count(const struct bytes *trace, uint64_t *damaged)
     ttr_close(in);
     ttr_free(t);
     return report.events;
+}
+
+/* One compressed record may hold more events than are looked at before any is given. */
+static void a_copy_has_all_that_was_compressed(void **state)
+{
+    struct bytes file = write_file_with("zstd=3", 50000), copied = copy(&file, INT64_MIN);
+    uint64_t damaged;
+    (void)state;
+    assert_int_equal(count(&copied, &damaged), count(&file, &damaged));
+    assert_int_equal(count_records(&copied, PERF_FINISHED_ROUND), count_records(&file, PERF_FINISHED_ROUND));
+    assert_true(count_records(&file, PERF_COMPRESSED) > 0 && count_records(&file, PERF_FINISHED_ROUND) > 1);
+    free(file.p);
+    free(copied.p);
 }
 
 /* Numbers are set to what cannot be: the copy is whole, and has the same events. */
@@ -428,6 +456,7 @@ int main(void)
         cmocka_unit_test(a_file_has_its_head_in_the_end),
         cmocka_unit_test(a_copy_is_the_same_byte_by_byte),
         cmocka_unit_test(a_part_of_a_file_is_a_whole_file),
+        cmocka_unit_test(a_copy_has_all_that_was_compressed),
         cmocka_unit_test(what_is_damaged_is_left_out_of_a_copy),
         cmocka_unit_test(each_vector_is_copied),
         cmocka_unit_test(a_copy_of_a_file_that_was_not_ended_is_ended),
