@@ -17,6 +17,7 @@
 
 #include "base/buffer.h"
 #include "base/hash.h"
+#include "corpus.h"
 #include "hexa.h"
 #include "mutate.h"
 #include "outcome.h"
@@ -398,14 +399,6 @@ static void add_file(const char *path, struct buffer *to)
         (void)(is_packed ? pclose(file) : fclose(file));
 }
 
-static const char *corpus(void)
-{
-    static char path[500];
-    const char *given = getenv("TTR_CORPUS"), *root = getenv("TTR_SOURCE_ROOT");
-    (void)snprintf(path, sizeof path, "%s%s", given ? given : root ? root : ".", given ? "" : "/../shared/corpus");
-    return path;
-}
-
 /* Fills the traces of a campaign and gives their count. */
 static size_t gather(const struct campaign *campaign, struct base *bases)
 {
@@ -422,7 +415,7 @@ static size_t gather(const struct campaign *campaign, struct base *bases)
         char path[600];
         bases[n] = (struct base){.name = ""};
         (void)snprintf(bases[n].name, sizeof bases[n].name, "%s", campaign->traces[i]);
-        (void)snprintf(path, sizeof path, "%s/%s", corpus(), campaign->traces[i]);
+        (void)snprintf(path, sizeof path, "%s/%s", corpus_folder(), campaign->traces[i]);
         buffer_init(&bases[n].bytes, alloc_default());
         add_file(path, &bases[n].bytes);
         n += settle(campaign, &bases[n]);
@@ -550,7 +543,7 @@ static bool run_targets(void)
     struct base base;
     bool is_good = true;
     if (gather(&all_types, &base) == 0) {
-        (void)printf("ok %u - heph targets # SKIP no recorded traces in %s\n", ++cases, corpus());
+        (void)printf("ok %u - heph targets # SKIP no recorded traces in %s\n", ++cases, corpus_folder());
         return true;
     }
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {

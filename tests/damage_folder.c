@@ -17,6 +17,7 @@
 
 #include "base/buffer.h"
 #include "base/hash.h"
+#include "corpus.h"
 #include "hexa.h"
 #include "mutate.h"
 #include "outcome.h"
@@ -552,15 +553,13 @@ static bool run_cuts(size_t stride)
 int main(int argc, char **argv)
 {
     unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1000;
-    const char *root = getenv("TTR_SOURCE_ROOT"), *corpus = getenv("TTR_CORPUS");
-    char beside[600];
+    const char *root = getenv("TTR_SOURCE_ROOT");
     bool is_good = true;
     outcome_catch();
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     root = root ? root : ".";
-    (void)snprintf(beside, sizeof beside, "%s/../shared/corpus", root);
     add_vectors(root);
-    add_corpus(corpus ? corpus : beside);
+    add_corpus(corpus_folder());
     (void)printf("# %zu traces\n", traces_n);
     for (enum part part = 0; part < PARTS; part++)
         if (argc < 3 || strcmp(argv[2], part_names[part]) == 0)

@@ -7,6 +7,7 @@
 #include <tracetta/tracetta.h>
 
 #include "base/endian.h"
+#include "corpus.h"
 #include "outcome.h"
 #include "support.h"
 
@@ -116,9 +117,7 @@ static void destroy_one(const struct container *container, const struct trace *w
 static bool load(const char *name, struct trace *trace)
 {
     char path[600];
-    const char *corpus = getenv("TTR_CORPUS");
-    (void)snprintf(path, sizeof path, "%s/eventheader/%s", corpus ? corpus : ".", name);
-    FILE *file = corpus ? fopen(path, "rb") : NULL;
+    FILE *file = corpus_find("eventheader", name, path, sizeof path) ? fopen(path, "rb") : NULL;
     if (!file)
         return false;
     (void)fseek(file, 0, SEEK_END);
@@ -135,10 +134,8 @@ static void all_events_around_a_destroyed_record_are_read(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof containers / sizeof *containers; i++) {
         struct trace whole = {.bytes = NULL};
-        if (!load(containers[i].path, &whole)) {
-            print_message("# SKIP no %s in TTR_CORPUS\n", containers[i].path);
+        if (!load(containers[i].path, &whole))
             continue;
-        }
         read_trace(&whole, containers[i].format);
         assert_true(whole.events_n > 20);
         assert_int_equal(whole.regions, 0);

@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 tracetta=$(realpath "$1")
 work=$(mktemp -d) || exit 1
-corpus=${TTR_CORPUS:-$(dirname "${BASH_SOURCE[0]}")/../../../shared/corpus}
+corpus=${TTR_CORPUS:-}
 [ -d "$corpus" ] || corpus=
 case_count=0
 case_failures=0

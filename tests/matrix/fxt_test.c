@@ -12,6 +12,7 @@
 
 #include <tracetta/tracetta.h>
 
+#include "corpus.h"
 #include "matrix/sources.h"
 
 /* Ways in which two events can differ. */
@@ -392,10 +393,10 @@ static bool say(bool ok, const char *what)
     return ok;
 }
 
-static bool from_corpus(const char *name)
+static bool from_corpus(const char *folder, const char *name)
 {
     char path[1024];
-    if (!sources_corpus(name, path)) {
+    if (!corpus_has(folder, name, path, sizeof path)) {
         printf("ok %u - %s # SKIP %s is missing: set TTR_CORPUS\n", ++cases, name, path);
         return true;
     }
@@ -414,8 +415,8 @@ int main(int argc, char **argv)
     ok = say(from_builder(5), "what a program made by hand") && ok;
     for (uint64_t seed = 6; seed < 12; seed++)
         ok = say(from_builder(seed), "what a program made by hand, otherwise,") && ok;
-    ok = from_corpus("heph/heph-head-alltypes.trace") && ok;
-    ok = from_corpus("heph/heph-head-redis-app.trace") && ok;
-    ok = from_corpus("fxt/magic-trace-2022.fxt") && ok;
+    ok = from_corpus("heph", "heph-head-alltypes.trace") && ok;
+    ok = from_corpus("heph", "heph-head-redis-app.trace") && ok;
+    ok = from_corpus("fxt", "magic-trace-2022.fxt") && ok;
     return ok ? 0 : 1;
 }

@@ -13,6 +13,7 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
+#include "corpus.h"
 #include "matrix/sources.h"
 
 enum { CODES = 48, LEVELS = 40, TEXT_MAX = 65535, SEEDS = 50, SEED_EVENTS = 400 };
@@ -716,11 +717,11 @@ static bool say(bool ok, const char *what)
     return ok;
 }
 
-static bool from_corpus(const char *name, bool sorted)
+static bool from_corpus(const char *folder, const char *name, bool sorted)
 {
     char path[1024], what[200];
     (void)snprintf(what, sizeof what, "%s%s", name, sorted ? ", sorted," : "");
-    if (sources_corpus(name, path))
+    if (corpus_has(folder, name, path, sizeof path))
         return say(convert(path, sorted), what);
     printf("ok %u - %s # SKIP %s is missing: set TTR_CORPUS\n", ++cases, what, path);
     return true;
@@ -737,9 +738,9 @@ int main(int argc, char **argv)
     ok = say(from_generator(argv[1], "--events 10000 --seed 1 --mix everything", false), "everything FXT has") && ok;
     ok = say(from_generator(argv[1], "--events 10000 --seed 2 --mix everything", true), "everything, sorted,") && ok;
     ok = say(from_generator(argv[1], "--events 20000 --seed 3", false), "a busy system") && ok;
-    ok = from_corpus("heph/heph-head-alltypes.trace", false) && ok;
-    ok = from_corpus("heph/heph-head-alltypes.trace", true) && ok;
-    ok = from_corpus("heph/heph-head-redis-app.trace", true) && ok;
-    ok = from_corpus("fxt/magic-trace-2022.fxt", false) && ok;
+    ok = from_corpus("heph", "heph-head-alltypes.trace", false) && ok;
+    ok = from_corpus("heph", "heph-head-alltypes.trace", true) && ok;
+    ok = from_corpus("heph", "heph-head-redis-app.trace", true) && ok;
+    ok = from_corpus("fxt", "magic-trace-2022.fxt", false) && ok;
     return ok ? 0 : 1;
 }

@@ -13,6 +13,7 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
+#include "corpus.h"
 #include "matrix/sources.h"
 
 enum { SEEDS = 50, SEED_EVENTS = 400, NAMES_MAX = 2000 };
@@ -616,10 +617,10 @@ static bool say(bool ok, const char *what, bool is_csv)
     return ok;
 }
 
-static bool from_corpus(const char *name, bool is_csv)
+static bool from_corpus(const char *folder, const char *name, bool is_csv)
 {
     char path[1024];
-    if (sources_corpus(name, path))
+    if (corpus_has(folder, name, path, sizeof path))
         return say(convert(path, is_csv), name, is_csv);
     printf("ok %u - %s # SKIP %s is missing: set TTR_CORPUS\n", ++cases, name, path);
     return true;
@@ -635,8 +636,8 @@ int main(int argc, char **argv)
         ok = say(from_seeds(is_csv), "what programs made by hand", is_csv) && ok;
         ok = say(from_generator(argv[1], "--events 10000 --seed 1 --mix everything", is_csv), "everything FXT has", is_csv) && ok;
         ok = say(from_generator(argv[1], "--events 10000 --seed 2", is_csv), "a busy system", is_csv) && ok;
-        ok = from_corpus("heph/heph-head-alltypes.trace", is_csv) && ok;
-        ok = from_corpus("fxt/magic-trace-2022.fxt", is_csv) && ok;
+        ok = from_corpus("heph", "heph-head-alltypes.trace", is_csv) && ok;
+        ok = from_corpus("fxt", "magic-trace-2022.fxt", is_csv) && ok;
     }
     return ok ? 0 : 1;
 }

@@ -106,10 +106,3 @@ bool sources_generate(const char *generator, const char *options, char path[64])
     (void)snprintf(command, sizeof command, "'%s' %s %s", generator, options, path);
     return file >= 0 && close(file) == 0 && system(command) == 0;
 }
-
-bool sources_corpus(const char *name, char path[1024])
-{
-    const char *root = getenv("TTR_SOURCE_ROOT"), *corpus = getenv("TTR_CORPUS");
-    (void)snprintf(path, 1024, "%s%s/%s", corpus ? corpus : root ? root : ".", corpus ? "" : "/../shared/corpus", name);
-    return access(path, R_OK) == 0;
-}

@@ -13,7 +13,4 @@ void sources_make_event(ttr_builder *b, uint64_t *state, int64_t time);
 /* Makes a file with generate_fxt, to be removed by the caller; false when that fails. */
 bool sources_generate(const char *generator, const char *options, char path[64]);
 
-/* The path of a recorded trace; false where it is missing. */
-bool sources_corpus(const char *name, char path[1024]);
-
 #endif

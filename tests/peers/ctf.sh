@@ -2,7 +2,7 @@
 # TTR_CORPUS names, $work a scratch folder that is removed at the end, $patience the seconds a program gets for one trace.
 # shellcheck shell=bash disable=SC2034
 tracetta=$1 root=$2
-corpus=${TTR_CORPUS:-$root/../shared/corpus}/ctf
+corpus=${TTR_CORPUS:-nowhere}/ctf
 patience=60
 case_count=0
 work=$(mktemp -d) || exit 1

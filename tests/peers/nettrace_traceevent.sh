@@ -1,9 +1,9 @@
 #!/bin/bash
 # Compares the recorded nettrace traces, event by event, with what TraceEvent, the runtime's own reader, said of them when they were recorded
 # (TTR_CORPUS/nettrace/truth); nettrace_traceevent.py says what is compared, and which differences are known.
-# usage: nettrace_traceevent.sh TRACETTA SOURCE_ROOT
-tracetta=$1 root=$2
-corpus=${TTR_CORPUS:-$root/../shared/corpus}/nettrace
+# usage: nettrace_traceevent.sh TRACETTA
+tracetta=$1
+corpus=${TTR_CORPUS:-nowhere}/nettrace
 case_count=0
 here=$(dirname "$0")
 

@@ -3,12 +3,12 @@
 # the original, event by event: times, threads, names, payloads, fields, stacks, losses; of traces of other formats every event.
 # TTR_DOTNET names the folder of a .NET Core 3.1 SDK (dotnet.sh), TTR_TRACEEVENT that of nettrace_dump.dll, compiled of nettrace_dump.cs with
 # TraceEvent's sources (all but those of ETW, Etlx and symbols do) and with its runtimeconfig.json.
-# usage: nettrace_write.sh TRACETTA GENERATE_FXT PYTHON SOURCE_ROOT
+# usage: nettrace_write.sh TRACETTA GENERATE_FXT PYTHON
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/../cli/cli.sh" "$1"
-generate=$(realpath "$2") python=$3 root=$4
+generate=$(realpath "$2") python=$3
 here=$(realpath "$(dirname "$0")")
-corpus=${TTR_CORPUS:-$root/../shared/corpus}/nettrace
+corpus=${TTR_CORPUS:-nowhere}/nettrace
 reader=${TTR_TRACEEVENT:-}/nettrace_dump.dll
 if [ ! -e "${TTR_DOTNET:-}/dotnet" ] || [ ! -e "$reader" ]; then
     skip "traceevent_reads_what_is_written" "TTR_DOTNET names no .NET SDK, or TTR_TRACEEVENT no folder of nettrace_dump.dll"

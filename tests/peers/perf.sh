@@ -1,9 +1,9 @@
 #!/bin/bash
 # Recorded perf.data: as many samples as perf.tsv says (counted by perf, or by the golden texts of the corpora), and sample by sample what
 # `perf script` says of them: what it printed when they were recorded, or prints now where perf is installed (perf_script.py).
-# usage: perf.sh TRACETTA SOURCE_ROOT
-tracetta=$1 root=$2
-corpus=${TTR_CORPUS:-$root/../shared/corpus}/eventheader
+# usage: perf.sh TRACETTA
+tracetta=$1
+corpus=${TTR_CORPUS:-nowhere}/eventheader
 case_count=0
 here=$(dirname "$0")
 work=$(mktemp -d) || exit 1

@@ -2,9 +2,9 @@
 # `cat --style=perf` of recorded perf.data: the lines that perf script printed when they were recorded, to the byte, but for names of code: perf had the
 # running kernel and the binaries to look into.
 # `--style=trace-cmd` of recorded trace.dat: the lines of trace-cmd report, to the byte.
-# usage: perf_style.sh TRACETTA SOURCE_ROOT; TTR_CORPUS names the folder of recorded traces.
-tracetta=$1 root=$2
-corpus=${TTR_CORPUS:-$root/../shared/corpus}/eventheader
+# usage: perf_style.sh TRACETTA; TTR_CORPUS names the folder of recorded traces.
+tracetta=$1
+corpus=${TTR_CORPUS:-nowhere}/eventheader
 count=0
 if [ ! -d "$corpus" ]; then
     echo "ok 1 - lines are those of perf script # SKIP no $corpus, set TTR_CORPUS"

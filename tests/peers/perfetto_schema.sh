@@ -4,7 +4,7 @@
 # TTR_CORPUS the folder of real traces.
 tracetta=$1 generate=$2 root=$3
 proto=${TTR_PERFETTO_PROTO:-}
-corpus=${TTR_CORPUS:-$root/../shared/corpus}/fxt
+corpus=${TTR_CORPUS:-nowhere}/fxt
 n=0
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

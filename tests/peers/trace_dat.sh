@@ -1,8 +1,8 @@
 #!/bin/bash
 # Compares each trace.dat of the corpus, event by event, with trace-cmd's own report of it (TTR_CORPUS/eventheader/*/*.dat.report.txt.gz).
-# usage: trace_dat.sh TRACETTA SOURCE_ROOT
-tracetta=$1 root=$2
-corpus=${TTR_CORPUS:-$root/../shared/corpus}/eventheader
+# usage: trace_dat.sh TRACETTA
+tracetta=$1
+corpus=${TTR_CORPUS:-nowhere}/eventheader
 case_count=0
 here=$(dirname "$0")
 

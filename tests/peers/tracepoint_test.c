@@ -7,6 +7,7 @@
 #include <traceevent/event-parse.h>
 #include <unistd.h>
 
+#include "corpus.h"
 #include "encodings/tracepoint.h"
 #include "support.h"
 #include "zip.h"
@@ -222,18 +223,13 @@ static bool see(void *own, const char *name, const char *bytes, size_t n)
 
 static void events_are_printed_as_libtraceevent_does(void **state)
 {
-    const char *folder = getenv("TTR_CORPUS");
     char path[1024];
     struct peer peer = {.t = ttr_new(NULL), .seed = 1, .is_verbose = getenv("TTR_VERBOSE") != NULL};
     (void)state;
-    (void)snprintf(path, sizeof path, "%s/eventheader/linuxtracepoints-net/formats0.zip", folder ? folder : ".");
-    FILE *file = fopen(path, "rb");
-    if (!file) {
+    if (!corpus_find("eventheader", "linuxtracepoints-net/formats0.zip", path, sizeof path)) {
         ttr_free(peer.t);
-        print_message("# SKIP no %s: TTR_CORPUS names the folder\n", path);
         return;
     }
-    (void)fclose(file);
     buffer_init(&peer.text, alloc_default());
     uint16_t source = context_add_source(peer.t, "here", "test");
     peer.all = tracepoints_new(&(struct tracepoints_spec){.t = peer.t, .container = &container, .source = source, .long_bytes = 8});

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/endian.h"
+#include "corpus.h"
 #include "provider/said_both.h"
 #include "support.h"
 
@@ -48,13 +49,9 @@ static int keep_write(void *own, uint32_t index, uint8_t *event, size_t n)
 static uint8_t *read_truth(size_t *n)
 {
     char path[4096];
-    const char *corpus = getenv("TTR_CORPUS");
-    (void)snprintf(path, sizeof path, "%s/eventheader/linuxtracepoints/EventHeaderInterceptorLE64.dat", corpus ? corpus : ".");
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        print_message("# SKIP no %s: TTR_CORPUS names the folder\n", path);
+    FILE *file = corpus_find("eventheader", "linuxtracepoints/EventHeaderInterceptorLE64.dat", path, sizeof path) ? fopen(path, "rb") : NULL;
+    if (!file)
         return NULL;
-    }
     uint8_t *bytes = test_malloc(1u << 20);
     *n = fread(bytes, 1, 1u << 20, file);
     (void)fclose(file);

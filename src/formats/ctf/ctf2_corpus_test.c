@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "corpus.h"
 #include "ctf2_case.h"
 #include "describe.h"
 #include "support.h"
@@ -38,20 +39,6 @@ static const struct recorded recorded[] = {
     {"actf/ev_rec_hdr", 1, 2, NULL},
     {"actf/ev_rec_hdr_bad_ev_id_nok", 1, 2, NULL},
 };
-
-/* Path of a file of the corpus; false when there is no corpus. */
-static bool corpus_path(const char *name, char *path, size_t size)
-{
-    const char *folder = getenv("TTR_CORPUS"), *root = getenv("TTR_SOURCE_ROOT");
-    (void)snprintf(path, size, "%s%s/ctf/%s", folder ? folder : root ? root : ".", folder ? "" : "/../shared/corpus", name);
-    DIR *dir = opendir(path);
-    if (!dir) {
-        print_message("# skipped: no %s, set TTR_CORPUS\n", path);
-        return false;
-    }
-    (void)closedir(dir);
-    return true;
-}
 
 /* Reads a file; false when there is none. */
 static bool read_file(const char *path, struct buffer *bytes)
@@ -107,7 +94,7 @@ static void recorded_metadata_has_what_it_is_known_to_have(void **state)
     (void)state;
     char folder[900], path[1000];
     for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
-        if (corpus_path(recorded[i].path, folder, sizeof folder)) {
+        if (corpus_find("ctf", recorded[i].path, folder, sizeof folder)) {
             (void)snprintf(path, sizeof path, "%s/metadata", folder);
             check_recorded(&recorded[i], path);
         }
@@ -126,7 +113,7 @@ static void all_good_metadata_of_the_test_suite_of_actf_is_read_and_written(void
     (void)state;
     char folder[900], path[1200];
     size_t read = 0;
-    if (!corpus_path("actf", folder, sizeof folder))
+    if (!corpus_find("ctf", "actf", folder, sizeof folder))
         return;
     DIR *dir = opendir(folder);
     for (struct dirent *entry; (entry = readdir(dir));) {
@@ -155,7 +142,7 @@ static void the_events_of_lttng_have_their_fields_and_log_levels(void **state)
     struct ctf_description description;
     struct buffer bytes, got;
     ttr_error error;
-    if (!corpus_path("lttng-2.15.1/ctx/ust/uid/0/64-bit", folder, sizeof folder))
+    if (!corpus_find("ctf", "lttng-2.15.1/ctx/ust/uid/0/64-bit", folder, sizeof folder))
         return;
     (void)snprintf(path, sizeof path, "%s/metadata", folder);
     assert_true(read_file(path, &bytes));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "corpus.h"
 #include "describe.h"
 #include "formats/ctf/ctf.h"
 #include "support.h"
@@ -30,13 +31,10 @@ static int add_file(const char *path, const struct stat *status, int kind, struc
 /* Finds the metadata below a folder of the corpus; false when there is no corpus. */
 static bool find_files(const char *folder)
 {
-    const char *corpus = getenv("TTR_CORPUS"), *root = getenv("TTR_SOURCE_ROOT");
     char path[400];
-    (void)snprintf(path, sizeof path, "%s%s/ctf/%s", corpus ? corpus : root ? root : ".", corpus ? "" : "/../shared/corpus", folder);
     files.n = 0;
-    (void)nftw(path, add_file, 16, 0);
-    if (files.n == 0)
-        print_message("# SKIP no %s: TTR_CORPUS names the folder of real files\n", path);
+    if (corpus_find("ctf", folder, path, sizeof path))
+        (void)nftw(path, add_file, 16, 0);
     return files.n > 0;
 }
 

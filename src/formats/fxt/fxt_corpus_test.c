@@ -5,6 +5,7 @@
 
 #include <tracetta/tracetta.h>
 
+#include "corpus.h"
 #include "support.h"
 
 #define EDGES_MAX 40000u
@@ -22,23 +23,6 @@ struct facts {
     struct edge *edge; /* EDGES_MAX of them */
     uint32_t edges_n;
 };
-
-/* The path of a corpus file, or NULL when there is none. */
-static const char *corpus_path(const char *name, char *path, size_t size)
-{
-    const char *folder = getenv("TTR_CORPUS"), *root = getenv("TTR_SOURCE_ROOT");
-    if (folder)
-        (void)snprintf(path, size, "%s/fxt/%s", folder, name);
-    else
-        (void)snprintf(path, size, "%s/../shared/corpus/fxt/%s", root ? root : ".", name);
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        print_message("# SKIP no %s: TTR_CORPUS names the folder of real files\n", path);
-        return NULL;
-    }
-    (void)fclose(file);
-    return path;
-}
 
 static void count_event(struct facts *facts, ttr *t, const ttr_event *event)
 {
@@ -108,7 +92,7 @@ static void a_magic_trace_file_says_what_others_read_in_it(void **state)
     (void)state;
     char path[600];
     struct facts facts;
-    if (!corpus_path("magic-trace-2022.fxt", path, sizeof path))
+    if (!corpus_find("fxt", "magic-trace-2022.fxt", path, sizeof path))
         return;
     read_facts(path, &facts);
     assert_int_equal(facts.records, 35463);
@@ -126,7 +110,7 @@ static void a_file_of_eztrace_is_refused_with_a_reason(void **state)
     (void)state;
     char path[600];
     ttr_error error = {0};
-    if (!corpus_path("eztrace-not-fuchsia.fxt", path, sizeof path))
+    if (!corpus_find("fxt", "eztrace-not-fuchsia.fxt", path, sizeof path))
         return;
     ttr *t = ttr_new(NULL);
     assert_null(ttr_open(t, path, NULL, &error));

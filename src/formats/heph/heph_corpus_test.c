@@ -6,6 +6,7 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
+#include "corpus.h"
 #include "support.h"
 
 struct recorded {
@@ -23,19 +24,6 @@ static const struct recorded recorded[] = {
     {"heph-0.4.0-alltypes-pids.trace", 7620, 4, 14, 1},
     {"heph-head-big-sparse-123MB.trace.zst", 1214901, 2, 2, 0},
 };
-
-static bool corpus_path(const char *name, char *path, size_t size)
-{
-    const char *folder = getenv("TTR_CORPUS"), *root = getenv("TTR_SOURCE_ROOT");
-    (void)snprintf(path, size, "%s%s/heph/%s", folder ? folder : root ? root : ".", folder ? "" : "/../shared/corpus", name);
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        print_message("# skipped: no %s, set TTR_CORPUS\n", path);
-        return false;
-    }
-    (void)fclose(file);
-    return true;
-}
 
 static ttr_reader *open_trace(ttr *t, const char *path, uint32_t flags)
 {
@@ -78,7 +66,7 @@ static void recorded_traces_hold_what_their_writers_wrote_and_no_loss_is_seen(vo
     char path[600];
     (void)state;
     for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
-        if (corpus_path(recorded[i].name, path, sizeof path))
+        if (corpus_find("heph", recorded[i].name, path, sizeof path))
             check_recorded(&recorded[i], path);
 }
 
@@ -125,14 +113,14 @@ static void copies_are_the_same_bytes_with_metadata_and_without(void **state)
     (void)state;
     for (size_t i = 0; i + 1 < sizeof recorded / sizeof *recorded; i++) {
         struct buffer copy;
-        if (!corpus_path(recorded[i].name, path, sizeof path))
+        if (!corpus_find("heph", recorded[i].name, path, sizeof path))
             continue;
         copy_trace(path, TTR_READ_DEFINITIONS, &copy);
         check_same_bytes(path, &copy);
         buffer_free(&copy);
     }
     /* Without metadata the writer makes the epoch packet itself, and counts: the same where counters were in order. */
-    if (corpus_path("heph-head-redis-app.trace", path, sizeof path)) {
+    if (corpus_find("heph", "heph-head-redis-app.trace", path, sizeof path)) {
         struct buffer copy;
         copy_trace(path, 0, &copy);
         check_same_bytes(path, &copy);
@@ -144,7 +132,7 @@ static void streams_and_actors_have_the_names_of_the_runtime(void **state)
 {
     char path[600];
     (void)state;
-    if (!corpus_path("heph-0.4.0-example8.trace", path, sizeof path))
+    if (!corpus_find("heph", "heph-0.4.0-example8.trace", path, sizeof path))
         return;
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_trace(t, path, 0);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "corpus.h"
 #include "dump.h"
 #include "hexa.h"
 #include "support.h"
@@ -373,19 +374,11 @@ static void recorded_traces_are_copied(void **state)
         "only_managed_samples.nettrace.xz", "erlendthune-RememberCalendar.nettrace.xz", "recorded/emit.nettrace.xz", "recorded/mix_v3.netperf.xz",
         "eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", "v6/v6_plain.nettrace", "v6/v6_ptr4.nettrace",
     };
-    const char *folder = getenv("TTR_CORPUS"), *root = getenv("TTR_SOURCE_ROOT");
     char path[600];
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        (void)snprintf(path, sizeof path, "%s%s/nettrace/%s", folder ? folder : root ? root : ".", folder ? "" : "/../shared/corpus", names[i]);
-        FILE *file = fopen(path, "rb");
-        if (!file) {
-            print_message("# skipped: no %s, set TTR_CORPUS\n", path);
-            continue;
-        }
-        (void)fclose(file);
-        check_recorded(names[i], path);
-    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (corpus_find("nettrace", names[i], path, sizeof path))
+            check_recorded(names[i], path);
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 
 #include <tracetta/tracetta.h>
 
+#include "corpus.h"
 #include "support.h"
 
 /* Counted by TraceEvent; of samples and stacks by their fields here. */
@@ -17,37 +18,24 @@ struct recorded {
 };
 
 static const struct recorded recorded[] = {
-    {"nettrace/VoiceMemo.23092.nettrace.xz", 108450, "4", 0, false},
-    {"nettrace/dotnetdiag-single-thread.nettrace.xz", 27951, "4", 0, false},
-    {"nettrace/erlendthune-RememberCalendar.nettrace.xz", 4693, "4", 0, false},
-    {"nettrace/eventpipe-dotnetcore2.1-linux-x64-objver3.netperf.xz", 26146, "3", 0, false},
-    {"nettrace/eventpipe-dotnetcore2.1-linux-x64-tracelogging.netperf.xz", 12, "3", 0, false},
-    {"nettrace/eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", 105540, "4", 0, false},
-    {"nettrace/eventpipe-dotnetcore5.0-win-x64-arraytypes.nettrace.xz", 1970, "4", 0, false},
-    {"nettrace/only_managed_samples.nettrace.xz", 37603, "4", 0, false},
-    {"nettrace/recorded/c3.nettrace.xz", 689, "4", 0, false},
-    {"nettrace/recorded/counters.nettrace.xz", 2378, "4", 0, false},
-    {"nettrace/recorded/csc_default.nettrace.xz", 41735, "4", 0, false},
-    {"nettrace/recorded/emit.nettrace.xz", 1503, "4", 0, false},
-    {"nettrace/recorded/mix_default.nettrace.xz", 27499, "4", 0, false},
-    {"nettrace/recorded/mix_v3.netperf.xz", 4591, "3", 0, false},
-    {"nettrace/v6/v6_plain.nettrace", 9, "6", 7, true},
-    {"nettrace/v6/v6_minimal.nettrace", 0, "6", 0, false},
-    {"nettrace/v6/v6_ptr4.nettrace", 1, "6", 0, false},
+    {"VoiceMemo.23092.nettrace.xz", 108450, "4", 0, false},
+    {"dotnetdiag-single-thread.nettrace.xz", 27951, "4", 0, false},
+    {"erlendthune-RememberCalendar.nettrace.xz", 4693, "4", 0, false},
+    {"eventpipe-dotnetcore2.1-linux-x64-objver3.netperf.xz", 26146, "3", 0, false},
+    {"eventpipe-dotnetcore2.1-linux-x64-tracelogging.netperf.xz", 12, "3", 0, false},
+    {"eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", 105540, "4", 0, false},
+    {"eventpipe-dotnetcore5.0-win-x64-arraytypes.nettrace.xz", 1970, "4", 0, false},
+    {"only_managed_samples.nettrace.xz", 37603, "4", 0, false},
+    {"recorded/c3.nettrace.xz", 689, "4", 0, false},
+    {"recorded/counters.nettrace.xz", 2378, "4", 0, false},
+    {"recorded/csc_default.nettrace.xz", 41735, "4", 0, false},
+    {"recorded/emit.nettrace.xz", 1503, "4", 0, false},
+    {"recorded/mix_default.nettrace.xz", 27499, "4", 0, false},
+    {"recorded/mix_v3.netperf.xz", 4591, "3", 0, false},
+    {"v6/v6_plain.nettrace", 9, "6", 7, true},
+    {"v6/v6_minimal.nettrace", 0, "6", 0, false},
+    {"v6/v6_ptr4.nettrace", 1, "6", 0, false},
 };
-
-static bool corpus_path(const char *name, char *path, size_t size)
-{
-    const char *folder = getenv("TTR_CORPUS"), *root = getenv("TTR_SOURCE_ROOT");
-    (void)snprintf(path, size, "%s%s/%s", folder ? folder : root ? root : ".", folder ? "" : "/../shared/corpus", name);
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        print_message("# skipped: no %s, set TTR_CORPUS\n", path);
-        return false;
-    }
-    (void)fclose(file);
-    return true;
-}
 
 /* Walks all fields and the stack of an event. */
 static void walk(const ttr *t, const ttr_event *event, uint64_t *frames)
@@ -102,7 +90,7 @@ static void recorded_traces_hold_what_the_runtimes_own_reader_counts_in_order_of
     char path[600];
     (void)state;
     for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
-        if (corpus_path(recorded[i].name, path, sizeof path))
+        if (corpus_find("nettrace", recorded[i].name, path, sizeof path))
             check_recorded(&recorded[i], path);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/hash.h"
+#include "corpus.h"
 #include "formats/nettrace/nettrace.h"
 #include "hexa.h"
 #include "support.h"
@@ -402,12 +403,12 @@ static int64_t push(void *own, const void *bytes, size_t n)
 static bool load(const char *name, const char *option, struct buffer *to)
 {
     char path[600];
-    const char *folder = getenv("TTR_CORPUS"), *const options[] = {option, NULL};
+    const char *const options[] = {option, NULL};
     ttr_batch batch;
     ttr_error error = {0};
-    (void)snprintf(path, sizeof path, "%s/nettrace/%s", folder ? folder : "", name);
+    bool is_there = corpus_find("nettrace", name, path, sizeof path);
     ttr *t = ttr_new(NULL);
-    ttr_reader *reader = folder ? ttr_open(t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_DEFINITIONS}, &error) : NULL;
+    ttr_reader *reader = is_there ? ttr_open(t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_DEFINITIONS}, &error) : NULL;
     buffer_init(to, alloc_default());
     if (reader) {
         ttr_writer *writer = ttr_create_push(t, push, to, "nettrace", &(ttr_write_options){.size = sizeof(ttr_write_options),
@@ -493,10 +494,8 @@ static void a_damaged_block_of_a_recorded_trace_costs_itself_and_is_told(void **
     };
     unsigned wrong = 0;
     (void)state;
-    for (size_t i = 0; getenv("TTR_CORPUS") && i < sizeof traces / sizeof *traces; i++)
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++)
         wrong += check_recorded(traces[i][0], traces[i][1]);
-    if (!getenv("TTR_CORPUS"))
-        print_message("# SKIP no corpus: TTR_CORPUS names its folder\n");
     assert_int_equal(wrong, 0);
 }
 

@@ -8,6 +8,8 @@
 #include <tracetta/tracetta.h>
 #include <unistd.h>
 
+#include "corpus.h"
+
 struct part {
     uint64_t events, sum, lost, read;
     int64_t first, last;
@@ -54,11 +56,10 @@ static void a_part_of_the_time_is_that_part_of_all(void **state)
         bool skips; /* it has blocks enough */
     } files[] = {{"recorded/mix_default.nettrace.xz", true},
                  {"recorded/mix_v3.netperf.xz", false}, {"eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", true}};
-    const char *folder = getenv("TTR_CORPUS");
-    folder = folder && access(folder, R_OK) == 0 ? folder : NULL;
-    for (size_t i = 0; folder && i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[600];
-        (void)snprintf(path, sizeof path, "%s/nettrace/%s", folder, files[i].name);
+        if (!corpus_find("nettrace", files[i].name, path, sizeof path))
+            continue;
         struct part all = read_part(path, INT64_MIN, INT64_MAX, false);
         for (int64_t k = 0; k < 3; k++) {
             int64_t width = (all.last - all.first) / 4, from = all.first + k * width + 17, to = from + width;
@@ -69,8 +70,6 @@ static void a_part_of_the_time_is_that_part_of_all(void **state)
             assert_true(!files[i].skips || given.read < all.read);
         }
     }
-    if (!folder)
-        print_message("# SKIP no corpus: TTR_CORPUS names its folder\n");
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 #include <tracetta/tracetta.h>
 
 #include "base/endian.h"
+#include "corpus.h"
 #include "formats/nettrace/nettrace.h"
 #include "hexa.h"
 
@@ -16,12 +17,7 @@
 
 static FILE *open_corpus(const char *name, char *path, size_t size)
 {
-    const char *folder = getenv("TTR_CORPUS"), *root = getenv("TTR_SOURCE_ROOT");
-    (void)snprintf(path, size, "%s%s/nettrace/%s", folder ? folder : root ? root : ".", folder ? "" : "/../shared/corpus", name);
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        print_message("# skipped: no %s, set TTR_CORPUS\n", path);
-    return file;
+    return corpus_find("nettrace", name, path, size) ? fopen(path, "rb") : NULL;
 }
 
 static ttr_profile *profile_of(ttr *t, const char *path)
