@@ -20,9 +20,12 @@ static uint64_t special_bytes(uint64_t word)
     return hit & EACH_BYTE(0x80);
 }
 
-static bool is_plain(uint8_t byte)
+/* Length of the character at p that stands for itself; 0 where it does not.  U+0080 to U+009F may, by the grammar, but terminals obey them. */
+static size_t plain_character(const uint8_t *p, size_t n)
 {
-    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+    if (p[0] < 0x80)
+        return p[0] >= 0x20 && p[0] != '"' && p[0] != '\\';
+    return utf8_control(p, n) ? 0 : utf8_character(p, n);
 }
 
 size_t json_plain_run(const uint8_t *p, size_t n)
@@ -33,7 +36,7 @@ size_t json_plain_run(const uint8_t *p, size_t n)
             at += 8;
             continue;
         }
-        size_t length = is_plain(p[at]) ? 1 : p[at] >= 0x80 ? utf8_character(p + at, n - at) : 0;
+        size_t length = plain_character(p + at, n - at);
         if (length == 0)
             break;
         at += length;
@@ -68,15 +71,12 @@ bool json_copy_plain(void *to, const void *bytes, size_t n)
     return !(special | special_bytes(load_u64le(p + n - 8)));
 }
 
+/* Of a byte that stands for itself as a character. */
 static void escape_byte(struct buffer *to, uint8_t byte)
 {
     static const char hex[] = "0123456789abcdef";
-    static const char letters[0x20] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
-    if (byte >= 0x80) {
-        buffer_add(to, "\xef\xbf\xbd", 3); /* U+FFFD */
-        return;
-    }
-    char letter = byte >= 0x20 ? (char)byte : letters[byte];
+    static const char letters[256] = {['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+    char letter = letters[byte];
     char text[6] = {'\\', letter, '0', '0', hex[byte >> 4], hex[byte & 15]};
     if (!letter)
         text[1] = 'u';
@@ -225,11 +225,17 @@ size_t json_escape(struct buffer *to, const void *bytes, size_t n)
         buffer_add(to, p, run);
         p += run;
         n -= run;
-        if (n > 0) {
-            replaced += *p >= 0x80;
-            escape_byte(to, *p++);
-            n--;
-        }
+        if (n == 0)
+            break;
+        const size_t control = utf8_control(p, n), length = control ? control : 1;
+        const bool is_broken = !control && *p >= 0x80;
+        if (is_broken)
+            buffer_add(to, "\xef\xbf\xbd", 3); /* U+FFFD */
+        else
+            escape_byte(to, p[length - 1]); /* of two bytes the last is the character's number */
+        replaced += is_broken;
+        p += length;
+        n -= length;
     }
     return replaced;
 }

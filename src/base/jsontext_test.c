@@ -101,6 +101,9 @@ static void strings_are_escaped(void **state)
         {"a\xff" "b", 3, "\"a\xef\xbf\xbd" "b\""},
         {"\xed\xa0\x80", 3, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
         {"\xe2\x82", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"\xc2\x80" "a\xc2\x9b" "1m\xc2\xa0", 9, "\"\\u0080a\\u009b1m\xc2\xa0\""},
+        {"\xc2", 1, "\"\xef\xbf\xbd\""},
+        {"\x9b", 1, "\"\xef\xbf\xbd\""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct buffer buffer;

@@ -13,6 +13,16 @@ bool utf8_valid(const void *p, size_t n);
 /* Length of the well-formed character at p (1..4), or 0 when the byte there begins none. */
 size_t utf8_character(const uint8_t *p, size_t n);
 
+/* Bytes of the control character at p, which a terminal may obey: 1 below U+0020 and of U+007F, 2 of U+0080 to U+009F; 0 where it is none. */
+static inline size_t utf8_control(const uint8_t *p, size_t n)
+{
+    if (n == 0 || (p[0] >= 0x20 && p[0] != 0x7f && p[0] != 0xc2))
+        return 0;
+    if (p[0] != 0xc2)
+        return 1;
+    return n > 1 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+}
+
 /* The longest length <= limit that ends on a character boundary of well-formed text; bytes that are no text count as
  * characters of their own. */
 size_t utf8_cut(const void *p, size_t n, size_t limit);

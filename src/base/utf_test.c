@@ -62,6 +62,16 @@ static void good_text_is_valid_and_broken_text_is_not(void **state)
     assert_true(utf8_valid("\0\0", 2));
 }
 
+static void control_characters_take_one_byte_or_two(void **state)
+{
+    (void)state;
+    static const struct { const char *text; size_t n, bytes; } rows[] = {
+        {"", 0, 0}, {"\0", 1, 1}, {"\x1b[", 2, 1}, {"\x7f", 1, 1}, {" ", 1, 0}, {"\xc2\x80", 2, 2}, {"\xc2\x9b[", 3, 2},
+        {"\xc2\xa0", 2, 0}, {"\xc2", 1, 0}, {"\xc2\x1b", 2, 0}, {"\xc3\x9b", 2, 0}, {"\x9b", 1, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(utf8_control((const uint8_t *)rows[i].text, rows[i].n), rows[i].bytes);
+}
+
 static void a_bad_byte_is_found_at_every_place(void **state)
 {
     (void)state;
@@ -215,6 +225,7 @@ int main(void)
         cmocka_unit_test(every_sequence_of_three_bytes_is_judged_like_the_decoder),
         cmocka_unit_test(every_sequence_of_four_bytes_is_judged_like_the_decoder),
         cmocka_unit_test(good_text_is_valid_and_broken_text_is_not),
+        cmocka_unit_test(control_characters_take_one_byte_or_two),
         cmocka_unit_test(a_bad_byte_is_found_at_every_place),
         cmocka_unit_test(utf_16_becomes_the_utf_8_of_the_same_characters_at_every_length),
         cmocka_unit_test(ascii_in_utf_16_ends_at_its_zero_or_at_what_is_none),

@@ -1,17 +1,23 @@
 /* Folded stacks: a line for each distinct stack, outermost frame first, frames apart by ';', then a blank and the weight.  What flame graph tools
- * have read since the first of them; there is no specification beyond that.  Characters that would break a line are replaced. */
+ * have read since the first of them; there is no specification beyond that.  Characters that would break a line, or steer a terminal that it is shown
+ * on, are replaced. */
 #include "base/number.h"
+#include "base/utf.h"
 #include "profiles/profiles.h"
 
 static void put_frame(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
-    uint8_t *at = buffer_room(to, n);
-    if (!at)
-        return;
-    for (size_t i = 0; i < n; i++)
-        at[i] = p[i] == ';' ? ':' : p[i] < 0x20 || p[i] == 0x7f ? ' ' : p[i];
-    buffer_filled(to, n);
+    for (size_t i = 0; i < n;) {
+        const size_t control = utf8_control(p + i, n - i), length = control ? control : utf8_character(p + i, n - i);
+        if (control)
+            buffer_add_byte(to, ' ');
+        else if (length == 0)
+            buffer_add(to, "\xef\xbf\xbd", 3); /* U+FFFD */
+        else
+            buffer_add(to, p[i] == ';' ? (const uint8_t *)":" : p + i, length);
+        i += length ? length : 1;
+    }
 }
 
 /* Process and thread above the frames, where threads are apart. */

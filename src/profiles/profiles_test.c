@@ -8,6 +8,7 @@
 
 #include <tracetta/tracetta.h>
 
+#include "base/utf.h"
 #include "memory_reader.h"
 #include "model/context.h"
 
@@ -146,12 +147,42 @@ static void an_existing_file_is_kept_unless_told_otherwise(void **state)
     ttr_free(t);
 }
 
+static void nothing_in_a_name_steers_a_terminal(void **state)
+{
+    static const char awkward[] = "a\x1b[31m;b\xc2\x9b" "2Jc\xc2\x85\xff\x9b";
+    ttr_profile_format format;
+    ttr *t = ttr_new(NULL);
+    ttr_event event = {.kind = TTR_KIND_SPAN, .duration = 9, .name = ttr_text_add(t, awkward, sizeof awkward - 1), .thread = context_thread(t, 0, 1, 1)};
+    char path[64];
+    size_t n;
+    (void)state;
+    (void)snprintf(path, sizeof path, "/tmp/tracetta-profiles-%ld", (long)getpid());
+    for (size_t i = 0; ttr_profile_format_get(i, &format); i++) {
+        if (strcmp(format.name, "pprof") == 0) /* packed */
+            continue;
+        ttr_error error = {0};
+        ttr_profile *profile = profile_of(t, &event, 1, format.flags);
+        assert_int_equal(ttr_profile_write(profile, path, format.name, awkward, TTR_WRITE_OVERWRITE, &error), TTR_OK);
+        char *text = slurp(path, &n);
+        for (size_t at = 0; at < n; at++)
+            assert_true(text[at] == '\n' || utf8_control((const uint8_t *)text + at, n - at) == 0);
+        assert_true(utf8_valid(text, n));
+        if (strcmp(format.name, "folded") == 0)
+            assert_string_equal(text, "a [31m:b 2Jc \xef\xbf\xbd\xef\xbf\xbd 9\n");
+        free(text);
+        ttr_profile_free(profile);
+    }
+    (void)unlink(path);
+    ttr_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_that_is_out_is_told_by_every_format),
         cmocka_unit_test(a_full_disk_is_told_by_every_format),
         cmocka_unit_test(deep_stacks_of_awkward_names_are_written),
+        cmocka_unit_test(nothing_in_a_name_steers_a_terminal),
         cmocka_unit_test(an_existing_file_is_kept_unless_told_otherwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,13 +85,13 @@ struct graph {
 
 /* --- Text --- */
 
-/* Text for XML: what it forbids becomes U+FFFD. */
+/* Text for XML: what it forbids or discourages, control characters and bytes that are no UTF-8, becomes U+FFFD. */
 static void put_text(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     for (size_t i = 0; i < n;) {
         size_t length = p[i] < 0x80 ? 1 : utf8_character(p + i, n - i);
-        if (length == 0 || (p[i] < 0x20 && p[i] != '\t' && p[i] != '\n') || p[i] == 0x7f)
+        if (length == 0 || (utf8_control(p + i, n - i) && p[i] != '\t' && p[i] != '\n'))
             buffer_add(to, "\xef\xbf\xbd", 3);
         else if (p[i] == '<' || p[i] == '>' || p[i] == '&' || p[i] == '"')
             buffer_add_text(to, p[i] == '<' ? "&lt;" : p[i] == '>' ? "&gt;" : p[i] == '&' ? "&amp;" : "&quot;");

@@ -1,6 +1,5 @@
 /* Fields of the kernel's tracepoints, by how they are declared and not by what tracetta makes of them: `unsigned long` and types of unknown names are
  * hexadecimal, characters are those of ISO 8859-1, structs are bytes. */
-#include "base/utf.h"
 #include "encodings/tracepoint.h"
 #include "formats/microsoft/microsoft.h"
 
@@ -123,10 +122,8 @@ static void add_number(struct field_json *json, const struct declared *declared,
 static void add_characters(struct buffer *to, const uint8_t *p, size_t n)
 {
     buffer_add_byte(to, '"');
-    for (size_t i = 0; i < n && p[i]; i++) {
-        char text[4];
-        (void)json_escape(to, text, utf8_put(text, p[i]));
-    }
+    for (size_t i = 0; i < n && p[i]; i++)
+        microsoft_add_text(to, p + i, 1);
     buffer_add_byte(to, '"');
 }
 

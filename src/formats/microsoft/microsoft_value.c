@@ -122,17 +122,19 @@ size_t microsoft_put_float(char *to, double x, unsigned bits)
 
 /* --- Texts --- */
 
+/* As they are stored, but for what JSON forbids; bytes that are no UTF-8 are taken for Latin-1. */
 void microsoft_add_text(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     size_t begin = 0;
     for (size_t at = 0; at < n;) {
         size_t length = p[at] < 0x80 ? 1 : utf8_character(p + at, n - at);
-        if (length == 0) {
+        const bool is_c1 = utf8_control(p + at, n - at) == 2; /* which json_escape would not leave as it is */
+        if (length == 0 || is_c1) {
             char wide[4];
             (void)json_escape(to, p + begin, at - begin);
-            buffer_add(to, wide, utf8_put(wide, p[at]));
-            begin = at + 1;
+            buffer_add(to, wide, utf8_put(wide, p[at + is_c1]));
+            begin = at + 1 + is_c1;
         }
         at += length ? length : 1;
     }

@@ -8,6 +8,7 @@
  * left out.  Of events that no perf has (other formats, EventHeader's own fields) the text is the fields, as name=value.
  * Left out: gaps, definitions and what describes objects, which those programs do not print by themselves; and reading. */
 #include "base/status.h"
+#include "base/utf.h"
 #include "encodings/perf_layout.h"
 #include "encodings/put.h"
 #include "encodings/tracepoints.h"
@@ -346,12 +347,10 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 
 /* --- Control characters --- */
 
-/* Bytes of the control character at p: 0 where it is none, or one that lines are made of.  Those of Unicode's C1 take two. */
+/* Bytes of the control character at p: 0 where it is none, or one that lines are made of. */
 static size_t control_at(const uint8_t *p, size_t n)
 {
-    if (*p == 0xc2)
-        return n > 1 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
-    return (*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f;
+    return *p == '\n' || *p == '\t' ? 0 : utf8_control(p, n);
 }
 
 /* Makes control characters of the lines from `begin` on harmless. */

@@ -29,11 +29,10 @@ static size_t plain_run(const uint8_t *p, size_t n)
     size_t at = 0;
     while (at < n) {
         uint8_t byte = p[at];
-        if (byte < 0x20 || byte == '"' || byte == '\\' || byte == 0x7f)
+        if (byte == '"' || byte == '\\' || utf8_control(p + at, n - at))
             break;
         size_t length = byte < 0x80 ? 1 : utf8_character(p + at, n - at);
-        bool is_control = length == 2 && byte == 0xc2 && p[at + 1] < 0xa0;
-        if (length == 0 || is_control)
+        if (length == 0)
             break;
         at += length;
     }
