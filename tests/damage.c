@@ -296,6 +296,13 @@ static bool check_otherwise(const struct reading *reading, const struct outcome 
     return is_good;
 }
 
+/* The same bytes with nothing behind them, so that a sanitizer sees what is read there. */
+static uint8_t *fit(uint8_t *bytes, size_t n)
+{
+    uint8_t *smaller = realloc(bytes, n + 1);
+    return smaller ? smaller : bytes;
+}
+
 static bool try_one(const struct campaign *campaign, const struct mutate_input *input, const struct base *base, struct tally *tally)
 {
     static struct outcome outcome;
@@ -305,8 +312,8 @@ static bool try_one(const struct campaign *campaign, const struct mutate_input *
     if (!bytes)
         abort();
     size_t n = mutate(input, tally->mutation, &state, bytes);
-    uint8_t *fit = realloc(bytes, n + 1); /* a sanitizer then sees what is read behind the end */
-    struct reading reading = {.format = campaign->format, .bytes = fit ? fit : bytes, .n = n};
+    bytes = fit(bytes, n);
+    struct reading reading = {.format = campaign->format, .bytes = bytes, .n = n};
     outcome_begin("%s, %s, %s trial %u", campaign->name, base->name, mutate_name(tally->mutation), trial);
     read_input(&reading, &outcome);
     bool is_good = check_outcome(&reading, &outcome) && check_otherwise(&reading, &outcome, trial);
@@ -315,7 +322,7 @@ static bool try_one(const struct campaign *campaign, const struct mutate_input *
     tally->exact += exact;
     tally->altered += outcome.n - exact;
     tally->slowest = outcome.seconds > tally->slowest ? outcome.seconds : tally->slowest;
-    free(fit ? fit : bytes);
+    free(bytes);
     return is_good;
 }
 

@@ -45,7 +45,7 @@ typedef struct ttr_error {
     uint64_t offset;    /* byte offset in the (uncompressed) input or output, UINT64_MAX where none applies */
     uint64_t line;      /* line of text metadata, counted from 1, or 0 */
     uint64_t record;    /* ordinal of the record, counted from 0, or UINT64_MAX */
-    char format[12];    /* "fxt", or "" while the format is unknown */
+    char format[12];    /* "fxt"; "" while it is unknown; "temporary": not the trace, a file of ours in TMPDIR */
     char text[404];     /* one sentence: what was found, what was expected, what to try; always terminated */
 } ttr_error;
 

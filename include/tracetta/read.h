@@ -24,7 +24,7 @@ typedef struct ttr_read_options {
     size_t size;          /* sizeof(ttr_read_options) */
     const char *from;     /* format name; NULL: the formats bid by content */
     uint32_t flags;       /* TTR_READ_* */
-    uint64_t max_record;  /* largest record in bytes; 0 = what the format allows, at most 4 GiB */
+    uint64_t max_record;  /* FXT records, Heph packets and CTF events of more bytes are passed over; at least 64 KiB, 0 = what the format allows */
     int64_t time_offset;  /* ns added to every time */
     const char *const *format_options; /* "key=value" strings, NULL at the end; ttr_format_option lists them */
 } ttr_read_options;

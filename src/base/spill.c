@@ -16,6 +16,14 @@ static const char *folder(void)
     return own && own[0] ? own : "/tmp";
 }
 
+/* So that whoever tells the user knows that no input is at fault. */
+static ttr_status blame_file(ttr_error *error)
+{
+    if (error)
+        (void)snprintf(error->format, sizeof error->format, "temporary");
+    return TTR_E_IO;
+}
+
 static ttr_status open_file(struct spill *spill, ttr_error *error)
 {
     char path[4096];
@@ -23,12 +31,16 @@ static ttr_status open_file(struct spill *spill, ttr_error *error)
     if (spill->file >= 0)
         return TTR_OK;
     /* Not every file system has files without names. */
-    if (snprintf(path, sizeof path, "%s/tracetta-XXXXXX", folder()) >= (int)sizeof path)
-        return fail_sys(error, ENAMETOOLONG, NO_OFFSET, "no temporary file in TMPDIR");
+    if (snprintf(path, sizeof path, "%s/tracetta-XXXXXX", folder()) >= (int)sizeof path) {
+        (void)fail_sys(error, ENAMETOOLONG, NO_OFFSET, "no temporary file in TMPDIR");
+        return blame_file(error);
+    }
     spill->file = mkostemp(path, O_CLOEXEC);
-    if (spill->file < 0)
-        return fail_sys(error, errno, NO_OFFSET, "no temporary file in %s; set TMPDIR to a folder that can be written",
-                        folder());
+    if (spill->file < 0) {
+        (void)fail_sys(error, errno, NO_OFFSET, "no temporary file in %s; set TMPDIR to a folder that can be written",
+                       folder());
+        return blame_file(error);
+    }
     (void)unlink(path);
     return TTR_OK;
 }
@@ -45,10 +57,12 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
         ssize_t done = pwrite(spill->file, from, n, (off_t)spill->end);
         if (done < 0 && errno == EINTR)
             continue;
-        if (done <= 0)
-            return fail_sys(error, done < 0 ? errno : ENOSPC, NO_OFFSET,
-                            "the temporary file in %s cannot grow past %llu bytes; set TMPDIR to a folder with room",
-                            folder(), (unsigned long long)spill->end);
+        if (done <= 0) {
+            (void)fail_sys(error, done < 0 ? errno : ENOSPC, NO_OFFSET,
+                           "the temporary file in %s cannot grow past %llu bytes; set TMPDIR to a folder with room",
+                           folder(), (unsigned long long)spill->end);
+            return blame_file(error);
+        }
         from += done;
         n -= (size_t)done;
         spill->end += (uint64_t)done;
@@ -63,8 +77,10 @@ ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n
         ssize_t done = pread(spill->file, into, n, (off_t)at);
         if (done < 0 && errno == EINTR)
             continue;
-        if (done <= 0)
-            return fail_sys(error, done < 0 ? errno : EIO, NO_OFFSET, "the temporary file cannot be read back");
+        if (done <= 0) {
+            (void)fail_sys(error, done < 0 ? errno : EIO, NO_OFFSET, "the temporary file cannot be read back");
+            return blame_file(error);
+        }
         into += done;
         n -= (size_t)done;
         at += (uint64_t)done;

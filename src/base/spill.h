@@ -14,7 +14,7 @@ static inline void spill_init(struct spill *spill)
     *spill = (struct spill){.file = -1};
 }
 
-/* Appends; TTR_E_IO says which folder and what to do, also when the disk is full. */
+/* Appends; TTR_E_IO of the format "temporary" says which folder and what to do, also when the disk is full. */
 TTR_MUST ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_error *error);
 
 /* Reads n bytes that were appended before. */

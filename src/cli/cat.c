@@ -43,6 +43,8 @@ int run_cat(struct call *call)
     outcome = pump_end(&pump, outcome);
     if (is_screen)
         term_end(&call->term);
+    if (outcome == OUTCOME_FINE)
+        pump_tell_nothing(&pump);
     outcome = (pump.see ? report_warn_damage : report_warn)(call, inputs.reader, outcome);
     inputs_close(&inputs);
     style_end(&style);

@@ -156,6 +156,8 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
     outcome = pump_end(pump, outcome);
     if (outcome == OUTCOME_FINE && has_output)
         tell_success(pump, format, begin_ns);
+    if (outcome == OUTCOME_FINE)
+        pump_tell_nothing(pump);
     return report_warn(pump->call, pump->in, outcome);
 }
 

@@ -1,4 +1,5 @@
 /* info: what is in a trace. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -356,7 +357,8 @@ static int print_metadata(const struct call *call, const char *path, ttr_reader 
     (void)traces_next(reader, &trace);
     if (ttr_reader_metadata(reader, trace.first, call->set.metadata, &text, &error) != TTR_OK)
         return inputs_failed(call, path, &error);
-    (void)fwrite(text.p, 1, text.n, stdout);
+    if (fwrite(text.p, 1, text.n, stdout) < text.n || fflush(stdout) != 0)
+        return talk_output_failed(errno);
     return OUTCOME_FINE;
 }
 

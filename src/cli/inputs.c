@@ -14,6 +14,8 @@
 #include "talk.h"
 #include "traces.h"
 
+#define MAX_RECORD_MIN 65536u
+
 const char *inputs_name(const struct call *call)
 {
     return call->paths_n == 1 ? call->path[0] : "the inputs";
@@ -41,6 +43,8 @@ int inputs_failed(const struct call *call, const char *path, const ttr_error *er
     talk_error(call, path, error);
     if (is_damage && reads_strictly(call))
         return OUTCOME_NO;
+    if (strcmp(error->format, "temporary") == 0) /* what was read found no room */
+        return OUTCOME_OUTPUT;
     return error->status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_INPUT;
 }
 
@@ -111,6 +115,16 @@ static bool is_wanted(void *own)
     return !interrupt_came();
 }
 
+/* The library would take less for this. */
+static bool is_good_limit(const struct call *call)
+{
+    uint64_t bytes = call->set.max_record;
+    if (bytes == 0 || bytes >= MAX_RECORD_MIN)
+        return true;
+    (void)talk_misuse(call->command->name, "--max-record cannot be less than 64KiB: usual records have as many bytes");
+    return false;
+}
+
 static ttr_reader *open_path(struct inputs *inputs, const struct call *call, const char *path, ttr_read_options *options,
                              int *outcome)
 {
@@ -126,6 +140,7 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
     options->format_options = format_options;
     /* Opening what is far away may take long. */
     ttr_watch(inputs->t, is_wanted, NULL);
+    is_fine = is_fine && is_good_limit(call);
     if (is_fine)
         reader = stream_is_one(path) ? open_stream(inputs, path, options, &error) : ttr_open(inputs->t, path, options, &error);
     ttr_watch(inputs->t, NULL, NULL);
@@ -334,8 +349,9 @@ static int64_t absolute(const struct moment *moment, int64_t begin_ns, int64_t o
     return moment->kind == MOMENT_RELATIVE ? add_clamped(begin_ns, moment->ns) : moment->ns;
 }
 
-static bool asks_for_filter(const struct settings *set)
+bool inputs_are_filtered(const struct call *call)
 {
+    const struct settings *set = &call->set;
     return set->names.n || set->not_names.n || set->categories.n || set->providers.n || set->threads.n || set->processes.n ||
            set->kinds.n || set->level || set->start.kind != MOMENT_NONE || set->end.kind != MOMENT_NONE;
 }
@@ -437,9 +453,9 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
         outcome = open_all(inputs, call);
     if (outcome == OUTCOME_FINE)
         outcome = debug_info_begin(inputs, call);
-    if (outcome == OUTCOME_FINE && set->invert && !asks_for_filter(set))
+    if (outcome == OUTCOME_FINE && set->invert && !inputs_are_filtered(call))
         outcome = talk_misuse(call->command->name, "--invert wants to know what to leave out: add an option such as --name=GLOB");
-    if (outcome == OUTCOME_FINE && asks_for_filter(set))
+    if (outcome == OUTCOME_FINE && inputs_are_filtered(call))
         outcome = add_filter(inputs, call, begin_ns);
     if (outcome == OUTCOME_FINE && set->sort) {
         inputs->reader = ttr_sort(inputs->reader, &error);

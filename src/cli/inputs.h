@@ -38,6 +38,9 @@ const char *inputs_name(const struct call *call);
 /* Whether some path is a URL: a trace that goes on, whose events nobody should have to ask a pager for. */
 bool inputs_are_live(const struct call *call);
 
+/* Whether events are left out by what the options say of names, times and the like. */
+bool inputs_are_filtered(const struct call *call);
+
 /* Options of formats that are for reading (or writing), as the library wants them; the list is the caller's to free. NULL with
  * *is_fine false after telling the user of one nobody knows. */
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine);

@@ -20,12 +20,8 @@ static int end_output(struct terminal *term, int outcome)
     bool is_bad = fflush(stdout) != 0 || ferror(stdout);
     int reason = errno;
     term_end(term);
-    if (!is_bad || to_pager)
-        return outcome;
-    if (reason == EPIPE)
-        return OUTCOME_FINE;
-    talk_failure("standard output", "cannot write: %s", reason ? strerror(reason) : "an earlier write failed");
-    return OUTCOME_OUTPUT;
+    bool is_told = outcome == OUTCOME_OUTPUT;
+    return !is_bad || to_pager || is_told ? outcome : talk_output_failed(reason);
 }
 
 static int run_command(const struct command *command, char **argv, int n)

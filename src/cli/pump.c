@@ -140,6 +140,13 @@ int pump_end(struct pump *pump, int outcome)
     return outcome;
 }
 
+void pump_tell_nothing(const struct pump *pump)
+{
+    const struct call *call = pump->call;
+    if (pump->events == 0 && inputs_are_filtered(call) && call->term.error_is_tty && !interrupt_came())
+        talk_note(call, "%s: no event passed the filter", inputs_name(call));
+}
+
 void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n, bool is_before)
 {
     size_t shown = call->set.explain || n <= LOSSES_SHOWN ? n : LOSSES_SHOWN;

@@ -31,6 +31,9 @@ int pump_run(struct pump *pump);
 /* Puts the output in place, or removes it where the outcome so far says so; gives the final outcome. */
 int pump_end(struct pump *pump, int outcome);
 
+/* Whoever sits there wonders why nothing came: says that the filter passed no event.  Scripts are not told, as grep does not tell them. */
+void pump_tell_nothing(const struct pump *pump);
+
 /* Prints what a format cannot hold: to stderr, `losses` with their counts, or before anything was converted. */
 void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n, bool is_before);
 

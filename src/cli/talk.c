@@ -1,6 +1,7 @@
 /* What is said on stderr.  Data never goes there, talk never goes to stdout. */
 #include "talk.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +72,15 @@ void talk_failure(const char *path, const char *format, ...)
     va_start(values, format);
     say_line(format, values);
     va_end(values);
+}
+
+int talk_output_failed(int reason)
+{
+    clearerr(stdout); /* once is enough */
+    if (reason == EPIPE)
+        return OUTCOME_FINE;
+    talk_failure("standard output", "cannot write: %s", reason ? strerror(reason) : "an earlier write failed");
+    return OUTCOME_OUTPUT;
 }
 
 void talk_note(const struct call *call, const char *format, ...)

@@ -15,6 +15,9 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
 /* A failure of ours, about a path. */
 void talk_failure(const char *path, const char *format, ...) TTR_PRINTF(2, 3);
 
+/* What was to go to standard output did not: tells why and gives OUTCOME_OUTPUT, or OUTCOME_FINE where only its reader has left. */
+int talk_output_failed(int reason);
+
 /* Worth a line unless --quiet. */
 void talk_note(const struct call *call, const char *format, ...) TTR_PRINTF(2, 3);
 

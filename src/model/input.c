@@ -166,6 +166,13 @@ static void settle_batch(struct input *in, uint32_t counted, ttr_status status, 
     count(in, counted);
 }
 
+/* Says which format failed, unless it was not the trace's doing. */
+static void sign(const struct input *in, ttr_status status, ttr_error *error)
+{
+    if (status > TTR_AGAIN && !error->format[0])
+        (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
+}
+
 static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
 {
     struct input *in = (struct input *)reader;
@@ -180,8 +187,7 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     if (!in->events)
         return fail_memory(error);
     ttr_status status = take_ahead(in) ? TTR_OK : in->format->next(in, error);
-    if (status != TTR_OK)
-        (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
+    sign(in, status, error);
     if (status != TTR_OK && in->n == 0) {
         in->position = UINT64_MAX;
         return status;
@@ -219,8 +225,7 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
     in->n = some->n;
     const uint32_t counted = in->n;
     ttr_status status = in->format->next(in, error);
-    if (status != TTR_OK)
-        (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
+    sign(in, status, error);
     some->n = in->n;
     some->is_stopped = in->is_stopped && status == TTR_OK;
     some->next = in->stopped_at;
@@ -357,7 +362,8 @@ static ttr_status set_up(struct input *in, const char *path, const ttr_read_opti
     if (!options)
         return TTR_OK;
     in->flags = options->flags;
-    in->max_record = options->max_record ? options->max_record : in->max_record;
+    if (options->max_record)
+        in->max_record = options->max_record > INPUT_RECORD_MIN ? options->max_record : INPUT_RECORD_MIN;
     in->time_offset = options->time_offset;
     return options_copy(&(struct options_list){&t->counted, options->format_options, in->format, false}, &in->format_options,
                         &in->format_options_n, error);

@@ -15,6 +15,7 @@
 #include "model/reader.h"
 
 #define INPUT_BATCH 256u      /* events of a batch */
+#define INPUT_RECORD_MIN 65536u /* bytes: what a limit of records cannot go below, since usual ones have as many */
 #define INPUT_BATCH_JOBS 2048u /* the same where other threads work on it: waking one takes as long as some dozens of events */
 #define INPUT_BATCH_LEAST 16u /* the same where many inputs are read at once */
 

@@ -136,6 +136,19 @@ TEXT
 json "and_an_object_each" "[t['events'] for t in it['traces']] == [5, 5] and it['events'] == 10" "$tracetta" info --json session
 json "metadata_in_another_language_is_for_programs" "it['type'] == 'preamble' and it['version'] == 2" \
     bash -c "'$tracetta' info --metadata=ctf2 session/one | head -n 1 | tr -d '\036'"
+mkdir wide
+{ sed '/^event {/,$d' session/one/metadata; for ((i = 0; i < 300; i++)); do
+    echo "event { name = \"a_name_that_takes_some_room_$i\"; id = $i; fields := struct { u8 first; u8 second; }; };"; done; } |
+    sed 's/u8 id; time8/integer { size = 16; } id; time8/' >wide/metadata
+if [ -w /dev/full ]; then
+    refuses "why_metadata_was_not_written_is_told_once" 4 "^tracetta: standard output: cannot write: No space left on device$" \
+        bash -c "'$tracetta' info --metadata=ctf2 wide >/dev/full"
+    [ "$(wc -l <.err)" = 1 ]
+    verdict "and_in_one_line" $? "$(cat .err)"
+fi
+run bash -c "'$tracetta' info --metadata=ctf2 wide | head -n 1; exit \${PIPESTATUS[0]}"
+[ $run_status = 0 ] && [ ! -s .err ]
+verdict "metadata_nobody_reads_to_its_end_is_no_failure" $? "exit status $run_status"
 refuses "metadata_is_of_one_trace" 2 "for one trace: \"session\" holds 2" "$tracetta" info --metadata=ctf2 session
 refuses "and_alone" 2 "leave out --json" "$tracetta" info --json --metadata=ctf2 session/one
 refuses "a_language_that_cannot_say_it_is_told" 3 "session/one: RFC v1.1 has no" "$tracetta" info --metadata=ctf1.1 session/one

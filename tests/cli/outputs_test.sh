@@ -32,6 +32,14 @@ by_line "$work/classes" >"$work/got"
 [ $run_status = 0 ] && [ -s "$work/got" ] && cmp -s "$work/wanted" "$work/got" && grep -aq 'name = "tracetta:event"' "$work/classes/metadata"
 verdict "names_beyond_ten_thousand_classes_of_ctf_are_kept" $? "$(diff "$work/wanted" "$work/got" | head -4)"
 
+# Sorting needs room on disk: where there is none, it is not the input that cannot be read.
+refuses "no_folder_for_sorting_is_a_failed_output" 4 "no temporary file in /no/such; set TMPDIR" env TMPDIR=/no/such "$tracetta" cat --sort "$work/classes.fxt"
+refuses "no_room_for_sorting_is_a_failed_output" 4 "cannot grow past .*; set TMPDIR" \
+    env TMPDIR="$work" bash -c 'trap "" XFSZ; ulimit -f 500; exec "$@"' full "$tracetta" cat --sort "$work/classes.fxt"
+run env TMPDIR=/no/such "$tracetta" convert --sort --to=jsonl "$work/classes.fxt" -o "$work/sorted.jsonl"
+[ $run_status = 4 ] && [ ! -e "$work/sorted.jsonl" ]
+verdict "converting_that_finds_no_room_leaves_no_file" $? "exit status $run_status"
+
 if ! command -v python3 >/dev/null; then
     skip outputs_agree "no python3"
     exit

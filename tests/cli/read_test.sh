@@ -77,6 +77,17 @@ run "$tracetta" cat --limit=2 "$small"
 [ "$(wc -l <"$work/.out")" = 2 ]
 verdict "cat_stops_at_its_limit" $? "$(wc -l <"$work/.out") lines"
 says "a_filter_by_name_takes_globs" "^\{.*\"other\"" "$tracetta" cat --format=jsonl --name='oth*' "$small"
+succeeds "a_filter_that_nothing_passes_is_no_failure" "$tracetta" cat --name=nothing "$small"
+if command -v script >/dev/null; then
+    says "it_is_told_to_whoever_sits_there" "small.heph: no event passed the filter" script -qec "'$tracetta' cat --name=nothing '$small'" /dev/null
+    run script -qec "'$tracetta' cat --quiet --name=nothing '$small'; '$tracetta' cat --name='oth*' '$small'" /dev/null
+    [ $run_status = 0 ] && ! grep -q "no event" "$work/.out"
+    verdict "not_where_something_passes_nor_to_who_wants_quiet" $? "it was told"
+else
+    skip "it_is_told_to_whoever_sits_there" "script is not installed"
+fi
+refuses "a_limit_of_records_is_not_below_usual_ones" 2 "max-record cannot be less than 64KiB" "$tracetta" cat --max-record=1 "$small"
+succeeds "a_limit_of_records_that_none_reaches_changes_nothing" "$tracetta" cat --max-record=64KiB "$small"
 run "$tracetta" cat --name='oth*' --invert "$small"
 [ "$(wc -l <"$work/.out")" = 2 ] && ! grep -q other "$work/.out"
 verdict "a_filter_can_be_turned_round" $? "$(wc -l <"$work/.out") lines"
