@@ -6,6 +6,8 @@
 
 #define FIELDS_MAX 32u
 
+static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
+
 /* A place in the fields of an event. */
 struct reading {
     const struct clr_making *making;
@@ -15,32 +17,23 @@ struct reading {
     bool is_out_of_memory;
 };
 
-static int compare(const struct clr_event *event, uint8_t provider, uint32_t id, uint32_t version)
+static bool is_word(ttr_text word, const char *text)
 {
-    if (event->provider != provider)
-        return event->provider < provider ? -1 : 1;
-    if (event->id != id)
-        return event->id < id ? -1 : 1;
-    return event->version <= version ? -1 : 1;
+    return strlen(text) == word.n && memcmp(text, word.p, word.n) == 0;
 }
 
 const struct clr_event *clr_event_find(ttr_text provider, uint32_t id, uint32_t version)
 {
     size_t which = 0;
-    while (which < clr_providers_n && (strlen(clr_providers[which]) != provider.n || memcmp(clr_providers[which], provider.p, provider.n) != 0))
+    while (which < clr_providers_n && !is_word(provider, clr_providers[which].name))
         which++;
     if (which == clr_providers_n)
         return NULL;
-    size_t low = 0, high = clr_events_n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare(&clr_events[middle], (uint8_t)which, id, version) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct clr_event *found = low > 0 ? &clr_events[low - 1] : NULL;
-    return found && found->provider == which && found->id == id ? found : NULL;
+    const struct clr_event *found = NULL;
+    for (const struct clr_event *event = clr_providers[which].events; event->name && event->id <= id; event++)
+        if (event->id == id && (!found || event->version <= version))
+            found = event;
+    return found;
 }
 
 static void *take(struct reading *reading, size_t size)
@@ -58,11 +51,6 @@ static ttr_text take_word(struct reading *reading, const char *ends)
     return word;
 }
 
-static bool is_word(ttr_text word, const char *text)
-{
-    return strlen(text) == word.n && memcmp(text, word.p, word.n) == 0;
-}
-
 static struct type plain_type(const struct clr_making *making, ttr_text code)
 {
     static const struct {
@@ -77,9 +65,9 @@ static struct type plain_type(const struct clr_making *making, ttr_text code)
         {"z", {.kind = TYPE_STRING, .bits = 16, .encoding = ENCODING_UTF16LE}},
         {"p", {.kind = TYPE_UINT, .hint = TTR_HINT_POINTER}},
         {"g", {.kind = TYPE_BLOB, .count = 16}},
+        {"x", {.kind = TYPE_UINT, .bits = 32}},
         {"t", {.kind = TYPE_TEXT, .bits = 8, .has_inline_length = true}},
     };
-    static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
     struct type type = {.kind = TYPE_NULL};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (is_word(code, plain[i].code))
@@ -96,19 +84,20 @@ static struct type plain_type(const struct clr_making *making, ttr_text code)
 
 static const struct type_labels *labels_of(struct reading *reading, const struct clr_map *map)
 {
-    uint32_t n = 1;
+    uint32_t room = 1, n = 0;
     for (const char *p = map->labels; *p; p++)
-        n += *p == ' ';
+        room += *p == ' ';
     struct type_labels *labels = take(reading, sizeof *labels);
-    struct type_label *label = take(reading, n * sizeof *label);
-    struct type_range *range = take(reading, n * sizeof *range);
+    struct type_label *label = take(reading, room * sizeof *label);
+    struct type_range *range = take(reading, room * sizeof *range);
     if (!labels || !label || !range)
         return NULL;
     const char *at = map->labels;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < room; i++) {
         size_t length = strcspn(at, " ");
-        range[i] = (struct type_range){i, i};
-        label[i] = (struct type_label){.name = {at, length}, .ranges = &range[i], .ranges_n = 1};
+        range[n] = (struct type_range){i, i};
+        label[n] = (struct type_label){.name = {at, length}, .ranges = &range[n], .ranges_n = 1};
+        n += *at != '-';
         at += length + (at[length] == ' ');
     }
     *labels = (struct type_labels){.label = label, .n = n};
@@ -173,6 +162,11 @@ static struct type *take_type(struct reading *reading, ttr_text name)
         list.count = strtoul(count.p, NULL, 10);
         return own_type(reading, list);
     }
+    if (is_word(count, "+")) {
+        list.has_inline_length = true;
+        list.length_type = &u16;
+        return own_type(reading, list);
+    }
     ttr_text *names = take(reading, (reading->path_n + 1) * sizeof *names);
     for (uint32_t i = 0; names && i < reading->path_n; i++)
         names[i] = reading->path[i];
@@ -190,10 +184,11 @@ static struct type *take_struct(struct reading *reading)
     while (*reading->at && *reading->at != '}' && n < FIELDS_MAX) {
         reading->at += *reading->at == ' ';
         member[n] = (struct type_member){.name = take_word(reading, ":*{")};
+        bool is_padding = strncmp(reading->at, ":x", 2) == 0;
         member[n].type = take_type(reading, member[n].name);
         if (!member[n].type)
             return NULL;
-        n++;
+        n += !is_padding || reading->making->pointer_bytes == 8;
         reading->at += *reading->at == ' ';
     }
     reading->at += *reading->at == '}';
@@ -208,4 +203,32 @@ struct type *clr_event_type(const struct clr_making *making, const struct clr_ev
     struct reading reading = {.making = making, .at = event->fields};
     struct type *type = take_struct(&reading);
     return reading.is_out_of_memory ? NULL : type;
+}
+
+bool clr_event_label(struct arena *arena, const struct clr_event *event, struct type *type)
+{
+    const struct clr_making making = {.arena = arena, .pointer_bytes = 8};
+    if (!strchr(event->fields, '=') || type->members_n == 0)
+        return true;
+    const struct type *known = clr_event_type(&making, event);
+    struct type_member *members = arena_take(arena, type->members_n * sizeof *members);
+    if (!known || !members)
+        return false;
+    for (uint32_t i = 0; i < type->members_n; i++) {
+        members[i] = type->members[i];
+        const struct type_member *like = type_member_named(known, members[i].name);
+        const struct type *old = members[i].type;
+        bool is_number = (old->kind == TYPE_UINT || old->kind == TYPE_INT) && !old->labels && !old->role;
+        if (!like || !like->type->labels || !is_number || like->type->bits != old->bits)
+            continue;
+        struct type *with = arena_take(arena, sizeof *with);
+        if (!with)
+            return false;
+        *with = *old;
+        with->kind = like->type->kind == TYPE_FLAGS ? TYPE_FLAGS : old->kind;
+        with->labels = like->type->labels;
+        members[i].type = with;
+    }
+    type->members = members;
+    return true;
 }

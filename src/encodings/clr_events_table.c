@@ -1,23 +1,5 @@
-/* The .NET runtime's own events.  Made by tools/make-clr-events; how fields are spelled stands in clr_events.h. */
+/* Providers whose events are known, and names of values.  Made by tools/make-clr-events; how fields are spelled stands in clr_events.h. */
 #include "encodings/clr_events.h"
-
-const char *const clr_providers[] = {
-    "Microsoft-DotNETCore-EventPipe",
-    "Microsoft-DotNETCore-SampleProfiler",
-    "Microsoft-Extensions-DependencyInjection",
-    "Microsoft-IO-RecyclableMemoryStream",
-    "Microsoft-Windows-DotNETRuntime",
-    "Microsoft-Windows-DotNETRuntimePrivate",
-    "Microsoft-Windows-DotNETRuntimeRundown",
-    "Microsoft-Windows-DotNETRuntimeStress",
-    "System.Buffers.ArrayPoolEventSource",
-    "System.Net.Http",
-    "System.Net.NameResolution",
-    "System.Net.Sockets",
-    "System.Threading.Tasks.TplEventSource",
-    "Universal.System",
-};
-const size_t clr_providers_n = sizeof clr_providers / sizeof *clr_providers;
 
 const struct clr_map clr_maps[] = {
     {"AppDomainFlagsMap", true,
@@ -25,28 +7,75 @@ const struct clr_map clr_maps[] = {
     {"AssemblyFlagsMap", true,
      "DomainNeutral Dynamic Native Collectible ReadyToRun"},
     {"ExceptionThrownFlagsMap", true,
-     "HasInnerException Nested ReThrown CLSCompliant CorruptedState"},
+     "HasInnerException Nested ReThrown CorruptedState CLSCompliant"},
+    {"GCGlobalMechanismsMap", true,
+     "Concurrent Compaction Promotion Demotion CardBundles"},
+    {"GCRootCCWFlagsMap", true,
+     "Strong Pegged"},
+    {"GCRootFlagsMap", true,
+     "Pinning WeakRef Interior RefCounted"},
+    {"GCRootRCWFlagsMap", true,
+     "Duplicate XAMLObject ExtendsComObject"},
+    {"GCRootStaticVarFlagsMap", true,
+     "ThreadLocal"},
+    {"GCSettingsFlagsMap", true,
+     "GCSettingsConcurrent GCSettingsLargePages GCSettingsFrozenSegs GCSettingsHardLimitConfig GCSettingsNoAffinitize"},
+    {"IBCTypeMap", true,
+     "IBCUnprofiledSection IBCProfiledSection"},
+    {"ILStubGeneratedFlagsMap", true,
+     "ReverseInterop ComInterop NGenedStub Delegate VarArg UnmanagedCallee StructStub"},
     {"MethodFlagsMap", true,
-     "Dynamic Generic HasSharedGenericCode Jitted JitHelper ProfilerRejectedPrecompiledCode "
-     "ReadyToRunRejectedPrecompiledCode"},
+     "Dynamic Generic HasSharedGenericCode Jitted JitHelper ProfilerRejectedPrecompiledCode ReadyToRunRejectedPrecompiledCode"},
     {"ModuleFlagsMap", true,
-     "DomainNeutral Native Dynamic Manifest IbcOptimized ReadyToRunModule "
-     "PartialReadyToRun"},
+     "DomainNeutral Native Dynamic Manifest IbcOptimized ReadyToRunModule PartialReadyToRunModule"},
+    {"ModuleRangeTypeMap", true,
+     "HotRange WarmRange ColdRange HotColdSortedRange"},
     {"RuntimeSkuMap", true,
-     "DesktopClr CoreClr"},
+     "DesktopClr CoreClr Mono"},
+    {"StartupFlagsMap", true,
+     "CONCURRENT_GC LOADER_OPTIMIZATION_SINGLE_DOMAIN LOADER_OPTIMIZATION_MULTI_DOMAIN - LOADER_SAFEMODE - - - LOADER_SETPREFERENCE "
+     "- - - SERVER_GC HOARD_GC_VM SINGLE_VERSION_HOSTING_INTERFACE - LEGACY_IMPERSONATION DISABLE_COMMITTHREADSTACK "
+     "ALWAYSFLOW_IMPERSONATION TRIM_GC_COMMIT ETW SERVER_BUILD ARM"},
+    {"StartupModeMap", true,
+     "ManagedExe HostedClr IjwDll ComActivated Other"},
     {"ThreadFlagsMap", true,
      "GCSpecial Finalizer ThreadPoolWorker"},
+    {"TieredCompilationSettingsFlagsMap", true,
+     "QuickJit QuickJitForLoops TieredPGO ReadyToRun"},
+    {"TypeFlagsMap", true,
+     "Delegate Finalizable ExternallyImplementedCOMObject Array ModuleBaseAddress - - - ArrayRankBit0 ArrayRankBit1 ArrayRankBit2 "
+     "ArrayRankBit3 ArrayRankBit4 ArrayRankBit5"},
+    {"AsyncCausalityStatusMap", false,
+     "Started Completed Canceled Error"},
+    {"BufferAllocatedReasonMap", false,
+     "Pooled OverMaximumSize PoolExhausted"},
+    {"BufferDroppedReasonMap", false,
+     "Full OverMaximumSize"},
+    {"CausalityRelationMap", false,
+     "AssignDelegate Join Choice Cancel Error"},
+    {"CausalitySynchronousWorkMap", false,
+     "CompletionNotification ProgressNotification Execution"},
     {"ContentionFlagsMap", false,
      "Managed Native"},
+    {"ForkJoinOperationTypeMap", false,
+     "- ParallelInvoke ParallelFor ParallelForEach"},
     {"GCAllocationKindMap", false,
      "Small Large Pinned"},
+    {"GCBucketKindMap", false,
+     "LargestFreeListItems PlugsInCondemned"},
     {"GCHandleKindMap", false,
-     "WeakShort WeakLong Strong Pinned Variable RefCounted "
-     "Dependent AsyncPinned SizedRef"},
+     "WeakShort WeakLong Strong Pinned Variable RefCounted Dependent AsyncPinned SizedRef"},
+    {"GCJoinTimeMap", false,
+     "Start End"},
+    {"GCJoinTypeMap", false,
+     "LastJoin Join Restart FirstJoin"},
+    {"GCPauseModeMap", false,
+     "Batch Interactive LowLatency SustainedLowLatency NoGC"},
     {"GCReasonMap", false,
-     "AllocSmall Induced LowMemory Empty AllocLarge OutOfSpaceSOH "
-     "OutOfSpaceLOH InducedNotForced Internal InducedLowMemory InducedCompacting LowMemoryHost "
-     "PMFullGC LowMemoryHostBlocking"},
+     "AllocSmall Induced LowMemory Empty AllocLarge OutOfSpaceSOH OutOfSpaceLOH InducedNotForced Internal InducedLowMemory "
+     "InducedCompacting LowMemoryHost PMFullGC LowMemoryHostBlocking"},
+    {"GCRootKindMap", false,
+     "Stack Finalizer Handle Older SizedRef Overflow DependentHandle NewFQ Steal BGC"},
     {"GCSegmentTypeMap", false,
      "SmallObjectHeap LargeObjectHeap ReadOnlyHeap PinnedObjectHeap"},
     {"GCSuspendEEReasonMap", false,
@@ -54,707 +83,331 @@ const struct clr_map clr_maps[] = {
      "SuspendForGCPrep SuspendForDebuggerSweep"},
     {"GCTypeMap", false,
      "NonConcurrentGC BackgroundGC ForegroundGC"},
+    {"HttpVersionPolicyMap", false,
+     "RequestVersionOrLower RequestVersionOrHigher RequestVersionExact"},
+    {"KnownPathSourceMap", false,
+     "ApplicationAssemblies AppNativeImagePaths AppPaths PlatformResourceRoots SatelliteSubdirectory"},
+    {"MemoryPressureMap", false,
+     "Low Medium High"},
+    {"MemoryStreamBufferTypeMap", false,
+     "Small Large"},
+    {"MemoryStreamDiscardReasonMap", false,
+     "TooLarge EnoughFree"},
+    {"MonoClauseTypeMap", false,
+     "None Filter Finally Fault"},
+    {"MonoCodeBufferTypeMap", false,
+     "Method MethodTrampoline UnboxTrampoline IMTTrampoline GenericsTrampoline SpecificTrampoline Helper"},
+    {"MonoGCEventTypeMap", false,
+     "Start - - - - End PreStopWorld PostStopWorld PreStartWorld PostStartWorld PreStopWorldLocked PostStartWorldUnlocked"},
+    {"MonoGCHandleTypeMap", false,
+     "Weak WeakTrackResurrection Normal Pinned"},
+    {"MonoGCRootTypeMap", false,
+     "External Stack FinalizerQueue Static ThreadStatic ContextStatic GCHandle Jit Threading Domain Reflection Marshal ThreadPool "
+     "Debugger Handle Ephemeron ToggleRef"},
+    {"NGenBindMap", false,
+     "START_BIND NO_INDEX SYSTEM_ASSEMBLY_NOT_AVAILABLE NO_NATIVE_IMAGE REJECT_CONFIG_MASK FAIL INDEX_CORRUPTION REJECT_TIMESTAMP "
+     "REJECT_NATIVEIMAGE_NOT_FOUND REJECT_IL_SIG REJECT_LOADER_EVAL_FAIL MISSING_FOUND REJECT_HOSTASM REJECT_IL_NOT_FOUND "
+     "REJECT_APPBASE_NOT_FILE BIND_DEPEND_REJECT_REF_DEF_MISMATCH BIND_DEPEND_REJECT_NGEN_SIG APPLY_EXTERNAL_RELOCS_FAILED "
+     "SYSTEM_ASSEMBLY_NATIVEIMAGE_NOT_AVAILABLE ASSEMBLY_HAS_DIFFERENT_GRANT ASSEMBLY_NOT_DOMAIN_NEUTRAL "
+     "NATIVEIMAGE_VERSION_MISMATCH LOADFROM_NOT_ALLOWED DEPENDENCY_HAS_DIFFERENT_IDENTITY"},
+    {"ResolutionAttemptedResultMap", false,
+     "Success AssemblyNotFound MismatchedAssemblyName IncompatibleVersion Failure Exception"},
+    {"ResolutionAttemptedStageMap", false,
+     "FindInLoadContext AssemblyLoadContextLoad ApplicationAssemblies DefaultAssemblyLoadContextFallback ResolveSatelliteAssembly "
+     "AssemblyLoadContextResolvingEvent AppDomainAssemblyResolveEvent"},
     {"SampleMap", false,
      "Error External Managed"},
+    {"SectionTypeMap", false,
+     "- ModuleSection EETableSection WriteDataSection WriteableDataSection DataSection RVAStaticsSection EEDataSection "
+     "DelayLoadInfoTableEagerSection DelayLoadInfoTableSection EEReadonlyData ReadonlyData ClassSection CrossDomainInfoSection "
+     "MethodDescSection MethodDescWriteableSection ExceptionSection InstrumentSection VirtualImportThunkSection "
+     "ExternalMethodThunkSection HelperTableSection MethodPrecodeWriteableSection MethodPrecodeWriteSection MethodPrecodeSection "
+     "Win32ResourcesSection HeaderSection MetadataSection DelayLoadInfoSection ImportTableSection CodeSection CodeHeaderSection "
+     "CodeManagerSection UnwindDataSection RuntimeFunctionSection StubsSection StubDispatchDataSection ExternalMethodDataSection "
+     "DelayLoadInfoDelayListSection ReadonlySharedSection ReadonlySection ILSection GCInfoSection ILMetadataSection "
+     "ResourcesSection CompressedMapsSection DebugSection BaseRelocsSection"},
+    {"TailCallTypeMap", false,
+     "OptimizedTailCall RecursiveLoop HelperAssistedTailCall"},
+    {"TaskWaitBehaviorMap", false,
+     "- Synchronous Asynchronous"},
     {"ThreadAdjustmentReasonMap", false,
-     "Warmup Initializing RandomMove ClimbingMove ChangePoint Stabilizing "
-     "Starvation ThreadTimedOut"},
+     "Warmup Initializing RandomMove ClimbingMove ChangePoint Stabilizing Starvation ThreadTimedOut CooperativeBlocking"},
+    {"ThreadTransferKindMap", false,
+     "Unknown ManagedTimers ManagedAsync WinRT"},
+    {"WaitHandleWaitSourceMap", false,
+     "Unknown MonitorWait"},
 };
 const size_t clr_maps_n = sizeof clr_maps / sizeof *clr_maps;
 
-/* By provider, id, version. */
-const struct clr_event clr_events[] = {
-    {0, 1, 1, "ProcessInfo", "CommandLine:z OSInformation:z ArchInformation:z"},
-    {1, 0, 0, "ThreadSample", "Type:u4=SampleMap"},
-    {2, 156, 0, "ServiceProviderBuilt",
-     "serviceProviderHashCode:i4 singletonServices:i4 scopedServices:i4 transientServices:i4 "
-     "closedGenericsServices:i4 openGenericsServices:i4"},
-    {2, 157, 0, "ServiceProviderDescriptors", "serviceProviderHashCode:i4 descriptors:z chunkIndex:i4 chunkCount:i4"},
-    {2, 158, 0, "ServiceResolved", "serviceType:z serviceProviderHashCode:i4"},
-    {2, 159, 0, "ScopeDisposed", "serviceProviderHashCode:i4 scopedServicesResolved:i4 disposableServices:i4"},
-    {3, 1, 2, "MemoryStreamCreated", "guid:g tag:z requestedSize:i8 actualSize:i8"},
-    {3, 2, 3, "MemoryStreamDisposed", "guid:g tag:z lifetimeMs:i8 allocationStack:z disposeStack:z"},
-    {3, 3, 0, "MemoryStreamDoubleDispose", "guid:g tag:z allocationStack:z disposeStack1:z disposeStack2:z"},
-    {3, 4, 0, "MemoryStreamFinalized", "guid:g tag:z allocationStack:z"},
-    {3, 5, 0, "MemoryStreamToArray", "guid:g tag:z stack:z size:i8"},
-    {3, 5, 2, "MemoryStreamToArray", "guid:g tag:z stack:z size:i8"},
-    {3, 6, 0, "MemoryStreamManagerInitialized", "blockSize:i4 largeBufferMultiple:i4 maximumBufferSize:i4"},
-    {3, 7, 2, "MemoryStreamNewBlockCreated", "smallPoolInUseBytes:i8"},
-    {3, 8, 3, "MemoryStreamNewLargeBufferCreated", "requiredSize:i8 largePoolInUseBytes:i8"},
-    {3, 9, 3, "MemoryStreamNonPooledLargeBufferCreated", "guid:g tag:z requiredSize:i8 allocationStack:z"},
-    {3, 10, 2, "MemoryStreamDiscardBuffer",
-     "guid:g tag:z bufferType:i4 reason:i4 smallBlocksFree:i8 smallPoolBytesFree:i8 smallPoolBytesInUse:i8 "
-     "largeBlocksFree:i8 largePoolBytesFree:i8 largePoolBytesInUse:i8"},
-    {3, 11, 3, "MemoryStreamOverCapacity", "guid:g tag:z requestedCapacity:i8 maxCapacity:i8 allocationStack:z"},
-    {4, 1, 0, "GCStart", "Count:u4 Reason:u4=GCReasonMap"},
-    {4, 1, 1, "GCStart", "Count:u4 Depth:u4 Reason:u4=GCReasonMap Type:u4=GCTypeMap ClrInstanceID:u2"},
-    {4, 1, 2, "GCStart", "Count:u4 Depth:u4 Reason:u4=GCReasonMap Type:u4=GCTypeMap ClrInstanceID:u2 ClientSequenceNumber:u8"},
-    {4, 2, 0, "GCEnd", "Count:u4 Depth:u2"},
-    {4, 2, 1, "GCEnd", "Count:u4 Depth:u4 ClrInstanceID:u2"},
-    {4, 3, 0, "GCRestartEEEnd", ""},
-    {4, 3, 1, "GCRestartEEEnd", "ClrInstanceID:u2"},
-    {4, 4, 0, "GCHeapStats",
-     "GenerationSize0:u8 TotalPromotedSize0:u8 GenerationSize1:u8 TotalPromotedSize1:u8 GenerationSize2:u8 "
-     "TotalPromotedSize2:u8 GenerationSize3:u8 TotalPromotedSize3:u8 FinalizationPromotedSize:u8 "
-     "FinalizationPromotedCount:u8 PinnedObjectCount:u4 SinkBlockCount:u4 GCHandleCount:u4"},
-    {4, 4, 1, "GCHeapStats",
-     "GenerationSize0:u8 TotalPromotedSize0:u8 GenerationSize1:u8 TotalPromotedSize1:u8 GenerationSize2:u8 "
-     "TotalPromotedSize2:u8 GenerationSize3:u8 TotalPromotedSize3:u8 FinalizationPromotedSize:u8 "
-     "FinalizationPromotedCount:u8 PinnedObjectCount:u4 SinkBlockCount:u4 GCHandleCount:u4 ClrInstanceID:u2"},
-    {4, 4, 2, "GCHeapStats",
-     "GenerationSize0:u8 TotalPromotedSize0:u8 GenerationSize1:u8 TotalPromotedSize1:u8 GenerationSize2:u8 "
-     "TotalPromotedSize2:u8 GenerationSize3:u8 TotalPromotedSize3:u8 FinalizationPromotedSize:u8 "
-     "FinalizationPromotedCount:u8 PinnedObjectCount:u4 SinkBlockCount:u4 GCHandleCount:u4 ClrInstanceID:u2 "
-     "GenerationSize4:u8 TotalPromotedSize4:u8"},
-    {4, 5, 0, "GCCreateSegment", "Address:u8 Size:u8 Type:u4=GCSegmentTypeMap"},
-    {4, 5, 1, "GCCreateSegment", "Address:u8 Size:u8 Type:u4=GCSegmentTypeMap ClrInstanceID:u2"},
-    {4, 6, 0, "GCFreeSegment", "Address:u8"},
-    {4, 6, 1, "GCFreeSegment", "Address:u8 ClrInstanceID:u2"},
-    {4, 7, 0, "GCRestartEEBegin", ""},
-    {4, 7, 1, "GCRestartEEBegin", "ClrInstanceID:u2"},
-    {4, 8, 0, "GCSuspendEEEnd", ""},
-    {4, 8, 1, "GCSuspendEEEnd", "ClrInstanceID:u2"},
-    {4, 9, 0, "GCSuspendEEBegin", "Reason:u2=GCSuspendEEReasonMap"},
-    {4, 9, 1, "GCSuspendEEBegin", "Reason:u4=GCSuspendEEReasonMap Count:u4 ClrInstanceID:u2"},
-    {4, 10, 0, "GCAllocationTick", "AllocationAmount:u4 AllocationKind:u4=GCAllocationKindMap"},
-    {4, 10, 1, "GCAllocationTick", "AllocationAmount:u4 AllocationKind:u4=GCAllocationKindMap ClrInstanceID:u2"},
-    {4, 10, 2, "GCAllocationTick",
-     "AllocationAmount:u4 AllocationKind:u4=GCAllocationKindMap ClrInstanceID:u2 AllocationAmount64:u8 TypeID:p "
-     "TypeName:z HeapIndex:u4"},
-    {4, 10, 3, "GCAllocationTick",
-     "AllocationAmount:u4 AllocationKind:u4=GCAllocationKindMap ClrInstanceID:u2 AllocationAmount64:u8 TypeID:p "
-     "TypeName:z HeapIndex:u4 Address:p"},
-    {4, 10, 4, "GCAllocationTick",
-     "AllocationAmount:u4 AllocationKind:u4 ClrInstanceID:u2 AllocationAmount64:u8 TypeID:u8 TypeName:z HeapIndex:u4 "
-     "Address:u8 ObjectSize:u8"},
-    {4, 11, 0, "GCCreateConcurrentThread", ""},
-    {4, 11, 1, "GCCreateConcurrentThread", "ClrInstanceID:u2"},
-    {4, 12, 0, "GCTerminateConcurrentThread", ""},
-    {4, 12, 1, "GCTerminateConcurrentThread", "ClrInstanceID:u2"},
-    {4, 13, 0, "GCFinalizersEnd", "Count:u4"},
-    {4, 13, 1, "GCFinalizersEnd", "Count:u4 ClrInstanceID:u2"},
-    {4, 14, 0, "GCFinalizersBegin", ""},
-    {4, 14, 1, "GCFinalizersBegin", "ClrInstanceID:u2"},
-    {4, 15, 0, "BulkType",
-     "Count:u4 ClrInstanceID:u2 Values*Count{TypeID:u8 ModuleID:u8 TypeNameID:u4 Flags:u4 CorElementType:u1 Name:z "
-     "TypeParameterCount:u4 TypeParameters*TypeParameterCount:u8}"},
-    {4, 16, 0, "GCBulkRootEdge", "Index:u4 Count:u4 ClrInstanceID:u2 Values*Count{RootedNodeAddress:p GCRootKind:u1 GCRootFlag:u4 GCRootID:p}"},
-    {4, 17, 0, "GCBulkRootConditionalWeakTableElementEdge", "Index:u4 Count:u4 ClrInstanceID:u2 Values*Count{GCKeyNodeID:p GCValueNodeID:p GCRootID:p}"},
-    {4, 18, 0, "GCBulkNode", "Index:u4 Count:u4 ClrInstanceID:u2 Values*Count{Address:p Size:u8 TypeID:u8 EdgeCount:u8}"},
-    {4, 19, 0, "GCBulkEdge", "Index:u4 Count:u4 ClrInstanceID:u2 Values*Count{Value:p ReferencingFieldID:u4}"},
-    {4, 20, 0, "GCSampledObjectAllocationHigh", "Address:p TypeID:p ObjectCountForTypeSample:u4 TotalSizeForTypeSample:u8 ClrInstanceID:u2"},
-    {4, 21, 0, "GCBulkSurvivingObjectRanges", "Index:u4 Count:u4 ClrInstanceID:u2 Values*Count{RangeBase:p RangeLength:u8}"},
-    {4, 22, 0, "GCBulkMovedObjectRanges", "Index:u4 Count:u4 ClrInstanceID:u2 Values*Count{OldRangeBase:p NewRangeBase:p RangeLength:u8}"},
-    {4, 23, 0, "GCGenerationRange", "Generation:u1 RangeStart:p RangeUsedLength:u8 RangeReservedLength:u8 ClrInstanceID:u2"},
-    {4, 25, 0, "GCMarkStackRoots", "HeapNum:u4 ClrInstanceID:u2"},
-    {4, 26, 0, "GCMarkFinalizeQueueRoots", "HeapNum:u4 ClrInstanceID:u2"},
-    {4, 27, 0, "GCMarkHandles", "HeapNum:u4 ClrInstanceID:u2"},
-    {4, 28, 0, "GCMarkOlderGenerationRoots", "HeapNum:u4 ClrInstanceID:u2"},
-    {4, 29, 0, "FinalizeObject", "TypeID:p ObjectID:p ClrInstanceID:u2"},
-    {4, 30, 0, "SetGCHandle", "HandleID:p ObjectID:p Kind:u4=GCHandleKindMap Generation:u4 AppDomainID:u8 ClrInstanceID:u2"},
-    {4, 31, 0, "DestroyGCHandle", "HandleID:p ClrInstanceID:u2"},
-    {4, 32, 0, "GCSampledObjectAllocationLow", "Address:p TypeID:p ObjectCountForTypeSample:u4 TotalSizeForTypeSample:u8 ClrInstanceID:u2"},
-    {4, 33, 0, "PinObjectAtGCTime", "HandleID:p ObjectID:p ObjectSize:u8 TypeName:z ClrInstanceID:u2"},
-    {4, 35, 0, "GCTriggered", "Reason:u4=GCReasonMap ClrInstanceID:u2"},
-    {4, 36, 0, "GCBulkRootCCW",
-     "Count:u4 ClrInstanceID:u2 Values*Count{GCRootID:u8 ObjectID:u8 TypeID:u8 IUnknown:u8 RefCount:u4 "
-     "PeggedRefCount:u4 Flags:u4}"},
-    {4, 37, 0, "GCBulkRCW", "Count:u4 ClrInstanceID:u2 Values*Count{ObjectID:u8 TypeID:u8 IUnknown:u8 VTable:u8 RefCount:u4 Flags:u4}"},
-    {4, 38, 0, "GCBulkRootStaticVar", "Count:u4 AppDomainID:u8 ClrInstanceID:u2 Values*Count{GCRootID:u8 ObjectID:u8 TypeID:u8 Flags:u4 FieldName:z}"},
-    {4, 40, 0, "WorkerThreadCreate", "WorkerThreadCount:u4 RetiredWorkerThreads:u4"},
-    {4, 41, 0, "WorkerThreadTerminate", "WorkerThreadCount:u4 RetiredWorkerThreads:u4"},
-    {4, 42, 0, "WorkerThreadRetire", "WorkerThreadCount:u4 RetiredWorkerThreads:u4"},
-    {4, 43, 0, "WorkerThreadUnretire", "WorkerThreadCount:u4 RetiredWorkerThreads:u4"},
-    {4, 44, 0, "IOThreadCreate", "IOThreadCount:u4 RetiredIOThreads:u4"},
-    {4, 44, 1, "IOThreadCreate", "IOThreadCount:u4 RetiredIOThreads:u4 ClrInstanceID:u2"},
-    {4, 45, 0, "IOThreadTerminate", "IOThreadCount:u4 RetiredIOThreads:u4"},
-    {4, 45, 1, "IOThreadTerminate", "IOThreadCount:u4 RetiredIOThreads:u4 ClrInstanceID:u2"},
-    {4, 46, 0, "IOThreadRetire", "IOThreadCount:u4 RetiredIOThreads:u4"},
-    {4, 46, 1, "IOThreadRetire", "IOThreadCount:u4 RetiredIOThreads:u4 ClrInstanceID:u2"},
-    {4, 47, 0, "IOThreadUnretire", "IOThreadCount:u4 RetiredIOThreads:u4"},
-    {4, 47, 1, "IOThreadUnretire", "IOThreadCount:u4 RetiredIOThreads:u4 ClrInstanceID:u2"},
-    {4, 48, 0, "ThreadpoolSuspensionSuspendThread", "ClrThreadID:u4 CpuUtilization:u4"},
-    {4, 49, 0, "ThreadpoolSuspensionResumeThread", "ClrThreadID:u4 CpuUtilization:u4"},
-    {4, 50, 0, "ThreadPoolWorkerThreadStart", "ActiveWorkerThreadCount:u4 RetiredWorkerThreadCount:u4 ClrInstanceID:u2"},
-    {4, 51, 0, "ThreadPoolWorkerThreadStop", "ActiveWorkerThreadCount:u4 RetiredWorkerThreadCount:u4 ClrInstanceID:u2"},
-    {4, 52, 0, "ThreadPoolWorkerThreadRetirementStart", "ActiveWorkerThreadCount:u4 RetiredWorkerThreadCount:u4 ClrInstanceID:u2"},
-    {4, 53, 0, "ThreadPoolWorkerThreadRetirementStop", "ActiveWorkerThreadCount:u4 RetiredWorkerThreadCount:u4 ClrInstanceID:u2"},
-    {4, 54, 0, "ThreadPoolWorkerThreadAdjustmentSample", "Throughput:d ClrInstanceID:u2"},
-    {4, 55, 0, "ThreadPoolWorkerThreadAdjustmentAdjustment",
-     "AverageThroughput:d NewWorkerThreadCount:u4 Reason:u4=ThreadAdjustmentReasonMap ClrInstanceID:u2"},
-    {4, 56, 0, "ThreadPoolWorkerThreadAdjustmentStats",
-     "Duration:d Throughput:d ThreadWave:d ThroughputWave:d ThroughputErrorEstimate:d "
-     "AverageThroughputErrorEstimate:d ThroughputRatio:d Confidence:d NewControlSetting:d NewThreadWaveMagnitude:u2 "
-     "ClrInstanceID:u2"},
-    {4, 57, 0, "ThreadPoolWorkerThreadWait", "ActiveWorkerThreadCount:u4 RetiredWorkerThreadCount:u4 ClrInstanceID:u2"},
-    {4, 58, 0, "YieldProcessorMeasurement", "ClrInstanceID:u2 NsPerYield:d EstablishedNsPerYield:d"},
-    {4, 60, 0, "ThreadPoolWorkingThreadCount", "Count:u4 ClrInstanceID:u2"},
-    {4, 61, 0, "ThreadPoolEnqueue", "WorkID:p ClrInstanceID:u2"},
-    {4, 62, 0, "ThreadPoolDequeue", "WorkID:p ClrInstanceID:u2"},
-    {4, 63, 0, "ThreadPoolIOEnqueue", "NativeOverlapped:p Overlapped:p MultiDequeues:b ClrInstanceID:u2"},
-    {4, 64, 0, "ThreadPoolIODequeue", "NativeOverlapped:p Overlapped:p ClrInstanceID:u2"},
-    {4, 65, 0, "ThreadPoolIOPack", "NativeOverlapped:p Overlapped:p ClrInstanceID:u2"},
-    {4, 70, 0, "ThreadCreating", "ID:p ClrInstanceID:u2"},
-    {4, 71, 0, "ThreadRunning", "ID:p ClrInstanceID:u2"},
-    {4, 72, 0, "MethodDetails",
-     "MethodID:u8 TypeID:u8 MethodToken:u4 TypeParameterCount:u4 LoaderModuleID:u8 "
-     "TypeParameters*TypeParameterCount:u8"},
-    {4, 73, 0, "TypeLoadStart", "TypeLoadStartID:u4 ClrInstanceID:u2"},
-    {4, 74, 0, "TypeLoadStop", "TypeLoadStartID:u4 ClrInstanceID:u2 LoadLevel:u2 TypeID:u8 TypeName:z"},
-    {4, 80, 0, "ExceptionThrown", ""},
-    {4, 80, 1, "ExceptionThrown",
-     "ExceptionType:z ExceptionMessage:z ExceptionEIP:p ExceptionHRESULT:u4 "
-     "ExceptionFlags:u2=ExceptionThrownFlagsMap ClrInstanceID:u2"},
-    {4, 81, 0, "Contention", ""},
-    {4, 81, 1, "ContentionStart", "ContentionFlags:u1=ContentionFlagsMap ClrInstanceID:u2"},
-    {4, 81, 2, "ContentionStart", "ContentionFlags:u1 ClrInstanceID:u2 LockID:u8 AssociatedObjectID:u8 LockOwnerThreadID:u8"},
-    {4, 82, 0, "CLRStackWalk", "ClrInstanceID:u2 Reserved1:u1 Reserved2:u1 FrameCount:u4 Stack*2:p"},
-    {4, 83, 0, "AppDomainMemAllocated", "AppDomainID:u8 Allocated:u8 ClrInstanceID:u2"},
-    {4, 84, 0, "AppDomainMemSurvived", "AppDomainID:u8 Survived:u8 ProcessSurvived:u8 ClrInstanceID:u2"},
-    {4, 85, 0, "ThreadCreated", "ManagedThreadID:u8 AppDomainID:u8 Flags:u4=ThreadFlagsMap ManagedThreadIndex:u4 OSThreadID:u4 ClrInstanceID:u2"},
-    {4, 86, 0, "ThreadTerminated", "ManagedThreadID:u8 AppDomainID:u8 ClrInstanceID:u2"},
-    {4, 87, 0, "ThreadDomainEnter", "ManagedThreadID:u8 AppDomainID:u8 ClrInstanceID:u2"},
-    {4, 88, 0, "ILStubGenerated",
-     "ClrInstanceID:u2 ModuleID:u8 StubMethodID:u8 StubFlags:u4 ManagedInteropMethodToken:u4 "
-     "ManagedInteropMethodNamespace:z ManagedInteropMethodName:z ManagedInteropMethodSignature:z "
-     "NativeMethodSignature:z StubMethodSignature:z StubMethodILCode:z"},
-    {4, 89, 0, "ILStubCacheHit",
-     "ClrInstanceID:u2 ModuleID:u8 StubMethodID:u8 ManagedInteropMethodToken:u4 ManagedInteropMethodNamespace:z "
-     "ManagedInteropMethodName:z ManagedInteropMethodSignature:z"},
-    {4, 91, 0, "ContentionStop", "ContentionFlags:u1=ContentionFlagsMap ClrInstanceID:u2"},
-    {4, 91, 1, "ContentionStop", "ContentionFlags:u1 ClrInstanceID:u2 DurationNs:d"},
-    {4, 135, 0, "DCStartCompleteV2", ""},
-    {4, 136, 0, "DCEndCompleteV2", ""},
-    {4, 137, 0, "MethodDCStartV2", "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap"},
-    {4, 138, 0, "MethodDCEndV2", "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap"},
-    {4, 139, 0, "MethodDCStartVerboseV2",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z"},
-    {4, 140, 0, "MethodDCEndVerboseV2",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z"},
-    {4, 141, 0, "MethodLoad", "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap"},
-    {4, 141, 1, "MethodLoad",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "ClrInstanceID:u2"},
-    {4, 141, 2, "MethodLoad",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "ClrInstanceID:u2 ReJITID:u8"},
-    {4, 142, 0, "MethodUnload", "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap"},
-    {4, 142, 1, "MethodUnload",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "ClrInstanceID:u2"},
-    {4, 142, 2, "MethodUnload",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "ClrInstanceID:u2 ReJITID:u8"},
-    {4, 143, 0, "MethodLoadVerbose",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z"},
-    {4, 143, 1, "MethodLoadVerbose",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z ClrInstanceID:u2"},
-    {4, 143, 2, "MethodLoadVerbose",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z ClrInstanceID:u2 ReJITID:u8"},
-    {4, 144, 0, "MethodUnloadVerbose",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z"},
-    {4, 144, 1, "MethodUnloadVerbose",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z ClrInstanceID:u2"},
-    {4, 144, 2, "MethodUnloadVerbose",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z ClrInstanceID:u2 ReJITID:u8"},
-    {4, 145, 0, "MethodJittingStarted", "MethodID:u8 ModuleID:u8 MethodToken:u4 MethodILSize:u4 MethodNamespace:z MethodName:z MethodSignature:z"},
-    {4, 145, 1, "MethodJittingStarted",
-     "MethodID:u8 ModuleID:u8 MethodToken:u4 MethodILSize:u4 MethodNamespace:z MethodName:z MethodSignature:z "
-     "ClrInstanceID:u2"},
-    {4, 146, 0, "MethodJitMemoryAllocatedForCode",
-     "MethodID:u8 ModuleID:u8 JitHotCodeRequestSize:u8 JitRODataRequestSize:u8 AllocatedSizeForJitCode:u8 "
-     "JitAllocFlag:u4 ClrInstanceID:u2"},
-    {4, 149, 0, "ModuleDCStartV2", "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z"},
-    {4, 150, 0, "ModuleDCEndV2", "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z"},
-    {4, 151, 0, "DomainModuleLoad",
-     "ModuleID:u8 AssemblyID:u8 AppDomainID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z "
-     "ModuleNativePath:z"},
-    {4, 151, 1, "DomainModuleLoad",
-     "ModuleID:u8 AssemblyID:u8 AppDomainID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z "
-     "ModuleNativePath:z ClrInstanceID:u2"},
-    {4, 152, 0, "ModuleLoad", "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z"},
-    {4, 152, 1, "ModuleLoad",
-     "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z "
-     "ClrInstanceID:u2"},
-    {4, 152, 2, "ModuleLoad",
-     "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z "
-     "ClrInstanceID:u2 ManagedPdbSignature:g ManagedPdbAge:u4 ManagedPdbBuildPath:z NativePdbSignature:g "
-     "NativePdbAge:u4 NativePdbBuildPath:z"},
-    {4, 153, 0, "ModuleUnload", "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z"},
-    {4, 153, 1, "ModuleUnload",
-     "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z "
-     "ClrInstanceID:u2"},
-    {4, 153, 2, "ModuleUnload",
-     "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z "
-     "ClrInstanceID:u2 ManagedPdbSignature:g ManagedPdbAge:u4 ManagedPdbBuildPath:z NativePdbSignature:g "
-     "NativePdbAge:u4 NativePdbBuildPath:z"},
-    {4, 154, 0, "AssemblyLoad", "AssemblyID:u8 AppDomainID:u8 AssemblyFlags:u4=AssemblyFlagsMap FullyQualifiedAssemblyName:z"},
-    {4, 154, 1, "AssemblyLoad",
-     "AssemblyID:u8 AppDomainID:u8 BindingID:u8 AssemblyFlags:u4=AssemblyFlagsMap FullyQualifiedAssemblyName:z "
-     "ClrInstanceID:u2"},
-    {4, 155, 0, "AssemblyUnload", "AssemblyID:u8 AppDomainID:u8 AssemblyFlags:u4=AssemblyFlagsMap FullyQualifiedAssemblyName:z"},
-    {4, 155, 1, "AssemblyUnload",
-     "AssemblyID:u8 AppDomainID:u8 BindingID:u8 AssemblyFlags:u4=AssemblyFlagsMap FullyQualifiedAssemblyName:z "
-     "ClrInstanceID:u2"},
-    {4, 156, 0, "AppDomainLoad", "AppDomainID:u8 AppDomainFlags:u4=AppDomainFlagsMap AppDomainName:z"},
-    {4, 156, 1, "AppDomainLoad", "AppDomainID:u8 AppDomainFlags:u4=AppDomainFlagsMap AppDomainName:z AppDomainIndex:u4 ClrInstanceID:u2"},
-    {4, 157, 0, "AppDomainUnload", "AppDomainID:u8 AppDomainFlags:u4=AppDomainFlagsMap AppDomainName:z"},
-    {4, 157, 1, "AppDomainUnload", "AppDomainID:u8 AppDomainFlags:u4=AppDomainFlagsMap AppDomainName:z AppDomainIndex:u4 ClrInstanceID:u2"},
-    {4, 158, 0, "ModuleRangeLoad", "ClrInstanceID:u2 ModuleID:u8 RangeBegin:u4 RangeSize:u4 RangeType:u1"},
-    {4, 159, 0, "R2RGetEntryPoint", "MethodID:u8 MethodNamespace:z MethodName:z MethodSignature:z EntryPoint:u8 ClrInstanceID:u2"},
-    {4, 160, 0, "R2RGetEntryPointStart", "MethodID:u8 ClrInstanceID:u2"},
-    {4, 181, 0, "StrongNameVerificationStart", "VerificationFlags:u4 ErrorCode:u4 FullyQualifiedAssemblyName:z"},
-    {4, 181, 1, "StrongNameVerificationStart", "VerificationFlags:u4 ErrorCode:u4 FullyQualifiedAssemblyName:z ClrInstanceID:u2"},
-    {4, 182, 0, "StrongNameVerificationStop", "VerificationFlags:u4 ErrorCode:u4 FullyQualifiedAssemblyName:z"},
-    {4, 182, 1, "StrongNameVerificationStop", "VerificationFlags:u4 ErrorCode:u4 FullyQualifiedAssemblyName:z ClrInstanceID:u2"},
-    {4, 183, 0, "AuthenticodeVerificationStart", "VerificationFlags:u4 ErrorCode:u4 ModulePath:z"},
-    {4, 183, 1, "AuthenticodeVerificationStart", "VerificationFlags:u4 ErrorCode:u4 ModulePath:z ClrInstanceID:u2"},
-    {4, 184, 0, "AuthenticodeVerificationStop", "VerificationFlags:u4 ErrorCode:u4 ModulePath:z"},
-    {4, 184, 1, "AuthenticodeVerificationStop", "VerificationFlags:u4 ErrorCode:u4 ModulePath:z ClrInstanceID:u2"},
-    {4, 185, 0, "MethodJitInliningSucceeded",
-     "MethodBeingCompiledNamespace:z MethodBeingCompiledName:z MethodBeingCompiledNameSignature:z InlinerNamespace:z "
-     "InlinerName:z InlinerNameSignature:z InlineeNamespace:z InlineeName:z InlineeNameSignature:z ClrInstanceID:u2"},
-    {4, 186, 0, "MethodJitInliningFailed",
-     "MethodBeingCompiledNamespace:z MethodBeingCompiledName:z MethodBeingCompiledNameSignature:z InlinerNamespace:z "
-     "InlinerName:z InlinerNameSignature:z InlineeNamespace:z InlineeName:z InlineeNameSignature:z FailAlways:b "
-     "FailReason:a ClrInstanceID:u2"},
-    {4, 187, 0, "RuntimeInformationStart",
-     "ClrInstanceID:u2 Sku:u2=RuntimeSkuMap BclMajorVersion:u2 BclMinorVersion:u2 BclBuildNumber:u2 BclQfeNumber:u2 "
-     "VMMajorVersion:u2 VMMinorVersion:u2 VMBuildNumber:u2 VMQfeNumber:u2 StartupFlags:u4 StartupMode:u1 "
-     "CommandLine:z ComObjectGuid:g RuntimeDllPath:z"},
-    {4, 188, 0, "MethodJitTailCallSucceeded",
-     "MethodBeingCompiledNamespace:z MethodBeingCompiledName:z MethodBeingCompiledNameSignature:z CallerNamespace:z "
-     "CallerName:z CallerNameSignature:z CalleeNamespace:z CalleeName:z CalleeNameSignature:z TailPrefix:b "
-     "TailCallType:u4 ClrInstanceID:u2"},
-    {4, 189, 0, "MethodJitTailCallFailed",
-     "MethodBeingCompiledNamespace:z MethodBeingCompiledName:z MethodBeingCompiledNameSignature:z CallerNamespace:z "
-     "CallerName:z CallerNameSignature:z CalleeNamespace:z CalleeName:z CalleeNameSignature:z TailPrefix:b "
-     "FailReason:a ClrInstanceID:u2"},
-    {4, 190, 0, "MethodILToNativeMap",
-     "MethodID:u8 ReJITID:u8 MethodExtent:u1 CountOfMapEntries:u2 ILOffsets*CountOfMapEntries:u4 "
-     "NativeOffsets*CountOfMapEntries:u4 ClrInstanceID:u2"},
-    {4, 192, 0, "MethodJitInliningFailed",
-     "MethodBeingCompiledNamespace:z MethodBeingCompiledName:z MethodBeingCompiledNameSignature:z InlinerNamespace:z "
-     "InlinerName:z InlinerNameSignature:z InlineeNamespace:z InlineeName:z InlineeNameSignature:z FailAlways:b "
-     "FailReason:z ClrInstanceID:u2"},
-    {4, 200, 0, "IncreaseMemoryPressure", "BytesAllocated:u8 ClrInstanceID:u2"},
-    {4, 201, 0, "DecreaseMemoryPressure", "BytesFreed:u8 ClrInstanceID:u2"},
-    {4, 202, 0, "GCMarkWithType", "HeapNum:u4 ClrInstanceID:u2 Type:u4 Bytes:u8"},
-    {4, 203, 2, "GCJoin", "Heap:u4 JoinTime:u4 JoinType:u4 ClrInstanceID:u2 JoinID:u4"},
-    {4, 204, 3, "GCPerHeapHistory",
-     "ClrInstanceID:u2 FreeListAllocated:p FreeListRejected:p EndOfSegAllocated:p CondemnedAllocated:p "
-     "PinnedAllocated:p PinnedAllocatedAdvance:p RunningFreeListEfficiency:u4 CondemnReasons0:u4 CondemnReasons1:u4 "
-     "CompactMechanisms:u4 ExpandMechanisms:u4 HeapIndex:u4 ExtraGen0Commit:p Count:u4 Values*Count{SizeBefore:p "
-     "FreeListBefore:p FreeObjBefore:p SizeAfter:p FreeListAfter:p FreeObjAfter:p In:p PinnedSurv:p NonePinnedSurv:p "
-     "NewAllocation:p}"},
-    {4, 205, 2, "GCGlobalHeapHistory",
-     "FinalYoungestDesired:u8 NumHeaps:i4 CondemnedGeneration:u4 Gen0ReductionCount:u4 Reason:u4=GCReasonMap "
-     "GlobalMechanisms:u4 ClrInstanceID:u2 PauseMode:u4 MemoryPressure:u4"},
-    {4, 205, 3, "GCGlobalHeapHistory",
-     "FinalYoungestDesired:u8 NumHeaps:i4 CondemnedGeneration:u4 Gen0ReductionCount:u4 Reason:u4=GCReasonMap "
-     "GlobalMechanisms:u4 ClrInstanceID:u2 PauseMode:u4 MemoryPressure:u4 CondemnReasons0:u4 CondemnReasons1:u4"},
-    {4, 240, 0, "DebugIPCEventStart", ""},
-    {4, 241, 0, "DebugIPCEventEnd", ""},
-    {4, 242, 0, "DebugExceptionProcessingStart", ""},
-    {4, 243, 0, "DebugExceptionProcessingEnd", ""},
-    {4, 250, 0, "ExceptionCatchStart", "EntryEIP:u8 MethodID:u8 MethodName:z ClrInstanceID:u2"},
-    {4, 251, 0, "ExceptionCatchStop", ""},
-    {4, 252, 0, "ExceptionFinallyStart", "EntryEIP:u8 MethodID:u8 MethodName:z ClrInstanceID:u2"},
-    {4, 253, 0, "ExceptionFinallyStop", ""},
-    {4, 254, 0, "ExceptionFilterStart", "EntryEIP:u8 MethodID:u8 MethodName:z ClrInstanceID:u2"},
-    {4, 256, 0, "ExceptionThrownStop", ""},
-    {4, 281, 0, "TieredCompilationPause", "ClrInstanceID:u2"},
-    {4, 282, 0, "TieredCompilationResume", "ClrInstanceID:u2 NewMethodCount:u4"},
-    {4, 283, 0, "TieredCompilationBackgroundJitStart", "ClrInstanceID:u2 PendingMethodCount:u4"},
-    {4, 284, 0, "TieredCompilationBackgroundJitStop", "ClrInstanceID:u2 PendingMethodCount:u4 JittedMethodCount:u4"},
-    {4, 290, 0, "AssemblyLoadStart",
-     "ClrInstanceID:u2 AssemblyName:z AssemblyPath:z RequestingAssembly:z AssemblyLoadContext:z "
-     "RequestingAssemblyLoadContext:z"},
-    {4, 291, 0, "AssemblyLoadStop",
-     "ClrInstanceID:u2 AssemblyName:z AssemblyPath:z RequestingAssembly:z AssemblyLoadContext:z "
-     "RequestingAssemblyLoadContext:z Success:b ResultAssemblyName:z ResultAssemblyPath:z Cached:b"},
-    {4, 292, 0, "ResolutionAttempted",
-     "ClrInstanceID:u2 AssemblyName:z Stage:u2 AssemblyLoadContext:z Result:u2 ResultAssemblyName:z "
-     "ResultAssemblyPath:z ErrorMessage:z"},
-    {4, 296, 0, "KnownPathProbed", "ClrInstanceID:u2 FilePath:z Source:u2 Result:i4"},
-    {4, 301, 0, "WaitHandleWaitStart", "WaitSource:u1 AssociatedObjectID:u8 ClrInstanceID:u2"},
-    {4, 302, 0, "WaitHandleWaitStop", "ClrInstanceID:u2"},
-    {5, 1, 0, "GCDecision", "DoCompact:b"},
-    {5, 1, 1, "GCDecision", "DoCompact:b ClrInstanceID:u2"},
-    {5, 2, 0, "GCSettings", "SegmentSize:u8 LargeObjectSegmentSize:u8 ServerGC:b"},
-    {5, 2, 1, "GCSettings", "SegmentSize:u8 LargeObjectSegmentSize:u8 ServerGC:b ClrInstanceID:u2"},
-    {5, 3, 0, "GCOptimized", "DesiredAllocation:u8 NewAllocation:u8 GenerationNumber:u4"},
-    {5, 3, 1, "GCOptimized", "DesiredAllocation:u8 NewAllocation:u8 GenerationNumber:u4 ClrInstanceID:u2"},
-    {5, 4, 1, "GCPerHeapHistory", "ClrInstanceID:u2"},
-    {5, 4, 2, "GCPerHeapHistory", ""},
-    {5, 5, 0, "GCGlobalHeapHistory", "FinalYoungestDesired:u8 NumHeaps:i4 CondemnedGeneration:u4 Gen0ReductionCount:u4 Reason:u4 GlobalMechanisms:u4"},
-    {5, 5, 1, "GCGlobalHeapHistory",
-     "FinalYoungestDesired:u8 NumHeaps:i4 CondemnedGeneration:u4 Gen0ReductionCount:u4 Reason:u4 GlobalMechanisms:u4 "
-     "ClrInstanceID:u2"},
-    {5, 6, 0, "GCJoin", "Heap:u4 JoinTime:u4 JoinType:u4"},
-    {5, 6, 1, "GCJoin", "Heap:u4 JoinTime:u4 JoinType:u4 ClrInstanceID:u2"},
-    {5, 7, 0, "PrvGCMarkStackRoots", "HeapNum:u4"},
-    {5, 7, 1, "PrvGCMarkStackRoots", "HeapNum:u4 ClrInstanceID:u2"},
-    {5, 8, 0, "PrvGCMarkFinalizeQueueRoots", "HeapNum:u4"},
-    {5, 8, 1, "PrvGCMarkFinalizeQueueRoots", "HeapNum:u4 ClrInstanceID:u2"},
-    {5, 9, 0, "PrvGCMarkHandles", "HeapNum:u4"},
-    {5, 9, 1, "PrvGCMarkHandles", "HeapNum:u4 ClrInstanceID:u2"},
-    {5, 10, 0, "PrvGCMarkCards", "HeapNum:u4"},
-    {5, 10, 1, "PrvGCMarkCards", "HeapNum:u4 ClrInstanceID:u2"},
-    {5, 11, 0, "BGCBegin", "ClrInstanceID:u2"},
-    {5, 12, 0, "BGC1stNonConEnd", "ClrInstanceID:u2"},
-    {5, 13, 0, "BGC1stConEnd", "ClrInstanceID:u2"},
-    {5, 14, 0, "BGC2ndNonConBegin", "ClrInstanceID:u2"},
-    {5, 15, 0, "BGC2ndNonConEnd", "ClrInstanceID:u2"},
-    {5, 16, 0, "BGC2ndConBegin", "ClrInstanceID:u2"},
-    {5, 17, 0, "BGC2ndConEnd", "ClrInstanceID:u2"},
-    {5, 18, 0, "BGCPlanEnd", "ClrInstanceID:u2"},
-    {5, 19, 0, "BGCSweepEnd", "ClrInstanceID:u2"},
-    {5, 20, 0, "BGCDrainMark", "Objects:u8 ClrInstanceID:u2"},
-    {5, 21, 0, "BGCRevisit", "Pages:u8 Objects:u8 IsLarge:u4 ClrInstanceID:u2"},
-    {5, 22, 0, "BGCOverflow", "Min:u8 Max:u8 Objects:u8 IsLarge:u4 ClrInstanceID:u2"},
-    {5, 23, 0, "BGCAllocWaitBegin", "Reason:u4 ClrInstanceID:u2"},
-    {5, 24, 0, "BGCAllocWaitEnd", "Reason:u4 ClrInstanceID:u2"},
-    {5, 25, 0, "GCFullNotify", "GenNumber:u4 IsAlloc:u4"},
-    {5, 25, 1, "GCFullNotify", "GenNumber:u4 IsAlloc:u4 ClrInstanceID:u2"},
-    {5, 80, 0, "EEStartupStart", ""},
-    {5, 80, 1, "EEStartupStart", "ClrInstanceID:u2"},
-    {5, 81, 0, "EEStartupEnd", ""},
-    {5, 81, 1, "EEStartupEnd", "ClrInstanceID:u2"},
-    {5, 82, 0, "EEConfigSetup", ""},
-    {5, 82, 1, "EEConfigSetup", "ClrInstanceID:u2"},
-    {5, 83, 0, "EEConfigSetupEnd", ""},
-    {5, 83, 1, "EEConfigSetupEnd", "ClrInstanceID:u2"},
-    {5, 84, 0, "LdSysBases", ""},
-    {5, 84, 1, "LdSysBases", "ClrInstanceID:u2"},
-    {5, 85, 0, "LdSysBasesEnd", ""},
-    {5, 85, 1, "LdSysBasesEnd", "ClrInstanceID:u2"},
-    {5, 86, 0, "ExecExe", ""},
-    {5, 86, 1, "ExecExe", "ClrInstanceID:u2"},
-    {5, 87, 0, "ExecExeEnd", ""},
-    {5, 87, 1, "ExecExeEnd", "ClrInstanceID:u2"},
-    {5, 88, 0, "Main", ""},
-    {5, 88, 1, "Main", "ClrInstanceID:u2"},
-    {5, 89, 0, "MainEnd", ""},
-    {5, 89, 1, "MainEnd", "ClrInstanceID:u2"},
-    {5, 90, 0, "ApplyPolicyStart", ""},
-    {5, 90, 1, "ApplyPolicyStart", "ClrInstanceID:u2"},
-    {5, 91, 0, "ApplyPolicyEnd", ""},
-    {5, 91, 1, "ApplyPolicyEnd", "ClrInstanceID:u2"},
-    {5, 92, 0, "LdLibShFolder", ""},
-    {5, 92, 1, "LdLibShFolder", "ClrInstanceID:u2"},
-    {5, 93, 0, "LdLibShFolderEnd", ""},
-    {5, 93, 1, "LdLibShFolderEnd", "ClrInstanceID:u2"},
-    {5, 94, 0, "PrestubWorker", ""},
-    {5, 94, 1, "PrestubWorker", "ClrInstanceID:u2"},
-    {5, 95, 0, "PrestubWorkerEnd", ""},
-    {5, 95, 1, "PrestubWorkerEnd", "ClrInstanceID:u2"},
-    {5, 96, 0, "GetInstallationStart", ""},
-    {5, 96, 1, "GetInstallationStart", "ClrInstanceID:u2"},
-    {5, 97, 0, "GetInstallationEnd", ""},
-    {5, 97, 1, "GetInstallationEnd", "ClrInstanceID:u2"},
-    {5, 98, 0, "OpenHModule", ""},
-    {5, 98, 1, "OpenHModule", "ClrInstanceID:u2"},
-    {5, 99, 0, "OpenHModuleEnd", ""},
-    {5, 99, 1, "OpenHModuleEnd", "ClrInstanceID:u2"},
-    {5, 100, 0, "ExplicitBindStart", ""},
-    {5, 100, 1, "ExplicitBindStart", "ClrInstanceID:u2"},
-    {5, 101, 0, "ExplicitBindEnd", ""},
-    {5, 101, 1, "ExplicitBindEnd", "ClrInstanceID:u2"},
-    {5, 102, 0, "ParseXml", ""},
-    {5, 102, 1, "ParseXml", "ClrInstanceID:u2"},
-    {5, 103, 0, "ParseXmlEnd", ""},
-    {5, 103, 1, "ParseXmlEnd", "ClrInstanceID:u2"},
-    {5, 104, 0, "InitDefaultDomain", ""},
-    {5, 104, 1, "InitDefaultDomain", "ClrInstanceID:u2"},
-    {5, 105, 0, "InitDefaultDomainEnd", ""},
-    {5, 105, 1, "InitDefaultDomainEnd", "ClrInstanceID:u2"},
-    {5, 106, 0, "InitSecurity", ""},
-    {5, 106, 1, "InitSecurity", "ClrInstanceID:u2"},
-    {5, 107, 0, "InitSecurityEnd", ""},
-    {5, 107, 1, "InitSecurityEnd", "ClrInstanceID:u2"},
-    {5, 108, 0, "AllowBindingRedirs", ""},
-    {5, 108, 1, "AllowBindingRedirs", "ClrInstanceID:u2"},
-    {5, 109, 0, "AllowBindingRedirsEnd", ""},
-    {5, 109, 1, "AllowBindingRedirsEnd", "ClrInstanceID:u2"},
-    {5, 110, 0, "EEConfigSync", ""},
-    {5, 110, 1, "EEConfigSync", "ClrInstanceID:u2"},
-    {5, 111, 0, "EEConfigSyncEnd", ""},
-    {5, 111, 1, "EEConfigSyncEnd", "ClrInstanceID:u2"},
-    {5, 112, 0, "FusionBinding", ""},
-    {5, 112, 1, "FusionBinding", "ClrInstanceID:u2"},
-    {5, 113, 0, "FusionBindingEnd", ""},
-    {5, 113, 1, "FusionBindingEnd", "ClrInstanceID:u2"},
-    {5, 114, 0, "LoaderCatchCall", ""},
-    {5, 114, 1, "LoaderCatchCall", "ClrInstanceID:u2"},
-    {5, 115, 0, "LoaderCatchCallEnd", ""},
-    {5, 115, 1, "LoaderCatchCallEnd", "ClrInstanceID:u2"},
-    {5, 116, 0, "FusionInit", ""},
-    {5, 116, 1, "FusionInit", "ClrInstanceID:u2"},
-    {5, 117, 0, "FusionInitEnd", ""},
-    {5, 117, 1, "FusionInitEnd", "ClrInstanceID:u2"},
-    {5, 118, 0, "FusionAppCtx", ""},
-    {5, 118, 1, "FusionAppCtx", "ClrInstanceID:u2"},
-    {5, 119, 0, "FusionAppCtxEnd", ""},
-    {5, 119, 1, "FusionAppCtxEnd", "ClrInstanceID:u2"},
-    {5, 120, 0, "Fusion2EE", ""},
-    {5, 120, 1, "Fusion2EE", "ClrInstanceID:u2"},
-    {5, 121, 0, "Fusion2EEEnd", ""},
-    {5, 121, 1, "Fusion2EEEnd", "ClrInstanceID:u2"},
-    {5, 122, 0, "SecurityCatchCall", ""},
-    {5, 122, 1, "SecurityCatchCall", "ClrInstanceID:u2"},
-    {5, 123, 0, "SecurityCatchCallEnd", ""},
-    {5, 123, 1, "SecurityCatchCallEnd", "ClrInstanceID:u2"},
-    {5, 151, 0, "CLRStackWalkPrivate", "ClrInstanceID:u2 Reserved1:u1 Reserved2:u1 FrameCount:u4 Stack*2:p"},
-    {5, 158, 0, "ModuleRangeLoadPrivate", "ClrInstanceID:u2 ModuleID:u8 RangeBegin*1:u4 RangeSize*1:u4 RangeType:u1 IBCType:u1 SectionType:u2"},
-    {5, 159, 0, "BindingPolicyPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 160, 0, "BindingPolicyPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 161, 0, "BindingNgenPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 162, 0, "BindingNgenPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 163, 0, "BindingLookupAndProbingPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 164, 0, "BindingLookupAndProbingPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 165, 0, "LoaderPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 166, 0, "LoaderPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 167, 0, "BindingPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 168, 0, "BindingPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 169, 0, "BindingDownloadPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 170, 0, "BindingDownloadPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 171, 0, "LoaderAssemblyInitPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 172, 0, "LoaderAssemblyInitPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 173, 0, "LoaderMappingPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 174, 0, "LoaderMappingPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 175, 0, "LoaderDeliverEventsPhaseStart",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 176, 0, "LoaderDeliverEventsPhaseEnd",
-     "AppDomainID:u4 LoadContextID:u4 FromLoaderCache:u4 DynamicLoad:u4 AssemblyCodebase:z AssemblyName:z "
-     "ClrInstanceID:u2"},
-    {5, 177, 0, "EvidenceGenerated", "Type:u4 AppDomain:u4 ILImage:z ClrInstanceID:u2"},
-    {5, 178, 0, "ModuleTransparencyComputationStart", "Module:z AppDomainID:u4 ClrInstanceID:u2"},
-    {5, 179, 0, "ModuleTransparencyComputationEnd",
-     "Module:z AppDomainID:u4 IsAllCritical:b IsAllTransparent:b IsTreatAsSafe:b IsOpportunisticallyCritical:b "
-     "SecurityRuleSet:u4 ClrInstanceID:u2"},
-    {5, 180, 0, "TypeTransparencyComputationStart", "Type:z Module:z AppDomainID:u4 ClrInstanceID:u2"},
-    {5, 181, 0, "TypeTransparencyComputationEnd",
-     "Type:z Module:z AppDomainID:u4 IsAllCritical:b IsAllTransparent:b IsCritical:b IsTreatAsSafe:b "
-     "ClrInstanceID:u2"},
-    {5, 182, 0, "MethodTransparencyComputationStart", "Method:z Module:z AppDomainID:u4 ClrInstanceID:u2"},
-    {5, 183, 0, "MethodTransparencyComputationEnd", "Method:z Module:z AppDomainID:u4 IsCritical:b IsTreatAsSafe:b ClrInstanceID:u2"},
-    {5, 184, 0, "FieldTransparencyComputationStart", "Field:z Module:z AppDomainID:u4 ClrInstanceID:u2"},
-    {5, 185, 0, "FieldTransparencyComputationEnd", "Field:z Module:z AppDomainID:u4 IsCritical:b IsTreatAsSafe:b ClrInstanceID:u2"},
-    {5, 186, 0, "TokenTransparencyComputationStart", "Token:u4 Module:z AppDomainID:u4 ClrInstanceID:u2"},
-    {5, 187, 0, "TokenTransparencyComputationEnd", "Token:u4 Module:z AppDomainID:u4 IsCritical:b IsTreatAsSafe:b ClrInstanceID:u2"},
-    {5, 188, 0, "NgenBindEvent", "ClrInstanceID:u2 BindingID:u8 ReasonCode:u4 AssemblyName:z"},
-    {5, 191, 0, "FailFast", "FailFastUserMessage:z FailedEIP:p OSExitCode:u4 ClrExitCode:u4 ClrInstanceID:u2"},
-    {5, 192, 0, "PrvFinalizeObject", "TypeID:p ObjectID:p ClrInstanceID:u2 TypeName:z"},
-    {5, 193, 0, "CCWRefCountChange",
-     "HandleID:p ObjectID:p COMInterfacePointer:p NewRefCount:u4 AppDomainID:u8 ClassName:a NameSpace:a Operation:z "
-     "ClrInstanceID:u2"},
-    {5, 194, 0, "PrvSetGCHandle", "HandleID:p ObjectID:p Kind:u4=GCHandleKindMap Generation:u4 AppDomainID:u8 ClrInstanceID:u2"},
-    {5, 195, 0, "PrvDestroyGCHandle", "HandleID:p ClrInstanceID:u2"},
-    {5, 196, 0, "FusionMessageEvent", "ClrInstanceID:u2 Prepend:b Message:z"},
-    {5, 197, 0, "FusionErrorCodeEvent", "ClrInstanceID:u2 Category:u4 ErrorCode:u4"},
-    {5, 199, 0, "PinPlugAtGCTime", "PlugStart:p PlugEnd:p GapBeforeSize:p ClrInstanceID:u2"},
-    {5, 201, 0, "MulticoreJit", "ClrInstanceID:u2 String1:z String2:z Int1:i4 Int2:i4 Int3:i4"},
-    {5, 202, 0, "MulticoreJitMethodCodeReturned", "ClrInstanceID:u2 ModuleID:u8 MethodID:u8"},
-    {5, 310, 0, "AllocRequest", "LoaderHeapPtr:p MemoryAddress:p RequestSize:u4 Unused1:u4 Unused2:u8 ClrInstanceID:u2"},
-    {5, 400, 0, "IInspectableRuntimeClassName", "TypeName:z ClrInstanceID:u2"},
-    {5, 401, 0, "WinRTUnbox", "TypeName:z SecondTypeName:z ClrInstanceID:u2"},
-    {5, 402, 0, "CreateRCW", "TypeName:z ClrInstanceID:u2"},
-    {5, 403, 0, "RCWVariance", "TypeName:z InterfaceTypeName:z VariantInterfaceTypeName:z ClrInstanceID:u2"},
-    {5, 404, 0, "RCWIEnumerableCasting", "TypeName:z SecondTypeName:z ClrInstanceID:u2"},
-    {5, 405, 0, "CreateCCW", "TypeName:z ClrInstanceID:u2"},
-    {5, 406, 0, "CCWVariance", "TypeName:z InterfaceTypeName:z VariantInterfaceTypeName:z ClrInstanceID:u2"},
-    {5, 407, 0, "ObjectVariantMarshallingToNative", "TypeName:z Int1:i4 ClrInstanceID:u2"},
-    {5, 408, 0, "GetTypeFromGUID", "TypeName:z SecondTypeName:z ClrInstanceID:u2"},
-    {5, 409, 0, "GetTypeFromProgID", "TypeName:z SecondTypeName:z ClrInstanceID:u2"},
-    {5, 410, 0, "ConvertToCallbackEtw", "TypeName:z SecondTypeName:z ClrInstanceID:u2"},
-    {5, 411, 0, "BeginCreateManagedReference", "ClrInstanceID:u2"},
-    {5, 412, 0, "EndCreateManagedReference", "ClrInstanceID:u2"},
-    {5, 413, 0, "ObjectVariantMarshallingToManaged", "TypeName:z Int1:i4 ClrInstanceID:u2"},
-    {6, 0, 0, "CLRStackWalkDCStart", "ClrInstanceID:u2 Reserved1:u1 Reserved2:u1 FrameCount:u4 Stack*2:p"},
-    {6, 10, 0, "GCSettingsRundown",
-     "HardLimit:u8 LOHThreshold:u8 PhysicalMemoryConfig:u8 Gen0MinBudgetConfig:u8 Gen0MaxBudgetConfig:u8 "
-     "HighMemPercentConfig:u4 BitSettings:u4 ClrInstanceID:u2"},
-    {6, 141, 0, "MethodDCStart", "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap"},
-    {6, 141, 1, "MethodDCStart",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "ClrInstanceID:u2"},
-    {6, 141, 2, "MethodDCStart",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "ClrInstanceID:u2 ReJITID:u8"},
-    {6, 142, 0, "MethodDCEnd", "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap"},
-    {6, 142, 1, "MethodDCEnd",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "ClrInstanceID:u2"},
-    {6, 142, 2, "MethodDCEnd",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "ClrInstanceID:u2 ReJITID:u8"},
-    {6, 143, 0, "MethodDCStartVerbose",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z"},
-    {6, 143, 1, "MethodDCStartVerbose",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z ClrInstanceID:u2"},
-    {6, 143, 2, "MethodDCStartVerbose",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z ClrInstanceID:u2 ReJITID:u8"},
-    {6, 144, 0, "MethodDCEndVerbose",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z"},
-    {6, 144, 1, "MethodDCEndVerbose",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z ClrInstanceID:u2"},
-    {6, 144, 2, "MethodDCEndVerbose",
-     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap "
-     "MethodNamespace:z MethodName:z MethodSignature:z ClrInstanceID:u2 ReJITID:u8"},
-    {6, 145, 0, "DCStartComplete", ""},
-    {6, 145, 1, "DCStartComplete", "ClrInstanceID:u2"},
-    {6, 146, 0, "DCEndComplete", ""},
-    {6, 146, 1, "DCEndComplete", "ClrInstanceID:u2"},
-    {6, 147, 0, "DCStartInit", ""},
-    {6, 147, 1, "DCStartInit", "ClrInstanceID:u2"},
-    {6, 148, 0, "DCEndInit", ""},
-    {6, 148, 1, "DCEndInit", "ClrInstanceID:u2"},
-    {6, 149, 0, "MethodDCStartILToNativeMap",
-     "MethodID:u8 ReJITID:u8 MethodExtent:u1 CountOfMapEntries:u2 ILOffsets*CountOfMapEntries:u4 "
-     "NativeOffsets*CountOfMapEntries:u4 ClrInstanceID:u2"},
-    {6, 150, 0, "MethodDCEndILToNativeMap",
-     "MethodID:u8 ReJITID:u8 MethodExtent:u1 CountOfMapEntries:u2 ILOffsets*CountOfMapEntries:u4 "
-     "NativeOffsets*CountOfMapEntries:u4 ClrInstanceID:u2"},
-    {6, 150, 1, "MethodDCEndILToNativeMap",
-     "MethodID:u8 ReJITID:u8 MethodExtent:u1 CountOfMapEntries:u2 ILOffsets*CountOfMapEntries:u4 "
-     "NativeOffsets*CountOfMapEntries:u4 ClrInstanceID:u2 ILVersionID:u8"},
-    {6, 151, 0, "DomainModuleDCStart",
-     "ModuleID:u8 AssemblyID:u8 AppDomainID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z "
-     "ModuleNativePath:z"},
-    {6, 151, 1, "DomainModuleDCStart",
-     "ModuleID:u8 AssemblyID:u8 AppDomainID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z "
-     "ModuleNativePath:z ClrInstanceID:u2"},
-    {6, 152, 0, "DomainModuleDCEnd",
-     "ModuleID:u8 AssemblyID:u8 AppDomainID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z "
-     "ModuleNativePath:z"},
-    {6, 152, 1, "DomainModuleDCEnd",
-     "ModuleID:u8 AssemblyID:u8 AppDomainID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z "
-     "ModuleNativePath:z ClrInstanceID:u2"},
-    {6, 153, 0, "ModuleDCStart", "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z"},
-    {6, 153, 1, "ModuleDCStart",
-     "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z "
-     "ClrInstanceID:u2"},
-    {6, 153, 2, "ModuleDCStart",
-     "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z "
-     "ClrInstanceID:u2 ManagedPdbSignature:g ManagedPdbAge:u4 ManagedPdbBuildPath:z NativePdbSignature:g "
-     "NativePdbAge:u4 NativePdbBuildPath:z"},
-    {6, 154, 0, "ModuleDCEnd", "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z"},
-    {6, 154, 1, "ModuleDCEnd",
-     "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z "
-     "ClrInstanceID:u2"},
-    {6, 154, 2, "ModuleDCEnd",
-     "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z "
-     "ClrInstanceID:u2 ManagedPdbSignature:g ManagedPdbAge:u4 ManagedPdbBuildPath:z NativePdbSignature:g "
-     "NativePdbAge:u4 NativePdbBuildPath:z"},
-    {6, 155, 0, "AssemblyDCStart", "AssemblyID:u8 AppDomainID:u8 AssemblyFlags:u4=AssemblyFlagsMap FullyQualifiedAssemblyName:z"},
-    {6, 155, 1, "AssemblyDCStart",
-     "AssemblyID:u8 AppDomainID:u8 BindingID:u8 AssemblyFlags:u4=AssemblyFlagsMap FullyQualifiedAssemblyName:z "
-     "ClrInstanceID:u2"},
-    {6, 156, 0, "AssemblyDCEnd", "AssemblyID:u8 AppDomainID:u8 AssemblyFlags:u4=AssemblyFlagsMap FullyQualifiedAssemblyName:z"},
-    {6, 156, 1, "AssemblyDCEnd",
-     "AssemblyID:u8 AppDomainID:u8 BindingID:u8 AssemblyFlags:u4=AssemblyFlagsMap FullyQualifiedAssemblyName:z "
-     "ClrInstanceID:u2"},
-    {6, 157, 0, "AppDomainDCStart", "AppDomainID:u8 AppDomainFlags:u4=AppDomainFlagsMap AppDomainName:z"},
-    {6, 157, 1, "AppDomainDCStart", "AppDomainID:u8 AppDomainFlags:u4=AppDomainFlagsMap AppDomainName:z AppDomainIndex:u4 ClrInstanceID:u2"},
-    {6, 158, 0, "AppDomainDCEnd", "AppDomainID:u8 AppDomainFlags:u4=AppDomainFlagsMap AppDomainName:z"},
-    {6, 158, 1, "AppDomainDCEnd", "AppDomainID:u8 AppDomainFlags:u4=AppDomainFlagsMap AppDomainName:z AppDomainIndex:u4 ClrInstanceID:u2"},
-    {6, 159, 0, "ThreadDC", "ManagedThreadID:u8 AppDomainID:u8 Flags:u4=ThreadFlagsMap ManagedThreadIndex:u4 OSThreadID:u4 ClrInstanceID:u2"},
-    {6, 160, 0, "ModuleRangeDCStart", "ClrInstanceID:u2 ModuleID:u8 RangeBegin*1:u4 RangeSize*1:u4 RangeType:u1"},
-    {6, 161, 0, "ModuleRangeDCEnd", "ClrInstanceID:u2 ModuleID:u8 RangeBegin*1:u4 RangeSize*1:u4 RangeType:u1"},
-    {6, 187, 0, "RuntimeInformationDCStart",
-     "ClrInstanceID:u2 Sku:u2=RuntimeSkuMap BclMajorVersion:u2 BclMinorVersion:u2 BclBuildNumber:u2 BclQfeNumber:u2 "
-     "VMMajorVersion:u2 VMMinorVersion:u2 VMBuildNumber:u2 VMQfeNumber:u2 StartupFlags:u4 StartupMode:u1 "
-     "CommandLine:z ComObjectGuid:g RuntimeDllPath:z"},
-    {6, 300, 0, "ExecutionCheckpointDCEnd", "ClrInstanceID:u2 CheckpointName:z CheckpointTimestamp:i8"},
-    {7, 0, 0, "StressLogEvent", "Facility:u4 LogLevel:u1 Message:a"},
-    {7, 0, 1, "StressLogEvent", "Facility:u4 LogLevel:u1 Message:a ClrInstanceID:u2"},
-    {7, 1, 0, "CLRStackWalkStress", "ClrInstanceID:u2 Reserved1:u1 Reserved2:u1 FrameCount:u4 Stack*2:p"},
-    {8, 1, 0, "BufferRented", "bufferId:i4 bufferSize:i4 poolId:i4 bucketId:i4"},
-    {8, 2, 0, "BufferAllocated", "bufferId:i4 bufferSize:i4 poolId:i4 bucketId:i4 reason:i4"},
-    {8, 3, 0, "BufferReturned", "bufferId:i4 bufferSize:i4 poolId:i4"},
-    {8, 4, 0, "BufferTrimmed", "bufferId:i4 bufferSize:i4 poolId:i4"},
-    {8, 5, 0, "BufferTrimPoll", "milliseconds:i4 pressure:i4"},
-    {8, 6, 0, "BufferDropped", "bufferId:i4 bufferSize:i4 poolId:i4 bucketId:i4 reason:i4"},
-    {9, 1, 0, "RequestStart", "scheme:z host:z port:i4 pathAndQuery:z versionMajor:u1 versionMinor:u1 versionPolicy:i4"},
-    {9, 2, 1, "RequestStop", "statusCode:i4"},
-    {9, 3, 1, "RequestFailed", "exceptionMessage:z"},
-    {9, 4, 0, "ConnectionEstablished", "versionMajor:u1 versionMinor:u1"},
-    {9, 5, 0, "ConnectionClosed", "versionMajor:u1 versionMinor:u1"},
-    {9, 6, 0, "RequestLeftQueue", "timeOnQueueMilliseconds:d versionMajor:u1 versionMinor:u1"},
-    {9, 7, 1, "RequestHeaderStart", "connectionId:i8"},
-    {9, 10, 0, "RequestContentStop", "contentLength:i8"},
-    {9, 12, 1, "ResponseHeadersStop", "statusCode:i4"},
-    {9, 15, 0, "RequestFailedDetailed", "exception:z"},
-    {9, 16, 0, "Redirect", "redirectUri:z"},
-    {10, 1, 0, "ResolutionStart", "hostNameOrAddress:z"},
-    {11, 1, 0, "ConnectStart", "address:z"},
-    {11, 3, 0, "ConnectFailed", "error:i4 exceptionMessage:z"},
-    {11, 4, 0, "AcceptStart", "address:z"},
-    {11, 6, 0, "AcceptFailed", "error:i4 exceptionMessage:z"},
-    {12, 7, 1, "TaskScheduled",
-     "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 TaskID:i4 CreatingTaskID:i4 TaskCreationOptions:i4 "
-     "appDomain:i4"},
-    {12, 8, 0, "TaskStarted", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 TaskID:i4"},
-    {12, 9, 1, "TaskCompleted", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 TaskID:i4 IsExceptional:b"},
-    {12, 10, 3, "TaskWaitBegin", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 TaskID:i4 Behavior:i4 ContinueWithTaskID:i4"},
-    {12, 11, 0, "TaskWaitEnd", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 TaskID:i4"},
-    {12, 12, 0, "AwaitTaskContinuationScheduled", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 ContinueWithTaskID:i4"},
-    {12, 13, 0, "TaskWaitContinuationComplete", "TaskID:i4"},
-    {12, 14, 1, "TraceOperationStart", "TaskID:i4 OperationName:z RelatedContext:i8"},
-    {12, 15, 1, "TraceOperationStop", "TaskID:i4 Status:i4"},
-    {12, 16, 1, "TraceOperationRelation", "TaskID:i4 Relation:i4"},
-    {12, 19, 0, "TaskWaitContinuationStarted", "TaskID:i4"},
-    {13, 0, 0, "ExistingProcess", "NamespaceId:v Name:t NamespaceName:t"},
-    {13, 1, 0, "ProcessCreate", "NamespaceId:v Name:t NamespaceName:t"},
-    {13, 3, 0, "ProcessMapping", "Id:v StartAddress:v EndAddress:v FileOffset:v FileName:t MetadataId:v"},
-    {13, 4, 0, "ProcessSymbol", "Id:v MappingId:v StartAddress:v EndAddress:v Name:t"},
-    {13, 5, 0, "ProcessMappingMetadata", "Id:v SymbolMetadata:t VersionMetadata:t"},
+static const struct clr_event events_0[] = {
+    {2, 0, "Event", "SourceName:z EventName:z Arguments*+{Key:z Value:z}"},
+    {4, 0, "Activity1Start", "SourceName:z EventName:z Arguments*+{Key:z Value:z}"},
+    {5, 0, "Activity1Stop", "SourceName:z EventName:z Arguments*+{Key:z Value:z}"},
+    {6, 0, "Activity2Start", "SourceName:z EventName:z Arguments*+{Key:z Value:z}"},
+    {7, 0, "Activity2Stop", "SourceName:z EventName:z Arguments*+{Key:z Value:z}"},
+    {8, 0, "RecursiveActivity1Start", "SourceName:z EventName:z Arguments*+{Key:z Value:z}"},
+    {9, 0, "RecursiveActivity1Stop", "SourceName:z EventName:z Arguments*+{Key:z Value:z}"},
+    {11, 0, "ActivityStart", "SourceName:z ActivityName:z Arguments*+{Key:z Value:z}"},
+    {12, 0, "ActivityStop", "SourceName:z ActivityName:z Arguments*+{Key:z Value:z}"},
+    {0, 0, NULL, NULL},
 };
-const size_t clr_events_n = sizeof clr_events / sizeof *clr_events;
+
+static const struct clr_event events_1[] = {
+    {1, 1, "ProcessInfo", "CommandLine:z OSInformation:z ArchInformation:z"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_2[] = {
+    {0, 0, "ThreadSample", "Type:u4=SampleMap"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_4[] = {
+    {156, 0, "ServiceProviderBuilt",
+     "serviceProviderHashCode:i4 singletonServices:i4 scopedServices:i4 transientServices:i4 closedGenericsServices:i4 "
+     "openGenericsServices:i4"},
+    {157, 0, "ServiceProviderDescriptors", "serviceProviderHashCode:i4 descriptors:z chunkIndex:i4 chunkCount:i4"},
+    {158, 0, "ServiceResolved", "serviceType:z serviceProviderHashCode:i4"},
+    {159, 0, "ScopeDisposed", "serviceProviderHashCode:i4 scopedServicesResolved:i4 disposableServices:i4"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_5[] = {
+    {1, 2, "MemoryStreamCreated", "guid:g tag:z requestedSize:i8 actualSize:i8"},
+    {2, 3, "MemoryStreamDisposed", "guid:g tag:z lifetimeMs:i8 allocationStack:z disposeStack:z"},
+    {3, 0, "MemoryStreamDoubleDispose", "guid:g tag:z allocationStack:z disposeStack1:z disposeStack2:z"},
+    {4, 0, "MemoryStreamFinalized", "guid:g tag:z allocationStack:z"},
+    {5, 0, "MemoryStreamToArray", "guid:g tag:z stack:z size:i8"},
+    {5, 2, "MemoryStreamToArray", "guid:g tag:z stack:z size:i8"},
+    {6, 0, "MemoryStreamManagerInitialized", "blockSize:i4 largeBufferMultiple:i4 maximumBufferSize:i4"},
+    {7, 2, "MemoryStreamNewBlockCreated", "smallPoolInUseBytes:i8"},
+    {8, 3, "MemoryStreamNewLargeBufferCreated", "requiredSize:i8 largePoolInUseBytes:i8"},
+    {9, 3, "MemoryStreamNonPooledLargeBufferCreated", "guid:g tag:z requiredSize:i8 allocationStack:z"},
+    {10, 2, "MemoryStreamDiscardBuffer",
+     "guid:g tag:z bufferType:i4=MemoryStreamBufferTypeMap reason:i4=MemoryStreamDiscardReasonMap smallBlocksFree:i8 "
+     "smallPoolBytesFree:i8 smallPoolBytesInUse:i8 largeBlocksFree:i8 largePoolBytesFree:i8 largePoolBytesInUse:i8"},
+    {11, 3, "MemoryStreamOverCapacity", "guid:g tag:z requestedCapacity:i8 maxCapacity:i8 allocationStack:z"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_8[] = {
+    {0, 0, "CLRStackWalkDCStart", "ClrInstanceID:u2 Reserved1:u1 Reserved2:u1 FrameCount:u4 Stack*FrameCount:p"},
+    {10, 0, "GCSettingsRundown",
+     "HardLimit:u8 LOHThreshold:u8 PhysicalMemoryConfig:u8 Gen0MinBudgetConfig:u8 Gen0MaxBudgetConfig:u8 HighMemPercentConfig:u4 "
+     "BitSettings:u4=GCSettingsFlagsMap ClrInstanceID:u2"},
+    {141, 0, "MethodDCStart", "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap"},
+    {141, 1, "MethodDCStart",
+     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap ClrInstanceID:u2"},
+    {141, 2, "MethodDCStart",
+     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap ClrInstanceID:u2 "
+     "ReJITID:u8"},
+    {142, 0, "MethodDCEnd", "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap"},
+    {142, 1, "MethodDCEnd", "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap ClrInstanceID:u2"},
+    {142, 2, "MethodDCEnd",
+     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap ClrInstanceID:u2 "
+     "ReJITID:u8"},
+    {143, 0, "MethodDCStartVerbose",
+     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap MethodNamespace:z "
+     "MethodName:z MethodSignature:z"},
+    {143, 1, "MethodDCStartVerbose",
+     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap MethodNamespace:z "
+     "MethodName:z MethodSignature:z ClrInstanceID:u2"},
+    {143, 2, "MethodDCStartVerbose",
+     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap MethodNamespace:z "
+     "MethodName:z MethodSignature:z ClrInstanceID:u2 ReJITID:u8"},
+    {144, 0, "MethodDCEndVerbose",
+     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap MethodNamespace:z "
+     "MethodName:z MethodSignature:z"},
+    {144, 1, "MethodDCEndVerbose",
+     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap MethodNamespace:z "
+     "MethodName:z MethodSignature:z ClrInstanceID:u2"},
+    {144, 2, "MethodDCEndVerbose",
+     "MethodID:u8 ModuleID:u8 MethodStartAddress:u8 MethodSize:u4 MethodToken:u4 MethodFlags:u4=MethodFlagsMap MethodNamespace:z "
+     "MethodName:z MethodSignature:z ClrInstanceID:u2 ReJITID:u8"},
+    {145, 0, "DCStartComplete", ""},
+    {145, 1, "DCStartComplete", "ClrInstanceID:u2"},
+    {146, 0, "DCEndComplete", ""},
+    {146, 1, "DCEndComplete", "ClrInstanceID:u2"},
+    {147, 0, "DCStartInit", ""},
+    {147, 1, "DCStartInit", "ClrInstanceID:u2"},
+    {148, 0, "DCEndInit", ""},
+    {148, 1, "DCEndInit", "ClrInstanceID:u2"},
+    {149, 0, "MethodDCStartILToNativeMap",
+     "MethodID:u8 ReJITID:u8 MethodExtent:u1 CountOfMapEntries:u2 ILOffsets*CountOfMapEntries:u4 NativeOffsets*CountOfMapEntries:u4 "
+     "ClrInstanceID:u2"},
+    {149, 1, "MethodDCStartILToNativeMap",
+     "MethodID:u8 ReJITID:u8 MethodExtent:u1 CountOfMapEntries:u2 ILOffsets*CountOfMapEntries:u4 NativeOffsets*CountOfMapEntries:u4 "
+     "ClrInstanceID:u2 ILVersionID:u8"},
+    {150, 0, "MethodDCEndILToNativeMap",
+     "MethodID:u8 ReJITID:u8 MethodExtent:u1 CountOfMapEntries:u2 ILOffsets*CountOfMapEntries:u4 NativeOffsets*CountOfMapEntries:u4 "
+     "ClrInstanceID:u2"},
+    {150, 1, "MethodDCEndILToNativeMap",
+     "MethodID:u8 ReJITID:u8 MethodExtent:u1 CountOfMapEntries:u2 ILOffsets*CountOfMapEntries:u4 NativeOffsets*CountOfMapEntries:u4 "
+     "ClrInstanceID:u2 ILVersionID:u8"},
+    {151, 0, "DomainModuleDCStart",
+     "ModuleID:u8 AssemblyID:u8 AppDomainID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z"},
+    {151, 1, "DomainModuleDCStart",
+     "ModuleID:u8 AssemblyID:u8 AppDomainID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z "
+     "ClrInstanceID:u2"},
+    {152, 0, "DomainModuleDCEnd",
+     "ModuleID:u8 AssemblyID:u8 AppDomainID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z"},
+    {152, 1, "DomainModuleDCEnd",
+     "ModuleID:u8 AssemblyID:u8 AppDomainID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z "
+     "ClrInstanceID:u2"},
+    {153, 0, "ModuleDCStart", "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z"},
+    {153, 1, "ModuleDCStart", "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z ClrInstanceID:u2"},
+    {153, 2, "ModuleDCStart",
+     "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z ClrInstanceID:u2 "
+     "ManagedPdbSignature:g ManagedPdbAge:u4 ManagedPdbBuildPath:z NativePdbSignature:g NativePdbAge:u4 NativePdbBuildPath:z"},
+    {153, 3, "ModuleDCStart",
+     "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z ClrInstanceID:u2 "
+     "ManagedPdbSignature:g ManagedPdbAge:u4 ManagedPdbBuildPath:z NativePdbSignature:g NativePdbAge:u4 NativePdbBuildPath:z "
+     "NativeBuildID:z"},
+    {154, 0, "ModuleDCEnd", "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z"},
+    {154, 1, "ModuleDCEnd", "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z ClrInstanceID:u2"},
+    {154, 2, "ModuleDCEnd",
+     "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z ClrInstanceID:u2 "
+     "ManagedPdbSignature:g ManagedPdbAge:u4 ManagedPdbBuildPath:z NativePdbSignature:g NativePdbAge:u4 NativePdbBuildPath:z"},
+    {154, 3, "ModuleDCEnd",
+     "ModuleID:u8 AssemblyID:u8 ModuleFlags:u4=ModuleFlagsMap Reserved1:u4 ModuleILPath:z ModuleNativePath:z ClrInstanceID:u2 "
+     "ManagedPdbSignature:g ManagedPdbAge:u4 ManagedPdbBuildPath:z NativePdbSignature:g NativePdbAge:u4 NativePdbBuildPath:z "
+     "NativeBuildID:z"},
+    {155, 0, "AssemblyDCStart", "AssemblyID:u8 AppDomainID:u8 AssemblyFlags:u4=AssemblyFlagsMap FullyQualifiedAssemblyName:z"},
+    {155, 1, "AssemblyDCStart",
+     "AssemblyID:u8 AppDomainID:u8 BindingID:u8 AssemblyFlags:u4=AssemblyFlagsMap FullyQualifiedAssemblyName:z ClrInstanceID:u2"},
+    {156, 0, "AssemblyDCEnd", "AssemblyID:u8 AppDomainID:u8 AssemblyFlags:u4=AssemblyFlagsMap FullyQualifiedAssemblyName:z"},
+    {156, 1, "AssemblyDCEnd",
+     "AssemblyID:u8 AppDomainID:u8 BindingID:u8 AssemblyFlags:u4=AssemblyFlagsMap FullyQualifiedAssemblyName:z ClrInstanceID:u2"},
+    {157, 0, "AppDomainDCStart", "AppDomainID:u8 AppDomainFlags:u4=AppDomainFlagsMap AppDomainName:z"},
+    {157, 1, "AppDomainDCStart", "AppDomainID:u8 AppDomainFlags:u4=AppDomainFlagsMap AppDomainName:z AppDomainIndex:u4 ClrInstanceID:u2"},
+    {158, 0, "AppDomainDCEnd", "AppDomainID:u8 AppDomainFlags:u4=AppDomainFlagsMap AppDomainName:z"},
+    {158, 1, "AppDomainDCEnd", "AppDomainID:u8 AppDomainFlags:u4=AppDomainFlagsMap AppDomainName:z AppDomainIndex:u4 ClrInstanceID:u2"},
+    {159, 0, "ThreadDC", "ManagedThreadID:u8 AppDomainID:u8 Flags:u4=ThreadFlagsMap ManagedThreadIndex:u4 OSThreadID:u4 ClrInstanceID:u2"},
+    {160, 0, "ModuleRangeDCStart", "ClrInstanceID:u2 ModuleID:u8 RangeBegin:u4 RangeSize:u4 RangeType:u1=ModuleRangeTypeMap"},
+    {161, 0, "ModuleRangeDCEnd", "ClrInstanceID:u2 ModuleID:u8 RangeBegin:u4 RangeSize:u4 RangeType:u1=ModuleRangeTypeMap"},
+    {187, 0, "RuntimeInformationDCStart",
+     "ClrInstanceID:u2 Sku:u2=RuntimeSkuMap BclMajorVersion:u2 BclMinorVersion:u2 BclBuildNumber:u2 BclQfeNumber:u2 "
+     "VMMajorVersion:u2 VMMinorVersion:u2 VMBuildNumber:u2 VMQfeNumber:u2 StartupFlags:u4=StartupFlagsMap "
+     "StartupMode:u1=StartupModeMap CommandLine:z ComObjectGuid:g RuntimeDllPath:z"},
+    {188, 0, "CodeSymbolsRundown", "ModuleId:u8 TotalChunks:u2 ChunkNumber:u2 ChunkLength:u4 Chunk*ChunkLength:u1 ClrInstanceID:u2"},
+    {280, 0, "TieredCompilationSettingsDCStart", "ClrInstanceID:u2 Flags:u4=TieredCompilationSettingsFlagsMap"},
+    {300, 0, "ExecutionCheckpointDCEnd", "ClrInstanceID:u2 Name:z Timestamp:i8"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_9[] = {
+    {0, 0, "StressLogEvent", "Facility:u4 LogLevel:u1 Message:a"},
+    {0, 1, "StressLogEvent", "Facility:u4 LogLevel:u1 Message:a ClrInstanceID:u2"},
+    {1, 0, "CLRStackWalkStress", "ClrInstanceID:u2 Reserved1:u1 Reserved2:u1 FrameCount:u4 Stack*FrameCount:p"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_10[] = {
+    {1, 0, "BufferRented", "bufferId:i4 bufferSize:i4 poolId:i4 bucketId:i4"},
+    {2, 0, "BufferAllocated", "bufferId:i4 bufferSize:i4 poolId:i4 bucketId:i4 reason:i4=BufferAllocatedReasonMap"},
+    {3, 0, "BufferReturned", "bufferId:i4 bufferSize:i4 poolId:i4"},
+    {4, 0, "BufferTrimmed", "bufferId:i4 bufferSize:i4 poolId:i4"},
+    {5, 0, "BufferTrimPoll", "milliseconds:i4 pressure:i4=MemoryPressureMap"},
+    {6, 0, "BufferDropped", "bufferId:i4 bufferSize:i4 poolId:i4 bucketId:i4 reason:i4=BufferDroppedReasonMap"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_11[] = {
+    {150, 0, "ThreadTransferSend", "id:i8 kind:i4=ThreadTransferKindMap info:z multiDequeues:b intInfo1:i4 intInfo2:i4"},
+    {151, 0, "ThreadTransferReceive", "id:i8 kind:i4=ThreadTransferKindMap info:z"},
+    {152, 0, "ThreadTransferReceiveHandled", "id:i8 kind:i4=ThreadTransferKindMap info:z"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_12[] = {
+    {1, 0, "RequestStart", "scheme:z host:z port:i4 pathAndQuery:z versionMajor:u1 versionMinor:u1 versionPolicy:i4=HttpVersionPolicyMap"},
+    {2, 1, "RequestStop", "statusCode:i4"},
+    {3, 1, "RequestFailed", "exceptionMessage:z"},
+    {4, 0, "ConnectionEstablished", "versionMajor:u1 versionMinor:u1"},
+    {5, 0, "ConnectionClosed", "versionMajor:u1 versionMinor:u1"},
+    {6, 0, "RequestLeftQueue", "timeOnQueueMilliseconds:d versionMajor:u1 versionMinor:u1"},
+    {7, 1, "RequestHeaderStart", "connectionId:i8"},
+    {10, 0, "RequestContentStop", "contentLength:i8"},
+    {12, 1, "ResponseHeadersStop", "statusCode:i4"},
+    {15, 0, "RequestFailedDetailed", "exception:z"},
+    {16, 0, "Redirect", "redirectUri:z"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_13[] = {
+    {1, 0, "ResolutionStart", "hostNameOrAddress:z"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_14[] = {
+    {1, 0, "ConnectStart", "address:z"},
+    {3, 0, "ConnectFailed", "error:i4 exceptionMessage:z"},
+    {4, 0, "AcceptStart", "address:z"},
+    {6, 0, "AcceptFailed", "error:i4 exceptionMessage:z"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_15[] = {
+    {1, 0, "ParallelLoopBegin",
+     "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 ForkJoinContextID:i4 OperationType:i4=ForkJoinOperationTypeMap "
+     "InclusiveFrom:i8 ExclusiveTo:i8"},
+    {2, 0, "ParallelLoopEnd", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 ForkJoinContextID:i4 TotalIterations:i8"},
+    {3, 0, "ParallelInvokeBegin",
+     "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 ForkJoinContextID:i4 OperationType:i4=ForkJoinOperationTypeMap "
+     "ActionCount:i4"},
+    {4, 0, "ParallelInvokeEnd", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 ForkJoinContextID:i4"},
+    {5, 0, "ParallelFork", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 ForkJoinContextID:i4"},
+    {6, 0, "ParallelJoin", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 ForkJoinContextID:i4"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_16[] = {
+    {7, 1, "TaskScheduled", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 TaskID:i4 CreatingTaskID:i4 TaskCreationOptions:i4 appDomain:i4"},
+    {8, 0, "TaskStarted", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 TaskID:i4"},
+    {9, 1, "TaskCompleted", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 TaskID:i4 IsExceptional:b"},
+    {10, 3, "TaskWaitBegin", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 TaskID:i4 Behavior:i4=TaskWaitBehaviorMap ContinueWithTaskID:i4"},
+    {11, 0, "TaskWaitEnd", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 TaskID:i4"},
+    {12, 0, "AwaitTaskContinuationScheduled", "OriginatingTaskSchedulerID:i4 OriginatingTaskID:i4 ContinueWithTaskID:i4"},
+    {13, 0, "TaskWaitContinuationComplete", "TaskID:i4"},
+    {14, 1, "TraceOperationStart", "TaskID:i4 OperationName:z RelatedContext:i8"},
+    {15, 1, "TraceOperationStop", "TaskID:i4 Status:i4=AsyncCausalityStatusMap"},
+    {16, 1, "TraceOperationRelation", "TaskID:i4 Relation:i4=CausalityRelationMap"},
+    {17, 0, "TraceSynchronousWorkBegin", "TaskID:i4 Work:i4=CausalitySynchronousWorkMap"},
+    {18, 0, "TraceSynchronousWorkEnd", "Work:i4=CausalitySynchronousWorkMap"},
+    {19, 0, "TaskWaitContinuationStarted", "TaskID:i4"},
+    {20, 0, "NewID", "TaskID:i4"},
+    {25, 0, "TaskWaitInlined", "TaskID:i4"},
+    {27, 0, "IncompleteAsyncMethod", "stateMachineDescription:z"},
+    {0, 0, NULL, NULL},
+};
+
+static const struct clr_event events_17[] = {
+    {0, 0, "ExistingProcess", "NamespaceId:v Name:t NamespaceName:t"},
+    {1, 0, "ProcessCreate", "NamespaceId:v Name:t NamespaceName:t"},
+    {3, 0, "ProcessMapping", "Id:v StartAddress:v EndAddress:v FileOffset:v FileName:t MetadataId:v"},
+    {4, 0, "ProcessSymbol", "Id:v MappingId:v StartAddress:v EndAddress:v Name:t"},
+    {5, 0, "ProcessMappingMetadata", "Id:v SymbolMetadata:t VersionMetadata:t"},
+    {0, 0, NULL, NULL},
+};
+
+const struct clr_provider clr_providers[] = {
+    {"Microsoft-Diagnostics-DiagnosticSource", events_0},
+    {"Microsoft-DotNETCore-EventPipe", events_1},
+    {"Microsoft-DotNETCore-SampleProfiler", events_2},
+    {"Microsoft-DotNETRuntimeMonoProfiler", clr_mono_events},
+    {"Microsoft-Extensions-DependencyInjection", events_4},
+    {"Microsoft-IO-RecyclableMemoryStream", events_5},
+    {"Microsoft-Windows-DotNETRuntime", clr_runtime_events},
+    {"Microsoft-Windows-DotNETRuntimePrivate", clr_private_events},
+    {"Microsoft-Windows-DotNETRuntimeRundown", events_8},
+    {"Microsoft-Windows-DotNETRuntimeStress", events_9},
+    {"System.Buffers.ArrayPoolEventSource", events_10},
+    {"System.Diagnostics.Eventing.FrameworkEventSource", events_11},
+    {"System.Net.Http", events_12},
+    {"System.Net.NameResolution", events_13},
+    {"System.Net.Sockets", events_14},
+    {"System.Threading.Tasks.Parallel.EventSource", events_15},
+    {"System.Threading.Tasks.TplEventSource", events_16},
+    {"Universal.System", events_17},
+};
+const size_t clr_providers_n = sizeof clr_providers / sizeof *clr_providers;

@@ -195,18 +195,31 @@ static size_t decimal_text(char *to, const uint8_t *p)
     return n;
 }
 
-/* 100 ns since 1601, as Unix ns; false where no such date can be written. */
-static bool unix_time(uint64_t date, int64_t *ns)
+/* 100 ns since 1601, up to the end of the year 9999, as text; 0 where it is no such date.  Years that nanoseconds of 64 bits do not reach are written as
+ * one of another 400 years: the calendar is the same. */
+static size_t put_date(char *to, uint64_t date)
 {
-    int64_t since = (int64_t)(date - UINT64_C(116444736000000000));
-    return date <= INT64_MAX && !__builtin_mul_overflow(since, INT64_C(100), ns);
+    enum { YEAR_DIGITS = 4 };
+    const uint64_t unix_epoch = UINT64_C(116444736000000000), cycle = UINT64_C(126227808000000000), after = UINT64_C(2650467744000000000);
+    int years = 1600;
+    if (date >= after)
+        return 0;
+    for (date += 4 * cycle; date >= unix_epoch + cycle / 2; date -= cycle)
+        years -= 400;
+    size_t n = number_put_iso(to, ((int64_t)date - (int64_t)unix_epoch) * 100);
+    int year = 0;
+    for (unsigned i = 0; i < YEAR_DIGITS; i++)
+        year = 10 * year + (to[i] - '0');
+    year -= years;
+    for (unsigned i = YEAR_DIGITS; i > 0; i--, year /= 10)
+        to[i - 1] = (char)('0' + year % 10);
+    return n;
 }
 
 size_t clr_put_shown(char *to, unsigned role, const ttr_value *value)
 {
-    int64_t ns;
     if (role == NETTRACE_ROLE_DATE)
-        return unix_time(value->v.u, &ns) ? number_put_iso(to, ns) : 0;
+        return put_date(to, value->v.u);
     if (value->text.n != 16)
         return 0;
     const uint8_t *bytes = (const uint8_t *)value->text.p;

@@ -260,8 +260,8 @@ struct clr_user_kind *clr_user_events_kind(struct clr_user_events *all, ttr_text
         return NULL;
     *kind = (struct clr_user_kind){.all = all, .places = *places, .owner = owner, .index = (uint32_t)all->kinds_n, .unknown = {.kind = kind}};
     for (size_t i = 0; i < clr_providers_n; i++)
-        if (is_in(name, clr_providers[i]))
-            kind->known = clr_providers[i];
+        if (is_in(name, clr_providers[i].name))
+            kind->known = clr_providers[i].name;
     ttr_text provider = kind->known ? (ttr_text){kind->known, strlen(kind->known)} : name;
     if (!add_text(all, provider, &kind->provider) || !add_text(all, name, &kind->unknown.name) || !add_schema(all, &kind->unknown))
         return NULL;

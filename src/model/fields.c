@@ -64,9 +64,9 @@ bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t
         return false;
     if (i >= value->count)
         return false;
-    if (ops && ops->label)
+    if (i > 0 && ops && ops->label)
         return ops->label(fields, value, i, label);
-    *label = value->text;
+    *label = value->text; /* the first is known, whatever fields were taken behind it */
     return i == 0;
 }
 

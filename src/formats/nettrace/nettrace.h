@@ -460,6 +460,7 @@ struct nettrace_said {
     uint64_t keyword;
     uint32_t level;
     uint8_t opcode;
+    bool has_opcode;                  /* it is said, 0 too */
     bool has_places;                  /* fields that lie elsewhere in the payload */
     bool is_known;                    /* name and fields are not said, but known of the runtime */
     struct type *root;                /* the payload; NULL = unknown */

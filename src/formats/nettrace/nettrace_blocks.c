@@ -80,10 +80,10 @@ static ttr_status take_point(struct nettrace_reader *reader, struct cursor *c)
     return TTR_OK;
 }
 
-/* One thread: what is said of it in the row. */
+/* One thread: what is said of it in the row; where no process is, it is that of the trace. */
 static bool take_thread(struct nettrace_reader *reader, struct cursor *row)
 {
-    uint64_t index = nettrace_take_varint(row), pid = 0, tid = 0;
+    uint64_t index = nettrace_take_varint(row), pid = reader->pid, tid = 0;
     ttr_text name = {NULL, 0};
     ttr *t = reader->t;
     while (cursor_left(row) > 0) {

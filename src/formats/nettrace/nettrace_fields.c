@@ -104,8 +104,17 @@ static void show_place(struct walk *walk, struct arena *scratch, const ttr_event
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = walk->left};
 }
 
+/* Shows GUIDs, decimals and dates as text; without memory they stay as they are. */
+static void show_text(struct arena *scratch, unsigned role, ttr_field *field)
+{
+    char *to = arena_take(scratch, NUMBER_MAX);
+    size_t n = to ? clr_put_shown(to, role, &field->value) : 0;
+    if (n)
+        field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to, n}, .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
+}
+
 /* An element of another place. */
-static void give_element(struct walk *walk, ttr_field *field)
+static void give_element(struct walk *walk, struct arena *scratch, ttr_field *field)
 {
     const struct type *plain = clr_plain_type(walk->code);
     unsigned bytes = bytes_of_code(walk->code);
@@ -128,6 +137,8 @@ static void give_element(struct walk *walk, ttr_field *field)
         field->value = (ttr_value){.type = TTR_TYPE_BOOL, .v.u = x != 0};
     if (bytes == 16)
         field->value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)p, 16}};
+    if (plain && plain->role)
+        show_text(scratch, plain->role, field);
 }
 
 /* Shows a value as what it means; without memory it stays as it is. */
@@ -140,12 +151,8 @@ static void show(struct walk *walk, const struct nettrace_type *type, const ttr_
         field->value = (ttr_value){.type = TTR_TYPE_INT, .v.s = (int64_t)(x >> 1) ^ -(int64_t)(x & 1)};
     if (role >> NETTRACE_ROLE_CODE_SHIFT)
         show_place(walk, &type->reader->scratch, event, role, field);
-    if (role >= NETTRACE_ROLE_TEXT16)
-        return;
-    char *to = arena_take(&type->reader->scratch, NUMBER_MAX);
-    size_t n = to ? clr_put_shown(to, role, &field->value) : 0;
-    if (n)
-        field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to, n}, .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
+    if (role < NETTRACE_ROLE_TEXT16)
+        show_text(&type->reader->scratch, role, field);
 }
 
 static void name_field(ttr_field *field, const char *name, uint8_t type)
@@ -210,7 +217,7 @@ static bool next_behind(struct walk *walk, const struct nettrace_type *type, con
 }
 
 /* Labels, and elements of another place, which stand before or among the fields of the payload. */
-static bool next_before(struct walk *walk, ttr_field *field)
+static bool next_before(struct walk *walk, struct arena *scratch, ttr_field *field)
 {
     if (walk->stage == STAGE_LABELS) {
         if (nettrace_label_field(&walk->at, &walk->left, field))
@@ -219,7 +226,7 @@ static bool next_before(struct walk *walk, ttr_field *field)
     }
     if (walk->stage == STAGE_PLACE) {
         if (walk->left > 0) {
-            give_element(walk, field);
+            give_element(walk, scratch, field);
             return true;
         }
         walk->stage = STAGE_PAYLOAD;
@@ -234,7 +241,7 @@ static bool next(ttr_fields *fields, ttr_field *field)
     const struct type *shape;
     if (walk->stage == STAGE_UNBEGUN)
         begin_walk(fields);
-    if (NETTRACE_UNLIKELY(walk->stage == STAGE_LABELS || walk->stage == STAGE_PLACE) && next_before(walk, field))
+    if (NETTRACE_UNLIKELY(walk->stage == STAGE_LABELS || walk->stage == STAGE_PLACE) && next_before(walk, &type->reader->scratch, field))
         return true;
     if (walk->stage == STAGE_PAYLOAD) {
         if (NETTRACE_LIKELY(layout_walk_next(&walk->payload, field, &shape))) {

@@ -48,6 +48,19 @@ static void check_same(const struct copies *a, const struct copies *b)
     }
 }
 
+/* The first name of a value is told also of one that other fields were taken behind. */
+static void check_labels(const ttr_fields *fields, const ttr_field *taken, uint32_t n)
+{
+    ttr_text label;
+    for (uint32_t i = 0; i < n; i++) {
+        const ttr_value *value = &taken[i].value;
+        if ((value->hint != TTR_HINT_ENUM && value->hint != TTR_HINT_FLAGS) || value->count == 0)
+            continue;
+        assert_true(ttr_fields_label(fields, value, 0, &label));
+        assert_int_equal(label.n, value->text.n);
+    }
+}
+
 static void check_event(const ttr *t, const ttr_event *event)
 {
     static const uint32_t rooms[] = {FIELDS, 32, 3, 1};
@@ -61,9 +74,11 @@ static void check_event(const ttr *t, const ttr_event *event)
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
         taken.n = 0;
         ttr_fields_begin(t, event, &fields);
-        for (uint32_t n; (n = ttr_fields_take(&fields, some, rooms[i])) > 0;)
+        for (uint32_t n; (n = ttr_fields_take(&fields, some, rooms[i])) > 0;) {
+            check_labels(&fields, some, n);
             for (uint32_t j = 0; j < n; j++)
                 keep(&taken, &some[j]);
+        }
         check_same(&taken, &one_by_one);
     }
 }

@@ -95,6 +95,23 @@ static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const u
     return true;
 }
 
+/* Whether a plain event may stand here. */
+static bool is_plain(const uint8_t *p, const uint8_t *end)
+{
+    enum { HEAD = 80, PADDING_MAX = 3 };
+    size_t left = (size_t)(end - p);
+    if (left < HEAD)
+        return false;
+    uint32_t size = load_u32le(p), payload = load_u32le(p + HEAD - 4);
+    return size <= left - 4 && size >= HEAD - 4 && payload <= size - (HEAD - 4) && size - (HEAD - 4) - payload <= PADDING_MAX;
+}
+
+/* Padding is what the text asks for, and what the runtime's writer does; its reader knows of none. */
+static const uint8_t *behind_plain(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
+{
+    return is_plain(p, end) ? p : aligned(p, origin, end);
+}
+
 static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end, enum nettrace_codec codec)
 {
     const uint8_t *p = h->start;
@@ -117,7 +134,7 @@ static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const
     h->payload = p + head;
     if (size > left - 4 || size < head - 4 || h->payload_size > size - (head - 4))
         return false;
-    h->next = codec == CODEC_PLAIN ? aligned(p + 4 + size, origin, end) : p + 4 + size;
+    h->next = codec == CODEC_PLAIN ? behind_plain(p + 4 + size, origin, end) : p + 4 + size;
     h->flags |= NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD | NETTRACE_HAS_METADATA;
     return true;
 }

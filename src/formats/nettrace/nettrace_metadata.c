@@ -44,8 +44,10 @@ static ttr_status take_extras(struct nettrace_reader *reader, struct cursor *c, 
                        ttr_text_get(reader->t, said->name).p);
             return TTR_OK;
         }
-        if (kind == NETTRACE_EXTRA_OPCODE && size >= 1)
+        if (kind == NETTRACE_EXTRA_OPCODE && size >= 1) {
             said->opcode = cursor_u8(&extra);
+            said->has_opcode = true;
+        }
         if (kind != NETTRACE_EXTRA_PARAMS)
             continue;
         ttr_status status = take_all(reader, &extra, true, said);
@@ -111,25 +113,35 @@ static uint8_t opcode_of(const char *name)
     return 0;
 }
 
+/* What is known of an event's fields beforehand is used where metadata tell none and say no other name. */
+static bool has_known_fields(const struct nettrace_said *said, const struct clr_event *known, ttr_text name)
+{
+    bool is_told = said->root && said->root->members_n > 0;
+    size_t n = strlen(known->name);
+    return !is_told && known->version <= said->version && (name.n == 0 || (name.n >= n && memcmp(name.p, known->name, n) == 0));
+}
+
 /* An event of the runtime's own comes without name and fields, which are known beforehand; what is not known of its name is provider/id. */
 bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *said)
 {
     char text[300];
-    ttr_text provider = ttr_text_get(reader->t, said->provider);
+    ttr_text provider = ttr_text_get(reader->t, said->provider), name = ttr_text_get(reader->t, said->name);
     const struct clr_event *known = clr_event_find(provider, said->id, said->version);
-    if (known && (!said->root || said->root->members_n == 0) && !said->name) {
-        const struct clr_making making = {.arena = &reader->arena, .pointer_bytes = reader->pointer_bytes, .guid_role = NETTRACE_ROLE_GUID};
-        uint32_t id = intern_add(&reader->t->strings, known->name, strlen(known->name));
+    const struct clr_making making = {.arena = &reader->arena, .pointer_bytes = reader->pointer_bytes, .guid_role = NETTRACE_ROLE_GUID};
+    if (known && has_known_fields(said, known, name)) {
         said->root = clr_event_type(&making, known);
-        said->is_known = true;
-        said->opcode = opcode_of(known->name);
-        said->name = id == UINT32_MAX ? 0 : id;
-        return said->root && said->name;
+        if (!said->root)
+            return false;
+    } else if (known && said->root && !clr_event_label(&reader->arena, known, said->root)) {
+        return false;
     }
     if (said->name)
         return true;
-    int n = snprintf(text, sizeof text, "%.*s/%u", (int)(provider.n < 256 ? provider.n : 256), provider.p, said->id);
+    int n = known ? snprintf(text, sizeof text, "%s", known->name)
+                  : snprintf(text, sizeof text, "%.*s/%u", (int)(provider.n < 256 ? provider.n : 256), provider.p, said->id);
     uint32_t id = intern_add(&reader->t->strings, text, n > 0 ? (size_t)n : 0);
+    said->is_known = known != NULL;
+    said->opcode = known && !said->opcode ? opcode_of(known->name) : said->opcode;
     said->name = id == UINT32_MAX ? 0 : id;
     return id != UINT32_MAX;
 }

@@ -135,7 +135,7 @@ static void take_options(struct cursor *c, struct nettrace_said *said)
 {
     while (cursor_left(c) > 0) {
         switch (cursor_u8(c)) {
-        case OPTION_OPCODE: said->opcode = cursor_u8(c); break;
+        case OPTION_OPCODE: said->opcode = cursor_u8(c); said->has_opcode = true; break;
         case OPTION_KEYWORDS: said->keyword = cursor_u64le(c); break;
         case OPTION_LEVEL: said->level = cursor_u8(c); break;
         case OPTION_VERSION: said->version = cursor_u8(c); break;

@@ -112,7 +112,7 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
         type->symbols = nettrace_universal_kind(ttr_text_get(reader->t, said->provider), said->id);
     reader->has_universal |= type->symbols >= SYMBOLS_PROCESS;
     type->kind = is_sample(reader, said) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
-    if (type->opcode == 0 && !said->is_known)
+    if (type->opcode == 0 && !said->has_opcode && !said->is_known)
         type->opcode = activity_opcode(ttr_text_get(reader->t, said->name));
     nettrace_span_of(reader, type);
     type->task = activity_task(reader->t, said->name);
