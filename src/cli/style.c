@@ -157,7 +157,9 @@ static void print_path(ttr_text path)
 static void print_place(const struct style *style, uint16_t source)
 {
     ttr_value value = {.text = {"", 0}}, place = {.text = {"", 0}};
-    (void)traces_attribute(style->t, source, "trace.name", &value);
+    /* By what that program names traces: not by the name that CTF 2 may give. */
+    if (!traces_attribute(style->t, source, "hostname", &value) || value.type != TTR_TYPE_TEXT)
+        value.text = (ttr_text){"", 0};
     (void)traces_attribute(style->t, source, "trace.place", &place);
     (void)fprintf(stderr, " in trace \"%.*s%s%.*s\" ", (int)value.text.n, value.text.p, value.text.n && place.text.n ? "/" : "",
                   (int)place.text.n, place.text.p);

@@ -116,6 +116,9 @@ void layout_walk_begin(struct layout_walk *walk, const struct layout *layout, co
 /* Gives the next field with its type (role, labels, clock); false at the end: walk->end says how. */
 bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct type **type);
 
+/* How many bytes the LEB128 number has that it just gave. */
+unsigned layout_walk_leb(const struct layout_walk *walk);
+
 /* Gives the next fields, up to `room` > 0, and how many: fewer at the end, or behind one that has several labels. */
 uint32_t layout_walk_take(struct layout_walk *walk, ttr_field *field, uint32_t room);
 

@@ -398,6 +398,30 @@ static void memory_may_be_out_at_any_time(void **state)
     support_fail_each(compiles_with);
 }
 
+/* Only values of several names end a batch of fields. */
+static void the_only_label_of_a_field_is_there_when_fields_behind_it_were_taken_with_it(void **state)
+{
+    (void)state;
+    struct table table;
+    table_open(&table);
+    table_payload(&table, "f:g8=X=0,Y=1..2; e:u8=A=5; b:u8");
+    struct layout_schema schema = {.layout = table.layout, .place = place};
+    const struct schema known = {.ops = &layout_field_ops, .own = &schema};
+    static const uint8_t bytes[] = {4, 5, 7};
+    ttr_event event = {.payload = bytes, .payload_size = 3, .schema = context_add_schema(table.t, &known)};
+    ttr_fields fields;
+    ttr_field field[4];
+    ttr_text label;
+    ttr_fields_begin(table.t, &event, &fields);
+    assert_int_equal(ttr_fields_take(&fields, field, 4), 3);
+    assert_true(ttr_fields_label(&fields, &field[0].value, 0, &label));
+    support_assert_text(label.p, label.n, "Y");
+    assert_true(ttr_fields_label(&fields, &field[1].value, 0, &label));
+    support_assert_text(label.p, label.n, "A");
+    assert_false(ttr_fields_label(&fields, &field[2].value, 0, &label));
+    table_close(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -412,6 +436,7 @@ int main(void)
         cmocka_unit_test(elements_without_bits_are_counted_and_then_too_many),
         cmocka_unit_test(a_run_that_ends_badly_tells_the_member_and_the_number),
         cmocka_unit_test(fields_of_events_have_their_labels_and_names),
+        cmocka_unit_test(the_only_label_of_a_field_is_there_when_fields_behind_it_were_taken_with_it),
         cmocka_unit_test(without_scratch_what_needs_it_is_given_as_bytes),
         cmocka_unit_test(memory_may_be_out_at_any_time),
     };

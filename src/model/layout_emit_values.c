@@ -177,7 +177,7 @@ static void prepare_number(ttr_value *value, const struct type *type)
     value->type = types[type->kind];
     value->hint = type->kind == TYPE_FLAGS ? TTR_HINT_FLAGS : is_enum ? TTR_HINT_ENUM : type->hint;
     value->bits = (uint8_t)(type->kind == TYPE_BOOL ? 1 : type->bits <= 64 ? type->bits : 0);
-    value->base = type->base == 10 ? 0 : type->base;
+    value->base = type->kind == TYPE_BITS ? 16 : type->base == 10 ? 0 : type->base; /* bits mean no amount */
     value->text = (ttr_text){"", 0};
 }
 

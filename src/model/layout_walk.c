@@ -366,6 +366,12 @@ bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct t
     return true;
 }
 
+unsigned layout_walk_leb(const struct layout_walk *walk)
+{
+    struct value_place place = place_at(walk, walk->op, walk->op->step.advance);
+    return (unsigned)leb_length(place.base + (place.at >> 3), place.base + (place.end >> 3));
+}
+
 /* --- One value by its name --- */
 
 static bool is_named(const struct type_member *member, ttr_text name)
@@ -465,12 +471,12 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
     const struct type *type = walk->op->step.type;
-    if (!type || !type->labels)
-        return false;
-    if (i == 0) {
+    if (i == 0) { /* also where fields were taken many at once, and the walk has gone on */
         *label = value->text;
         return true;
     }
+    if (!type || !type->labels)
+        return false;
     bool is_flags = type->kind == TYPE_FLAGS;
     const struct type_label *found = is_flags ? type_flag_of(type->labels, value->v.u, i) : type_label_of(type->labels, value->v.u, i);
     if (found)

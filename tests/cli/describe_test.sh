@@ -209,10 +209,10 @@ run "$tracetta" cat --style=babeltrace2 --clock-gmt session/./two/../one/
 verdict "what_is_missing_is_told_as_babeltrace2_does" $? "exit status $run_status"
 
 mkdir later && cp session/one/[ab] later && "$tracetta" info --metadata=ctf2 session/one >later/metadata 2>/dev/null
-sed -i 's/"type": *"trace-class"/&, "uid": "that one"/' later/metadata
+sed -i 's/"type": *"trace-class"/&, "name": "given", "uid": "that one"/' later/metadata
 run "$tracetta" cat --style=babeltrace2 later
-[ $run_status = 0 ] && [ "$(grep -c ' (UID: that one) within ' "$work/.err")" = 2 ]
-verdict "of_ctf_2_by_the_uid_of_its_trace" $? "exit status $run_status"
+[ $run_status = 0 ] && [ "$(grep -c ' in trace "here" (UID: that one) within ' "$work/.err")" = 2 ]
+verdict "of_ctf_2_by_the_uid_of_its_trace_and_the_name_of_its_host" $? "exit status $run_status"
 
 # A trace among others that cannot be read.
 make session/bad && sed -i 's/major = 1/major = 2/' session/bad/metadata

@@ -279,15 +279,40 @@ static void add_bytes(struct walk *walk, ttr_text bytes)
     walk->at = put_text(at, " }");
 }
 
-/* A bit map: 0xA2 { "a", "b" }. */
+static int compare_texts(ttr_text a, ttr_text b)
+{
+    int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+    return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+/* The label of a value that follows `*last` in the order of their bytes (the first of all where that has no bytes at all); false behind the
+ * last one. */
+static bool next_label(const struct walk *walk, const ttr_value *value, ttr_text *last)
+{
+    ttr_text next = {NULL, 0}, label;
+    for (uint32_t i = 0; i < value->count && ttr_fields_label(walk->fields, value, i, &label); i++)
+        if ((!last->p || compare_texts(label, *last) > 0) && (!next.p || compare_texts(label, next) < 0))
+            next = label;
+    *last = next;
+    return next.p != NULL;
+}
+
+/* A bit map: 0xA2 { "a", "b" }, or 0x40 where no flag is set. */
 static void add_flags(struct walk *walk, const ttr_value *value)
 {
     color(walk, COLOR_VALUE);
     walk->at = put_digits(put_text(walk->at, "0x"), value->v.u, 4, digits_of(value->v.u, 4));
     color(walk, COLOR_OFF);
-    walk->at = put_text(walk->at, value->count ? " { " : " {");
-    add_labels(walk, value);
-    if (room_for(walk, 2))
+    ttr_text label = {NULL, 0};
+    for (const char *before = " { "; next_label(walk, value, &label) && room_for(walk, VALUE_ROOM); before = ", ") {
+        walk->at = put_text(walk->at, before);
+        color(walk, COLOR_VALUE);
+        add_quoted(walk, label);
+        if (!room_for(walk, VALUE_ROOM))
+            return;
+        color(walk, COLOR_OFF);
+    }
+    if (value->count && room_for(walk, 2))
         walk->at = put_text(walk->at, " }");
 }
 

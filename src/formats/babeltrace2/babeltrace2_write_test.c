@@ -139,6 +139,8 @@ static void labels_and_choices_have_their_own_braces(void **state)
         {.name = {"x", 1}, .depth = 1, .value = {.type = TTR_TYPE_BOOL}},
         {.name = {"o", 1}, .choices = 1, .value = {.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}},
         {.name = {"f", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 2, .text = {"less", 4}, .v.u = 0xa2}},
+        {.name = {"g", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .v.u = 0x40}},
+        {.name = {"h", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 2, .text = {"zero", 4}, .v.u = 3}},
         {.name = {"b", 1}, .value = {.type = TTR_TYPE_BYTES, .text = {"Yo", 2}}},
         {.name = {"n", 1}, .value = {.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"18446744073709551616", 20}}},
         {.depth = 0},
@@ -149,7 +151,7 @@ static void labels_and_choices_have_their_own_braces(void **state)
     write_script(&w, &(struct script){.field = fields}, NULL);
     writing_expect(&w, "[1.500000000] n: { e = ( \"ONE\" : container = 1 ), m = ( { \"TWO\", \"more\" } : container = -2 ), "
                        "u = ( <unknown> : container = 0x7 ), v = { -10 }, w = { { { x = false } } }, o = <none>, "
-                       "f = 0xA2 { \"less\", \"more\" }, b = { 59 6f }, n = 18446744073709551616 }\n");
+                       "f = 0xA2 { \"less\", \"more\" }, g = 0x40, h = 0x3 { \"more\", \"zero\" }, b = { 59 6f }, n = 18446744073709551616 }\n");
 }
 
 static void put_nest(struct writing *w, uint16_t depth, const char *name, unsigned type, uint32_t count)

@@ -46,9 +46,7 @@ static bool add_environment(struct input *in, const struct ctf_environment *entr
 ttr_text ctf_trace_host(const struct ctf_description *description)
 {
     const struct ctf_environment *host = ctf_find_environment(description, "hostname");
-    if (description->name.n || !host || host->is_number)
-        return description->name;
-    return host->text;
+    return host && !host->is_number ? host->text : (ttr_text){"", 0};
 }
 
 bool ctf_add_place(struct input *in, const char *place)
@@ -72,7 +70,7 @@ static bool add_trace(struct input *in, const struct ctf_trace *trace)
     bool is_fine = true;
     for (size_t i = 0; i < description->environment_n && is_fine; i++)
         is_fine = add_environment(in, &description->environment[i]);
-    ttr_text name = ctf_trace_host(description);
+    ttr_text name = description->name.n ? description->name : ctf_trace_host(description);
     if (name.n)
         is_fine = is_fine && add_text(in, "trace.name", name.p, name.n);
     if (description->has_uuid) {

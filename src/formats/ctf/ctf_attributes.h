@@ -10,7 +10,7 @@ TTR_MUST bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace
 /* The same of the input that stands for a trace without stream files. */
 TTR_MUST bool ctf_add_attributes_alone(struct input *in, const struct ctf_trace *trace);
 
-/* What a trace goes by: its name, or that of its host; may be empty. */
+/* The host that a trace is of, as its environment tells; may be empty.  babeltrace2 names traces so, also those that CTF 2 gives a name. */
 ttr_text ctf_trace_host(const struct ctf_description *description);
 
 /* Tells where the trace lies, of the input that tells of the trace; of others and of "" nothing.  False when memory is out. */

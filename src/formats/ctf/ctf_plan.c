@@ -257,16 +257,13 @@ void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64
     ttr_field field;
     layout_walk_begin(&walk, layout, bits, NULL);
     memcpy(walk.run.slots, slots, sizeof walk.run.slots);
-    uint64_t before = bits->at;
     while (layout_walk_next(&walk, &field, &type)) {
-        uint64_t after = walk.run.bits.at;
         if (type->role == CTF_ROLE_EVENT_ID)
             header->id = field.value.v.u;
         if (type->role == CTF_ROLE_TIME) {
-            uint64_t width = type->kind == TYPE_VAR_UINT ? (after - ((before + 7) & ~UINT64_C(7))) / 8 * 7 : type->bits;
-            header->ticks = ctf_clock_update(header->ticks, field.value.v.u, width >= 1 && width < 64 ? (unsigned)width : 64);
+            unsigned width = type->kind == TYPE_VAR_UINT ? 7 * layout_walk_leb(&walk) : type->bits;
+            header->ticks = ctf_clock_update(header->ticks, field.value.v.u, width >= 1 && width < 64 ? width : 64);
         }
-        before = after;
     }
     header->end = walk.end;
     *bits = walk.run.bits;

@@ -175,7 +175,7 @@ static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *pa
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.begin-after-end", "a packet of %s ends before it begins", reader->file);
 }
 
-/* The time of events that have none: when their packet begins, else when the one before it ended. */
+/* The time of events that have none: when their packet begins, else when the one before it ended, else the zero of their stream's clock. */
 static int64_t time_without_clock(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
@@ -183,7 +183,10 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
     bool is_clamped = false;
     if (packet->has_begin)
         return ctf_time(line, packet->begin, &is_clamped);
-    return before->is_there && before->has_end ? ctf_time(line, before->end, &is_clamped) : reader->time;
+    if (before->is_there && before->has_end)
+        return ctf_time(line, before->end, &is_clamped);
+    bool has_zero = reader->time == INT64_MIN && reader->trace->description.version == CTF_2 && reader->stream->kind->class->clock;
+    return has_zero ? ctf_time(line, 0, &is_clamped) : reader->time;
 }
 
 static enum step enter_packet(struct ctf_reader *reader)
@@ -211,16 +214,17 @@ static enum step enter_packet(struct ctf_reader *reader)
     reader->bits = bits_over(packet->base, frame->head, frame->head);
     reader->content_end = packet->content;
     reader->ticks = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
-    if (!reader->stream->kind->plan.has_time) {
-        const struct ctf_before *before = &reader->stream->before;
-        reader->time = time_without_clock(reader, packet);
-        reader->ticks = frame->has_ticks || packet->has_begin || !before->has_end ? reader->ticks : before->end;
-    }
+    const struct ctf_before *before = &reader->stream->before;
+    bool has_time = reader->stream->kind->plan.has_time;
+    if (!has_time && !frame->has_ticks && !packet->has_begin && before->has_end)
+        reader->ticks = before->end;
     if (in->flags & TTR_READ_DEFINITIONS && !reader->is_told)
         give_definition(reader, reader->stream, CTF_DEFINITION_STREAM);
     reader->is_told = true;
     tell_oddities(reader, packet);
     ctf_give_gaps(reader);
+    if (!has_time) /* gaps lie before */
+        reader->time = time_without_clock(reader, packet);
     return is_rfc(reader) ? failed(reader, rfc11_enter_packet(reader)) : STEP_GO;
 }
 

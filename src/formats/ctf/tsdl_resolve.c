@@ -451,6 +451,21 @@ const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver, c
     return key_of(resolver, specifier, 0, &key) && declare(resolver, specifier->at, key, type) ? type : NULL;
 }
 
+/* What has a pointer for its name is an address: babeltrace shows it in base 16, whatever the class says. */
+static const struct tsdl_type *make_address(struct tsdl_resolver *resolver, const struct tsdl_type *type)
+{
+    if ((type->type.kind != TYPE_UINT && type->type.kind != TYPE_INT) || type->type.labels || type->type.base == 16)
+        return type;
+    struct tsdl_type *address = tsdl_new_type(resolver, (enum type_kind)type->type.kind);
+    if (!address)
+        return NULL;
+    *address = *type;
+    address->origin = address;
+    address->is_shared = false;
+    address->type.base = 16;
+    return address;
+}
+
 bool tsdl_resolve_declaration(struct tsdl_resolver *resolver, const struct tsdl_statement *statement)
 {
     const struct tsdl_type *base, *type;
@@ -465,6 +480,8 @@ bool tsdl_resolve_declaration(struct tsdl_resolver *resolver, const struct tsdl_
         ttr_text name = declarator->name;
         if (statement->kind == TSDL_ALIAS && !key_of(resolver, statement->alias, statement->alias_pointers, &name))
             return false;
+        if (type && statement->kind == TSDL_ALIAS && statement->alias_pointers)
+            type = make_address(resolver, type);
         if (!type || !declare(resolver, statement->at, name, type))
             return false;
     }

@@ -144,6 +144,21 @@ static void type_names_may_have_several_words_and_stars(void **state)
     done(&parsed);
 }
 
+/* As babeltrace shows them; the type that the name stands for keeps its own. */
+static void integers_named_as_pointers_are_of_base_16(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    parse(&parsed, TRACE "typealias integer { size = 16; base = 8; } := u16; typealias u16 := void *; typealias string := text *;\n"
+                         "event { fields := struct { void *a; u16 b; integer { size = 16; base = 8; } c; text *d; void *e[2]; }; };");
+    assert_int_equal(at(payload(&parsed), "a")->base, 16);
+    assert_int_equal(at(payload(&parsed), "b")->base, 8);
+    assert_int_equal(at(payload(&parsed), "c")->base, 8);
+    assert_int_equal(at(payload(&parsed), "d")->kind, TYPE_STRING);
+    assert_int_equal(at(payload(&parsed), "e")->element->base, 16);
+    done(&parsed);
+}
+
 /* 4.1.8 */
 static void enumerations_count_on_from_the_label_before(void **state)
 {
@@ -496,6 +511,7 @@ int main(void)
         cmocka_unit_test(integers_have_the_defaults_of_the_specification),
         cmocka_unit_test(floating_point_and_strings_are_read),
         cmocka_unit_test(type_names_may_have_several_words_and_stars),
+        cmocka_unit_test(integers_named_as_pointers_are_of_base_16),
         cmocka_unit_test(enumerations_count_on_from_the_label_before),
         cmocka_unit_test(labels_of_signed_enumerations_may_be_negative_and_come_twice),
         cmocka_unit_test(a_variant_keeps_the_tag_of_the_place_where_it_is_declared),
