@@ -56,6 +56,7 @@ struct layout_run {
     uint64_t slots[LAYOUT_SLOTS + 1]; /* what lengths and selectors need; the last is the engine's own */
     uint64_t value;               /* out: the length or selector that was wrong */
     const struct type_member *member; /* out: the member at which it ended badly, or NULL */
+    bool has_cut_text;            /* out, of layout_measure: a text with a counted length ends inside a character; stays set */
     uint32_t absent;              /* the engine's own: slots that hold nothing yet */
     uint32_t spins;               /* the engine's own: elements met that take no bits */
     uint8_t order;                /* the engine's own: byte order of the bits just read, where that matters */

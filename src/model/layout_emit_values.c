@@ -424,6 +424,17 @@ bool emit_take(struct compiler *c, const struct fold_element *each, const struct
     return emit_spins(c, each, count);
 }
 
+/* UTF-16 and UTF-32 come in units of 2 and 4 bytes. */
+static bool emit_whole(struct compiler *c, const struct type *type, uint8_t slot)
+{
+    struct step *step = emit_moving(c, STEP_WHOLE);
+    if (!step)
+        return false;
+    step->slot = slot;
+    step->amount = type->bits / 8;
+    return true;
+}
+
 bool emit_bytes(struct compiler *c, const struct type *type)
 {
     static const struct fold_element byte = {.bits = 8, .stride = 8};
@@ -433,7 +444,7 @@ bool emit_bytes(struct compiler *c, const struct type *type)
         (is_counted && !is_inline && !emit_slot(c, type, &count.slot)))
         return false;
     if (!emit_gives(c))
-        return emit_take(c, &byte, &count, 0);
+        return (!is_counted || is_inline || !is_text || !is_wide(type) || emit_whole(c, type, count.slot)) && emit_take(c, &byte, &count, 0);
     if (type->count > COMPILE_BITS / 8)
         return compiler_refuse(c, "it is larger than 2^60 bits");
     bool is_wide_text = is_text && is_wide(type);

@@ -159,6 +159,7 @@ uint32_t layout_silent(const struct step *step, struct layout_run *run, struct l
     case STEP_LEB:
     case STEP_LEB_SAVE: return pass_leb(step, run, end);
     case STEP_REQUIRE: return run->absent >> step->slot & 1 ? stop(step, run, end, LAYOUT_ABSENT) : 0;
+    case STEP_WHOLE: run->has_cut_text |= run->slots[step->slot] % step->amount != 0; return 0;
     case STEP_SPINS: {
         uint64_t count = step_count(step, run), each = step->amount;
         return spin(step, run, count > LAYOUT_SPINS ? count : count * each, end);

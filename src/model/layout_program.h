@@ -34,6 +34,7 @@ enum step_code {
     STEP_LEB,      /* pass over a LEB128 number */
     STEP_LEB_SAVE,
     STEP_REQUIRE,  /* slot must hold something */
+    STEP_WHOLE,    /* a text of as many bytes as slot says should be one of whole characters of `amount` bytes */
     STEP_SPINS,    /* that many elements (times `amount`) took no bits */
     STEP_LOOP,     /* `count` or as many as `slot` says; to `jump` when none */
     STEP_AGAIN,    /* the next element at `jump`, or on */

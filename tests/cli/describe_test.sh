@@ -214,6 +214,15 @@ run "$tracetta" cat --style=babeltrace2 later
 [ $run_status = 0 ] && [ "$(grep -c ' in trace "here" (UID: that one) within ' "$work/.err")" = 2 ]
 verdict "of_ctf_2_by_the_uid_of_its_trace_and_the_name_of_its_host" $? "exit status $run_status"
 
+mkdir halved # a text of two and a half characters
+{
+    printf '\036{"type":"preamble","version":2}\n\036{"type":"data-stream-class"}\n\036{"type":"event-record-class","name":"e","payload-field-class":'
+    printf '{"type":"structure","member-classes":[{"name":"n","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"big-endian"}},'
+    printf '{"name":"t","field-class":{"type":"dynamic-length-string","encoding":"utf-16le","length-field-location":{"path":["n"]}}}]}}\n'
+} >halved/metadata
+printf '\4a\0b\0\5c\0d\0e' >halved/s
+says "texts_that_end_inside_a_character_are_told_where_their_event_begins" 'odd ctf.odd-length x1, first at byte 5: a text of wide characters in an event of s ends inside one' "$tracetta" check halved
+
 # A trace among others that cannot be read.
 make session/bad && sed -i 's/major = 1/major = 2/' session/bad/metadata
 run "$tracetta" cat session

@@ -470,6 +470,13 @@ static ttr_status use_alias(struct ctf2_build *build, const struct json_value *j
     return status;
 }
 
+/* A role on what cannot have one would be overlooked, and packets be read wrong. */
+static ttr_status refuse_roles(struct ctf2_parser *parser, const struct json_value *json)
+{
+    const struct json_value *roles = json_find(json, "roles");
+    return roles ? ctf2_fail(parser, roles, "roles are for unsigned integers and blobs of a fixed length") : TTR_OK;
+}
+
 ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *json, const struct type **type)
 {
     struct ctf2_parser *parser = build->parser;
@@ -488,6 +495,8 @@ ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *j
         ctf2_note_rc7(parser, name, "an enumeration class");
     struct type *made = ctf2_take(parser, 1, sizeof *made);
     ttr_status status = made ? count_types(build, json, 1) : TTR_E_NOMEM;
+    if (status == TTR_OK && !(row->shape.may & CTF2_SET(ROLES)))
+        status = refuse_roles(parser, json);
     if (status == TTR_OK)
         status = ctf2_open(parser, json, &row->shape, &object);
     if (status != TTR_OK)

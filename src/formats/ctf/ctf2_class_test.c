@@ -116,6 +116,12 @@ static void what_is_wrong_with_a_number_is_told_at_its_place(void **state)
     static const struct {
         const char *json, *message;
     } rows[] = {
+        {FIXED("unsigned-integer", LE8 ",'attributes':@1"), AT_X ".attributes: expected an object, found an integer"},
+        {FIXED("unsigned-integer", LE8 ",'extensions':@[]"), AT_X ".extensions: expected an object, found an array"},
+        {FIXED("unsigned-integer", LE8 ",'extensions':{'n':@true}"), AT_X ".extensions.n: expected an object, found true"},
+        {FIXED("signed-integer", LE8 ",'roles':@['packet-total-length']"),
+         AT_X ".roles: roles are for unsigned integers and blobs of a fixed length"},
+        {"{'type':'null-terminated-string','roles':@[]}", AT_X ".roles: roles are for unsigned integers and blobs of a fixed length"},
         {"@{'type':'fixed-length-unsigned-integer','length':8}", AT_X ": a fixed-length integer class must have the property \"byte-order\""},
         {"@{'type':'fixed-length-unsigned-integer','byte-order':'big-endian'}",
          AT_X ": a fixed-length integer class must have the property \"length\""},

@@ -130,6 +130,28 @@ static ttr_status take_member(struct ctf2_parser *parser, const struct json_valu
     return TTR_OK;
 }
 
+/* Extensions that the preamble does not declare mean nothing; they are told all the same. */
+static ttr_status check_extensions(struct ctf2_parser *parser, const struct json_value *json)
+{
+    ttr_status status = ctf2_expect(parser, json, JSON_OBJECT);
+    for (const struct json_value *ns = json->first; ns && status == TTR_OK; ns = ns->next) {
+        status = ctf2_expect(parser, ns, JSON_OBJECT);
+        if (status == TTR_OK && ns->first && parser->state->has_preamble)
+            ctf2_note(parser, TTR_NOTE_REMARK, ns->first, "ctf.undeclared-extension", "the preamble does not declare the extension \"%.60s\" of \"%.60s\"",
+                      ns->first->key, ns->key);
+    }
+    return status;
+}
+
+/* What objects of every kind may have. */
+static ttr_status check_common(struct ctf2_parser *parser, const struct ctf2_object *object)
+{
+    ttr_status status = TTR_OK;
+    if (object->at[CTF2_ATTRIBUTES])
+        status = ctf2_expect(parser, object->at[CTF2_ATTRIBUTES], JSON_OBJECT);
+    return status == TTR_OK && object->at[CTF2_EXTENSIONS] ? check_extensions(parser, object->at[CTF2_EXTENSIONS]) : status;
+}
+
 ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json, const struct ctf2_shape *shape,
                      struct ctf2_object *object)
 {
@@ -144,7 +166,7 @@ ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json, 
     for (unsigned i = 0; i < CTF2_PROPERTY_COUNT; i++)
         if ((shape->must >> i & 1) && !object->at[i])
             return ctf2_fail(parser, json, "%s must have the property \"%s\"", shape->what, property_names[i].name);
-    return TTR_OK;
+    return check_common(parser, object);
 }
 
 ttr_status ctf2_expect(struct ctf2_parser *parser, const struct json_value *json, unsigned kind)

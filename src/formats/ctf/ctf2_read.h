@@ -157,8 +157,8 @@ void ctf2_note(struct ctf2_parser *parser, ttr_severity severity, const struct j
 /* Memory of the description, zeroed; NULL (the error told) when there is none. */
 void *ctf2_take(struct ctf2_parser *parser, size_t count, size_t size);
 
-/* Takes an object apart: every property known, none twice, none missing.  Those that it may not have are remarked on and passed
- * over. */
+/* Takes an object apart: every property known, none twice, none missing; attributes and extensions are objects.  Those that it may not have
+ * are remarked on and passed over. */
 TTR_MUST ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json, const struct ctf2_shape *shape,
                               struct ctf2_object *object);
 

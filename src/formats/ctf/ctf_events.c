@@ -59,6 +59,13 @@ static enum ctf_stop read_header(struct loop *loop)
     return CTF_STOP_FULL;
 }
 
+static void note_cut_text(const struct loop *loop)
+{
+    struct ctf_reader *reader = loop->reader;
+    input_note(reader->in, TTR_NOTE_ODD, reader->offset + (loop->header_at >> 3), "ctf.odd-length",
+               "a text of wide characters in an event of %s ends inside one", reader->file);
+}
+
 /* Finds the end of a body of variable size. */
 static enum ctf_stop measure(struct loop *loop)
 {
@@ -69,7 +76,10 @@ static enum ctf_stop measure(struct loop *loop)
         struct bits header = bits_over(loop->base, loop->header_at, loop->end);
         ctf_import(reader, loop->class->layout, &header, run);
     }
+    run->has_cut_text = false;
     enum layout_end end = layout_measure(loop->class->layout, run);
+    if (UNLIKELY(run->has_cut_text) && end == LAYOUT_FINE)
+        note_cut_text(loop);
     if (end == LAYOUT_FINE) {
         loop->at = run->bits.at;
         return CTF_STOP_FULL;
@@ -210,6 +220,7 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
     uint64_t at = loop->at, ticks = header.ticks;
     const struct bits bits = bits_over(views.base, 0, end);
     run->bits = bits;
+    run->has_cut_text = false;
     if (end < room)
         return;
     for (; event < stop; event++) {
@@ -221,7 +232,7 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
             break;
         if ((body_at & 7) || !layout_shape_pass(&class->shape, &bits, body_at, &next)) {
             run->bits.at = body_at;
-            if (class->layout && layout_measure(class->layout, run) != LAYOUT_FINE)
+            if (class->layout && (layout_measure(class->layout, run) != LAYOUT_FINE || run->has_cut_text))
                 break;
             next = class->layout ? run->bits.at : body_at;
         }
