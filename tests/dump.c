@@ -277,22 +277,26 @@ static void check_definition(const ttr *t, const ttr_event *event)
         abort();
 }
 
+void dump_batch(struct dump *dump, const ttr *t, const ttr_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        dump->events++;
+        if (event->kind != TTR_KIND_DEFINITION)
+            add_event(&dump->text, t, event);
+        else
+            check_definition(t, event);
+        if (event->flags & TTR_EVENT_RAW)
+            buffer_add(&dump->raw, event->payload, event->payload_size);
+    }
+    dump->events_n = dump->text.n;
+}
+
 void dump_events(struct dump *dump, ttr *t, ttr_reader *reader)
 {
     ttr_batch batch;
-    while ((dump->status = ttr_read(reader, &batch, &dump->error)) == TTR_OK) {
-        for (uint32_t i = 0; i < batch.n; i++) {
-            const ttr_event *event = ttr_batch_at(&batch, i);
-            dump->events++;
-            if (event->kind != TTR_KIND_DEFINITION)
-                add_event(&dump->text, t, event);
-            else
-                check_definition(t, event);
-            if (event->flags & TTR_EVENT_RAW)
-                buffer_add(&dump->raw, event->payload, event->payload_size);
-        }
-    }
-    dump->events_n = dump->text.n;
+    while ((dump->status = ttr_read(reader, &batch, &dump->error)) == TTR_OK)
+        dump_batch(dump, t, &batch);
 }
 
 static int compare_notes(const void *a, const void *b)

@@ -19,6 +19,9 @@ struct dump {
 void dump_init(struct dump *dump);
 void dump_free(struct dump *dump);
 
+/* Writes a line for each event of a batch. */
+void dump_batch(struct dump *dump, const ttr *t, const ttr_batch *batch);
+
 /* Reads to the end and writes a line for each event. */
 void dump_events(struct dump *dump, ttr *t, ttr_reader *reader);
 

@@ -12,160 +12,52 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
+#include "matrix/odd_fields.h"
 #include "matrix/sources.h"
 
-enum { SEEDS = 12, SEEDS_PEER = 5, SEED_EVENTS = 600, MANY_EVENTS = 6000, FIELDS_LONG = 300000, BUDGET = 400, LEVELS = 10, CLASSES_MAX = 4300, LINE_SHOWN = 700 };
+enum { SEEDS = 12, SEEDS_PEER = 5, SEED_EVENTS = 600, MANY_EVENTS = 6000, CLASSES_MAX = 4300, LINE_SHOWN = 700 };
 
 static const char *const versions[] = {"version=1.1", "version=1.8", "version=2"};
 
 /* --- Events --- */
 
-static uint64_t below(uint64_t *seed, uint64_t n)
-{
-    return sources_random(seed) % n;
-}
-
-static ttr_text any_name(uint64_t *seed)
-{
-    static const ttr_text names[] = {
-        {"", 0}, {"a", 1}, {"int", 3}, {"struct", 6}, {"event", 5}, {"string", 6}, {"align", 5}, {"_a", 2}, {"__a", 3}, {"a_length", 8}, {"_", 1},
-        {"id", 2}, {"timestamp", 9}, {"vpid", 4}, {"name", 4}, {"kind", 4}, {"koid", 4}, {"number", 6}, {"elements", 8}, {"elements_length", 15},
-        {"a b", 3}, {"a.b[0]", 6}, {"\xff\xfe", 2}, {"n\0l", 3}, {"_x41", 4}, {"gr\xc3\xbc\xc3\x9f", 6}, {"9", 1}, {"content_size", 12},
-        {"packet_size", 11}, {"cpu_id", 6}, {"uuid", 4}, {"magic", 5}, {"stream_id", 9}, {"v", 1}, {"fields", 6}, {"\"\\\n*/", 5}, {"frames", 6}};
-    static char longest[3000];
-    size_t i = below(seed, 39);
-    memset(longest, 'n', sizeof longest);
-    return i < sizeof names / sizeof *names ? names[i] : (ttr_text){longest, below(seed, sizeof longest)};
-}
-
-struct making {
-    ttr_builder *b;
-    uint64_t seed;
-    unsigned budget; /* fields that the event may still have */
-    bool is_short;   /* no long texts */
-};
-
-static ttr_text any_text(struct making *m)
-{
-    static const ttr_text texts[] = {{"", 0}, {"text", 4}, {"a\0b", 3}, {"\xff\x80", 2}, {"\xed\xa0\x80", 3}, {"\n\t\"\\", 4}, {"\xf0\x9f\x90\x9d", 4}};
-    static char longest[FIELDS_LONG];
-    size_t i = below(&m->seed, m->is_short ? 196 : 200);
-    memset(longest, 't', sizeof longest);
-    return i < 196 ? texts[i % 7] : (ttr_text){longest, i == 199 ? sizeof longest : below(&m->seed, 70000)};
-}
-
-static void put_any(struct making *m, ttr_text name, unsigned depth, unsigned group);
-
-static ttr_value any_number(struct making *m)
-{
-    static const double floats[] = {0.0, -0.0, 0.1, 1e300, -1.5, 65504, 1e-320};
-    uint64_t r = sources_random(&m->seed), value = r >> (r & 63);
-    ttr_value number = {.type = (uint8_t)(TTR_TYPE_BOOL + (r >> 8) % 4), .bits = (uint8_t)((r >> 12) % 65), .v.u = value, .text = {"", 0}};
-    switch (number.type) {
-    case TTR_TYPE_BOOL: number.v.u &= 1; break;
-    case TTR_TYPE_FLOAT:
-        number.v.f = floats[value % 7];
-        number.bits = (uint8_t)(16u << (r >> 20) % 3);
-        break;
-    case TTR_TYPE_UINT: number.hint = (uint8_t)((r >> 24) % 3); break;
-    default: number.v.s = (r >> 30) & 1 ? -(int64_t)(value >> 1) : (r >> 31) & 1 ? INT64_MIN : number.v.s;
-    }
-    return number;
-}
-
-static ttr_value any_scalar(struct making *m)
-{
-    switch (below(&m->seed, 9)) {
-    case 0: return (ttr_value){.type = TTR_TYPE_NULL, .hint = (uint8_t)(below(&m->seed, 2) * TTR_HINT_ABSENT), .text = {"", 0}};
-    case 1:
-    case 2: return (ttr_value){.type = TTR_TYPE_TEXT, .text = any_text(m)};
-    case 3: return (ttr_value){.type = TTR_TYPE_BYTES, .text = any_text(m)};
-    case 4: return (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"-170141183460469231731687303715884105728", 40}};
-    default: return any_number(m);
-    }
-}
-
-/* Elements of an array: most often all of one kind. */
-static void put_elements(struct making *m, unsigned depth, unsigned group, uint32_t count)
-{
-    uint64_t kind = below(&m->seed, 6), seed = m->seed;
-    for (uint32_t i = 0; i < count; i++) {
-        ttr_field field = {.depth = (uint16_t)depth, .group = (uint8_t)group, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = i, .text = {"", 0}}};
-        if (kind == 0)
-            m->seed = seed;
-        if (kind < 2) {
-            put_any(m, (ttr_text){"", 0}, depth, group);
-            continue;
-        }
-        if (kind == 2)
-            field.value = (ttr_value){.type = TTR_TYPE_STRUCT, .text = {"", 0}};
-        if (kind == 3)
-            field.value = (ttr_value){.type = TTR_TYPE_ARRAY, .text = {"", 0}, .count = depth < LEVELS ? 1 : 0};
-        ttr_put_field(m->b, &field);
-        if (field.value.type == TTR_TYPE_ARRAY && field.value.count)
-            put_elements(m, depth + 1, group, 1);
-    }
-}
-
-static void put_any(struct making *m, ttr_text name, unsigned depth, unsigned group)
-{
-    uint64_t r = sources_random(&m->seed);
-    ttr_field field = {.name = name, .depth = (uint16_t)depth, .group = (uint8_t)group};
-    unsigned share = m->budget / 2;
-    m->budget -= m->budget > 0;
-    if (depth >= LEVELS || share == 0 || r % 4) {
-        field.value = any_scalar(m);
-        ttr_put_field(m->b, &field);
-        return;
-    }
-    bool is_array = r >> 8 & 1;
-    field.value = (ttr_value){.type = is_array ? TTR_TYPE_ARRAY : TTR_TYPE_STRUCT, .text = {"", 0}, .count = (uint32_t)((r >> 12) % (r >> 20 & 15 ? 4 : 40))};
-    field.value.count = field.value.count > share ? share : field.value.count;
-    m->budget -= field.value.count;
-    ttr_put_field(m->b, &field);
-    if (is_array)
-        put_elements(m, depth + 1, group, field.value.count);
-    for (uint32_t i = 0; !is_array && i < field.value.count; i++)
-        put_any(m, any_name(&m->seed), depth + 1, group);
-}
-
 /* One event, with odd names and fields beside those that all tests of writers have; with a context it has nothing else. */
-static void make_odd(struct making *m, ttr *t, int64_t time)
+static void make_odd(struct odd *m, ttr *t, int64_t time)
 {
-    bool has_context = below(&m->seed, 4) == 0;
+    bool has_context = odd_below(&m->seed, 4) == 0;
     if (has_context)
         ttr_event_begin(m->b, TTR_KIND_INSTANT, time, "", "in context");
     else
         sources_make_event(m->b, &m->seed, time);
     ttr_event *event = ttr_event_edit(m->b);
-    ttr_text name = any_name(&m->seed);
-    m->budget = BUDGET;
+    ttr_text name = odd_name(&m->seed);
+    m->budget = ODD_BUDGET;
     event->time = time;
     event->flags &= (uint8_t)~TTR_EVENT_NO_TIME;
-    if (below(&m->seed, 3) == 0)
+    if (odd_below(&m->seed, 3) == 0)
         event->name = ttr_text_add(t, name.p, name.n);
-    if (below(&m->seed, 9) == 0)
+    if (odd_below(&m->seed, 9) == 0)
         event->category = ttr_text_add(t, name.p, name.n);
     if (event->kind == TTR_KIND_BLOB)
         return;
-    for (uint64_t n = has_context ? 1 + below(&m->seed, 3) : 0; n > 0; n--)
-        put_any(m, any_name(&m->seed), 0, TTR_GROUP_CONTEXT);
-    for (uint64_t n = below(&m->seed, 5); n > 0; n--)
-        put_any(m, any_name(&m->seed), 0, TTR_GROUP_PAYLOAD);
+    for (uint64_t n = has_context ? 1 + odd_below(&m->seed, 3) : 0; n > 0; n--)
+        odd_put(m, odd_name(&m->seed), 0, TTR_GROUP_CONTEXT);
+    for (uint64_t n = odd_below(&m->seed, 5); n > 0; n--)
+        odd_put(m, odd_name(&m->seed), 0, TTR_GROUP_PAYLOAD);
 }
 
 /* One of many names with some of many fields: nearly each such event is of another shape. */
-static void make_shapeless(struct making *m, int64_t time)
+static void make_shapeless(struct odd *m, int64_t time)
 {
     char name[24];
-    (void)snprintf(name, sizeof name, "name %u", (unsigned)below(&m->seed, 300));
-    ttr_event_begin(m->b, (ttr_kind)(TTR_KIND_INSTANT + below(&m->seed, 10)), time, below(&m->seed, 2) ? "one" : "other", name);
-    ttr_on_thread(m->b, 1, below(&m->seed, 3));
-    ttr_event_edit(m->b)->level = (uint8_t)below(&m->seed, 8);
+    (void)snprintf(name, sizeof name, "name %u", (unsigned)odd_below(&m->seed, 300));
+    ttr_event_begin(m->b, (ttr_kind)(TTR_KIND_INSTANT + odd_below(&m->seed, 10)), time, odd_below(&m->seed, 2) ? "one" : "other", name);
+    ttr_on_thread(m->b, 1, odd_below(&m->seed, 3));
+    ttr_event_edit(m->b)->level = (uint8_t)odd_below(&m->seed, 8);
     m->budget = 40;
-    for (uint64_t n = 2 + below(&m->seed, 5); n > 0; n--) {
-        (void)snprintf(name, sizeof name, "f%u", (unsigned)below(&m->seed, 5000));
-        put_any(m, (ttr_text){name, strlen(name)}, 0, TTR_GROUP_PAYLOAD);
+    for (uint64_t n = 2 + odd_below(&m->seed, 5); n > 0; n--) {
+        (void)snprintf(name, sizeof name, "f%u", (unsigned)odd_below(&m->seed, 5000));
+        odd_put(m, (ttr_text){name, strlen(name)}, 0, TTR_GROUP_PAYLOAD);
     }
 }
 
@@ -206,7 +98,7 @@ struct trial {
 static bool write_both(const struct trial *trial, struct lines *lines)
 {
     ttr *t = ttr_new(NULL);
-    struct making m = {.b = ttr_builder_new(t), .seed = trial->seed, .is_short = trial->is_shapeless};
+    struct odd m = {.b = ttr_builder_new(t), .seed = trial->seed, .is_short = trial->is_shapeless};
     const char *const options[] = {trial->version, NULL};
     const ttr_write_options how = {.size = sizeof how, .format_options = options};
     ttr_writer *json = ttr_create_push(t, keep, &lines->text, "jsonl", NULL, NULL), *out = ttr_create(t, trial->folder, "ctf", &how, NULL);
@@ -215,7 +107,7 @@ static bool write_both(const struct trial *trial, struct lines *lines)
     bool ok = out && json;
     int64_t time = trial->from;
     for (unsigned i = 0; i < trial->events && ok; i++) {
-        time += 1 + (int64_t)below(&m.seed, below(&m.seed, 50) ? 1000 : UINT64_C(1) << 34);
+        time += 1 + (int64_t)odd_below(&m.seed, odd_below(&m.seed, 50) ? 1000 : UINT64_C(1) << 34);
         if (trial->is_shapeless)
             make_shapeless(&m, time);
         else

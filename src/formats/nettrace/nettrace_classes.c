@@ -11,6 +11,12 @@
 #define FIRST_SPARE 30000u
 #define NO_CLASS UINT32_MAX
 
+/* Beside the number of a class by shape: what is told of each of its events. */
+#define CLASS_IS_BARE (UINT32_C(1) << 31)   /* without fields */
+#define CLASS_IS_BROKEN (UINT32_C(1) << 30) /* names are no UTF-8 */
+#define CLASS_HAS_ZEROS (UINT32_C(1) << 29) /* names have NULs */
+#define CLASS_NUMBER (CLASS_HAS_ZEROS - 1)
+
 static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
 
 /* A level of the model as .NET counts. */
@@ -125,8 +131,9 @@ static uint32_t add_class(struct ttr_writer *out, const ttr_event *event, size_t
     bool is_bare;
     tell(out, event, shape_n, &told);
     uint32_t number = class_of(out, &told, &is_bare);
-    /* Bare ones are known by the upper bit. */
-    return number && keymap_put(&w->classes, hash, number | (uint32_t)is_bare << 31) ? number | (uint32_t)is_bare << 31 : 0;
+    struct nettrace_text_flaws flaws = nettrace_is_v6(w) ? (struct nettrace_text_flaws){false, false} : nettrace_told_flaws(&told);
+    uint32_t with = number | (is_bare ? CLASS_IS_BARE : 0) | (flaws.is_broken ? CLASS_IS_BROKEN : 0) | (flaws.has_zeros ? CLASS_HAS_ZEROS : 0);
+    return number && keymap_put(&w->classes, hash, with) ? with : 0;
 }
 
 uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event)
@@ -139,11 +146,15 @@ uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event)
     uint64_t hash = hash_bytes(w->shape.bytes, w->shape.n);
     const uint32_t *known = keymap_get(&w->classes, hash);
     uint32_t number = known ? *known : add_class(out, event, shape_n, hash);
-    if (number >> 31) {
+    if (number & CLASS_IS_BROKEN)
+        output_lost(out, NETTRACE_LOST_TEXT, event->offset);
+    if (number & CLASS_HAS_ZEROS)
+        output_lost(out, NETTRACE_LOST_NUL, event->offset);
+    if (number & CLASS_IS_BARE) {
         output_lost(out, NETTRACE_LOST_LARGE, event->offset);
         buffer_clear(&w->payload);
     }
-    return number & INT32_MAX;
+    return number & CLASS_NUMBER;
 }
 
 /* --- Samples --- */

@@ -140,7 +140,8 @@ static uint64_t ticks_of(struct ttr_writer *out, const ttr_event *event)
     uint64_t ticks = !w->has_source_clock ? (uint64_t)event->time + w->base_ticks
                      : has_ticks          ? event->ticks
                                           : ticks_by_clock(w, event->time);
-    if (ticks < w->last_ticks) {
+    bool is_early = w->has_source_clock ? ticks < w->last_ticks : event->time < (int64_t)(w->last_ticks - w->base_ticks);
+    if (is_early) {
         output_lost(out, NETTRACE_LOST_ORDER, event->offset);
         ticks = w->last_ticks;
     }

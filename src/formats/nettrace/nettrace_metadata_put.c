@@ -1,4 +1,5 @@
 /* Metadata from a shape (nettrace_writer.h), as each version says it; nettrace_metadata.c and nettrace_metadata6.c draw the bytes. */
+#include "base/utf.h"
 #include "formats/nettrace/nettrace_writer.h"
 
 #define ROW_MAX 60000u /* a row of V6 has a size of 16 bits; so has a field */
@@ -47,6 +48,59 @@ bool nettrace_shape_fits(const struct cursor *shape, unsigned version)
     return fits_fields(&c, version >= NETTRACE_V6 ? NETTRACE_BOOLEAN8 : version == 5 ? NETTRACE_ARRAY : NETTRACE_STRING);
 }
 
+/* --- What UTF-16 cannot say --- */
+
+static struct nettrace_text_flaws flaws_of(ttr_text text)
+{
+    struct nettrace_text_flaws flaws = {false, false};
+    const uint8_t *p = (const uint8_t *)text.p, *end = p + text.n;
+    while (p < end) {
+        size_t n = *p < 0x80 ? 1 : utf8_character(p, (size_t)(end - p));
+        flaws.has_zeros |= *p == 0;
+        flaws.is_broken |= n == 0;
+        p += n ? n : 1;
+    }
+    return flaws;
+}
+
+static void add_flaws(struct nettrace_text_flaws *sum, ttr_text text)
+{
+    struct nettrace_text_flaws flaws = flaws_of(text);
+    sum->has_zeros |= flaws.has_zeros;
+    sum->is_broken |= flaws.is_broken;
+}
+
+static ttr_text take_name(struct cursor *shape)
+{
+    uint32_t n = cursor_u32le(shape);
+    const uint8_t *p = cursor_take(shape, n);
+    return (ttr_text){p ? (const char *)p : "", p ? n : 0};
+}
+
+static void add_fields_flaws(struct nettrace_text_flaws *sum, struct cursor *shape)
+{
+    uint32_t n = cursor_u32le(shape);
+    for (uint32_t i = 0; i < n && !shape->failed; i++) {
+        add_flaws(sum, take_name(shape));
+        uint8_t code = cursor_u8(shape);
+        for (; has_element(code); code = cursor_u8(shape)) /* fixed arrays, which have a count behind, come from V6 only */
+            if (code == NETTRACE_FIXED_ARRAY)
+                return;
+        if (code == NETTRACE_OBJECT)
+            add_fields_flaws(sum, shape);
+    }
+}
+
+struct nettrace_text_flaws nettrace_told_flaws(const struct nettrace_told *told)
+{
+    struct nettrace_text_flaws flaws = {false, false};
+    struct cursor shape = told->shape;
+    add_flaws(&flaws, told->provider);
+    add_flaws(&flaws, told->name);
+    add_fields_flaws(&flaws, &shape);
+    return flaws;
+}
+
 /* --- Fields --- */
 
 static void put_count(struct buffer *to, enum dialect dialect, uint32_t n)
@@ -72,13 +126,6 @@ static void put_type(struct buffer *to, struct cursor *shape, enum dialect diale
         put_type(to, shape, dialect);
     if (code == NETTRACE_FIXED_ARRAY)
         nettrace_put_u16(to, cursor_u16le(shape));
-}
-
-static ttr_text take_name(struct cursor *shape)
-{
-    uint32_t n = cursor_u32le(shape);
-    const uint8_t *p = cursor_take(shape, n);
-    return (ttr_text){p ? (const char *)p : "", p ? n : 0};
 }
 
 /* A field with its size before it, which counts itself in V2 but not in V6. */

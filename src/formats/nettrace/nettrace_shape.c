@@ -2,6 +2,8 @@
  *
  * Numbers take the next width there is, bytes are arrays of numbers, arrays of unlike elements objects with fields "0", "1", ...  V4 has no
  * arrays: they become text there. */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -141,10 +143,24 @@ static void add_children_text(struct walk *walk, struct buffer *to)
 
 /* --- Plain values --- */
 
+/* Whether a number is one of as many bits as it says. */
+static bool fits_width(const ttr_value *value)
+{
+    unsigned above = value->bits < 64 ? value->bits : 0;
+    uint64_t sign = value->type == TTR_TYPE_INT && value->v.s < 0 ? UINT64_MAX : 0;
+    return above == 0 || (value->v.u ^ sign) >> (above - (value->type == TTR_TYPE_INT)) == 0;
+}
+
 static uint8_t code_of_width(const ttr_value *value, const uint8_t codes[4])
 {
-    unsigned bits = value->hint == TTR_HINT_THREAD || value->bits == 0 ? 64 : value->bits;
+    unsigned bits = value->hint == TTR_HINT_THREAD || value->bits == 0 || !fits_width(value) ? 64 : value->bits;
     return codes[bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3];
+}
+
+/* Whether 32 bits hold a number as it is. */
+static bool is_single(double x)
+{
+    return isnan(x) || isinf(x) || (fabs(x) <= FLT_MAX && bits_of_double((double)(float)x) == bits_of_double(x));
 }
 
 /* The code of a value that is one; 0 of arrays, structs and bytes. */
@@ -156,7 +172,7 @@ static uint8_t code_of(const ttr_value *value)
     case TTR_TYPE_BOOL: return NETTRACE_BOOLEAN;
     case TTR_TYPE_UINT: return code_of_width(value, unsigned_codes);
     case TTR_TYPE_INT: return code_of_width(value, signed_codes);
-    case TTR_TYPE_FLOAT: return value->bits && value->bits <= 32 ? NETTRACE_F32 : NETTRACE_F64;
+    case TTR_TYPE_FLOAT: return value->bits && value->bits <= 32 && is_single(value->v.f) ? NETTRACE_F32 : NETTRACE_F64;
     case TTR_TYPE_ARRAY:
     case TTR_TYPE_STRUCT:
     case TTR_TYPE_BYTES: return 0;
@@ -164,15 +180,20 @@ static uint8_t code_of(const ttr_value *value)
     }
 }
 
+static bool has_plain_width(unsigned bits)
+{
+    return bits == 0 || bits == 8 || bits == 16 || bits == 32 || bits == 64;
+}
+
 static void count_value(const struct walk *walk, const ttr_value *value)
 {
     bool is_labelled = value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS;
-    bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT || value->type == TTR_TYPE_FLOAT;
+    bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_labelled && value->count > 0)
         lose(walk, NETTRACE_LOST_LABEL);
     else if ((value->hint != TTR_HINT_NONE && !is_labelled && value->type != TTR_TYPE_NULL) || (value->base && value->base != 10))
         lose(walk, NETTRACE_LOST_HINT);
-    if (is_number && value->bits & (value->bits - 1u))
+    if ((is_integer && (!has_plain_width(value->bits) || !fits_width(value))) || (value->type == TTR_TYPE_FLOAT && value->bits & (value->bits - 1u)))
         lose(walk, NETTRACE_LOST_WIDTH);
     if (value->type == TTR_TYPE_NULL)
         lose(walk, NETTRACE_LOST_NULL);

@@ -169,6 +169,9 @@ bool nettrace_put_metadata(struct buffer *to, unsigned version, const struct net
 /* Whether a version has all types of a shape. */
 bool nettrace_shape_fits(const struct cursor *shape, unsigned version);
 
+/* What of a class's names cannot be said in UTF-16. */
+struct nettrace_text_flaws nettrace_told_flaws(const struct nettrace_told *told);
+
 /* --- nettrace_translate.c --- */
 
 /* Makes told and shape (appended to `shape`) of a type of a reader; texts in `texts`.  False where its fields are not understood.
