@@ -268,6 +268,10 @@ TTR_API bool ttr_field_find(const ttr *t, const ttr_event *event, const char *na
  * are there only where event->stack is not 0, and in the field "frames" of a TTR_KIND_SAMPLE.  The event must still be valid. */
 TTR_API uint32_t ttr_event_frames(const ttr *t, const ttr_event *event, uint64_t *addresses, uint32_t room);
 
+/* The same where the addresses stand, `*n` of them, without copying: borrowed as long as the event is valid.  NULL where it has none, or they are
+ * not stored as 64-bit numbers of this machine (perf, 32-bit processes): ttr_event_frames tells. */
+TTR_API const uint64_t *ttr_event_stack(const ttr *t, const ttr_event *event, uint32_t *n);
+
 /* Gives the number that its provider has for events of this kind, and the version of what they say (.NET's event id and version).  False, and both
  * 0, where the format has none. */
 TTR_API bool ttr_event_number(const ttr *t, const ttr_event *event, uint32_t *number, uint32_t *version);

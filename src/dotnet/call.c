@@ -125,7 +125,7 @@ ttr_status call_step(struct call *call, ttr_error *error)
     return status;
 }
 
-/* Waits for something to happen, at most until the deadline. */
+/* Waits for something to happen, at most until the deadline.  Others who come to our socket meanwhile are attended to, else they would end every wait. */
 static void wait_a_while(const struct call *call)
 {
     struct pollfd waits[TARGET_WAITS + 1];
@@ -135,6 +135,7 @@ static void wait_a_while(const struct call *call)
     if (waits[n].fd < 0 && call->target->listener < 0 && left > RETRY_MS)
         left = RETRY_MS;
     (void)poll(waits, (nfds_t)(n + 1), (int)(left < INT32_MAX ? left : INT32_MAX));
+    target_serve(call->target);
 }
 
 ttr_status call_run(struct call *call, ttr_error *error)

@@ -157,11 +157,11 @@ static void hear(ttr_dotnet *target, struct guest *guest)
 }
 
 /* A place for the next guest: a free one that holds no memory of a runtime, or any free one. */
-static struct guest *find_place(ttr_dotnet *target)
+static const struct guest *find_place(const ttr_dotnet *target)
 {
-    struct guest *found = NULL;
+    const struct guest *found = NULL;
     for (size_t i = 0; i < GUESTS_MAX; i++) {
-        struct guest *guest = &target->guests[i];
+        const struct guest *guest = &target->guests[i];
         if (guest->fd < 0 && (!found || found->is_told))
             found = guest;
     }
@@ -170,11 +170,12 @@ static struct guest *find_place(ttr_dotnet *target)
 
 void target_serve(ttr_dotnet *target)
 {
-    struct guest *place;
-    while (target->listener >= 0 && (place = find_place(target))) {
+    const struct guest *free_place;
+    while (target->listener >= 0 && (free_place = find_place(target))) {
         int fd = accept4(target->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0)
             break;
+        struct guest *place = &target->guests[free_place - target->guests];
         *place = (struct guest){.fd = fd};
         hear(target, place);
     }
@@ -189,7 +190,8 @@ size_t target_waits(const ttr_dotnet *target, struct pollfd *waits)
     waits[n++] = (struct pollfd){.fd = target->wake, .events = POLLIN};
     if (target->listener < 0)
         return n;
-    waits[n++] = (struct pollfd){.fd = target->listener, .events = POLLIN};
+    if (find_place(target)) /* else whoever comes has to wait, and we must not wake for it */
+        waits[n++] = (struct pollfd){.fd = target->listener, .events = POLLIN};
     for (size_t i = 0; i < GUESTS_MAX; i++)
         if (target->guests[i].fd >= 0)
             waits[n++] = (struct pollfd){.fd = target->guests[i].fd, .events = POLLIN};

@@ -30,6 +30,8 @@ struct field_ops {
     bool (*label)(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
     /* The stack of an event whose `stack` is not 0, as ttr_event_frames gives it; NULL: the format has no stacks beside its fields. */
     uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room);
+    /* The same where they stand, as ttr_event_stack gives it; NULL: they stand nowhere so. */
+    const uint64_t *(*stack)(const void *own, const ttr_event *event, uint32_t *n);
     /* The declared type of the field just given, NULL = has none; NULL: no field has one. */
     const struct type *(*type)(const ttr_fields *fields);
     bool at_once; /* events of a batch may be walked by several threads at once */

@@ -100,6 +100,13 @@ uint32_t ttr_event_frames(const ttr *t, const ttr_event *event, uint64_t *addres
     return event->kind == TTR_KIND_SAMPLE ? frames_of_field(t, event, addresses, room) : 0;
 }
 
+const uint64_t *ttr_event_stack(const ttr *t, const ttr_event *event, uint32_t *n)
+{
+    const struct schema *schema = context_schema(t, event->schema);
+    *n = 0;
+    return event->stack && schema->ops && schema->ops->stack ? schema->ops->stack(schema->own, event, n) : NULL;
+}
+
 bool ttr_field_find(const ttr *t, const ttr_event *event, const char *name, ttr_field *field)
 {
     ttr_fields fields;

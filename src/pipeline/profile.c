@@ -53,33 +53,43 @@ static bool take_object(struct ttr_profile *profile, const ttr_event *event)
 
 /* --- Samples --- */
 
-/* The addresses of an event's stack into profile->address; false when memory is out. */
-static bool take_addresses(struct ttr_profile *profile, const ttr_event *event, size_t *n)
+/* Addresses, innermost first. */
+struct stack {
+    const uint64_t *address; /* where they stand in the trace, or profile->address */
+    uint32_t n;
+};
+
+/* The addresses of an event's stack; false when memory is out. */
+static bool take_addresses(struct ttr_profile *profile, const ttr_event *event, struct stack *stack)
 {
     size_t before = profile->address_room;
-    *n = ttr_event_frames(profile->t, event, profile->address, (uint32_t)before);
-    if (*n <= before)
+    stack->address = ttr_event_stack(profile->t, event, &stack->n);
+    if (stack->address)
         return true;
-    if (!alloc_reserve(profile->alloc, (void **)&profile->address, &profile->address_room, *n, sizeof *profile->address))
-        return false;
-    (void)ttr_event_frames(profile->t, event, profile->address, (uint32_t)*n);
+    stack->n = ttr_event_frames(profile->t, event, profile->address, (uint32_t)before);
+    if (stack->n > before) {
+        if (!alloc_reserve(profile->alloc, (void **)&profile->address, &profile->address_room, stack->n, sizeof *profile->address))
+            return false;
+        (void)ttr_event_frames(profile->t, event, profile->address, stack->n);
+    }
+    stack->address = profile->address;
     return true;
 }
 
 /* Calls from the outermost address to the innermost; then the state. */
-static uint32_t add_stack(struct ttr_profile *profile, const struct profile_place *like, size_t n, uint32_t lane)
+static uint32_t add_stack(struct ttr_profile *profile, const struct profile_place *like, const struct stack *stack, uint32_t lane)
 {
     uint32_t node = PROFILE_NONE;
-    for (size_t i = n; i-- > 0;) {
+    for (size_t i = stack->n; i-- > 0;) {
         struct profile_place place = *like;
-        place.address = profile->address[i];
+        place.address = stack->address[i];
         place.name = 0;
         uint32_t at = profile_place(profile, &place);
         node = at == PROFILE_NONE ? PROFILE_NONE : profile_call(profile, node, at, lane);
         if (node == PROFILE_NONE)
             return PROFILE_NONE;
     }
-    if (n && !like->name)
+    if (stack->n && !like->name)
         return node;
     struct profile_place last = {.name = like->name, .kind = PLACE_STATE};
     if (!last.name)
@@ -89,17 +99,17 @@ static uint32_t add_stack(struct ttr_profile *profile, const struct profile_plac
 }
 
 /* The node of a stack; PROFILE_NONE when memory is out. */
-static uint32_t find_stack(struct ttr_profile *profile, const struct profile_place *like, size_t n, uint32_t lane)
+static uint32_t find_stack(struct ttr_profile *profile, const struct profile_place *like, const struct stack *stack, uint32_t lane)
 {
     uint32_t process = profile->t->threads[like->thread].process;
     uint32_t whose = profile->flags & TTR_PROFILE_MERGED ? process : lane;
-    uint64_t key = hash_bytes(profile->address, n * sizeof *profile->address);
+    uint64_t key = hash_bytes(stack->address, stack->n * sizeof *stack->address);
     key = hash_pair(hash_pair(key, (uint64_t)whose << 32 | like->name), (uint64_t)profile->t->symbols.reused << 2 | like->kind);
     key += key == 0;
     const uint32_t *known = keymap_get(&profile->stack_of, key);
     if (known)
         return *known;
-    uint32_t node = add_stack(profile, like, n, lane);
+    uint32_t node = add_stack(profile, like, stack, lane);
     return node != PROFILE_NONE && keymap_put(&profile->stack_of, key, node) ? node : PROFILE_NONE;
 }
 
@@ -145,16 +155,17 @@ static bool count(struct ttr_profile *profile, const ttr_event *event, size_t at
 
 static bool take_sample(struct ttr_profile *profile, const ttr_event *event)
 {
-    size_t n, lane = profile_lane(profile, event->thread < profile->t->threads_n ? event->thread : 0);
+    struct stack stack;
+    size_t lane = profile_lane(profile, event->thread < profile->t->threads_n ? event->thread : 0);
     bool is_managed = event->provider == profile->sampler || event->provider == profile->runtime;
-    if (lane == SIZE_MAX || !take_addresses(profile, event, &n))
+    if (lane == SIZE_MAX || !take_addresses(profile, event, &stack))
         return false;
     if (!profile->has_samples)
         profile->unit = is_managed ? TTR_PROFILE_NS : TTR_PROFILE_COUNT;
     profile->has_samples = true;
     struct profile_place like = {.first_ns = event->time, .thread = profile->lane[lane].thread, .kind = is_managed ? PLACE_MANAGED : PLACE_ADDRESS,
                                  .name = is_managed ? state_of(profile, event) : 0};
-    uint32_t node = find_stack(profile, &like, n, (uint32_t)lane);
+    uint32_t node = find_stack(profile, &like, &stack, (uint32_t)lane);
     return node != PROFILE_NONE && count(profile, event, lane, node);
 }
 

@@ -22,10 +22,11 @@
  *   nettrace_pieces.c    the bytes as they stand in the file, where a copy is wanted
  *   nettrace_bid.c       is this nettrace at all
  *
- * Events are decoded twice.  Scanning a block checks its headers and finds where times go back; what lies between is a run, of which only the
- * place and the header state at its begin are kept.  Runs of one capture thread that follow each other in time are a chain.  When nothing older
- * can come (a sorted event, a sequence point, the end) the chains are merged, decoding each header again right where it is given.  So memory
- * grows with the threads and the blocks of a region, not with its events; the bytes stay in the window until their last event is given.
+ * Scanning a block checks its headers and finds where times go back; what lies between is a run, of which the place and the header state at its
+ * begin are kept.  Runs of one capture thread that follow each other in time are a chain.  When nothing older can come (a sorted event, a sequence
+ * point, the end) the chains are merged.  What was found of headers is kept of some thousand events (struct nettrace_seen); headers of more than
+ * wait are decoded again right where they are given.  So memory grows with the threads and the blocks of a region, not with its events; the bytes
+ * stay in the window until their last event is given.
  * Everything that events refer to (metadata, stacks, threads, labels) changes only while the batch is empty and what may refer to the old is
  * given. */
 #ifndef TRACETTA_NETTRACE_H
@@ -43,6 +44,7 @@
 #define NETTRACE_LIES 4u             /* readings of a type whose metadata may lie: bit 0 = booleans of one byte, bit 1 = bytes of four */
 #define NETTRACE_DENSE 65536u        /* metadata numbers below are looked up in a plain array */
 #define NETTRACE_RUNS_MAX 65536u     /* runs that wait; more are given out of order */
+#define NETTRACE_SEEN_MAX 16384u      /* events that wait whose headers need not be decoded again; a power of two */
 #define NETTRACE_REGION_MAX ((uint64_t)256 << 20) /* bytes that wait; the same */
 #define NETTRACE_GAPS_MAX 65536u     /* gaps that wait; more are counted in the last */
 #define NETTRACE_THREAD_CACHE 256u
@@ -123,6 +125,14 @@ struct nettrace_gap {
     ttr_id track;
 };
 
+/* What the header of an event says beside that of the one before it; nothing of the thread.  Places count from the begin of the event, 0 = none. */
+struct nettrace_seen {
+    uint64_t ticks;
+    uint32_t metadata, stack, payload_size;
+    uint8_t payload_at, activity_at, related_at;
+    uint8_t flags;
+};
+
 /* Events in order, at least one of which was not given yet. */
 struct nettrace_run {
     struct nettrace_header at;  /* the event to give next */
@@ -132,6 +142,7 @@ struct nettrace_run {
     uint64_t capture_id, thread_id; /* of the ids below */
     ttr_id track, thread;
     uint32_t next, stamp;        /* next: of the chain, or of free runs */
+    uint32_t seen, seen_end;     /* numbers in order->seen: what comes behind `at`, as far as it was kept */
 };
 
 /* An entry of the heap: the first event of a chain. */
@@ -148,6 +159,8 @@ struct nettrace_order {
     struct nettrace_head *heap;
     size_t heap_capacity;
     uint32_t heap_n;
+    struct nettrace_seen *seen;  /* a ring of NETTRACE_SEEN_MAX, NULL before the first is needed */
+    uint32_t seen_n, seen_least; /* the number of the next; the first that a run that waits still has */
     struct nettrace_gap *gaps;   /* by `from` once giving has begun */
     size_t gaps_n, gaps_capacity, gaps_given;
     uint64_t limit;              /* while giving: the last ticks that may be given */
@@ -165,7 +178,7 @@ struct nettrace_stack {
 /* Stacks since the last sequence point.  Runtimes number them upwards: ranges hold those, each behind the one before.  Numbers that go back
  * are in `others`, so that finding one costs no more in files that no runtime wrote. */
 struct nettrace_stacks {
-    uint8_t *bytes;
+    uint8_t *bytes;              /* each begins at a multiple of 8 */
     size_t bytes_n, bytes_capacity;
     struct nettrace_stack *at;   /* where in `bytes` each stack stands */
     size_t at_n, at_capacity;
@@ -400,6 +413,9 @@ const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_e
 
 /* ttr_event_frames; `own` is the event's type. */
 uint32_t nettrace_frames_take(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room);
+
+/* ttr_event_stack; `own` is the event's type. */
+const uint64_t *nettrace_stack(const void *own, const ttr_event *event, uint32_t *n);
 
 /* An address of 4 or 8 bytes. */
 static inline uint64_t nettrace_address(const uint8_t *p, uint32_t bytes)

@@ -297,4 +297,5 @@ static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, 
     return layout_field_ops.label(fields, value, i, text);
 }
 
-const struct field_ops nettrace_field_ops = {.begin = begin, .next = next, .take = take, .label = label, .frames = nettrace_frames_take};
+const struct field_ops nettrace_field_ops = {.begin = begin, .next = next, .take = take, .label = label, .frames = nettrace_frames_take,
+                                             .stack = nettrace_stack};

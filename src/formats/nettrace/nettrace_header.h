@@ -16,6 +16,8 @@
 #define NETTRACE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define NETTRACE_INLINE inline __attribute__((always_inline))
 
+#define NETTRACE_TELLS_THREAD (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD)
+
 #define NETTRACE_HEADER_MAX 104u /* and some, for loads of eight bytes */
 
 enum nettrace_codec {

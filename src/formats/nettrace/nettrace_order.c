@@ -18,6 +18,7 @@ void nettrace_order_free(struct nettrace_reader *reader)
     const struct alloc *alloc = &reader->t->counted;
     alloc_free(alloc, order->runs, order->runs_capacity, sizeof *order->runs);
     alloc_free(alloc, order->heap, order->heap_capacity, sizeof *order->heap);
+    alloc_free(alloc, order->seen, NETTRACE_SEEN_MAX, sizeof *order->seen);
     alloc_free(alloc, order->gaps, order->gaps_capacity, sizeof *order->gaps);
 }
 
@@ -37,6 +38,7 @@ struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader, const stru
     run->track = run->thread = 0;
     run->next = NETTRACE_NONE;
     run->stamp = ++order->stamp;
+    run->seen = run->seen_end = order->seen_n;
     order->runs_used++;
     return run;
 }
@@ -116,13 +118,22 @@ void nettrace_order_release(struct nettrace_reader *reader, uint64_t limit)
         qsort(order->gaps, order->gaps_n, sizeof *order->gaps, by_from);
 }
 
-static uint64_t hold_of(const struct nettrace_order *order)
+/* Finds out what runs that wait still need.  One that waits for long decodes its headers again, so that there is room for those of others. */
+static void settle(struct nettrace_order *order)
 {
-    uint64_t hold = UINT64_MAX;
+    uint32_t most = 0;
+    order->hold = UINT64_MAX;
     for (uint32_t i = 0; i < order->heap_n; i++)
-        for (uint32_t run = order->heap[i].run; run != NETTRACE_NONE; run = order->runs[run].next)
-            hold = order->runs[run].hold < hold ? order->runs[run].hold : hold;
-    return hold;
+        for (uint32_t index = order->heap[i].run; index != NETTRACE_NONE; index = order->runs[index].next) {
+            struct nettrace_run *run = &order->runs[index];
+            order->hold = run->hold < order->hold ? run->hold : order->hold;
+            uint32_t seen = run->seen != run->seen_end ? order->seen_n - run->seen : 0;
+            if (seen > NETTRACE_SEEN_MAX - NETTRACE_SEEN_MAX / 8)
+                run->seen = run->seen_end;
+            else
+                most = seen > most ? seen : most;
+        }
+    order->seen_least = order->seen_n - most;
 }
 
 static void move(const uint8_t **p, const struct window *before, const struct window *after)
@@ -274,6 +285,31 @@ struct turn {
 
 enum run_state { RUN_WAITS, RUN_IS_OVER, RUN_LACKS_MEMORY };
 
+/* Moves to the next event of a run, by what was seen of it where that was kept; false at the end of the run. */
+static NETTRACE_INLINE bool next_event(const struct nettrace_order *order, struct nettrace_run *run, bool is_v6)
+{
+    struct nettrace_header *h = &run->at;
+    if (NETTRACE_UNLIKELY(run->seen == run->seen_end))
+        return h->next < run->span.end && nettrace_header_next(h, &run->span, is_v6);
+    const struct nettrace_seen *seen = &order->seen[run->seen++ % NETTRACE_SEEN_MAX];
+    if (NETTRACE_UNLIKELY(seen->flags & NETTRACE_TELLS_THREAD))
+        return nettrace_header_next(h, &run->span, is_v6);
+    h->start = h->next;
+    h->ticks = seen->ticks;
+    h->metadata = seen->metadata;
+    h->stack = seen->stack;
+    h->sequence += seen->metadata != 0;
+    h->payload_size = seen->payload_size;
+    h->payload = h->start + seen->payload_at;
+    h->next = h->payload + seen->payload_size;
+    h->flags = seen->flags;
+    if (seen->flags & NETTRACE_HAS_ACTIVITY)
+        h->activity = seen->activity_at ? h->start + seen->activity_at : NULL;
+    if (seen->flags & NETTRACE_HAS_RELATED)
+        h->related = seen->related_at ? h->start + seen->related_at : NULL;
+    return true;
+}
+
 /* Gives events of a run; the header stays in registers, as far as there are any. */
 static NETTRACE_INLINE enum run_state give_run(struct turn *turn, struct nettrace_run *run, bool is_v6)
 {
@@ -283,7 +319,7 @@ static NETTRACE_INLINE enum run_state give_run(struct turn *turn, struct nettrac
     uint64_t given = reader->order.given;
     enum run_state state = RUN_WAITS;
     do {
-        bool is_other = h->flags & (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD) || !run->track;
+        bool is_other = h->flags & NETTRACE_TELLS_THREAD || !run->track;
         if (NETTRACE_UNLIKELY(is_other) && !resolve(reader, run, h->capture, h->thread))
             return RUN_LACKS_MEMORY;
         struct nettrace_type *type = nettrace_type_of(&reader->types, h->metadata);
@@ -295,7 +331,7 @@ static NETTRACE_INLINE enum run_state give_run(struct turn *turn, struct nettrac
             given = h->ticks;
             event++;
         }
-        if (NETTRACE_UNLIKELY(h->next >= run->span.end) || NETTRACE_UNLIKELY(!nettrace_header_next(h, &run->span, is_v6)))
+        if (NETTRACE_UNLIKELY(!next_event(&reader->order, run, is_v6)))
             state = RUN_IS_OVER;
     } while (NETTRACE_LIKELY(state == RUN_WAITS) && h->ticks <= turn->last && event < turn->stop);
     reader->order.given = given;
@@ -354,7 +390,7 @@ static void stop_giving(struct nettrace_order *order)
     order->gaps_n = left;
     order->gaps_given = 0;
     order->is_giving = false;
-    order->hold = hold_of(order);
+    settle(order);
 }
 
 bool nettrace_order_give(struct nettrace_reader *reader)

@@ -17,6 +17,7 @@ struct scan {
     uint64_t sorted;                /* ticks of the last sorted event */
     bool has_sorted, counts;
     uint32_t known;                 /* events whose metadata are known */
+    bool sees;                      /* what headers say is kept for when they are given */
 };
 
 static uint64_t offset_of(const struct scan *scan, const uint8_t *p)
@@ -33,6 +34,7 @@ static bool end_run(struct scan *scan, const uint8_t *end)
         return true;
     run->span = nettrace_span_over(scan->block->begin, end, (enum nettrace_codec)scan->block->codec);
     run->last = scan->last;
+    run->seen_end = scan->reader->order.seen_n;
     return nettrace_run_add(scan->reader, run, scan->first);
 }
 
@@ -47,6 +49,16 @@ static bool begin_run(struct scan *scan)
     scan->run->hold = block->offset;
     scan->first = scan->header.ticks;
     return true;
+}
+
+static NETTRACE_INLINE void see(struct nettrace_seen *seen, const struct nettrace_header *h)
+{
+    *seen = (struct nettrace_seen){.ticks = h->ticks, .metadata = h->metadata, .stack = h->stack, .payload_size = h->payload_size,
+                                   .payload_at = (uint8_t)(h->payload - h->start), .flags = h->flags};
+    if (h->flags & NETTRACE_HAS_ACTIVITY && h->activity)
+        seen->activity_at = (uint8_t)(h->activity - h->start);
+    if (h->flags & NETTRACE_HAS_RELATED && h->related)
+        seen->related_at = (uint8_t)(h->related - h->start);
 }
 
 /* What the capture thread has counted by the event before. */
@@ -91,9 +103,13 @@ static bool take_event(struct scan *scan, uint32_t before)
         scan->has_sorted = true;
     }
     scan->known += scan->metadata != 0;
-    bool goes_back = h->ticks < scan->last && scan->reader->order.runs_used < NETTRACE_RUNS_MAX;
-    if ((!scan->run || goes_back) && !begin_run(scan))
+    struct nettrace_order *order = &scan->reader->order;
+    bool goes_back = h->ticks < scan->last && order->runs_used < NETTRACE_RUNS_MAX;
+    bool is_begin = !scan->run || goes_back;
+    if (is_begin && !begin_run(scan))
         return false;
+    if (!is_begin && scan->sees && order->seen_n - order->seen_least < NETTRACE_SEEN_MAX)
+        see(&order->seen[order->seen_n++ % NETTRACE_SEEN_MAX], h);
     scan->last = h->ticks;
     return true;
 }
@@ -126,6 +142,8 @@ static NETTRACE_INLINE bool pass_events(struct scan *scan, uint32_t *before, boo
     const struct nettrace_types *types = &scan->reader->types;
     const struct nettrace_span span = nettrace_span_over(block->begin, block->end, (enum nettrace_codec)block->codec);
     const bool is_usual = block->codec == CODEC_COMPRESSED && !block->is_metadata;
+    struct nettrace_order *order = &scan->reader->order;
+    uint32_t seen = order->seen_n, seen_stop = scan->sees ? order->seen_least + NETTRACE_SEEN_MAX : seen;
     struct nettrace_header h = scan->header;
     uint64_t last = scan->last;
     uint32_t known = 0;
@@ -138,7 +156,10 @@ static NETTRACE_INLINE bool pass_events(struct scan *scan, uint32_t *before, boo
                   nettrace_type_of(types, h.metadata);
         last = goes_on ? h.ticks : last;
         known += goes_on;
+        if (NETTRACE_LIKELY(goes_on && seen != seen_stop))
+            see(&order->seen[seen++ % NETTRACE_SEEN_MAX], &h);
     } while (NETTRACE_LIKELY(goes_on));
+    order->seen_n = seen;
     scan->header = h;
     scan->last = last;
     scan->known += known;
@@ -168,10 +189,21 @@ static NETTRACE_INLINE ttr_status run_over(struct scan *scan, bool is_v6)
     return meet_bad(scan);
 }
 
+/* Whether what headers say can be kept.  Without memory for that they are decoded again. */
+static bool can_see(struct nettrace_reader *reader, const struct nettrace_block *block)
+{
+    struct nettrace_order *order = &reader->order;
+    if (block->codec != CODEC_COMPRESSED || block->is_metadata || reader->version >= NETTRACE_V6)
+        return false;
+    if (!order->seen)
+        order->seen = alloc_resize(&reader->t->counted, NULL, 0, NETTRACE_SEEN_MAX, sizeof *order->seen);
+    return order->seen;
+}
+
 ttr_status nettrace_scan(struct nettrace_reader *reader, struct nettrace_block *block)
 {
     struct scan scan = {.reader = reader, .block = block, .header = {.next = block->begin}, .capture = SIZE_MAX,
-                        .counts = block->codec < CODEC_OLD};
+                        .counts = block->codec < CODEC_OLD, .sees = can_see(reader, block)};
     ttr_status status = reader->version >= NETTRACE_V6 ? run_over(&scan, true) : run_over(&scan, false);
     if (status != TTR_OK)
         return status;

@@ -8,12 +8,13 @@ static bool add_one(struct nettrace_reader *reader, struct cursor *stack, uint32
     struct nettrace_stacks *stacks = &reader->stacks;
     const struct alloc *alloc = &reader->t->counted;
     const uint8_t *addresses = cursor_take(stack, size);
-    if (!alloc_reserve(alloc, (void **)&stacks->bytes, &stacks->bytes_capacity, stacks->bytes_n + size, 1) ||
+    const size_t padding = (8 - (size & 7)) & 7;
+    if (!alloc_reserve(alloc, (void **)&stacks->bytes, &stacks->bytes_capacity, stacks->bytes_n + size + padding, 1) ||
         !alloc_reserve(alloc, (void **)&stacks->at, &stacks->at_capacity, stacks->at_n + 1, sizeof *stacks->at))
         return false;
     stacks->at[stacks->at_n++] = (struct nettrace_stack){stacks->bytes_n, size};
     memcpy(stacks->bytes + stacks->bytes_n, addresses, size);
-    stacks->bytes_n += size;
+    stacks->bytes_n += size + padding;
     return true;
 }
 
@@ -147,14 +148,31 @@ static __attribute__((noinline)) uint32_t take_any(const struct nettrace_reader 
     return n;
 }
 
+/* The stack of an event whose number is as usual, which most are. */
+static inline const struct nettrace_stack *usual(const struct nettrace_stacks *stacks, const ttr_event *event)
+{
+    const uint32_t i = event->stack - stacks->usual_first;
+    return NETTRACE_LIKELY(i < stacks->usual_n) ? &stacks->at[i] : NULL;
+}
+
+const uint64_t *nettrace_stack(const void *own, const ttr_event *event, uint32_t *n)
+{
+    const struct nettrace_type *type = own;
+    const struct nettrace_stacks *stacks = &type->reader->stacks;
+    const struct nettrace_stack *stack = usual(stacks, event);
+    if (NETTRACE_UNLIKELY(!stack || stack->bytes < 8))
+        return NULL;
+    *n = stack->bytes >> 3;
+    return (const uint64_t *)(const void *)(stacks->bytes + stack->at);
+}
+
 uint32_t nettrace_frames_take(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
 {
     const struct nettrace_type *type = own;
     const struct nettrace_stacks *stacks = &type->reader->stacks;
-    const uint32_t i = event->stack - stacks->usual_first;
-    if (NETTRACE_UNLIKELY(i >= stacks->usual_n))
+    const struct nettrace_stack *stack = usual(stacks, event);
+    if (NETTRACE_UNLIKELY(!stack))
         return take_any(type->reader, event, addresses, room);
-    const struct nettrace_stack *stack = &stacks->at[i];
     const uint32_t n = stack->bytes >> 3, given = n < room ? n : room;
     if (NETTRACE_LIKELY(given))
         memcpy(addresses, stacks->bytes + stack->at, (size_t)given * sizeof *addresses);
