@@ -43,13 +43,14 @@ static void read_magic(struct framing *framing)
 static void read_head(struct framing *framing)
 {
     bool is_first = framing->want == HEAD6_BYTES;
-    framing->whole = framing->at;
     if (is_first && load_u32le(framing->part) == 0) {
+        framing->whole = framing->at;
         want(framing, FRAMING_BLOCK, 4);
     } else if (is_first && load_u32le(framing->part) == SERIALIZATION_BYTES) {
         /* The bytes that are here already are its begin. */
         framing->want = (uint32_t)SERIALIZATION_BYTES + 4;
     } else if (!is_first && memcmp(framing->part + framing->want - 2, ".1", 2) == 0) {
+        framing->whole = framing->at;
         want(framing, FRAMING_TAG, 1);
     } else {
         want(framing, FRAMING_UNKNOWN, 0);

@@ -31,6 +31,7 @@ static void check(const char *hex, const uint64_t *wholes, size_t wholes_n)
         if (at_whole < wholes_n && by_one.whole == wholes[at_whole])
             at_whole++;
         assert_true(by_one.whole <= by_one.at);
+        assert_true(by_one.whole == 0 || by_one.whole >= wholes[0]); /* a head that is cut is no trace */
     }
     assert_int_equal(at_whole, wholes_n);
     assert_int_equal(by_one.place, FRAMING_OVER);

@@ -38,7 +38,11 @@ static ttr_text without_version(ttr_text name)
 /* Begin and end whose names have nothing in common. */
 static const struct {
     const char *name, *task;
-} others[] = {{"MethodJittingStarted", "MethodJit"}, {"MethodLoadVerbose", "MethodJit"}};
+} others[] = {{"MethodJittingStarted", "MethodJit"},          {"MethodLoadVerbose", "MethodJit"},
+              {"ThreadPoolEnqueue", "ThreadPoolQueue"},      {"ThreadPoolDequeue", "ThreadPoolQueue"},
+              {"ThreadPoolIOEnqueue", "ThreadPoolIOQueue"},  {"ThreadPoolIODequeue", "ThreadPoolIOQueue"},
+              {"IOThreadCreate", "IOThread"},                {"IOThreadTerminate", "IOThread"},
+              {"IOThreadRetire", "IOThreadRetirement"},      {"IOThreadUnretire", "IOThreadRetirement"}};
 
 /* The part of a name that begin and end have in common: all of it where nothing would be left. */
 static ttr_text task_of(ttr_text name)

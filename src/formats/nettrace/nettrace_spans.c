@@ -5,7 +5,12 @@
  *          so that loading ends a span only where the method's flags say that it was compiled just now, and the trace has the begins, which are
  *          recorded at another level
  *
- * The number stands first in the payload: 4 bytes of a GC, 8 of a method.  What an event is does not hang on other events, so that it is the same in a
+ *   queue  ThreadPoolEnqueue, ThreadPoolDequeue, of the same work: how long it waits for a thread; the same of ThreadPoolIO...
+ *
+ * The lives of threads of the pool, and the time that they are retired, go by thread.  ThreadPoolWorkerThreadWait begins a wait whose end no event
+ * tells: it stays what it is.
+ *
+ * The number stands first in the payload: 4 bytes of a GC, 8 of a method, a pointer to work.  What an event is does not hang on other events, so that it is the same in a
  * copy of some.  All other starts and stops go by model/activity.h. */
 #include "formats/nettrace/nettrace.h"
 
@@ -17,7 +22,7 @@
 /* Of the payload of MethodLoadVerbose: u64 method, module, address, u32 size, token, flags. */
 enum { METHOD_FLAGS_AT = 32, METHOD_IS_JITTED = 8 };
 
-enum span_kind { SPAN_BY_THREAD, SPAN_GC, SPAN_JIT };
+enum span_kind { SPAN_BY_THREAD, SPAN_GC, SPAN_JIT, SPAN_QUEUE, SPAN_IO_QUEUE };
 
 void nettrace_span_of(struct nettrace_reader *reader, struct nettrace_type *type)
 {
@@ -29,6 +34,16 @@ void nettrace_span_of(struct nettrace_reader *reader, struct nettrace_type *type
         {"GCEnd", SPAN_GC, ACTIVITY_STOP},
         {"MethodJittingStarted", SPAN_JIT, ACTIVITY_START},
         {"MethodLoadVerbose", SPAN_JIT, ACTIVITY_STOP},
+        {"ThreadPoolEnqueue", SPAN_QUEUE, ACTIVITY_START},
+        {"ThreadPoolDequeue", SPAN_QUEUE, ACTIVITY_STOP},
+        {"ThreadPoolIOEnqueue", SPAN_IO_QUEUE, ACTIVITY_START},
+        {"ThreadPoolIODequeue", SPAN_IO_QUEUE, ACTIVITY_STOP},
+        {"ThreadPoolWorkerThreadStart", SPAN_BY_THREAD, ACTIVITY_START},
+        {"ThreadPoolWorkerThreadStop", SPAN_BY_THREAD, ACTIVITY_STOP},
+        {"IOThreadCreate", SPAN_BY_THREAD, ACTIVITY_START},
+        {"IOThreadTerminate", SPAN_BY_THREAD, ACTIVITY_STOP},
+        {"IOThreadRetire", SPAN_BY_THREAD, ACTIVITY_START},
+        {"IOThreadUnretire", SPAN_BY_THREAD, ACTIVITY_STOP},
         {"ExceptionThrown", SPAN_BY_THREAD, ACTIVITY_START},
         {"ExceptionThrownStop", SPAN_BY_THREAD, ACTIVITY_STOP},
     };
@@ -56,6 +71,8 @@ static bool is_span(const struct nettrace_reader *reader, const ttr_event *event
 {
     if (span == SPAN_GC)
         return event->payload_size >= sizeof(uint32_t);
+    if (span != SPAN_JIT)
+        return event->payload_size >= reader->pointer_bytes;
     if (event->opcode == ACTIVITY_START)
         return event->payload_size >= sizeof(uint64_t);
     return reader->has_jit && event->payload_size >= METHOD_FLAGS_AT + sizeof(uint32_t) &&
@@ -73,7 +90,8 @@ void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event, 
         event->link = 0;
         return;
     }
-    bool is_gc = type->span == SPAN_GC;
-    uint64_t number = is_gc ? load_u32le(event->payload) : load_u64le(event->payload);
-    event->link = hash_pair(is_gc ? process_of(reader->t, event) : event->link, number);
+    bool is_jit = type->span == SPAN_JIT, is_short = !is_jit && (type->span == SPAN_GC || reader->pointer_bytes == 4);
+    uint64_t number = is_short ? load_u32le(event->payload) : load_u64le(event->payload);
+    uint64_t whose = is_jit ? event->link : process_of(reader->t, event);
+    event->link = hash_pair(type->span > SPAN_JIT ? hash_pair(whose, type->span) : whose, number);
 }

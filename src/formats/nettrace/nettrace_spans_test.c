@@ -12,13 +12,24 @@
 
 enum { OPEN_MAX = 4096 };
 
-struct open {
-    uint64_t key, thread;
-    int64_t since;
-};
+enum what { GC, JIT, QUEUE, WHATS };
 
 struct sums {
-    uint64_t gcs, jits, gc_ns, jit_ns;
+    uint64_t n[WHATS], ns[WHATS];
+};
+
+/* What begins and ends a span, and which field tells which one. */
+static const struct {
+    const char *begin, *end, *field, *task;
+    bool is_by_thread;
+} told[WHATS] = {{"GCStart", "GCEnd", "Count", "GC", false},
+                 {"MethodJittingStarted", "MethodLoadVerbose", "MethodID", "MethodJit", true},
+                 {"ThreadPoolEnqueue", "ThreadPoolDequeue", "WorkID", "ThreadPoolQueue", false}};
+
+struct open {
+    enum what what;
+    uint64_t key, thread;
+    int64_t since;
 };
 
 static bool is_named(const ttr *t, ttr_id name, const char *text)
@@ -44,12 +55,12 @@ static ttr_reader *open_trace(ttr *t, const char *name)
 }
 
 /* Ends what began with the key; how long it took is added. */
-static void end_open(struct open *open, size_t *n, const struct open *key, int64_t time, uint64_t *count, uint64_t *ns)
+static void end_open(struct open *open, size_t *n, const struct open *key, struct sums *sums)
 {
     for (size_t i = *n; i-- > 0;)
-        if (open[i].key == key->key && open[i].thread == key->thread) {
-            *ns += (uint64_t)(time - open[i].since);
-            ++*count;
+        if (open[i].what == key->what && open[i].key == key->key && open[i].thread == key->thread) {
+            sums->ns[key->what] += (uint64_t)(key->since - open[i].since);
+            sums->n[key->what]++;
             open[i] = open[--*n];
             return;
         }
@@ -65,16 +76,16 @@ static struct sums count_by_hand(const char *name)
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_trace(t, name);
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
-        for (uint32_t i = 0; i < batch.n; i++) {
-            const ttr_event *event = ttr_batch_at(&batch, i);
-            bool is_gc = is_named(t, event->name, "GCStart") || is_named(t, event->name, "GCEnd");
-            bool is_end = is_named(t, event->name, "GCEnd") || is_named(t, event->name, "MethodLoadVerbose");
-            if (!is_of_runtime(t, event) || !ttr_field_find(t, event, is_gc ? "Count" : "MethodID", &field) ||
-                (!is_gc && !is_end && !is_named(t, event->name, "MethodJittingStarted")))
+        for (uint32_t i = 0; i < batch.n * WHATS; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i / WHATS);
+            const enum what what = (enum what)(i % WHATS);
+            const bool is_end = is_named(t, event->name, told[what].end);
+            if (!is_of_runtime(t, event) || (!is_end && !is_named(t, event->name, told[what].begin)) ||
+                !ttr_field_find(t, event, told[what].field, &field))
                 continue;
-            struct open key = {.key = field.value.v.u, .thread = is_gc ? 0 : event->thread, .since = event->time};
+            struct open key = {.what = what, .key = field.value.v.u, .thread = told[what].is_by_thread ? event->thread : 0, .since = event->time};
             if (is_end)
-                end_open(open, &n, &key, event->time, is_gc ? &sums.gcs : &sums.jits, is_gc ? &sums.gc_ns : &sums.jit_ns);
+                end_open(open, &n, &key, &sums);
             else if (n < OPEN_MAX)
                 open[n++] = key;
         }
@@ -94,41 +105,40 @@ static struct sums count_spans(const char *name)
             const ttr_event *event = ttr_batch_at(&batch, i);
             if (event->kind != TTR_KIND_SPAN || event->flags & TTR_EVENT_PARTIAL || !is_of_runtime(t, event))
                 continue;
-            bool is_gc = is_named(t, event->name, "GC"), is_jit = is_named(t, event->name, "MethodJit");
-            sums.gcs += is_gc;
-            sums.jits += is_jit;
-            sums.gc_ns += is_gc ? event->duration : 0;
-            sums.jit_ns += is_jit ? event->duration : 0;
+            for (int what = GC; what < WHATS; what++) {
+                bool is_it = is_named(t, event->name, told[what].task);
+                sums.n[what] += is_it;
+                sums.ns[what] += is_it ? event->duration : 0;
+            }
         }
     ttr_close(reader);
     ttr_free(t);
     return sums;
 }
 
-static void collections_and_compilation_take_the_time_between_their_begin_and_end(void **state)
+static void what_the_runtime_does_takes_the_time_between_its_begin_and_end(void **state)
 {
     static const struct {
         const char *name;
-        uint64_t gcs, jits;
-    } traces[] = {{"recorded/mix_default.nettrace.xz", 22, 250}, {"recorded/csc_default.nettrace.xz", 0, 5147},
-                  {"eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", 478, 53}};
+        uint64_t n[WHATS];
+    } traces[] = {{"recorded/mix_default.nettrace.xz", {22, 250, 26}}, {"recorded/csc_default.nettrace.xz", {0, 5147, 0}},
+                  {"eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", {478, 53, 5}}};
     (void)state;
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
         char path[600];
         if (!corpus_find("nettrace", traces[i].name, path, sizeof path))
             continue;
         struct sums expected = count_by_hand(traces[i].name), found = count_spans(traces[i].name);
-        assert_int_equal(expected.gcs, traces[i].gcs);
-        assert_int_equal(expected.jits, traces[i].jits);
-        assert_int_equal(found.gcs, expected.gcs);
-        assert_int_equal(found.jits, expected.jits);
-        assert_int_equal(found.gc_ns, expected.gc_ns);
-        assert_int_equal(found.jit_ns, expected.jit_ns);
+        for (int what = GC; what < WHATS; what++) {
+            assert_int_equal(expected.n[what], traces[i].n[what]);
+            assert_int_equal(found.n[what], expected.n[what]);
+            assert_int_equal(found.ns[what], expected.ns[what]);
+        }
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(collections_and_compilation_take_the_time_between_their_begin_and_end)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_the_runtime_does_takes_the_time_between_its_begin_and_end)};
     return cmocka_run_group_tests_name("nettrace_spans", tests, NULL, NULL);
 }

@@ -61,6 +61,41 @@ static void a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room(vo
     hexa_free(&hexa);
 }
 
+static void a_stack_can_be_looked_at_where_it_stands(void **state)
+{
+    struct hexa hexa;
+    ttr_batch batch;
+    uint32_t n;
+    (void)state;
+    load(&hexa, "stacks.hexa");
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = open_vector(t, &hexa);
+    assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
+    const uint64_t *frames = ttr_event_stack(t, ttr_batch_at(&batch, 0), &n);
+    assert_non_null(frames);
+    assert_int_equal(n, 2);
+    assert_int_equal(frames[0], 0x1000);
+    assert_int_equal(frames[1], 0x2000);
+    assert_non_null(ttr_event_stack(t, ttr_batch_at(&batch, 1), &n));
+    assert_int_equal(n, 1);
+    assert_null(ttr_event_stack(t, ttr_batch_at(&batch, 2), &n));
+    assert_int_equal(n, 0);
+    ttr_close(reader);
+    ttr_free(t);
+    hexa_free(&hexa);
+    load(&hexa, "pointers.hexa");
+    t = ttr_new(NULL);
+    reader = open_vector(t, &hexa);
+    while (ttr_read(reader, &batch, NULL) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            assert_null(ttr_event_stack(t, ttr_batch_at(&batch, i), &n)); /* of 4 bytes each */
+            assert_int_equal(n, 0);
+        }
+    ttr_close(reader);
+    ttr_free(t);
+    hexa_free(&hexa);
+}
+
 static void check_copy(const char *name, uint32_t at, uint32_t n, uint64_t first)
 {
     struct hexa hexa;
@@ -177,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room),
+                                       cmocka_unit_test(a_stack_can_be_looked_at_where_it_stands),
         cmocka_unit_test(a_copy_has_the_stack_of_its_event_when_the_reader_is_gone),
         cmocka_unit_test(a_stack_may_be_the_field_of_a_sample),
         cmocka_unit_test(events_tell_number_and_version_also_when_sorted),

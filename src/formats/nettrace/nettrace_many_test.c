@@ -1,0 +1,199 @@
+/* Very many events that wait for each other: more than the reader keeps of what it saw of their headers.  Bytes as the specification has them, made here
+ * since a vector would be large; what is given must be what was put, by time. */
+#include "support.h"
+
+#include <tracetta/tracetta.h>
+
+#include "base/buffer.h"
+#include "base/endian.h"
+
+enum { BLOCK_EVENTS = 3000, FIRST_TICKS = 1000 };
+
+static void put32(struct buffer *to, uint32_t x)
+{
+    uint8_t bytes[4];
+    store_u32le(bytes, x);
+    buffer_add(to, bytes, sizeof bytes);
+}
+
+static void put64(struct buffer *to, uint64_t x)
+{
+    put32(to, (uint32_t)x);
+    put32(to, (uint32_t)(x >> 32));
+}
+
+static void put_varint(struct buffer *to, uint64_t x)
+{
+    for (; x >= 0x80; x >>= 7)
+        buffer_add(to, &(uint8_t){(uint8_t)(x | 0x80)}, 1);
+    buffer_add(to, &(uint8_t){(uint8_t)x}, 1);
+}
+
+static void put_text16(struct buffer *to, const char *text)
+{
+    for (;; text++) {
+        buffer_add(to, (const uint8_t[]){(uint8_t)*text, 0}, 2);
+        if (!*text)
+            return;
+    }
+}
+
+static void put_object(struct buffer *to, const char *name, uint32_t version, const struct buffer *content)
+{
+    buffer_add(to, "\5\5\1", 3);
+    put32(to, version);
+    put32(to, version);
+    put32(to, (uint32_t)strlen(name));
+    buffer_add(to, name, strlen(name));
+    buffer_add(to, "\6", 1);
+    if (version == 2) {
+        put32(to, (uint32_t)content->n);
+        buffer_add_zeros(to, (4 - to->n % 4) % 4);
+    }
+    buffer_add(to, content->bytes, content->n);
+    buffer_add(to, "\6", 1);
+}
+
+static void put_block_head(struct buffer *to)
+{
+    put32(to, 20 | 1 << 16);
+    put64(to, 0);
+    put64(to, 0);
+}
+
+static void put_head(struct buffer *to)
+{
+    static const uint8_t date[16] = {0xe8, 7, 2, 0, 4, 0, 29, 0};
+    struct buffer content;
+    buffer_init(&content, alloc_default());
+    buffer_add(to, "Nettrace\x14\0\0\0!FastSerialization.1", 32);
+    buffer_add(&content, date, sizeof date);
+    put64(&content, 0);
+    put64(&content, 1000000000);
+    put32(&content, 8);
+    put32(&content, 1);
+    put32(&content, 1);
+    put32(&content, 0);
+    put_object(to, "Trace", 4, &content);
+    buffer_clear(&content);
+    put_block_head(&content);
+    for (uint32_t i = 1; i <= 2; i++) {
+        struct buffer said;
+        buffer_init(&said, alloc_default());
+        put32(&said, i);
+        put_text16(&said, "Demo");
+        put32(&said, i);
+        put_text16(&said, i == 1 ? "Odd" : "Even");
+        put64(&said, 0);
+        put32(&said, 0);
+        put32(&said, 4);
+        put32(&said, 1);
+        put32(&said, 9);
+        put_text16(&said, "v");
+        buffer_add(&content, "\x80\0", 2);
+        put_varint(&content, said.n);
+        buffer_add(&content, said.bytes, said.n);
+        buffer_free(&said);
+    }
+    put_object(to, "MetadataBlock", 2, &content);
+    buffer_free(&content);
+}
+
+/* Events of one thread, whose times are 1 of `threads` each: first, first + threads, ...  Every third has an activity, every hundredth tells its thread
+ * again; with `is_sorted` the first promises that nothing older comes. */
+static void put_events(struct buffer *to, uint32_t thread, uint64_t first, uint32_t threads, bool is_sorted)
+{
+    struct buffer content;
+    buffer_init(&content, alloc_default());
+    put_block_head(&content);
+    for (uint32_t i = 0; i < BLOCK_EVENTS; i++) {
+        const bool has_activity = i % 3 == 0, tells = i % 100 == 0;
+        const uint64_t value = first + (uint64_t)i * threads;
+        buffer_add(&content, &(uint8_t){(uint8_t)(0x81 | (tells ? 6 : 0) | (has_activity ? 16 : 0) | (is_sorted && i == 0 ? 64 : 0))}, 1);
+        put_varint(&content, 1 + value % 2);
+        if (tells) {
+            put_varint(&content, i == 0 ? (first - FIRST_TICKS) / threads : 0);
+            put_varint(&content, thread);
+            put_varint(&content, 0);
+            put_varint(&content, thread);
+        }
+        put_varint(&content, i == 0 ? first : threads);
+        if (has_activity) {
+            put64(&content, i % 2 ? value : 0); /* zeros are none */
+            put64(&content, 0);
+        }
+        put_varint(&content, 4);
+        put32(&content, (uint32_t)value);
+    }
+    put_object(to, "EventBlock", 2, &content);
+    buffer_free(&content);
+}
+
+/* Fails the test unless events are one tick apart and say their time; gives how many there are. */
+static uint64_t check_all(const struct buffer *bytes, uint32_t threads)
+{
+    ttr_batch batch;
+    ttr_field field;
+    ttr_error error = {0};
+    uint64_t n = 0;
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = ttr_open_memory(t, bytes->bytes, bytes->n, "many", NULL, &error);
+    assert_non_null(reader);
+    while (ttr_read(reader, &batch, &error) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++, n++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            const uint64_t at = n / threads % BLOCK_EVENTS;
+            ttr_thread thread;
+            assert_int_equal(event->kind, TTR_KIND_INSTANT);
+            assert_int_equal(event->ticks, FIRST_TICKS + n);
+            assert_true(ttr_field_find(t, event, "v", &field));
+            assert_int_equal(field.value.v.u, event->ticks);
+            assert_int_equal(ttr_text_get(t, event->name).p[0], event->ticks % 2 ? 'E' : 'O');
+            assert_true(ttr_thread_get(t, event->thread, &thread));
+            assert_int_equal(thread.tid, 1 + n % threads);
+            assert_int_equal(event->sequence, 1 + n / threads);
+            assert_int_equal(event->activity != NULL, at / 3 % 2 == 1);
+            if (event->activity)
+                assert_int_equal(load_u64le(event->activity), event->ticks - at % 3 * threads);
+        }
+    ttr_close(reader);
+    ttr_free(t);
+    return n;
+}
+
+/* `blocks` of each thread, one thread behind another. */
+static void check(uint32_t threads, uint32_t blocks, bool is_sorted)
+{
+    struct buffer bytes;
+    buffer_init(&bytes, alloc_default());
+    put_head(&bytes);
+    for (uint32_t block = 0; block < blocks; block++)
+        for (uint32_t thread = 0; thread < threads; thread++)
+            put_events(&bytes, 1 + thread, FIRST_TICKS + thread + (uint64_t)block * BLOCK_EVENTS * threads, threads, is_sorted && thread == 0);
+    buffer_add(&bytes, "\1", 1);
+    assert_int_equal(check_all(&bytes, threads), (uint64_t)threads * blocks * BLOCK_EVENTS);
+    buffer_free(&bytes);
+}
+
+static void events_that_wait_for_each_other_are_given_by_time_however_many_they_are(void **state)
+{
+    (void)state;
+    check(1, 12, false);
+    check(2, 6, false);
+    check(7, 3, false);
+}
+
+static void events_that_need_not_wait_for_all_are_the_same(void **state)
+{
+    (void)state;
+    check(1, 12, true);
+    check(2, 12, true);
+    check(7, 6, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(events_that_wait_for_each_other_are_given_by_time_however_many_they_are),
+                                       cmocka_unit_test(events_that_need_not_wait_for_all_are_the_same)};
+    return cmocka_run_group_tests_name("nettrace_many", tests, NULL, NULL);
+}
