@@ -224,10 +224,10 @@ static void print(const struct tally *tally, const struct gc *gc, size_t rows)
                      (int)type.n, type.p, (int)reason.n, reason.p, units_duration(since > 0 ? (uint64_t)since : 0).s,
                      row->is_over ? units_duration(row->duration).s : "-", units_duration(row->pause).s, units_size(row->heap).s, units_size(row->promoted).s);
     }
-    (void)printf("%s collections; %s pauses of %s in all, the longest %s", units_count(gc->n).s, units_count(gc->pauses).s, units_duration(gc->pause).s,
-                 units_duration(gc->longest).s);
+    (void)printf("%s collection%s; %s pause%s of %s in all, the longest %s", units_count(gc->n).s, gc->n == 1 ? "" : "s", units_count(gc->pauses).s,
+                 gc->pauses == 1 ? "" : "s", units_duration(gc->pause).s, units_duration(gc->longest).s);
     if (gc->other_pauses)
-        (void)printf("; %s pauses for other reasons, %s", units_count(gc->other_pauses).s, units_duration(gc->other_pause).s);
+        (void)printf("; %s pause%s for other reasons, %s", units_count(gc->other_pauses).s, gc->other_pauses == 1 ? "" : "s", units_duration(gc->other_pause).s);
     if (gc->ticks)
         (void)printf("; about %s allocated", units_size(gc->allocated).s);
     (void)putchar('\n');

@@ -76,20 +76,17 @@ static void print(const struct call *call, const struct profiling *profiling, co
     }
 }
 
-static int show(struct call *call, const struct profiling *profiling)
+static int show(struct call *call, const struct profiling *profiling, bool has_rows)
 {
     const ttr_profile_lane *lanes;
-    uint32_t n = ttr_profile_lanes(profiling->profile, &lanes);
-    if (ttr_profile_get_unit(profiling->profile) != TTR_PROFILE_NS) {
-        talk_failure(inputs_name(call), "its samples tell no times: this report is of samples of the .NET runtime");
-        return OUTCOME_NO;
-    }
+    uint32_t n = has_rows ? ttr_profile_lanes(profiling->profile, &lanes) : 0;
     struct row *rows = calloc((size_t)n + 1, sizeof *rows);
     if (!rows) {
         talk_failure(inputs_name(call), "out of memory");
         return OUTCOME_INPUT;
     }
-    sum(profiling, rows);
+    if (has_rows)
+        sum(profiling, rows);
     qsort(rows, n, sizeof *rows, compare);
     size_t shown = call->set.limit && call->set.limit < n ? (size_t)call->set.limit : n;
     if (call->set.json)
@@ -102,6 +99,15 @@ static int show(struct call *call, const struct profiling *profiling)
     return OUTCOME_FINE;
 }
 
+/* Why there are no rows, or NULL. */
+static const char *nothing_of(const struct profiling *profiling)
+{
+    if (!ttr_profile_count(profiling->profile))
+        return "it has no samples of the .NET runtime, which this report is of";
+    bool has_times = ttr_profile_get_unit(profiling->profile) == TTR_PROFILE_NS;
+    return has_times ? NULL : "its samples tell no times: this report is of samples of the .NET runtime";
+}
+
 int report_threads(struct call *call)
 {
     struct profiling profiling;
@@ -109,11 +115,13 @@ int report_threads(struct call *call)
     if (outcome != OUTCOME_FINE)
         return outcome;
     outcome = profiling.outcome;
-    if (profiling.profile && !ttr_profile_count(profiling.profile)) {
-        talk_failure(inputs_name(call), "it has no samples of the .NET runtime, which this report is of");
+    const char *why = profiling.profile ? nothing_of(&profiling) : NULL;
+    if (why) {
+        talk_failure(inputs_name(call), "%s", why);
         outcome = OUTCOME_NO;
-    } else if (profiling.profile) {
-        int shown = show(call, &profiling);
+    }
+    if (profiling.profile && (!why || call->set.json)) { /* a document is printed also where it has no rows */
+        int shown = show(call, &profiling, !why);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
     }
     return profiles_close(call, &profiling, outcome);

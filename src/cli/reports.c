@@ -120,7 +120,8 @@ static int run_topn(struct call *call)
     if (outcome != OUTCOME_FINE)
         return outcome;
     outcome = profiling.outcome;
-    if (profiling.profile && profiles_has_any(call, &profiling, &outcome)) {
+    /* A document is printed also where it has no rows. */
+    if (profiling.profile && (profiles_has_any(call, &profiling, &outcome) || call->set.json)) {
         int shown = show_topn(call, &profiling);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
     }

@@ -96,3 +96,11 @@ says "a_trace_without_a_garbage_collector_has_no_rows" "^0 collections" "$tracet
 says "a_trace_without_exceptions_has_no_rows" "thrown" "$tracetta" report exceptions -q "$trace"
 says "a_trace_without_counters_has_no_rows" "values" "$tracetta" report counters -q "$trace"
 refuses "a_trace_without_samples_has_no_threads_to_report" 1 "no samples" "$tracetta" report threads "$trace"
+for report in threads topn; do
+    run "$tracetta" report "$report" --json "$work/meters.nettrace"
+    cp "$work/.out" "$work/none.json"
+    verdict "${report}_of_nothing_ends_with_1" "$([ "$run_status" = 1 ]; echo $?)" "exit status $run_status"
+    python "${report}_of_nothing_is_a_document_all_the_same" "it['schema'] == 'tracetta.$report/1' and it['rows'] == []" "$work/none.json"
+done
+"$hexa_cat" "$(dirname "$0")/../../src/formats/nettrace/vectors/runtime-spans.hexa" >"$work/gc.nettrace"
+says "one_collection_is_one" "^1 collection; 0 pauses " "$tracetta" report gc -q "$work/gc.nettrace"
