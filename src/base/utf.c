@@ -113,11 +113,11 @@ static size_t put_wide(char *to, const uint8_t *p, size_t units, size_t *at)
 /* Writes eight characters if all are ASCII. */
 static inline bool put_eight(char *to, const uint8_t *p)
 {
-    typedef uint16_t wide __attribute__((vector_size(16)));
-    typedef uint8_t narrow __attribute__((vector_size(8)));
     if ((load_u64le(p) | load_u64le(p + 8)) & UINT64_C(0xff80ff80ff80ff80))
         return false;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    typedef uint16_t wide __attribute__((vector_size(16)));
+    typedef uint8_t narrow __attribute__((vector_size(8)));
     wide eight;
     memcpy(&eight, p, sizeof eight);
     narrow ascii = __builtin_convertvector(eight, narrow);

@@ -28,7 +28,9 @@ static void floats_have_the_fewest_characters(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[NUMBER_MAX + 1] = "";
-        text[microsoft_put_float(text, cases[i].x, cases[i].bits)] = '\0';
+        /* Where floats are calculated as doubles, constants of theirs have the digits of one. */
+        double x = cases[i].bits == 32 ? (double)(float)cases[i].x : cases[i].x;
+        text[microsoft_put_float(text, x, cases[i].bits)] = '\0';
         assert_string_equal(text, cases[i].text);
     }
 }
