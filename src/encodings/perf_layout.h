@@ -236,7 +236,7 @@ enum perf_attr_flag {
 #define PERF_TRACING_MAGIC "\x17\x08\x44tracing"
 #define PERF_TRACING_MAGIC_BYTES 10u
 
-/* ttr_event.stack of a sample: its stack is its ip alone, or a callchain. */
-enum { PERF_STACK_IP = 1, PERF_STACK_CHAIN = 2 };
+/* ttr_event.stack of a sample: its stack is its ip alone, a callchain, or one without addresses, in whose place the ip stands. */
+enum { PERF_STACK_IP = 1, PERF_STACK_CHAIN = 2, PERF_STACK_EMPTY = 3 };
 
 #endif

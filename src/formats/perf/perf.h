@@ -100,6 +100,7 @@ struct perf_kind {
     const struct perf_trace *trace;
     struct perf_request request;
     ttr_id name, provider, schema;
+    ttr_id whole;             /* "sched:sched_switch", the name as it was told */
     uint64_t samples;
     uint32_t index;
     /* Places in a sample's record, 0 = it has none. */
@@ -110,6 +111,7 @@ struct perf_kind {
     uint8_t back, tid_back, time_back, id_back, cpu_back; /* back: bytes of all of it */
     const struct tracepoint *tracepoint; /* NULL: it is none, or nobody told its format */
     bool has_parts;           /* others than RAW */
+    bool has_fixed_period;    /* samples do not tell it: the last of `plain` is the one asked for */
     struct perf_plain plain[PERF_PLAIN_MAX];
     uint8_t plain_n;
 };
@@ -194,6 +196,7 @@ struct perf_reader {
     bool sorts;               /* by time; else as stored */
     bool is_over, is_tail;    /* all records are looked at; what is behind them is being given */
     bool is_counted;          /* the end was told */
+    ttr_id told_thread, told_name; /* of one file of many: the name that the last record given tells; it holds from the next batch on */
     struct perf_order order;
     struct perf_unpacked unpacked;
 };
@@ -327,6 +330,9 @@ void perf_order_free(struct perf_reader *reader);
 
 /* Makes an event of a record of the kernel. */
 TTR_MUST enum perf_taken perf_record_take(struct perf_reader *reader, const struct perf_view *record);
+
+/* Lets a name hold that was told by the last record of the batch before; false when memory is out. */
+TTR_MUST bool perf_names_settle(struct perf_reader *reader);
 
 #define PERF_NOBODY UINT32_MAX /* the pid where it is no process's: the kernel, or a thread that has ended */
 

@@ -43,9 +43,12 @@ static void set_number(ttr_field *field, const char *name, uint64_t value, uint8
     field->value = (ttr_value){.v.u = value, .type = TTR_TYPE_UINT, .hint = hint};
 }
 
-static void set_plain(ttr_field *field, const struct perf_plain *plain, const ttr_event *event, bool is_big)
+static void set_plain(ttr_field *field, const struct perf_kind *kind, uint32_t i, const ttr_event *event)
 {
-    set_number(field, plain->name, perf_u64(event->payload + plain->at, is_big), plain->is_pointer ? TTR_HINT_POINTER : TTR_HINT_NONE);
+    const struct perf_plain *plain = &kind->plain[i];
+    bool is_fixed = kind->has_fixed_period && i + 1 == kind->plain_n;
+    uint64_t value = is_fixed ? kind->request.period : perf_u64(event->payload + plain->at, kind->trace->is_big);
+    set_number(field, plain->name, value, plain->is_pointer ? TTR_HINT_POINTER : TTR_HINT_NONE);
     field->name_id = plain->name_id;
 }
 
@@ -74,6 +77,11 @@ static size_t rest_of(const ttr_event *event, const uint8_t *p)
     return (size_t)(event->payload + event->payload_size - p);
 }
 
+static unsigned times_of(uint64_t format)
+{
+    return (unsigned)__builtin_popcountll(format & (PERF_READ_TIME_ENABLED | PERF_READ_TIME_RUNNING));
+}
+
 static bool give_read(struct walk *walk, const ttr_event *event, ttr_field *field)
 {
     uint64_t format = walk->kind->request.read_format;
@@ -96,23 +104,39 @@ static bool give_read(struct walk *walk, const ttr_event *event, ttr_field *fiel
     }
     walk->i = 0;
     struct perf_part values = {is_group ? at.c.p : single.p, read->n};
-    set_elements(walk, field, "values", &values, is_group ? cursor_left(&at.c) : 8);
+    set_elements(walk, field, "values", &values, rest_of(event, values.p));
     walk->elements = STAGE_READ;
     return true;
 }
 
-/* The value of a counter; in a group with its id, and how many samples were lost. */
+/* The value of a counter: a number, or where it has an id a struct {event, id, value, lost}.  A single one has its id and what was lost behind
+ * the times. */
 static void give_value(struct walk *walk, ttr_field *field)
 {
+    static const char *const names[] = {"", "event", "id", "value", "lost"};
+    const struct perf_trace *trace = walk->kind->trace;
     uint64_t format = walk->kind->request.read_format;
-    bool is_group = format & PERF_READ_GROUP;
-    uint64_t value = perf_take64(&walk->at);
-    set_number(field, "", value, TTR_HINT_NONE);
-    if (is_group && format & PERF_READ_ID)
-        (void)perf_take64(&walk->at);
-    if (is_group && format & PERF_READ_LOST)
-        (void)perf_take64(&walk->at);
+    bool has_id = format & PERF_READ_ID, has_lost = format & PERF_READ_LOST;
+    const uint8_t *value = walk->at.c.p, *id = value + 8 + (format & PERF_READ_GROUP ? 0 : 8 * times_of(format));
+    const uint8_t *const number[] = {value, NULL, id, value, id + 8};
+    unsigned part = walk->part;
+    if (has_id && part == 0) {
+        name_field(field, "");
+        field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = 3 + has_lost};
+    } else if (part == 1) {
+        const uint32_t *known = pairmap_get(&trace->by_id, perf_u64(id, walk->at.is_big), 0);
+        name_field(field, names[part]);
+        field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = known ? ttr_text_get(trace->t, trace->kind[*known]->whole) : (ttr_text){"", 0}};
+    } else {
+        set_number(field, names[part], perf_u64(number[part], walk->at.is_big), TTR_HINT_NONE);
+    }
+    field->depth = part ? 2 : 1;
+    walk->part++;
+    if (has_id && walk->part <= 3u + has_lost)
+        return;
+    walk->part = 0;
     walk->left--;
+    (void)cursor_skip(&walk->at.c, 8 * (1 + (uint64_t)has_id + has_lost));
 }
 
 static bool give_branches(struct walk *walk, const ttr_event *event, ttr_field *field)
@@ -284,7 +308,7 @@ static bool give_plain(struct walk *walk, const ttr_event *event, ttr_field *fie
         walk->i = 0;
         return false;
     }
-    set_plain(field, &walk->kind->plain[walk->i++], event, walk->at.is_big);
+    set_plain(field, walk->kind, walk->i++, event);
     walk->stage = STAGE_PLAIN; /* there may be more */
     return true;
 }
@@ -341,7 +365,7 @@ bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uin
     if (PERF_LIKELY(!kind->has_parts)) {
         if (i >= kind->plain_n)
             return false;
-        set_plain(field, &kind->plain[i], event, kind->trace->is_big);
+        set_plain(field, kind, i, event);
         return true;
     }
     begin_walk(&walk, kind, event, true);

@@ -68,6 +68,17 @@ static void add_plain(struct perf_kind *kind, const char *name, uint16_t at, boo
         kind->plain[kind->plain_n++] = (struct perf_plain){name, ttr_text_add(kind->trace->t, name, strlen(name)), at, is_pointer};
 }
 
+/* The period: of each sample, or what was asked for, the same in all.  Where each event of a tracepoint is asked for, it is always 1. */
+static void add_period(struct perf_kind *kind, uint16_t at)
+{
+    const struct perf_request *request = &kind->request;
+    bool is_fixed = !(request->flags >> PERF_FLAG_FREQ & 1), is_each = request->type == PERF_TYPE_TRACEPOINT_EVENT && request->period == 1 && is_fixed;
+    kind->has_fixed_period = !at && is_fixed && !is_each && request->period > 0;
+    if (kind->has_fixed_period)
+        at = PERF_RECORD_HEADER;
+    add_plain(kind, "period", is_each ? 0 : at, false);
+}
+
 static void place_sample(struct perf_kind *kind)
 {
     uint16_t at = PERF_RECORD_HEADER;
@@ -83,8 +94,7 @@ static void place_sample(struct perf_kind *kind)
     kind->parts_at = at;
     add_plain(kind, "ip", kind->ip_at, true);
     add_plain(kind, "addr", addr, true);
-    bool is_each = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && kind->request.period == 1 && !(kind->request.flags >> PERF_FLAG_FREQ & 1);
-    add_plain(kind, "period", is_each ? 0 : period, false); /* where each event of a tracepoint is asked for, it is always 1 */
+    add_period(kind, period);
     const uint32_t before = PERF_SAMPLE_HAS_READ | PERF_SAMPLE_HAS_CALLCHAIN, plain = PERF_SAMPLE_HAS_BRANCH_STACK - 1;
     if (kind->request.sample_type & PERF_SAMPLE_HAS_RAW && !(kind->request.sample_type & before))
         kind->raw_at = at;
@@ -178,13 +188,14 @@ bool perf_kind_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text n
 {
     const char *colon = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && name.n ? memchr(name.p, ':', name.n) : NULL;
     kind->provider = 0;
+    kind->whole = ttr_text_add(trace->t, name.p, name.n);
     if (colon) {
         size_t n = (size_t)(colon - name.p);
         kind->provider = ttr_text_add(trace->t, name.p, n);
         name = (ttr_text){colon + 1, name.n - n - 1};
     }
     kind->name = ttr_text_add(trace->t, name.p, name.n);
-    return (kind->name || name.n == 0) && (!colon || kind->provider || colon == name.p);
+    return (kind->name || name.n == 0) && (kind->whole || (name.n == 0 && !colon)) && (!colon || kind->provider || colon == name.p);
 }
 
 bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)

@@ -74,6 +74,8 @@ static ttr_status give(struct perf_reader *reader)
         if (PERF_UNLIKELY(taken != PERF_TAKEN))
             return taken == PERF_HOLD ? TTR_OK : reader->error->status;
         order->given++;
+        if (PERF_UNLIKELY(reader->told_thread != 0))
+            return TTR_OK;
     }
     if (in->n == 0) /* what was given must stay as long as the batch */
         perf_order_settle(reader);
@@ -333,17 +335,21 @@ static ttr_status scan(struct perf_reader *reader)
 
 /* --- Both --- */
 
-/* How wide the longest name of what was recorded is: perf script makes a column of names. */
+/* How wide the longest name of what was recorded is: perf script makes a column of names.  And whether samples have values of counters with ids: it
+ * prints a line for each of those. */
 static bool tell_width(const struct perf_reader *reader)
 {
     const struct perf_trace *trace = reader->trace;
     size_t width = 0;
+    bool has_reads = false;
     for (size_t i = 0; i < trace->kinds_n; i++) {
+        has_reads |= trace->kind[i]->request.sample_type & PERF_SAMPLE_HAS_READ && trace->kind[i]->request.read_format & PERF_READ_ID;
         size_t system = ttr_text_get(trace->t, trace->kind[i]->provider).n, name = ttr_text_get(trace->t, trace->kind[i]->name).n;
         size_t n = name + (system ? system + 1 : 0);
         width = n > width ? n : width;
     }
-    return context_add_attribute(trace->t, reader->in->id, "trace.event_width", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = width});
+    return (!has_reads || context_add_attribute(trace->t, reader->in->id, "trace.has_reads", &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1})) &&
+           context_add_attribute(trace->t, reader->in->id, "trace.event_width", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = width});
 }
 
 /* The clock is known once a record may be given: in a pipe its records tell. */
@@ -404,6 +410,8 @@ ttr_status perf_next(struct input *in, ttr_error *error)
     reader->error = error;
     if (reader->trace->tracepoints)
         tracepoints_batch(reader->trace->tracepoints);
+    if (!perf_names_settle(reader))
+        return fail_memory(error);
     for (;;) {
         ttr_status status = reader->order.is_giving ? tell_clock(reader) : TTR_OK;
         if (status == TTR_OK && reader->order.is_giving) {

@@ -124,7 +124,21 @@ static ttr_text text_at(const struct perf_view *record, uint32_t at, uint32_t en
     return at < end ? (ttr_text){p, strnlen(p, end - at)} : (ttr_text){"", 0};
 }
 
-/* Names a thread; in *is_changed whether it had another name, and then nothing is done while the batch is not empty. */
+bool perf_names_settle(struct perf_reader *reader)
+{
+    ttr *t = reader->trace->t;
+    ttr_id thread = reader->told_thread, name = reader->told_name;
+    if (!thread)
+        return true;
+    uint32_t process = t->threads[thread].process;
+    bool is_first = t->threads[thread].tid == t->processes[process].pid;
+    reader->told_thread = 0;
+    context_name_thread(t, thread, name);
+    return !is_first || context_name_process(t, reader->trace->source, t->processes[process].pid, name);
+}
+
+/* Names a thread; *must_wait: it had another name, and nothing is done while the batch is not empty.  Files of a folder are merged, and what others
+ * have from before the record may not be given yet: the record ends its batch, and the name holds from the next one on. */
 static bool name_thread(struct perf_reader *reader, ttr_id thread, ttr_id name, bool *must_wait)
 {
     ttr *t = reader->trace->t;
@@ -132,11 +146,13 @@ static bool name_thread(struct perf_reader *reader, ttr_id thread, ttr_id name, 
     const struct process *process = &t->processes[now->process];
     bool is_first = now->tid == process->pid;
     bool is_same = now->name == name && (!is_first || process->name == name);
-    *must_wait = reader->in->n > 0 && !is_same && now->name;
+    bool is_merged = reader->trace->users > 1;
+    *must_wait = reader->in->n > 0 && !is_same && now->name && !is_merged;
     if (*must_wait || is_same)
         return true;
-    context_name_thread(t, thread, name);
-    return !is_first || context_name_process(t, reader->trace->source, process->pid, name);
+    reader->told_thread = thread;
+    reader->told_name = name;
+    return is_merged || perf_names_settle(reader);
 }
 
 /* What a record says of names; HOLD when the batch must end first. */

@@ -27,6 +27,15 @@ static enum perf_taken take_unknown(struct perf_reader *reader, const struct per
     return PERF_TAKEN;
 }
 
+/* Whether a callchain is more than marks. */
+static bool has_address(const struct perf_part *chain, bool is_big)
+{
+    for (uint64_t i = 0; i < chain->n; i++)
+        if (perf_u64(chain->p + 8 * i, is_big) < PERF_CONTEXT_FIRST)
+            return true;
+    return false;
+}
+
 enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_view *record)
 {
     struct perf_trace *trace = reader->trace;
@@ -61,6 +70,8 @@ enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_v
         struct perf_parts parts;
         perf_parts_find(kind, p, record->size, &parts);
         event->flags |= parts.is_whole ? 0 : TTR_EVENT_PARTIAL;
+        if (has_chain && !has_address(&parts.chain, is_big))
+            event->stack = PERF_STACK_EMPTY;
     }
     return !kind->tracepoint || perf_tracepoint_take(reader, kind, event) ? PERF_TAKEN : no_memory(reader);
 }

@@ -44,17 +44,24 @@ static bool is_made(ttr_text path)
     return path.n == 0 || begins_with(path, "//anon") || begins_with(path, "[anon") || begins_with(path, "/memfd:") || begins_with(path, "/dev/zero");
 }
 
+/* Whether what is no file is called by a name of its own, beside where a runtime may have left those of its functions. */
+static bool has_own_name(ttr_text path)
+{
+    return begins_with(path, "/memfd:") || begins_with(path, "[anon");
+}
+
 static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_range *range, ttr_text path)
 {
     struct symbols *symbols = &trace->t->symbols;
     char made[40];
+    ttr_text told = path;
     if (pid != PERF_NOBODY && is_made(path)) {
         path = (ttr_text){made, (size_t)snprintf(made, sizeof made, "/tmp/perf-%u.map", pid)};
         range->offset = range->start;
     } else if (pid == PERF_NOBODY) {
         range->offset = 0; /* instead of what the linker thought */
     }
-    ttr_text name = pid == PERF_NOBODY && begins_with(path, "[kernel.kallsyms]") ? (ttr_text){path.p, 17} : last_part(path);
+    ttr_text name = pid == PERF_NOBODY && begins_with(path, "[kernel.kallsyms]") ? (ttr_text){path.p, 17} : last_part(has_own_name(told) ? told : path);
     ttr_id path_id = ttr_text_add(trace->t, path.p, path.n), name_id = ttr_text_add(trace->t, name.p, name.n);
     range->process = process_of(trace, pid);
     if (!path_id || !name_id || range->process == UINT32_MAX)

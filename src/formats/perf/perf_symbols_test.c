@@ -109,12 +109,52 @@ static void folders_are_one_trace_in_order_of_time(void **state)
     vectors_files_refused_when_strict(FOLDER, "", "perf", "data");
 }
 
+#define HEAD                                                                                                                              \
+    "str \"PERFILE2\" u64le 104 u64le 80  u64le 104 u64le 80  u64le 184 u64le 40  u64le 0 u64le 0  word64le [24]=1 zeros 24\n"               \
+    "u32le 1 u32le 64 u64le 0 u64le 1000 u64le 0x06 u64le 0 u64le 0x140000 u32le 0 u32le 0 u64le 0  u64le 0 u64le 0\n"
+
+/* The recorder's threads write a file each, and so the name of a thread and its samples may be in different ones. */
+static void names_of_one_file_hold_in_all_from_the_time_on_when_they_are_told(void **state)
+{
+    static const char *const names[] = {"data", "data.0", "data.1"};
+    static const char *const texts[] = {
+        HEAD "u32le 3 u16le 0 u16le 40 u32le 5 u32le 5 str \"old\" zeros 5 u32le 5 u32le 5 u64le 90\n u64le 240 u64le 8 u64le 1",
+        "repeat 2 { u32le 9 u16le 2 u16le 24  u32le 5 u32le 5 u64le 150 } repeat 2 { u32le 9 u16le 2 u16le 24  u32le 5 u32le 5 u64le 250 }",
+        "u32le 3 u16le 0x2000 u16le 40 u32le 5 u32le 5 str \"new\" zeros 5 u32le 5 u32le 5 u64le 200  u32le 9 u16le 2 u16le 24 u32le 5 u32le 5 u64le 300"};
+    struct hexa hexa[3];
+    ttr_file files[3];
+    char message[200], seen[100] = "";
+    ttr_batch batch;
+    ttr *t = ttr_new(NULL);
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(hexa_parse(texts[i], strlen(texts[i]), &hexa[i], message, sizeof message));
+        files[i] = (ttr_file){names[i], hexa[i].bytes, hexa[i].n};
+    }
+    ttr_reader *reader = ttr_open_files(t, "folder", files, 3, NULL, NULL);
+    assert_non_null(reader);
+    while (ttr_read(reader, &batch, NULL) == TTR_OK) {
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            ttr_thread thread;
+            if (event->kind == TTR_KIND_SAMPLE && ttr_thread_get(t, event->thread, &thread))
+                (void)snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%d %s, ", (int)event->time, ttr_text_get(t, thread.thread_name).p);
+        }
+    }
+    assert_string_equal(seen, "150 old, 150 old, 250 new, 250 new, 300 new, ");
+    ttr_close(reader);
+    ttr_free(t);
+    for (size_t i = 0; i < 3; i++)
+        hexa_free(&hexa[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_in_files_kernel_and_runtimes_also_of_children),
         cmocka_unit_test(profiles_ask_for_functions_by_file_build_id_and_place),
         cmocka_unit_test(folders_are_one_trace_in_order_of_time),
+        cmocka_unit_test(names_of_one_file_hold_in_all_from_the_time_on_when_they_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -403,8 +403,8 @@ static void a_copy_of_a_file_that_was_not_ended_is_ended(void **state)
     const struct bytes original = {hexa.bytes, hexa.n, 0};
     struct bytes copied = copy(&original, INT64_MIN), part = copy(&original, 101);
     assert_int_equal(copied.n, hexa.n + 2 * PERF_SECTION_BYTES);
-    expect_bytes(copied.p, copied.n, "sample time=100 name=my-clock thread=5/5 {}\nsample time=101 name=my-clock thread=5/5 {}\n");
-    expect_bytes(part.p, part.n, "sample time=101 name=my-clock thread=5/5 {}\n");
+    expect_bytes(copied.p, copied.n, "sample time=100 name=my-clock thread=5/5 {period=1000u}\nsample time=101 name=my-clock thread=5/5 {period=1000u}\n");
+    expect_bytes(part.p, part.n, "sample time=101 name=my-clock thread=5/5 {period=1000u}\n");
     free(copied.p);
     free(part.p);
     hexa_free(&hexa);

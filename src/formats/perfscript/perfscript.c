@@ -18,14 +18,20 @@
 #define HEAD_ROOM 128u   /* of a line without names */
 #define COMM_WIDTH 16u
 #define NAME_WIDTH 20u   /* trace-cmd, without the colon */
-#define FRAMES_MAX 512u
 #define SOURCES 16u
+#define WIDTH_MAX 1024u
+
+struct perfscript_lines {
+    uint32_t width;           /* of names */
+    bool is_known, has_reads;
+};
 
 struct perfscript {
     bool is_trace_cmd;
     bool shows_controls;      /* control characters as "\x1b" */
     struct buffer shown;      /* lines with such */
-    uint32_t width[SOURCES];  /* of names; by source, plus one: 0 = not asked for yet */
+    struct perfscript_lines lines[SOURCES + 1]; /* by source; the last for all others, which is asked for anew each time */
+    struct perfscript_counters counters;
 };
 
 static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
@@ -33,6 +39,7 @@ static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
     struct perfscript *own = out->own;
     const char *lines = output_option(out, "lines"), *controls = output_option(out, "controls");
     buffer_init(&own->shown, out->buffer.alloc);
+    perfscript_counters_init(&own->counters, out->buffer.alloc);
     own->shows_controls = controls && strcmp(controls, "shown") == 0;
     if (controls && !own->shows_controls && strcmp(controls, "raw") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "controls=%s: expected raw or shown", controls);
@@ -168,20 +175,39 @@ static void add_head(struct ttr_writer *out, const ttr_event *event, bool has_ch
 
 /* --- The event --- */
 
-/* How wide the names of a trace's events are: what its reader tells. */
-static uint32_t width_of(struct ttr_writer *out, uint16_t source)
+/* What a trace says of its lines: how wide the names of its events are, whether samples have values of counters. */
+static const struct perfscript_lines *lines_of(struct ttr_writer *out, uint16_t source)
 {
     struct perfscript *own = out->own;
+    struct perfscript_lines *lines = &own->lines[source < SOURCES ? source : SOURCES];
     ttr_attribute attribute;
-    uint32_t width = 0;
-    if (source < SOURCES && own->width[source])
-        return own->width[source] - 1;
-    for (size_t i = 0; ttr_source_attribute(out->t, source, i, &attribute); i++)
+    if (lines->is_known && source < SOURCES)
+        return lines;
+    *lines = (struct perfscript_lines){.is_known = true};
+    for (size_t i = 0; ttr_source_attribute(out->t, source, i, &attribute); i++) {
         if (attribute.name.n == 17 && memcmp(attribute.name.p, "trace.event_width", 17) == 0)
-            width = attribute.value.v.u > 1024 ? 1024 : (uint32_t)attribute.value.v.u;
-    if (source < SOURCES)
-        own->width[source] = width + 1;
-    return width;
+            lines->width = attribute.value.v.u > WIDTH_MAX ? WIDTH_MAX : (uint32_t)attribute.value.v.u;
+        lines->has_reads |= attribute.name.n == 15 && memcmp(attribute.name.p, "trace.has_reads", 15) == 0;
+    }
+    return lines;
+}
+
+static void put_name(struct ttr_writer *out, ttr_text system, ttr_text name, size_t width)
+{
+    const struct perfscript *own = out->own;
+    size_t n = name.n + (system.n ? system.n + 1 : 0);
+    char *begin = (char *)buffer_room(&out->buffer, n + width + 4), *at = begin;
+    if (!begin)
+        return;
+    if (!own->is_trace_cmd && n < width)
+        at = put_spaces(at, width - n);
+    if (system.n)
+        at = put_text(put_piece(at, system), ":");
+    at = put_text(put_piece(at, name), ":");
+    if (own->is_trace_cmd && n < width)
+        at = put_spaces(at, width - n);
+    *at++ = ' ';
+    buffer_filled(&out->buffer, (size_t)(at - begin));
 }
 
 /* "sched:sched_switch", or the name alone. */
@@ -190,21 +216,10 @@ static void add_name(struct ttr_writer *out, const ttr_event *event, const struc
     const struct perfscript *own = out->own;
     ttr_text system = tp ? tracepoint_system(tp) : ttr_text_get(out->t, event->provider);
     ttr_text name = tp ? tracepoint_name(tp) : ttr_text_get(out->t, event->name);
-    bool has_system = system.n && !own->is_trace_cmd;
-    size_t n = name.n + (has_system ? system.n + 1 : 0);
-    size_t width = own->is_trace_cmd ? NAME_WIDTH : width_of(out, event->source);
-    char *begin = (char *)buffer_room(&out->buffer, n + width + 4), *at = begin;
-    if (!begin)
-        return;
-    if (!own->is_trace_cmd && n < width)
-        at = put_spaces(at, width - n);
-    if (has_system)
-        at = put_text(put_piece(at, system), ":");
-    at = put_text(put_piece(at, name), ":");
-    if (own->is_trace_cmd && n < width)
-        at = put_spaces(at, width - n);
-    *at++ = ' ';
-    buffer_filled(&out->buffer, (size_t)(at - begin));
+    if (own->is_trace_cmd)
+        put_name(out, (ttr_text){"", 0}, name, NAME_WIDTH);
+    else
+        put_name(out, system, name, lines_of(out, event->source)->width);
 }
 
 static void add_value(struct buffer *to, const ttr_value *value)
@@ -247,57 +262,15 @@ static void add_fields(struct ttr_writer *out, const ttr_event *event)
     }
 }
 
-/* --- Code --- */
-
-static bool is_kernel(ttr_text module)
-{
-    return module.n >= 8 && memcmp(module.p, "[kernel.", 8) == 0;
-}
-
-/* " name+0x10 (module)"; of code of programs the address is the place in the file. */
-static void add_code(struct ttr_writer *out, const ttr_event *event, uint64_t address)
-{
-    ttr_symbol symbol = {.name = 0};
-    bool is_known = ttr_symbol_get(out->t, thread_of(event), address, event->time, &symbol);
-    ttr_text name = ttr_text_get(out->t, symbol.name), module = ttr_text_get(out->t, symbol.module);
-    bool is_in_file = is_known && module.n && !is_kernel(module);
-    char *begin = (char *)buffer_room(&out->buffer, HEAD_ROOM + name.n + module.n), *at = begin;
-    char digits[NUMBER_MAX];
-    if (!begin)
-        return;
-    size_t n = number_put_hex(digits, is_in_file ? symbol.offset : address);
-    at = put_right(at, (ttr_text){digits + 2, n - 2}, 16);
-    at = put_text(at, " ");
-    at = put_piece(at, name.n ? name : (ttr_text){"[unknown]", 9});
-    if (name.n)
-        at = put_hex(put_text(at, "+"), address - symbol.start);
-    at = put_text(at, " (");
-    if (is_kernel(module)) {
-        const char *end = memchr(module.p, ']', module.n);
-        module.n = end ? (size_t)(end - module.p) + 1 : module.n;
-    }
-    at = put_piece(at, module.n ? module : (ttr_text){"[unknown]", 9});
-    at = put_text(at, ")");
-    buffer_filled(&out->buffer, (size_t)(at - begin));
-}
-
-static void add_chain(struct ttr_writer *out, const ttr_event *event)
-{
-    uint64_t addresses[FRAMES_MAX];
-    uint32_t n = ttr_event_frames(out->t, event, addresses, FRAMES_MAX);
-    buffer_add_byte(&out->buffer, '\n');
-    for (uint32_t i = 0; i < n && i < FRAMES_MAX; i++) {
-        buffer_add_byte(&out->buffer, '\t');
-        add_code(out, event, addresses[i]);
-        buffer_add_byte(&out->buffer, '\n');
-    }
-}
+/* --- Samples --- */
 
 /* A sample of something else than a tracepoint: how much it counts, where it was. */
-static void add_period(struct ttr_writer *out, const ttr_event *event)
+static void add_period(struct ttr_writer *out, const ttr_event *event, const struct perfscript_counter *counter)
 {
     ttr_field period;
-    if (!ttr_field_find(out->t, event, "period", &period) || period.value.type != TTR_TYPE_UINT)
+    if (counter)
+        period.value.v.u = counter->period;
+    else if (!ttr_field_find(out->t, event, "period", &period) || period.value.type != TTR_TYPE_UINT)
         return;
     char *at = (char *)buffer_room(&out->buffer, HEAD_ROOM);
     if (at)
@@ -310,7 +283,7 @@ static void add_place(struct ttr_writer *out, const ttr_event *event)
     if (ttr_event_frames(out->t, event, &address, 1) == 0)
         return;
     buffer_add_byte(&out->buffer, ' ');
-    add_code(out, event, address);
+    perfscript_add_code(out, event, thread_of(event), address);
 }
 
 /* The text of an event; what a text ends its line with itself, trace-cmd does not end again. */
@@ -325,7 +298,8 @@ static void add_text(struct ttr_writer *out, const ttr_event *event, const struc
         out->buffer.n--;
 }
 
-static void write_event(struct ttr_writer *out, const ttr_event *event)
+/* `counter` NULL: the event is of itself. */
+static void add_line(struct ttr_writer *out, const ttr_event *event, const struct perfscript_counter *counter)
 {
     const struct perfscript *own = out->own;
     bool is_sample = event->kind == TTR_KIND_SAMPLE;
@@ -333,15 +307,34 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     bool has_chain = event->stack > (is_sample ? PERF_STACK_IP : 0) && !own->is_trace_cmd;
     add_head(out, event, has_chain);
     if (is_sample && !own->is_trace_cmd)
-        add_period(out, event);
-    add_name(out, event, tp);
+        add_period(out, event, counter);
+    if (counter)
+        put_name(out, (ttr_text){"", 0}, counter->event, lines_of(out, event->source)->width);
+    else
+        add_name(out, event, tp);
     if (!is_sample)
         add_text(out, event, tp);
     if (has_chain)
-        add_chain(out, event);
+        perfscript_add_chain(out, event, thread_of(event));
     else if (is_sample && !own->is_trace_cmd)
         add_place(out, event);
     buffer_add_byte(&out->buffer, '\n');
+}
+
+/* A sample that holds values of counters is a line for each that has counted since its last one. */
+static void write_event(struct ttr_writer *out, const ttr_event *event)
+{
+    struct perfscript *own = out->own;
+    struct perfscript_counter counter;
+    ttr_fields fields;
+    if (own->is_trace_cmd || !lines_of(out, event->source)->has_reads || !perfscript_counters_begin(out, event, &fields)) {
+        add_line(out, event, NULL);
+    } else {
+        while (perfscript_counters_next(&own->counters, &fields, &counter))
+            if (counter.period)
+                add_line(out, event, &counter);
+        out->buffer.failed |= own->counters.is_out_of_memory;
+    }
     output_wrote(out, event);
 }
 
@@ -412,8 +405,10 @@ static ttr_status perfscript_finish(struct ttr_writer *out, ttr_error *error)
 static void perfscript_drop(struct ttr_writer *out)
 {
     struct perfscript *own = out->own;
-    if (own->shown.alloc)
-        buffer_free(&own->shown);
+    if (!own->shown.alloc)
+        return;
+    buffer_free(&own->shown);
+    perfscript_counters_free(&own->counters);
 }
 
 static const ttr_option_info options[] = {

@@ -1,7 +1,13 @@
 /* Lines expected here are what perf script 6.1 and trace-cmd report print for such events. */
 #include "encodings/tracepoints.h"
+#include "hexa.h"
 #include "support.h"
 #include "writing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <tracetta/tracetta.h>
 
 static const char sched_switch[] =
     "name: sched_switch\nID: 5\nformat:\n"
@@ -165,6 +171,55 @@ static void code_has_its_function_and_file(void **state)
                    "\tffffffff81000123 schedule+0x23 ([kernel.kallsyms])\n\t             600 [unknown] (/bin/find)\n\n");
 }
 
+/* The lines of a vector of perf.data. */
+static void expect_lines(const char *vector, const char *expected)
+{
+    char path[600], message[200];
+    const char *root = getenv("TTR_SOURCE_ROOT");
+    struct hexa hexa;
+    struct writing w;
+    ttr_batch batch;
+    (void)snprintf(path, sizeof path, "%s/src/formats/perf/%s.hexa", root ? root : ".", vector);
+    assert_true(hexa_load(path, &hexa, message, sizeof message));
+    writing_open(&w, "perfscript", 0, NULL);
+    const ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_SYMBOLS};
+    ttr_reader *reader = ttr_open_memory(w.t, hexa.bytes, hexa.n, "vector", &options, NULL);
+    assert_non_null(reader);
+    while (ttr_read(reader, &batch, NULL) == TTR_OK)
+        assert_int_equal(ttr_write(w.writer, &batch, NULL), TTR_OK);
+    writing_finish(&w);
+    assert_string_equal(w.text, expected);
+    ttr_close(reader);
+    writing_close(&w);
+    hexa_free(&hexa);
+}
+
+static void addresses_of_callchains_are_places_in_files_by_their_paths(void **state)
+{
+    (void)state;
+    expect_lines("vectors-whole/code", ":20    20     0.002000:       1000 cpu-clock: \n"
+                                 "\tffffffff81000010 [unknown] ([kernel.kallsyms])\n"
+                                 "\tffffffffc0000020 [unknown] ([snd_pcm])\n"
+                                 "\t            1030 [unknown] (/usr/bin/b)\n"
+                                 "\tffffffff81000040 [unknown] ([unknown])\n"
+                                 "\t          600050 [unknown] (/tmp/perf-20.map)\n\n"
+                                 ":20    20     0.003000:       1000 cpu-clock: \n\n");
+}
+
+static void samples_without_callchain_have_their_address_in_memory_and_the_period_asked_for(void **state)
+{
+    (void)state;
+    expect_lines("vectors-whole/symbols", "             :30    30     0.000000:       1000 cpu-clock:            500010 [unknown] (/bin/b)\n");
+}
+
+static void counters_of_a_sample_are_lines_of_their_own(void **state)
+{
+    (void)state;
+    expect_lines("vectors/counters", "              :6     6     0.000003:       5100        cpu-clock: \n"
+                                     "              :6     6     0.000003:          7      page-faults: \n"
+                                     "              :6     6     0.000004:          3 context-switches: \n");
+}
+
 static void the_lines_of_trace_cmd_are_rounded_and_aligned_as_there(void **state)
 {
     struct scene scene;
@@ -237,6 +292,9 @@ int main(void)
         cmocka_unit_test(names_are_as_wide_as_the_trace_tells),
         cmocka_unit_test(callchains_are_lines_of_their_own),
         cmocka_unit_test(code_has_its_function_and_file),
+        cmocka_unit_test(addresses_of_callchains_are_places_in_files_by_their_paths),
+        cmocka_unit_test(samples_without_callchain_have_their_address_in_memory_and_the_period_asked_for),
+        cmocka_unit_test(counters_of_a_sample_are_lines_of_their_own),
         cmocka_unit_test(the_lines_of_trace_cmd_are_rounded_and_aligned_as_there),
         cmocka_unit_test(events_of_others_have_their_fields),
         cmocka_unit_test(control_characters_are_shown_where_they_would_reach_a_terminal),

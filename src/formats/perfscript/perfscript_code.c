@@ -1,0 +1,126 @@
+/* Addresses of code as perf script prints them: of a sample in memory, those of a callchain in their file.  Functions are those that the trace tells of
+ * itself; perf looks into files and the running kernel too. */
+#include "encodings/perf_layout.h"
+#include "encodings/put.h"
+#include "formats/perfscript/perfscript.h"
+#include "model/symbols.h"
+
+#define CODE_ROOM 128u  /* of an address without names */
+#define FRAMES_MAX 127u /* that perf shows, whatever a stack has */
+#define KERNEL_HALF (UINT64_C(1) << 63)
+
+static bool begins_with(ttr_text text, const char *word)
+{
+    return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
+}
+
+/* How perf calls a file: by its path, but the kernel by what is in brackets, and a module of it whose build id it was not told
+ * ("/lib/.../snd-pcm.ko.xz") as "[snd_pcm]". */
+static char *put_file(char *at, ttr_text path, bool has_build_id)
+{
+    if (begins_with(path, "memfd:"))
+        *at++ = '/';
+    const char *end = begins_with(path, "[kernel.") ? memchr(path.p, ']', path.n) : NULL;
+    const char *suffix = path.n && *path.p == '/' && !has_build_id ? memmem(path.p, path.n, ".ko", 3) : NULL;
+    if (end)
+        return put_piece(at, (ttr_text){path.p, (size_t)(end - path.p) + 1});
+    if (!suffix || (suffix + 3 < path.p + path.n && suffix[3] != '.'))
+        return put_piece(at, path);
+    const char *begin = suffix;
+    while (begin[-1] != '/')
+        begin--;
+    *at++ = '[';
+    for (; begin < suffix; begin++)
+        *at++ = *begin == '-' ? '_' : *begin;
+    *at++ = ']';
+    return at;
+}
+
+/* What is in no file: its addresses are those of memory. */
+static bool is_memory(ttr_text path)
+{
+    return path.n == 0 || begins_with(path, "[stack") || begins_with(path, "[heap]") || begins_with(path, "/SYSV") || begins_with(path, "/tmp/perf-") ||
+           begins_with(path, "//anon") || begins_with(path, "/dev/zero") || begins_with(path, "/anon_hugepage");
+}
+
+/* A walk over addresses of an event: those of the kernel come first. */
+struct walk {
+    struct ttr_writer *out;
+    const ttr_event *event;
+    ttr_id thread;
+    bool is_chain;
+    bool is_user; /* an address was of the program: so are all behind it */
+};
+
+/* What holds an address.  The kernel is in the upper half, but on machines of 32 bits; one that hides its addresses says that it is everywhere. */
+static const struct symbol_range *mapping_of(struct walk *walk, uint64_t address)
+{
+    const ttr *t = walk->out->t;
+    const struct symbol_range *mapping = symbols_mapping(walk->out->t, walk->thread, address, walk->event->time);
+    bool is_kernel = mapping && mapping->process + 1 == t->sources[t->threads[walk->thread].source].kernel;
+    bool is_32 = is_kernel && mapping->start > 0 && mapping->start <= UINT32_MAX;
+    walk->is_user |= address < KERNEL_HALF && !is_32;
+    return is_kernel && walk->is_user ? NULL : mapping;
+}
+
+static const struct symbol_module *module_of(const struct ttr_writer *out, const struct symbol_range *mapping)
+{
+    return mapping && mapping->module ? &out->t->symbols.module[mapping->module - 1] : NULL;
+}
+
+/* The file of a module, as the trace has it. */
+static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module *module)
+{
+    if (!module)
+        return (ttr_text){"", 0};
+    ttr_text name = ttr_text_get(out->t, module->name), path = ttr_text_get(out->t, module->path);
+    return path.n == 0 || begins_with(name, "memfd:") || begins_with(name, "[anon") ? name : path;
+}
+
+/* Appends "            1234 name+0x10 (file)"; in callchains code of programs has its place in the file for an address. */
+static void add_code(struct walk *walk, uint64_t address)
+{
+    struct ttr_writer *out = walk->out;
+    ttr_symbol symbol = {.name = 0};
+    (void)ttr_symbol_get(out->t, walk->thread, address, walk->event->time, &symbol);
+    const struct symbol_range *mapping = mapping_of(walk, address);
+    const struct symbol_module *module = module_of(out, mapping);
+    ttr_text name = ttr_text_get(out->t, symbol.name), file = file_of(out, module);
+    bool has_build_id = module && pairmap_get(&out->t->symbols.build_ids, module->path, module->source);
+    bool is_in_file = walk->is_chain && mapping && walk->is_user && !is_memory(file);
+    char *begin = (char *)buffer_room(&out->buffer, CODE_ROOM + name.n + file.n), *at = begin;
+    char digits[NUMBER_MAX];
+    if (!begin)
+        return;
+    size_t n = number_put_hex(digits, is_in_file ? symbol.offset : address) - 2; /* without "0x" */
+    for (size_t i = n; i < 16; i++)
+        *at++ = ' ';
+    at = put_piece(at, (ttr_text){digits + 2, n});
+    at = put_text(at, " ");
+    at = put_piece(at, name.n ? name : (ttr_text){"[unknown]", 9});
+    if (name.n)
+        at = put_hex(put_text(at, "+"), address - symbol.start);
+    at = put_text(at, " (");
+    at = file.n ? put_file(at, file, has_build_id) : put_text(at, "[unknown]");
+    at = put_text(at, ")");
+    buffer_filled(&out->buffer, (size_t)(at - begin));
+}
+
+void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id thread, uint64_t address)
+{
+    struct walk walk = {.out = out, .event = event, .thread = thread};
+    add_code(&walk, address);
+}
+
+void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id thread)
+{
+    struct walk walk = {.out = out, .event = event, .thread = thread, .is_chain = true};
+    uint64_t addresses[FRAMES_MAX];
+    uint32_t n = event->stack == PERF_STACK_EMPTY ? 0 : ttr_event_frames(out->t, event, addresses, FRAMES_MAX);
+    buffer_add_byte(&out->buffer, '\n');
+    for (uint32_t i = 0; i < n && i < FRAMES_MAX; i++) {
+        buffer_add_byte(&out->buffer, '\t');
+        add_code(&walk, addresses[i]);
+        buffer_add_byte(&out->buffer, '\n');
+    }
+}

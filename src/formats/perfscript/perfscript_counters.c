@@ -1,0 +1,72 @@
+/* Values of counters that samples hold (groups of events: perf record -e '{a,b}:S'): perf script prints a line for each that has counted since the
+ * sample before, with how much as its period.
+ *
+ * In the field "values" of a sample each is a struct {event, id, value, lost}.  Counters are told apart by their ids; one that is met for the first
+ * time has counted from 0. */
+#include "formats/perfscript/perfscript.h"
+
+void perfscript_counters_init(struct perfscript_counters *counters, const struct alloc *alloc)
+{
+    *counters = (struct perfscript_counters){.alloc = alloc};
+    pairmap_init(&counters->by_id, alloc);
+}
+
+void perfscript_counters_free(struct perfscript_counters *counters)
+{
+    pairmap_free(&counters->by_id);
+    alloc_free(counters->alloc, counters->value, counters->capacity, sizeof *counters->value);
+}
+
+/* The value that a counter had, 0 at first; NULL when memory is out. */
+static uint64_t *value_of(struct perfscript_counters *counters, uint64_t id, uint16_t source)
+{
+    const uint32_t *known = pairmap_get(&counters->by_id, id, source);
+    if (known)
+        return &counters->value[*known];
+    void *value = counters->value;
+    bool is_fine = alloc_reserve(counters->alloc, &value, &counters->capacity, counters->n + 1, sizeof *counters->value);
+    counters->value = value;
+    if (!is_fine || !pairmap_put(&counters->by_id, id, source, (uint32_t)counters->n)) {
+        counters->is_out_of_memory = true;
+        return NULL;
+    }
+    counters->value[counters->n] = 0;
+    return &counters->value[counters->n++];
+}
+
+static bool is_called(const ttr_field *field, const char *name)
+{
+    return field->name.n == strlen(name) && memcmp(field->name.p, name, field->name.n) == 0;
+}
+
+bool perfscript_counters_begin(const struct ttr_writer *out, const ttr_event *event, ttr_fields *fields)
+{
+    ttr_field field;
+    ttr_fields_begin(out->t, event, fields);
+    while (ttr_fields_next(fields, &field))
+        if (field.depth == 0 && field.value.type == TTR_TYPE_ARRAY && is_called(&field, "values"))
+            return true;
+    return false;
+}
+
+bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *fields, struct perfscript_counter *counter)
+{
+    ttr_field field;
+    uint64_t id = 0;
+    *counter = (struct perfscript_counter){.event = {"", 0}};
+    while (ttr_fields_next(fields, &field) && field.depth > 0) {
+        if (is_called(&field, "event"))
+            counter->event = field.value.text;
+        else if (is_called(&field, "id"))
+            id = field.value.v.u;
+        if (!is_called(&field, "value"))
+            continue;
+        uint64_t *value = value_of(counters, id, fields->event->source);
+        if (!value)
+            return false;
+        counter->period = counter->event.n ? field.value.v.u - *value : 0; /* nobody knows what others count */
+        *value = field.value.v.u;
+        return true;
+    }
+    return false;
+}
