@@ -243,19 +243,20 @@ static void put_address(const struct tracepoint_run *run, const struct tracepoin
         put_ip4(run, item, p);
 }
 
-/* %*pbl: the bits of a dynamic array as a list. */
-static void put_bit_list(const struct tracepoint_run *run, const struct tracepoint_item *item)
+/* %*pbl: the bits of an array as a list, no more than `star` of them. */
+static void put_bit_list(const struct tracepoint_run *run, const struct tracepoint_item *item, int star)
 {
-    struct tracepoint_node node = run->program->node[item->node];
-    if (node.op != OP_ARRAY && node.op != OP_BITS) {
+    const struct tracepoint_node *node = &run->program->node[item->node];
+    const struct tracepoint_field *field = node->field;
+    ttr_text mask = {"", 0};
+    if (node->op == OP_ARRAY || node->op == OP_BITS)
+        mask = tracepoint_array(run, field);
+    else if (node->op == OP_WHOLE && field && field->offset <= run->raw.n && field->size <= run->raw.n - field->offset)
+        mask = (ttr_text){(const char *)run->raw.p + field->offset, field->size};
+    if (mask.n)
+        tracepoint_put_bits(run, mask, item->has_star && star >= 0 && (size_t)star < 8 * mask.n ? (size_t)star : 8 * mask.n);
+    else if (node->op != OP_ARRAY && node->op != OP_BITS)
         put_plain(run, tracepoint_value(run, item->node));
-        return;
-    }
-    node.op = OP_CPUS;
-    const struct tracepoint_program one = {.node = &node, .nodes_n = 1};
-    struct tracepoint_run alone = *run;
-    alone.program = &one;
-    tracepoint_put_string(&alone, &(struct tracepoint_item){.is_plain = true, .width = -1}, 0, -1);
 }
 
 void tracepoint_put_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item, int star)
@@ -276,7 +277,7 @@ void tracepoint_put_pointer(const struct tracepoint_run *run, const struct trace
     case 'i': put_address(run, item); break;
     case 'U': put_uuid(run, item); break;
     case 'h': put_bytes(run, item, star); break;
-    case 'b': put_bit_list(run, item); break;
+    case 'b': put_bit_list(run, item, star); break;
     default: put_plain(run, tracepoint_value(run, item->node));
     }
 }

@@ -243,6 +243,9 @@ void tracepoint_put_function(const struct tracepoint_run *run, uint64_t address,
 /* Appends what %p and its kin print. */
 void tracepoint_put_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item, int star);
 
+/* Appends the numbers of the bits that are set among the first so many, which the mask has: "0-3,7". */
+void tracepoint_put_bits(const struct tracepoint_run *run, ttr_text mask, size_t bits);
+
 /* Appends a number in hexadecimal digits, at least `digits` of them. */
 void tracepoint_put_hex(struct buffer *to, uint64_t x, unsigned digits);
 

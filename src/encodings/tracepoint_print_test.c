@@ -197,6 +197,7 @@ static void bytes_and_masks_are_printed(void **state)
         {"\"%s\", __print_hex(__get_dynamic_array(g), 400)", "01 02 c0 04"},
         {"\"%s [%12s] [%-9s]\", __get_bitmask(g), __get_bitmask(g), __get_bitmask(g)", "04c00201 [    04c00201] [04c00201 ]"},
         {"\"%s %*pbl\", __get_cpumask(g), 32, __get_dynamic_array(g)", "0,9,22-23,26 0,9,22-23,26"},
+        {"\"%*pbl %*pbl\", 32, REC->i4, 24, __get_dynamic_array(g)", "1,3,24-31 0,9,22-23"},
         {"\"%*ph %*phC %*phD %*phN\", 4, __get_dynamic_array(g), 2, __get_dynamic_array(g), 3, __get_dynamic_array(g), 9, __get_dynamic_array(g)",
          "01 02 c0 04 01:02 01-02-c0 0102c004"},
         {"\"%*ph\", 4, REC->m", "ARG TYPE NOT FIELD BUT 2"},

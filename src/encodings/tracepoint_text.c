@@ -264,9 +264,8 @@ static void put_mask_digits(const struct tracepoint_run *run, ttr_text mask)
     }
 }
 
-static void put_mask_list(const struct tracepoint_run *run, ttr_text mask)
+void tracepoint_put_bits(const struct tracepoint_run *run, ttr_text mask, size_t bits)
 {
-    size_t bits = 8 * mask.n;
     bool is_first = true;
     for (size_t i = 0; i < bits; i++) {
         char text[NUMBER_MAX];
@@ -294,7 +293,7 @@ static void put_mask(const struct tracepoint_run *run, const struct tracepoint_i
     if (node->op == OP_BITS)
         put_mask_digits(run, mask);
     else
-        put_mask_list(run, mask);
+        tracepoint_put_bits(run, mask, 8 * mask.n);
     int width = item->has_star ? star : item->width;
     size_t n = run->to->n - before;
     if (run->to->failed || width <= 0 || (size_t)width <= n || width > 1024)
