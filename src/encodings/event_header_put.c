@@ -12,6 +12,8 @@
 
 #define MEMBERS_MOST 127u
 #define EXTENSIONS_MOST ((size_t)EVENT_HEADER_BYTES + (size_t)2 * EVENT_HEADER_EXTENSION_BYTES + 32)
+#define INFORMATION 4u
+#define PROVIDER_MOST (EVENT_HEADER_NAME_MAX - NAME_KEEPS)
 #define NAME_KEEPS 32u /* bytes of a tracepoint's name for level, keyword and the zero */
 
 struct shape {
@@ -77,9 +79,9 @@ static const struct event_header_own *own_of(const struct event_header_put *put,
 
 static unsigned level_of(unsigned level)
 {
-    static const uint8_t levels[] = {[TTR_LEVEL_NONE] = 4, [TTR_LEVEL_TRACE] = 6, [TTR_LEVEL_DEBUG] = 5, [TTR_LEVEL_INFO] = 4,
+    static const uint8_t levels[] = {[TTR_LEVEL_NONE] = INFORMATION, [TTR_LEVEL_TRACE] = 6, [TTR_LEVEL_DEBUG] = 5, [TTR_LEVEL_INFO] = 4,
                                      [TTR_LEVEL_WARNING] = 3, [TTR_LEVEL_ERROR] = 2, [TTR_LEVEL_FATAL] = 1};
-    return level < sizeof levels ? levels[level] : 4;
+    return level < sizeof levels ? levels[level] : INFORMATION;
 }
 
 static bool is_good(char c)
@@ -110,13 +112,8 @@ size_t event_header_put_name(struct event_header_put *put, const ttr_event *even
     if (provider.n == 0)
         provider = (ttr_text){"tracetta", 8};
     size_t n = 0;
-    bool is_changed = provider.n > EVENT_HEADER_NAME_MAX - NAME_KEEPS;
-    for (; n < provider.n && n < EVENT_HEADER_NAME_MAX - NAME_KEEPS; n++) {
+    for (; n < provider.n && n < PROVIDER_MOST; n++)
         to[n] = is_good(provider.p[n]) ? provider.p[n] : '_';
-        is_changed |= to[n] != provider.p[n];
-    }
-    if (is_changed)
-        lost(put, EVENT_HEADER_LOSS_PROVIDER);
     memcpy(to + n, "_L", 2);
     n += 2;
     n += put_hex(to + n, level_of(event->level));
@@ -124,6 +121,19 @@ size_t event_header_put_name(struct event_header_put *put, const ttr_event *even
     n += put_hex(to + n, event->keyword);
     to[n] = '\0';
     return n;
+}
+
+/* Whether a provider has another name in those of tracepoints. */
+static bool is_renamed(struct event_header_put *put, ttr_id provider)
+{
+    if (put->asked == provider)
+        return put->is_renamed;
+    ttr_text name = ttr_text_get(put->t, provider);
+    put->asked = provider;
+    put->is_renamed = name.n > PROVIDER_MOST;
+    for (size_t i = 0; i < name.n; i++)
+        put->is_renamed |= !is_good(name.p[i]);
+    return put->is_renamed;
 }
 
 /* --- Fields --- */
@@ -466,6 +476,12 @@ struct event_header_says event_header_says(const ttr_event *event)
 
 static void add_header(struct event_header_put *put, const ttr_event *event, const struct event_header_says *says, struct buffer *to)
 {
+    if (!event->provider)
+        lost(put, EVENT_HEADER_LOSS_NOBODY);
+    else if (is_renamed(put, event->provider))
+        lost(put, EVENT_HEADER_LOSS_PROVIDER);
+    if (event->level <= TTR_LEVEL_TRACE || event->level > TTR_LEVEL_FATAL)
+        lost(put, EVENT_HEADER_LOSS_LEVEL);
     unsigned flags = EVENT_HEADER_POINTER64 | EVENT_HEADER_EXTENSION | (put->is_big_endian ? 0 : EVENT_HEADER_LITTLE_ENDIAN);
     buffer_add_byte(to, (uint8_t)flags);
     buffer_add_byte(to, 0);

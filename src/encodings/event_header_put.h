@@ -20,6 +20,8 @@
 /* A format that writes such events has these losses first in its table: EVENT_HEADER_LOSS_ROWS. */
 enum event_header_loss {
     EVENT_HEADER_LOSS_PROVIDER, /* characters that names of tracepoints should not have */
+    EVENT_HEADER_LOSS_NOBODY,   /* no provider */
+    EVENT_HEADER_LOSS_LEVEL,    /* none, or trace */
     EVENT_HEADER_LOSS_NAME,     /* ';' or a zero in the name of an event or field */
     EVENT_HEADER_LOSS_KIND,     /* no instant */
     EVENT_HEADER_LOSS_LABEL,    /* names of numbers */
@@ -33,6 +35,9 @@ enum event_header_loss {
 #define EVENT_HEADER_LOSS_ROWS                                                                                                  \
     {.code = "provider.characters", .what = "providers with characters that tracepoints should not have in their names",      \
      .rule = "have '_' for each"},                                                                                              \
+    {.code = "provider.none", .what = "events without a provider", .rule = "get the provider \"tracetta\""},                    \
+    {.code = "event.level", .what = "events without a level, or of level trace",                                              \
+     .rule = "get level 4, information, or 6, which is told beside"},                                                           \
     {.code = "name.characters", .what = "names of events and fields with ';' or a zero", .rule = "have '_' for each"},         \
     {.code = "event.kind", .what = "events that are no instants", .rule = "have their kind, duration and link as fields"},     \
     {.code = "field.labels", .what = "names of enumerated values", .rule = "are left out; numbers stay", .kind = TTR_LOSS_DROPPED}, \
@@ -50,6 +55,8 @@ struct event_header_put {
     ttr_field *field;        /* of the event at hand */
     size_t fields_n, capacity;
     unsigned depth;
+    ttr_id asked;            /* the provider of the event before, and whether it has another name in those of tracepoints */
+    bool is_renamed;
     uint64_t losses[EVENT_HEADER_LOSSES];
     uint64_t lost_any;
 };

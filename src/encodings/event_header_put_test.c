@@ -207,7 +207,7 @@ static void losses_are_counted_where_they_are(void **state)
                         "\"a_b\":1,\"mixed\":{\"0\":1,\"1\":\"x\",\"2\":[2]},\"unlike\":{\"0\":{\"x\":1},\"1\":{\"y\":1}},\"none\":null,"
                         "\"ttr.kind\":\"span\",\"ttr.duration_ns\":7");
     assert_string_equal(ttr_text_get(scene.t, scene.back.provider).p, "My_Pro_vider_1");
-    static const uint64_t expected[EVENT_HEADER_LOSSES] = {[EVENT_HEADER_LOSS_PROVIDER] = 1, [EVENT_HEADER_LOSS_NAME] = 1,
+    static const uint64_t expected[EVENT_HEADER_LOSSES] = {[EVENT_HEADER_LOSS_PROVIDER] = 1, [EVENT_HEADER_LOSS_LEVEL] = 1, [EVENT_HEADER_LOSS_NAME] = 1,
                                                            [EVENT_HEADER_LOSS_KIND] = 1, [EVENT_HEADER_LOSS_ARRAY] = 2, [EVENT_HEADER_LOSS_EMPTY] = 1};
     assert_memory_equal(scene.put.losses, expected, sizeof expected);
     end(&scene);

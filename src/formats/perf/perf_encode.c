@@ -320,8 +320,7 @@ static bool put_mapping(struct ttr_writer *out, const ttr_event *event, const st
 static void put_gap(struct ttr_writer *out, const ttr_event *event, const struct perf_sample *about)
 {
     struct perf_writer *writer = out->own;
-    if (event->duration || event->tag != TTR_GAP_EVENTS)
-        output_lost(out, PERF_LOSS_GAP, event->offset);
+    output_lost(out, PERF_LOSS_GAP, event->offset);
     perf_put_lost(&writer->put, DUMMY_TYPE, about, event->link);
 }
 

@@ -107,7 +107,7 @@ static void a_gap_is_a_lost_record(void **state)
     begin(&w, TTR_KIND_GAP, 1000, "");
     ttr_event_edit(w.builder)->link = 12;
     writing_end(&w);
-    assert_int_equal(writing_lost(&w, "event.gap"), 0);
+    assert_int_equal(writing_lost(&w, "event.gap"), 1);
     expect_read(&w, "gap time=1000 id=12 name=lost thread=7/9 {id=1u, lost=12u}\nlost 12 in 1\n");
 }
 
