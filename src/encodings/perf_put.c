@@ -8,6 +8,8 @@
 #define BUILD_ID_ROOM 20u
 #define BUILD_ID_FIXED 36u  /* header, pid, id with its length and padding */
 #define UPDATE_NAME 2u      /* PERF_EVENT_UPDATE__NAME */
+#define CARRIER_HEAD (PERF_RECORD_HEADER + 8u)
+#define CARRIER_MOST ((size_t)65528)
 
 /* --- Making and ending --- */
 
@@ -180,6 +182,7 @@ void perf_put_event(struct perf_put *put, const uint8_t attr[PERF_ATTR_VER7], tt
     if (perf_put_failed(put))
         return;
     put->events_n++;
+    put->is_late = put->has_begun;
     if (is_told_now(put)) {
         perf_put_flush(put);
         tell_event(put, event);
@@ -266,6 +269,7 @@ void perf_put_tracing(struct perf_put *put, const void *bytes, size_t n)
     struct buffer *section = &put->feature[PERF_FEATURE_TRACING_DATA];
     buffer_clear(section);
     buffer_add(section, bytes, n);
+    put->is_late |= put->has_begun;
     if (section->failed)
         put->is_out_of_memory = true;
     else if (is_told_now(put))
@@ -377,12 +381,50 @@ void perf_put_begin(struct perf_put *put)
 
 /* --- Among them --- */
 
+/* Begins a record that readers pass over, for so many bytes that it carries, a multiple of 8. */
+static void begin_carrier(struct perf_put *put, size_t n)
+{
+    add_record_header(put, PERF_HEADER_EVENT_TYPE, CARRIER_HEAD + n);
+    add_frame_u64(put, UINT64_MAX);
+    put->data_bytes += CARRIER_HEAD + n;
+    put->plain_bytes += CARRIER_HEAD + n;
+}
+
+static void carry_feature(struct perf_put *put, enum perf_feature feature)
+{
+    const struct buffer *section = &put->feature[feature];
+    size_t padded = perf_padded(section->n, 8);
+    begin_carrier(put, padded);
+    put->early[feature] = (struct perf_put_place){put->at, section->n};
+    add_frame(put, section->bytes, section->n);
+    add_frame(put, "\0\0\0\0\0\0\0", padded - section->n);
+}
+
+/* Tells events, and their formats, that were declared among the records. */
+static void tell_late(struct perf_put *put)
+{
+    size_t attrs = put->events_n * ATTR_ENTRY + put->ids.n;
+    put->is_late = false;
+    set_descriptions(put);
+    const struct buffer *names = &put->feature[PERF_FEATURE_EVENT_DESC], *formats = &put->feature[PERF_FEATURE_TRACING_DATA];
+    bool has_room = attrs <= CARRIER_MOST - CARRIER_HEAD && names->n <= CARRIER_MOST - CARRIER_HEAD && formats->n <= CARRIER_MOST - CARRIER_HEAD;
+    if (!has_room || perf_put_failed(put))
+        return;
+    begin_carrier(put, attrs);
+    add_attrs(put);
+    carry_feature(put, PERF_FEATURE_EVENT_DESC);
+    if (formats->n)
+        carry_feature(put, PERF_FEATURE_TRACING_DATA);
+}
+
 void perf_put_mark(struct perf_put *put)
 {
     size_t size = PERF_RECORD_HEADER + 8;
     if (!put->spec.is_live || put->spec.is_pipe || put->has_ended)
         return;
     perf_put_flush(put);
+    if (put->is_late)
+        tell_late(put);
     put->marked_bytes = put->data_bytes;
     for (unsigned i = 0; i < PERF_PUT_FEATURES; i++)
         size += put->early[i].n ? PERF_SECTION_BYTES : 0;

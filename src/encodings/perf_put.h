@@ -11,7 +11,8 @@
  * A live file is to be read also when its writer is killed.  What is known in the beginning of the feature sections stands before the records too, and
  * among the records are marks: EVENT_TYPE, which readers pass over, and which has the table of those sections inside.  The header tells of the
  * records up to the last mark, so that the mark stands where the table belongs; what it begins with is the place of section 0, which is reserved
- * for nothing, and whose bit says that the file was not ended.
+ * for nothing, and whose bit says that the file was not ended.  Events that are declared later, and the formats of tracepoints, stand before the next mark
+ * inside of such records, one each for the attributes, their names and the formats, as long as each has room in a record (some 60 tracepoints).
  *
  *     mark    [0..7] EVENT_TYPE, size | [8..15] all ones | {offset, size} of each section
  *
@@ -70,6 +71,7 @@ struct perf_put {
     uint64_t data_at, attrs_at, attrs_bytes;
     uint64_t at;            /* bytes of the output so far, without those of the record under construction */
     bool has_begun, has_ended, is_out_of_memory;
+    bool is_late;           /* of a live file: events or formats were declared since the last mark */
 };
 
 /* A perf_event_attr as far as writers here set it; flags are 1 << enum perf_attr_flag. */
@@ -158,7 +160,7 @@ void perf_put_round(struct perf_put *put);
 /* Hands what waits to be compressed to the buffer. */
 void perf_put_flush(struct perf_put *put);
 
-/* In a live file: from now on the header tells of all records that were put before. */
+/* In a live file: from now on the header tells of all records that were put before, and of the events that were declared. */
 void perf_put_mark(struct perf_put *put);
 
 /* Writes what stands behind the records. */

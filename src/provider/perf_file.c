@@ -2,7 +2,8 @@
  *
  * Each tracepoint becomes an event of the file, with a number of its own and the format that user_events would give it, so that perf, and whoever
  * reads perf.data, takes the file for a recording of user_events.  Samples are put in the order of their times under a lock, collected in
- * memory and written in pieces; header, formats and features follow when the file is finished.
+ * memory and written in pieces, with the first event after a tracepoint was declared, and with one that comes a while after the last piece; then
+ * what is in the file can be read also where the program does not come to finish it.  Features follow in the end.
  * Left out: signal handlers (the lock), and children of fork, whose events are refused. */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #include "provider/state.h"
 
 #define PIECE_BYTES (256u << 10)
+#define PIECE_NS UINT64_C(100000000)
 #define POINTS_MAX 60000u       /* a type is 16 bits wide in a sample */
 #define FIRST_TYPE 1000u        /* above the kernel's own kinds of ring buffer entries */
 #define COMMON_BYTES 8u         /* u16 type, u8 flags, u8 preempt count, s32 pid */
@@ -35,6 +37,8 @@ struct perf_file {
     struct tracing_put tracing;
     struct buffer names;         /* of tracepoints, a zero behind each; their place is their number */
     uint32_t points_n;
+    uint64_t written_ns;         /* when the last piece was */
+    bool has_new_points;         /* since then */
     int fd;                      /* -1 once it is finished */
     int sys;                     /* the first errno of writing, or 0 */
     pid_t pid;
@@ -92,6 +96,37 @@ static void declare(struct perf_file *file, const char *name)
     tracing_put_event_header(&file->tracing, (ttr_text){name, strlen(name)}, type);
     buffer_add(&file->names, name, strlen(name) + 1);
     file->points_n++;
+    file->has_new_points = true;
+}
+
+/* Tells the formats of all tracepoints. */
+static void put_formats(struct perf_file *file)
+{
+    struct buffer block;
+    const struct tracing_machine machine = {.is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, .long_bytes = sizeof(long),
+                                            .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE)};
+    buffer_init(&block, alloc_default());
+    tracing_put_block(&file->tracing, &machine, &block);
+    if (block.failed || file->tracing.is_out_of_memory)
+        file->sys = file->sys ? file->sys : ENOMEM;
+    perf_put_tracing(&file->put, block.bytes, block.n);
+    buffer_free(&block);
+}
+
+/* Writes a piece, with which all that was told so far can be read. */
+static void write_piece(struct perf_file *file, uint64_t now_ns)
+{
+    uint8_t header[PERF_HEADER_BYTES];
+    if (file->has_new_points)
+        put_formats(file);
+    file->has_new_points = false;
+    file->written_ns = now_ns;
+    perf_put_round(&file->put);
+    perf_put_mark(&file->put);
+    write_out(file);
+    perf_put_header(&file->put, header);
+    if (!file->sys && pwrite(file->fd, header, sizeof header, 0) != (ssize_t)sizeof header)
+        file->sys = errno ? errno : ENOSPC;
 }
 
 /* Whether the file is to have a tracepoint. */
@@ -137,10 +172,8 @@ static int put_sample(struct perf_file *file, uint32_t index, const uint8_t *eve
                                        .cpu = cpu < 0 ? 0 : (uint32_t)cpu,
                                        .raw = {{common, sizeof common}, {event, n}}};
     bool is_put = perf_put_sample(&file->put, SAMPLE_TYPE, PERF_MISC_USER, &sample);
-    if (file->out.n >= PIECE_BYTES) {
-        perf_put_round(&file->put);
-        write_out(file);
-    }
+    if (file->has_new_points || file->out.n >= PIECE_BYTES || sample.time - file->written_ns > PIECE_NS)
+        write_piece(file, sample.time);
     if (perf_put_failed(&file->put) || !is_put)
         return is_put ? ENOMEM : EMSGSIZE;
     return file->sys;
@@ -183,17 +216,9 @@ static void put_features(struct perf_file *file)
 /* Writes what stands behind the records, and the header at its place. */
 static void end_file(struct perf_file *file)
 {
-    struct buffer block;
     uint8_t header[PERF_HEADER_BYTES];
-    const struct tracing_machine machine = {.is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, .long_bytes = sizeof(long),
-                                            .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE)};
-    buffer_init(&block, alloc_default());
-    tracing_put_block(&file->tracing, &machine, &block);
-    if (block.failed || file->tracing.is_out_of_memory)
-        file->sys = file->sys ? file->sys : ENOMEM;
-    perf_put_tracing(&file->put, block.bytes, block.n);
+    put_formats(file);
     perf_put_end(&file->put);
-    buffer_free(&block);
     if (perf_put_failed(&file->put))
         file->sys = file->sys ? file->sys : ENOMEM;
     write_out(file);
@@ -241,7 +266,8 @@ static struct perf_file *file_new(void)
     buffer_init(&file->out, alloc);
     buffer_init(&file->names, alloc);
     tracing_put_init(&file->tracing, alloc);
-    const struct perf_put_spec spec = {.alloc = alloc, .to = &file->out, .is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__};
+    const struct perf_put_spec spec = {.alloc = alloc, .to = &file->out, .is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+                                       .is_live = true};
     if (pthread_mutex_init(&file->lock, NULL) == 0 && perf_put_new(&file->put, &spec))
         return file;
     free_own(file);

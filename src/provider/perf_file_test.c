@@ -1,8 +1,10 @@
 /* A perf.data file of events written by this program, read again by the reader of the format; and what keeps it from being whole. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <tracetta/tracetta.h>
@@ -102,6 +104,46 @@ static void what_is_written_can_be_read(void **state)
     assert_int_equal(error.sys, EEXIST);
 }
 
+/* What is left was written by then: names, formats, and all but what came within a moment before the end. */
+static void what_a_killed_program_leaves_can_be_read(void **state)
+{
+    (void)state;
+    const ttr_perf_file_options options = {.size = sizeof options, .overwrite = true};
+    const struct timespec moment = {.tv_nsec = 120000000};
+    int status;
+    (void)fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)open_file(&options);
+        write_some(10);
+        (void)nanosleep(&moment, NULL);
+        write_some(1);
+        (void)raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    ttr *t = ttr_new(NULL);
+    ttr_batch batch;
+    ttr_reader *in = ttr_open(t, path, NULL, NULL);
+    size_t sold = 0, details = 0, others = 0;
+    assert_non_null(in);
+    while (ttr_read(in, &batch, NULL) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            ttr_text name = ttr_text_get(t, event->name), provider = ttr_text_get(t, event->provider);
+            bool is_ours = strcmp(provider.p, "Test_File") == 0;
+            sold += is_ours && strcmp(name.p, "Sold") == 0;
+            details += is_ours && strcmp(name.p, "Detail") == 0;
+            others += !is_ours && event->kind != TTR_KIND_OBJECT;
+        }
+    assert_int_equal(sold, 11);
+    assert_in_range(details, 10, 11);
+    assert_int_equal(others, 0);
+    ttr_close(in);
+    ttr_free(t);
+}
+
 static void levels_and_keywords_choose(void **state)
 {
     (void)state;
@@ -161,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_can_be_read),
+        cmocka_unit_test(what_a_killed_program_leaves_can_be_read),
         cmocka_unit_test(levels_and_keywords_choose),
         cmocka_unit_test(a_full_disk_is_told),
         cmocka_unit_test(a_child_leaves_the_file_to_its_parent),
