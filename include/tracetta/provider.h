@@ -157,7 +157,7 @@ typedef struct ttr_perf_file_options {
 } ttr_perf_file_options;
 
 /* A perf.data file, written by the program itself: it needs nothing of the kernel, and is complete after ttr_backend_finish; of a program
- * that is killed all can be read but what it wrote in its last tenth of a second.  Not for signal handlers;
+ * that is killed all can be read but what it wrote in the last tenth of a second in which it wrote.  Not for signal handlers;
  * events of a child of fork are refused. */
 TTR_API ttr_backend *ttr_backend_perf_file(const char *path, const ttr_perf_file_options *options, ttr_error *error);
 
