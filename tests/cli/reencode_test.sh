@@ -3,6 +3,7 @@
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"
 here=$(cd "$(dirname "$0")" && pwd)
+hexa_cat=$(realpath "$2")
 export TZ=UTC
 
 # text TRACE: all its events.
@@ -117,3 +118,25 @@ run "$tracetta" merge made big -o both.ctf --to=ctf
 verdict "several_traces_have_folders_of_their_own" $? "exit status $run_status"
 text made >wanted
 same "and_each_its_own_text" wanted "$tracetta" cat --style=babeltrace2 --clock-gmt both.ctf/made
+
+# Names of values that nettrace has of events are enumerations in CTF, and in CTF 2 flags too.
+"$hexa_cat" "$here/../../src/formats/nettrace/vectors/known.hexa" >"$work/known.nettrace"
+fields()
+{
+    "$tracetta" cat --style=jsonl "$1" 2>/dev/null | sed 's/.*"fields"://'
+}
+fields "$work/known.nettrace" >"$work/wanted"
+"$tracetta" convert -q --to=ctf --option=version=2 "$work/known.nettrace" -o "$work/known2"
+fields "$work/known2" >"$work/found"
+same "names_of_values_are_written_as_ctf_2" "$work/wanted" cat "$work/found"
+run "$tracetta" convert --to=ctf --option=version=1.8 "$work/known.nettrace" -o "$work/known18"
+grep -q 'field.label' "$work/.err"
+verdict "only_flags_lose_them_in_ctf_1_8" $? "no word of field.label"
+sed 's/{"value":16,"labels":\["CLSCompliant"\]}/16/' "$work/wanted" >"$work/wanted18"
+fields "$work/known18" >"$work/found"
+same "enumerations_stay_in_ctf_1_8" "$work/wanted18" cat "$work/found"
+if command -v babeltrace2 >/dev/null; then
+    says "babeltrace2_shows_the_names" 'Reason = \( "Induced" : container = 1 \)' babeltrace2 "$work/known18"
+else
+    skip "babeltrace2_shows_the_names" "no babeltrace2"
+fi

@@ -156,7 +156,8 @@ struct forming {
     struct ctf_items *items;
     const struct ctf_items_for *what;
     uint64_t offset;
-    const ttr_fields *walk; /* where labels come from; NULL = nowhere */
+    const ttr_fields *walk; /* where types of fields come from, in traces that are described as their source is; NULL = nowhere */
+    const ttr_fields *labels; /* where labels come from; NULL = nowhere */
 };
 
 static void lost(const struct forming *f, enum ctf_loss loss)
@@ -164,12 +165,19 @@ static void lost(const struct forming *f, enum ctf_loss loss)
     output_lost(f->what->out, loss, f->offset);
 }
 
+/* In the dialect some enumerations of 8 bits stand for something else. */
+static bool is_stand_in(const struct type *type)
+{
+    const struct type_labels *labels = type->labels;
+    return type->bits == 8 && (labels->n < 2 || (labels->label[0].name.n == 5 && memcmp(labels->label[0].name.p, "false", 5) == 0));
+}
+
 /* Labels stay, where the source says what they are. */
 static void form_labels(const struct forming *f, ttr_value *value)
 {
     bool is_flags = value->hint == TTR_HINT_FLAGS, is_sayable = !is_flags || f->what->version == CTF_2;
-    const struct type *type = f->walk ? field_type(f->walk) : NULL;
-    bool has_labels = type && type->labels && is_sayable;
+    const struct type *type = f->labels ? field_type(f->labels) : NULL;
+    bool has_labels = type && type->labels && is_sayable && (!f->what->is_dialect || (type->labels->n > 0 && !is_stand_in(type)));
     if (!has_labels && value->count > 0)
         lost(f, CTF_LOST_LABEL);
     value->hint = TTR_HINT_NONE;
@@ -424,6 +432,7 @@ static void begin_walk(struct forming *f, const ttr_event *event, ttr_fields *wa
     else
         ttr_fields_begin(t, event, walk);
     f->walk = !f->what->is_dialect ? walk : NULL;
+    f->labels = walk;
 }
 
 /* Fields with a role are made anew, but for the cpu, which is like any other, where it does not stand in the name of the file. */
@@ -481,13 +490,24 @@ static void settle_contexts(const struct forming *f)
 
 /* --- Shapes --- */
 
+/* Where labels stand tells them apart; their first name too, since readers come and go. */
+static uint64_t labels_key(const ttr_value *value)
+{
+    union {
+        const char *text;
+        const struct type_labels *labels;
+    } of = {.text = value->text.p};
+    ttr_text first = of.labels->n ? of.labels->label[0].name : (ttr_text){"", 0};
+    return hash_pair((uintptr_t)of.labels, hash_bytes(first.p, first.n) + of.labels->n);
+}
+
 static uint64_t shape_scalar(const ttr_value *value)
 {
     uint64_t own = (uint64_t)value->type << 24 | (uint64_t)value->hint << 16 | (uint64_t)value->bits << 8 | value->base;
     if (value->type == TTR_TYPE_BYTES)
         own |= (uint64_t)value->text_id << 32;
     if (value->hint == CTF_ITEM_LABELLED || value->hint == CTF_ITEM_FLAGS)
-        return hash_pair(own, (uintptr_t)value->text.p);
+        return hash_pair(own, labels_key(value));
     if (value->hint == CTF_ITEM_CONSTANT)
         return hash_pair(hash_pair(own, value->v.u), hash_bytes(value->text.p, value->text.n));
     uint64_t room = value->type == TTR_TYPE_TEXT ? value->v.u : value->text.n;

@@ -35,7 +35,8 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
                          .rule = "is left out", .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_GAP] = {.code = "event.gap", .what = "gaps of which nobody knows how much is missing", .rule = "are left out",
                       .kind = TTR_LOSS_DROPPED},
-    [CTF_LOST_LABEL] = {.code = "field.label", .what = "names of enumerated values and flags", .rule = "are left out; the numbers stay",
-                        .kind = TTR_LOSS_DROPPED},
+    [CTF_LOST_LABEL] = {.code = "field.label",
+                        .what = "names of enumerated values whose source does not tell all names, of flags before version 2, and of both in events that are listed",
+                        .rule = "are left out; the numbers stay", .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_THREAD] = {.code = "thread.name", .what = "names of threads, in version 1.1", .rule = "are fields only", .kind = TTR_LOSS_DROPPED},
 };

@@ -297,5 +297,12 @@ static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, 
     return layout_field_ops.label(fields, value, i, text);
 }
 
+/* Of the fields that the layout gives. */
+static const struct type *type(const ttr_fields *fields)
+{
+    const struct walk *walk = (const struct walk *)fields->state;
+    return walk->stage == STAGE_PAYLOAD ? layout_field_ops.type(fields) : NULL;
+}
+
 const struct field_ops nettrace_field_ops = {.begin = begin, .next = next, .take = take, .label = label, .frames = nettrace_frames_take,
-                                             .stack = nettrace_stack};
+                                             .type = type, .stack = nettrace_stack};
