@@ -136,10 +136,10 @@ struct layout_shape layout_shape_of(const struct layout *layout)
 
 struct layout_bytes layout_bytes_of(const struct layout_shape *shape)
 {
-    const uint64_t most = (uint64_t)UINT32_MAX * 8;
+    const uint64_t most = (uint64_t)(LAYOUT_BYTES_NONE - 1) * 8;
     const bool is_text = shape->kind == LAYOUT_SHAPE_TEXT, has_row = shape->each > 0;
     if (shape->kind == LAYOUT_SHAPE_NONE || (shape->first | shape->rest | shape->each) % 8 || shape->first >= most || shape->rest >= most)
-        return (struct layout_bytes){.first = LAYOUT_BYTES_NONE};
+        return (struct layout_bytes){.rest = LAYOUT_BYTES_NONE, .no_text = UINT32_MAX};
     return (struct layout_bytes){.first = (uint32_t)(shape->first / 8),
                                  .rest = (uint32_t)(shape->rest / 8) + is_text,
                                  .each = (uint32_t)(shape->each / 8),

@@ -29,8 +29,8 @@ struct layout_shape layout_shape_of(const struct layout *layout);
 /* A shape in whole bytes, so that the end of any of its records is found by one computation without a choice: of random records no
  * processor guesses the next.  What each waits for is where the one before ends, so the computation is kept short. */
 struct layout_bytes {
-    uint32_t first;        /* LAYOUT_BYTES_NONE: there is no shape, and no record is so large */
-    uint32_t rest;         /* with the zero behind a text */
+    uint32_t first;
+    uint32_t rest;         /* with the zero behind a text; LAYOUT_BYTES_NONE: there is no shape, and no record is so large */
     uint32_t each;
     uint32_t count_bytes;  /* how far before the end of `first` the count begins */
     uint32_t count_mask;   /* of what is loaded there; 0 = no row */
@@ -43,14 +43,25 @@ struct layout_bytes {
 /* Makes one of a shape. */
 struct layout_bytes layout_bytes_of(const struct layout_shape *shape);
 
+/* A bit for each byte that may be the zero of the text that begins at p, the least being it, or the least bit where there is no text; 0: the
+ * text is longer than LAYOUT_BYTES_AHEAD. */
+static inline uint32_t layout_bytes_zeros(const struct layout_bytes *bytes, const uint8_t *p)
+{
+    return zeros_of_16(p) | (zeros_of_16(p + 16) << 16 | bytes->no_text);
+}
+
+/* What is behind p, where the fixed part ends, but for a text. */
+static inline uint64_t layout_bytes_rest(const struct layout_bytes *bytes, const uint8_t *p)
+{
+    return (uint64_t)(load_u32le(p - bytes->count_bytes) & bytes->count_mask) * bytes->each + bytes->rest;
+}
+
 /* The end of a record whose fixed part ends at `first`, counted from `base`, where LAYOUT_BYTES_AHEAD bytes can be read.  UINT64_MAX: it has
  * a longer text, which is to be searched for its end. */
 static inline uint64_t layout_bytes_pass(const struct layout_bytes *bytes, const uint8_t *base, uint64_t first)
 {
-    const uint8_t *p = base + first;
-    const uint32_t zeros = zeros_of_16(p) | (zeros_of_16(p + 16) << 16 | bytes->no_text);
-    const uint64_t row = (uint64_t)(load_u32le(p - bytes->count_bytes) & bytes->count_mask) * bytes->each + bytes->rest + first;
-    return __builtin_expect(zeros != 0, 1) ? row + (uint64_t)__builtin_ctzll(zeros) : UINT64_MAX;
+    const uint32_t zeros = layout_bytes_zeros(bytes, base + first);
+    return __builtin_expect(zeros != 0, 1) ? first + layout_bytes_rest(bytes, base + first) + (uint32_t)__builtin_ctz(zeros) : UINT64_MAX;
 }
 
 /* Finds the end of the record at bits->at, a whole byte; false where bits->end comes before it, or there is no shape: then nothing is known

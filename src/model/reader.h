@@ -9,7 +9,6 @@
 struct format;
 struct input;
 struct notes;
-
 struct reader_run;
 
 /* A read of the events before a time, for who reads many inputs in turn (reader_read_some). */
@@ -17,20 +16,64 @@ struct reader_some {
     int64_t until;      /* no event at this time or later is wanted, though some may come */
     ttr_event *events;  /* where to put them; valid until the next read */
     uint32_t room;      /* at least INPUT_BATCH_LEAST */
-    uint32_t n;         /* in: how many `run` gave there just before; out: how many there are; may be 0 */
+    uint32_t n;         /* in: how many the run found there just before; out: how many there are; may be 0 */
     struct reader_run *run; /* room for one, zeroed before the first read and kept as long as the reader; NULL = none */
     bool is_stopped;    /* out: the next event is at `next`, which is not before `until`; else there may be more before that */
     int64_t next;
 };
 
 /* All that a reader needs to go on in the usual case, in READER_RUN bytes: who reads hundreds of inputs in turn keeps these side by side, where one
- * visit looks at two lines of the cache instead of twenty.  The reader fills it in when it was read and the usual case goes on.
- * `go` gives events as reader_read_some does; false where something else is to be done, which that does, maybe behind some events.  NULL: it
- * is to be done at once. */
+ * visit looks at two lines of the cache instead of twenty.  The reader fills it in when it was read and the usual case goes on.  A run only
+ * finds events; their views are made when they are given, all that is needed for one being where it was until the run or the reader
+ * goes on. */
 #define READER_RUN 128u
 
+/* An event that a run found. */
+struct reader_slim {
+    const uint8_t *payload; /* NULL: this is none */
+    uint32_t size;
+    uint32_t of;            /* the run's number, and above its 16 bits what the run knows the event's class by */
+};
+
+/* Its key: its time since the begin of what is merged at once, above the place of its slim. */
+#define READER_PLACE_BITS 20u
+#define READER_PLACE ((UINT64_C(1) << READER_PLACE_BITS) - 1)
+
+/* What a run is asked for. */
+struct reader_hunt {
+    int64_t since, until;     /* events before or behind are not for the run */
+    struct reader_slim *slim; /* where to put events, and their keys: time << READER_PLACE_BITS plus `key_base`, which grows by one each */
+    uint64_t *key, key_base;
+    uint32_t room;            /* at least 1 */
+    uint16_t lane;            /* of the run */
+    uint32_t n;               /* out */
+    bool is_stopped;          /* out: see reader_some */
+    int64_t next;
+};
+
+struct reader_run;
+
+/* Slims of runs of one kind, of which views are wanted. */
+struct reader_slims {
+    union reader_place *runs;     /* by lane */
+    const struct reader_slim *slim;
+    uint64_t origin;              /* what the time in a key is to be added to */
+};
+
+struct reader_run_ops {
+    /* Finds events as reader_read_some gives them; false where something else is to be done, which that does behind those. */
+    bool (*go)(struct reader_run *run, struct reader_hunt *hunt);
+    /* Makes views of the events with these keys, up to the first that is none: how many. */
+    uint32_t (*view)(const struct reader_slims *slims, const uint64_t *key, uint32_t n, ttr_event *to);
+};
+
 struct reader_run {
-    bool (*go)(struct reader_run *run, struct reader_some *some);
+    const struct reader_run_ops *ops; /* NULL: reader_read_some is to be called at once */
+};
+
+union reader_place {
+    struct reader_run run;
+    uint8_t bytes[READER_RUN];
 };
 
 struct reader_ops {

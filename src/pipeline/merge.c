@@ -93,7 +93,7 @@ static ttr_status get_ready(struct merger *merger, ttr_error *error)
     merger->has_rounds = rounds_can(merger->in, merger->n);
     merger->is_ready = merger->has_rounds;
     if (merger->has_rounds)
-        return rounds_init(&merger->rounds, alloc, merger->in, merger->n) ? TTR_OK : fail_memory(error);
+        return rounds_init(&merger->rounds, alloc, merger->in, merger->n, merger->base.t->ahead ? BATCH_JOBS : BATCH_OF_ROUND) ? TTR_OK : fail_memory(error);
     size_t lent = events_to_lend(merger);
     merger->events = (lent ? lent : BATCH) + 1;
     merger->memory = alloc_zero(alloc, merger->events, sizeof *merger->out);
@@ -284,13 +284,9 @@ static bool has_more_events(const struct merger *merger)
 
 static ttr_status next_of_rounds(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
-    uint32_t n;
-    ttr_status status = rounds_next(&merger->rounds, merger->pick, merger->base.t->ahead ? BATCH_JOBS : BATCH_OF_ROUND, &n);
-    if (status != TTR_OK)
+    ttr_status status = rounds_next(&merger->rounds, batch);
+    if (status != TTR_OK || batch->n > 0)
         return status;
-    *batch = (ttr_batch){.event = merger->rounds.events, .pick = merger->pick, .n = n};
-    if (n > 0)
-        return TTR_OK;
     *error = merger->rounds.ending_error;
     return merger->rounds.ending;
 }

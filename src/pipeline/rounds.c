@@ -13,12 +13,13 @@
 #define WANTED_LEAST 4096u             /* events of a round */
 #define WANTED_MOST 8192u
 #define EACH_LEAST INPUT_BATCH_LEAST   /* room that every input has */
-#define PLACE_BITS 20u                 /* of a key */
+#define PLACE_BITS READER_PLACE_BITS
 #define FAR_OFF (UINT64_MAX >> PLACE_BITS) /* ranks from here on, since the begin of a round, are not told apart in it */
 #define SPAN_FIRST 1024u               /* ns */
 #define SPAN_MOST (FAR_OFF / 4)
 #define SLICES_BITS 14u
 #define SETTLE_EACH 8u                 /* places that a key may be moved by when slices are sorted, in the mean */
+#define LANE UINT16_MAX               /* of reader_slim.of */
 #define LINE 64u
 
 /* An input: its events not yet given, and what is known of those to come. */
@@ -28,11 +29,6 @@ struct rounds_lane {
     uint64_t last;     /* of the last event read */
     uint32_t at, n;    /* events read and not given */
     bool has_ended;
-};
-
-union rounds_run {
-    struct reader_run head;
-    uint8_t bytes[READER_RUN];
 };
 
 static uint32_t wanted_of(size_t n)
@@ -56,28 +52,32 @@ bool rounds_can(ttr_reader *const *in, size_t n)
     return n >= ROUNDS_LEAST && capacity_of(n) < (size_t)1 << PLACE_BITS;
 }
 
-bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n)
+bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n, uint32_t room)
 {
     const size_t capacity = capacity_of(n);
-    *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
+    *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .room = room, .bits = SLICES_BITS, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
     rounds->events = alloc_large(alloc, capacity, sizeof *rounds->events);
+    rounds->slim = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->slim);
     rounds->lane = alloc_zero(alloc, n, sizeof *rounds->lane);
     rounds->run_memory = alloc_zero(alloc, n + 1, sizeof *rounds->run);
-    rounds->run = (union rounds_run *)(((uintptr_t)rounds->run_memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    rounds->run = (union reader_place *)(((uintptr_t)rounds->run_memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
     rounds->placed = alloc_zero(alloc, n, sizeof *rounds->placed);
     rounds->keys = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->keys);
     rounds->spare = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->spare);
     rounds->wide = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->wide);
     rounds->wide_spare = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->wide);
     rounds->place = alloc_zero(alloc, (size_t)1 << SLICES_BITS, sizeof *rounds->place);
-    return rounds->events && rounds->lane && rounds->run_memory && rounds->placed && rounds->keys && rounds->spare && rounds->wide && rounds->wide_spare &&
-           rounds->place;
+    rounds->out = alloc_zero(alloc, room, sizeof *rounds->out);
+    rounds->pick = alloc_zero(alloc, room, sizeof *rounds->pick);
+    return rounds->events && rounds->slim && rounds->lane && rounds->run_memory && rounds->placed && rounds->keys && rounds->spare && rounds->wide &&
+           rounds->wide_spare && rounds->place && rounds->out && rounds->pick;
 }
 
 void rounds_free(struct rounds *rounds)
 {
     const struct alloc *alloc = rounds->alloc;
     alloc_free(alloc, rounds->events, rounds->capacity, sizeof *rounds->events);
+    alloc_free(alloc, rounds->slim, rounds->capacity, sizeof *rounds->slim);
     alloc_free(alloc, rounds->lane, rounds->n, sizeof *rounds->lane);
     alloc_free(alloc, rounds->run_memory, rounds->n + 1, sizeof *rounds->run);
     alloc_free(alloc, rounds->placed, rounds->n, sizeof *rounds->placed);
@@ -86,6 +86,47 @@ void rounds_free(struct rounds *rounds)
     alloc_free(alloc, rounds->wide, rounds->capacity, sizeof *rounds->wide);
     alloc_free(alloc, rounds->wide_spare, rounds->capacity, sizeof *rounds->wide);
     alloc_free(alloc, rounds->place, (size_t)1 << SLICES_BITS, sizeof *rounds->place);
+    alloc_free(alloc, rounds->out, rounds->room, sizeof *rounds->out);
+    alloc_free(alloc, rounds->pick, rounds->room, sizeof *rounds->pick);
+}
+
+/* --- Slices --- */
+
+/* Slices for the keys of a round; as many as the round before had events. */
+static void begin_slices(struct rounds *rounds)
+{
+    const uint64_t range = rounds->until - rounds->begin - 1;
+    rounds->bits = 1; /* two at least: so that no shift is by all bits */
+    while (rounds->bits < SLICES_BITS && (size_t)3 << rounds->bits < 2 * rounds->keys_n)
+        rounds->bits++;
+    rounds->shift = PLACE_BITS;
+    while ((range < FAR_OFF ? range : FAR_OFF) >> (rounds->shift - PLACE_BITS) >> rounds->bits)
+        rounds->shift++;
+    memset(rounds->place, 0, sizeof *rounds->place << rounds->bits);
+}
+
+/* Keys up to here have slices of their own; those behind are in the last. */
+static inline uint64_t last_of_slices(const struct rounds *rounds)
+{
+    return ((uint64_t)1 << rounds->bits) - 1;
+}
+
+static void count_slices(struct rounds *rounds, const uint64_t *key, size_t n)
+{
+    uint32_t *const place = rounds->place;
+    const unsigned shift = rounds->shift;
+    const uint64_t last = last_of_slices(rounds);
+    for (size_t i = 0; i < n; i++)
+        place[key[i] >> shift < last ? key[i] >> shift : last]++;
+}
+
+/* The same for keys that are before the end of the round. */
+static inline void count_near(struct rounds *rounds, const uint64_t *key, size_t n)
+{
+    uint32_t *const place = rounds->place;
+    const unsigned shift = rounds->shift;
+    for (size_t i = 0; i < n; i++)
+        place[key[i] >> shift]++;
 }
 
 /* --- Reading --- */
@@ -97,7 +138,7 @@ static uint64_t next_rank(const struct rounds *rounds, const struct rounds_lane 
     return own > lane->rank ? own : lane->rank;
 }
 
-/* Adds the keys of a lane's events. */
+/* Adds the keys of a lane's events, which are views. */
 static void add_keys(struct rounds *rounds, struct rounds_lane *lane)
 {
     const ttr_event *event = rounds->events + lane->at;
@@ -108,7 +149,9 @@ static void add_keys(struct rounds *rounds, struct rounds_lane *lane)
         const uint64_t own = order_time(event[i].time);
         rank = own > rank ? own : rank;
         key[i] = ((rank < far ? rank : far) - begin) << PLACE_BITS | (at + i);
+        rounds->slim[at + i].payload = NULL;
     }
+    count_slices(rounds, key, n);
     lane->last = rank;
     rounds->most = rank > rounds->most ? rank : rounds->most;
     rounds->keys_n += n;
@@ -124,7 +167,8 @@ static void charge(struct rounds *rounds, const struct rounds_lane *lane)
 static void gather_kept(struct rounds *rounds)
 {
     size_t kept = 0;
-    rounds->used = rounds->keys_n = 0;
+    begin_slices(rounds);
+    rounds->used = rounds->keys_n = rounds->slims_n = 0;
     rounds->most = 0;
     rounds->surplus = rounds->capacity - rounds->n * EACH_LEAST;
     for (size_t i = 0; i < rounds->placed_n; i++) {
@@ -167,17 +211,52 @@ static void begin_round(struct rounds *rounds)
     gather_kept(rounds);
 }
 
-/* Reads a lane up to the end of the round. */
-static ttr_status read_lane(struct rounds *rounds, size_t i)
+static void set_bound(struct rounds_lane *lane, bool is_stopped, int64_t time)
+{
+    const uint64_t next = order_time(time);
+    lane->bound = is_stopped && next > lane->last ? next : lane->last;
+}
+
+/* Lets a lane's run go on; false where the reader is to be asked, for what comes behind the first *n events, views of which are made. */
+static inline bool hunt(struct rounds *rounds, size_t i, uint32_t *n)
 {
     struct rounds_lane *lane = &rounds->lane[i];
-    struct reader_run *run = &rounds->run[i].head;
-    struct reader_some some = {.until = (int64_t)order_time((int64_t)rounds->until), .events = rounds->events + rounds->used,
-                               .room = (uint32_t)(EACH_LEAST + rounds->surplus), .run = run};
+    struct reader_run *run = &rounds->run[i].run;
+    const uint64_t since = lane->rank > rounds->begin ? lane->rank : rounds->begin;
+    uint64_t *key = rounds->keys + rounds->keys_n;
+    struct reader_hunt hunt = {.since = (int64_t)order_time((int64_t)since), .until = (int64_t)order_time((int64_t)rounds->until),
+                               .slim = rounds->slim + rounds->used, .key = key,
+                               .key_base = (order_time(0) - rounds->begin) * (1u << PLACE_BITS) + rounds->used,
+                               .room = (uint32_t)(EACH_LEAST + rounds->surplus), .lane = (uint16_t)i};
+    if (!run->ops->go(run, &hunt)) {
+        const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0)};
+        *n = run->ops->view(&slims, key, hunt.n, rounds->events + rounds->used);
+        return false;
+    }
+    lane->at = (uint32_t)rounds->used;
+    lane->n = hunt.n;
+    rounds->used += hunt.n;
+    rounds->slims_n += hunt.n;
+    rounds->keys_n += hunt.n;
+    charge(rounds, lane);
+    if (hunt.n) {
+        count_near(rounds, key, hunt.n);
+        lane->last = (key[hunt.n - 1] >> PLACE_BITS) + rounds->begin;
+        rounds->most = lane->last > rounds->most ? lane->last : rounds->most;
+        rounds->placed[rounds->placed_n++] = (uint32_t)i;
+    }
+    set_bound(lane, hunt.is_stopped, hunt.next);
+    return true;
+}
+
+/* Reads a lane up to the end of the round, behind the first n events. */
+static __attribute__((noinline)) ttr_status read_lane(struct rounds *rounds, size_t i, uint32_t n)
+{
+    struct rounds_lane *lane = &rounds->lane[i];
+    struct reader_some some = {.until = (int64_t)order_time((int64_t)rounds->until), .events = rounds->events + rounds->used, .n = n,
+                               .room = (uint32_t)(EACH_LEAST + rounds->surplus), .run = &rounds->run[i].run};
     ttr_error own;
-    ttr_status status = TTR_OK;
-    if (!run->go || !run->go(run, &some))
-        status = reader_read_some(rounds->in[i], &some, &own);
+    ttr_status status = reader_read_some(rounds->in[i], &some, &own);
     if (status == TTR_AGAIN)
         return TTR_AGAIN;
     lane->has_ended = status != TTR_OK;
@@ -193,8 +272,7 @@ static ttr_status read_lane(struct rounds *rounds, size_t i)
         rounds->placed[rounds->placed_n++] = (uint32_t)i;
         add_keys(rounds, lane);
     }
-    const uint64_t next = order_time(some.next);
-    lane->bound = some.is_stopped && next > lane->last ? next : lane->last;
+    set_bound(lane, some.is_stopped, some.next);
     return TTR_OK;
 }
 
@@ -204,7 +282,10 @@ static ttr_status read_lanes(struct rounds *rounds)
         const struct rounds_lane *lane = &rounds->lane[rounds->reading];
         if (lane->n || lane->has_ended || (lane->bound >= rounds->until && rounds->until < UINT64_MAX))
             continue;
-        ttr_status status = read_lane(rounds, rounds->reading);
+        uint32_t n = 0;
+        if (rounds->run[rounds->reading].run.ops && hunt(rounds, rounds->reading, &n))
+            continue;
+        ttr_status status = read_lane(rounds, rounds->reading, n);
         if (status != TTR_OK)
             return status;
     }
@@ -243,12 +324,25 @@ static void give_all(struct rounds *rounds)
     }
 }
 
+/* Makes views of a lane's slims that are kept: the run goes on before they are given. */
+static void keep_views(struct rounds *rounds, const uint64_t *key, size_t n)
+{
+    const uint32_t at = n ? (uint32_t)(*key & READER_PLACE) : 0;
+    const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0)};
+    if (n == 0 || !rounds->slim[at].payload)
+        return;
+    const struct reader_run *run = &rounds->run[rounds->slim[at].of & LANE].run;
+    (void)run->ops->view(&slims, key, (uint32_t)n, rounds->events + at);
+    rounds->slims_n -= n;
+}
+
 /* Lanes give what comes up to the end of the round, and keep the rest. */
 static void give_some(struct rounds *rounds, const struct round_end *end)
 {
     const uint64_t rank = end->rank - rounds->begin, begin = rounds->begin;
     const uint64_t *key = rounds->keys;
     uint64_t *to = rounds->keys;
+    memset(rounds->place, 0, sizeof *rounds->place << rounds->bits);
     for (size_t i = 0; i < rounds->placed_n; i++) {
         struct rounds_lane *lane = &rounds->lane[rounds->placed[i]];
         const uint64_t *const behind = key + lane->n, limit = rank + (rounds->placed[i] <= end->lane);
@@ -257,11 +351,13 @@ static void give_some(struct rounds *rounds, const struct round_end *end)
             *to++ = *key++;
         if (n)
             lane->rank = (to[-1] >> PLACE_BITS) + begin;
+        keep_views(rounds, key, (size_t)(behind - key));
         key = behind;
         lane->at += n;
         lane->n -= n;
     }
     rounds->keys_n = (size_t)(to - rounds->keys);
+    count_slices(rounds, rounds->keys, rounds->keys_n);
 }
 
 /* Longer rounds where few events came, shorter ones where many did. */
@@ -311,28 +407,25 @@ static void sort_any(struct rounds *rounds, bool needs_lanes)
         rounds->keys[i] = wide[i].rank << PLACE_BITS | wide[i].index;
 }
 
-/* Sorts keys by as many slices of the round's time as there are events, each of which so has about one. */
+/* Sorts keys by slices of the round's time, each of which has about one. */
 static bool sort_spread(struct rounds *rounds)
 {
     uint64_t *const keys = rounds->keys, *const to = rounds->spare;
     uint32_t *const place = rounds->place, at = 0;
-    const size_t n = rounds->keys_n;
-    unsigned bits = 1, shift = PLACE_BITS; /* two slices at least: so that no shift is by all bits */
-    while (bits < SLICES_BITS && (size_t)1 << bits < n)
-        bits++;
-    for (uint64_t range = rounds->most - rounds->begin; (range < FAR_OFF ? range : FAR_OFF) >> (shift - PLACE_BITS) >> bits;)
-        shift++;
-    const size_t slices = (size_t)1 << bits;
-    memset(place, 0, slices * sizeof *place);
-    for (size_t i = 0; i < n; i++)
-        place[keys[i] >> shift]++;
+    const size_t n = rounds->keys_n, slices = (size_t)1 << rounds->bits;
+    const uint64_t last = last_of_slices(rounds);
+    const unsigned shift = rounds->shift;
     for (size_t i = 0; i < slices; i++) {
         const uint32_t count = place[i];
         place[i] = at;
         at += count;
     }
-    for (size_t i = 0; i < n; i++)
-        to[place[keys[i] >> shift]++] = keys[i];
+    if (rounds->most < rounds->until)
+        for (size_t i = 0; i < n; i++)
+            to[place[keys[i] >> shift]++] = keys[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            to[place[keys[i] >> shift < last ? keys[i] >> shift : last]++] = keys[i];
     rounds->keys = to;
     rounds->spare = keys;
     return settle_keys(to, n);
@@ -367,30 +460,50 @@ static ttr_status next_round(struct rounds *rounds)
     return TTR_OK;
 }
 
-/* What is known to be wanted next is asked for now. */
-static void prefetch(const struct rounds *rounds, const uint32_t *pick, uint32_t n)
+/* All events are views already. */
+static void pick_events(struct rounds *rounds, ttr_batch *batch)
 {
-    for (uint32_t i = 0; i < n; i++)
-        __builtin_prefetch(rounds->events[pick[i]].payload);
+    const uint64_t *key = rounds->keys + rounds->given;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = &rounds->events[rounds->pick[i] = (uint32_t)(key[i] & READER_PLACE)];
+        __builtin_prefetch(event);
+        __builtin_prefetch((const char *)event + LINE);
+    }
+    for (uint32_t i = 0; i < batch->n; i++)
+        __builtin_prefetch(rounds->events[rounds->pick[i]].payload);
+    batch->event = rounds->events;
+    batch->pick = rounds->pick;
 }
 
-ttr_status rounds_next(struct rounds *rounds, uint32_t *pick, uint32_t room, uint32_t *n)
+/* Makes views of slims, and copies those that are there. */
+static void view_events(struct rounds *rounds, ttr_batch *batch)
 {
-    *n = 0;
+    const uint64_t *key = rounds->keys + rounds->given;
+    const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0)};
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const struct reader_slim *slim = &rounds->slim[key[i] & READER_PLACE];
+        if (slim->payload)
+            i += rounds->run[slim->of & LANE].run.ops->view(&slims, key + i, batch->n - i, rounds->out + i);
+        if (i < batch->n)
+            rounds->out[i] = rounds->events[key[i] & READER_PLACE];
+    }
+    batch->event = rounds->out;
+}
+
+ttr_status rounds_next(struct rounds *rounds, ttr_batch *batch)
+{
+    *batch = (ttr_batch){.n = 0};
     while (!rounds->is_over && (rounds->reading < rounds->n || rounds->given == rounds->keys_n)) {
         ttr_status status = next_round(rounds);
         if (status != TTR_OK)
             return status;
     }
     const size_t left = rounds->is_over ? 0 : rounds->keys_n - rounds->given;
-    const uint64_t *key = rounds->keys + rounds->given;
-    *n = left < room ? (uint32_t)left : room;
-    for (uint32_t i = 0; i < *n; i++) {
-        const ttr_event *event = &rounds->events[pick[i] = (uint32_t)(key[i] & ((1u << PLACE_BITS) - 1))];
-        __builtin_prefetch(event);
-        __builtin_prefetch((const char *)event + LINE);
-    }
-    prefetch(rounds, pick, *n);
-    rounds->given += *n;
+    batch->n = left < rounds->room ? (uint32_t)left : rounds->room;
+    if (rounds->slims_n)
+        view_events(rounds, batch);
+    else
+        pick_events(rounds, batch);
+    rounds->given += batch->n;
     return TTR_OK;
 }

@@ -7,6 +7,9 @@
  *
  * A round ends as early as an input demands that cannot give all that is before the end (its window or the room is full): what is behind that
  * is kept for the next round, and inputs that have such events are not read before these were given.
+ *
+ * Of an input in its usual case only a slim is kept of each event (model/reader.h), a sixth of a view and its key: so that a round has room in the
+ * nearer caches.  Views are made of them batch by batch, when they are given.
  * Ownership: the readers are the caller's.  Thread rule: one thread at a time. */
 #ifndef TRACETTA_PIPELINE_ROUNDS_H
 #define TRACETTA_PIPELINE_ROUNDS_H
@@ -18,23 +21,28 @@
 
 struct order_key;
 struct rounds_lane;
-union rounds_run;
 
 struct rounds {
     const struct alloc *alloc;
     ttr_reader *const *in;
     size_t n;
     ttr_event *events;         /* room for `capacity` of them */
+    struct reader_slim *slim;  /* the same for those of runs; what is at a place here is none where it is in `events` */
     size_t capacity;
     struct rounds_lane *lane;
-    union rounds_run *run;     /* of lanes, at whole lines of the cache; in `run_memory`, which has one more */
+    union reader_place *run;   /* of lanes, at whole lines of the cache; in `run_memory`, which has one more */
     void *run_memory;
+    ttr_event *out;            /* views of a batch, `room` of them; NULL before the first */
+    uint32_t *pick;            /* the same, where no views are made */
+    uint32_t room;
     uint32_t *placed;          /* lanes that have events, in the order in which these lie in `events` */
     size_t placed_n, used;
     uint64_t *keys, *spare;    /* of events: rank since `begin`, place in `events` */
-    uint32_t *place;           /* for sorting */
+    uint32_t *place;           /* for sorting: events in slices of the round's time, those at key >> shift */
+    unsigned bits, shift;      /* 1 << bits slices */
     struct order_key *wide, *wide_spare; /* for sorting where places do not rise with lanes */
     size_t keys_n, given;
+    size_t slims_n;            /* of the round's events */
     size_t reading;            /* the lane to be read next in the round; n = all were */
     uint64_t begin, until;     /* ranks: of the round */
     uint64_t most;             /* the highest rank in the round */
@@ -49,12 +57,12 @@ struct rounds {
 /* Whether inputs can be merged so; not before reading begins. */
 bool rounds_can(ttr_reader *const *in, size_t n);
 
-/* For `n` inputs, borrowed; false when memory is out (rounds_free is fine then, too). */
-TTR_MUST bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n);
+/* For `n` inputs, borrowed, and batches of up to `room` events; false when memory is out (rounds_free is fine then, too). */
+TTR_MUST bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n, uint32_t room);
 void rounds_free(struct rounds *rounds);
 
-/* Gives the places in rounds->events of the next events, at most `room`, and how many: 0 at the end, then rounds->ending says how it ended.
- * Valid until the next call.  TTR_AGAIN where an input has nothing for now. */
-TTR_MUST ttr_status rounds_next(struct rounds *rounds, uint32_t *pick, uint32_t room, uint32_t *n);
+/* Gives the next events: none at the end, then rounds->ending says how it ended.  Valid until the next call.  TTR_AGAIN where an input has
+ * nothing for now. */
+TTR_MUST ttr_status rounds_next(struct rounds *rounds, ttr_batch *batch);
 
 #endif

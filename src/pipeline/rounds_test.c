@@ -29,6 +29,8 @@ static bool happens(struct lane *lane, bool may, unsigned one_of)
     return may && support_random(&lane->seed) % one_of == 0;
 }
 
+static const struct reader_ops lane_ops;
+
 struct lane_run {
     struct reader_run base;
     struct lane *lane;
@@ -37,22 +39,42 @@ struct lane_run {
 _Static_assert(sizeof(struct lane_run) <= READER_RUN, "a run has a place of that size");
 
 /* Stops at times before the next event, as at one that is not usual. */
-static bool go(struct reader_run *base, struct reader_some *some)
+static bool go(struct reader_run *base, struct reader_hunt *hunt)
 {
     struct lane *lane = ((struct lane_run *)base)->lane;
-    assert_true(some->room >= INPUT_BATCH_LEAST);
-    while (lane->at < lane->n && some->n < some->room && !happens(lane, true, 7)) {
+    int64_t time = hunt->since;
+    assert_true(hunt->room >= INPUT_BATCH_LEAST);
+    while (lane->at < lane->n && hunt->n < hunt->room && !happens(lane, true, 7) && lane->event[lane->at].time >= time) {
         const ttr_event *next = &lane->event[lane->at];
-        if (next->time >= some->until) {
-            some->is_stopped = true;
-            some->next = next->time;
+        time = next->time;
+        if (time >= hunt->until) {
+            hunt->is_stopped = true;
+            hunt->next = time;
             return true;
         }
-        some->events[some->n++] = *next;
+        hunt->slim[hunt->n] = (struct reader_slim){.payload = (const uint8_t *)next, .of = hunt->lane};
+        hunt->key[hunt->n] = ((uint64_t)time << READER_PLACE_BITS) + hunt->key_base + hunt->n;
+        hunt->n++;
         lane->at++;
     }
-    return some->n == some->room;
+    return hunt->n == hunt->room;
 }
+
+/* The event is told by the payload alone, so that a time that the key does not hold shows. */
+static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint32_t n, ttr_event *to)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct reader_slim *slim = &slims->slim[key[i] & READER_PLACE];
+        if (!slim->payload)
+            return i;
+        to[i] = *(const ttr_event *)(const void *)slim->payload;
+        assert_int_equal(to[i].time, (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin));
+        assert_ptr_equal(((const struct lane_run *)&slims->runs[slim->of])->lane->base.ops, &lane_ops);
+    }
+    return n;
+}
+
+static const struct reader_run_ops run_ops = {.go = go, .view = view};
 
 static ttr_status read_some(ttr_reader *base, struct reader_some *some, ttr_error *error)
 {
@@ -63,7 +85,7 @@ static ttr_status read_some(ttr_reader *base, struct reader_some *some, ttr_erro
     if (some->n == 0 && happens(lane, lane->pauses, 5))
         return TTR_AGAIN;
     struct lane_run *run = (struct lane_run *)some->run;
-    *run = (struct lane_run){.base.go = lane->runs ? go : NULL, .lane = lane};
+    *run = (struct lane_run){.base.ops = lane->runs ? &run_ops : NULL, .lane = lane};
     while (lane->at < lane->n && some->n < some->room) {
         const ttr_event *next = &lane->event[lane->at];
         if (next->time >= some->until && !happens(lane, lane->oversteps, 3)) {
@@ -134,20 +156,23 @@ static struct scene *new_scene(uint64_t seed, int64_t step)
 
 static void expect_merged(const struct scene *scene, struct rounds *rounds)
 {
-    uint32_t pick[100], n;
+    ttr_batch batch;
     size_t given = 0;
     do {
-        ttr_status status = rounds_next(rounds, pick, 1 + (uint32_t)(given % 100), &n);
+        ttr_status status = rounds_next(rounds, &batch);
         if (status == TTR_AGAIN) {
-            n = 1;
+            batch.n = 1;
             continue;
         }
         assert_int_equal(status, TTR_OK);
-        for (uint32_t i = 0; i < n; i++, given++)
-            if (given >= scene->n || rounds->events[pick[i]].offset != scene->key[given].index)
-                fail_msg("seed %llu event %zu of %zu is %llu (%lld) and should be %u (%lld)", (unsigned long long)scene->seed, given, scene->n, (unsigned long long)rounds->events[pick[i]].offset, (long long)rounds->events[pick[i]].time,
-                         given < scene->n ? scene->key[given].index : 0, (long long)scene->event[scene->key[given].index].time);
-    } while (n > 0);
+        for (uint32_t i = 0; i < batch.n; i++, given++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            if (given >= scene->n || event->offset != scene->key[given].index)
+                fail_msg("seed %llu event %zu of %zu is %llu (%lld) and should be %u (%lld)", (unsigned long long)scene->seed, given, scene->n,
+                         (unsigned long long)event->offset, (long long)event->time, given < scene->n ? scene->key[given].index : 0,
+                         (long long)scene->event[scene->key[given].index].time);
+        }
+    } while (batch.n > 0);
     assert_int_equal(given, scene->n);
 }
 
@@ -159,7 +184,7 @@ static void rounds_give_what_a_merge_gives(void **state)
         struct scene *scene = new_scene(seed, steps[seed / 16]);
         struct rounds rounds;
         assert_true(rounds_can(scene->in, LANES));
-        assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES));
+        assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES, 1 + (uint32_t)(scene->seed % 100)));
         expect_merged(scene, &rounds);
         assert_int_equal(rounds.ending, TTR_END);
         rounds_free(&rounds);
@@ -173,7 +198,7 @@ static void an_input_that_fails_does_not_keep_others_from_being_read(void **stat
     struct scene *scene = new_scene(3, 100);
     struct rounds rounds;
     scene->lane[4].ending = TTR_E_IO;
-    assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES));
+    assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES, 1 + (uint32_t)(scene->seed % 100)));
     expect_merged(scene, &rounds);
     assert_int_equal(rounds.ending, TTR_E_IO);
     assert_int_equal(rounds.ending_error.status, TTR_E_IO);

@@ -5,6 +5,8 @@
 #include "base/status.h"
 #include "formats/ctf/ctf_reader.h"
 
+#define FIRST_IDS 4u
+#define SMALL_IDS 8u /* up to so many, tables stand beside those of other streams */
 #define DENSE_IDS 65536u /* ids below have a table; all are in that of indices */
 
 /* LTTng's levels: those of syslog, then ever finer debugging. */
@@ -299,7 +301,7 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
 
 static const struct event_class *describe(struct ctf_reader *reader, const struct ctf_event_class *event)
 {
-    struct event_class *about = arena_take(&reader->arena, sizeof *about);
+    struct event_class *about = arena_take(&reader->trace->met, sizeof *about);
     if (about)
         ctf_describe_class(reader->trace, event, about);
     if (about && reader->has_cpu)
@@ -322,7 +324,7 @@ static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema, con
 static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class *event, struct ctf_class *class, ttr_error *error)
 {
     const struct ctf_trace *trace = reader->trace;
-    struct ctf_said *said = trace->is_dialect ? arena_take(&reader->arena, sizeof *said) : NULL;
+    struct ctf_said *said = trace->is_dialect ? arena_take(&reader->trace->met, sizeof *said) : NULL;
     if (!trace->is_dialect)
         return true;
     if (!said) {
@@ -346,7 +348,7 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
     struct ctf_stream *stream = reader->stream;
     if (!compile_body(reader->trace, event, error) || !intern_names(reader->trace, event, error))
         return NULL;
-    struct ctf_class *class = arena_take(&reader->arena, sizeof *class);
+    struct ctf_class *class = arena_take(&reader->trace->met, sizeof *class);
     const struct event_class *about = describe(reader, event);
     if (!class || !about) {
         (void)fail_memory(error);
@@ -398,22 +400,54 @@ static bool reserve_index(const struct alloc *alloc, struct ctf_stream *stream, 
     return true;
 }
 
-static bool reserve_id(const struct alloc *alloc, struct ctf_stream *stream, size_t need)
+static bool reserve_id(struct ctf_trace *trace, struct ctf_stream *stream, size_t need)
 {
-    size_t i = stream->by_id_n;
-    if (!alloc_reserve(alloc, (void **)&stream->by_id, &stream->by_id_n, need, sizeof *stream->by_id))
+    const struct alloc *alloc = &trace->t->counted;
+    const size_t had = stream->by_id_n, doubled = 2 * had > FIRST_IDS ? 2 * had : FIRST_IDS, n = need > doubled ? need : doubled;
+    if (need <= had)
+        return true;
+    const bool is_small = n <= SMALL_IDS;
+    void *memory = is_small ? ctf_take_entries(trace, n) : alloc_resize(alloc, NULL, 0, n + 1, sizeof *stream->by_id);
+    if (!memory)
         return false;
-    for (; i < stream->by_id_n; i++)
-        stream->by_id[i] = (struct ctf_entry){.bytes.first = LAYOUT_BYTES_NONE};
+    struct ctf_entry *by_id = (struct ctf_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
+    for (size_t i = 0; i < n; i++)
+        by_id[i] = i < had ? stream->by_id[i] : (struct ctf_entry){.bytes = {.rest = LAYOUT_BYTES_NONE, .no_text = UINT32_MAX}};
+    alloc_free(alloc, stream->by_id_memory, had + 1, sizeof *stream->by_id);
+    stream->by_id_memory = is_small ? NULL : memory;
+    stream->by_id = by_id;
+    stream->by_id_n = n;
     return true;
+}
+
+/* The shape of whole events, whose headers have a fixed size. */
+static struct layout_bytes bytes_of(const struct ctf_stream *stream, const struct ctf_class *class)
+{
+    struct layout_shape shape = class->shape;
+    shape.first += stream->kind->plan.loads.bits;
+    return layout_bytes_of(&shape);
 }
 
 /* Keeps a class by its id. */
 static void enter(struct ctf_stream *stream, size_t id, struct ctf_class *class)
 {
-    stream->by_id[id].class = class;
-    if (class && class->is_usual && !class->has_thread)
-        stream->by_id[id].bytes = layout_bytes_of(&class->shape);
+    struct ctf_entry *entry = &stream->by_id[id];
+    entry->class = class;
+    if (!class)
+        return;
+    const ttr_event *model = &class->model;
+    entry->schema = model->schema;
+    entry->name = model->name;
+    entry->provider = model->provider;
+    entry->category = model->category;
+    entry->track = model->track;
+    entry->kind = model->kind;
+    entry->level = model->level;
+    entry->opcode = model->opcode;
+    entry->flags = model->flags;
+    if (class->is_usual && !class->has_thread)
+        entry->bytes = bytes_of(stream, class);
+    stream->first_most = entry->bytes.first > stream->first_most ? entry->bytes.first : stream->first_most;
 }
 
 struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error *error)
@@ -424,7 +458,7 @@ struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error
     if (!found)
         return NULL;
     uint32_t index = *found;
-    if (!reserve_index(alloc, stream, (size_t)index + 1) || (id < DENSE_IDS && !reserve_id(alloc, stream, (size_t)id + 1))) {
+    if (!reserve_index(alloc, stream, (size_t)index + 1) || (id < DENSE_IDS && !reserve_id(reader->trace, stream, (size_t)id + 1))) {
         (void)fail_memory(error);
         return NULL;
     }
@@ -440,8 +474,8 @@ struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error
 static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     ttr *t = reader->trace->t;
-    struct ctf_stream *stream = arena_take(&reader->arena, sizeof *stream);
-    struct ctf_schema *schema = arena_take(&reader->arena, sizeof *schema);
+    struct ctf_stream *stream = arena_take(&reader->trace->met, sizeof *stream);
+    struct ctf_schema *schema = arena_take(&reader->trace->met, sizeof *schema);
     uint32_t name = intern_add(&t->strings, reader->file, strlen(reader->file));
     if (!stream || !schema || name == UINT32_MAX)
         return NULL;
@@ -482,7 +516,7 @@ void ctf_drop_streams(struct ctf_reader *reader)
         for (size_t k = 0; k < stream->by_index_n; k++)
             if (stream->by_index[k])
                 context_drop_schema(t, stream->by_index[k]->schema.id);
-        alloc_free(alloc, stream->by_id, stream->by_id_n, sizeof *stream->by_id);
+        alloc_free(alloc, stream->by_id_memory, stream->by_id_n + 1, sizeof *stream->by_id);
         alloc_free(alloc, stream->by_index, stream->by_index_n, sizeof *stream->by_index);
     }
     alloc_free(alloc, reader->streams, reader->streams_capacity, sizeof(struct ctf_stream *));

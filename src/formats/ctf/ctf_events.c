@@ -228,7 +228,7 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
         if (header_at > last || !ctf_load_header(&plan, views.base + (header_at >> 3), &header))
             break;
         struct ctf_class *class = header.id < ids ? by_id[header.id].class : NULL;
-        if (UNLIKELY(!class || !class->is_usual) || (has_plain && event > first && by_id[header.id].bytes.first != LAYOUT_BYTES_NONE))
+        if (UNLIKELY(!class || !class->is_usual) || (has_plain && event > first && by_id[header.id].bytes.rest != LAYOUT_BYTES_NONE))
             break;
         if ((body_at & 7) || !layout_shape_pass(&class->shape, &bits, body_at, &next)) {
             run->bits.at = body_at;

@@ -319,11 +319,24 @@ static enum step take_packet(struct ctf_reader *reader)
     return step == STEP_GO ? enter_packet(reader) : step;
 }
 
+/* Whether the file ends here, for who reads up to a time: events wait, and that nothing comes behind them is to be known before the window
+ * can move. */
+static bool ends_here(const struct ctf_reader *reader)
+{
+    const struct input *in = reader->in;
+    uint8_t byte;
+    ttr_error error;
+    return in->n && in->until != INT64_MAX && source_is_seekable(in->source) && reader->next >= source_end(in->source) &&
+           source_peek_at(in->source, reader->next, &byte, 1, &error) == 0;
+}
+
 static enum step between(struct ctf_reader *reader)
 {
     size_t need = HEAD_BYTES;
     if (reader->is_lost)
         return lose_packet(reader, &reader->frame);
+    if (ends_here(reader))
+        return at_end(reader);
     for (;; need *= 4) {
         enum step step = see(reader, reader->next, need);
         if (step != STEP_GO)
@@ -554,7 +567,6 @@ ttr_status ctf_open(struct input *in, ttr_error *error)
     reader->from = INT64_MIN;
     reader->to = INT64_MAX;
     reader->time = INT64_MIN;
-    arena_init(&reader->arena, &in->base.t->counted);
     arena_init(&reader->scratch, &in->base.t->counted);
     buffer_init(&reader->heads, &in->base.t->counted);
     buffer_init(&reader->unpacked, &in->base.t->counted);
@@ -566,7 +578,6 @@ void ctf_close(struct input *in)
     struct ctf_reader *reader = in->own;
     if (reader->trace)
         ctf_drop_streams(reader);
-    arena_free(&reader->arena);
     arena_free(&reader->scratch);
     buffer_free(&reader->heads);
     buffer_free(&reader->unpacked);

@@ -47,6 +47,9 @@ struct ctf_trace {
     size_t metadata_n;
     bool rounds_times;         /* option time=double */
     const struct format *format;
+    struct arena met;          /* streams and classes of events as its inputs met them: side by side, to be found in few pages */
+    struct ctf_entry *entries; /* the rest of what is at hand for small tables */
+    size_t entries_n;
     struct ctf_kind **kinds;   /* of description.streams, made ready when first met; NULL before */
     size_t kinds_capacity;
     const struct layout *packet_header; /* NULL where packets have none */
@@ -74,7 +77,9 @@ struct ctf_stream {
     ttr_id track;
     struct ctf_schema *schema; /* of definitions */
     /* The reader's: event classes as met, and the packet before. */
-    struct ctf_entry *by_id;
+    struct ctf_entry *by_id;   /* at a line of the cache */
+    void *by_id_memory;        /* of its own; NULL = the trace's */
+    uint32_t first_most;       /* of by_id[].bytes.first */
     struct ctf_class **by_index;
     size_t by_id_n, by_index_n;
     struct ctf_before {

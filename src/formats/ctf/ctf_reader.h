@@ -47,11 +47,19 @@ struct ctf_class {
     struct ctf_schema schema;
 };
 
-/* The class of an id, with all that finding the next event waits for. */
+/* The class of an id, with all that finding its plain events and making their views needs, in one line of the cache: of hundreds of streams each
+ * has its own. */
 struct ctf_entry {
     struct ctf_class *class;              /* NULL: not met yet */
-    struct layout_bytes bytes;            /* where bodies end, of classes whose events are usual and belong to no thread; others have none */
+    struct layout_bytes bytes;            /* where events end, with their headers, of classes whose events are usual and belong to no thread; others have none */
+    ttr_id schema, name, provider, category, track; /* of views */
+    uint8_t kind, level, opcode, flags;
+    uint64_t given;                       /* plain events, beside those that the class has counted */
 };
+
+#define CTF_LINE 64u
+
+_Static_assert(sizeof(struct ctf_entry) == CTF_LINE, "an entry is a line of the cache");
 
 /* A packet's header and context taken apart. */
 struct ctf_frame {
@@ -133,7 +141,6 @@ struct ctf_reader {
     uint32_t cpu;
     uint8_t cpu_bytes[16];                /* the same as if it stood in packets, little-endian; 12 are room for reading */
     struct buffer unpacked;
-    struct arena arena;                   /* streams and classes of events as met */
     uint64_t number;                      /* of the file among the files of its trace */
     uint32_t lane;                        /* that is read here */
     bool takes_all;                       /* all lanes, in the order of the file */
@@ -174,6 +181,9 @@ void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name,
 
 /* Makes the packet header ready, once the description is there. */
 TTR_MUST ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error);
+
+/* Memory for n entries at a line of the cache, not zeroed, beside those taken before; NULL when memory is out. */
+struct ctf_entry *ctf_take_entries(struct ctf_trace *trace, size_t n);
 
 /* The stream class made ready; NULL with `error`. */
 struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error);

@@ -5,6 +5,7 @@
 #include "formats/ctf/ctf_run.h"
 
 #define PLAIN_BYTES ((uint64_t)1 << 30) /* looked at in one go: fewer than LAYOUT_BYTES_NONE */
+#define VISITS_KEPT 32u                 /* of a run, in which its fields may begin to take memory before it is looked for */
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
@@ -12,41 +13,51 @@ bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
     return plan->align >= 3 && plan->loads.bits % 8 == 0 && !plan->is_big_endian && views->has_time && views->plain_ticks > 0;
 }
 
+/* Ticks below become nanoseconds by adding `shift`. */
+static inline uint64_t plain_ticks(uint64_t shift)
+{
+    return (uint64_t)INT64_MAX - ((int64_t)shift > 0 ? shift : 0);
+}
+
 void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const struct ctf_views *views)
 {
     const struct ctf_stream *stream = reader->stream;
+    const struct ctf_plan *plan = &stream->kind->plan;
+    const uint64_t behind = (uint64_t)stream->first_most + LAYOUT_BYTES_AHEAD, margin = behind > plan->loads.room ? behind : plan->loads.room;
+    _Static_assert(offsetof(ttr_event, cpu) == 112 && offsetof(ttr_event, source) == 116 && offsetof(ttr_event, tag) == 118, "places");
+    _Static_assert(offsetof(ttr_event, kind) == 120 && offsetof(ttr_event, flags) == 123 && offsetof(ttr_event, part) == 124, "places");
     *run = (struct ctf_run){.bytes = views->base, .at = reader->bits.at, .end = reader->bits.end, .ticks = reader->ticks, .time = reader->time,
-                            .offset = views->offset, .plan = &stream->kind->plan, .by_id = stream->by_id,
-                            .ids = (uint32_t)stream->by_id_n, .plain_ticks = views->plain_ticks, .plain_shift = views->plain_shift,
-                            .part = views->part, .cpu = views->cpu, .cpu_flag = views->cpu_flag};
+                            .offset = views->offset, .plan = plan, .by_id = stream->by_id, .ids = (uint32_t)stream->by_id_n,
+                            .plain_shift = views->plain_shift, .margin = (uint32_t)(margin < UINT32_MAX ? margin : UINT32_MAX),
+                            .origin = views->cpu | (uint64_t)reader->in->id << 32,
+                            .kind = (uint64_t)views->cpu_flag << 24 | (uint64_t)views->part << 32};
 }
 
-typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
-
-/* What the run adds to the last sixteen bytes of each view. */
-static inline lanes lanes_of_run(const struct ctf_run *run)
+/* Fills a view; by whole words, each stored once, and whole vectors (see input_clear_event). */
+static inline void fill_view(ttr_event *event, struct ctf_entry *entry, const struct ctf_run *run, uint64_t body, const uint8_t *p, uint64_t bytes, int64_t time)
 {
-    const size_t from = 7 * sizeof(lanes);
-    _Static_assert(offsetof(ttr_event, cpu) == 112 && offsetof(ttr_event, flags) == 123 && offsetof(ttr_event, part) == 124, "places");
-    uint8_t bytes[sizeof(lanes)] = {0};
-    lanes last;
-    memcpy(bytes + (offsetof(ttr_event, cpu) - from), &run->cpu, sizeof run->cpu);
-    memcpy(bytes + (offsetof(ttr_event, part) - from), &run->part, sizeof run->part);
-    bytes[offsetof(ttr_event, flags) - from] = run->cpu_flag;
-    memcpy(&last, bytes, sizeof last);
-    return last;
-}
-
-/* Fills the view of an event whose header is at p, but for its times; whole vectors (see input_clear_event) where nothing else is stored. */
-static inline void fill_view(ttr_event *event, struct ctf_class *class, const uint8_t *p, uint64_t bytes, lanes last)
-{
+    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
+    typedef uint64_t word __attribute__((may_alias));
     lanes *part = (lanes *)event;
-    const lanes *of = (const lanes *)&class->model;
-    _Static_assert(offsetof(ttr_event, duration) == 16 && offsetof(ttr_event, payload) == 32 && offsetof(ttr_event, schema) == 48, "places");
-    part[1] = of[1], part[3] = of[3], part[4] = of[4], part[5] = of[5], part[6] = of[6], part[7] = of[7] | last;
+    word *to = (word *)event;
+    const lanes zero = {0, 0}, ids = *(const lanes *)&entry->schema;
+    uint32_t kind;
+    memcpy(&kind, &entry->kind, sizeof kind);
+    _Static_assert(offsetof(struct ctf_entry, category) - offsetof(struct ctf_entry, schema) == 12, "ids as in a view");
+    _Static_assert(offsetof(ttr_event, category) - offsetof(ttr_event, schema) == 12 && offsetof(ttr_event, schema) == 48, "places");
+    to[0] = (uint64_t)time;
+    to[1] = (uint64_t)time - run->plain_shift;
+    part[1] = zero;
     event->payload = p;
-    event->payload_size = (uint32_t)bytes;
-    class->given++;
+    to[5] = (uint32_t)bytes | body << 32;
+    part[3] = ids;
+    to[8] = entry->track;
+    to[9] = run->offset + (uint64_t)(p - run->bytes);
+    part[5] = zero;
+    part[6] = zero;
+    to[14] = run->origin;
+    to[15] = run->kind | kind;
+    entry->given++;
 }
 
 /* The end of a body with a text that is longer than most; `first` is where that begins. */
@@ -57,60 +68,98 @@ static __attribute__((noinline)) uint64_t pass_long_text(const struct layout_byt
 }
 
 /* The end of a body, in bytes from `base`; behind `end` where it is not found so easily. */
-static inline uint64_t pass_body(const struct layout_bytes *bytes, const uint8_t *base, uint64_t body, uint64_t end)
+static inline uint64_t pass_body(const struct layout_bytes *bytes, const uint8_t *base, uint64_t header_at, uint64_t end)
 {
-    const uint64_t first = body + bytes->first;
+    const uint64_t first = header_at + bytes->first;
     if (UNLIKELY(first > end - LAYOUT_BYTES_AHEAD))
         return UINT64_MAX;
     uint64_t next = layout_bytes_pass(bytes, base, first);
     return UNLIKELY(next == UINT64_MAX) ? pass_long_text(bytes, base, first, end) : next;
 }
 
-/* `is_simple`: headers begin at any byte, with the id.  Where one event ends is what finding the next waits for, so all that is computed in
- * between counts. */
-static inline __attribute__((always_inline)) void run_plain(struct ctf_run *state, struct reader_some *some, bool is_simple)
+/* What finding the next event needs, in registers as far as they go. */
+struct finder {
+    const uint8_t *bytes;
+    struct ctf_entry *by_id;
+    struct ctf_loads loads;
+    uint64_t ids, only_id, mask; /* mask: of the header's alignment */
+    unsigned id_at, id_shift;
+    uint64_t end, last_header;
+    uint64_t plain_ticks, plain_shift;
+    int64_t until;
+};
+
+/* Where the finder is; bytes. */
+struct found {
+    uint64_t at, ticks;
+    int64_t time;
+    uint64_t header_at, next, id; /* of the event found */
+};
+
+enum finding { FOUND, FOUND_LATER, FOUND_NONE };
+
+/* False where there is nothing to be found.  `is_simple`: headers begin at any byte, with the id. */
+static inline __attribute__((always_inline)) bool finder_init(struct finder *finder, const struct ctf_run *run, int64_t until, bool is_simple)
 {
-    const struct ctf_run run = *state;
-    const struct ctf_loads loads = run.plan->loads;
-    const uint64_t ids = run.ids < run.plan->escape ? run.ids : run.plan->escape, header = loads.bits >> 3;
-    const uint64_t only_id = is_simple ? 0 : run.plan->only_id, mask = is_simple ? 0 : ((UINT64_C(1) << run.plan->align) - 1) >> 3;
-    const unsigned id_at = is_simple ? 0 : loads.id_at, id_shift = is_simple ? 0 : loads.id_shift;
-    ttr_event *event = some->events + some->n, *const stop = some->events + some->room;
-    const int64_t until = some->until;
-    const lanes last = lanes_of_run(&run);
-    uint64_t at = (run.at + 7) >> 3, ticks = run.ticks;
-    const uint64_t whole = run.end >> 3, end = at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
-    const uint64_t last_header = end - loads.room;
-    int64_t time = run.time;
-    if (at >= end || end < loads.room || end < LAYOUT_BYTES_AHEAD)
+    const struct ctf_plan *plan = run->plan;
+    const uint64_t at = (run->at + 7) >> 3, whole = run->end >> 3, end = at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
+    *finder = (struct finder){.bytes = run->bytes, .by_id = run->by_id, .loads = plan->loads, .ids = run->ids < plan->escape ? run->ids : plan->escape,
+                              .only_id = is_simple ? 0 : plan->only_id,
+                              .mask = is_simple ? 0 : ((UINT64_C(1) << plan->align) - 1) >> 3, .id_at = is_simple ? 0 : plan->loads.id_at,
+                              .id_shift = is_simple ? 0 : plan->loads.id_shift, .end = end, .last_header = end - plan->loads.room,
+                              .plain_ticks = plain_ticks(run->plain_shift), .plain_shift = run->plain_shift, .until = until};
+    return at < end && end >= plan->loads.room && end >= LAYOUT_BYTES_AHEAD;
+}
+
+/* Finds the next event.  Where one ends is what finding the next waits for, so all that is computed in between counts. */
+static inline __attribute__((always_inline)) enum finding find_next(const struct finder *finder, struct found *found)
+{
+    const struct ctf_loads *loads = &finder->loads;
+    const uint64_t header_at = (found->at + finder->mask) & ~finder->mask;
+    const uint8_t *p = finder->bytes + header_at;
+    if (header_at > finder->last_header)
+        return FOUND_NONE;
+    const uint64_t id = ((load_u64le(p + finder->id_at) >> finder->id_shift) & loads->id_mask) | finder->only_id;
+    const uint64_t low = (load_u64le(p + loads->time_at) >> loads->time_shift) & loads->time_mask;
+    const uint64_t same = (found->ticks & ~loads->time_mask) | low, now = same < found->ticks ? same + loads->time_step : same;
+    const uint64_t next = UNLIKELY(id >= finder->ids) ? UINT64_MAX
+                                                      : pass_body(&finder->by_id[id].bytes, finder->bytes, header_at, finder->end);
+    const int64_t here = (int64_t)(now + finder->plain_shift);
+    if (UNLIKELY(next > finder->end || now >= finder->plain_ticks || here < found->time))
+        return FOUND_NONE;
+    if (UNLIKELY(here >= finder->until)) {
+        found->time = here;
+        return FOUND_LATER;
+    }
+    *found = (struct found){.at = next, .ticks = now, .time = here, .header_at = header_at, .next = next, .id = id};
+    return FOUND;
+}
+
+static inline bool is_simple(const struct ctf_plan *plan)
+{
+    return plan->align == 3 && !plan->only_id && !plan->loads.id_at && !plan->loads.id_shift;
+}
+
+static inline __attribute__((always_inline)) void run_plain(struct ctf_run *state, struct reader_some *some, bool simple)
+{
+    struct finder finder;
+    if (!finder_init(&finder, state, some->until, simple))
         return;
-    for (; event < stop; event++) {
-        const uint64_t header_at = (at + mask) & ~mask;
-        const uint8_t *p = run.bytes + header_at;
-        if (header_at > last_header)
-            break;
-        const uint64_t id = ((load_u64le(p + id_at) >> id_shift) & loads.id_mask) | only_id;
-        const uint64_t low = (load_u64le(p + loads.time_at) >> loads.time_shift) & loads.time_mask;
-        const uint64_t same = (ticks & ~loads.time_mask) | low, now = same < ticks ? same + loads.time_step : same;
-        const uint64_t next = UNLIKELY(id >= ids) ? UINT64_MAX : pass_body(&run.by_id[id].bytes, run.bytes, header_at + header, end);
-        const int64_t here = (int64_t)(now + run.plain_shift);
-        if (UNLIKELY(next > end || now >= run.plain_ticks || here < time))
-            break;
-        if (UNLIKELY(here >= until)) {
-            some->is_stopped = true;
-            some->next = here;
-            break;
-        }
-        fill_view(event, run.by_id[id].class, p, next - header_at, last);
-        event->body = loads.bits;
-        event->offset = run.offset + header_at;
-        event->ticks = ticks = now;
-        event->time = time = here;
-        at = next;
+    const struct ctf_run run = *state;
+    struct found found = {.at = (run.at + 7) >> 3, .ticks = run.ticks, .time = run.time};
+    ttr_event *event = some->events + some->n, *const stop = some->events + some->room;
+    int64_t time = run.time;
+    enum finding finding = FOUND;
+    for (; event < stop && (finding = find_next(&finder, &found)) == FOUND; event++)
+        fill_view(event, &finder.by_id[found.id], &run, finder.loads.bits, finder.bytes + found.header_at, found.next - found.header_at,
+                  time = found.time);
+    if (event < stop && finding == FOUND_LATER) {
+        some->is_stopped = true;
+        some->next = found.time;
     }
     some->n = (uint32_t)(event - some->events);
-    state->at = at << 3;
-    state->ticks = ticks;
+    state->at = found.at << 3;
+    state->ticks = found.ticks;
     state->time = time;
 }
 
@@ -126,11 +175,150 @@ static __attribute__((noinline)) void run_other(struct ctf_run *run, struct read
 
 void ctf_run_plain(struct ctf_run *run, struct reader_some *some)
 {
-    const struct ctf_plan *plan = run->plan;
-    if (plan->align == 3 && !plan->only_id && !plan->loads.id_at && !plan->loads.id_shift)
+    if (is_simple(run->plan))
         run_simple(run, some);
     else
         run_other(run, some);
+}
+
+/* --- Slims --- */
+
+/* Slims and their keys as they are found. */
+struct bag {
+    struct reader_slim *slim, *stop;
+    uint64_t *key, base;     /* base: of keys of ticks */
+    uint32_t lane;
+};
+
+static inline __attribute__((always_inline)) void add_slim(struct bag *bag, const uint8_t *p, uint64_t bytes, uint64_t id, uint64_t ticks)
+{
+    struct reader_slim *slim = bag->slim++;
+    slim->payload = p;
+    slim->size = (uint32_t)bytes;
+    slim->of = bag->lane | (uint32_t)id << 16;
+    *bag->key++ = (ticks << READER_PLACE_BITS) + bag->base++;
+}
+
+/* What is asked for, in ticks: from `least` on, before `stop`; and where headers may begin, at last. */
+struct chase {
+    uint64_t least, stop;
+    const uint8_t *last;
+    bool is_until;           /* what is not before `stop` is not wanted; else it is not plain */
+};
+
+static inline struct chase chase_of(const struct ctf_run *run, const struct finder *finder, int64_t since)
+{
+    const int64_t base = (int64_t)finder->plain_shift;
+    const uint64_t stop = finder->until > base ? (uint64_t)finder->until - finder->plain_shift : 0;
+    const bool is_until = stop < finder->plain_ticks;
+    return (struct chase){.least = since > base ? (uint64_t)since - finder->plain_shift : 0, .stop = is_until ? stop : finder->plain_ticks,
+                          .last = finder->bytes + (finder->end > run->margin ? finder->end - run->margin : 0), .is_until = is_until};
+}
+
+/* Finds what find_next would as long as nothing is to be looked at but the next header and what may end it: simple headers, and bytes enough behind
+ * them.  FOUND_LATER as there; else find_next is to be asked. */
+static inline __attribute__((always_inline)) enum finding run_on(const struct finder *finder, const struct chase *chase, struct found *found, struct bag *bag,
+                                                                 bool has_whole_times)
+{
+    const struct ctf_loads loads = finder->loads;
+    const struct reader_slim *const first = bag->slim;
+    const uint8_t *p = finder->bytes + found->at;
+    uint64_t ticks = found->ticks, before = ticks, least = chase->least;
+    enum finding finding = FOUND_NONE;
+    while (p < chase->last && bag->slim < bag->stop) {
+        const uint64_t id = load_u64le(p) & loads.id_mask;
+        uint64_t now = load_u64le(p + loads.time_at);
+        if (!has_whole_times) {
+            const uint64_t same = (ticks & ~loads.time_mask) | ((now >> loads.time_shift) & loads.time_mask);
+            now = same < ticks ? same + loads.time_step : same;
+        }
+        if (UNLIKELY(id >= finder->ids || now < least))
+            break;
+        if (UNLIKELY(now >= chase->stop)) {
+            finding = chase->is_until ? FOUND_LATER : FOUND_NONE;
+            found->time = (int64_t)(now + finder->plain_shift);
+            break;
+        }
+        const struct layout_bytes *bytes = &finder->by_id[id].bytes;
+        const uint8_t *next = p + bytes->first;
+        const uint32_t zeros = layout_bytes_zeros(bytes, next);
+        if (UNLIKELY(!zeros))
+            break;
+        next += layout_bytes_rest(bytes, next) + (uint32_t)__builtin_ctz(zeros);
+        add_slim(bag, p, (uint64_t)(next - p), id, now);
+        before = ticks;
+        ticks = least = now;
+        p = next;
+    }
+    if (p > finder->bytes + finder->end) { /* the last one goes on behind the end, or is none */
+        bag->slim--;
+        bag->key--;
+        bag->base--;
+        p = bag->slim->payload;
+        ticks = before;
+        finding = FOUND_NONE;
+    }
+    found->at = (uint64_t)(p - finder->bytes);
+    found->ticks = ticks;
+    if (finding != FOUND_LATER && bag->slim > first)
+        found->time = (int64_t)(ticks + finder->plain_shift);
+    return finding;
+}
+
+static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run, struct reader_hunt *hunt, bool simple)
+{
+    struct finder finder;
+    if (!finder_init(&finder, run, hunt->until, simple))
+        return;
+    struct found found = {.at = (run->at + 7) >> 3, .ticks = run->ticks, .time = run->time > hunt->since ? run->time : hunt->since};
+    struct bag bag = {.slim = hunt->slim, .stop = hunt->slim + hunt->room, .key = hunt->key, .lane = hunt->lane,
+                      .base = hunt->key_base + (finder.plain_shift << READER_PLACE_BITS)};
+    const bool has_whole_times = finder.loads.time_mask == UINT64_MAX && finder.loads.time_shift == 0;
+    enum finding finding = FOUND_NONE;
+    do {
+        const struct chase chase = chase_of(run, &finder, found.time);
+        if (simple)
+            finding = has_whole_times ? run_on(&finder, &chase, &found, &bag, true) : run_on(&finder, &chase, &found, &bag, false);
+        if (finding == FOUND_LATER || bag.slim == bag.stop)
+            break;
+        finding = find_next(&finder, &found);
+        if (finding == FOUND)
+            add_slim(&bag, finder.bytes + found.header_at, found.next - found.header_at, found.id, found.ticks);
+    } while (finding == FOUND && bag.slim < bag.stop);
+    if (finding == FOUND_LATER) {
+        hunt->is_stopped = true;
+        hunt->next = found.time;
+    }
+    hunt->n = (uint32_t)(bag.slim - hunt->slim);
+    run->at = found.at << 3;
+    run->ticks = found.ticks;
+    run->time = hunt->n ? (int64_t)(found.ticks + finder.plain_shift) : run->time;
+}
+
+static __attribute__((noinline)) void hunt_simple(struct ctf_run *run, struct reader_hunt *hunt)
+{
+    hunt_plain(run, hunt, true);
+}
+
+static __attribute__((noinline)) void hunt_other(struct ctf_run *run, struct reader_hunt *hunt)
+{
+    hunt_plain(run, hunt, false);
+}
+
+/* Makes views of slims. */
+static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint32_t n, ttr_event *to)
+{
+    uint32_t i = 0;
+    for (; i < n; i++) {
+        const struct reader_slim *slim = &slims->slim[key[i] & READER_PLACE];
+        if (!slim->payload)
+            break;
+        __builtin_prefetch(slim->payload);
+        const struct ctf_run *run = (const struct ctf_run *)&slims->runs[slim->of & 0xffff];
+        fill_view(&to[i], &run->by_id[slim->of >> 16], run, run->plan->loads.bits, slim->payload, slim->size,
+                  (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin));
+    }
+    return i;
 }
 
 /* --- Runs that go on --- */
@@ -141,29 +329,44 @@ static bool sees_enough(const struct ctf_run *run)
     return run->at < run->end && (run->end - run->at) >> 3 >= run->stride;
 }
 
-static bool go(struct reader_run *base, struct reader_some *some)
+/* What fields took since the last time.  It stands where nothing else is looked at, and most traces never need it. */
+static __attribute__((noinline)) void reset_scratch(struct ctf_run *run)
+{
+    struct arena *scratch = &run->reader->scratch;
+    run->visits = 0;
+    run->has_scratch = scratch->current != NULL;
+    if (run->has_scratch)
+        arena_reset(scratch);
+}
+
+static bool go(struct reader_run *base, struct reader_hunt *hunt)
 {
     struct ctf_run *run = (struct ctf_run *)base;
     const uint64_t from = run->at;
-    const uint32_t before = some->n;
     if (!sees_enough(run))
         return false;
-    arena_reset(&run->reader->scratch);
-    ctf_run_plain(run, some);
+    if (run->has_scratch || ++run->visits == VISITS_KEPT)
+        reset_scratch(run);
+    if (is_simple(run->plan))
+        hunt_simple(run, hunt);
+    else
+        hunt_other(run, hunt);
     const uint64_t twice = (run->at - from) >> 2;
     uint32_t stride = twice > run->stride ? (uint32_t)(twice < UINT32_MAX ? twice : UINT32_MAX) : run->stride - run->stride / 16;
     run->stride = stride < run->stride_most ? stride : run->stride_most;
-    run->given += some->n - before;
-    return some->is_stopped || some->n == some->room;
+    run->given += hunt->n;
+    return hunt->is_stopped || hunt->n == hunt->room;
 }
 
 void ctf_run_begin(struct ctf_run *run, struct ctf_reader *reader, const struct ctf_views *views)
 {
     const struct input *in = reader->in;
     const uint64_t most = in->window.n / 4 < in->max_record ? in->window.n / 4 : 0;
+    static const struct reader_run_ops ops = {.go = go, .view = view};
     ctf_run_init(run, reader, views);
-    run->base.go = go;
+    run->base.ops = &ops;
     run->reader = reader;
+    run->has_scratch = reader->scratch.current != NULL;
     run->stride = (uint32_t)(reader->stride < UINT32_MAX ? reader->stride : UINT32_MAX);
     run->stride_most = (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX);
 }
@@ -172,7 +375,7 @@ void ctf_settle(struct input *in)
 {
     struct ctf_reader *reader = in->own;
     struct ctf_run *run = (struct ctf_run *)in->run;
-    if (!run || !run->base.go || run->given == 0)
+    if (!run || !run->base.ops || run->given == 0)
         return;
     in->events_total += run->given;
     in->last = run->time;
@@ -184,7 +387,7 @@ void ctf_settle(struct input *in)
 void ctf_run_settle(struct ctf_reader *reader)
 {
     struct ctf_run *run = (struct ctf_run *)reader->in->run;
-    if (!run || !run->base.go)
+    if (!run || !run->base.ops)
         return;
     ctf_settle(reader->in);
     reader->bits.at = run->at;
@@ -192,5 +395,5 @@ void ctf_run_settle(struct ctf_reader *reader)
     reader->time = run->time;
     reader->stride = run->stride;
     reader->looked_from = run->offset + (run->at >> 3);
-    run->base.go = NULL;
+    run->base.ops = NULL;
 }

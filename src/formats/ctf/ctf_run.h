@@ -31,11 +31,14 @@ struct ctf_run {
     int64_t time;
     uint64_t offset;         /* of `bytes` in the file */
     const struct ctf_plan *plan;
-    const struct ctf_entry *by_id;
-    uint64_t plain_ticks, plain_shift;
-    uint32_t ids, part, cpu;
-    uint8_t cpu_flag;
+    struct ctf_entry *by_id;
+    uint64_t plain_shift;
+    uint64_t origin, kind;   /* the last two words of all views, but for what is their class's */
+    uint32_t ids;
+    uint32_t margin;         /* bytes that must be there from a header on for what has a fixed size not to be looked at */
     uint32_t given;          /* since the reader learnt of it */
+    uint16_t visits;         /* since the reader's scratch was looked at */
+    bool has_scratch;        /* it is in use */
     uint32_t stride, stride_most; /* twice the bytes that take most times; where that stops */
 };
 

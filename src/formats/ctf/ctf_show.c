@@ -12,6 +12,8 @@ static uint64_t count_given(const struct ctf_reader *reader, const struct ctf_st
         const struct ctf_stream *stream = reader->streams[i];
         if (stream->class == class && index < stream->by_index_n && stream->by_index[index])
             given += stream->by_index[index]->given;
+        for (size_t k = 0; stream->class == class && k < stream->by_id_n; k++)
+            given += index < stream->by_index_n && stream->by_id[k].class && stream->by_id[k].class == stream->by_index[index] ? stream->by_id[k].given : 0;
     }
     return given;
 }

@@ -6,6 +6,8 @@
 #include "formats/ctf/ctf_dialect.h"
 #include "formats/ctf/ctf_reader.h"
 
+#define ENTRIES 64u /* of small tables, asked for at once */
+
 struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
 {
     struct ctf_trace *trace = alloc_zero(&t->counted, 1, sizeof *trace);
@@ -19,6 +21,7 @@ struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
     trace->folder = folder;
     trace->format = &format_ctf;
     ctf_description_init(&trace->description, &t->counted);
+    arena_init(&trace->met, &t->counted);
     return trace;
 }
 
@@ -64,8 +67,24 @@ void ctf_trace_release(struct ctf_trace *trace)
     if (trace->metadata)
         alloc_free(alloc, trace->metadata, trace->metadata_n + 1, 1);
     ctf_description_free(&trace->description);
+    arena_free(&trace->met);
     folder_close(trace->folder);
     alloc_free(alloc, trace, 1, sizeof *trace);
+}
+
+struct ctf_entry *ctf_take_entries(struct ctf_trace *trace, size_t n)
+{
+    if (trace->entries_n < n) {
+        const size_t more = n > ENTRIES ? n : ENTRIES;
+        void *memory = arena_take(&trace->met, (more + 1) * sizeof *trace->entries);
+        if (!memory)
+            return NULL;
+        trace->entries = (struct ctf_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
+        trace->entries_n = more;
+    }
+    trace->entries += n;
+    trace->entries_n -= n;
+    return trace->entries - n;
 }
 
 /* Compiles one root of packets or headers: with all that is in it, or with what people want to see. */
