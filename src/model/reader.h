@@ -69,6 +69,7 @@ struct reader_run_ops {
 
 struct reader_run {
     const struct reader_run_ops *ops; /* NULL: reader_read_some is to be called at once */
+    const uint8_t *next;              /* with `ops`: the bytes that it looks at next */
 };
 
 union reader_place {

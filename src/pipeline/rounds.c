@@ -20,6 +20,8 @@
 #define SLICES_BITS 14u
 #define SETTLE_EACH 8u                 /* places that a key may be moved by when slices are sorted, in the mean */
 #define LANE UINT16_MAX               /* of reader_slim.of */
+#define LANES_AHEAD 3u                 /* whose bytes are asked for */
+#define LINES_AHEAD 7u
 #define LINE 64u
 
 /* An input: its events not yet given, and what is known of those to come. */
@@ -276,6 +278,14 @@ static __attribute__((noinline)) ttr_status read_lane(struct rounds *rounds, siz
     return TTR_OK;
 }
 
+/* What a lane is going to look at: it lies where no other has been for a round. */
+static inline void ask_for_bytes(const struct rounds *rounds, size_t i)
+{
+    const uint8_t *next = i < rounds->n ? rounds->run[i].run.next : NULL;
+    for (size_t k = 0; next && k < LINES_AHEAD; k++)
+        __builtin_prefetch(next + k * LINE);
+}
+
 static ttr_status read_lanes(struct rounds *rounds)
 {
     for (; rounds->reading < rounds->n; rounds->reading++) {
@@ -283,6 +293,7 @@ static ttr_status read_lanes(struct rounds *rounds)
         if (lane->n || lane->has_ended || (lane->bound >= rounds->until && rounds->until < UINT64_MAX))
             continue;
         uint32_t n = 0;
+        ask_for_bytes(rounds, rounds->reading + LANES_AHEAD);
         if (rounds->run[rounds->reading].run.ops && hunt(rounds, rounds->reading, &n))
             continue;
         ttr_status status = read_lane(rounds, rounds->reading, n);

@@ -322,14 +322,14 @@ static void run_plain(struct loop *loop, const struct ctf_views *views)
     struct ctf_run run;
     struct reader_some some = {.until = reader->in->until, .events = loop->events, .room = loop->room, .n = loop->n};
     ctf_run_init(&run, reader, views);
-    run.at = loop->at;
-    run.end = loop->end;
+    run.base.next = run.bytes + ((loop->at + 7) >> 3);
+    run.end = loop->end >> 3;
     run.ticks = loop->header.ticks;
     ctf_run_plain(&run, &some);
     if (some.is_stopped)
         ctf_stop_at(reader->in, some.next);
     loop->n = some.n;
-    loop->at = run.at;
+    loop->at = ctf_run_bit(&run, loop->at);
     loop->header.ticks = run.ticks;
     reader->time = run.time;
 }

@@ -6,6 +6,7 @@
 
 #define PLAIN_BYTES ((uint64_t)1 << 30) /* looked at in one go: fewer than LAYOUT_BYTES_NONE */
 #define VISITS_KEPT 32u                 /* of a run, in which its fields may begin to take memory before it is looked for */
+#define AHEAD 12u                       /* views */
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
@@ -26,7 +27,7 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const st
     const uint64_t behind = (uint64_t)stream->first_most + LAYOUT_BYTES_AHEAD, margin = behind > plan->loads.room ? behind : plan->loads.room;
     _Static_assert(offsetof(ttr_event, cpu) == 112 && offsetof(ttr_event, source) == 116 && offsetof(ttr_event, tag) == 118, "places");
     _Static_assert(offsetof(ttr_event, kind) == 120 && offsetof(ttr_event, flags) == 123 && offsetof(ttr_event, part) == 124, "places");
-    *run = (struct ctf_run){.bytes = views->base, .at = reader->bits.at, .end = reader->bits.end, .ticks = reader->ticks, .time = reader->time,
+    *run = (struct ctf_run){.base.next = views->base + ((reader->bits.at + 7) >> 3), .bytes = views->base, .end = reader->bits.end >> 3, .ticks = reader->ticks, .time = reader->time,
                             .offset = views->offset, .plan = plan, .by_id = stream->by_id, .ids = (uint32_t)stream->by_id_n,
                             .plain_shift = views->plain_shift, .margin = (uint32_t)(margin < UINT32_MAX ? margin : UINT32_MAX),
                             .origin = views->cpu | (uint64_t)reader->in->id << 32,
@@ -102,7 +103,7 @@ enum finding { FOUND, FOUND_LATER, FOUND_NONE };
 static inline __attribute__((always_inline)) bool finder_init(struct finder *finder, const struct ctf_run *run, int64_t until, bool is_simple)
 {
     const struct ctf_plan *plan = run->plan;
-    const uint64_t at = (run->at + 7) >> 3, whole = run->end >> 3, end = at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
+    const uint64_t at = ctf_run_at(run), whole = run->end, end = at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
     *finder = (struct finder){.bytes = run->bytes, .by_id = run->by_id, .loads = plan->loads, .ids = run->ids < plan->escape ? run->ids : plan->escape,
                               .only_id = is_simple ? 0 : plan->only_id,
                               .mask = is_simple ? 0 : ((UINT64_C(1) << plan->align) - 1) >> 3, .id_at = is_simple ? 0 : plan->loads.id_at,
@@ -146,7 +147,7 @@ static inline __attribute__((always_inline)) void run_plain(struct ctf_run *stat
     if (!finder_init(&finder, state, some->until, simple))
         return;
     const struct ctf_run run = *state;
-    struct found found = {.at = (run.at + 7) >> 3, .ticks = run.ticks, .time = run.time};
+    struct found found = {.at = ctf_run_at(&run), .ticks = run.ticks, .time = run.time};
     ttr_event *event = some->events + some->n, *const stop = some->events + some->room;
     int64_t time = run.time;
     enum finding finding = FOUND;
@@ -158,7 +159,7 @@ static inline __attribute__((always_inline)) void run_plain(struct ctf_run *stat
         some->next = found.time;
     }
     some->n = (uint32_t)(event - some->events);
-    state->at = found.at << 3;
+    state->base.next = run.bytes + found.at;
     state->ticks = found.ticks;
     state->time = time;
 }
@@ -270,7 +271,7 @@ static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run
     struct finder finder;
     if (!finder_init(&finder, run, hunt->until, simple))
         return;
-    struct found found = {.at = (run->at + 7) >> 3, .ticks = run->ticks, .time = run->time > hunt->since ? run->time : hunt->since};
+    struct found found = {.at = ctf_run_at(run), .ticks = run->ticks, .time = run->time > hunt->since ? run->time : hunt->since};
     struct bag bag = {.slim = hunt->slim, .stop = hunt->slim + hunt->room, .key = hunt->key, .lane = hunt->lane,
                       .base = hunt->key_base + (finder.plain_shift << READER_PLACE_BITS)};
     const bool has_whole_times = finder.loads.time_mask == UINT64_MAX && finder.loads.time_shift == 0;
@@ -290,7 +291,7 @@ static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run
         hunt->next = found.time;
     }
     hunt->n = (uint32_t)(bag.slim - hunt->slim);
-    run->at = found.at << 3;
+    run->base.next = finder.bytes + found.at;
     run->ticks = found.ticks;
     run->time = hunt->n ? (int64_t)(found.ticks + finder.plain_shift) : run->time;
 }
@@ -305,16 +306,33 @@ static __attribute__((noinline)) void hunt_other(struct ctf_run *run, struct rea
     hunt_plain(run, hunt, false);
 }
 
+static inline const struct ctf_run *run_of(const struct reader_slims *slims, const struct reader_slim *slim)
+{
+    return (const struct ctf_run *)&slims->runs[slim->of & 0xffff];
+}
+
+/* What views to come are made of is asked for: it stands behind three loads. */
+static inline void ask_for(const struct reader_slims *slims, uint64_t key)
+{
+    const struct reader_slim *slim = &slims->slim[key & READER_PLACE];
+    if (slim->payload)
+        __builtin_prefetch(&run_of(slims, slim)->by_id[slim->of >> 16]);
+    __builtin_prefetch(slim->payload);
+}
+
 /* Makes views of slims. */
 static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint32_t n, ttr_event *to)
 {
     uint32_t i = 0;
+    for (uint32_t k = 0; k < AHEAD && k < n; k++)
+        ask_for(slims, key[k]);
     for (; i < n; i++) {
         const struct reader_slim *slim = &slims->slim[key[i] & READER_PLACE];
+        if (i + AHEAD < n)
+            ask_for(slims, key[i + AHEAD]);
         if (!slim->payload)
             break;
-        __builtin_prefetch(slim->payload);
-        const struct ctf_run *run = (const struct ctf_run *)&slims->runs[slim->of & 0xffff];
+        const struct ctf_run *run = run_of(slims, slim);
         fill_view(&to[i], &run->by_id[slim->of >> 16], run, run->plan->loads.bits, slim->payload, slim->size,
                   (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin));
     }
@@ -326,7 +344,8 @@ static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint
 /* Whether what is at hand holds, as far as one can tell from the last times, all events up to the next one. */
 static bool sees_enough(const struct ctf_run *run)
 {
-    return run->at < run->end && (run->end - run->at) >> 3 >= run->stride;
+    const uint64_t at = ctf_run_at(run);
+    return at < run->end && run->end - at >= run->stride;
 }
 
 /* What fields took since the last time.  It stands where nothing else is looked at, and most traces never need it. */
@@ -342,7 +361,7 @@ static __attribute__((noinline)) void reset_scratch(struct ctf_run *run)
 static bool go(struct reader_run *base, struct reader_hunt *hunt)
 {
     struct ctf_run *run = (struct ctf_run *)base;
-    const uint64_t from = run->at;
+    const uint8_t *from = run->base.next;
     if (!sees_enough(run))
         return false;
     if (run->has_scratch || ++run->visits == VISITS_KEPT)
@@ -351,7 +370,7 @@ static bool go(struct reader_run *base, struct reader_hunt *hunt)
         hunt_simple(run, hunt);
     else
         hunt_other(run, hunt);
-    const uint64_t twice = (run->at - from) >> 2;
+    const uint64_t twice = (uint64_t)(run->base.next - from) * 2;
     uint32_t stride = twice > run->stride ? (uint32_t)(twice < UINT32_MAX ? twice : UINT32_MAX) : run->stride - run->stride / 16;
     run->stride = stride < run->stride_most ? stride : run->stride_most;
     run->given += hunt->n;
@@ -379,7 +398,7 @@ void ctf_settle(struct input *in)
         return;
     in->events_total += run->given;
     in->last = run->time;
-    in->position = run->offset + (run->at >> 3);
+    in->position = run->offset + ctf_run_at(run);
     reader->given += run->given;
     run->given = 0;
 }
@@ -390,10 +409,10 @@ void ctf_run_settle(struct ctf_reader *reader)
     if (!run || !run->base.ops)
         return;
     ctf_settle(reader->in);
-    reader->bits.at = run->at;
+    reader->bits.at = ctf_run_bit(run, reader->bits.at);
     reader->ticks = run->ticks;
     reader->time = run->time;
     reader->stride = run->stride;
-    reader->looked_from = run->offset + (run->at >> 3);
+    reader->looked_from = run->offset + ctf_run_at(run);
     run->base.ops = NULL;
 }

@@ -21,12 +21,11 @@ struct ctf_views {
     uint64_t plain_shift;
 };
 
-/* Bits count from `bytes`. */
 struct ctf_run {
-    struct reader_run base;
+    struct reader_run base;  /* its `next`: where the next event may begin */
     struct ctf_reader *reader;
     const uint8_t *bytes;
-    uint64_t at, end;        /* of the next header; of content or window */
+    uint64_t end;            /* of content or window, in bytes from there */
     uint64_t ticks;
     int64_t time;
     uint64_t offset;         /* of `bytes` in the file */
@@ -59,6 +58,19 @@ bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views);
 
 /* A state of the reader's present packet, at reader->bits. */
 void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const struct ctf_views *views);
+
+/* Where the next event may begin, in bytes from run->bytes. */
+static inline uint64_t ctf_run_at(const struct ctf_run *run)
+{
+    return (uint64_t)(run->base.next - run->bytes);
+}
+
+/* The same as a bit, where `before` was the place that the run was made at: that of a run that did not move. */
+static inline uint64_t ctf_run_bit(const struct ctf_run *run, uint64_t before)
+{
+    const uint64_t at = ctf_run_at(run);
+    return at == (before + 7) >> 3 ? before : at << 3;
+}
 
 /* Gives plain events behind the some->n that are there.  Stops at whatever is no such event, at its begin. */
 void ctf_run_plain(struct ctf_run *run, struct reader_some *some);
