@@ -165,7 +165,7 @@ static inline void expect_bytes(const struct table *table, const struct layout_r
 {
     const struct layout_bytes bytes = layout_bytes_of(shape);
     const uint64_t all = run->bits.end >> 3, first = (run->bits.at >> 3) + bytes.first;
-    if (run->bits.at & 7 || bytes.first == LAYOUT_BYTES_NONE || first > all || all - first < LAYOUT_BYTES_AHEAD)
+    if (run->bits.at & 7 || bytes.rest == LAYOUT_BYTES_NONE || first > all || all - first < LAYOUT_BYTES_AHEAD)
         return;
     const uint64_t behind = layout_bytes_pass(&bytes, run->bits.base, first);
     const bool is_whole = behind <= all;

@@ -92,6 +92,14 @@ static bool close_oldest(struct descriptors *pool)
     return true;
 }
 
+/* Which file it is, from the first time on. */
+static void get_to_know(struct shared_file *file, const struct stat *about)
+{
+    file->device = about->st_dev;
+    file->inode = about->st_ino;
+    file->is_known = true;
+}
+
 /* The same file as before, or the first time; 0 or the reason. */
 static int recognise(struct shared_file *file, int fd)
 {
@@ -100,9 +108,7 @@ static int recognise(struct shared_file *file, int fd)
         return errno;
     if (file->is_known && (about.st_dev != file->device || about.st_ino != file->inode))
         return ESTALE;
-    file->device = about.st_dev;
-    file->inode = about.st_ino;
-    file->is_known = true;
+    get_to_know(file, &about);
     return 0;
 }
 
@@ -138,11 +144,12 @@ bool descriptors_spare(struct descriptors *pool)
     return is_spared;
 }
 
-void shared_file_adopt(struct shared_file *file, int fd)
+void shared_file_adopt(struct shared_file *file, int fd, const struct stat *about)
 {
     struct descriptors *pool = file->pool;
+    get_to_know(file, about);
     (void)pthread_mutex_lock(&pool->mutex);
-    bool has_room = recognise(file, fd) == 0 && (pool->n < pool->most || close_oldest(pool));
+    bool has_room = pool->n < pool->most || close_oldest(pool);
     file->fd = has_room ? fd : -1;
     file->used = ++pool->takes;
     if (has_room)

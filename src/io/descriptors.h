@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/alloc.h"
@@ -35,8 +36,8 @@ void descriptors_drop(struct descriptors *pool);
 /* Closes one that nobody is using just now, for something else to be opened; false where there is none.  Keeps errno then. */
 bool descriptors_spare(struct descriptors *pool);
 
-/* Leaves an open descriptor of the file to the pool, which may close it at once. */
-void shared_file_adopt(struct shared_file *file, int fd);
+/* Leaves an open descriptor of the file to the pool, which may close it at once; what fstat says of it. */
+void shared_file_adopt(struct shared_file *file, int fd, const struct stat *about);
 
 /* The file's descriptor, opened again where it was closed, valid until shared_file_give; -1 with errno.  ESTALE says that the path
  * leads to another file now. */

@@ -322,7 +322,7 @@ static void many_large_files_at_once_take_little_memory(void **state)
     }
     assert_int_equal(source_chunk(1), 0);
     assert_int_equal(source_chunk(100), 81920);
-    assert_int_equal(source_chunk(100000), 16384);
+    assert_int_equal(source_chunk(100000), 4096);
 }
 
 static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_of_its_own(void **state)

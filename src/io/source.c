@@ -106,7 +106,8 @@ static bool take_fd(struct source *source, const struct opened *opened, ttr_erro
         return false;
     }
     bool is_regular = S_ISREG(about.st_mode);
-    off_t at = is_regular ? lseek(opened->fd, 0, SEEK_CUR) : 0; /* a shell may have read the beginning of standard input */
+    /* A shell may have read the beginning of standard input. */
+    off_t at = is_regular && !opened->shared ? lseek(opened->fd, 0, SEEK_CUR) : 0;
     uint64_t start = at > 0 ? (uint64_t)at : 0;
     if (is_regular && (uint64_t)about.st_size > start)
         source->disk_size = (uint64_t)about.st_size - start;
@@ -115,7 +116,7 @@ static bool take_fd(struct source *source, const struct opened *opened, ttr_erro
         return false;
     if (is_regular && opened->shared) {
         source->shared = (struct shared_file){.pool = descriptors_hold(opened->shared), .path = source->name, .flags = O_RDONLY};
-        shared_file_adopt(&source->shared, opened->fd);
+        shared_file_adopt(&source->shared, opened->fd, &about);
         feed_share(source->disk, &source->shared);
     }
     return true;

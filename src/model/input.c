@@ -11,8 +11,14 @@
 size_t input_add_clock(struct input *in, const ttr_clock *clock)
 {
     const struct alloc *alloc = &in->base.t->counted;
-    if (!alloc_reserve(alloc, (void **)&in->clocks, &in->clocks_capacity, in->clocks_n + 1, sizeof *in->clocks))
-        return SIZE_MAX;
+    if (in->clocks_n == in->clocks_capacity) { /* most inputs have one, and there may be thousands of them */
+        const size_t more = in->clocks_n ? 2 * in->clocks_n : 1;
+        ttr_clock *clocks = alloc_resize(alloc, in->clocks, in->clocks_capacity, more, sizeof *clocks);
+        if (!clocks)
+            return SIZE_MAX;
+        in->clocks = clocks;
+        in->clocks_capacity = more;
+    }
     in->clocks[in->clocks_n] = *clock;
     in->clocks[in->clocks_n].offset_ns = in->time_offset;
     return in->clocks_n++;

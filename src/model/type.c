@@ -52,3 +52,18 @@ const struct type_member *type_member_named(const struct type *type, ttr_text na
     }
     return NULL;
 }
+
+uint8_t type_most_align(const struct type *type)
+{
+    uint8_t most = type ? type->align : 0;
+    const struct type *const inside[] = {type ? type->element : NULL, type ? type->length_type : NULL};
+    for (size_t i = 0; i < 2; i++) {
+        const uint8_t align = inside[i] ? type_most_align(inside[i]) : 0;
+        most = align > most ? align : most;
+    }
+    for (uint32_t i = 0; type && i < type->members_n; i++) {
+        const uint8_t align = type_most_align(type->members[i].type);
+        most = align > most ? align : most;
+    }
+    return most;
+}

@@ -136,6 +136,9 @@ const struct type_label *type_label_of(const struct type_labels *labels, uint64_
 uint64_t type_flag_bits(const struct type_label *label);
 const struct type_label *type_flag_of(const struct type_labels *labels, uint64_t value, uint32_t i);
 
+/* log2 of the largest alignment in a type, also of what `align` does not tell: in the options of variants.  NULL: 0. */
+uint8_t type_most_align(const struct type *type);
+
 /* The member of that stored name, or NULL. */
 const struct type_member *type_member_named(const struct type *type, ttr_text name);
 

@@ -63,6 +63,19 @@ static void members_are_found_by_their_stored_name(void **state)
     assert_null(type_member_named(&type, (ttr_text){"le", 2}));
 }
 
+static void the_largest_alignment_is_found_in_options_of_variants_too(void **state)
+{
+    (void)state;
+    static const struct type number = {.kind = TYPE_UINT, .align = 11}, byte = {.kind = TYPE_UINT, .align = 3};
+    static const struct type_member options[] = {{.name = TEXT("near"), .type = &byte}, {.name = TEXT("far"), .type = &number}};
+    static const struct type variant = {.kind = TYPE_VARIANT, .members = options, .members_n = 2}, row = {.kind = TYPE_ARRAY, .element = &variant};
+    static const struct type_member members[] = {{.name = TEXT("row"), .type = &row}};
+    static const struct type type = {.kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = 1};
+    assert_int_equal(type_most_align(&type), 11);
+    assert_int_equal(type_most_align(&byte), 3);
+    assert_int_equal(type_most_align(NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -70,6 +83,7 @@ int main(void)
         cmocka_unit_test(labels_that_hold_a_value_come_in_order_of_the_table),
         cmocka_unit_test(flags_are_met_by_any_of_their_bits),
         cmocka_unit_test(members_are_found_by_their_stored_name),
+        cmocka_unit_test(the_largest_alignment_is_found_in_options_of_variants_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

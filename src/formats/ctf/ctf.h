@@ -86,6 +86,7 @@ struct ctf_event_class {
     struct layout *layout;
     struct layout *times;      /* CTF 1.8: the same with what is mapped to the clock, where there is such; else NULL */
     ttr_id name_id, provider_id;
+    const struct ctf_spots *spots; /* where its threads lie, once looked for */
     bool is_turned;            /* ctf_dialect_prepare was here */
 };
 

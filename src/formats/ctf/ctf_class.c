@@ -71,7 +71,7 @@ void ctf_import(struct ctf_reader *reader, const struct layout *layout, const st
 static struct view view_of(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from)
 {
     const struct ctf_reader *reader = schema->reader;
-    const struct ctf_packet *packet = &reader->packets[event->part % CTF_SLOTS];
+    const struct ctf_packet *packet = &reader->packets[event->part % reader->slots_most];
     *from = (uint64_t)(event->payload - packet->base) * 8;
     uint64_t end = *from + (uint64_t)event->payload_size * 8;
     struct bits header = bits_over(packet->base, *from + ctf_header_bit(event), end < packet->content_end ? end : packet->content_end);
@@ -82,7 +82,7 @@ static struct view view_of(const struct ctf_schema *schema, const ttr_event *eve
 static void place_body(const struct layout_schema *base, const ttr_event *event, struct layout_run *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
-    const struct ctf_packet *packet = &schema->reader->packets[event->part % CTF_SLOTS];
+    const struct ctf_packet *packet = &schema->reader->packets[event->part % schema->reader->slots_most];
     uint64_t from = (uint64_t)(event->payload - packet->base) * 8, end = from + (uint64_t)event->payload_size * 8;
     /* One by one: a struct made on the stack is copied by vectors, which wait until its parts have reached the cache. */
     run->bits.base = packet->base;
@@ -120,7 +120,7 @@ static const struct layout *place_group(const struct layout_schema *base, const 
 static uint64_t packet_number(const struct layout_schema *base, const ttr_event *event)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
-    return event->part < CTF_SLOTS ? schema->reader->packets[event->part].offset + 1 : 0;
+    return event->part < schema->reader->slots_most && schema->reader->packets ? schema->reader->packets[event->part].offset + 1 : 0;
 }
 
 void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from, uint64_t *to)
@@ -212,20 +212,21 @@ static struct ctf_spot find_spot(const struct layout *layout, const char *const 
     return (struct ctf_spot){0};
 }
 
-static void find_threads(struct ctf_class *class)
+/* Finds where threads lie, once in a trace; NULL when memory is out. */
+static const struct ctf_spots *find_threads(struct ctf_trace *trace, struct ctf_event_class *event)
 {
     static const char *const pids[] = {"_vpid", "vpid", "_pid", "pid", "_perf_pid", "perf_pid", NULL};
     static const char *const tids[] = {"_vtid", "vtid", "_tid", "tid", "_perf_tid", "perf_tid", NULL};
     static const char *const names[] = {"_procname", "procname", "_perf_comm", "perf_comm", NULL};
-    struct ctf_spot name = find_spot(class->layout, names);
-    class->pid = find_spot(class->layout, pids);
-    class->tid = find_spot(class->layout, tids);
-    if (class->pid.bytes != 4 && class->pid.bytes != 8)
-        class->pid.bytes = 0;
-    if (class->tid.bytes != 4 && class->tid.bytes != 8)
-        class->tid.bytes = 0;
-    class->has_thread = class->pid.bytes || class->tid.bytes;
-    class->name = name;
+    struct ctf_spots *spots = event->spots ? NULL : arena_take(&trace->met, sizeof *spots);
+    if (!spots)
+        return event->spots;
+    *spots = (struct ctf_spots){find_spot(event->layout, pids), find_spot(event->layout, tids), find_spot(event->layout, names)};
+    if (spots->pid.bytes != 4 && spots->pid.bytes != 8)
+        spots->pid.bytes = 0;
+    if (spots->tid.bytes != 4 && spots->tid.bytes != 8)
+        spots->tid.bytes = 0;
+    return event->spots = spots;
 }
 
 /* --- Event classes --- */
@@ -366,7 +367,15 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
         class->schema.base.is_in_payload = !imports && layout_is_at_any_byte(class->layout);
         class->schema.base.body_mask = CTF_BODY_MASK;
         class->fixed = layout_fixed_bits(class->layout);
-        find_threads(class);
+        const struct ctf_spots *spots = find_threads(reader->trace, event);
+        if (!spots) {
+            (void)fail_memory(error);
+            return NULL;
+        }
+        class->pid = spots->pid;
+        class->tid = spots->tid;
+        class->name = spots->name;
+        class->has_thread = spots->pid.bytes || spots->tid.bytes;
     }
     if (!add_schema(reader, &class->schema, about)) {
         (void)fail_memory(error);

@@ -17,6 +17,7 @@
 
 #define METADATA_MAX (UINT64_C(256) << 20)
 #define METADATA "metadata"
+#define WINDOW_SMALL ((size_t)32 << 10)
 
 struct opening {
     ttr *t;
@@ -149,6 +150,8 @@ static struct input *make_input(struct opening *opening, const struct folder_fil
     if (!in)
         return NULL;
     ctf_trace_join(trace, in, file->name, opening->files);
+    if (opening->how.chunk && opening->how.chunk <= WINDOW_SMALL)
+        ((struct ctf_reader *)in->own)->slots_most = CTF_SLOTS_LEAST;
     if (trace->description.version == CTF_RFC_1_1)
         rfc11_join_section(in->own);
     return in;

@@ -1,7 +1,7 @@
 /* Reading a stream file: packets one after another, their events in batches, what is between and what is wrong.
  *
  * The window moves only while the batch is empty (model/input.h): whoever wants it moved says STEP_HOLD when events wait.  Within a
- * packet it moves by multiples of 4,096 bytes from the packet's begin, so that alignments stay what they are. */
+ * packet it moves by multiples of 64 bytes from the packet's begin, or of 4,096 where its types say so, so that alignments stay what they are. */
 #include <string.h>
 
 #include "base/status.h"
@@ -12,7 +12,7 @@
 
 #define HEAD_BYTES ((size_t)128)        /* most packet headers with their contexts are smaller */
 #define HEAD_MAX ((size_t)16 << 20)
-#define MOVE_BYTES ((size_t)4096)
+#define MOVE_BYTES ((size_t)1024)
 #define EVENTS_BEFORE 3u                /* a definition and two gaps may stand before the events of a packet */
 
 enum step {
@@ -196,6 +196,10 @@ static enum step enter_packet(struct ctf_reader *reader)
     reader->stream = ctf_stream_of(reader, frame);
     if (!reader->stream)
         return failed(reader, fail_memory(reader->error));
+    if (!reader->packets)
+        reader->packets = alloc_zero(&in->base.t->counted, reader->slots_most, sizeof *reader->packets);
+    if (!reader->packets)
+        return failed(reader, fail_memory(reader->error));
     reader->slot = reader->slots_n++;
     struct ctf_packet *packet = &reader->packets[reader->slot];
     *packet = frame->packet;
@@ -313,7 +317,7 @@ static enum step take_packet(struct ctf_reader *reader)
     }
     if (!is_mine || is_out_of_range(reader, frame))
         return pass_packet(reader, is_mine);
-    if (in->n + EVENTS_BEFORE > in->batch || reader->slots_n == CTF_SLOTS)
+    if (in->n + EVENTS_BEFORE > in->batch || reader->slots_n == reader->slots_most)
         return STEP_HOLD;
     enum step step = see_content(reader);
     return step == STEP_GO ? enter_packet(reader) : step;
@@ -321,13 +325,14 @@ static enum step take_packet(struct ctf_reader *reader)
 
 /* Whether the file ends here, for who reads up to a time: events wait, and that nothing comes behind them is to be known before the window
  * can move. */
-static bool ends_here(const struct ctf_reader *reader)
+static bool ends_here(struct ctf_reader *reader)
 {
     const struct input *in = reader->in;
     uint8_t byte;
     ttr_error error;
-    return in->n && in->until != INT64_MAX && source_is_seekable(in->source) && reader->next >= source_end(in->source) &&
-           source_peek_at(in->source, reader->next, &byte, 1, &error) == 0;
+    if (in->n && in->until != INT64_MAX && source_is_seekable(in->source) && reader->next >= source_end(in->source))
+        reader->is_over = source_peek_at(in->source, reader->next, &byte, 1, &error) == 0;
+    return reader->is_over;
 }
 
 static enum step between(struct ctf_reader *reader)
@@ -390,7 +395,7 @@ static enum step move_window(struct ctf_reader *reader)
     struct input *in = reader->in;
     if (in->n)
         return STEP_HOLD;
-    uint64_t shift = reader->bits.at & ~(CTF_STEP_BITS - 1), had = bytes_from(reader, reader->offset + shift / 8);
+    uint64_t shift = reader->bits.at >> reader->stream->kind->step << reader->stream->kind->step, had = bytes_from(reader, reader->offset + shift / 8);
     uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
     if (had > in->max_record) {
         reader->run.member = NULL;
@@ -567,6 +572,7 @@ ttr_status ctf_open(struct input *in, ttr_error *error)
     reader->from = INT64_MIN;
     reader->to = INT64_MAX;
     reader->time = INT64_MIN;
+    reader->slots_most = CTF_SLOTS;
     arena_init(&reader->scratch, &in->base.t->counted);
     buffer_init(&reader->heads, &in->base.t->counted);
     buffer_init(&reader->unpacked, &in->base.t->counted);
@@ -581,6 +587,7 @@ void ctf_close(struct input *in)
     arena_free(&reader->scratch);
     buffer_free(&reader->heads);
     buffer_free(&reader->unpacked);
+    alloc_free(&in->base.t->counted, reader->packets, reader->slots_most, sizeof *reader->packets);
     ctf_lanes_release(reader->lanes);
     ctf_trace_release(reader->trace);
 }

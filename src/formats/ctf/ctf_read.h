@@ -109,7 +109,7 @@ struct ctf_packet {
     bool has_sequence, has_discarded, has_begin, has_end;
     uint32_t cpu;
     bool has_cpu;
-    const uint8_t *base;       /* a multiple of 4,096 bytes behind its start, in the window or in unpacked memory; bits count from here */
+    const uint8_t *base;       /* a multiple of 1 << kind->step bits behind its start, in the window or in unpacked memory; bits count from here */
     uint64_t base_bit;         /* of that place in the packet */
     uint64_t content_end;      /* in bits from base */
     uint64_t first_bit;        /* of its first event, from the packet's start */

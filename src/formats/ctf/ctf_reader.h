@@ -12,7 +12,9 @@
 
 #define CTF_MAGIC 0xC1FC1FC1u
 #define CTF_SLOTS 32u                     /* packets a batch may have events of */
-#define CTF_STEP_BITS UINT64_C(32768)     /* window bases keep this distance from a packet's start: all alignments hold */
+#define CTF_SLOTS_LEAST 8u                /* the same where hundreds of inputs have small windows */
+#define CTF_STEP_MOST 15u                 /* log2 of bits: window bases keep a distance from their packet's start in which all alignments hold */
+#define CTF_STEP_LEAST 9u                 /* the same of a line of the cache: what nearly all traces do with */
 
 /* A stream class made ready. */
 struct ctf_kind {
@@ -22,6 +24,7 @@ struct ctf_kind {
     const struct layout *rfc_context;     /* RFC: of events, alone; NULL = not needed yet */
     struct ctf_plan plan;
     struct ctf_timeline timeline;
+    uint8_t step;                         /* log2 of bits: where windows may begin in packets */
 };
 
 /* A number of the common context that lies at a fixed place. */
@@ -29,6 +32,11 @@ struct ctf_spot {
     uint32_t at;       /* bytes from where the body begins */
     uint8_t bytes;     /* 4 or 8; 0 = none */
     bool is_big_endian, is_signed;
+};
+
+/* Those of threads: `name` has `bytes` of characters. */
+struct ctf_spots {
+    struct ctf_spot pid, tid, name;
 };
 
 /* An event class as met in one stream: what is the same for all its events. */
@@ -40,8 +48,7 @@ struct ctf_class {
     uint64_t given;                       /* events */
     bool has_thread, has_imports;
     bool is_usual;                        /* its events need nothing but their bytes */
-    struct ctf_spot pid, tid;
-    struct ctf_spot name;                 /* `bytes` of characters */
+    struct ctf_spot pid, tid, name;       /* see ctf_spots */
     const struct layout *times;           /* CTF 1.8: of a body that moves the clock, to find what does; else NULL */
     const struct ctf_said *said;          /* in our own dialect: what its events say of themselves; else NULL */
     struct ctf_schema schema;
@@ -126,6 +133,7 @@ struct ctf_reader {
     bool is_told;                         /* the stream's definition was given */
     bool is_damaged;                      /* the present packet */
     bool is_copied;                       /* its definition is still to be given */
+    bool is_over;                         /* nothing stands at `next`, which was looked for there */
     bool is_lost;                         /* no packet begins at `next`: frame.code and text tell why */
     bool is_in_order;                     /* packets follow each other in time */
     bool is_foreign;                      /* packets that were taken had the uuid of another trace */
@@ -133,7 +141,8 @@ struct ctf_reader {
     struct ctf_lanes *lanes;              /* of the file; may be NULL */
     struct buffer heads;
     struct arena scratch;                 /* of fields being walked */
-    struct ctf_packet packets[CTF_SLOTS];
+    struct ctf_packet *packets;           /* slots_most of them; NULL before the first */
+    uint32_t slots_most;                  /* CTF_SLOTS_LEAST to CTF_SLOTS, a power of two */
     struct layout_run run;
 
     const char *file;                     /* its name below the folder */

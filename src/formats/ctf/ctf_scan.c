@@ -26,6 +26,7 @@ void ctf_lanes_release(struct ctf_lanes *lanes)
         return;
     alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
     alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
+    alloc_free(lanes->alloc, lanes->lane, lanes->capacity, sizeof *lanes->lane);
     alloc_free(lanes->alloc, lanes, 1, sizeof *lanes);
 }
 
@@ -83,7 +84,21 @@ static bool is_of(const struct ctf_lane *lane, const struct ctf_frame *frame)
     return lane->kind == frame->kind && lane->has_number == frame->has_number && lane->number == frame->number;
 }
 
-/* The lane that a packet goes into: the first of its stream that ends before it begins, else a new one, else any of its stream. */
+/* Makes room for as many lanes as there may be; false when memory is out. */
+static bool reserve_lanes(struct ctf_lanes *lanes)
+{
+    if (lanes->n < lanes->capacity)
+        return true;
+    struct ctf_lane *lane = alloc_resize(lanes->alloc, lanes->lane, lanes->capacity, CTF_LANES, sizeof *lane);
+    if (!lane)
+        return false;
+    lanes->lane = lane;
+    lanes->capacity = CTF_LANES;
+    return true;
+}
+
+/* The lane that a packet goes into: the first of its stream that ends before it begins, else a new one, else any of its stream.  UINT32_MAX
+ * when memory is out. */
 static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, bool has_begin, int64_t begin)
 {
     uint32_t any = CTF_LANES;
@@ -97,6 +112,8 @@ static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, b
             return i;
         any = any == CTF_LANES ? i : any;
     }
+    if (lanes->n < CTF_LANES && !reserve_lanes(lanes))
+        return UINT32_MAX;
     if (lanes->n < CTF_LANES) {
         lanes->lane[lanes->n] = (struct ctf_lane){.kind = frame->kind, .number = frame->number, .has_number = frame->has_number,
                                                   .is_in_order = true};
@@ -146,7 +163,7 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
     lanes->has_times &= has_begin && frame->packet.has_end;
     lanes->end = lanes->packets == 0 || times[1] > lanes->end ? times[1] : lanes->end;
     uint32_t chosen = choose(lanes, frame, has_begin, times[0]);
-    if (!record(lanes, chosen))
+    if (chosen == UINT32_MAX || !record(lanes, chosen))
         return false;
     settle_lane(&lanes->lane[chosen], frame, has_begin, times);
     lanes->packets++;
@@ -267,7 +284,8 @@ static void reset(struct scan *scan)
     struct ctf_lanes *lanes = scan->lanes;
     alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
     alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
-    *lanes = (struct ctf_lanes){.alloc = lanes->alloc, .users = 1, .n = 1, .lane = {{.is_in_order = true}}, .stride = 1, .has_times = true};
+    lanes->lane[0] = (struct ctf_lane){.is_in_order = true};
+    *lanes = (struct ctf_lanes){.alloc = lanes->alloc, .users = 1, .n = 1, .lane = lanes->lane, .capacity = lanes->capacity, .stride = 1, .has_times = true};
     scan->at = 0;
 }
 
@@ -290,11 +308,16 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
     struct ctf_lanes *lanes = alloc_zero(alloc, 1, sizeof *lanes);
-    if (!lanes) {
+    struct ctf_lane *lane = alloc_zero(alloc, 1, sizeof *lane);
+    if (!lanes || !lane) {
+        alloc_free(alloc, lane, 1, sizeof *lane);
+        alloc_free(alloc, lanes, 1, sizeof *lanes);
         (void)fail_memory(error);
         return NULL;
     }
     lanes->alloc = alloc;
+    lanes->lane = lane;
+    lanes->capacity = 1;
     struct scan scan = {.reader = reader, .lanes = lanes, .room = PEEK_FIRST, .is_late = reader->trace->quirks.event_after_packet};
     reset(&scan);
     if (!source_is_seekable(reader->in->source)) {

@@ -31,8 +31,8 @@ struct ctf_mark {
 struct ctf_lanes {
     const struct alloc *alloc;
     uint32_t users;
-    struct ctf_lane lane[CTF_LANES];
-    uint32_t n;                  /* at least 1 */
+    struct ctf_lane *lane;       /* room for one, then for CTF_LANES */
+    uint32_t n, capacity;        /* n: at least 1 */
     uint64_t packets;            /* looked at: up to the first that cannot be taken apart */
     uint8_t *of;                 /* the lane of each packet, NULL = all are of the first */
     size_t of_capacity;

@@ -125,6 +125,23 @@ ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error)
     return TTR_OK;
 }
 
+/* Where the window may begin in packets of a stream class. */
+static uint8_t step_of(const struct ctf_trace *trace, const struct ctf_stream_class *class)
+{
+    const struct type *const root[] = {trace->description.packet_header, class->packet_context, class->event_header, class->event_context};
+    uint8_t step = CTF_STEP_LEAST;
+    for (size_t i = 0; i < sizeof root / sizeof *root; i++) {
+        const uint8_t align = type_most_align(root[i]);
+        step = align > step ? align : step;
+    }
+    for (size_t i = 0; i < class->events_n; i++) {
+        const uint8_t context = type_most_align(class->events[i]->context), payload = type_most_align(class->events[i]->payload);
+        step = context > step ? context : step;
+        step = payload > step ? payload : step;
+    }
+    return step < CTF_STEP_MOST ? step : CTF_STEP_MOST;
+}
+
 static struct ctf_kind *make_kind(struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
 {
     struct ctf_kind *kind = arena_take(&trace->description.arena, sizeof *kind);
@@ -148,6 +165,7 @@ static struct ctf_kind *make_kind(struct ctf_trace *trace, const struct ctf_stre
     if (trace->rounds_times)
         ctf_timeline_round(&kind->timeline, class->clock);
     ctf_plan_init(&kind->plan, class, kind->header);
+    kind->step = step_of(trace, class);
     return kind;
 }
 

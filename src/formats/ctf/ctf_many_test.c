@@ -1,0 +1,158 @@
+/* Hundreds of streams, whose windows are small: what is read in rounds, and where windows move, shows in nothing that is given.  All streams have the
+ * same bytes, so that each instant has an event of each, in the order of their numbers. */
+#include <stdio.h>
+
+#include <tracetta/tracetta.h>
+
+#include "base/buffer.h"
+#include "support.h"
+
+#define STREAMS 600u
+#define EVENTS 1500u      /* of a stream */
+#define PACKET_EVENTS 400u /* of a packet at most */
+#define FAR 256u          /* bytes: what a value is aligned to, from its packet's begin */
+
+static const char plain_metadata[] =
+    "/* CTF 1.8 */\n"
+    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n"
+    "clock { name = c; freq = 1000000000; };\n"
+    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
+    "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; }; event.header := struct { u32 id; ts timestamp; }; };\n"
+    "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { u32 number; string word; }; };\n";
+
+static const char far_metadata[] =
+    "/* CTF 1.8 */\n"
+    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n"
+    "clock { name = c; freq = 1000000000; };\n"
+    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
+    "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; }; event.header := struct { u32 id; ts timestamp; }; };\n"
+    "event { name = \"e\"; id = 0; stream_id = 0;\n"
+    "  fields := struct { enum : integer { size = 8; align = 8; } { FAR = 1 } tag; variant <tag> { integer { size = 32; align = 2048; } FAR; } v; string rest; }; };\n";
+
+/* So that the next event begins where alignments to less than FAR do not hold by chance. */
+static const char far_rest[] = "a text with which values that are aligned are not followed by the next event at once, but later";
+
+static void add_number(struct buffer *to, uint64_t x, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        buffer_add_byte(to, (uint8_t)(x >> 8 * i));
+}
+
+/* Texts of all lengths, some longer than is looked at at once. */
+static size_t word_of(uint32_t number, char word[80])
+{
+    const size_t n = number % 50 == 7 ? 40 + number % 30 : number % 20;
+    for (size_t i = 0; i < n; i++)
+        word[i] = (char)('a' + (number + i) % 26);
+    word[n] = 0;
+    return n;
+}
+
+static void add_event(struct buffer *to, size_t begin, uint32_t number, bool is_far)
+{
+    char word[80];
+    add_number(to, 0, 4);
+    add_number(to, 1000 + (uint64_t)number * 10, 8);
+    if (is_far) {
+        buffer_add_byte(to, 1);
+        buffer_add_zeros(to, (FAR - (to->n - begin) % FAR) % FAR);
+    }
+    add_number(to, number, 4);
+    if (is_far)
+        buffer_add(to, far_rest, sizeof far_rest);
+    else
+        buffer_add(to, word, word_of(number, word) + 1);
+}
+
+/* Packets of different sizes, some with bytes behind their content. */
+static void make_stream(struct buffer *to, bool is_far)
+{
+    for (uint32_t number = 0, packet = 0; number < EVENTS; packet++) {
+        const size_t begin = to->n;
+        add_number(to, 0xC1FC1FC1u, 4);
+        buffer_add_zeros(to, 20);
+        for (uint32_t i = 0; i < PACKET_EVENTS / (1 + packet % 3) && number < EVENTS; i++)
+            add_event(to, begin, number++, is_far);
+        const uint64_t content = to->n - begin;
+        buffer_add_zeros(to, (packet % 2) * 5000 + (8 - to->n % 8) % 8);
+        const uint64_t sizes[2] = {content * 8, (to->n - begin) * 8};
+        for (unsigned i = 0; i < 16; i++)
+            to->bytes[begin + 8 + i] = (uint8_t)(sizes[i / 8] >> 8 * (i % 8));
+    }
+}
+
+static void expect_event(const ttr *t, const ttr_event *event, uint64_t i, bool is_far)
+{
+    ttr_fields fields;
+    ttr_field field[4];
+    char word[80];
+    const uint32_t number = (uint32_t)(i / STREAMS);
+    assert_int_equal(event->time, 1000 + (int64_t)number * 10);
+    assert_int_equal(event->ticks, event->time);
+    assert_int_equal(event->source, 1 + i % STREAMS);
+    ttr_fields_begin(t, event, &fields);
+    assert_int_equal(ttr_fields_take(&fields, field, 4), 2 + is_far);
+    const size_t n = word_of(number, word);
+    assert_int_equal(field[is_far].value.v.u, number);
+    if (is_far)
+        return;
+    assert_int_equal(field[1].value.text.n, n);
+    assert_memory_equal(field[1].value.text.p, word, n);
+}
+
+static void read_many(const char *metadata, size_t metadata_n, bool is_far, unsigned jobs)
+{
+    static ttr_file files[STREAMS + 1];
+    static char names[STREAMS][8];
+    struct buffer stream;
+    ttr *t = ttr_new(NULL);
+    ttr_batch batch;
+    ttr_report report = {.size = sizeof report};
+    uint64_t given = 0;
+    buffer_init(&stream, alloc_default());
+    make_stream(&stream, is_far);
+    assert_true(ttr_jobs(t, jobs));
+    files[0] = (ttr_file){.name = "metadata", .bytes = metadata, .n = metadata_n};
+    for (unsigned i = 0; i < STREAMS; i++) {
+        (void)snprintf(names[i], sizeof names[i], "s%03u", i);
+        files[i + 1] = (ttr_file){.name = names[i], .bytes = stream.bytes, .n = stream.n};
+    }
+    ttr_reader *in = ttr_open_files(t, "made", files, STREAMS + 1, NULL, NULL);
+    assert_non_null(in);
+    for (ttr_status status; (status = ttr_read(in, &batch, NULL)) != TTR_END;) {
+        assert_int_equal(status, TTR_OK);
+        for (uint32_t i = 0; i < batch.n; i++, given++)
+            expect_event(t, ttr_batch_at(&batch, i), given, is_far);
+    }
+    assert_int_equal(given, STREAMS * EVENTS);
+    for (unsigned i = 0; i < STREAMS; i++) {
+        assert_true(ttr_reader_report(in, i, &report));
+        assert_int_equal(report.events, EVENTS);
+        assert_int_equal(report.damage_regions, 0);
+    }
+    ttr_close(in);
+    ttr_free(t);
+    buffer_free(&stream);
+}
+
+static void events_of_many_streams_come_by_time_then_by_stream_with_their_fields(void **state)
+{
+    (void)state;
+    read_many(plain_metadata, sizeof plain_metadata - 1, false, 1);
+    read_many(plain_metadata, sizeof plain_metadata - 1, false, 3);
+}
+
+static void alignments_in_options_of_variants_hold_where_small_windows_move(void **state)
+{
+    (void)state;
+    read_many(far_metadata, sizeof far_metadata - 1, true, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(events_of_many_streams_come_by_time_then_by_stream_with_their_fields),
+                                       cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
