@@ -23,9 +23,9 @@ struct reader_some {
 };
 
 /* All that a reader needs to go on in the usual case, in READER_RUN bytes: who reads hundreds of inputs in turn keeps these side by side, where one
- * visit looks at two lines of the cache instead of twenty.  The reader fills it in when it was read and the usual case goes on.  A run only
- * finds events; their views are made when they are given, all that is needed for one being where it was until the run or the reader
- * goes on. */
+ * visit looks at two lines of the cache instead of twenty.  The reader fills it in when it was read and the usual case goes on.  A run gives
+ * views, or only finds events; then views are made when these are given, all that is needed for one being where it was until the run or
+ * the reader goes on. */
 #define READER_RUN 128u
 
 /* An event that a run found. */
@@ -61,8 +61,10 @@ struct reader_slims {
 };
 
 struct reader_run_ops {
-    /* Finds events as reader_read_some gives them; false where something else is to be done, which that does behind those. */
-    bool (*go)(struct reader_run *run, struct reader_hunt *hunt);
+    /* Gives events as reader_read_some does; false where something else is to be done, which that does, maybe behind some events. */
+    bool (*go)(struct reader_run *run, struct reader_some *some);
+    /* The same without views: only finds them. */
+    bool (*hunt)(struct reader_run *run, struct reader_hunt *hunt);
     /* Makes views of the events with these keys, up to the first that is none: how many. */
     uint32_t (*view)(const struct reader_slims *slims, const uint64_t *key, uint32_t n, ttr_event *to);
 };

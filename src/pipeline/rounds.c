@@ -20,6 +20,7 @@
 #define SLICES_BITS 14u
 #define SETTLE_EACH 8u                 /* places that a key may be moved by when slices are sorted, in the mean */
 #define LANE UINT16_MAX               /* of reader_slim.of */
+#define SLIMS_LEAST 200u               /* inputs: with fewer a round of views has room in the nearer caches */
 #define LANES_AHEAD 3u                 /* whose bytes are asked for */
 #define LINES_AHEAD 7u
 #define LINE 64u
@@ -57,7 +58,7 @@ bool rounds_can(ttr_reader *const *in, size_t n)
 bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n, uint32_t room)
 {
     const size_t capacity = capacity_of(n);
-    *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .room = room, .bits = SLICES_BITS, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
+    *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .room = room, .has_slims = n >= SLIMS_LEAST, .bits = SLICES_BITS, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
     rounds->events = alloc_large(alloc, capacity, sizeof *rounds->events);
     rounds->slim = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->slim);
     rounds->lane = alloc_zero(alloc, n, sizeof *rounds->lane);
@@ -151,8 +152,9 @@ static void add_keys(struct rounds *rounds, struct rounds_lane *lane)
         const uint64_t own = order_time(event[i].time);
         rank = own > rank ? own : rank;
         key[i] = ((rank < far ? rank : far) - begin) << PLACE_BITS | (at + i);
-        rounds->slim[at + i].payload = NULL;
     }
+    for (uint32_t i = 0; rounds->has_slims && i < n; i++)
+        rounds->slim[at + i].payload = NULL;
     count_slices(rounds, key, n);
     lane->last = rank;
     rounds->most = rank > rounds->most ? rank : rounds->most;
@@ -230,7 +232,7 @@ static inline bool hunt(struct rounds *rounds, size_t i, uint32_t *n)
                                .slim = rounds->slim + rounds->used, .key = key,
                                .key_base = (order_time(0) - rounds->begin) * (1u << PLACE_BITS) + rounds->used,
                                .room = (uint32_t)(EACH_LEAST + rounds->surplus), .lane = (uint16_t)i};
-    if (!run->ops->go(run, &hunt)) {
+    if (!run->ops->hunt(run, &hunt)) {
         const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0)};
         *n = run->ops->view(&slims, key, hunt.n, rounds->events + rounds->used);
         return false;
@@ -255,10 +257,13 @@ static inline bool hunt(struct rounds *rounds, size_t i, uint32_t *n)
 static __attribute__((noinline)) ttr_status read_lane(struct rounds *rounds, size_t i, uint32_t n)
 {
     struct rounds_lane *lane = &rounds->lane[i];
+    struct reader_run *run = &rounds->run[i].run;
     struct reader_some some = {.until = (int64_t)order_time((int64_t)rounds->until), .events = rounds->events + rounds->used, .n = n,
-                               .room = (uint32_t)(EACH_LEAST + rounds->surplus), .run = &rounds->run[i].run};
+                               .room = (uint32_t)(EACH_LEAST + rounds->surplus), .run = run};
     ttr_error own;
-    ttr_status status = reader_read_some(rounds->in[i], &some, &own);
+    ttr_status status = TTR_OK;
+    if (rounds->has_slims || !run->ops || !run->ops->go(run, &some))
+        status = reader_read_some(rounds->in[i], &some, &own);
     if (status == TTR_AGAIN)
         return TTR_AGAIN;
     lane->has_ended = status != TTR_OK;
@@ -294,7 +299,7 @@ static ttr_status read_lanes(struct rounds *rounds)
             continue;
         uint32_t n = 0;
         ask_for_bytes(rounds, rounds->reading + LANES_AHEAD);
-        if (rounds->run[rounds->reading].run.ops && hunt(rounds, rounds->reading, &n))
+        if (rounds->has_slims && rounds->run[rounds->reading].run.ops && hunt(rounds, rounds->reading, &n))
             continue;
         ttr_status status = read_lane(rounds, rounds->reading, n);
         if (status != TTR_OK)
@@ -340,7 +345,7 @@ static void keep_views(struct rounds *rounds, const uint64_t *key, size_t n)
 {
     const uint32_t at = n ? (uint32_t)(*key & READER_PLACE) : 0;
     const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0)};
-    if (n == 0 || !rounds->slim[at].payload)
+    if (n == 0 || !rounds->has_slims || !rounds->slim[at].payload)
         return;
     const struct reader_run *run = &rounds->run[rounds->slim[at].of & LANE].run;
     (void)run->ops->view(&slims, key, (uint32_t)n, rounds->events + at);

@@ -8,7 +8,7 @@
  * A round ends as early as an input demands that cannot give all that is before the end (its window or the room is full): what is behind that
  * is kept for the next round, and inputs that have such events are not read before these were given.
  *
- * Of an input in its usual case only a slim is kept of each event (model/reader.h), a sixth of a view and its key: so that a round has room in the
+ * Where inputs are many, of one in its usual case only a slim is kept of each event (model/reader.h), a sixth of a view and its key: so that a round has room in the
  * nearer caches.  Views are made of them batch by batch, when they are given.
  * Ownership: the readers are the caller's.  Thread rule: one thread at a time. */
 #ifndef TRACETTA_PIPELINE_ROUNDS_H
@@ -43,6 +43,7 @@ struct rounds {
     struct order_key *wide, *wide_spare; /* for sorting where places do not rise with lanes */
     size_t keys_n, given;
     size_t slims_n;            /* of the round's events */
+    bool has_slims;            /* inputs are many; else runs give views */
     size_t reading;            /* the lane to be read next in the round; n = all were */
     uint64_t begin, until;     /* ranks: of the round */
     uint64_t most;             /* the highest rank in the round */

@@ -324,8 +324,6 @@ static inline void ask_for(const struct reader_slims *slims, uint64_t key)
 static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint32_t n, ttr_event *to)
 {
     uint32_t i = 0;
-    for (uint32_t k = 0; k < AHEAD && k < n; k++)
-        ask_for(slims, key[k]);
     for (; i < n; i++) {
         const struct reader_slim *slim = &slims->slim[key[i] & READER_PLACE];
         if (i + AHEAD < n)
@@ -358,22 +356,47 @@ static __attribute__((noinline)) void reset_scratch(struct ctf_run *run)
         arena_reset(scratch);
 }
 
-static bool go(struct reader_run *base, struct reader_hunt *hunt)
+/* What is learnt of a visit that began at `from` and found n events. */
+static inline void settle_visit(struct ctf_run *run, const uint8_t *from, uint32_t n)
 {
-    struct ctf_run *run = (struct ctf_run *)base;
-    const uint8_t *from = run->base.next;
+    const uint64_t twice = (uint64_t)(run->base.next - from) * 2;
+    uint32_t stride = twice > run->stride ? (uint32_t)(twice < UINT32_MAX ? twice : UINT32_MAX) : run->stride - run->stride / 16;
+    run->stride = stride < run->stride_most ? stride : run->stride_most;
+    run->given += n;
+}
+
+static inline bool begin_visit(struct ctf_run *run)
+{
     if (!sees_enough(run))
         return false;
     if (run->has_scratch || ++run->visits == VISITS_KEPT)
         reset_scratch(run);
+    return true;
+}
+
+static bool go(struct reader_run *base, struct reader_some *some)
+{
+    struct ctf_run *run = (struct ctf_run *)base;
+    const uint8_t *from = base->next;
+    const uint32_t before = some->n;
+    if (!begin_visit(run))
+        return false;
+    ctf_run_plain(run, some);
+    settle_visit(run, from, some->n - before);
+    return some->is_stopped || some->n == some->room;
+}
+
+static bool hunt(struct reader_run *base, struct reader_hunt *hunt)
+{
+    struct ctf_run *run = (struct ctf_run *)base;
+    const uint8_t *from = base->next;
+    if (!begin_visit(run))
+        return false;
     if (is_simple(run->plan))
         hunt_simple(run, hunt);
     else
         hunt_other(run, hunt);
-    const uint64_t twice = (uint64_t)(run->base.next - from) * 2;
-    uint32_t stride = twice > run->stride ? (uint32_t)(twice < UINT32_MAX ? twice : UINT32_MAX) : run->stride - run->stride / 16;
-    run->stride = stride < run->stride_most ? stride : run->stride_most;
-    run->given += hunt->n;
+    settle_visit(run, from, hunt->n);
     return hunt->is_stopped || hunt->n == hunt->room;
 }
 
@@ -381,7 +404,7 @@ void ctf_run_begin(struct ctf_run *run, struct ctf_reader *reader, const struct 
 {
     const struct input *in = reader->in;
     const uint64_t most = in->window.n / 4 < in->max_record ? in->window.n / 4 : 0;
-    static const struct reader_run_ops ops = {.go = go, .view = view};
+    static const struct reader_run_ops ops = {.go = go, .hunt = hunt, .view = view};
     ctf_run_init(run, reader, views);
     run->base.ops = &ops;
     run->reader = reader;
