@@ -59,7 +59,8 @@ bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *c
 {
     const size_t capacity = capacity_of(n);
     *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .room = room, .has_slims = n >= SLIMS_LEAST, .bits = SLICES_BITS, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
-    rounds->events = alloc_large(alloc, capacity, sizeof *rounds->events);
+    /* With slims only few are views, here and there: large pages would be mostly empty. */
+    rounds->events = rounds->has_slims ? alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->events) : alloc_large(alloc, capacity, sizeof *rounds->events);
     rounds->slim = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->slim);
     rounds->lane = alloc_zero(alloc, n, sizeof *rounds->lane);
     rounds->run_memory = alloc_zero(alloc, n + 1, sizeof *rounds->run);

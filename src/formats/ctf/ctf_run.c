@@ -34,8 +34,16 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const st
                             .kind = (uint64_t)views->cpu_flag << 24 | (uint64_t)views->part << 32};
 }
 
+/* An event as it was found. */
+struct seen {
+    const uint8_t *p;        /* its header */
+    uint64_t bytes;
+    int64_t time;
+};
+
 /* Fills a view; by whole words, each stored once, and whole vectors (see input_clear_event). */
-static inline void fill_view(ttr_event *event, struct ctf_entry *entry, const struct ctf_run *run, uint64_t body, const uint8_t *p, uint64_t bytes, int64_t time)
+static inline __attribute__((always_inline)) void fill_view(ttr_event *event, struct ctf_entry *entry, const struct ctf_run *run, uint64_t body,
+                                                            struct seen seen)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
     typedef uint64_t word __attribute__((may_alias));
@@ -46,14 +54,14 @@ static inline void fill_view(ttr_event *event, struct ctf_entry *entry, const st
     memcpy(&kind, &entry->kind, sizeof kind);
     _Static_assert(offsetof(struct ctf_entry, category) - offsetof(struct ctf_entry, schema) == 12, "ids as in a view");
     _Static_assert(offsetof(ttr_event, category) - offsetof(ttr_event, schema) == 12 && offsetof(ttr_event, schema) == 48, "places");
-    to[0] = (uint64_t)time;
-    to[1] = (uint64_t)time - run->plain_shift;
+    to[0] = (uint64_t)seen.time;
+    to[1] = (uint64_t)seen.time - run->plain_shift;
     part[1] = zero;
-    event->payload = p;
-    to[5] = (uint32_t)bytes | body << 32;
+    event->payload = seen.p;
+    to[5] = (uint32_t)seen.bytes | body << 32;
     part[3] = ids;
     to[8] = entry->track;
-    to[9] = run->offset + (uint64_t)(p - run->bytes);
+    to[9] = run->offset + (uint64_t)(seen.p - run->bytes);
     part[5] = zero;
     part[6] = zero;
     to[14] = run->origin;
@@ -152,8 +160,8 @@ static inline __attribute__((always_inline)) void run_plain(struct ctf_run *stat
     int64_t time = run.time;
     enum finding finding = FOUND;
     for (; event < stop && (finding = find_next(&finder, &found)) == FOUND; event++)
-        fill_view(event, &finder.by_id[found.id], &run, finder.loads.bits, finder.bytes + found.header_at, found.next - found.header_at,
-                  time = found.time);
+        fill_view(event, &finder.by_id[found.id], &run, finder.loads.bits,
+                  (struct seen){finder.bytes + found.header_at, found.next - found.header_at, time = found.time});
     if (event < stop && finding == FOUND_LATER) {
         some->is_stopped = true;
         some->next = found.time;
@@ -331,8 +339,8 @@ static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint
         if (!slim->payload)
             break;
         const struct ctf_run *run = run_of(slims, slim);
-        fill_view(&to[i], &run->by_id[slim->of >> 16], run, run->plan->loads.bits, slim->payload, slim->size,
-                  (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin));
+        fill_view(&to[i], &run->by_id[slim->of >> 16], run, run->plan->loads.bits,
+                  (struct seen){slim->payload, slim->size, (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin)});
     }
     return i;
 }
