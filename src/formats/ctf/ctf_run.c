@@ -20,6 +20,24 @@ static inline uint64_t plain_ticks(uint64_t shift)
     return (uint64_t)INT64_MAX - ((int64_t)shift > 0 ? shift : 0);
 }
 
+/* Eight bytes of a view: one number of four, then another. */
+static inline uint64_t word_of(uint32_t first, uint32_t second)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return first | (uint64_t)second << 32;
+#else
+    return second | (uint64_t)first << 32;
+#endif
+}
+
+/* The number that four bytes of a view are. */
+static inline uint32_t number_of(const void *bytes)
+{
+    uint32_t number;
+    memcpy(&number, bytes, sizeof number);
+    return number;
+}
+
 void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const struct ctf_views *views)
 {
     const struct ctf_stream *stream = reader->stream;
@@ -27,11 +45,12 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const st
     const uint64_t behind = (uint64_t)stream->first_most + LAYOUT_BYTES_AHEAD, margin = behind > plan->loads.room ? behind : plan->loads.room;
     _Static_assert(offsetof(ttr_event, cpu) == 112 && offsetof(ttr_event, source) == 116 && offsetof(ttr_event, tag) == 118, "places");
     _Static_assert(offsetof(ttr_event, kind) == 120 && offsetof(ttr_event, flags) == 123 && offsetof(ttr_event, part) == 124, "places");
+    const uint16_t source[2] = {reader->in->id, 0};
+    const uint8_t kinds[4] = {0, 0, 0, views->cpu_flag};
     *run = (struct ctf_run){.base.next = views->base + ((reader->bits.at + 7) >> 3), .bytes = views->base, .end = reader->bits.end >> 3, .ticks = reader->ticks, .time = reader->time,
                             .offset = views->offset, .plan = plan, .by_id = stream->by_id, .ids = (uint32_t)stream->by_id_n,
                             .plain_shift = views->plain_shift, .margin = (uint32_t)(margin < UINT32_MAX ? margin : UINT32_MAX),
-                            .origin = views->cpu | (uint64_t)reader->in->id << 32,
-                            .kind = (uint64_t)views->cpu_flag << 24 | (uint64_t)views->part << 32};
+                            .origin = word_of(views->cpu, number_of(source)), .kind = word_of(number_of(kinds), views->part)};
 }
 
 /* An event as it was found. */
@@ -42,7 +61,7 @@ struct seen {
 };
 
 /* Fills a view; by whole words, each stored once, and whole vectors (see input_clear_event). */
-static inline __attribute__((always_inline)) void fill_view(ttr_event *event, struct ctf_entry *entry, const struct ctf_run *run, uint64_t body,
+static inline __attribute__((always_inline)) void fill_view(ttr_event *event, struct ctf_entry *entry, const struct ctf_run *run, uint32_t body,
                                                             struct seen seen)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
@@ -50,22 +69,20 @@ static inline __attribute__((always_inline)) void fill_view(ttr_event *event, st
     lanes *part = (lanes *)event;
     word *to = (word *)event;
     const lanes zero = {0, 0}, ids = *(const lanes *)&entry->schema;
-    uint32_t kind;
-    memcpy(&kind, &entry->kind, sizeof kind);
     _Static_assert(offsetof(struct ctf_entry, category) - offsetof(struct ctf_entry, schema) == 12, "ids as in a view");
     _Static_assert(offsetof(ttr_event, category) - offsetof(ttr_event, schema) == 12 && offsetof(ttr_event, schema) == 48, "places");
     to[0] = (uint64_t)seen.time;
     to[1] = (uint64_t)seen.time - run->plain_shift;
     part[1] = zero;
     event->payload = seen.p;
-    to[5] = (uint32_t)seen.bytes | body << 32;
+    to[5] = word_of((uint32_t)seen.bytes, body);
     part[3] = ids;
-    to[8] = entry->track;
+    to[8] = word_of(entry->track, 0);
     to[9] = run->offset + (uint64_t)(seen.p - run->bytes);
     part[5] = zero;
     part[6] = zero;
     to[14] = run->origin;
-    to[15] = run->kind | kind;
+    to[15] = run->kind | word_of(number_of(&entry->kind), 0);
     entry->given++;
 }
 
