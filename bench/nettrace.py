@@ -1,7 +1,7 @@
 """What bench/run measures of nettrace: headers, stacks and fields alone, and whole commands; TraceEvent's time beside them where there is one.
 
 The trace is TTR_BENCH_NETTRACE, else the recorded load100.nettrace of TTR_CORPUS (100 MB, 1,432,828 events), unpacked.  TTR_BENCH_TRACEEVENT names a
-program that reads a trace with TraceEvent: PROGRAM scan|stacks|fields FILE.
+program that reads a trace with TraceEvent: PROGRAM scan|stacks|fields FILE, which starts traceevent.cs, compiled.
 """
 import lzma
 import os

@@ -6,11 +6,12 @@
 //   fields   and every value of their payloads, by the parsers of the runtime's events and of those that describe themselves
 //
 // To be compiled together with TraceEvent's sources, since stacks are seen only from within: without the part for ETW files a reader of nettrace is left
-// that a .NET SDK compiles as it is (csc -unsafe -optimize).  usage: traceevent scan|stacks|fields TRACE
+// that a .NET SDK compiles as it is (csc -unsafe -optimize -define:FASTSERIALIZATION_PUBLIC).  usage: traceevent scan|stacks|fields TRACE
 using System;
 using System.Diagnostics;
 using System.IO;
 using Microsoft.Diagnostics.Tracing;
+using Microsoft.Diagnostics.Tracing.EventPipe;
 using Microsoft.Diagnostics.Tracing.Parsers;
 using Microsoft.Diagnostics.Tracing.Parsers.Clr;
 

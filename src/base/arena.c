@@ -4,17 +4,11 @@
  * Left out: giving single pieces back, but for the end of the last. */
 #include "base/arena.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #define ARENA_BLOCK_MIN 4096
 #define ARENA_BLOCK_MAX (1u << 20)
-
-struct arena_block {
-    _Alignas(8) struct arena_block *next; /* so that what follows the header is aligned too, where pointers are small */
-    size_t size, used; /* bytes behind this header */
-};
 
 static size_t room_in(const struct arena_block *block)
 {
@@ -101,13 +95,14 @@ void arena_trim(struct arena *arena, const void *last, size_t size)
 
 static void lock(struct arena *arena)
 {
-    while (atomic_exchange_explicit(&arena->is_busy, true, memory_order_acquire)) /* for some instructions */
+    while (arena->is_shared && atomic_exchange_explicit(&arena->is_busy, true, memory_order_acquire)) /* for some instructions */
         ;
 }
 
 static void unlock(struct arena *arena)
 {
-    atomic_store_explicit(&arena->is_busy, false, memory_order_release);
+    if (arena->is_shared)
+        atomic_store_explicit(&arena->is_busy, false, memory_order_release);
 }
 
 void *arena_take_shared(struct arena *arena, size_t size)

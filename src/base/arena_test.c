@@ -152,9 +152,29 @@ static void every_failing_request_is_told(void **state)
     support_fail_each(fill_arena);
 }
 
+static void what_is_written_into_spare_room_is_kept_where_it_stands(void **state)
+{
+    struct arena arena;
+    (void)state;
+    arena_init(&arena, alloc_default());
+    assert_null(arena_spare(&arena, 1)); /* there is no block yet */
+    char *first = arena_take(&arena, 8);
+    char *spare = arena_spare(&arena, 100);
+    assert_ptr_equal(spare, first + 8);
+    assert_ptr_equal(arena_spare(&arena, 100), spare);
+    memset(spare, 'x', 9);
+    arena_keep(&arena, 9);
+    assert_ptr_equal(arena_take(&arena, 8), spare + 16);
+    assert_null(arena_spare(&arena, (size_t)1 << 30));
+    arena.is_shared = true;
+    assert_null(arena_spare(&arena, 1));
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_into_spare_room_is_kept_where_it_stands),
         cmocka_unit_test(pieces_are_aligned_and_do_not_overlap),
         cmocka_unit_test(a_copy_ends_with_a_zero),
         cmocka_unit_test(after_a_reset_the_same_pieces_need_no_new_memory),

@@ -338,6 +338,15 @@ static size_t ascii_string(const struct value_place *place, ttr_value *value)
 {
     const uint8_t *p = place->base + (place->at >> 3), *end = place->base + (place->end >> 3);
     const size_t room = (size_t)(end - p) / 2 + 8;
+    char *spare = place->scratch ? arena_spare(place->scratch, room) : NULL;
+    if (spare) {
+        const size_t n = utf8_from_ascii16(spare, place->base, p, end);
+        value->text = (ttr_text){spare, n};
+        if (n == SIZE_MAX)
+            return n;
+        arena_keep(place->scratch, n);
+        return 2 * n;
+    }
     char *to = place->scratch ? arena_take_shared(place->scratch, room) : NULL;
     if (!to)
         return SIZE_MAX;

@@ -574,6 +574,7 @@ ttr_status ctf_open(struct input *in, ttr_error *error)
     reader->time = INT64_MIN;
     reader->slots_most = CTF_SLOTS;
     arena_init(&reader->scratch, &in->base.t->counted);
+    reader->scratch.is_shared = true; /* two threads may write what is read (model/output_half.c) */
     buffer_init(&reader->heads, &in->base.t->counted);
     buffer_init(&reader->unpacked, &in->base.t->counted);
     return TTR_OK;
