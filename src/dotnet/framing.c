@@ -10,7 +10,8 @@
 #define TAG_OBJECT 4u          /* of netperf; 5 of nettrace */
 #define TAG_CLOSE 6u
 #define MAGIC_BYTES 8u
-#define HEAD6_BYTES 12u        /* of nettrace 6, behind its magic */
+#define HEAD6_BYTES 12u        /* of nettrace 6, behind its magic: 0, version, minor version */
+#define VERSION6 6u
 
 static const char serialization[] = "!FastSerialization.1";
 
@@ -50,7 +51,7 @@ static bool has_serialization(const struct framing *framing)
 static void read_head(struct framing *framing)
 {
     bool is_first = framing->want == HEAD6_BYTES;
-    if (is_first && load_u32le(framing->part) == 0) {
+    if (is_first && load_u32le(framing->part) == 0 && load_u32le(framing->part + 4) == VERSION6) {
         framing->whole = framing->at;
         want(framing, FRAMING_BLOCK, 4);
     } else if (is_first && load_u32le(framing->part) == SERIALIZATION_BYTES) {
