@@ -79,10 +79,16 @@ static void read_name(struct framing *framing)
     }
 }
 
+static bool is_object_tag(uint8_t tag)
+{
+    return tag == TAG_OBJECT || tag == TAG_OBJECT + 1;
+}
+
 static void read_type(struct framing *framing)
 {
     uint32_t name_n = load_u32le(framing->part + 10);
-    bool is_fine = framing->part[1] == TAG_END && name_n > 0 && name_n < FRAMING_PART;
+    bool is_object = is_object_tag(framing->part[0]) && framing->part[1] == TAG_END;
+    bool is_fine = is_object && name_n > 0 && name_n < FRAMING_PART;
     want(framing, is_fine ? FRAMING_NAME : FRAMING_UNKNOWN, is_fine ? name_n + 1 : 0);
 }
 
@@ -102,7 +108,7 @@ static void read_tag(struct framing *framing)
         framing->whole = framing->at;
         want(framing, FRAMING_OVER, 0);
     } else {
-        bool is_object = tag == TAG_OBJECT || tag == TAG_OBJECT + 1;
+        bool is_object = is_object_tag(tag);
         want(framing, is_object ? FRAMING_TYPE : FRAMING_UNKNOWN, is_object ? 14 : 0);
     }
 }
