@@ -62,6 +62,16 @@ static bool warn_unreadable(const struct call *call, const struct trace *trace)
     return false;
 }
 
+/* Tells of files among others of a trace that cannot be read. */
+static void warn_of_files(const struct call *call, ttr_reader *reader, const struct trace *trace)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
+        for (size_t k = 0; k < report.notes_n; k++)
+            if (strcmp(report.notes[k].code, "ctf.unreadable") == 0)
+                talk_note(call, "%.*s: warning: %s", (int)trace->report.trace_path.n, trace->report.trace_path.p, report.notes[k].text);
+}
+
 bool report_can_recover(const char *format)
 {
     ttr_format_info info;
@@ -100,8 +110,10 @@ static int warn_each(const struct call *call, ttr_reader *reader, bool of_losses
 {
     struct trace trace = {0};
     bool is_damaged = false;
-    while (traces_next(reader, &trace))
+    while (traces_next(reader, &trace)) {
+        warn_of_files(call, reader, &trace);
         is_damaged = warn_one(call, &trace, of_losses) || is_damaged;
+    }
     return outcome == OUTCOME_FINE && is_damaged ? OUTCOME_NO : outcome;
 }
 

@@ -223,6 +223,30 @@ mkdir halved # a text of two and a half characters
 printf '\4a\0b\0\5c\0d\0e' >halved/s
 says "texts_that_end_inside_a_character_are_told_where_their_event_begins" 'odd ctf.odd-length x1, first at byte 5: a text of wide characters in an event of s ends inside one' "$tracetta" check halved
 
+# A trace merged with itself: both are there again, the second one under another uuid; parts that follow each other stay one trace.
+for how in --option=ctf.version=1.8 --option=ctf.version=2 --option=ctf.byte-order=be; do
+    rm -rf twice && run "$tracetta" merge --to=ctf "$how" session/one session/one -o twice
+    [ $run_status = 0 ] && grep -q 'changed  *1  uuids of traces .*trace.uuid' "$work/.err" && [ "$("$tracetta" check twice | grep -c 'whole .*10 events')" = 1 ] &&
+        [ "$("$tracetta" info twice | grep -o '^ *trace .*uuid [0-9a-f-]*' | sort -u | wc -l)" = 2 ]
+    verdict "a_trace_merged_with_itself_is_read_twice:$how" $? "exit status $run_status"
+done
+
+# A file of a trace that cannot be read.  Root can read all, so somebody else looks.
+cp -r session/one barred && chmod 0 barred/a && chmod a+rx "$work" && chmod -R a+rX session
+nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+[ "$(id -u)" = 0 ] || nobody=()
+if "${nobody[@]}" "$tracetta" info session/one >/dev/null 2>&1 && ! "${nobody[@]}" cat barred/a >/dev/null 2>&1; then
+    run "${nobody[@]}" "$tracetta" cat barred
+    [ $run_status = 1 ] && [ "$(grep -c instant "$work/.out")" = 2 ] && grep -q 'barred: warning: cannot open .*barred/a .*: Permission denied' "$work/.err"
+    verdict "a_file_that_cannot_be_read_does_not_keep_others_of_its_trace_from_being" $? "exit status $run_status"
+    run "${nobody[@]}" "$tracetta" check barred
+    [ $run_status = 1 ] && grep -q 'damage ctf.unreadable x1.*cannot open .*barred/a ' "$work/.out"
+    verdict "check_tells_it_too" $? "exit status $run_status"
+    refuses "with_strict_that_ends_the_command" 3 "cannot open .*barred/a .*Permission denied" "${nobody[@]}" "$tracetta" cat --strict barred
+    chmod 0 barred/b
+    refuses "where_no_file_can_be_read_that_is_an_error" 3 "cannot open .*barred/a .*Permission denied" "${nobody[@]}" "$tracetta" cat barred
+fi
+
 # A trace among others that cannot be read.
 make session/bad && sed -i 's/major = 1/major = 2/' session/bad/metadata
 run "$tracetta" cat session

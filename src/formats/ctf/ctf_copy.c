@@ -38,13 +38,18 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     copy->is_refused = !may_copy(trace, options);
     if (copy->is_refused)
         return TTR_OK;
+    ttr_status status = ctf_claim_uuid(out, trace, copy->uuid, error);
+    if (status != TTR_OK)
+        return status;
+    struct ctf_description description = trace->description; /* with the copy's uuid */
+    bool has_other_uuid = memcmp(description.uuid, copy->uuid, sizeof copy->uuid) != 0;
+    memcpy(description.uuid, copy->uuid, sizeof copy->uuid);
     buffer_init(&text, alloc);
-    ttr_status status = TTR_OK;
-    bool is_same = version == trace->description.version && !options->is_packetised;
+    bool is_same = version == trace->description.version && !options->is_packetised && !has_other_uuid;
     if (is_same)
         buffer_add(&text, trace->metadata, trace->metadata_n);
     else
-        status = ctf_print_metadata(&trace->description, version, &text, error);
+        status = ctf_print_metadata(&description, version, &text, error);
     copy->is_refused = status == TTR_E_UNSUPPORTED;
     if (status == TTR_OK && !is_same)
         ctf_count_translation(out, &trace->description, version);
@@ -52,7 +57,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
         status = fail_memory(error);
     if (status == TTR_OK)
         status = is_same ? ctf_write_file(ctf_add_file(copy->home.folder, out, "", "metadata", "", error), &text, error)
-                         : ctf_write_text(&(struct ctf_metadata){&trace->description, version, options, copy->home.folder}, &text, out, error);
+                         : ctf_write_text(&(struct ctf_metadata){&description, version, options, copy->home.folder}, &text, out, error);
     buffer_free(&text);
     return status == TTR_E_UNSUPPORTED ? TTR_OK : status;
 }

@@ -18,6 +18,7 @@ struct ctf_trace_copy {
     struct ctf_trace *source;
     const struct ctf_options *options;
     struct ctf_home home;
+    uint8_t uuid[16];          /* of the copy, where there is one: the source's or another */
     bool is_refused;           /* its events must be encoded anew */
     struct pairmap aligns;     /* type to log2 of the largest alignment inside */
     struct pairmap moved;      /* (stream class, stream) to the index in `shift` */
@@ -88,7 +89,8 @@ void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
 
 /* --- ctf_rebuild.c --- */
 
-/* A packet may have the uuid of another trace in CTF 1.8, not in CTF 2: puts the right one into the head where the copy becomes CTF 2. */
+/* A packet may have the uuid of another trace in CTF 1.8, not in CTF 2: puts the right one into the head where the copy becomes CTF 2.  So it
+ * does where the copy has another uuid than the source. */
 void ctf_adopt(struct ctf_file_copy *file);
 
 /* Writes the packet with the events that stay; nothing where there are none. */

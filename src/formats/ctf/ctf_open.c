@@ -31,6 +31,8 @@ struct opening {
     struct source_options how;
     size_t files;
     struct input *first; /* of the trace, where notes go */
+    size_t unreadable;   /* files that cannot be read */
+    ttr_error reason;    /* why the first of them cannot */
 };
 
 /* --- Metadata --- */
@@ -187,10 +189,20 @@ static ttr_status correct_end(struct opening *opening, const struct folder_file 
     return ctf_find_end(in, &opened->lane, error);
 }
 
+static void note_times(struct ctf_trace *trace, const struct ctf_lane *lane)
+{
+    trace->lacks_times |= lane->kind && !lane->has_begin;
+    if (lane->has_begin && lane->begin < trace->begin)
+        trace->begin = lane->begin;
+    if (lane->has_begin && lane->end > trace->end)
+        trace->end = lane->end;
+}
+
 /* An input takes its lane. */
 static ttr_status take_lane(struct opening *opening, struct input *in, struct ctf_lanes *lanes, uint32_t i, ttr_error *error)
 {
     struct ctf_opened opened = {.in = in, .lane = lanes->lane[i], .folder = opening->set->folders, .file = opening->files};
+    note_times(opening->trace, &opened.lane);
     opened.number = opened.lane.has_number ? opened.lane.number : opened.file;
     ttr_status status = ctf_set_add(opening->set, &opened, error);
     if (status != TTR_OK)
@@ -200,16 +212,54 @@ static ttr_status take_lane(struct opening *opening, struct input *in, struct ct
     return ctf_add_attributes(in, opening->trace, &opened.lane, opened.number) ? TTR_OK : fail_memory(error);
 }
 
+/* Whether the reason is one trace's or file's own, so that others can be read. */
+static bool is_of_trace(const struct ctf_set *set, ttr_status status)
+{
+    bool is_strict = set->options && set->options->flags & TTR_READ_STRICT;
+    return !is_strict && status != TTR_OK && status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN;
+}
+
+/* In the place of a file that cannot be read: an input without events that tells why. */
+static ttr_status pass_over(struct opening *opening, const struct folder_file *file, ttr_error *error)
+{
+    char path[1024];
+    struct ctf_trace *trace = opening->trace;
+    ttr_error reason = *error;
+    if (!is_of_trace(opening->set, reason.status))
+        return reason.status;
+    folder_file_path(trace->folder, file, path, sizeof path);
+    struct source *source = source_open_memory(&opening->t->counted, "", 0, NULL, error);
+    struct input *in = source ? input_new(opening->t, source, &format_ctf, path, opening->options, error) : NULL;
+    if (!in)
+        return error->status;
+    ctf_trace_join(trace, in, METADATA, opening->files++);
+    ((struct ctf_reader *)in->own)->is_nothing = true;
+    ttr_status status = input_damage(in, 0, 0, "ctf.unreadable", error, "%.*s", (int)strcspn(reason.text, "\n"), reason.text);
+    if (status != TTR_OK) {
+        ttr_close(&in->base);
+        return status;
+    }
+    status = ctf_set_add(opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files}, error);
+    if (status != TTR_OK)
+        return status;
+    if (opening->unreadable++ == 0)
+        opening->reason = reason;
+    if (in->id == trace->thread_source)
+        return ctf_add_attributes_alone(in, trace) ? TTR_OK : fail_memory(error);
+    context_share_attributes(opening->t, in->id, trace->thread_source);
+    return TTR_OK;
+}
+
 /* Opens a file: an input for each of its lanes, but for copies, which want packets in the order of the file. */
 static ttr_status open_file(struct opening *opening, const struct folder_file *file, ttr_error *error)
 {
     struct input *in = make_input(opening, file, error);
     if (!in)
-        return error->status;
+        return pass_over(opening, file, error);
     struct ctf_lanes *lanes = ctf_scan(in->own, error);
     if (!lanes) {
         ttr_close(&in->base);
-        return error->status;
+        return pass_over(opening, file, error);
     }
     uint32_t n = in->flags & TTR_READ_DEFINITIONS ? 1 : lanes->n;
     ttr_status status = take_lane(opening, in, lanes, 0, error);
@@ -247,6 +297,10 @@ static ttr_status open_files(struct opening *opening, ttr_error *error)
         if (is_stream_file(opening, file) && has_section(opening, file))
             status = open_file(opening, file, error);
     tell_others(opening);
+    if (status == TTR_OK && opening->unreadable && !opening->first) {
+        *error = opening->reason;
+        return error->status;
+    }
     return status;
 }
 
@@ -331,20 +385,16 @@ static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const c
     if (!trace)
         return TTR_E_NOMEM;
     notes_init(&opening.notes, &t->counted);
+    trace->begin = INT64_MAX;
+    trace->end = INT64_MIN;
     ttr_status status = prepare(&opening, error);
+    trace->group = set->n ? set->opened[0].in->id : 0;
     tell_notes(&opening);
     options_free(&t->counted, opening.copies, opening.copies_n);
     notes_free(&opening.notes);
     ctf_trace_release(trace);
     set->folders++;
     return status;
-}
-
-/* Whether the reason is one trace's own, so that others can be read. */
-static bool is_of_trace(const struct ctf_set *set, ttr_status status)
-{
-    bool is_strict = set->options && set->options->flags & TTR_READ_STRICT;
-    return !is_strict && status != TTR_OK && status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN;
 }
 
 /* In the place of a trace that cannot be read: an input without events that tells why. */

@@ -117,6 +117,9 @@ static struct ctf_trace_out *trace_of(struct plain *plain)
     enum ctf_version version = options->version ? options->version : source->description.version;
     if (trace && is_new && !ctf_trace_begin_like(trace, plain->out->t, options, version, source))
         return NULL;
+    ttr_error own = {0};
+    if (trace && is_new && ctf_claim_uuid(plain->out, source, trace->description.uuid, &own) != TTR_OK)
+        return NULL;
     if (trace && is_new) {
         ctf_trace_move(trace, moved_by(plain));
         ctf_count_about(plain->out, &source->description, version);

@@ -56,6 +56,9 @@ struct ctf_trace {
     const struct type *cpu_context; /* RFC: what the names of files tell, as fields of packets */
     const struct layout *cpu;  /* the same, compiled */
     struct ctf_quirks quirks;
+    uint32_t group;            /* traces opened together have the same */
+    bool lacks_times;          /* not all streams tell when packets begin; else these are: */
+    int64_t begin, end;        /* of all packets */
     uint16_t thread_source;    /* threads of all its streams are those of one source */
     uint8_t magic[4];          /* as packets begin */
     bool has_magic, has_uuid;  /* packets begin with the magic; and say whose they are */

@@ -90,6 +90,8 @@ static uint64_t find_uuid(const struct ctf_trace *trace, const struct buffer *he
             return walk.run.bits.at / 8 - 1; /* behind its first byte */
         if (type->role == CTF_ROLE_UUID && type->kind == TYPE_TEXT)
             return walk.run.bits.at / 8 - CTF_UUID_BYTES;
+        if (type->role == CTF_ROLE_UUID && type->kind == TYPE_BLOB) /* these stand still */
+            return (uint64_t)((const uint8_t *)field.value.text.p - head->bytes);
         is_inside = type->role == CTF_ROLE_UUID;
     }
     return UINT64_MAX;
@@ -100,12 +102,15 @@ void ctf_adopt(struct ctf_file_copy *file)
     const struct ctf_trace *trace = file->trace->source;
     struct ctf_copied *packet = &file->packet;
     packet->uuid_at = UINT64_MAX;
-    if (trace->description.version != CTF_1_8 || file->trace->options->version != CTF_2 || !trace->description.has_uuid || !trace->packet_header)
+    const uint8_t *uuid = file->trace->uuid;
+    bool becomes_strict = trace->description.version == CTF_1_8 && file->trace->options->version == CTF_2;
+    bool has_other = memcmp(uuid, trace->description.uuid, CTF_UUID_BYTES) != 0;
+    if ((!becomes_strict && !has_other) || !trace->description.has_uuid || !trace->packet_header)
         return;
     uint64_t at = packet->head.failed ? UINT64_MAX : find_uuid(trace, &packet->head);
-    if (at > packet->head.n || packet->head.n - at < CTF_UUID_BYTES || memcmp(packet->head.bytes + at, trace->description.uuid, CTF_UUID_BYTES) == 0)
+    if (at > packet->head.n || packet->head.n - at < CTF_UUID_BYTES || memcmp(packet->head.bytes + at, uuid, CTF_UUID_BYTES) == 0)
         return;
-    memcpy(packet->head.bytes + at, trace->description.uuid, CTF_UUID_BYTES);
+    memcpy(packet->head.bytes + at, uuid, CTF_UUID_BYTES);
     packet->uuid_at = at;
 }
 

@@ -136,6 +136,7 @@ void ctf_drop(struct ttr_writer *out)
         ctf_copy_trace_free(w->trace_copies[i], alloc);
         alloc_free(alloc, w->trace_copies[i], 1, sizeof *w->trace_copies[i]);
     }
+    alloc_free(alloc, w->claims, w->claims_capacity, sizeof *w->claims);
     alloc_free(alloc, w->homes, w->homes_capacity, sizeof *w->homes);
     alloc_free(alloc, w->copies, w->copies_capacity, sizeof *w->copies);
     alloc_free(alloc, w->trace_copies, w->trace_copies_capacity, sizeof *w->trace_copies);

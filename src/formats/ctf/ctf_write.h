@@ -4,6 +4,7 @@
  *   ctf_encode.c       events encoded: traces and streams of the output
  *   ctf_plain.c        events of CTF encoded in another language
  *   ctf_homes.c        folders of several traces
+ *   ctf_uuid.c         their uuids
  *   ctf_copy.h         traces of CTF copied
  *   ctf_options.c      options
  *   ctf_items.c        an event taken apart: attributes and fields in the order they are written, and their shape
@@ -55,6 +56,7 @@ enum ctf_loss {
     CTF_LOST_GAP,
     CTF_LOST_LABEL,
     CTF_LOST_THREAD,
+    CTF_LOST_UUID,
     CTF_LOSSES
 };
 
@@ -372,6 +374,15 @@ struct ctf_missing {
     uint64_t unknown;          /* gaps of unknown size */
 };
 
+/* A uuid that is taken. */
+struct ctf_claim {
+    uint8_t uuid[16];          /* of the source */
+    uint32_t group;            /* of traces that were opened together */
+    uint32_t rank;             /* how many others have it: 0 = it stays */
+    bool lacks_times;          /* some packets do not tell when they begin */
+    int64_t begin, end;        /* of all packets */
+};
+
 struct ctf_writer {
     struct ctf_options options;
     struct ctf_trace_out **traces;
@@ -388,6 +399,8 @@ struct ctf_writer {
     /* events at the same time: the last in the order of files */
     int64_t now;
     const struct ctf_stream_out *latest;
+    struct ctf_claim *claims;  /* ctf_uuid.c */
+    size_t claims_n, claims_capacity;
     struct ctf_home **homes;   /* of all traces, copied or encoded */
     size_t homes_n, homes_capacity;
     /* copies (ctf_copy.h) */
@@ -407,6 +420,11 @@ void ctf_count_translation(struct ttr_writer *out, const struct ctf_description 
 
 /* Counts what is said of a trace, apart from its fields, that another version, or events encoded anew, cannot say. */
 void ctf_count_about(struct ttr_writer *out, const struct ctf_description *from, enum ctf_version to);
+
+/* --- ctf_uuid.c --- */
+
+/* The uuid that a trace is written with; all zeros where it has none. */
+TTR_MUST ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace, uint8_t uuid[16], ttr_error *error);
 
 /* --- ctf_homes.c --- */
 
