@@ -33,6 +33,7 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
     [FXT_LOST_STATE] = {.code = "switch.state", .what = "thread states above 15", .rule = "become suspended"},
     [FXT_LOST_THREAD_NONE] = {.code = "thread.none", .what = "events of no thread, or of a whole process",
                               .rule = "become events of thread 0 of the process"},
+    [FXT_LOST_THREAD_NAME] = {.code = "thread.name", .what = "names of threads that have no number", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
     [FXT_LOST_THREAD_KOID] = {.code = "thread.koid", .what = "threads in switches and wake-ups that share their number, or found no place in the table",
                               .rule = "are named by the number alone"},
     [FXT_LOST_THREAD_PLACE] = {.code = "thread.place", .what = "threads of objects and gaps", .rule = "are left out: these records have none",

@@ -162,11 +162,15 @@ static void write_news(struct fxt_writer *w, ttr_id id)
         write_name(w, &thread, false);
         w->processes[process] = thread.process_name;
     }
-    if (thread.tid_known && thread.thread_name && thread.thread_name != w->known[id].name) {
-        write_name(w, &thread, true);
-        introduce(w, id);
-        w->known[id].name = thread.thread_name;
+    if (!thread.thread_name || thread.thread_name == w->known[id].name)
+        return;
+    w->known[id].name = thread.thread_name;
+    if (!thread.tid_known) {
+        fxt_lost(w, FXT_LOST_THREAD_NAME);
+        return;
     }
+    write_name(w, &thread, true);
+    introduce(w, id);
 }
 
 /* Names are looked at when a thread is first used and then now and then.  FXT traces name threads by objects, which are events

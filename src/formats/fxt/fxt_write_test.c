@@ -6,6 +6,7 @@
 #include <tracetta/write.h>
 
 #include "hexa.h"
+#include "model/context.h"
 
 struct world {
     ttr *t;
@@ -423,6 +424,20 @@ static void names_stand_before_the_first_event_of_a_thread(void **state)
                    "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=3 [48..63]=4 u64le 100\n");
 }
 
+static void the_name_of_a_thread_without_a_number_is_a_loss(void **state)
+{
+    (void)state;
+    begin(&world);
+    ttr_id id = context_process(world.t, 0, 4);
+    context_name_thread(world.t, id, ttr_text_add(world.t, "main", 4));
+    for (int i = 0; i < 2; i++) {
+        event(&world, TTR_KIND_INSTANT)->thread = id;
+        put(&world);
+    }
+    end(&world);
+    assert_int_equal(lost(&world, "thread.name"), 1);
+}
+
 static void a_name_that_becomes_known_later_is_written_at_the_end(void **state)
 {
     (void)state;
@@ -657,6 +672,7 @@ int main(void)
         cmocka_unit_test(modules_mappings_and_samples_are_profiler_records),
         cmocka_unit_test(a_gap_is_a_provider_event_and_its_count_is_lost),
         cmocka_unit_test(names_stand_before_the_first_event_of_a_thread),
+        cmocka_unit_test(the_name_of_a_thread_without_a_number_is_a_loss),
         cmocka_unit_test(a_name_that_becomes_known_later_is_written_at_the_end),
         cmocka_unit_test(each_provider_has_tables_of_its_own),
         cmocka_unit_test(an_anchored_clock_says_its_base),
