@@ -109,6 +109,8 @@ static void put_elements(struct encode *encode, const struct type *type)
     const ttr_value *value = &take(encode)->value;
     if (type->has_inline_length)
         encode_number(&encode->put, type->length_type, length);
+    else
+        bitput_align(&encode->put, type->align); /* even where there are no elements */
     if (value->type != TTR_TYPE_ARRAY) {
         bitput_align(&encode->put, 3);
         bitput_bytes(&encode->put, value->text.p, value->text.n);

@@ -114,6 +114,21 @@ static void sequences_have_their_length_before_them_or_inline(void **state)
     check(&type, field, 6, "02 00 0101 0202 01 00 0d0c0b0a 00");
 }
 
+/* So readers of CTF 1.8 and 2 have it; behind a length of its own nothing is aligned but elements. */
+static void what_would_hold_elements_is_aligned_where_it_holds_none(void **state)
+{
+    (void)state;
+    const struct type u3 = number(TYPE_UINT, 3, 0, false), u8 = number(TYPE_UINT, 8, 3, false), u32 = number(TYPE_UINT, 32, 5, false);
+    const ttr_text name = NAME("x_length");
+    const struct type counted = {.kind = TYPE_SEQUENCE, .align = 3, .element = &u8, .reference = {.names = &name, .names_n = 1}};
+    const struct type fixed = {.kind = TYPE_ARRAY, .align = 3, .element = &u8};
+    const struct type inlined = {.kind = TYPE_SEQUENCE, .align = 5, .element = &u32, .has_inline_length = true, .length_type = &u3};
+    const struct type_member members[] = {{.name = name, .type = &u3}, {.type = &counted}, {.type = &u3}, {.type = &fixed}, {.type = &inlined}, {.type = &u3}};
+    const struct type type = {.kind = TYPE_STRUCT, .align = 5, .members = members, .members_n = 6};
+    ttr_field field[] = {group_field(TTR_TYPE_ARRAY, 0), uint_field(5), group_field(TTR_TYPE_ARRAY, 0), group_field(TTR_TYPE_ARRAY, 0), uint_field(7)};
+    check(&type, field, 5, "00 05 38");
+}
+
 static void wrappers_stand_for_no_field_of_their_own(void **state)
 {
     (void)state;
@@ -174,6 +189,7 @@ int main(void)
         cmocka_unit_test(floats_are_ieee_754_of_32_or_64_bits),
         cmocka_unit_test(text_ends_with_a_zero_or_is_counted_or_padded),
         cmocka_unit_test(sequences_have_their_length_before_them_or_inline),
+        cmocka_unit_test(what_would_hold_elements_is_aligned_where_it_holds_none),
         cmocka_unit_test(wrappers_stand_for_no_field_of_their_own),
         cmocka_unit_test(bytes_may_be_an_array_of_numbers),
         cmocka_unit_test(fields_of_another_shape_do_no_harm),
