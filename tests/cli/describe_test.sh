@@ -231,6 +231,21 @@ for how in --option=ctf.version=1.8 --option=ctf.version=2 --option=ctf.byte-ord
     verdict "a_trace_merged_with_itself_is_read_twice:$how" $? "exit status $run_status"
 done
 
+# Elements that take no room, in the context of all events and behind a number that ends inside a byte.
+mkdir hollow && printf '\5\7\3\6' >hollow/s
+cat >hollow/metadata <<'TSDL'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+trace { major = 1; minor = 8; byte_order = le; };
+stream { event.context := struct { struct { } a[2]; }; };
+event { name = e; fields := struct { integer { size = 3; align = 1; } n; u8 x[0]; u8 y; }; };
+TSDL
+for how in ctf.byte-order=be ctf.version=2 ctf.version=1.1; do
+    rm -rf there && run "$tracetta" convert --quiet --to=ctf --option=$how hollow -o there
+    [ $run_status = 0 ] && [ "$("$tracetta" cat --format=jsonl there | grep -o '"n":.*' | tr '\n' ' ')" = '"n":5,"x":[],"y":7},"context":{"a":[{},{}]}} "n":3,"x":[],"y":6},"context":{"a":[{},{}]}} ' ]
+    verdict "elements_that_take_no_room_are_written_anew:$how" $? "exit status $run_status: $("$tracetta" cat --format=jsonl there 2>&1 | tail -n 2)"
+done
+
 # A file of a trace that cannot be read.  Root can read all, so somebody else looks.
 cp -r session/one barred && chmod 0 barred/a && chmod a+rx "$work" && chmod -R a+rX session
 nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)

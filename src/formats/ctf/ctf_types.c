@@ -447,8 +447,8 @@ static const struct type *make_counted(struct ctf_types *types, ttr_text name, t
         type->element = make_elements(types, value, name);
     else if (!is_blob)
         type->element = ctf_types_number(types, TYPE_UINT, 8, 16);
-    if (type->element && type->element->align > type->align)
-        type->align = type->element->align;
+    if (type->element)
+        type->align = type->element->align; /* also where they have none: CTF 1.8 has no other */
     if (type->length_type && type->length_type->align > type->align)
         type->align = type->length_type->align;
     return type;
@@ -632,8 +632,8 @@ static const struct type *make_array(struct ctf_types *types, const ttr_value *a
     ttr_text name = types->path[--types->path_n];
     type->element = make_elements(types, array, name);
     types->path[types->path_n++] = name;
-    if (type->element && type->element->align > type->align)
-        type->align = type->element->align;
+    if (type->element)
+        type->align = type->element->align; /* also where they have none: CTF 1.8 has no other */
     return type;
 }
 
