@@ -231,6 +231,21 @@ for how in --option=ctf.version=1.8 --option=ctf.version=2 --option=ctf.byte-ord
     verdict "a_trace_merged_with_itself_is_read_twice:$how" $? "exit status $run_status"
 done
 
+# Events that begin inside a byte, in the byte order of CTF 2's numbers, and the others taken out.
+number() { printf '{"name":"%s","field-class":{"type":"fixed-length-unsigned-integer","length":%s,"byte-order":"big-endian"%s}}' "$@"; }
+mkdir halfway && {
+    printf '\036{"type":"preamble","version":2}\n\036{"type":"data-stream-class","packet-context-field-class":{"type":"structure","member-classes":[%s,%s]},' \
+        "$(number t 32 ',"roles":["packet-total-length"]')" "$(number c 32 ',"roles":["packet-content-length"]')"
+    printf '"event-record-header-field-class":{"type":"structure","member-classes":[%s]}}\n' "$(number i 5 ',"roles":["event-record-class-id"]')"
+    for id in 0 1; do
+        printf '\036{"type":"event-record-class","id":%s,"name":"n%s","payload-field-class":{"type":"structure","member-classes":[%s]}}\n' $id $id "$(number x 6 '')"
+    done
+} >halfway/metadata
+printf '\0\0\0\160''\0\0\0\154\0\41\10\1\204\100' >halfway/s
+run "$tracetta" convert --quiet --to=ctf --name=n1 halfway -o whole && run "$tracetta" cat --format=jsonl whole
+[ $run_status = 0 ] && [ "$(grep -o '"x":[0-9]*' "$work/.out" | tr '\n' ' ')" = '"x":2 "x":4 ' ]
+verdict "events_inside_bytes_are_kept_in_their_own_byte_order" $? "exit status $run_status"
+
 # Elements that take no room, in the context of all events and behind a number that ends inside a byte.
 mkdir hollow && printf '\5\7\3\6' >hollow/s
 cat >hollow/metadata <<'TSDL'

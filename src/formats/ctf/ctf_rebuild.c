@@ -54,6 +54,7 @@ static void store(struct bitput *put, const struct spot *spot, uint64_t value)
 static void note_role(void *own, const struct type *type, uint64_t at, uint64_t bits)
 {
     struct spot *spot = own;
+    spot[CTF_ROLE_NONE] = (struct spot){type, at, bits}; /* the last value of all */
     bool is_number = (type->kind == TYPE_UINT && type->bits <= 64) || type->kind == TYPE_VAR_UINT;
     if (is_number && type->role && type->role < CTF_ROLE_COUNT)
         spot[type->role] = (struct spot){type, at, bits};
@@ -244,6 +245,27 @@ static void move_value(void *own, const struct type *type, uint64_t at, uint64_t
     put_bits(r, r->source, at, bits, type->is_big_endian);
 }
 
+enum { ORDER_LITTLE = 1, ORDER_BIG = 2 };
+
+/* The byte orders of numbers in a type: which bits of a byte come first is theirs to say, in CTF 2 alone. */
+static unsigned orders_in(const struct type *type, unsigned depth)
+{
+    unsigned orders = 0;
+    if (!type || depth > TYPE_DEPTH_MAX)
+        return 0;
+    if (type->kind < TYPE_VAR_UINT && (type->bits % 8 || type->align < 3))
+        orders = type->is_big_endian ? ORDER_BIG : ORDER_LITTLE;
+    for (uint32_t i = 0; i < type->members_n; i++)
+        orders |= orders_in(type->members[i].type, depth + 1);
+    return orders | orders_in(type->element, depth + 1) | orders_in(type->length_type, depth + 1);
+}
+
+static unsigned orders_of(const struct rebuild *r, const struct ctf_event_class *event)
+{
+    const struct ctf_stream_class *class = r->file->packet.kind->class;
+    return orders_in(class->event_header, 0) | orders_in(class->event_context, 0) | orders_in(event->context, 0) | orders_in(event->payload, 0);
+}
+
 /* Moves an event value by value; false where it cannot be read (it was, once). */
 static bool move_event(struct rebuild *r, const struct ctf_kept *kept, const uint8_t *image, uint64_t at, uint64_t end)
 {
@@ -269,8 +291,10 @@ static void put_event(struct rebuild *r, const struct ctf_kept *kept)
     uint64_t mask = (UINT64_C(1) << align_of(r, kept->event)) - 1, base = packet->image_at * 8;
     bitput_align(&r->put, r->header_align);
     uint64_t before = r->put.at;
-    if (((r->put.at - kept->at) & mask) == 0) {
-        put_bits(r, packet->image.bytes, kept->at - base, kept->end - kept->at, r->file->trace->source->description.is_big_endian);
+    unsigned orders = orders_of(r, kept->event);
+    bool is_mixed = orders == (ORDER_LITTLE | ORDER_BIG) && ((kept->at | kept->end | r->put.at) & 7) != 0;
+    if (((r->put.at - kept->at) & mask) == 0 && !is_mixed) {
+        put_bits(r, packet->image.bytes, kept->at - base, kept->end - kept->at, orders == ORDER_BIG);
     } else if (!move_event(r, kept, packet->image.bytes, kept->at - base, kept->end - base)) {
         bitput_cut(&r->put, before);
         output_lost(r->out, CTF_LOST_MOVED, packet->about.offset + kept->at / 8);
@@ -289,7 +313,8 @@ static void begin_piece(struct rebuild *r, uint64_t ticks)
     buffer_clear(&r->bytes);
     r->put = bitput_begin(&r->bytes);
     put_bits(r, packet->head.bytes, 0, whole, false);
-    put_bits(r, packet->head.bytes, whole, head - whole, r->file->trace->source->description.is_big_endian);
+    const struct type *last = r->spot[CTF_ROLE_NONE].type;
+    put_bits(r, packet->head.bytes, whole, head - whole, last && last->is_big_endian);
     r->begin = ticks;
     r->events = 0;
 }
@@ -368,9 +393,9 @@ static ttr_status put_events(struct rebuild *r, ttr_error *error)
     const struct ctf_copied *packet = &r->file->packet;
     const struct ctf_packet *about = &packet->about;
     bool may_split = about->has_begin && about->size != UINT64_MAX;
-    uint64_t last = about->has_begin ? about->begin : packet->kept[0].ticks;
+    uint64_t last = about->has_begin ? about->begin : 0; /* where readers begin */
     ttr_status status = TTR_OK;
-    begin_piece(r, last);
+    begin_piece(r, about->has_begin ? last : packet->kept[0].ticks);
     for (size_t i = 0; i < packet->kept_n && status == TTR_OK; i++) {
         const struct ctf_kept *kept = &packet->kept[i];
         bool is_far = is_out_of_reach(r, last, kept->ticks);
