@@ -246,6 +246,12 @@ run "$tracetta" convert --quiet --to=ctf --name=n1 halfway -o whole && run "$tra
 [ $run_status = 0 ] && [ "$(grep -o '"x":[0-9]*' "$work/.out" | tr '\n' ' ')" = '"x":2 "x":4 ' ]
 verdict "events_inside_bytes_are_kept_in_their_own_byte_order" $? "exit status $run_status"
 
+# Names of more values than version 1.1 can list.
+sed 's/"length":6,/&"mappings":{"few":[[2,2]],"all":[[0,18446744073709551615]]},/' halfway/metadata >halfway/many && mv halfway/many halfway/metadata
+run "$tracetta" convert --to=ctf --option=ctf.version=1.1 halfway -o listed
+[ $run_status = 0 ] && grep -q 'dropped  *4 .*field.label' "$work/.err" && [ "$("$tracetta" cat --format=jsonl listed | grep -o '"x":[0-9]*' | tr '\n' ' ')" = '"x":1 "x":2 "x":3 "x":4 ' ]
+verdict "names_of_too_many_values_are_left_out_of_version_1.1" $? "exit status $run_status"
+
 # Elements that take no room, in the context of all events and behind a number that ends inside a byte.
 mkdir hollow && printf '\5\7\3\6' >hollow/s
 cat >hollow/metadata <<'TSDL'

@@ -6,6 +6,8 @@
 
 #include "formats/ctf/ctf.h"
 
+#define RFC11_LABELS_MAX 65536u /* entries of a map: ranges are told value by value */
+
 #define RFC11_ID_EXTENDED_1 31u     /* an id in a type 1 header that says: an extension follows */
 #define RFC11_ID_EXTENDED_2 65535u  /* the same in a type 2 header */
 #define RFC11_FIELDS_MAX 65536u     /* of a struct, with those of the structs and arrays inside */

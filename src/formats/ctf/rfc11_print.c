@@ -12,7 +12,6 @@
 #include "base/status.h"
 #include "formats/ctf/rfc11_types.h"
 
-#define LABELS_MAX 65536u /* entries of a map: ranges are told value by value */
 
 struct printer {
     const struct ctf_description *description;
@@ -151,7 +150,7 @@ static bool put_labels(struct printer *p, const struct type *type, ttr_text fiel
         const struct type_label *label = &type->labels->label[i];
         for (uint32_t k = 0; k < label->ranges_n; k++) {
             uint64_t more = label->ranges[k].high - label->ranges[k].low;
-            if (more >= LABELS_MAX - n)
+            if (more >= RFC11_LABELS_MAX - n)
                 return refuse(p, field, "ranges of so many values in enumerations");
             for (uint64_t x = 0; x <= more; x++, n++) {
                 uint64_t value = label->ranges[k].low + x;
