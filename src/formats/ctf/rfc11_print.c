@@ -12,7 +12,6 @@
 #include "base/status.h"
 #include "formats/ctf/rfc11_types.h"
 
-
 struct printer {
     const struct ctf_description *description;
     struct buffer *to;
