@@ -252,6 +252,19 @@ run "$tracetta" convert --to=ctf --option=ctf.version=1.1 halfway -o listed
 [ $run_status = 0 ] && grep -q 'dropped  *4 .*field.label' "$work/.err" && [ "$("$tracetta" cat --format=jsonl listed | grep -o '"x":[0-9]*' | tr '\n' ' ')" = '"x":1 "x":2 "x":3 "x":4 ' ]
 verdict "names_of_too_many_values_are_left_out_of_version_1.1" $? "exit status $run_status"
 
+# Elements that are not there, whose number is told by another field.
+number() { printf '{"name":"%s","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"big-endian","alignment":8}}' "$@"; }
+mkdir gone && printf '\0\2\11''\1\2\5\6\7' >gone/s && {
+    printf '\036{"type":"preamble","version":2}\n\036{"type":"data-stream-class"}\n\036{"type":"event-record-class","name":"e","payload-field-class":{"type":"structure","member-classes":['
+    printf '%s,%s,{"name":"a","field-class":{"type":"dynamic-length-array","length-field-location":{"path":["n"]},"element-field-class":{"type":"optional",' "$(number s)" "$(number n)"
+    printf '"selector-field-location":{"path":["s"]},"selector-field-ranges":[[1,1]],"field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"big-endian"}}}},%s]}}\n' "$(number z)"
+} >gone/metadata
+for how in ctf.byte-order=be ctf.version=1.1; do
+    rm -rf left && run "$tracetta" convert --quiet --to=ctf --option=$how gone -o left && run "$tracetta" cat --format=jsonl left
+    [ $run_status = 0 ] && [ "$(grep -o '"a":.*"z":[0-9]*' "$work/.out" | tr '\n' ' ')" = '"a":[],"z":9 "a":[5,6],"z":7 ' ]
+    verdict "elements_that_are_not_there_are_not_counted:$how" $? "exit status $run_status"
+done
+
 # Elements that take no room, in the context of all events and behind a number that ends inside a byte.
 mkdir hollow && printf '\5\7\3\6' >hollow/s
 cat >hollow/metadata <<'TSDL'

@@ -366,6 +366,16 @@ static void keep_fixed(const struct forming *f, ttr_value *value)
     value->v.u = type->count;
 }
 
+/* So many elements or members are left out; the field that says how many elements there were no longer does. */
+static void shorten(ttr_value *value, uint64_t by)
+{
+    value->count -= (uint32_t)by;
+    if (value->type != TTR_TYPE_ARRAY || by == 0)
+        return;
+    value->text_id = 0;
+    value->v.u = 0;
+}
+
 /* Takes one field of a walk. */
 static void take_field(const struct forming *f, struct open_items *open, const ttr_field *given)
 {
@@ -382,7 +392,7 @@ static void take_field(const struct forming *f, struct open_items *open, const t
     if (given->value.hint == TTR_HINT_ABSENT && f->walk) {
         lost(f, CTF_LOST_ABSENT);
         if (open->n)
-            items->field[open->item[open->n - 1]].value.count--;
+            shorten(&items->field[open->item[open->n - 1]].value, 1);
         return;
     }
     if (given->choices && f->walk)
@@ -403,7 +413,7 @@ static void take_field(const struct forming *f, struct open_items *open, const t
         numbers->item[numbers->n++ % NUMBERS_KEPT] = items->n - 1;
     if (is_group && open->n == CTF_ITEMS_DEPTH && given->value.count) {
         open->skip = given->value.count;
-        field->value.count = 0;
+        shorten(&field->value, field->value.count);
         lost(f, CTF_LOST_DEPTH);
         return;
     }
@@ -482,7 +492,7 @@ static void take_fields(const struct forming *f, const ttr_event *event)
     (void)enter_group(items, &regions, TTR_GROUP_PAYLOAD);
     /* A walk that ends early leaves promises behind. */
     for (unsigned i = 0; i < open.n; i++)
-        items->field[open.item[i]].value.count -= open.left[i];
+        shorten(&items->field[open.item[i]].value, open.left[i]);
 }
 
 /* The RFC has no contexts of single classes: they become the first fields of the payload, which says how many they are.  That of all classes
