@@ -32,7 +32,9 @@ bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *b
     uint64_t whole = layout->commit_bytes == 4 ? load_u32(bytes + 8, big) : load_u64(bytes + 8, big);
     uint32_t commit = (uint32_t)whole, size = commit & COMMIT_BYTES_MASK;
     size_t room = n - layout->data;
-    if ((size > room && !is_cut) || (whole & ~(uint64_t)(COMMIT_BYTES_MASK | MISSED | MISSED_IS_STORED)) != 0)
+    uint32_t upper = (uint32_t)(whole >> 32); /* the kernel adds MISSED as a negative number of 32 bits */
+    bool is_odd = (commit & ~(COMMIT_BYTES_MASK | MISSED | MISSED_IS_STORED)) != 0 || (upper != 0 && (upper != UINT32_MAX || !(commit & MISSED)));
+    if ((size > room && !is_cut) || is_odd)
         return false;
     size = size < room ? size : (uint32_t)room;
     page->time = load_u64(bytes, big);

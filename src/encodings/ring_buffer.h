@@ -1,7 +1,8 @@
 /* Pages of the kernel's ring buffer, as trace.dat holds them and as trace_pipe_raw gives them.
  *
  *   u64 time | commit (the kernel's `long`) | events          commit: bits 0..26 bytes of events behind the head
- *                                                             bit 31: events were lost before this page, bit 30: how many stands behind the events
+ *                                                             bit 31: events were lost before this page (then those above are set, too, where
+ *                                                             commit has 64), bit 30: how many stands behind the events
  *   event   u32: type 5 bits, time delta 27 bits (big-endian machines have the type in the upper bits)
  *     1 .. 28      data of type x 4 bytes
  *     0            u32 n: n - 4 bytes of data, up to a multiple of 4

@@ -80,6 +80,22 @@ static void upper_bits_of_stamps_are_those_before(void **state)
     expect(&page, (UINT64_C(0x08) << 56) + (UINT64_C(1) << 27), "\1\2\3\4", 4);
 }
 
+/* Kernels add 1 << 31 to a commit of 64 bits, which is a negative number. */
+static void lost_events_are_told_by_a_negative_commit(void **state)
+{
+    (void)state;
+    struct ring_buffer_page page;
+    assert_true(ring_buffer_begin(&little64, BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0x80, 0xff, 0xff, 0xff, 0xff, 0x41, 0, 0, 0, 1, 2, 3, 4), false, &page));
+    assert_true(page.is_lossy);
+    assert_int_equal(page.lost, 0);
+    expect(&page, 3, "\1\2\3\4", 4);
+    assert_true(ring_buffer_begin(&little64, BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0xc0, 0xff, 0xff, 0xff, 0xff, 0x41, 0, 0, 0, 1, 2, 3, 4,
+                                                   7, 0, 0, 0, 0, 0, 0, 0), false, &page));
+    assert_true(page.is_lossy);
+    assert_int_equal(page.lost, 7);
+    assert_false(ring_buffer_begin(&little64, BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x41, 0, 0, 0, 1, 2, 3, 4), false, &page));
+}
+
 static void what_reaches_over_the_end_is_damage(void **state)
 {
     (void)state;
@@ -146,6 +162,7 @@ int main(void)
         cmocka_unit_test(losses_are_told),
         cmocka_unit_test(big_endian_machines_have_the_type_above),
         cmocka_unit_test(upper_bits_of_stamps_are_those_before),
+        cmocka_unit_test(lost_events_are_told_by_a_negative_commit),
         cmocka_unit_test(what_reaches_over_the_end_is_damage),
         cmocka_unit_test(a_page_that_is_cut_has_what_is_there),
         cmocka_unit_test(behind_an_event_that_reaches_over_the_end_the_next_is_found),

@@ -6,7 +6,7 @@
  *
  * The name of the event is as wide as the longest of the trace where the trace tells how wide that is.  Columns that a sample has nothing for are
  * left out.  Of events that no perf has (other formats, EventHeader's own fields) the text is the fields, as name=value.
- * Left out: gaps, definitions and what describes objects, which those programs do not print by themselves; and reading. */
+ * Left out: gaps (but for trace-cmd), definitions and what describes objects, which those programs do not print by themselves; and reading. */
 #include "base/status.h"
 #include "base/utf.h"
 #include "encodings/perf_layout.h"
@@ -24,6 +24,7 @@
 struct perfscript_lines {
     uint32_t width;           /* of names */
     bool is_known, has_reads;
+    bool has_ticks;           /* times are shown as numbers */
 };
 
 struct perfscript {
@@ -150,6 +151,24 @@ static char *put_cpu(char *at, const ttr_event *event)
     return put_text(at, "] ");
 }
 
+/* What a trace says of its lines: how wide the names of its events are, whether samples have values of counters. */
+static const struct perfscript_lines *lines_of(struct ttr_writer *out, uint16_t source)
+{
+    struct perfscript *own = out->own;
+    struct perfscript_lines *lines = &own->lines[source < SOURCES ? source : SOURCES];
+    ttr_attribute attribute;
+    if (lines->is_known && source < SOURCES)
+        return lines;
+    *lines = (struct perfscript_lines){.is_known = true};
+    for (size_t i = 0; ttr_source_attribute(out->t, source, i, &attribute); i++) {
+        if (attribute.name.n == 17 && memcmp(attribute.name.p, "trace.event_width", 17) == 0)
+            lines->width = attribute.value.v.u > WIDTH_MAX ? WIDTH_MAX : (uint32_t)attribute.value.v.u;
+        lines->has_ticks |= attribute.name.n == 15 && memcmp(attribute.name.p, "trace.has_ticks", 15) == 0;
+        lines->has_reads |= attribute.name.n == 15 && memcmp(attribute.name.p, "trace.has_reads", 15) == 0;
+    }
+    return lines;
+}
+
 /* The columns before the event's own. */
 static void add_head(struct ttr_writer *out, const ttr_event *event, bool has_chain)
 {
@@ -168,29 +187,14 @@ static void add_head(struct ttr_writer *out, const ttr_event *event, bool has_ch
         *at++ = ' ';
     }
     at = put_cpu(at, event);
-    if (!(event->flags & TTR_EVENT_NO_TIME))
+    if (own->is_trace_cmd && lines_of(out, event->source)->has_ticks)
+        at = put_text(put_wide(at[-1] == ' ' ? at - 1 : at, event->ticks, 12, ' '), ": ");
+    else if (!(event->flags & TTR_EVENT_NO_TIME))
         at = put_time(at, own, time_of(out, event));
     buffer_filled(&out->buffer, (size_t)(at - begin));
 }
 
 /* --- The event --- */
-
-/* What a trace says of its lines: how wide the names of its events are, whether samples have values of counters. */
-static const struct perfscript_lines *lines_of(struct ttr_writer *out, uint16_t source)
-{
-    struct perfscript *own = out->own;
-    struct perfscript_lines *lines = &own->lines[source < SOURCES ? source : SOURCES];
-    ttr_attribute attribute;
-    if (lines->is_known && source < SOURCES)
-        return lines;
-    *lines = (struct perfscript_lines){.is_known = true};
-    for (size_t i = 0; ttr_source_attribute(out->t, source, i, &attribute); i++) {
-        if (attribute.name.n == 17 && memcmp(attribute.name.p, "trace.event_width", 17) == 0)
-            lines->width = attribute.value.v.u > WIDTH_MAX ? WIDTH_MAX : (uint32_t)attribute.value.v.u;
-        lines->has_reads |= attribute.name.n == 15 && memcmp(attribute.name.p, "trace.has_reads", 15) == 0;
-    }
-    return lines;
-}
 
 static void put_name(struct ttr_writer *out, ttr_text system, ttr_text name, size_t width)
 {
@@ -321,13 +325,28 @@ static void add_line(struct ttr_writer *out, const ttr_event *event, const struc
     buffer_add_byte(&out->buffer, '\n');
 }
 
+/* "CPU:0 [5 EVENTS DROPPED]", as trace-cmd tells of them. */
+static void add_gap(struct ttr_writer *out, const ttr_event *event)
+{
+    char *at = (char *)buffer_room(&out->buffer, HEAD_ROOM), *begin = at;
+    if (!at)
+        return;
+    at = put_text(put_u64(put_text(at, "CPU:"), event->cpu), " [");
+    if (event->link)
+        at = put_text(put_u64(at, event->link), " ");
+    at = put_text(at, "EVENTS DROPPED]\n");
+    buffer_filled(&out->buffer, (size_t)(at - begin));
+}
+
 /* A sample that holds values of counters is a line for each that has counted since its last one. */
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct perfscript *own = out->own;
     struct perfscript_counter counter;
     ttr_fields fields;
-    if (own->is_trace_cmd || !lines_of(out, event->source)->has_reads || !perfscript_counters_begin(out, event, &fields)) {
+    if (event->kind == TTR_KIND_GAP) {
+        add_gap(out, event);
+    } else if (own->is_trace_cmd || !lines_of(out, event->source)->has_reads || !perfscript_counters_begin(out, event, &fields)) {
         add_line(out, event, NULL);
     } else {
         while (perfscript_counters_next(&own->counters, &fields, &counter))
@@ -374,7 +393,10 @@ static void show_controls(struct ttr_writer *out, size_t begin)
 /* Those that perf and trace-cmd print by themselves: of perf's records samples alone. */
 static bool is_shown(const struct ttr_writer *out, const ttr_event *event)
 {
-    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP || event->kind == TTR_KIND_OBJECT)
+    const struct perfscript *own = out->own;
+    if (event->kind == TTR_KIND_GAP)
+        return own->is_trace_cmd && event->flags & TTR_EVENT_HAS_CPU && !is_of_perf(out, event);
+    if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_OBJECT)
         return false;
     return event->kind == TTR_KIND_SAMPLE || event->provider || !is_of_perf(out, event);
 }

@@ -233,6 +233,27 @@ static void the_lines_of_trace_cmd_are_rounded_and_aligned_as_there(void **state
                    "          <idle>-0     [003]     0.000001: sched_switch:         ab:7 S ==> cd:9\n");
 }
 
+static void lost_events_and_times_of_counters_are_told_as_trace_cmd_does(void **state)
+{
+    struct scene scene;
+    const char *why;
+    (void)state;
+    begin(&scene, "lines=trace-cmd");
+    ttr *t = scene.w.t;
+    uint16_t source = context_add_source(t, "there", "trace_dat");
+    assert_true(context_add_attribute(t, source, "trace.has_ticks", &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1}));
+    ttr_event gap = {.kind = TTR_KIND_GAP, .tag = TTR_GAP_EVENTS, .link = 5, .cpu = 2, .flags = TTR_EVENT_HAS_CPU, .source = source};
+    write(&scene, &gap);
+    gap.link = 0;
+    write(&scene, &gap);
+    ttr_event event = {.payload = scene.record, .payload_size = (uint32_t)scene.record_n, .ticks = 17, .time = 17, .cpu = 3, .flags = TTR_EVENT_HAS_CPU,
+                       .source = source, .thread = context_thread(t, source, 7, 7)};
+    assert_true(tracepoint_take(scene.all, scene.tp, (struct tracepoint_raw){scene.record, scene.record_n}, &event, &why));
+    write(&scene, &event);
+    expect(&scene, "CPU:2 [5 EVENTS DROPPED]\nCPU:2 [EVENTS DROPPED]\n"
+                   "           <...>-7     [003]          17: sched_switch:         ab:7 S ==> cd:9\n");
+}
+
 static void events_of_others_have_their_fields(void **state)
 {
     struct writing w;
@@ -297,6 +318,7 @@ int main(void)
         cmocka_unit_test(counters_of_a_sample_are_lines_of_their_own),
         cmocka_unit_test(the_lines_of_trace_cmd_are_rounded_and_aligned_as_there),
         cmocka_unit_test(events_of_others_have_their_fields),
+        cmocka_unit_test(lost_events_and_times_of_counters_are_told_as_trace_cmd_does),
         cmocka_unit_test(control_characters_are_shown_where_they_would_reach_a_terminal),
         cmocka_unit_test(lines_of_nobody_are_refused),
         cmocka_unit_test(failures_are_told),

@@ -168,8 +168,16 @@ static ttr_status set_clock(struct trace_dat_reader *reader)
     return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
 }
 
+/* Whether trace-cmd shows times of the clock as numbers, not as seconds. */
+static bool has_ticks(const struct trace_dat_said *said)
+{
+    return !said->multiplier && (!counts_nanoseconds(said->clock) || strcmp(said->clock, "boot") == 0);
+}
+
 static ttr_status tell_about(struct trace_dat_reader *reader)
 {
+    if (has_ticks(&reader->said) && !context_add_attribute(reader->t, reader->in->id, "trace.has_ticks", &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1}))
+        return fail_memory(reader->error);
     struct { const char *name; uint64_t value; } numbers[] = {
         {"page_size", reader->data.page_bytes}, {"long_size", reader->data.long_bytes}, {"cpus", reader->said.cpus}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
