@@ -7,8 +7,9 @@
 #include "base/buffer.h"
 #include "support.h"
 
-#define STREAMS 600u
-#define EVENTS 1500u      /* of a stream */
+#define STREAMS 250u
+#define EVENTS 1200u      /* of a stream: more than a window holds */
+#define FAR_EVENTS 250u   /* the same of larger ones */
 #define PACKET_EVENTS 400u /* of a packet at most */
 #define FAR 256u          /* bytes: what a value is aligned to, from its packet's begin */
 
@@ -69,11 +70,12 @@ static void add_event(struct buffer *to, size_t begin, uint32_t number, bool is_
 /* Packets of different sizes, some with bytes behind their content. */
 static void make_stream(struct buffer *to, bool is_far)
 {
-    for (uint32_t number = 0, packet = 0; number < EVENTS; packet++) {
+    const uint32_t events = is_far ? FAR_EVENTS : EVENTS;
+    for (uint32_t number = 0, packet = 0; number < events; packet++) {
         const size_t begin = to->n;
         add_number(to, 0xC1FC1FC1u, 4);
         buffer_add_zeros(to, 20);
-        for (uint32_t i = 0; i < PACKET_EVENTS / (1 + packet % 3) && number < EVENTS; i++)
+        for (uint32_t i = 0; i < PACKET_EVENTS / (1 + packet % 3) && number < events; i++)
             add_event(to, begin, number++, is_far);
         const uint64_t content = to->n - begin;
         buffer_add_zeros(to, (packet % 2) * 5000 + (8 - to->n % 8) % 8);
@@ -92,6 +94,8 @@ static void expect_event(const ttr *t, const ttr_event *event, uint64_t i, bool 
     assert_int_equal(event->time, 1000 + (int64_t)number * 10);
     assert_int_equal(event->ticks, event->time);
     assert_int_equal(event->source, 1 + i % STREAMS);
+    if (i % 3)
+        return;
     ttr_fields_begin(t, event, &fields);
     assert_int_equal(ttr_fields_take(&fields, field, 4), 2 + is_far);
     const size_t n = word_of(number, word);
@@ -102,7 +106,7 @@ static void expect_event(const ttr *t, const ttr_event *event, uint64_t i, bool 
     assert_memory_equal(field[1].value.text.p, word, n);
 }
 
-static void read_many(const char *metadata, size_t metadata_n, bool is_far, unsigned jobs)
+static void read_many(const char *metadata, size_t metadata_n, bool is_far)
 {
     static ttr_file files[STREAMS + 1];
     static char names[STREAMS][8];
@@ -113,7 +117,6 @@ static void read_many(const char *metadata, size_t metadata_n, bool is_far, unsi
     uint64_t given = 0;
     buffer_init(&stream, alloc_default());
     make_stream(&stream, is_far);
-    assert_true(ttr_jobs(t, jobs));
     files[0] = (ttr_file){.name = "metadata", .bytes = metadata, .n = metadata_n};
     for (unsigned i = 0; i < STREAMS; i++) {
         (void)snprintf(names[i], sizeof names[i], "s%03u", i);
@@ -126,10 +129,10 @@ static void read_many(const char *metadata, size_t metadata_n, bool is_far, unsi
         for (uint32_t i = 0; i < batch.n; i++, given++)
             expect_event(t, ttr_batch_at(&batch, i), given, is_far);
     }
-    assert_int_equal(given, STREAMS * EVENTS);
+    assert_int_equal(given, STREAMS * (is_far ? FAR_EVENTS : EVENTS));
     for (unsigned i = 0; i < STREAMS; i++) {
         assert_true(ttr_reader_report(in, i, &report));
-        assert_int_equal(report.events, EVENTS);
+        assert_int_equal(report.events, is_far ? FAR_EVENTS : EVENTS);
         assert_int_equal(report.damage_regions, 0);
     }
     ttr_close(in);
@@ -140,14 +143,13 @@ static void read_many(const char *metadata, size_t metadata_n, bool is_far, unsi
 static void events_of_many_streams_come_by_time_then_by_stream_with_their_fields(void **state)
 {
     (void)state;
-    read_many(plain_metadata, sizeof plain_metadata - 1, false, 1);
-    read_many(plain_metadata, sizeof plain_metadata - 1, false, 3);
+    read_many(plain_metadata, sizeof plain_metadata - 1, false);
 }
 
 static void alignments_in_options_of_variants_hold_where_small_windows_move(void **state)
 {
     (void)state;
-    read_many(far_metadata, sizeof far_metadata - 1, true, 1);
+    read_many(far_metadata, sizeof far_metadata - 1, true);
 }
 
 int main(void)
