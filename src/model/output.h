@@ -54,6 +54,21 @@ static inline void output_wrote(struct ttr_writer *out, const ttr_event *event)
 /* Hands the buffer to the sink (not of a folder, whose files have buffers of their own) when it holds 256 KiB or more; TTR_E_NOMEM when an append had failed. */
 TTR_MUST ttr_status output_drain(struct ttr_writer *out, ttr_error *error);
 
+/* A `write` for formats whose events stand alone: appends each but definitions, and hands over what has come together. */
+TTR_MUST static inline ttr_status output_each(struct ttr_writer *out, const ttr_batch *batch,
+                                              void (*append)(struct ttr_writer *out, const ttr_event *event), ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        if (event->kind == TTR_KIND_DEFINITION)
+            continue;
+        append(out, event);
+        status = output_drain(out, error);
+    }
+    return status;
+}
+
 /* For formats whose begin tells what comes behind it: true where bytes written before can be written anew, in a file. */
 bool output_can_rewrite(const struct ttr_writer *out);
 

@@ -241,6 +241,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
         output_lost(out, CHROME_POINTER, event->offset);
     for (; own->fields.contexts > 0; own->fields.contexts--)
         output_lost(out, CHROME_CONTEXT, event->offset);
+    out->buffer.failed |= own->fields.texts.failed;
     output_wrote(out, event);
 }
 
@@ -249,17 +250,7 @@ static ttr_status chrome_write(struct ttr_writer *out, const ttr_batch *batch, t
     struct chrome *own = out->own;
     own->batch++;
     write_begin(out);
-    for (uint32_t i = 0; i < batch->n; i++) {
-        const ttr_event *event = ttr_batch_at(batch, i);
-        if (event->kind == TTR_KIND_DEFINITION)
-            continue;
-        write_event(out, event);
-        out->buffer.failed |= own->fields.texts.failed;
-        ttr_status status = output_drain(out, error);
-        if (status != TTR_OK)
-            return status;
-    }
-    return TTR_OK;
+    return output_each(out, batch, write_event, error);
 }
 
 static void write_losses(struct ttr_writer *out)

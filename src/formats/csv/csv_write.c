@@ -266,27 +266,23 @@ static void write_fields(struct ttr_writer *out, const ttr_event *event)
     out->buffer.failed |= own->scratch.failed;
 }
 
-static ttr_status csv_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     const struct csv *own = out->own;
+    struct names names;
+    gather(out, event, &names);
+    write_head(out, event, &names);
+    write_fields(out, event);
+    buffer_add_text(&out->buffer, own->line_end);
+    count_losses(out, event);
+    out->buffer.failed |= own->texts.failed;
+    output_wrote(out, event);
+}
+
+static ttr_status csv_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
     begin(out);
-    for (uint32_t i = 0; i < batch->n; i++) {
-        const ttr_event *event = ttr_batch_at(batch, i);
-        struct names names;
-        if (event->kind == TTR_KIND_DEFINITION)
-            continue;
-        gather(out, event, &names);
-        write_head(out, event, &names);
-        write_fields(out, event);
-        buffer_add_text(&out->buffer, own->line_end);
-        count_losses(out, event);
-        output_wrote(out, event);
-        out->buffer.failed |= own->texts.failed;
-        ttr_status status = output_drain(out, error);
-        if (status != TTR_OK)
-            return status;
-    }
-    return TTR_OK;
+    return output_each(out, batch, write_event, error);
 }
 
 static ttr_status csv_finish(struct ttr_writer *out, ttr_error *error)

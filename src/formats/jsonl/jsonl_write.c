@@ -370,23 +370,13 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     }
     buffer_add(&out->buffer, "}}\n", 3);
     field_json_tell(&own->fields, out, event->offset);
+    out->buffer.failed |= own->fields.texts.failed | own->context.texts.failed;
     output_wrote(out, event);
 }
 
 static ttr_status jsonl_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    const struct jsonl *own = out->own;
-    for (uint32_t i = 0; i < batch->n; i++) {
-        const ttr_event *event = ttr_batch_at(batch, i);
-        if (event->kind == TTR_KIND_DEFINITION)
-            continue;
-        write_event(out, event);
-        out->buffer.failed |= own->fields.texts.failed | own->context.texts.failed;
-        ttr_status status = output_drain(out, error);
-        if (status != TTR_OK)
-            return status;
-    }
-    return TTR_OK;
+    return output_each(out, batch, write_event, error);
 }
 
 /* No line depends on those before it. */

@@ -29,9 +29,9 @@ static size_t plain_run(const uint8_t *p, size_t n)
     size_t at = 0;
     while (at < n) {
         uint8_t byte = p[at];
-        if (byte == '"' || byte == '\\' || utf8_control(p + at, n - at))
+        if (byte == '"' || byte == '\\')
             break;
-        size_t length = byte < 0x80 ? 1 : utf8_character(p + at, n - at);
+        size_t length = byte >= 0x20 && byte < 0x7f ? 1 : utf8_control(p + at, n - at) ? 0 : utf8_character(p + at, n - at);
         if (length == 0)
             break;
         at += length;

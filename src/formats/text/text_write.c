@@ -305,23 +305,13 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     if (own->with_fields)
         text_add_fields(&out->buffer, out->t, event, own->with_color);
     buffer_add_byte(&out->buffer, '\n');
+    out->buffer.failed |= own->texts.failed;
     output_wrote(out, event);
 }
 
 static ttr_status text_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    const struct text *own = out->own;
-    for (uint32_t i = 0; i < batch->n; i++) {
-        const ttr_event *event = ttr_batch_at(batch, i);
-        if (event->kind == TTR_KIND_DEFINITION)
-            continue;
-        write_event(out, event);
-        out->buffer.failed |= own->texts.failed;
-        ttr_status status = output_drain(out, error);
-        if (status != TTR_OK)
-            return status;
-    }
-    return TTR_OK;
+    return output_each(out, batch, write_event, error);
 }
 
 static ttr_status text_finish(struct ttr_writer *out, ttr_error *error)
