@@ -67,6 +67,10 @@ static void a_stack_can_be_looked_at_where_it_stands(void **state)
     ttr_batch batch;
     uint32_t n;
     (void)state;
+    if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) {
+        print_message("# SKIP nettrace is little-endian, numbers of this machine are not\n");
+        return;
+    }
     load(&hexa, "stacks.hexa");
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_vector(t, &hexa);
