@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 
 #include <tracetta/tracetta.h>
 
+#include "files.h"
 #include "support.h"
 
 static char place[32];
@@ -31,18 +31,10 @@ static int make_place(void **state)
     return mkdtemp(place) ? 0 : -1;
 }
 
-static int remove_one(const char *path, const struct stat *about, int type, struct FTW *where)
-{
-    (void)about;
-    (void)type;
-    (void)where;
-    return remove(path);
-}
-
 static int drop_place(void **state)
 {
     (void)state;
-    return nftw(place, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return files_remove(place);
 }
 
 static void write_bytes(const char *name, const void *bytes, size_t n)

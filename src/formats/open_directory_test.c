@@ -1,4 +1,5 @@
 /* A directory with two traces, a note and a folder; and directories that hold none. */
+#include "files.h"
 #include "support.h"
 
 #include <stdio.h>
@@ -40,10 +41,7 @@ static void write_text(const char *name, const char *text)
 {
     char path[256];
     path_of(path, sizeof path, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    files_write(path, text);
 }
 
 static int make_folder(void **state)

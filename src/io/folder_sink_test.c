@@ -1,10 +1,8 @@
 /* Folders out: one appears whole or not at all, nothing that is no trace is ever replaced, and many files need few descriptors. */
 #include "io/folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "support.h"
 
 static char place[32], target[64];
@@ -26,18 +25,10 @@ static int make_place(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *about, int type, struct FTW *where)
-{
-    (void)about;
-    (void)type;
-    (void)where;
-    return remove(path);
-}
-
 static int drop_place(void **state)
 {
     (void)state;
-    return nftw(place, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return files_remove(place);
 }
 
 static const char *in_target(const char *name)
@@ -47,36 +38,6 @@ static const char *in_target(const char *name)
     at = (at + 1) % 4;
     (void)snprintf(path[at], sizeof path[at], "%s/%s", target, name);
     return path[at];
-}
-
-/* Names in the place: hidden ones are leftovers. */
-static int count_names(const char *path)
-{
-    int n = -2;
-    DIR *folder = opendir(path);
-    assert_non_null(folder);
-    while (readdir(folder))
-        n++;
-    (void)closedir(folder);
-    return n;
-}
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void assert_file_is(const char *path, const char *text)
-{
-    char bytes[100] = {0};
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    size_t n = fread(bytes, 1, sizeof bytes, file);
-    (void)fclose(file);
-    support_assert_text(bytes, n, text);
 }
 
 static struct folder_sink *begin(bool overwrite, ttr_error *error)
@@ -113,12 +74,12 @@ static void a_folder_appears_only_when_it_is_finished(void **state)
     assert_int_equal(folder_bytes_written(folder), 6);
     assert_int_equal(access(target, F_OK), -1);
     assert_int_equal(stat(folder_temporary(folder), &about), 0);
-    assert_int_equal(count_names(place), 1);
+    assert_int_equal(files_count(place), 1);
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
     (void)umask(mask);
-    assert_int_equal(count_names(place), 1);
-    assert_file_is(in_target("mark"), "one");
-    assert_file_is(in_target("index/deep/a.idx"), "two");
+    assert_int_equal(files_count(place), 1);
+    files_expect(in_target("mark"), "one");
+    files_expect(in_target("index/deep/a.idx"), "two");
     assert_int_equal(stat(target, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0750);
     assert_int_equal(stat(in_target("mark"), &about), 0);
@@ -135,7 +96,7 @@ static void an_abandoned_folder_leaves_nothing_behind(void **state)
     assert_int_equal(sink_write(sink, "x", 1, NULL), TTR_OK);
     sink_abandon(folder_add(folder, "given up", NULL));
     folder_abandon(folder);
-    assert_int_equal(count_names(place), 0);
+    assert_int_equal(files_count(place), 0);
     folder_abandon(NULL);
 }
 
@@ -150,7 +111,7 @@ static void an_abandoned_file_is_not_in_the_folder(void **state)
     sink_abandon(sink);
     assert_int_equal(folder_bytes_written(folder), 3);
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
-    assert_int_equal(count_names(target), 1);
+    assert_int_equal(files_count(target), 1);
 }
 
 static void a_file_that_was_not_ended_is_misuse(void **state)
@@ -163,7 +124,7 @@ static void a_file_that_was_not_ended_is_misuse(void **state)
     assert_int_equal(sink_write(sink, "x", 1, NULL), TTR_OK);
     assert_int_equal(folder_finish(folder, &error), TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "late"));
-    assert_int_equal(count_names(place), 0);
+    assert_int_equal(files_count(place), 0);
 }
 
 static void an_existing_trace_is_refused_unless_asked_to_overwrite(void **state)
@@ -172,16 +133,16 @@ static void an_existing_trace_is_refused_unless_asked_to_overwrite(void **state)
     ttr_error error;
     struct stat about;
     put_whole(false, "old");
-    write_file(in_target(".hidden"), "x");
+    files_write(in_target(".hidden"), "x");
     assert_int_equal(mkdir(in_target("index"), 0700) | symlink("/etc", in_target("index/link")), 0);
     assert_int_equal(chmod(target, 0700), 0);
     assert_null(begin(false, &error));
     assert_int_equal(error.sys, EEXIST);
     assert_non_null(strstr(error.text, target));
     put_whole(true, "new");
-    assert_file_is(in_target("mark"), "new");
-    assert_int_equal(count_names(target), 1);
-    assert_int_equal(count_names(place), 1);
+    files_expect(in_target("mark"), "new");
+    assert_int_equal(files_count(target), 1);
+    assert_int_equal(files_count(place), 1);
     assert_int_equal(stat(target, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0700);
     assert_int_equal(access("/etc/passwd", F_OK), 0);
@@ -192,14 +153,14 @@ static void a_folder_that_is_no_trace_is_never_replaced(void **state)
     (void)state;
     ttr_error error;
     assert_int_equal(mkdir(target, 0700), 0);
-    write_file(in_target("thesis"), "years of work");
+    files_write(in_target("thesis"), "years of work");
     assert_null(begin(true, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "mark"));
     assert_int_equal(mkdir(in_target("mark"), 0700), 0);
     assert_null(begin(true, &error));
-    assert_file_is(in_target("thesis"), "years of work");
-    assert_int_equal(count_names(place), 1);
+    files_expect(in_target("thesis"), "years of work");
+    assert_int_equal(files_count(place), 1);
 }
 
 static void an_empty_folder_is_taken(void **state)
@@ -208,15 +169,15 @@ static void an_empty_folder_is_taken(void **state)
     ttr_error error;
     assert_int_equal(mkdir(target, 0700), 0);
     put_whole(false, "new");
-    assert_file_is(in_target("mark"), "new");
+    files_expect(in_target("mark"), "new");
     assert_int_equal(unlink(in_target("mark")), 0);
     struct folder_sink *folder = begin(false, NULL);
     assert_non_null(folder);
-    write_file(in_target("came"), "meanwhile");
+    files_write(in_target("came"), "meanwhile");
     assert_int_equal(folder_finish(folder, &error), TTR_E_IO);
     assert_int_equal(error.sys, EEXIST);
-    assert_file_is(in_target("came"), "meanwhile");
-    assert_int_equal(count_names(place), 1);
+    files_expect(in_target("came"), "meanwhile");
+    assert_int_equal(files_count(place), 1);
 }
 
 static void a_folder_or_file_that_came_meanwhile_is_not_overwritten(void **state)
@@ -228,8 +189,8 @@ static void a_folder_or_file_that_came_meanwhile_is_not_overwritten(void **state
     assert_int_equal(mkdir(target, 0700), 0);
     assert_int_equal(folder_finish(folder, &error), TTR_E_IO);
     assert_int_equal(error.sys, EEXIST);
-    assert_int_equal(count_names(target), 0);
-    assert_int_equal(count_names(place), 1);
+    assert_int_equal(files_count(target), 0);
+    assert_int_equal(files_count(place), 1);
 }
 
 static void a_link_to_a_trace_stays_a_link(void **state)
@@ -245,8 +206,8 @@ static void a_link_to_a_trace_stays_a_link(void **state)
     assert_int_equal(lstat(target, &about), 0);
     assert_true(S_ISLNK(about.st_mode));
     (void)strncat(real, "/mark", 6);
-    assert_file_is(real, "new");
-    assert_int_equal(count_names(place), 2);
+    files_expect(real, "new");
+    assert_int_equal(files_count(place), 2);
 }
 
 static void a_place_that_cannot_be_written_is_named(void **state)
@@ -261,7 +222,7 @@ static void a_place_that_cannot_be_written_is_named(void **state)
     assert_null(folder_create(alloc_default(), "/tmp/no-such-folder/x", "mark", false, &error));
     assert_int_equal(error.sys, ENOENT);
     assert_non_null(strstr(error.text, "/tmp/no-such-folder/x"));
-    write_file(target, "a file");
+    files_write(target, "a file");
     assert_null(begin(true, &error));
     assert_int_equal(error.sys, ENOTDIR);
     assert_int_equal(unlink(target) | symlink("nowhere", target), 0);
@@ -312,7 +273,7 @@ static void a_second_file_of_one_name_is_refused_and_the_first_stays(void **stat
     assert_null(folder_add(folder, "mark/below", &error));
     assert_int_equal(error.sys, ENOTDIR);
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
-    assert_file_is(in_target("mark"), "one");
+    files_expect(in_target("mark"), "one");
 }
 
 /* Writes n bytes in pieces and ends everything; the status of what failed first. */
@@ -340,7 +301,7 @@ static void a_full_disk_leaves_nothing_and_is_told_with_the_file(void **state)
     void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 50000, .rlim_max = old.rlim_max}), 0);
     ttr_status much = write_bytes(50001, &error);
-    int left = count_names(place);
+    int left = files_count(place);
     ttr_status enough = write_bytes(50000, NULL);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     (void)signal(SIGXFSZ, before);
@@ -406,7 +367,7 @@ static void a_folder_that_is_nowhere_counts_and_keeps_nothing(void **state)
     assert_int_equal(folder_bytes_written(folder), 3 + 100 * sizeof place);
     assert_int_equal(sink_finish(sink, NULL), TTR_OK);
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
-    assert_int_equal(count_names(place), 0);
+    assert_int_equal(files_count(place), 0);
 }
 
 static bool writes_through(const struct alloc *alloc)
@@ -427,7 +388,7 @@ static bool writes_through(const struct alloc *alloc)
     else
         folder_abandon(folder);
     folder_abandon(nowhere);
-    assert_int_equal(count_names(place), is_fine);
+    assert_int_equal(files_count(place), is_fine);
     return is_fine;
 }
 

@@ -1,7 +1,6 @@
 /* Sinks: a file appears whole or not at all, errors stick and name the place, links and modes survive. */
 #include "io/sink.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "support.h"
 
 /* A folder of this test's own, and a file name in it. */
@@ -27,40 +27,10 @@ static void make_place(struct place *place)
     (void)snprintf(place->path, sizeof place->path, "%s/out.fxt", place->folder);
 }
 
-/* Names in the folder: "." and ".." do not count. */
-static int count_files(const struct place *place)
-{
-    int n = -2;
-    DIR *folder = opendir(place->folder);
-    assert_non_null(folder);
-    while (readdir(folder))
-        n++;
-    (void)closedir(folder);
-    return n;
-}
-
 static void drop_place(const struct place *place)
 {
     (void)unlink(place->path);
     assert_int_equal(rmdir(place->folder), 0);
-}
-
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void assert_file_is(const char *path, const char *text)
-{
-    char bytes[100] = {0};
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    size_t n = fread(bytes, 1, sizeof bytes, file);
-    (void)fclose(file);
-    support_assert_text(bytes, n, text);
 }
 
 static mode_t mode_of(const char *path)
@@ -82,10 +52,10 @@ static void a_file_appears_only_when_it_is_finished(void **state)
     assert_int_equal(sink_flush(sink, NULL), TTR_OK);
     assert_int_equal(sink_offset(sink), 11);
     assert_int_equal(access(place.path, F_OK), -1);
-    assert_file_is(sink_temporary(sink), "hello there");
+    files_expect(sink_temporary(sink), "hello there");
     assert_int_equal(sink_finish(sink, NULL), TTR_OK);
-    assert_file_is(place.path, "hello there");
-    assert_int_equal(count_files(&place), 1);
+    files_expect(place.path, "hello there");
+    assert_int_equal(files_count(place.folder), 1);
     mode_t mask = umask(0);
     (void)umask(mask);
     assert_int_equal(mode_of(place.path), 0666 & ~mask);
@@ -101,7 +71,7 @@ static void an_abandoned_file_leaves_nothing_behind(void **state)
     assert_int_equal(sink_write(sink, "x", 1, NULL), TTR_OK);
     sink_abandon(sink);
     sink_abandon(NULL);
-    assert_int_equal(count_files(&place), 0);
+    assert_int_equal(files_count(place.folder), 0);
     drop_place(&place);
 }
 
@@ -110,7 +80,7 @@ static void an_existing_file_is_refused_unless_asked_to_overwrite(void **state)
     (void)state;
     struct place place;
     make_place(&place);
-    write_text(place.path, "old");
+    files_write(place.path, "old");
     assert_int_equal(chmod(place.path, 0640), 0);
     ttr_error error;
     assert_null(sink_open(alloc_default(), place.path, false, &error));
@@ -119,11 +89,11 @@ static void an_existing_file_is_refused_unless_asked_to_overwrite(void **state)
     assert_non_null(strstr(error.text, place.path));
     struct sink *sink = sink_open(alloc_default(), place.path, true, &error);
     assert_int_equal(sink_write(sink, "new", 3, NULL), TTR_OK);
-    assert_file_is(place.path, "old");
+    files_expect(place.path, "old");
     assert_int_equal(sink_finish(sink, &error), TTR_OK);
-    assert_file_is(place.path, "new");
+    files_expect(place.path, "new");
     assert_int_equal(mode_of(place.path), 0640);
-    assert_int_equal(count_files(&place), 1);
+    assert_int_equal(files_count(place.folder), 1);
     drop_place(&place);
 }
 
@@ -133,12 +103,12 @@ static void a_file_that_came_meanwhile_is_not_overwritten(void **state)
     struct place place;
     make_place(&place);
     struct sink *sink = sink_open(alloc_default(), place.path, false, NULL);
-    write_text(place.path, "theirs");
+    files_write(place.path, "theirs");
     ttr_error error;
     assert_int_equal(sink_finish(sink, &error), TTR_E_IO);
     assert_int_equal(error.sys, EEXIST);
-    assert_file_is(place.path, "theirs");
-    assert_int_equal(count_files(&place), 1);
+    files_expect(place.path, "theirs");
+    assert_int_equal(files_count(place.folder), 1);
     drop_place(&place);
 }
 
@@ -153,11 +123,11 @@ static void a_link_stays_a_link(void **state)
     ttr_error error;
     assert_null(sink_open(alloc_default(), link, true, &error));
     assert_non_null(strstr(error.text, "leads nowhere"));
-    write_text(place.path, "old");
+    files_write(place.path, "old");
     struct sink *sink = sink_open(alloc_default(), link, true, NULL);
     assert_int_equal(sink_write(sink, "new", 3, NULL), TTR_OK);
     assert_int_equal(sink_finish(sink, NULL), TTR_OK);
-    assert_file_is(place.path, "new");
+    files_expect(place.path, "new");
     struct stat about;
     assert_int_equal(lstat(link, &about), 0);
     assert_true(S_ISLNK(about.st_mode));
@@ -199,7 +169,7 @@ static void a_writable_file_in_a_closed_folder_is_explained(void **state)
     (void)state;
     struct place place;
     make_place(&place);
-    write_text(place.path, "old");
+    files_write(place.path, "old");
     assert_int_equal(chmod(place.path, 0666), 0);
     assert_int_equal(chmod(place.folder, 0555), 0);
     uid_t user = geteuid();
@@ -212,7 +182,7 @@ static void a_writable_file_in_a_closed_folder_is_explained(void **state)
     assert_null(sink);
     assert_int_equal(error.sys, EACCES);
     assert_non_null(strstr(error.text, "its folder is not"));
-    assert_file_is(place.path, "old");
+    files_expect(place.path, "old");
     assert_int_equal(chmod(place.folder, 0755), 0);
     drop_place(&place);
 }
@@ -432,14 +402,14 @@ static bool write_a_file(const struct alloc *alloc)
 {
     struct place place;
     make_place(&place);
-    write_text(place.path, "old");
+    files_write(place.path, "old");
     ttr_error error = {.status = TTR_OK};
     struct sink *sink = sink_open(alloc, place.path, true, &error);
     bool is_through = sink != NULL;
     assert_true(is_through || error.status == TTR_E_NOMEM);
     if (sink)
         assert_int_equal(sink_finish(sink, NULL), TTR_OK);
-    assert_file_is(place.path, is_through ? "" : "old");
+    files_expect(place.path, is_through ? "" : "old");
     drop_place(&place);
     return is_through;
 }
@@ -464,7 +434,7 @@ static void bytes_of_a_file_can_be_written_anew(void **state)
     assert_int_equal(sink_rewrite(sink, 12, "TL", 2, NULL), TTR_OK);
     assert_int_equal(sink_rewrite(sink, 13, "xx", 2, NULL), TTR_E_MISUSE);
     assert_int_equal(sink_finish(sink, NULL), TTR_OK);
-    assert_file_is(place.path, "HEAD body taTL");
+    files_expect(place.path, "HEAD body taTL");
     drop_place(&place);
 }
 

@@ -1,5 +1,4 @@
 /* Choosing events: names, globs and mistakes, in a folder that looks like tracefs. */
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -7,6 +6,7 @@
 
 #include <tracetta/collect.h>
 
+#include "files.h"
 #include "support.h"
 
 static void make_event(const char *root, const char *system, const char *name, const char *id)
@@ -39,16 +39,10 @@ static int make_tracefs(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
-{
-    (void)about, (void)type, (void)place;
-    return remove(path);
-}
-
 static int remove_tracefs(void **state)
 {
     char *root = *state;
-    int failed = nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    int failed = files_remove(root);
     free(root);
     return failed;
 }

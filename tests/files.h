@@ -1,0 +1,17 @@
+/* Files and folders of a test: small ones made, looked at and removed. */
+#ifndef TRACETTA_TESTS_FILES_H
+#define TRACETTA_TESTS_FILES_H
+
+/* Makes a file, or replaces it. */
+void files_write(const char *path, const char *text);
+
+/* Fails the test unless a file holds this, of at most 100 bytes. */
+void files_expect(const char *path, const char *text);
+
+/* How many names a folder has, hidden ones too. */
+int files_count(const char *folder);
+
+/* Removes a folder and all that is in it; 0 where that went well. */
+int files_remove(const char *folder);
+
+#endif
