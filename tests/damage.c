@@ -296,23 +296,28 @@ static bool check_otherwise(const struct reading *reading, const struct outcome 
     return is_good;
 }
 
-/* The same bytes with nothing behind them, so that a sanitizer sees what is read there. */
-static uint8_t *fit(uint8_t *bytes, size_t n)
+/* One more of the damaged traces, with nothing behind its end, so that a sanitizer sees what is read there. */
+static uint8_t *mutate_once(const struct mutate_input *input, const struct tally *tally, unsigned trial, size_t *n)
 {
-    uint8_t *smaller = realloc(bytes, n + 1);
-    return smaller ? smaller : bytes;
+    uint64_t state = hash_pair(tally->mutation + 1u, trial + 1u);
+    uint8_t *room = malloc(mutate_room(input) + 1);
+    if (!room)
+        abort();
+    *n = mutate(input, tally->mutation, &state, room);
+    uint8_t *bytes = malloc(*n + 1);
+    if (!bytes)
+        abort();
+    memcpy(bytes, room, *n);
+    free(room);
+    return bytes;
 }
 
 static bool try_one(const struct campaign *campaign, const struct mutate_input *input, const struct base *base, struct tally *tally)
 {
     static struct outcome outcome;
     unsigned trial = tally->trials++;
-    uint64_t state = hash_pair(tally->mutation + 1u, trial + 1u);
-    uint8_t *bytes = malloc(mutate_room(input) + 1);
-    if (!bytes)
-        abort();
-    size_t n = mutate(input, tally->mutation, &state, bytes);
-    bytes = fit(bytes, n);
+    size_t n;
+    uint8_t *bytes = mutate_once(input, tally, trial, &n);
     struct reading reading = {.format = campaign->format, .bytes = bytes, .n = n};
     outcome_begin("%s, %s, %s trial %u", campaign->name, base->name, mutate_name(tally->mutation), trial);
     read_input(&reading, &outcome);
