@@ -119,7 +119,7 @@ static void say(enum say word, uint8_t value, uint8_t value2)
     case SAY_WHO: say_who(value); break;
     case SAY_ZEROS: buffer_add_zeros(&world.said, (size_t)value * 16); break;
     case SAY_AGAIN:
-        for (unsigned i = 0; i < value && world.said.n < SAID_MAX; i++) {
+        for (unsigned i = 0; i < value && back && world.said.n < SAID_MAX; i++) {
             uint8_t last[64];
             memcpy(last, world.said.bytes + world.said.n - back, back);
             buffer_add(&world.said, last, back);
