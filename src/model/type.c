@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 bool type_in_ranges(const struct type_range *ranges, uint32_t n, bool is_signed, uint64_t value)
 {
     /* Two's complement orders like unsigned numbers once the sign bit is turned. */
@@ -11,6 +13,20 @@ bool type_in_ranges(const struct type_range *ranges, uint32_t n, bool is_signed,
         if ((value ^ turn) >= (ranges[i].low ^ turn) && (value ^ turn) <= (ranges[i].high ^ turn))
             return true;
     return false;
+}
+
+uint64_t type_labels_key(const struct type_labels *labels)
+{
+    if (labels->key)
+        return labels->key;
+    uint64_t key = hash_pair(labels->n, labels->is_signed);
+    for (uint32_t i = 0; i < labels->n; i++) {
+        const struct type_label *label = &labels->label[i];
+        key = hash_pair(hash_pair(key, hash_bytes(label->name.p, label->name.n)), label->ranges_n);
+        for (uint32_t k = 0; k < label->ranges_n; k++)
+            key = hash_pair(hash_pair(key, label->ranges[k].low), label->ranges[k].high);
+    }
+    return key ? key : 1;
 }
 
 const struct type_label *type_label_of(const struct type_labels *labels, uint64_t value, uint32_t i)

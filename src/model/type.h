@@ -71,6 +71,7 @@ struct type_labels {
     const struct type_label *label;
     uint32_t n;
     bool is_signed; /* how ranges compare */
+    uint64_t key;   /* type_labels_key of them, where whoever made them asked once for all; 0 = not yet */
 };
 
 /* Where a length or selector is found: names of members from a root down to a number.  Arrays, sequences and optionals on the way
@@ -128,6 +129,9 @@ struct type {
 
 /* True where the number `value` (raw two's complement, sign-extended where signed) is in one of the ranges. */
 bool type_in_ranges(const struct type_range *ranges, uint32_t n, bool is_signed, uint64_t value);
+
+/* A hash of all that labels say, the same wherever they lie; never 0. */
+uint64_t type_labels_key(const struct type_labels *labels);
 
 /* The i-th label (from 0) that holds the value, in order of the table; NULL when there are no more. */
 const struct type_label *type_label_of(const struct type_labels *labels, uint64_t value, uint32_t i);

@@ -22,12 +22,34 @@ static void ranges_hold_both_their_ends_signed_or_not(void **state)
     assert_false(type_in_ranges(NULL, 0, false, 0));
 }
 
+static void labels_have_one_key_where_they_say_the_same(void **state)
+{
+    (void)state;
+    struct type_range two[2][2] = {{{1, 1}, {5, 7}}, {{1, 1}, {5, 7}}};
+    struct type_label label[2][2] = {{{TEXT("A"), two[0], 2}, {TEXT("B"), two[0], 1}}, {{TEXT("A"), two[1], 2}, {TEXT("B"), two[1], 1}}};
+    struct type_labels labels = {.label = label[0], .n = 2}, again = {.label = label[1], .n = 2};
+    const uint64_t key = type_labels_key(&labels);
+    assert_true(key != 0 && key == type_labels_key(&again));
+    again.is_signed = true;
+    assert_true(key != type_labels_key(&again));
+    again = (struct type_labels){.label = label[1], .n = 1};
+    assert_true(key != type_labels_key(&again));
+    again.n = 2;
+    two[1][1].high = 8;
+    assert_true(key != type_labels_key(&again));
+    two[1][1].high = 7;
+    label[1][1].name.p = "C";
+    assert_true(key != type_labels_key(&again));
+    again.key = key;
+    assert_true(key == type_labels_key(&again));
+}
+
 static void labels_that_hold_a_value_come_in_order_of_the_table(void **state)
 {
     (void)state;
     static const struct type_range many = {2, 9}, one = {5, 5}, low[] = {{(uint64_t)-1, (uint64_t)-1}, {5, 6}};
     static const struct type_label label[] = {{TEXT("MANY"), &many, 1}, {TEXT("FIVE"), &one, 1}, {TEXT("LOW"), low, 2}};
-    static const struct type_labels labels = {label, 3, true};
+    static const struct type_labels labels = {.label = label, .n = 3, .is_signed = true};
     assert_ptr_equal(type_label_of(&labels, 5, 0), &label[0]);
     assert_ptr_equal(type_label_of(&labels, 5, 1), &label[1]);
     assert_ptr_equal(type_label_of(&labels, 5, 2), &label[2]);
@@ -41,7 +63,7 @@ static void flags_are_met_by_any_of_their_bits(void **state)
     (void)state;
     static const struct type_range zero = {0, 0}, pair[] = {{2, 3}, {63, 63}}, beyond = {64, UINT64_MAX}, wide = {60, 100};
     static const struct type_label label[] = {{TEXT("a"), &zero, 1}, {TEXT("b"), pair, 2}, {TEXT("c"), &beyond, 1}, {TEXT("d"), &wide, 1}};
-    static const struct type_labels labels = {label, 4, false};
+    static const struct type_labels labels = {.label = label, .n = 4};
     assert_int_equal(type_flag_bits(&label[0]), 1);
     assert_true(type_flag_bits(&label[1]) == (UINT64_C(1) << 63 | 0xc));
     assert_int_equal(type_flag_bits(&label[2]), 0);
@@ -80,6 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_hold_both_their_ends_signed_or_not),
+        cmocka_unit_test(labels_have_one_key_where_they_say_the_same),
         cmocka_unit_test(labels_that_hold_a_value_come_in_order_of_the_table),
         cmocka_unit_test(flags_are_met_by_any_of_their_bits),
         cmocka_unit_test(members_are_found_by_their_stored_name),

@@ -123,9 +123,11 @@ same "and_each_its_own_text" wanted "$tracetta" cat --style=babeltrace2 --clock-
 "$hexa_cat" "$here/../../src/formats/nettrace/vectors/known.hexa" >"$work/known.nettrace"
 fields()
 {
-    "$tracetta" cat --style=jsonl "$1" 2>/dev/null | sed 's/.*"fields"://'
+    "$tracetta" cat --format=jsonl "$1" | sed 's/.*"fields"://'
 }
 fields "$work/known.nettrace" >"$work/wanted"
+grep -q '"labels":\["CLSCompliant"\]' "$work/wanted"
+verdict "nettrace_has_names_of_values" $? "no such name in its fields"
 "$tracetta" convert -q --to=ctf --option=version=2 "$work/known.nettrace" -o "$work/known2"
 fields "$work/known2" >"$work/found"
 same "names_of_values_are_written_as_ctf_2" "$work/wanted" cat "$work/found"
@@ -140,3 +142,12 @@ if command -v babeltrace2 >/dev/null; then
 else
     skip "babeltrace2_shows_the_names" "no babeltrace2"
 fi
+
+# Two descriptions of one event have labels in two places, which say the same.
+sed -e '/^@mend/i 80 varint 0 varint 116\nu32le 9 utf16le "Microsoft-Windows-DotNETRuntime" u16le 0 u32le 35 utf16le "GCTriggered" u16le 0 u64le 0 u32le 0 u32le 4\nu32le 0' \
+    -e '/^@eend/i C1 varint 9 varint 1 varint 6\nu32le 2 u16le 9' "$here/../../src/formats/nettrace/vectors/known.hexa" >"$work/twice.hexa"
+"$hexa_cat" "$work/twice.hexa" >"$work/twice.nettrace"
+"$tracetta" convert -q --to=ctf --option=version=1.8 "$work/twice.nettrace" -o "$work/twice"
+count=$(tr -d '\0' <"$work/twice/metadata" | grep -a -c 'name = "GCTriggered"')
+verdict "labels_that_say_the_same_are_of_one_class" "$((count != 1))" "$count classes"
+says "and_each_event_has_its_own" 'Reason = LowMemory' "$tracetta" cat "$work/twice"

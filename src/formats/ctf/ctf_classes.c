@@ -92,7 +92,7 @@ static const struct type *packet_context(struct ctf_trace_out *trace, const stru
 
 static const struct type_range compact_ids[] = {{0, 65534}}, extended_ids[] = {{65535, 65535}};
 static const struct type_label header_labels[] = {{{"compact", 7}, compact_ids, 1}, {{"extended", 8}, extended_ids, 1}};
-static const struct type_labels header_ids = {header_labels, 2, false};
+static const struct type_labels header_ids = {.label = header_labels, .n = 2};
 static const ttr_text header_selector[] = {{"id", 2}};
 
 /* Where events have no time. */

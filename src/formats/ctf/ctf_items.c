@@ -514,15 +514,14 @@ static void settle_contexts(const struct forming *f)
 
 /* --- Shapes --- */
 
-/* Where labels stand tells them apart; their first name too, since readers come and go. */
+/* By what they say: readers come and go, and others lie where theirs were. */
 static uint64_t labels_key(const ttr_value *value)
 {
     union {
         const char *text;
         const struct type_labels *labels;
     } of = {.text = value->text.p};
-    ttr_text first = of.labels->n ? of.labels->label[0].name : (ttr_text){"", 0};
-    return hash_pair((uintptr_t)of.labels, hash_bytes(first.p, first.n) + of.labels->n);
+    return type_labels_key(of.labels);
 }
 
 static uint64_t shape_scalar(const ttr_value *value)

@@ -19,7 +19,7 @@ static const struct type_label type_label[TTR_TYPE_COUNT] = {
 static const struct type_label part_label[] = {
     {{"payload", 7}, &ranges[TTR_GROUP_PAYLOAD], 1}, {{"context", 7}, &ranges[TTR_GROUP_CONTEXT], 1}, {{"attribute", 9}, &ranges[9], 1},
 };
-static const struct type_labels type_labels = {type_label, TTR_TYPE_COUNT, false}, part_labels = {part_label, 3, false};
+static const struct type_labels type_labels = {.label = type_label, .n = TTR_TYPE_COUNT}, part_labels = {.label = part_label, .n = 3};
 
 void ctf_listing_free(struct ctf_listing *listing)
 {

@@ -197,7 +197,7 @@ static const struct type *labelled(struct ctf_types *types, const ttr_text *name
         range[i] = (struct type_range){value + i, value + i};
         label[i] = (struct type_label){names[i], &range[i], 1};
     }
-    *labels = (struct type_labels){label, n, false};
+    *labels = (struct type_labels){.label = label, .n = n};
     type->labels = labels;
     return type;
 }
@@ -244,7 +244,7 @@ static const struct type_labels *copy_labels(struct ctf_types *types, const stru
         memcpy(ranges, from->label[i].ranges, from->label[i].ranges_n * sizeof *ranges);
         label[i] = (struct type_label){keep(types, from->label[i].name.p, from->label[i].name.n), ranges, from->label[i].ranges_n};
     }
-    *labels = (struct type_labels){label, from->n, from->is_signed};
+    *labels = (struct type_labels){.label = label, .n = from->n, .is_signed = from->is_signed};
     return labels;
 }
 
@@ -255,7 +255,7 @@ static const struct type *with_labels(struct ctf_types *types, const ttr_value *
         const struct type_labels *labels;
     } from = {.text = value->text.p};
     enum type_kind kind = value->hint == CTF_ITEM_FLAGS ? TYPE_FLAGS : value->type == TTR_TYPE_INT ? TYPE_INT : TYPE_UINT;
-    uint64_t key = hash_pair(key_of(kind, value->bits, value->base), (uintptr_t)from.labels);
+    uint64_t key = hash_pair(key_of(kind, value->bits, value->base), type_labels_key(from.labels));
     const struct type *known = find(types, key);
     struct type *type = known ? NULL : make_number(types, kind, value->bits, value->base);
     if (type)
