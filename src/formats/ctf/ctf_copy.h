@@ -20,7 +20,7 @@ struct ctf_trace_copy {
     struct ctf_home home;
     uint8_t uuid[16];          /* of the copy, where there is one: the source's or another */
     bool is_refused;           /* its events must be encoded anew */
-    struct pairmap aligns;     /* type to log2 of the largest alignment inside */
+    struct pairmap aligns;     /* type to log2 of the largest alignment inside; event class to the byte orders inside (ctf_rebuild.c) */
     struct pairmap moved;      /* (stream class, stream) to the index in `shift` */
     int64_t *shift;            /* what packet numbers are less than in the source */
     size_t shifts_n, shifts_capacity;

@@ -246,6 +246,7 @@ static void move_value(void *own, const struct type *type, uint64_t at, uint64_t
 }
 
 enum { ORDER_LITTLE = 1, ORDER_BIG = 2 };
+enum { KEY_ORDERS = 1 }; /* beside alignments, whose second key is 0 */
 
 /* The byte orders of numbers in a type: which bits of a byte come first is theirs to say, in CTF 2 alone. */
 static unsigned orders_in(const struct type *type, unsigned depth)
@@ -260,10 +261,18 @@ static unsigned orders_in(const struct type *type, unsigned depth)
     return orders | orders_in(type->element, depth + 1) | orders_in(type->length_type, depth + 1);
 }
 
+/* Those of an event; of each class they are found out once, or without memory each time. */
 static unsigned orders_of(const struct rebuild *r, const struct ctf_event_class *event)
 {
+    struct pairmap *known = &r->file->trace->aligns;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
-    return orders_in(class->event_header, 0) | orders_in(class->event_context, 0) | orders_in(event->context, 0) | orders_in(event->payload, 0);
+    const uint32_t *orders = pairmap_get(known, (uintptr_t)event, KEY_ORDERS);
+    if (orders)
+        return *orders;
+    unsigned found = orders_in(class->event_header, 0) | orders_in(class->event_context, 0) | orders_in(event->context, 0) | orders_in(event->payload, 0);
+    bool is_kept = pairmap_put(known, (uintptr_t)event, KEY_ORDERS, found);
+    (void)is_kept;
+    return found;
 }
 
 /* Moves an event value by value; false where it cannot be read (it was, once). */
