@@ -9,7 +9,6 @@
 #define BUILD_ID_FIXED 36u  /* header, pid, id with its length and padding */
 #define UPDATE_NAME 2u      /* PERF_EVENT_UPDATE__NAME */
 #define CARRIER_HEAD (PERF_RECORD_HEADER + 8u)
-#define CARRIER_MOST ((size_t)65528)
 
 /* --- Making and ending --- */
 
@@ -404,11 +403,12 @@ static void carry_feature(struct perf_put *put, enum perf_feature feature)
 static void tell_late(struct perf_put *put)
 {
     size_t attrs = put->events_n * ATTR_ENTRY + put->ids.n;
-    put->is_late = false;
-    set_descriptions(put);
     const struct buffer *names = &put->feature[PERF_FEATURE_EVENT_DESC], *formats = &put->feature[PERF_FEATURE_TRACING_DATA];
-    bool has_room = attrs <= CARRIER_MOST - CARRIER_HEAD && names->n <= CARRIER_MOST - CARRIER_HEAD && formats->n <= CARRIER_MOST - CARRIER_HEAD;
-    if (!has_room || perf_put_failed(put))
+    put->is_late = false;
+    if (attrs > PERF_PUT_CARRIED_MOST || formats->n > PERF_PUT_CARRIED_MOST)
+        return; /* before anything is made of all of them again */
+    set_descriptions(put);
+    if (names->n > PERF_PUT_CARRIED_MOST || perf_put_failed(put))
         return;
     begin_carrier(put, attrs);
     add_attrs(put);

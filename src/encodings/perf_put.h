@@ -30,6 +30,7 @@
 
 struct perf_zstd;
 
+#define PERF_PUT_CARRIED_MOST ((size_t)65512) /* bytes that a record of a live file can carry */
 #define PERF_PUT_FEATURES 32u
 
 /* How a file is to be. */

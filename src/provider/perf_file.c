@@ -39,6 +39,7 @@ struct perf_file {
     uint32_t points_n;
     uint64_t written_ns;         /* when the last piece was */
     bool has_new_points;         /* since then */
+    bool has_many_points;        /* their formats have no room among the records: they are told in the end alone */
     int fd;                      /* -1 once it is finished */
     int sys;                     /* the first errno of writing, or 0 */
     pid_t pid;
@@ -96,7 +97,7 @@ static void declare(struct perf_file *file, const char *name)
     tracing_put_event_header(&file->tracing, (ttr_text){name, strlen(name)}, type);
     buffer_add(&file->names, name, strlen(name) + 1);
     file->points_n++;
-    file->has_new_points = true;
+    file->has_new_points = !file->has_many_points;
 }
 
 /* Tells the formats of all tracepoints. */
@@ -109,6 +110,7 @@ static void put_formats(struct perf_file *file)
     tracing_put_block(&file->tracing, &machine, &block);
     if (block.failed || file->tracing.is_out_of_memory)
         file->sys = file->sys ? file->sys : ENOMEM;
+    file->has_many_points = block.n > PERF_PUT_CARRIED_MOST;
     perf_put_tracing(&file->put, block.bytes, block.n);
     buffer_free(&block);
 }

@@ -144,6 +144,59 @@ static void what_a_killed_program_leaves_can_be_read(void **state)
     ttr_free(t);
 }
 
+/* The ends of rounds in the file: one for each piece. */
+static size_t count_rounds(void)
+{
+    enum { DATA_AT = 40, FINISHED_ROUND = 68, MOST = 1 << 24 };
+    size_t n = 0;
+    uint64_t data[2] = {0, 0};
+    uint8_t *bytes = malloc(MOST);
+    FILE *file = fopen(path, "rb");
+    assert_true(bytes && file);
+    const size_t got = fread(bytes, 1, MOST, file);
+    assert_int_equal(fclose(file), 0);
+    assert_true(got > DATA_AT + sizeof data && got < MOST);
+    memcpy(data, bytes + DATA_AT, sizeof data);
+    assert_true(data[0] <= got && data[1] <= got - data[0]);
+    for (size_t at = data[0], size = 0; at + 8 <= data[0] + data[1]; at += size) {
+        const struct { uint32_t type; uint16_t misc, size; } *head = (const void *)(bytes + at);
+        size = head->size;
+        assert_true(size >= 8);
+        n += head->type == FINISHED_ROUND;
+    }
+    free(bytes);
+    return n;
+}
+
+/* A piece with the formats of all tracepoints for each new one would cost ever more. */
+static void tracepoints_without_room_among_the_records_are_told_in_the_end(void **state)
+{
+    (void)state;
+    enum { POINTS = 600 };
+    uint64_t damage;
+    ttr_error error;
+    const ttr_perf_file_options options = {.size = sizeof options, .overwrite = true};
+    ttr_backend *backend = ttr_backend_perf_file(path, &options, &error);
+    ttr_provider *provider = ttr_provider_new("Many", NULL, &error);
+    ttr_composer *composer = ttr_composer_new();
+    assert_true(backend && provider && composer);
+    assert_int_equal(ttr_provider_open(provider, backend, &error), TTR_OK);
+    for (uint64_t i = 1; i <= POINTS; i++) {
+        ttr_tracepoint *point = ttr_provider_point(provider, 4, i, &error);
+        assert_non_null(point);
+        ttr_compose(composer, "met");
+        assert_int_equal(ttr_compose_write(composer, point), TTR_OK);
+    }
+    ttr_provider_close(provider);
+    assert_int_equal(ttr_backend_finish(backend, &error), TTR_OK);
+    assert_in_range(count_rounds(), 1, POINTS / 2);
+    assert_int_equal(count_events(&damage), POINTS);
+    assert_int_equal(damage, 0);
+    ttr_composer_free(composer);
+    ttr_provider_free(provider);
+    ttr_backend_free(backend);
+}
+
 static void levels_and_keywords_choose(void **state)
 {
     (void)state;
@@ -204,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_can_be_read),
         cmocka_unit_test(what_a_killed_program_leaves_can_be_read),
+        cmocka_unit_test(tracepoints_without_room_among_the_records_are_told_in_the_end),
         cmocka_unit_test(levels_and_keywords_choose),
         cmocka_unit_test(a_full_disk_is_told),
         cmocka_unit_test(a_child_leaves_the_file_to_its_parent),
