@@ -9,6 +9,7 @@
 #define TAG_END 1u
 #define TAG_OBJECT 4u          /* of netperf; 5 of nettrace */
 #define TAG_CLOSE 6u
+#define TYPE_BYTES 15u         /* of an object: its tag, that of its type, a null tag, two versions, the length of the name */
 #define MAGIC_BYTES 8u
 #define HEAD6_BYTES 12u        /* of nettrace 6, behind its magic: 0, version, minor version */
 #define VERSION6 6u
@@ -79,15 +80,10 @@ static void read_name(struct framing *framing)
     }
 }
 
-static bool is_object_tag(uint8_t tag)
-{
-    return tag == TAG_OBJECT || tag == TAG_OBJECT + 1;
-}
-
 static void read_type(struct framing *framing)
 {
-    uint32_t name_n = load_u32le(framing->part + 10);
-    bool is_object = is_object_tag(framing->part[0]) && framing->part[1] == TAG_END;
+    uint32_t name_n = load_u32le(framing->part + 11);
+    bool is_object = framing->part[1] == framing->part[0] && framing->part[2] == TAG_END;
     bool is_fine = is_object && name_n > 0 && name_n < FRAMING_PART;
     want(framing, is_fine ? FRAMING_NAME : FRAMING_UNKNOWN, is_fine ? name_n + 1 : 0);
 }
@@ -108,8 +104,10 @@ static void read_tag(struct framing *framing)
         framing->whole = framing->at;
         want(framing, FRAMING_OVER, 0);
     } else {
-        bool is_object = is_object_tag(tag);
-        want(framing, is_object ? FRAMING_TYPE : FRAMING_UNKNOWN, is_object ? 14 : 0);
+        /* The tag stays: that of the type is the same. */
+        bool is_object = tag == TAG_OBJECT || tag == TAG_OBJECT + 1;
+        framing->place = is_object ? FRAMING_TYPE : FRAMING_UNKNOWN;
+        framing->want = is_object ? TYPE_BYTES : 0;
     }
 }
 

@@ -15,7 +15,7 @@ enum framing_place {
     FRAMING_MAGIC,   /* the first 8 bytes */
     FRAMING_HEAD,    /* the rest of the head of the file */
     FRAMING_TAG,     /* the first byte of an object, or of the end */
-    FRAMING_TYPE,    /* [0] tag | [1] 1 | [2..5] version | [6..9] oldest version of a reader | [10..13] length of the name */
+    FRAMING_TYPE,    /* [0] tag | [1] the same | [2] 1 | [3..6] version | [7..10] oldest version of a reader | [11..14] length of the name */
     FRAMING_NAME,    /* and the tag 6 behind it */
     FRAMING_SIZE,
     FRAMING_CLOSE,   /* the tag 6 behind an object */
