@@ -101,7 +101,7 @@ static const struct type_labels *labels_of(struct reading *reading, const struct
         at += length + (at[length] == ' ');
     }
     *labels = (struct type_labels){.label = label, .n = n};
-    labels->key = type_labels_key(labels);
+    type_labels_settle(labels);
     return labels;
 }
 

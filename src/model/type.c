@@ -29,6 +29,26 @@ uint64_t type_labels_key(const struct type_labels *labels)
     return key ? key : 1;
 }
 
+uint64_t type_labels_values(const struct type_labels *labels)
+{
+    if (labels->key)
+        return labels->values;
+    uint64_t values = 0;
+    for (uint32_t i = 0; i < labels->n; i++)
+        for (uint32_t k = 0; k < labels->label[i].ranges_n; k++) {
+            const struct type_range *range = &labels->label[i].ranges[k];
+            const uint64_t more = range->high - range->low, room = UINT64_MAX - values;
+            values = more < room ? values + more + 1 : UINT64_MAX;
+        }
+    return values;
+}
+
+void type_labels_settle(struct type_labels *labels)
+{
+    labels->values = type_labels_values(labels);
+    labels->key = type_labels_key(labels);
+}
+
 const struct type_label *type_label_of(const struct type_labels *labels, uint64_t value, uint32_t i)
 {
     for (uint32_t k = 0; k < labels->n; k++) {

@@ -71,7 +71,8 @@ struct type_labels {
     const struct type_label *label;
     uint32_t n;
     bool is_signed; /* how ranges compare */
-    uint64_t key;   /* type_labels_key of them, where whoever made them asked once for all; 0 = not yet */
+    uint64_t key;   /* type_labels_key of them, and `values` that of the next, where whoever made them settled that; 0 = not */
+    uint64_t values;
 };
 
 /* Where a length or selector is found: names of members from a root down to a number.  Arrays, sequences and optionals on the way
@@ -132,6 +133,12 @@ bool type_in_ranges(const struct type_range *ranges, uint32_t n, bool is_signed,
 
 /* A hash of all that labels say, the same wherever they lie; never 0. */
 uint64_t type_labels_key(const struct type_labels *labels);
+
+/* How many values they name, those of several names several times; UINT64_MAX = or more. */
+uint64_t type_labels_values(const struct type_labels *labels);
+
+/* Finds out both once for all: writers ask for each event. */
+void type_labels_settle(struct type_labels *labels);
 
 /* The i-th label (from 0) that holds the value, in order of the table; NULL when there are no more. */
 const struct type_label *type_label_of(const struct type_labels *labels, uint64_t value, uint32_t i);

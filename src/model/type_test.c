@@ -44,6 +44,25 @@ static void labels_have_one_key_where_they_say_the_same(void **state)
     assert_true(key == type_labels_key(&again));
 }
 
+static void labels_tell_how_many_values_they_name(void **state)
+{
+    (void)state;
+    static const struct type_range few[] = {{1, 1}, {(uint64_t)-3, 2}}, rest[] = {{3, UINT64_MAX - 4}, {0, 1}}, all = {0, UINT64_MAX};
+    static const struct type_label label[] = {{TEXT("FEW"), few, 2}, {TEXT("REST"), rest, 2}, {TEXT("ALL"), &all, 1}};
+    struct type_labels labels = {.label = label, .n = 0};
+    assert_int_equal(type_labels_values(&labels), 0);
+    labels.n = 1;
+    assert_int_equal(type_labels_values(&labels), 7);
+    labels.n = 2;
+    assert_true(type_labels_values(&labels) == UINT64_MAX);
+    labels = (struct type_labels){.label = label + 2, .n = 1};
+    assert_true(type_labels_values(&labels) == UINT64_MAX);
+    labels = (struct type_labels){.label = label, .n = 1};
+    const uint64_t key = type_labels_key(&labels);
+    type_labels_settle(&labels);
+    assert_true(labels.key == key && labels.values == 7 && type_labels_values(&labels) == 7);
+}
+
 static void labels_that_hold_a_value_come_in_order_of_the_table(void **state)
 {
     (void)state;
@@ -103,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_hold_both_their_ends_signed_or_not),
         cmocka_unit_test(labels_have_one_key_where_they_say_the_same),
+        cmocka_unit_test(labels_tell_how_many_values_they_name),
         cmocka_unit_test(labels_that_hold_a_value_come_in_order_of_the_table),
         cmocka_unit_test(flags_are_met_by_any_of_their_bits),
         cmocka_unit_test(members_are_found_by_their_stored_name),

@@ -72,14 +72,14 @@ refuses()
     verdict "$name" $? "exit status $run_status, wanted $status and /$pattern/ from: $*"
 }
 
-# same NAME EXPECTED_FILE COMMAND...: it exits with 0 and its stdout is exactly the file.
+# same NAME EXPECTED_FILE COMMAND...: it exits with 0 and its stdout is exactly the file, which holds something.
 same()
 {
     local name=$1 expected=$2
     shift 2
     run "$@"
-    [ $run_status = 0 ] && cmp -s "$expected" "$work/.out"
-    verdict "$name" $? "exit status $run_status, stdout differs from $expected: $*"
+    [ $run_status = 0 ] && [ -s "$expected" ] && cmp -s "$expected" "$work/.out"
+    verdict "$name" $? "exit status $run_status, stdout differs from $expected, or both are empty: $*"
 }
 
 # skip NAME REASON

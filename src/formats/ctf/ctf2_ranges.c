@@ -118,7 +118,7 @@ ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *
         status = get_label(parser, item, sign, clips, &label[made->n]);
         made->n += status == TTR_OK && label[made->n].ranges_n > 0;
     }
-    made->key = type_labels_key(made);
+    type_labels_settle(made);
     *labels = made->n ? made : NULL;
     return status;
 }

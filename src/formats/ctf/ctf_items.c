@@ -172,25 +172,13 @@ static bool is_stand_in(const struct type *type)
     return type->bits == 8 && (labels->n < 2 || (labels->label[0].name.n == 5 && memcmp(labels->label[0].name.p, "false", 5) == 0));
 }
 
-/* Whether the names are of so many values that version 1.1, which lists these one by one, cannot have them. */
-static bool has_many_values(const struct type_labels *labels)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < labels->n && n <= RFC11_LABELS_MAX; i++)
-        for (uint32_t k = 0; k < labels->label[i].ranges_n && n <= RFC11_LABELS_MAX; k++) {
-            uint64_t more = labels->label[i].ranges[k].high - labels->label[i].ranges[k].low;
-            n += more < RFC11_LABELS_MAX ? more + 1 : RFC11_LABELS_MAX + 1;
-        }
-    return n > RFC11_LABELS_MAX;
-}
-
 /* Labels stay, where the source says what they are. */
 static void form_labels(const struct forming *f, ttr_value *value)
 {
     bool is_flags = value->hint == TTR_HINT_FLAGS, is_sayable = !is_flags || f->what->version == CTF_2;
     const struct type *type = f->labels ? field_type(f->labels) : NULL;
-    if (type && type->labels && f->what->version == CTF_RFC_1_1)
-        is_sayable = is_sayable && !has_many_values(type->labels);
+    if (type && type->labels && f->what->version == CTF_RFC_1_1) /* which lists values one by one */
+        is_sayable = is_sayable && type_labels_values(type->labels) <= RFC11_LABELS_MAX;
     bool has_labels = type && type->labels && is_sayable && (!f->what->is_dialect || (type->labels->n > 0 && !is_stand_in(type)));
     if (!has_labels && value->count > 0)
         lost(f, CTF_LOST_LABEL);

@@ -85,7 +85,7 @@ static struct rfc11_type *make_integer(struct rfc11_parser *parser, const struct
         if (!labels)
             return fail_made(parser);
         *labels = (struct type_labels){.label = d->labels, .n = d->labels_n, .is_signed = d->is_signed};
-        labels->key = type_labels_key(labels);
+        type_labels_settle(labels);
         made->type.labels = labels;
         made->type.hint = TTR_HINT_ENUM;
     }

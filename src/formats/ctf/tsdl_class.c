@@ -359,7 +359,7 @@ static const struct type_labels *put_together(struct tsdl_resolver *resolver, co
         ((struct type_range *)(uintptr_t)mine->ranges)[mine->ranges_n++] = gathered->range[i];
     }
     *labels = (struct type_labels){.label = label, .n = gathered->labels_n, .is_signed = is_signed};
-    labels->key = type_labels_key(labels);
+    type_labels_settle(labels);
     return labels;
 }
 
