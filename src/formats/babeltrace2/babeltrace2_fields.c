@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "encodings/put.h"
 #include "formats/babeltrace2/babeltrace2.h"
+#include "model/layout.h"
 #include "model/type.h"
 
 #define DEPTH_MAX 64u
@@ -285,16 +286,21 @@ static int compare_texts(ttr_text a, ttr_text b)
     return order ? order : (a.n > b.n) - (a.n < b.n);
 }
 
-/* The label of a value that follows `*last` in the order of their bytes (the first of all where that has no bytes at all); false behind the
- * last one. */
-static bool next_label(const struct walk *walk, const ttr_value *value, ttr_text *last)
+/* The names of a value's flags in the order of their bytes, each once; how many. */
+static uint32_t sort_labels(const struct walk *walk, const ttr_value *value, ttr_text to[LAYOUT_LABELS])
 {
-    ttr_text next = {NULL, 0}, label;
-    for (uint32_t i = 0; i < value->count && ttr_fields_label(walk->fields, value, i, &label); i++)
-        if ((!last->p || compare_texts(label, *last) > 0) && (!next.p || compare_texts(label, next) < 0))
-            next = label;
-    *last = next;
-    return next.p != NULL;
+    uint32_t n = 0;
+    ttr_text label;
+    for (uint32_t i = 0; i < value->count && n < LAYOUT_LABELS && ttr_fields_label(walk->fields, value, i, &label); i++) {
+        uint32_t at = n;
+        while (at > 0 && compare_texts(label, to[at - 1]) < 0)
+            at--;
+        if (at > 0 && compare_texts(label, to[at - 1]) == 0)
+            continue;
+        memmove(to + at + 1, to + at, (n++ - at) * sizeof *to);
+        to[at] = label;
+    }
+    return n;
 }
 
 /* A bit map: 0xA2 { "a", "b" }, or 0x40 where no flag is set. */
@@ -303,11 +309,12 @@ static void add_flags(struct walk *walk, const ttr_value *value)
     color(walk, COLOR_VALUE);
     walk->at = put_digits(put_text(walk->at, "0x"), value->v.u, 4, digits_of(value->v.u, 4));
     color(walk, COLOR_OFF);
-    ttr_text label = {NULL, 0};
-    for (const char *before = " { "; next_label(walk, value, &label) && room_for(walk, VALUE_ROOM); before = ", ") {
-        walk->at = put_text(walk->at, before);
+    ttr_text labels[LAYOUT_LABELS];
+    const uint32_t n = sort_labels(walk, value, labels);
+    for (uint32_t i = 0; i < n && room_for(walk, VALUE_ROOM); i++) {
+        walk->at = put_text(walk->at, i ? ", " : " { ");
         color(walk, COLOR_VALUE);
-        add_quoted(walk, label);
+        add_quoted(walk, labels[i]);
         if (!room_for(walk, VALUE_ROOM))
             return;
         color(walk, COLOR_OFF);

@@ -36,7 +36,7 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
     [CTF_LOST_GAP] = {.code = "event.gap", .what = "gaps of which nobody knows how much is missing", .rule = "are left out",
                       .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_LABEL] = {.code = "field.label",
-                        .what = "names of enumerated values whose source does not tell all names, of flags before version 2, and of both in events that are listed",
+                        .what = "names of enumerated values whose source does not tell all names, or of more values than version 1.1 can list, of flags before version 2, and of both in events that are listed",
                         .rule = "are left out; the numbers stay", .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_UUID] = {.code = "trace.uuid", .what = "uuids of traces of which another input has packets of the same time", .rule = "become other ones",
                        .kind = TTR_LOSS_CHANGED},
