@@ -51,12 +51,29 @@ void support_fail_each(bool (*scenario)(const struct alloc *alloc))
     }
 }
 
+/* Bytes of a number whose highest digits come first, turned into the order of this machine; gives how many. */
+static size_t hex_number(uint8_t *to, size_t size, const char *hex)
+{
+    size_t n = strspn(hex, "0123456789abcdef") / 2;
+    assert_true(n <= size);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? n - 1 - i : i;
+        to[at] = (uint8_t)(hex_value(hex[2 * i]) << 4 | hex_value(hex[2 * i + 1]));
+    }
+    return n;
+}
+
 size_t support_hex(uint8_t *to, size_t size, const char *hex)
 {
     size_t n = 0;
     for (; *hex; hex++) {
         if (*hex == ' ' || *hex == '\n')
             continue;
+        if (*hex == '=') {
+            size_t number_n = hex_number(to + n, size - n, hex + 1);
+            n += number_n, hex += 2 * number_n;
+            continue;
+        }
         int high = hex_value(hex[0]), low = hex_value(hex[1]);
         assert_true(high >= 0 && low >= 0 && n < size);
         to[n++] = (uint8_t)(high << 4 | low);

@@ -43,7 +43,7 @@ void support_heap_check(const struct support_heap *heap);
  * says whether it got through; it must clean up in both cases. */
 void support_fail_each(bool (*scenario)(const struct alloc *alloc));
 
-/* Bytes from "0a ff" (blanks are fine) into `to`, which holds `size`; gives their count. */
+/* Bytes from "0a ff" (blanks are fine) into `to`, which holds `size`; gives their count.  "=0a0b" is one number, in the byte order of this machine. */
 size_t support_hex(uint8_t *to, size_t size, const char *hex);
 
 /* Fails the test unless the bytes are those of the hex text. */

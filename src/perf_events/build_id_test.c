@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,12 +87,16 @@ static void a_file_is_the_mapped_one_by_its_inode(void **state)
     (void)unlink(path);
 }
 
-/* An MMAP2 record of the kernel of 96 bytes: code of a file, with device and inode. */
-static void mapping_record(uint8_t to[96], const char *path, uint64_t inode)
+/* An MMAP2 record of the kernel of 96 bytes, as it stands in memory: a part of a file, with device and inode. */
+static void mapping_record(uint8_t to[96], const char *path, uint64_t inode, uint16_t misc, uint32_t prot)
 {
-    const uint32_t head[] = {10, 96u << 16 | 2, (uint32_t)getpid(), (uint32_t)getpid()}, prot = 5;
+    const struct {
+        uint32_t type;
+        uint16_t misc, size;
+        uint32_t pid, tid;
+    } head = {10, misc, 96, (uint32_t)getpid(), (uint32_t)getpid()};
     memset(to, 0, 96);
-    memcpy(to, head, sizeof head);
+    memcpy(to, &head, sizeof head);
     memcpy(to + 48, &inode, sizeof inode);
     memcpy(to + 64, &prot, sizeof prot);
     memcpy(to + 72, path, strlen(path));
@@ -110,12 +115,11 @@ static void a_mapping_without_an_id_gets_it_from_its_file_once(void **state)
     write_narrow(path);
     assert_int_equal(fstat(fd, &about), 0);
     build_ids_init(&ids);
-    mapping_record(record, path, about.st_ino);
-    record[5] = PERF_MISC_BUILD_ID >> 8;
+    mapping_record(record, path, about.st_ino, PERF_MISC_BUILD_ID | 2, PROT_READ | PROT_EXEC);
     assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &told).n, 0); /* told already */
-    record[5] = 0, record[64] = 1;
+    mapping_record(record, path, about.st_ino, 2, PROT_READ);
     assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &told).n, 0); /* data */
-    record[64] = 5;
+    mapping_record(record, path, about.st_ino, 2, PROT_READ | PROT_EXEC);
     assert_int_equal(build_ids_of_record(&ids, record, 72, &told).n, 0);
     assert_int_equal(build_ids_of_record(&ids, record, 80, &told).n, 0);
     assert_memory_equal(build_ids_of_record(&ids, record, sizeof record, &told).bytes, "narrow", 6);

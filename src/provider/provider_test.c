@@ -13,6 +13,13 @@
 
 #include "support.h"
 
+/* What an event begins with: pointers of 64 bits and extensions, and that it is little-endian where this machine is. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define FLAGS "07"
+#else
+#define FLAGS "05"
+#endif
+
 TTR_PROVIDER_DEFINE(shop, "Test_Shop");
 TTR_PROVIDER_DEFINE_GROUP(grouped, "Test_Grouped", "g1");
 
@@ -102,7 +109,7 @@ static void an_event_is_header_metadata_and_payload(void **state)
                                TTR_U32("n", 7), TTR_TEXT("what", "ab")),
                      TTR_OK);
     /* flags, version, id, tag, opcode, level | size 15, kind 1 | "Sold" | "n" value32 | "what" zstring8 | 7 | "ab" */
-    support_assert_hex(kept.event, kept.n, "07 03 0201 0504 09 04  0e00 0100  536f6c6400 6e00 04 7768617400 07  07000000 616200");
+    support_assert_hex(kept.event, kept.n, FLAGS " 03 =0102 =0405 09 04  =000e =0001  536f6c6400 6e00 04 7768617400 07  =00000007 616200");
     assert_int_equal(shop.last - shop.first > 3, true);
     close_shop(backend);
     assert_int_equal(kept.added, kept.removed);
@@ -115,12 +122,12 @@ static void an_activity_stands_between_header_and_metadata(void **state)
     static const uint8_t id[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, other[16] = {0xff};
     ttr_backend *backend = open_shop(&kept);
     TTR_WRITE(shop, "a", TTR_ACTIVITY(id), TTR_OPCODE(TTR_EH_START), TTR_RELATED(other));
-    support_assert_hex(kept.event, kept.n, "07 00 0000 0000 01 05  2000 0280 0102030405060708090a0b0c0d0e0f10 ff000000000000000000000000000000"
-                                           "  0200 0100 6100");
+    support_assert_hex(kept.event, kept.n, FLAGS " 00 0000 0000 01 05  =0020 =8002 0102030405060708090a0b0c0d0e0f10 ff000000000000000000000000000000"
+                                           "  =0002 =0001 6100");
     TTR_WRITE(shop, "a", TTR_ACTIVITY(id), TTR_OPCODE(TTR_EH_STOP));
-    support_assert_hex(kept.event, kept.n, "07 00 0000 0000 02 05  1000 0280 0102030405060708090a0b0c0d0e0f10  0200 0100 6100");
+    support_assert_hex(kept.event, kept.n, FLAGS " 00 0000 0000 02 05  =0010 =8002 0102030405060708090a0b0c0d0e0f10  =0002 =0001 6100");
     TTR_WRITE(shop, "a", TTR_ACTIVITY(NULL), TTR_RELATED(other), TTR_U8("x", 1));
-    support_assert_hex(kept.event, kept.n, "07 00 0000 0000 00 05  0500 0100 6100 7800 02  01");
+    support_assert_hex(kept.event, kept.n, FLAGS " 00 0000 0000 00 05  =0005 =0001 6100 7800 02  01");
     close_shop(backend);
 }
 
@@ -131,11 +138,11 @@ static void fields_may_have_tags_counts_and_attributes(void **state)
     const uint16_t list[3] = {1, 2, 0x304};
     ttr_backend *backend = open_shop(&kept);
     TTR_WRITE(shop, "t", TTR_U8("x;unit=B", 1, 0x1234), TTR_FIXED(U16, "f", list, 3, 0x5678), TTR_ARRAY(X16, "v", list, 2, 9), TTR_FIXED(U16, "g", list, 1));
-    support_assert_hex(kept.event + 12, kept.n - 12, "7400  783b756e69743d4200 82 80 3412  6600 a3 80 7856 0300  7600 c3 83 0900  6700 23 0100"
-                                                     "  01  0100 0200 0403  0200 0100 0200  0100");
+    support_assert_hex(kept.event + 12, kept.n - 12, "7400  783b756e69743d4200 82 80 =1234  6600 a3 80 =5678 =0003  7600 c3 83 =0009  6700 23 =0001"
+                                                     "  01  =0001 =0002 =0304  =0002 =0001 =0002  =0001");
     TTR_WRITE(shop, "s", TTR_STRUCT("o", 2), TTR_BOOL("b", true), TTR_STRUCT_FIXED("p", 1, 2), TTR_METADATA("k", TTR_EH_VALUE8), TTR_PAYLOAD("AB", 2),
               TTR_TEXT_AS("c", TTR_EH_AS_JSON, "{}", 2), TTR_BINARY_AS("d", TTR_EH_AS_IP, NULL, 0));
-    support_assert_hex(kept.event + 12, kept.n - 12, "7300  6f00 81 02  6200 82 07  7000 a1 01 0200  6b00 02  6300 8a 0e  6400 8d 11  01 4142 0200 7b7d 0000");
+    support_assert_hex(kept.event + 12, kept.n - 12, "7300  6f00 81 02  6200 82 07  7000 a1 01 =0002  6b00 02  6300 8a 0e  6400 8d 11  01 4142 =0002 7b7d 0000");
     close_shop(backend);
 }
 
@@ -442,7 +449,7 @@ static void a_kernel_without_user_events_is_told_from_one_without_permission(voi
     ttr_backend *backend = ttr_backend_user_events(&options, &error);
     assert_non_null(backend);
     assert_int_equal(ttr_provider_open(&shop, backend, &error), TTR_E_IO); /* an ordinary file knows no ioctl */
-    assert_int_equal(error.sys, ENOTTY);
+    assert_true(error.sys == ENOTTY || error.sys == ENOSYS); /* ENOSYS: an emulator that does not know this one */
     ttr_provider_close(&shop);
     ttr_backend_free(backend);
     (void)unlink(file);
