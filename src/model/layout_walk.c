@@ -419,6 +419,13 @@ void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk)
     begin(walk, schema->layout, schema->layout->walk);
 }
 
+/* A walk of nothing: over, with no bits that could be asked for. */
+static void begin_nothing(struct layout_walk *walk)
+{
+    walk->run.bits = bits_over(NULL, 0, 0);
+    walk->op = layout_walk_over;
+}
+
 /* Nothing is done before it is known how fields are wanted. */
 static void layout_fields_begin(ttr_fields *fields)
 {
@@ -428,7 +435,7 @@ static void layout_fields_begin(ttr_fields *fields)
     if (schema->layout)
         walk->straight = schema->layout->straight;
     else
-        walk->op = layout_walk_over;
+        begin_nothing(walk);
 }
 
 const void *layout_start(const struct layout *layout)
@@ -446,11 +453,12 @@ static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
     const struct layout_schema *schema = fields->own;
     struct layout_walk *walk = (struct layout_walk *)fields->state;
     walk->unbegun = 0;
-    walk->op = layout_walk_over;
     const struct layout *layout = schema->place_group ? schema->place_group(schema, fields->event, group, &walk->run) : NULL;
     walk->scratch = schema->scratch;
     if (layout)
         begin(walk, layout, layout->walk);
+    else
+        begin_nothing(walk);
 }
 
 static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
