@@ -142,13 +142,14 @@ static uint64_t next_rank(const struct rounds *rounds, const struct rounds_lane 
     return own > lane->rank ? own : lane->rank;
 }
 
-/* Adds the keys of a lane's events, which are views. */
+/* Adds the keys of a lane's events, which are views.  An event before all that its lane said was to come (a gap found in damage is such) is of the
+ * round's begin: nothing in a round is before that. */
 static void add_keys(struct rounds *rounds, struct rounds_lane *lane)
 {
     const ttr_event *event = rounds->events + lane->at;
     const uint64_t begin = rounds->begin, far = begin + FAR_OFF < begin ? UINT64_MAX : begin + FAR_OFF;
     const uint32_t n = lane->n, at = lane->at;
-    uint64_t *key = rounds->keys + rounds->keys_n, rank = lane->rank;
+    uint64_t *key = rounds->keys + rounds->keys_n, rank = lane->rank > begin ? lane->rank : begin;
     for (uint32_t i = 0; i < n; i++) {
         const uint64_t own = order_time(event[i].time);
         rank = own > rank ? own : rank;
