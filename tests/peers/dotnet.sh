@@ -129,8 +129,8 @@ wait $command
 run_status=$?
 [ $run_status = 1 ] && grep -q 'was killed' "$work/.err" && count && grep -q '^Tracetta-Emit 1 [1-9]' "$work/counts" && grep -q '^whole$' "$work/counts"
 verdict "what_a_killed_process_leaves_is_a_whole_file" $? "exit status $run_status, $(cat "$work/counts")"
-run "$tracetta" ps
-grep -q '1 socket(s) of processes that are gone' "$work/.err"
+run "$tracetta" ps --verbose
+cat "$work/.out" "$work/.err" | grep -q "^ *$pid .* gone .*$work/dotnet-diagnostic-$pid-"
 verdict "its_socket_stays_and_is_known_to_be_nobodys" $? "$(cat "$work/.err")"
 finish
 
