@@ -266,17 +266,17 @@ for how in ctf.byte-order=be ctf.version=1.1; do
 done
 
 # Elements that take no room, in the context of all events and behind a number that ends inside a byte.
-mkdir hollow && printf '\5\7\3\6' >hollow/s
+mkdir hollow && printf '\2\5\7\0\3\6' >hollow/s
 cat >hollow/metadata <<'TSDL'
 /* CTF 1.8 */
 typealias integer { size = 8; align = 8; } := u8;
 trace { major = 1; minor = 8; byte_order = le; };
-stream { event.context := struct { struct { } a[2]; }; };
+stream { event.context := struct { struct { } a[2]; u8 k; struct { } b[k]; }; };
 event { name = e; fields := struct { integer { size = 3; align = 1; } n; u8 x[0]; u8 y; }; };
 TSDL
 for how in ctf.byte-order=be ctf.version=2 ctf.version=1.1; do
     rm -rf there && run "$tracetta" convert --quiet --to=ctf --option=$how hollow -o there
-    [ $run_status = 0 ] && [ "$("$tracetta" cat --format=jsonl there | grep -o '"n":.*' | tr '\n' ' ')" = '"n":5,"x":[],"y":7},"context":{"a":[{},{}]}} "n":3,"x":[],"y":6},"context":{"a":[{},{}]}} ' ]
+    [ $run_status = 0 ] && [ "$("$tracetta" cat --format=jsonl there | grep -o '"n":.*' | tr '\n' ' ')" = '"n":5,"x":[],"y":7},"context":{"a":[{},{}],"k":2,"b":[{},{}]}} "n":3,"x":[],"y":6},"context":{"a":[{},{}],"k":0,"b":[]}} ' ]
     verdict "elements_that_take_no_room_are_written_anew:$how" $? "exit status $run_status: $("$tracetta" cat --format=jsonl there 2>&1 | tail -n 2)"
 done
 

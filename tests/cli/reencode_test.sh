@@ -84,6 +84,28 @@ written made rfc --option version=1.1
 written rfc eight_again --option version=1.8
 written rfc two_again --option version=2
 written made rfc_first --option version=1.1 --option header=1 --option byte-order=be
+
+# In version 1.1 names of files tell sections and processors: two classes of streams are no section, and no section takes what is another's.
+mkdir channels && printf '\0\0\1' >channels/channel_0 && printf '\1\1\2' >channels/channel_1 && printf '\0\2\3' >channels/channel_2 &&
+    printf '\0\7\4' >channels/channel_2_7
+cat >channels/metadata <<'TSDL'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u8 stream_id; }; };
+stream { id = 0; packet.context := struct { u8 cpu_id; }; };
+stream { id = 1; packet.context := struct { u8 cpu_id; }; };
+event { name = e; stream_id = 0; fields := struct { u8 n; }; };
+event { name = f; stream_id = 1; fields := struct { u8 n; }; };
+TSDL
+# who TRACE: names, cpus and numbers of its events.
+who()
+{
+    "$tracetta" cat --strict --format=jsonl "$1" | grep -o '"name":"[^"]*"\|"cpu":[0-9]*\|"n":[0-9]*' | paste - - - | sort
+}
+run "$tracetta" convert --to=ctf --option version=1.1 channels -o sections
+who channels >"$work/wanted"
+who sections >"$work/found"
+same "files_of_the_rfc_are_of_the_sections_they_are_meant_for" "$work/wanted" cat "$work/found"
 holds "the_rfc_keeps_uuid_and_clock" rfc/metadata 'uuid = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564";.*clock_name = ticks;.*clock_description = "Made up";.*clock_precision = 3;'
 holds "floats_are_numbers_there" rfc/metadata 'size = 64;[^}]*float = true;'
 holds "lengths_stay_fields_there" rfc/metadata 'uint32_t, _data_length \}.*length_field = _data_length;'

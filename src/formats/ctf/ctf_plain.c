@@ -160,46 +160,6 @@ static bool has_own_cpu(const struct plain *plain)
     return plain->about->has_cpu && (plain->version == CTF_RFC_1_1 || plain->is_copy);
 }
 
-static bool is_taken(const struct plain *plain, const char *name)
-{
-    for (size_t i = 0; i < plain->w->streams_n; i++)
-        if (plain->w->streams[i]->trace == plain->trace && strcmp(plain->w->streams[i]->name, name) == 0)
-            return true;
-    return false;
-}
-
-/* Bytes of a file's name that are the section's in the RFC, where the cpu stands behind it. */
-static size_t section_size(const char *file, size_t n)
-{
-    size_t digits = n;
-    while (digits > 0 && file[digits - 1] >= '0' && file[digits - 1] <= '9')
-        digits--;
-    bool has_tail = digits > 1 && digits < n && (file[digits - 1] == '_' || file[digits - 1] == '-');
-    return has_tail ? digits - 1 : n;
-}
-
-/* Names the file: as the source's, with a number in it where that is taken.  The RFC finds the section (its first bytes) and the cpu in it.
- * Streams of live sessions have paths; in a folder below the trace nobody would look for them. */
-static void name_stream(struct plain *plain)
-{
-    const char *path = plain->schema->stream->file, *slash = strrchr(path, '/'), *file = slash && slash[1] ? slash + 1 : path;
-    bool has_cpu = plain->version == CTF_RFC_1_1 && plain->about->has_cpu;
-    size_t n = strlen(file) < NAME_MOST - 3 * NUMBER_MAX ? strlen(file) : NAME_MOST - 3 * NUMBER_MAX, base = has_cpu ? section_size(file, n) : n;
-    memcpy(plain->name, file, base);
-    for (uint64_t number = 1; number == 1 || is_taken(plain, plain->name); number++) {
-        plain->section_n = plain->name_n = base;
-        if (number > 1) {
-            plain->name[base] = '-';
-            plain->section_n = plain->name_n = base + 1 + number_put_u64(plain->name + base + 1, number);
-        }
-        if (has_cpu) {
-            plain->name[plain->name_n++] = '_';
-            plain->name_n += number_put_u64(plain->name + plain->name_n, plain->about->cpu);
-        }
-        plain->name[plain->name_n] = '\0';
-    }
-}
-
 static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t prefix)
 {
     const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
@@ -237,18 +197,95 @@ static bool is_alike(const struct plain *plain, const struct ctf_kind *other)
     return other == own || (is_rfc && other->class->id == own->class->id && other->class->clock == own->class->clock);
 }
 
-static struct ctf_kind_out *kind_of(struct plain *plain)
+/* What the section's name adds to what makes a stream class. */
+static uint64_t prefix_of(const struct plain *plain)
 {
-    uint64_t prefix = plain->version == CTF_RFC_1_1 ? hash_bytes(plain->name, plain->section_n) : 0;
+    return plain->version == CTF_RFC_1_1 ? hash_bytes(plain->name, plain->section_n) : 0;
+}
+
+/* The stream class of a stream so called; NULL = none yet. */
+static struct ctf_kind_out *find_kind(const struct plain *plain)
+{
+    const uint64_t prefix = prefix_of(plain);
     const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
-    struct ctf_kind_out *made = NULL;
     for (size_t i = 0; i < plain->trace->kinds_n; i++) {
         struct ctf_kind_out *kind = plain->trace->kinds[i];
         if (is_alike(plain, kind->source) && kind->common_shape == items->common_shape && kind->prefix == prefix &&
             kind->packet_shape == packet->payload_shape && kind->has_cpu == has_own_cpu(plain))
             return kind;
     }
-    return make_kind(plain, &made, prefix) ? made : NULL;
+    return NULL;
+}
+
+static struct ctf_kind_out *kind_of(struct plain *plain)
+{
+    struct ctf_kind_out *kind = find_kind(plain);
+    return kind || make_kind(plain, &kind, prefix_of(plain)) ? kind : NULL;
+}
+
+/* --- Names of files --- */
+
+static bool is_taken(const struct plain *plain, const char *name)
+{
+    for (size_t i = 0; i < plain->w->streams_n; i++)
+        if (plain->w->streams[i]->trace == plain->trace && strcmp(plain->w->streams[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether files are of the sections that they are meant for, this one and those before it: of the RFC, where names alone tell, and where another
+ * stream class may have the section's name already. */
+static bool tells_section(const struct plain *plain)
+{
+    const ttr_text section = {plain->name, plain->section_n};
+    bool has_cpu;
+    uint32_t cpu;
+    if (plain->version != CTF_RFC_1_1)
+        return true;
+    const struct ctf_kind_out *kind = find_kind(plain);
+    for (size_t i = 0; i < plain->trace->kinds_n; i++) {
+        const struct ctf_stream_class *other = plain->trace->kinds[i]->class;
+        if (plain->trace->kinds[i] != kind && other->name.n >= section.n && rfc11_names_section(other->name, plain->name, &has_cpu, &cpu))
+            return false;
+    }
+    for (size_t i = 0; i < plain->w->streams_n && !kind; i++) {
+        const struct ctf_stream_out *other = plain->w->streams[i];
+        if (other->trace == plain->trace && other->kind->class->name.n <= section.n && rfc11_names_section(section, other->name, &has_cpu, &cpu))
+            return false;
+    }
+    return true;
+}
+
+/* Bytes of a file's name that are the section's in the RFC, where the cpu stands behind it. */
+static size_t section_size(const char *file, size_t n)
+{
+    size_t digits = n;
+    while (digits > 0 && file[digits - 1] >= '0' && file[digits - 1] <= '9')
+        digits--;
+    bool has_tail = digits > 1 && digits < n && (file[digits - 1] == '_' || file[digits - 1] == '-');
+    return has_tail ? digits - 1 : n;
+}
+
+/* Names the file: as the source's, with a number in it where that is taken.  The RFC finds the section (its first bytes) and the cpu in it.
+ * Streams of live sessions have paths; in a folder below the trace nobody would look for them. */
+static void name_stream(struct plain *plain)
+{
+    const char *path = plain->schema->stream->file, *slash = strrchr(path, '/'), *file = slash && slash[1] ? slash + 1 : path;
+    bool has_cpu = plain->version == CTF_RFC_1_1 && plain->about->has_cpu;
+    size_t n = strlen(file) < NAME_MOST - 3 * NUMBER_MAX ? strlen(file) : NAME_MOST - 3 * NUMBER_MAX, base = has_cpu ? section_size(file, n) : n;
+    memcpy(plain->name, file, base);
+    for (uint64_t number = 1; number == 1 || is_taken(plain, plain->name) || !tells_section(plain); number++) {
+        plain->section_n = plain->name_n = base;
+        if (number > 1) {
+            plain->name[base] = '-';
+            plain->section_n = plain->name_n = base + 1 + number_put_u64(plain->name + base + 1, number);
+        }
+        if (has_cpu) {
+            plain->name[plain->name_n++] = '_';
+            plain->name_n += number_put_u64(plain->name + plain->name_n, plain->about->cpu);
+        }
+        plain->name[plain->name_n] = '\0';
+    }
 }
 
 /* --- Streams --- */

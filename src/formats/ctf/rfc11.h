@@ -24,6 +24,9 @@ TTR_MUST bool rfc11_make_packet_header(struct ctf_description *description);
  * memory is out.  rfc11_parse has done so. */
 TTR_MUST bool rfc11_make_event_header(struct ctf_description *description, struct ctf_stream_class *stream);
 
+/* Whether a stream file may be one of a section: it is called S, S_N or S-N. */
+bool rfc11_names_section(ttr_text section, const char *file, bool *has_cpu, uint32_t *cpu);
+
 /* The section of a stream file: that with the longest name S of which the file is called S, S_N or S-N; N is the cpu.  NULL when no
  * section's is. */
 const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_description *description, const char *file, bool *has_cpu,

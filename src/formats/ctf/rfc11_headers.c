@@ -175,23 +175,30 @@ static bool cpu_of_file(const char *file, size_t n, uint32_t *cpu)
     return number <= UINT32_MAX;
 }
 
+bool rfc11_names_section(ttr_text section, const char *file, bool *has_cpu, uint32_t *cpu)
+{
+    size_t n = strlen(file);
+    *cpu = 0;
+    *has_cpu = n > section.n;
+    if (n < section.n || memcmp(file, section.p, section.n) != 0)
+        return false;
+    return !*has_cpu || cpu_of_file(file + section.n, n - section.n, cpu);
+}
+
 const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_description *description, const char *file, bool *has_cpu,
                                                      uint32_t *cpu)
 {
     const struct ctf_stream_class *best = NULL;
-    size_t n = strlen(file);
     *has_cpu = false;
     *cpu = 0;
     for (size_t i = 0; i < description->streams_n; i++) {
         const struct ctf_stream_class *stream = description->streams[i];
-        uint32_t number = 0;
-        if (n < stream->name.n || memcmp(file, stream->name.p, stream->name.n) != 0 || (best && stream->name.n <= best->name.n))
-            continue;
-        bool is_alone = n == stream->name.n;
-        if (!is_alone && !cpu_of_file(file + stream->name.n, n - stream->name.n, &number))
+        bool is_of_cpu;
+        uint32_t number;
+        if ((best && stream->name.n <= best->name.n) || !rfc11_names_section(stream->name, file, &is_of_cpu, &number))
             continue;
         best = stream;
-        *has_cpu = !is_alone;
+        *has_cpu = is_of_cpu;
         *cpu = number;
     }
     return best;

@@ -2,9 +2,8 @@
 #include <string.h>
 
 #include "formats/ctf/rfc11_types.h"
+#include "model/layout.h"
 
-/* Elements of an array that take no room: a number in the metadata could claim any number of them. */
-#define EMPTY_MOST 4096u
 
 /* A concrete type has a precise binary representation (4.1.1): these attributes give it. */
 static const struct {
@@ -150,12 +149,8 @@ static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rf
     struct rfc11_type *made = rfc11_add_type(parser->description, is_array ? TYPE_ARRAY : TYPE_SEQUENCE, RULE_COMPOUND);
     if (!made)
         return fail_made(parser);
-    if (d->element->is_empty && !is_array) {
-        (void)rfc11_refuse(&parser->lexer, at, "the elements take no room at all, so nothing tells how many there are");
-        return NULL;
-    }
-    if (d->element->is_empty && d->length > EMPTY_MOST) {
-        (void)rfc11_refuse(&parser->lexer, at, "more than %u elements that take no room at all", EMPTY_MOST);
+    if (is_array && d->element->is_empty && d->length > LAYOUT_SPINS) {
+        (void)rfc11_refuse(&parser->lexer, at, "more than %u elements that take no room at all", LAYOUT_SPINS);
         return NULL;
     }
     if (!count_inside(parser, made, d->element, at))

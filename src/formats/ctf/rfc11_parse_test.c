@@ -541,7 +541,7 @@ static const struct {
     {"type ^a { parent = string; align = 4; }", "begins at a byte"},
     {"type a { parent = array; length = ^-1; }", "fewer"},
     {"type a { parent = sequence; length_type = ^int8_t; }", "unsigned"},
-    {"type ^a { parent = array; length = 4097; elem_type = type { parent = struct; fields = { }; }; }", "no room"},
+    {"type ^a { parent = array; length = 65537; elem_type = type { parent = struct; fields = { }; }; }", "no room"},
     {"type a { parent = enum; size = 8; map = { { ^256, a } }; }", "larger"},
     {"type a { parent = enum; size = 8; map = { { ^-1, a } }; }", "negative"},
     {"type a { parent = enum; size = 8; signed = true; map = { { 1, c }, { ^128, a } }; }", "larger"},
