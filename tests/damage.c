@@ -22,6 +22,8 @@
 #include "mutate.h"
 #include "outcome.h"
 #include "support.h"
+#include "tap.h"
+#include "writing.h"
 
 #define BASES_MAX 8u
 #define PIECES_EACH 8u  /* every so manieth input is also read in pieces */
@@ -136,12 +138,6 @@ struct reading {
     struct buffer *copy;   /* gets what the writer of the format makes of it, or NULL */
 };
 
-static int64_t push(void *own, const void *bytes, size_t n)
-{
-    buffer_add(own, bytes, n);
-    return (int64_t)n;
-}
-
 static void add_event(const ttr *t, const struct reading *reading, const ttr_event *event, struct outcome *outcome)
 {
     outcome_add(outcome, outcome_hash(t, event));
@@ -178,7 +174,7 @@ static void read_all(ttr *t, ttr_reader *reader, const struct reading *reading, 
 {
     ttr_error error = {0};
     ttr_batch batch;
-    ttr_writer *writer = reading->copy ? ttr_create_push(t, push, reading->copy, reading->format, NULL, &error) : NULL;
+    ttr_writer *writer = reading->copy ? ttr_create_push(t, writing_to_buffer, reading->copy, reading->format, NULL, &error) : NULL;
     while ((outcome->status = ttr_read(reader, &batch, &error)) == TTR_OK) {
         add_batch(t, reading, &batch, outcome);
         if (writer && ttr_write(writer, &batch, &error) != TTR_OK)
@@ -449,14 +445,6 @@ static void tell(const struct tally *tally)
                  (double)tally->altered / trials, tally->slowest * 1e3);
 }
 
-static unsigned cases;
-
-static bool report_case(bool is_good, const char *name, const char *what)
-{
-    (void)printf("%s %u - %s %s\n", is_good ? "ok" : "not ok", ++cases, name, what);
-    return is_good;
-}
-
 /* How many events were whole before the cut, in the order of the file (what the next one begins behind), and how many had begun. */
 static void count_whole(const struct buffer *begins, size_t cut, size_t *least, size_t *most)
 {
@@ -502,7 +490,7 @@ static bool cut_everywhere(const struct campaign *campaign, const struct base *b
     return is_good;
 }
 
-static bool run_cuts(const struct campaign *campaign, const struct base *bases, size_t n)
+static void run_cuts(const struct campaign *campaign, const struct base *bases, size_t n)
 {
     size_t cuts = 0;
     bool is_good = true;
@@ -512,19 +500,16 @@ static bool run_cuts(const struct campaign *campaign, const struct base *bases, 
             cuts += bases[i].bytes.n;
         }
     (void)printf("# cut at %zu bytes\n", cuts);
-    return report_case(is_good && cuts, campaign->name, "cut anywhere gives every event that was whole");
+    (void)tap_case(is_good && cuts, "%s cut anywhere gives every event that was whole", campaign->name);
 }
 
-static bool run(const struct campaign *campaign, unsigned mutations)
+static void run(const struct campaign *campaign, unsigned mutations)
 {
     struct base bases[BASES_MAX];
     size_t n = gather(campaign, bases);
-    bool is_good = true;
-    if (n == 0) {
-        (void)printf("ok %u - %s # SKIP no reader or no traces of it\n", ++cases, campaign->name);
-        return true;
-    }
-    for (unsigned kind = 0; kind < MUTATIONS; kind++) {
+    if (n == 0)
+        tap_skip(campaign->name, "no reader or no traces of it");
+    for (unsigned kind = 0; n && kind < MUTATIONS; kind++) {
         struct tally tally = {.mutation = (enum mutation)kind};
         bool is_kind_good = true;
         while (tally.trials < mutations / MUTATIONS + 1) {
@@ -533,13 +518,12 @@ static bool run(const struct campaign *campaign, unsigned mutations)
             is_kind_good = try_one(campaign, &input, base, &tally) && is_kind_good;
         }
         tell(&tally);
-        is_good = report_case(is_kind_good, campaign->name, mutate_name((enum mutation)kind)) && is_good;
+        (void)tap_case(is_kind_good, "%s %s", campaign->name, mutate_name((enum mutation)kind));
     }
-    if (strcmp(campaign->format, "nettrace") == 0)
-        is_good = run_cuts(campaign, bases, n) && is_good;
+    if (n && strcmp(campaign->format, "nettrace") == 0)
+        run_cuts(campaign, bases, n);
     while (n)
         forget(&bases[--n]);
-    return is_good;
 }
 
 /* What recovery must reach on a recorded trace with all types of values, in percent of its events. */
@@ -548,42 +532,36 @@ struct target {
     double percent;
 };
 
-static bool run_targets(void)
+static void run_targets(void)
 {
     static const struct target targets[] = {{MUTATE_FLIP_1, 99.9}, {MUTATE_ZERO_512, 99.7}, {MUTATE_CUT, 99.7}};
     const struct campaign all_types = {"heph", "heph", campaigns[0].mutate, {NULL}, {"heph/heph-head-alltypes.trace"}};
     struct base base;
-    bool is_good = true;
     if (gather(&all_types, &base) == 0) {
-        (void)printf("ok %u - heph targets # SKIP no recorded traces in %s\n", ++cases, corpus_folder());
-        return true;
+        tap_skip("heph targets", "no recorded traces in %s", corpus_folder());
+        return;
     }
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         struct tally tally = {.mutation = targets[i].mutation};
-        char what[80];
         bool is_reached = true;
         struct mutate_input input = input_of(&all_types, &base, &base);
         while (tally.trials < 200)
             is_reached = try_one(&all_types, &input, &base, &tally) && is_reached;
         tell(&tally);
         is_reached = is_reached && 100 * (double)tally.exact >= targets[i].percent * (double)tally.intact;
-        (void)snprintf(what, sizeof what, "keeps %.1f %% of the events after %s", targets[i].percent, mutate_name(targets[i].mutation));
-        is_good = report_case(is_reached, "heph", what) && is_good;
+        (void)tap_case(is_reached, "heph keeps %.1f %% of the events after %s", targets[i].percent, mutate_name(targets[i].mutation));
     }
     forget(&base);
-    return is_good;
 }
 
 int main(int argc, char **argv)
 {
     unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000;
-    bool is_good = true;
     outcome_catch();
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t i = 0; i < sizeof campaigns / sizeof *campaigns; i++)
         if (argc < 3 || strcmp(argv[2], campaigns[i].format) == 0 || strcmp(argv[2], campaigns[i].name) == 0)
-            is_good = run(&campaigns[i], mutations) && is_good;
-    is_good = run_targets() && is_good;
-    (void)printf("1..%u\n", cases);
-    return !is_good;
+            run(&campaigns[i], mutations);
+    run_targets();
+    return tap_end();
 }

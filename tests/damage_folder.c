@@ -22,6 +22,7 @@
 #include "mutate.h"
 #include "outcome.h"
 #include "support.h"
+#include "tap.h"
 
 #define TRACES_MAX 240u
 #define FILES_MAX 16u
@@ -79,7 +80,6 @@ struct tally {
 
 static struct trace traces[TRACES_MAX];
 static size_t traces_n;
-static unsigned cases;
 
 /* --- Reading --- */
 
@@ -428,12 +428,6 @@ static bool try_one(enum part part, const struct target *target, const struct ta
     return check(part, trace, &outcome, exact);
 }
 
-static bool report_case(bool is_good, const char *part, const char *what)
-{
-    (void)printf("%s %u - %s %s\n", is_good ? "ok" : "not ok", ++cases, part, what);
-    return is_good;
-}
-
 static void tell(const struct tally *tally)
 {
     double trials = tally->trials ? tally->trials : 1, intact = tally->intact ? (double)tally->intact : 1;
@@ -442,17 +436,16 @@ static void tell(const struct tally *tally)
                  (double)(tally->intact - tally->exact) / trials, (double)tally->altered / trials, tally->slowest * 1e3);
 }
 
-static bool run(enum part part, bool are_recorded, unsigned mutations)
+static void run(enum part part, bool are_recorded, unsigned mutations)
 {
     static struct target targets[TARGETS_MAX];
     size_t n = find_targets(part, are_recorded, targets);
-    char what[60];
-    bool is_good = true;
+    const char *origin = are_recorded ? "recorded" : "golden";
     if (n == 0) {
-        (void)printf("ok %u - %s # SKIP no %s traces with it\n", ++cases, part_names[part], are_recorded ? "recorded" : "golden");
-        return true;
+        tap_skip(part_names[part], "no %s traces with it", origin);
+        return;
     }
-    (void)printf("# %s, %s: %zu files\n", part_names[part], are_recorded ? "recorded" : "golden", n);
+    (void)printf("# %s, %s: %zu files\n", part_names[part], origin, n);
     for (unsigned kind = 0; kind < MUTATIONS; kind++) {
         struct tally tally = {.mutation = (enum mutation)kind};
         bool is_kind_good = true;
@@ -461,12 +454,10 @@ static bool run(enum part part, bool are_recorded, unsigned mutations)
             is_kind_good = try_one(part, &targets[choice % n], &targets[(choice >> 32) % n], &tally) && is_kind_good;
         }
         tell(&tally);
-        (void)snprintf(what, sizeof what, "%s, %s", are_recorded ? "recorded" : "golden", mutate_name((enum mutation)kind));
-        is_good = report_case(is_kind_good, part_names[part], what) && is_good;
+        (void)tap_case(is_kind_good, "%s %s, %s", part_names[part], origin, mutate_name((enum mutation)kind));
     }
     while (n)
         free(targets[--n].records);
-    return is_good;
 }
 
 /* --- Cut anywhere --- */
@@ -536,7 +527,7 @@ static bool can_be_cut(const struct trace *trace)
     return strncmp(trace->name, "rfc11-", 6) != 0 && !strstr(trace->name, "-bad-") && !strstr(trace->name, "_nok") && !(length > 6 && strcmp(trace->name + length - 6, "-whole") == 0);
 }
 
-static bool run_cuts(size_t stride)
+static void run_cuts(size_t stride)
 {
     size_t cuts = 0, files = 0;
     bool is_good = true;
@@ -547,14 +538,13 @@ static bool run_cuts(size_t stride)
                 files++;
             }
     (void)printf("# %zu streams, %zu cuts\n", files, cuts);
-    return report_case(is_good && cuts, "streams", "cut anywhere give every event that was whole");
+    (void)tap_case(is_good && cuts, "streams cut anywhere give every event that was whole");
 }
 
 int main(int argc, char **argv)
 {
     unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1000;
     const char *root = getenv("TTR_SOURCE_ROOT");
-    bool is_good = true;
     outcome_catch();
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     root = root ? root : ".";
@@ -564,11 +554,10 @@ int main(int argc, char **argv)
     for (enum part part = 0; part < PARTS; part++)
         if (argc < 3 || strcmp(argv[2], part_names[part]) == 0)
             for (int are_recorded = 0; are_recorded < 2; are_recorded++)
-                is_good = run(part, are_recorded, mutations / 2) && is_good;
+                run(part, are_recorded, mutations / 2);
     if (argc < 3 || strcmp(argv[2], "cut") == 0)
-        is_good = run_cuts(mutations < MUTATIONS_LONG ? CUT_STRIDE : 1) && is_good;
+        run_cuts(mutations < MUTATIONS_LONG ? CUT_STRIDE : 1);
     while (traces_n)
         forget(&traces[--traces_n]);
-    (void)printf("1..%u\n", cases);
-    return !is_good;
+    return tap_end();
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/buffer.h"
 #include "support.h"
 
 static int64_t push(void *own, const void *bytes, size_t n)
@@ -23,6 +24,13 @@ static int64_t push(void *own, const void *bytes, size_t n)
     w->n += take;
     w->text[w->n] = '\0';
     return (int64_t)take;
+}
+
+int64_t writing_to_buffer(void *own, const void *bytes, size_t n)
+{
+    struct buffer *to = own;
+    buffer_add(to, bytes, n);
+    return to->failed ? -1 : (int64_t)n;
 }
 
 static void note(struct writing *w, ttr_status status, const ttr_error *error)

@@ -18,6 +18,20 @@ static size_t run(ttr *t, const ttr_filter *filter, ttr_event *to, uint64_t seed
     return n;
 }
 
+/* The first n events, in batches of so many, through a filter. */
+static ttr_reader *filtered(ttr *t, const ttr_filter *filter, size_t n, uint32_t batch_max)
+{
+    return ttr_filter_new(memory_reader(t, &(struct memory_events){.event = events, .n = n, .batch_max = batch_max}), filter, NULL);
+}
+
+static size_t count_passed(ttr *t, const ttr_filter *filter, size_t n)
+{
+    ttr_reader *reader = filtered(t, filter, n, 3);
+    size_t got = memory_read_all(reader, passed, N);
+    ttr_close(reader);
+    return got;
+}
+
 /* Random conditions, by the bits of a number. */
 static ttr_filter filter_of(unsigned bits)
 {
@@ -111,13 +125,11 @@ static void span_counts_when_it_reaches_into_the_range(void **state)
     filter.from_ns = 20, filter.to_ns = 30;
     for (size_t i = 0; i < n; i++)
         events[i] = (ttr_event){.kind = TTR_KIND_SPAN, .time = cases[i].time, .duration = cases[i].duration, .offset = i};
-    ttr_reader *reader = ttr_filter_new(memory_reader(t, &(struct memory_events){.event = events, .n = n}), &filter, NULL);
-    size_t got = memory_read_all(reader, passed, N);
+    size_t got = count_passed(t, &filter, n);
     for (size_t i = 0; i < n; i++)
         if (cases[i].passes)
             assert_int_equal(passed[at++].offset, i);
     assert_int_equal(got, at);
-    ttr_close(reader);
     ttr_free(t);
 }
 
@@ -126,10 +138,7 @@ static size_t count_structure(ttr *t, const ttr_filter *filter)
     static const uint8_t kinds[] = {TTR_KIND_DEFINITION, TTR_KIND_OBJECT, TTR_KIND_GAP, TTR_KIND_INSTANT};
     for (size_t i = 0; i < 4; i++)
         events[i] = (ttr_event){.kind = kinds[i], .time = 5};
-    ttr_reader *reader = ttr_filter_new(memory_reader(t, &(struct memory_events){.event = events, .n = 4}), filter, NULL);
-    size_t n = memory_read_all(reader, passed, N);
-    ttr_close(reader);
-    return n;
+    return count_passed(t, filter, 4);
 }
 
 static void structure_passes_conditions_of_time_and_thread(void **state)
@@ -162,14 +171,13 @@ static void thread_is_asked_again_until_its_name_is_known(void **state)
     for (size_t i = 0; i < 4; i++)
         events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .thread = context_thread(t, 0, 1, i < 3 ? 2 : 3), .offset = i};
     ttr_thread_name(t, 1, 3, NULL, "worker 3");
-    struct memory_events given = {.event = events, .n = 4, .batch_max = 2};
-    ttr_reader *reader = ttr_filter_new(memory_reader(t, &given), &filter, NULL);
+    ttr_reader *reader = filtered(t, &filter, 4, 2);
     /* Nothing of the first batch passes, so the read goes on to the second: only thread 3 has its name yet. */
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
     assert_int_equal(batch.n, 1);
     assert_int_equal(ttr_batch_at(&batch, 0)->offset, 3);
     ttr_close(reader);
-    reader = ttr_filter_new(memory_reader(t, &(struct memory_events){.event = events, .n = 4, .batch_max = 3}), &filter, NULL);
+    reader = filtered(t, &filter, 4, 3);
     ttr_thread_name(t, 1, 2, NULL, "worker 2");
     assert_int_equal(memory_read_all(reader, passed, N), 4);
     ttr_close(reader);
@@ -188,17 +196,15 @@ static void thread_goes_by_the_name_it_has_now(void **state)
     filter.processes = patterns;
     for (size_t i = 0; i < 6; i++)
         events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .thread = context_thread(t, 0, 1, 1), .offset = i};
-    struct memory_events given = {.event = events, .n = 6, .batch_max = 2};
-    ttr_reader *reader = ttr_filter_new(memory_reader(t, &given), &filter, NULL);
+    ttr_reader *reader = filtered(t, &filter, 6, 2);
     ttr_thread_name(t, 1, 1, "app", NULL);
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
     assert_int_equal(batch.n, 2);
     ttr_thread_name(t, 1, 1, "shell", NULL);
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_END);
     ttr_close(reader);
-    given = (struct memory_events){.event = events, .n = 6, .batch_max = 2};
     filter.invert = true;
-    reader = ttr_filter_new(memory_reader(t, &given), &filter, NULL);
+    reader = filtered(t, &filter, 6, 2);
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
     ttr_thread_name(t, 1, 1, "app", NULL);
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_END);
@@ -222,17 +228,13 @@ static void last_time_is_in_a_range_without_end_and_a_number_too_large_is_none(v
 {
     (void)state;
     ttr *t = ttr_new(NULL);
-    ttr_event event = {.kind = TTR_KIND_INSTANT, .time = INT64_MAX, .thread = context_thread(t, 0, 1, UINT64_MAX)};
     ttr_filter filter;
     ttr_filter_init(&filter);
     filter.from_ns = 0;
-    ttr_reader *reader = ttr_filter_new(memory_reader(t, &(struct memory_events){.event = &event, .n = 1}), &filter, NULL);
-    assert_int_equal(memory_read_all(reader, passed, 1), 1);
-    ttr_close(reader);
+    events[0] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = INT64_MAX, .thread = context_thread(t, 0, 1, UINT64_MAX)};
+    assert_int_equal(count_passed(t, &filter, 1), 1);
     filter.threads = (const char *const[]){"99999999999999999999", NULL};
-    reader = ttr_filter_new(memory_reader(t, &(struct memory_events){.event = &event, .n = 1}), &filter, NULL);
-    assert_int_equal(memory_read_all(reader, passed, 1), 0);
-    ttr_close(reader);
+    assert_int_equal(count_passed(t, &filter, 1), 0);
     ttr_free(t);
 }
 

@@ -10,6 +10,8 @@
 #include "base/buffer.h"
 #include "matrix/sources.h"
 #include "support.h"
+#include "tap.h"
+#include "writing.h"
 
 enum { EVENTS = 60, PLACES_MAX = 150 };
 
@@ -190,17 +192,11 @@ static bool fail_input(struct chain chain)
 
 /* --- Inputs --- */
 
-static int64_t collect(void *own, const void *bytes, size_t n)
-{
-    buffer_add(own, bytes, n);
-    return (int64_t)n;
-}
-
 static bool make_input(const char *format, uint64_t seed, struct buffer *to)
 {
     ttr *t = ttr_new(NULL);
     ttr_builder *b = ttr_builder_new(t);
-    ttr_writer *out = ttr_create_push(t, collect, to, format, NULL, NULL);
+    ttr_writer *out = ttr_create_push(t, writing_to_buffer, to, format, NULL, NULL);
     bool ok = true;
     buffer_init(to, alloc_default());
     for (int i = 0; i < EVENTS; i++) {
@@ -213,9 +209,7 @@ static bool make_input(const char *format, uint64_t seed, struct buffer *to)
     return ok;
 }
 
-static unsigned cases;
-
-static bool check(struct chain *chain)
+static void check(struct chain *chain)
 {
     ttr_error error;
     chain->room = chain->give = SIZE_MAX;
@@ -225,28 +219,25 @@ static bool check(struct chain *chain)
     if (!ok)
         printf("# without a fault: %s %s\n", ttr_status_text(status), error.text);
     ok = ok && fail_allocations(*chain) && fail_output(*chain) && fail_input(*chain);
-    printf("%sok %u - %s, %s, to %s: %zu allocations, %zu bytes out, %zu bytes in, each may fail\n", ok ? "" : "not ", ++cases, chain->from,
-           wrappings[chain->wrapping], chain->to, chain->requests, chain->written, chain->input[0].n);
-    (void)fflush(stdout);
-    return ok;
+    (void)tap_case(ok, "%s, %s, to %s: %zu allocations, %zu bytes out, %zu bytes in, each may fail", chain->from, wrappings[chain->wrapping], chain->to,
+                   chain->requests, chain->written, chain->input[0].n);
 }
 
 int main(void)
 {
     static const char *const readers[] = {"fxt", "heph"}, *const writers[] = {"fxt", "heph", "perfetto", "chrome", "jsonl", "text", "csv"};
     struct chain chain = {.from = NULL};
-    bool ok = true;
     for (size_t r = 0; r < sizeof readers / sizeof *readers; r++) {
         chain.from = readers[r];
-        ok = make_input(chain.from, 2, &chain.input[0]) && make_input(chain.from, 3, &chain.input[1]) && ok;
+        bool is_made = make_input(chain.from, 2, &chain.input[0]);
+        (void)tap_case(make_input(chain.from, 3, &chain.input[1]) && is_made, "inputs of %s are made", chain.from);
         for (size_t i = 0; i < 5 * sizeof writers / sizeof *writers; i++) {
             chain.to = writers[i / 5];
             chain.wrapping = (unsigned)(i % 5);
-            ok = check(&chain) && ok;
+            check(&chain);
         }
         buffer_free(&chain.input[0]);
         buffer_free(&chain.input[1]);
     }
-    printf("1..%u\n", cases);
-    return !ok;
+    return tap_end();
 }

@@ -19,29 +19,25 @@
 
 #include "kernel/recorded.h"
 #include "provider/said_both.h"
+#include "tap.h"
 
 #define TRACEFS "/sys/kernel/tracing"
 
 TTR_PROVIDER_DEFINE_GROUP(shop, "Kernel_Shop", "test");
 TTR_PROVIDER_DEFINE(clash, "Kernel_Clash");
 
-static int cases, failures;
-
 /* One case. */
 __attribute__((format(printf, 3, 4))) static bool is_well(const char *name, bool truth, const char *format, ...)
 {
     va_list values;
-    (void)printf("%sok %d - %s\n", truth ? "" : "not ", ++cases, name);
     if (!truth) {
-        failures++;
         (void)printf("# ");
         va_start(values, format);
         (void)vprintf(format, values);
         va_end(values);
         (void)printf("\n");
     }
-    (void)fflush(stdout);
-    return truth;
+    return tap_case(truth, "%s", name);
 }
 
 /* Writes a text to a file of tracefs. */
@@ -242,8 +238,7 @@ static int check_all(void)
     check_sizes();
     ttr_provider_close(&shop);
     check_clash();
-    (void)printf("1..%d\n", cases);
-    return failures > 0;
+    return tap_end();
 }
 
 /* What is written beside the kernel, as [u32 size of all][name of the tracepoint, zero][event]. */

@@ -6,35 +6,19 @@
 
 #include <tracetta/tracetta.h>
 
-struct bytes {
-    uint8_t *p;
-    size_t n, capacity;
-};
+#include "base/buffer.h"
+#include "tap.h"
+#include "writing.h"
 
-static int64_t push(void *own, const void *bytes, size_t n)
+static void read_file(const char *path, struct buffer *bytes)
 {
-    struct bytes *to = own;
-    if (to->n + n > to->capacity) {
-        to->capacity = (to->n + n) * 2;
-        to->p = realloc(to->p, to->capacity);
-        if (!to->p)
-            abort();
-    }
-    memcpy(to->p + to->n, bytes, n);
-    to->n += n;
-    return (int64_t)n;
-}
-
-static struct bytes read_file(const char *path)
-{
-    struct bytes bytes = {0};
     uint8_t part[65536];
     FILE *file = fopen(path, "rb");
+    buffer_init(bytes, alloc_default());
     for (size_t n; file && (n = fread(part, 1, sizeof part, file)) > 0;)
-        (void)push(&bytes, part, n);
+        buffer_add(bytes, part, n);
     if (file)
         (void)fclose(file);
-    return bytes;
 }
 
 static bool write_foreign(ttr_builder *b, ttr_writer *out, int64_t time)
@@ -47,12 +31,12 @@ static bool write_foreign(ttr_builder *b, ttr_writer *out, int64_t time)
 }
 
 /* Copies, with an event of our own before every 16th batch but the first where asked; how many of these in *foreign. */
-static bool copy(const struct bytes *from, struct bytes *to, uint64_t *foreign)
+static bool copy(const struct buffer *from, struct buffer *to, uint64_t *foreign)
 {
     ttr *t = ttr_new(NULL);
     ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_DEFINITIONS};
-    ttr_reader *in = ttr_open_memory(t, from->p, from->n, "original", &options, NULL);
-    ttr_writer *out = ttr_create_push(t, push, to, "fxt", NULL, NULL);
+    ttr_reader *in = ttr_open_memory(t, from->bytes, from->n, "original", &options, NULL);
+    ttr_writer *out = ttr_create_push(t, writing_to_buffer, to, "fxt", NULL, NULL);
     ttr_builder *b = ttr_builder_new(t);
     ttr_batch batch;
     bool ok = in && out && b;
@@ -92,12 +76,12 @@ static bool is_foreign(const ttr *t, const ttr_event *event)
            thread.pid == 77 && thread.tid == 78 && ttr_field_find(t, event, "text", &field) && field.value.text.n == 5;
 }
 
-static struct content look(const struct bytes *bytes)
+static struct content look(const struct buffer *bytes)
 {
     struct content content = {0};
     ttr *t = ttr_new(NULL);
     ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_STRICT};
-    ttr_reader *in = ttr_open_memory(t, bytes->p, bytes->n, "copy", &options, NULL);
+    ttr_reader *in = ttr_open_memory(t, bytes->bytes, bytes->n, "copy", &options, NULL);
     ttr_batch batch;
     ttr_status status = TTR_E_IO;
     while (in && (status = ttr_read(in, &batch, NULL)) == TTR_OK)
@@ -121,68 +105,61 @@ static struct content look(const struct bytes *bytes)
     return content;
 }
 
-static bool is_identical(const struct bytes *original)
+static bool is_identical(const struct buffer *original)
 {
-    struct bytes copied = {0};
-    bool ok = copy(original, &copied, NULL) && copied.n == original->n && memcmp(copied.p, original->p, copied.n) == 0;
-    free(copied.p);
+    struct buffer copied;
+    buffer_init(&copied, alloc_default());
+    bool ok = copy(original, &copied, NULL) && copied.n == original->n && memcmp(copied.bytes, original->bytes, copied.n) == 0;
+    buffer_free(&copied);
     return ok;
 }
 
-static bool is_undisturbed(const struct bytes *original)
+static bool is_undisturbed(const struct buffer *original)
 {
-    struct bytes copied = {0};
+    struct buffer copied;
     uint64_t foreign = 0;
+    buffer_init(&copied, alloc_default());
     bool ok = copy(original, &copied, &foreign);
     struct content before = look(original), after = look(&copied);
     if (before.events != after.events || before.sum != after.sum || after.foreign != foreign || !after.is_clean)
         printf("# %llu events became %llu and %llu of %llu foreign ones\n", (unsigned long long)before.events,
                (unsigned long long)after.events, (unsigned long long)after.foreign, (unsigned long long)foreign);
     ok = ok && foreign && before.events == after.events && before.sum == after.sum && after.foreign == foreign && after.is_clean;
-    free(copied.p);
+    buffer_free(&copied);
     return ok;
 }
 
 /* Without its provider record the trace gives no section to come back to. */
-static void drop_provider(struct bytes *bytes)
+static void drop_provider(struct buffer *bytes)
 {
-    memmove(bytes->p + 8, bytes->p + 8 + 24, bytes->n - 8 - 24); /* header and "generator" in two words */
+    memmove(bytes->bytes + 8, bytes->bytes + 8 + 24, bytes->n - 8 - 24); /* header and "generator" in two words */
     bytes->n -= 24;
 }
 
-static unsigned cases;
-
-static bool say(bool ok, const char *what, const char *options)
-{
-    printf("%sok %u - %s: generate_fxt %s\n", ok ? "" : "not ", ++cases, what, options);
-    return ok;
-}
-
-static bool check(const char *generator, const char *options, bool has_provider)
+static void check(const char *generator, const char *options, bool has_provider)
 {
     char command[512], path[] = "/tmp/tracetta-copy-XXXXXX";
     int file = mkstemp(path);
+    struct buffer original;
     (void)snprintf(command, sizeof command, "'%s' %s %s", generator, options, path);
     bool ok = file >= 0 && system(command) == 0;
-    struct bytes original = read_file(path);
+    read_file(path, &original);
     if (!has_provider)
         drop_provider(&original);
-    ok = say(ok && is_identical(&original), "a copy is identical", options) && ok;
-    ok = say(is_undisturbed(&original), "events of other origin do not disturb a copy", options) && ok;
-    free(original.p);
+    (void)tap_case(ok && is_identical(&original), "a copy is identical: generate_fxt %s", options);
+    (void)tap_case(is_undisturbed(&original), "events of other origin do not disturb a copy: generate_fxt %s", options);
+    buffer_free(&original);
     (void)remove(path);
-    return ok;
 }
 
 int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
-    printf("1..10\n");
-    bool ok = check(argv[1], "--events 30000 --seed 1", true);
-    ok = check(argv[1], "--events 30000 --seed 2 --big-endian", true) && ok;
-    ok = check(argv[1], "--events 30000 --seed 3 --mix everything", true) && ok;
-    ok = check(argv[1], "--events 30000 --seed 4 --mix everything --big-endian", true) && ok;
-    ok = check(argv[1], "--events 30000 --seed 5", false) && ok;
-    return ok ? 0 : 1;
+    check(argv[1], "--events 30000 --seed 1", true);
+    check(argv[1], "--events 30000 --seed 2 --big-endian", true);
+    check(argv[1], "--events 30000 --seed 3 --mix everything", true);
+    check(argv[1], "--events 30000 --seed 4 --mix everything --big-endian", true);
+    check(argv[1], "--events 30000 --seed 5", false);
+    return tap_end();
 }

@@ -12,8 +12,11 @@
 
 #include <tracetta/tracetta.h>
 
+#include "base/buffer.h"
 #include "corpus.h"
 #include "matrix/sources.h"
+#include "tap.h"
+#include "writing.h"
 
 /* Ways in which two events can differ. */
 enum {
@@ -62,8 +65,7 @@ struct trace {
     ttr *t;
     struct copy *copies;
     size_t n, capacity;
-    uint8_t *bytes; /* as written */
-    size_t bytes_n, bytes_capacity;
+    struct buffer bytes; /* as written */
     unsigned complaints;
 };
 
@@ -76,15 +78,6 @@ static void *grown(void *items, size_t *capacity, size_t need, size_t size)
     if (!items)
         abort();
     return items;
-}
-
-static int64_t push(void *own, const void *bytes, size_t n)
-{
-    struct trace *trace = own;
-    trace->bytes = grown(trace->bytes, &trace->bytes_capacity, trace->bytes_n + n, 1);
-    memcpy(trace->bytes + trace->bytes_n, bytes, n);
-    trace->bytes_n += n;
-    return (int64_t)n;
 }
 
 /* --- Copies --- */
@@ -165,7 +158,7 @@ static void forget(struct trace *trace)
         free(trace->copies[i].fields);
     }
     free(trace->copies);
-    free(trace->bytes);
+    buffer_free(&trace->bytes);
     ttr_free(trace->t);
 }
 
@@ -319,7 +312,7 @@ static bool read_back(struct trace *trace)
 {
     struct trace back = {.t = ttr_new(NULL)};
     ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_STRICT};
-    ttr_reader *in = ttr_open_memory(back.t, trace->bytes, trace->bytes_n, "back", &options, NULL);
+    ttr_reader *in = ttr_open_memory(back.t, trace->bytes.bytes, trace->bytes.n, "back", &options, NULL);
     ttr_error error = {.text = ""};
     ttr_batch batch;
     ttr_status status = TTR_E_IO;
@@ -336,14 +329,14 @@ static bool read_back(struct trace *trace)
 
 static bool convert(const char *path, bool sorted)
 {
-    struct trace trace = {.t = ttr_new(NULL)};
+    struct trace trace = {.t = ttr_new(NULL), .bytes = {.alloc = alloc_default()}};
     ttr_error error = {.text = ""};
     ttr_batch batch;
     ttr_status status = TTR_E_IO;
     ttr_reader *in = ttr_open(trace.t, path, NULL, &error);
     if (in && sorted)
         in = ttr_sort(in, &error);
-    ttr_writer *out = ttr_create_push(trace.t, push, &trace, "fxt", NULL, NULL);
+    ttr_writer *out = ttr_create_push(trace.t, writing_to_buffer, &trace.bytes, "fxt", NULL, NULL);
     bool ok = in && out;
     while (ok && (status = ttr_read(in, &batch, &error)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++)
@@ -361,9 +354,9 @@ static bool convert(const char *path, bool sorted)
 
 static bool from_builder(uint64_t seed)
 {
-    struct trace trace = {.t = ttr_new(NULL)};
+    struct trace trace = {.t = ttr_new(NULL), .bytes = {.alloc = alloc_default()}};
     ttr_builder *b = ttr_builder_new(trace.t);
-    ttr_writer *out = ttr_create_push(trace.t, push, &trace, "fxt", NULL, NULL);
+    ttr_writer *out = ttr_create_push(trace.t, writing_to_buffer, &trace.bytes, "fxt", NULL, NULL);
     ttr_batch batch;
     bool ok = ttr_thread_name(trace.t, 1, 5, "process one", "thread five");
     for (unsigned i = 0; i < 20000 && ok; i++) {
@@ -384,39 +377,33 @@ static bool from_generator(const char *generator, const char *options, bool sort
     return ok;
 }
 
-static unsigned cases;
-
-static bool say(bool ok, const char *what)
+static void say(bool ok, const char *what)
 {
-    printf("%sok %u - %s comes back from fxt, minus exactly the declared losses\n", ok ? "" : "not ", ++cases, what);
-    (void)fflush(stdout);
-    return ok;
+    (void)tap_case(ok, "%s comes back from fxt, minus exactly the declared losses", what);
 }
 
-static bool from_corpus(const char *folder, const char *name)
+static void from_corpus(const char *folder, const char *name)
 {
     char path[1024];
-    if (!corpus_has(folder, name, path, sizeof path)) {
-        printf("ok %u - %s # SKIP %s is missing: set TTR_CORPUS\n", ++cases, name, path);
-        return true;
-    }
-    return say(convert(path, false), name);
+    if (corpus_has(folder, name, path, sizeof path))
+        say(convert(path, false), name);
+    else
+        tap_skip(name, "%s is missing: set TTR_CORPUS", path);
 }
 
 int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
-    printf("1..14\n");
-    bool ok = say(from_generator(argv[1], "--events 20000 --seed 1 --mix everything", false), "everything FXT has");
-    ok = say(from_generator(argv[1], "--events 20000 --seed 2 --mix everything --big-endian", false), "everything, big-endian,") && ok;
-    ok = say(from_generator(argv[1], "--events 20000 --seed 3 --mix everything", true), "everything, sorted,") && ok;
-    ok = say(from_generator(argv[1], "--events 20000 --seed 4", false), "a busy system") && ok;
-    ok = say(from_builder(5), "what a program made by hand") && ok;
+    say(from_generator(argv[1], "--events 20000 --seed 1 --mix everything", false), "everything FXT has");
+    say(from_generator(argv[1], "--events 20000 --seed 2 --mix everything --big-endian", false), "everything, big-endian,");
+    say(from_generator(argv[1], "--events 20000 --seed 3 --mix everything", true), "everything, sorted,");
+    say(from_generator(argv[1], "--events 20000 --seed 4", false), "a busy system");
+    say(from_builder(5), "what a program made by hand");
     for (uint64_t seed = 6; seed < 12; seed++)
-        ok = say(from_builder(seed), "what a program made by hand, otherwise,") && ok;
-    ok = from_corpus("heph", "heph-head-alltypes.trace") && ok;
-    ok = from_corpus("heph", "heph-head-redis-app.trace") && ok;
-    ok = from_corpus("fxt", "magic-trace-2022.fxt") && ok;
-    return ok ? 0 : 1;
+        say(from_builder(seed), "what a program made by hand, otherwise,");
+    from_corpus("heph", "heph-head-alltypes.trace");
+    from_corpus("heph", "heph-head-redis-app.trace");
+    from_corpus("fxt", "magic-trace-2022.fxt");
+    return tap_end();
 }

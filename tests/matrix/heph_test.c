@@ -15,6 +15,8 @@
 #include "base/buffer.h"
 #include "corpus.h"
 #include "matrix/sources.h"
+#include "tap.h"
+#include "writing.h"
 
 enum { CODES = 48, LEVELS = 40, TEXT_MAX = 65535, SEEDS = 50, SEED_EVENTS = 400 };
 
@@ -620,17 +622,11 @@ static void drop_lines(struct lines *lines)
 
 /* --- Sources --- */
 
-static int64_t push(void *own, const void *bytes, size_t n)
-{
-    buffer_add(own, bytes, n);
-    return (int64_t)n;
-}
-
 static void begin(struct matrix *m)
 {
     *m = (struct matrix){.t = ttr_new(NULL)};
     buffer_init(&m->bytes, alloc_default());
-    m->out = ttr_create_push(m->t, push, &m->bytes, "heph", NULL, NULL);
+    m->out = ttr_create_push(m->t, writing_to_buffer, &m->bytes, "heph", NULL, NULL);
 }
 
 /* The ledger was compared before: what is unfinished is counted by ttr_finish, which takes the writer with it. */
@@ -708,39 +704,34 @@ static bool from_seeds(int64_t base)
     return ok;
 }
 
-static unsigned cases;
-
-static bool say(bool ok, const char *what)
+static void say(bool ok, const char *what)
 {
-    printf("%sok %u - %s comes back from heph as the declared rules say\n", ok ? "" : "not ", ++cases, what);
-    (void)fflush(stdout);
-    return ok;
+    (void)tap_case(ok, "%s comes back from heph as the declared rules say", what);
 }
 
-static bool from_corpus(const char *folder, const char *name, bool sorted)
+static void from_corpus(const char *folder, const char *name, bool sorted)
 {
     char path[1024], what[200];
     (void)snprintf(what, sizeof what, "%s%s", name, sorted ? ", sorted," : "");
     if (corpus_has(folder, name, path, sizeof path))
-        return say(convert(path, sorted), what);
-    printf("ok %u - %s # SKIP %s is missing: set TTR_CORPUS\n", ++cases, what, path);
-    return true;
+        say(convert(path, sorted), what);
+    else
+        tap_skip(what, "%s is missing: set TTR_CORPUS", path);
 }
 
 int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
-    printf("1..10\n");
-    bool ok = say(from_seeds(1000), "what programs made by hand, from zero on,");
-    ok = say(from_seeds(INT64_C(1700000000000000000)), "what programs made by hand, by Unix time,") && ok;
-    ok = say(from_builder(7, 5000, 0), "a long one") && ok;
-    ok = say(from_generator(argv[1], "--events 10000 --seed 1 --mix everything", false), "everything FXT has") && ok;
-    ok = say(from_generator(argv[1], "--events 10000 --seed 2 --mix everything", true), "everything, sorted,") && ok;
-    ok = say(from_generator(argv[1], "--events 20000 --seed 3", false), "a busy system") && ok;
-    ok = from_corpus("heph", "heph-head-alltypes.trace", false) && ok;
-    ok = from_corpus("heph", "heph-head-alltypes.trace", true) && ok;
-    ok = from_corpus("heph", "heph-head-redis-app.trace", true) && ok;
-    ok = from_corpus("fxt", "magic-trace-2022.fxt", false) && ok;
-    return ok ? 0 : 1;
+    say(from_seeds(1000), "what programs made by hand, from zero on,");
+    say(from_seeds(INT64_C(1700000000000000000)), "what programs made by hand, by Unix time,");
+    say(from_builder(7, 5000, 0), "a long one");
+    say(from_generator(argv[1], "--events 10000 --seed 1 --mix everything", false), "everything FXT has");
+    say(from_generator(argv[1], "--events 10000 --seed 2 --mix everything", true), "everything, sorted,");
+    say(from_generator(argv[1], "--events 20000 --seed 3", false), "a busy system");
+    from_corpus("heph", "heph-head-alltypes.trace", false);
+    from_corpus("heph", "heph-head-alltypes.trace", true);
+    from_corpus("heph", "heph-head-redis-app.trace", true);
+    from_corpus("fxt", "magic-trace-2022.fxt", false);
+    return tap_end();
 }

@@ -11,6 +11,9 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "matrix/sources.h"
+#include "support.h"
+#include "tap.h"
+#include "writing.h"
 
 enum { SOURCES = 8 };
 
@@ -30,19 +33,13 @@ struct pieces {
 static int64_t pull(void *own, void *to, size_t n)
 {
     struct pieces *pieces = own;
-    size_t left = pieces->bytes->n - pieces->at, give = 1 + (size_t)(sources_random(&pieces->state) % pieces->most);
+    size_t left = pieces->bytes->n - pieces->at, give = 1 + (size_t)(support_random(&pieces->state) % pieces->most);
     give = give < left ? give : left;
     give = give < n ? give : n;
     if (give)
         memcpy(to, pieces->bytes->bytes + pieces->at, give);
     pieces->at += give;
     return (int64_t)give;
-}
-
-static int64_t push(void *own, const void *bytes, size_t n)
-{
-    buffer_add(own, bytes, n);
-    return (int64_t)n;
 }
 
 static uint64_t hash_text(uint64_t hash, ttr_text text)
@@ -175,7 +172,7 @@ static bool cuts_that_meet_give_the_whole_cut(const struct buffer *bytes)
     for (unsigned i = 0; i < 8 && ok; i++) {
         uint64_t length = (uint64_t)(summary.end_ns - summary.begin_ns), at[3];
         for (unsigned j = 0; j < 3; j++)
-            at[j] = (sources_random(&state) % (length / 3 + 1)) + j * (length / 3);
+            at[j] = (support_random(&state) % (length / 3 + 1)) + j * (length / 3);
         int64_t a = summary.begin_ns + (int64_t)at[0], b = summary.begin_ns + (int64_t)at[1], c = summary.begin_ns + (int64_t)at[2];
         ttr_filter filter;
         ttr_filter_init(&filter);
@@ -234,26 +231,18 @@ static void make_heph(const struct buffer *fxt, struct buffer *to)
     ttr *t = ttr_new(NULL);
     buffer_init(to, alloc_default());
     ttr_reader *in = open_bytes(t, fxt);
-    ttr_writer *out = ttr_create_push(t, push, to, "heph", NULL, NULL);
+    ttr_writer *out = ttr_create_push(t, writing_to_buffer, to, "heph", NULL, NULL);
     if (!in || !out || ttr_copy(in, out, NULL, NULL, NULL) != TTR_OK || ttr_finish(out, NULL) != TTR_OK)
         to->n = 0;
     ttr_close(in);
     ttr_free(t);
 }
 
-static unsigned cases;
-
-static bool say(bool ok, const char *law, const char *what)
+static void check(const struct buffer *bytes, const char *what)
 {
-    printf("%sok %u - %s: %s\n", ok ? "" : "not ", ++cases, law, what);
-    return ok;
-}
-
-static bool check(const struct buffer *bytes, const char *what)
-{
-    bool ok = say(pieces_read_like_the_whole(bytes), "pieces of any size read like the whole", what);
-    ok = say(filter_and_opposite_share_out_all(bytes), "a filter and its opposite share out all events", what) && ok;
-    return say(cuts_that_meet_give_the_whole_cut(bytes), "cuts that meet give the whole cut", what) && ok;
+    (void)tap_case(pieces_read_like_the_whole(bytes), "pieces of any size read like the whole: %s", what);
+    (void)tap_case(filter_and_opposite_share_out_all(bytes), "a filter and its opposite share out all events: %s", what);
+    (void)tap_case(cuts_that_meet_give_the_whole_cut(bytes), "cuts that meet give the whole cut: %s", what);
 }
 
 int main(int argc, char **argv)
@@ -265,13 +254,12 @@ int main(int argc, char **argv)
     make_file(argv[1], "--events 3000 --seed 22", &files[1]);
     make_heph(&files[1], &files[2]);
     make_heph(&files[0], &files[3]);
-    bool ok = check(&files[0], "everything FXT has");
-    ok = check(&files[1], "a busy system") && ok;
-    ok = check(&files[2], "a busy system as Heph") && ok;
-    ok = check(&files[3], "everything as Heph") && ok;
-    ok = say(merging_does_not_depend_on_the_order(files), "merging does not depend on the order of readers", "two FXT and one Heph") && ok;
+    check(&files[0], "everything FXT has");
+    check(&files[1], "a busy system");
+    check(&files[2], "a busy system as Heph");
+    check(&files[3], "everything as Heph");
+    (void)tap_case(merging_does_not_depend_on_the_order(files), "merging does not depend on the order of readers: two FXT and one Heph");
     for (unsigned i = 0; i < 4; i++)
         buffer_free(&files[i]);
-    printf("1..%u\n", cases);
-    return !ok;
+    return tap_end();
 }

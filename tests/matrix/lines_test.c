@@ -15,6 +15,8 @@
 #include "base/buffer.h"
 #include "corpus.h"
 #include "matrix/sources.h"
+#include "tap.h"
+#include "writing.h"
 
 enum { SEEDS = 50, SEED_EVENTS = 400, NAMES_MAX = 2000 };
 
@@ -532,12 +534,6 @@ static bool write_one(struct follow *f, const ttr_event *event)
 
 /* --- Sources --- */
 
-static int64_t push(void *own, const void *bytes, size_t n)
-{
-    buffer_add(own, bytes, n);
-    return (int64_t)n;
-}
-
 /* The header goes out with the first batch, here an empty one. */
 static bool begin(struct follow *f, bool is_csv)
 {
@@ -546,7 +542,7 @@ static bool begin(struct follow *f, bool is_csv)
     *f = (struct follow){.t = ttr_new(NULL), .is_csv = is_csv};
     buffer_init(&f->text, alloc_default());
     buffer_init(&f->column, alloc_default());
-    f->out = ttr_create_push(f->t, push, &f->text, is_csv ? "csv" : "jsonl", NULL, NULL);
+    f->out = ttr_create_push(f->t, writing_to_buffer, &f->text, is_csv ? "csv" : "jsonl", NULL, NULL);
     ttr_batch none = {.n = 0};
     bool ok = ttr_write(f->out, &none, NULL) == TTR_OK && ttr_flush(f->out, NULL) == TTR_OK;
     size_t n = is_csv ? sizeof header - 1 : 0;
@@ -608,36 +604,30 @@ static bool from_generator(const char *generator, const char *options, bool is_c
     return ok;
 }
 
-static unsigned cases;
-
-static bool say(bool ok, const char *what, bool is_csv)
+static void say(bool ok, const char *what, bool is_csv)
 {
-    printf("%sok %u - %s stands in %s, with exactly the declared losses\n", ok ? "" : "not ", ++cases, what, is_csv ? "csv" : "jsonl");
-    (void)fflush(stdout);
-    return ok;
+    (void)tap_case(ok, "%s stands in %s, with exactly the declared losses", what, is_csv ? "csv" : "jsonl");
 }
 
-static bool from_corpus(const char *folder, const char *name, bool is_csv)
+static void from_corpus(const char *folder, const char *name, bool is_csv)
 {
     char path[1024];
     if (corpus_has(folder, name, path, sizeof path))
-        return say(convert(path, is_csv), name, is_csv);
-    printf("ok %u - %s # SKIP %s is missing: set TTR_CORPUS\n", ++cases, name, path);
-    return true;
+        say(convert(path, is_csv), name, is_csv);
+    else
+        tap_skip(name, "%s is missing: set TTR_CORPUS", path);
 }
 
 int main(int argc, char **argv)
 {
-    bool ok = true;
     if (argc != 2)
         return 2;
-    printf("1..10\n");
     for (int is_csv = 0; is_csv < 2; is_csv++) {
-        ok = say(from_seeds(is_csv), "what programs made by hand", is_csv) && ok;
-        ok = say(from_generator(argv[1], "--events 10000 --seed 1 --mix everything", is_csv), "everything FXT has", is_csv) && ok;
-        ok = say(from_generator(argv[1], "--events 10000 --seed 2", is_csv), "a busy system", is_csv) && ok;
-        ok = from_corpus("heph", "heph-head-alltypes.trace", is_csv) && ok;
-        ok = from_corpus("fxt", "magic-trace-2022.fxt", is_csv) && ok;
+        say(from_seeds(is_csv), "what programs made by hand", is_csv);
+        say(from_generator(argv[1], "--events 10000 --seed 1 --mix everything", is_csv), "everything FXT has", is_csv);
+        say(from_generator(argv[1], "--events 10000 --seed 2", is_csv), "a busy system", is_csv);
+        from_corpus("heph", "heph-head-alltypes.trace", is_csv);
+        from_corpus("fxt", "magic-trace-2022.fxt", is_csv);
     }
-    return ok ? 0 : 1;
+    return tap_end();
 }

@@ -1,15 +1,18 @@
 /* See odd_fields.h. */
 #include "matrix/odd_fields.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "matrix/sources.h"
+#include "support.h"
+#include "tap.h"
 
-enum { FIELDS_LONG = 300000, LEVELS = 10 };
+enum { FIELDS_LONG = 300000, LEVELS = 10, SEEDS = 12, SEED_EVENTS = 600 };
 
 uint64_t odd_below(uint64_t *seed, uint64_t n)
 {
-    return sources_random(seed) % n;
+    return support_random(seed) % n;
 }
 
 ttr_text odd_name(uint64_t *seed)
@@ -37,7 +40,7 @@ static ttr_text any_text(struct odd *m)
 static ttr_value any_number(struct odd *m)
 {
     static const double floats[] = {0.0, -0.0, 0.1, 1e300, -1.5, 65504, 1e-320};
-    uint64_t r = sources_random(&m->seed), value = r >> (r & 63);
+    uint64_t r = support_random(&m->seed), value = r >> (r & 63);
     ttr_value number = {.type = (uint8_t)(TTR_TYPE_BOOL + (r >> 8) % 4), .bits = (uint8_t)((r >> 12) % 65), .v.u = value, .text = {"", 0}};
     switch (number.type) {
     case TTR_TYPE_BOOL: number.v.u &= 1; break;
@@ -87,7 +90,7 @@ static void put_elements(struct odd *m, unsigned depth, unsigned group, uint32_t
 
 void odd_put(struct odd *m, ttr_text name, unsigned depth, unsigned group)
 {
-    uint64_t r = sources_random(&m->seed);
+    uint64_t r = support_random(&m->seed);
     ttr_field field = {.name = name, .depth = (uint16_t)depth, .group = (uint8_t)group};
     unsigned share = m->budget / 2;
     m->budget -= m->budget > 0;
@@ -105,4 +108,26 @@ void odd_put(struct odd *m, ttr_text name, unsigned depth, unsigned group)
         put_elements(m, depth + 1, group, field.value.count);
     for (uint32_t i = 0; !is_array && i < field.value.count; i++)
         odd_put(m, odd_name(&m->seed), depth + 1, group);
+}
+
+void odd_put_shape(struct odd *m, uint64_t n)
+{
+    char name[24];
+    for (m->budget = 40; n > 0; n--) {
+        (void)snprintf(name, sizeof name, "f%u", (unsigned)odd_below(&m->seed, 5000));
+        odd_put(m, (ttr_text){name, strlen(name)}, 0, TTR_GROUP_PAYLOAD);
+    }
+}
+
+void odd_try(const char *version, bool has_no_past, bool (*run)(const struct odd_trial *trial))
+{
+    static const int64_t froms[] = {1000, -5000000000000, INT64_C(1700000000000000000), INT64_MIN, INT64_MAX - (INT64_C(1) << 53)};
+    const struct odd_trial many = {.version = version, .seed = 99, .from = 1000, .events = ODD_EVENTS, .is_shapeless = true};
+    bool ok = true;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        const struct odd_trial trial = {.version = version, .seed = seed, .from = froms[has_no_past && seed % 5 == 1 ? 0 : seed % 5], .events = SEED_EVENTS};
+        ok = run(&trial) && ok;
+    }
+    (void)tap_case(ok, "odd events come back, %s", version);
+    (void)tap_case(run(&many), "many shapes come back, %s", version);
 }

@@ -11,12 +11,15 @@
 
 #include "base/buffer.h"
 #include "matrix/sources.h"
+#include "support.h"
+#include "tap.h"
+#include "writing.h"
 
 enum { SEEDS = 10, EVENTS = 500, LINE_SHOWN = 700, DEPTH = 10 };
 
 static uint64_t below(uint64_t *seed, uint64_t n)
 {
-    return sources_random(seed) % n;
+    return support_random(seed) % n;
 }
 
 /* --- Events --- */
@@ -33,7 +36,7 @@ static ttr_value any_scalar(uint64_t *seed)
     static const ttr_text texts[] = {{"", 0}, {"text", 4}, {"a\0b", 3}, {"\xff\x80", 2}, {"\n\t\"\\", 4}, {"\xf0\x9f\x90\x9d", 4}};
     static const double floats[] = {0.0, -0.0, 0.1, 1e300, -1.5, 65504};
     static const uint8_t widths[] = {0, 8, 16, 32, 64};
-    uint64_t r = sources_random(seed), x = r >> (r & 63);
+    uint64_t r = support_random(seed), x = r >> (r & 63);
     ttr_value value = {.bits = widths[r >> 16 & 3], .text = {"", 0}, .v.u = x};
     unsigned unused = value.bits ? 64u - value.bits : 0;
     switch (r >> 8 & 7) {
@@ -57,7 +60,7 @@ static ttr_value any_scalar(uint64_t *seed)
 /* A field with all that it holds; arrays mostly of elements that are alike. */
 static void put_any(ttr_builder *b, uint64_t *seed, ttr_text name, unsigned depth, unsigned group)
 {
-    uint64_t r = sources_random(seed);
+    uint64_t r = support_random(seed);
     bool is_deep = depth < DEPTH && (r & 7) == 0, is_array = r >> 3 & 1, is_alike = r >> 4 & 3;
     ttr_field field = {.name = name, .depth = (uint16_t)depth, .group = (uint8_t)group, .value = any_scalar(seed)};
     if (is_deep)
@@ -110,13 +113,6 @@ struct lines {
     size_t n;
 };
 
-static int64_t keep(void *own, const void *bytes, size_t n)
-{
-    struct buffer *text = own;
-    buffer_add(text, bytes, n);
-    return text->failed ? -1 : (int64_t)n;
-}
-
 /* Losses so far but those of names; tells those that came since. */
 static uint64_t lost(ttr_writer *out, uint64_t *before, char *what, size_t size)
 {
@@ -145,7 +141,7 @@ static bool write_both(const struct trial *trial, struct lines *lines)
     ttr *t = ttr_new(NULL);
     ttr_builder *b = ttr_builder_new(t);
     const ttr_write_options how = {.size = sizeof how, .flags = TTR_WRITE_OVERWRITE, .format_options = trial->options};
-    ttr_writer *json = ttr_create_push(t, keep, &lines->text, "jsonl", NULL, NULL);
+    ttr_writer *json = ttr_create_push(t, writing_to_buffer, &lines->text, "jsonl", NULL, NULL);
     ttr_error error = {.text = ""};
     ttr_writer *out = ttr_create(t, trial->path, "perf", &how, &error);
     uint64_t seed = trial->seed, before[64] = {0}, sum = 0;
@@ -177,7 +173,7 @@ static bool read_back(const char *path, struct lines *lines)
     ttr_error error = {.text = ""};
     const ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_STRICT};
     ttr_reader *in = ttr_open(t, path, &options, &error);
-    ttr_writer *json = ttr_create_push(t, keep, &lines->text, "jsonl", NULL, NULL);
+    ttr_writer *json = ttr_create_push(t, writing_to_buffer, &lines->text, "jsonl", NULL, NULL);
     ttr_batch batch;
     ttr_status status = TTR_E_IO;
     bool ok = in && json;
@@ -263,22 +259,12 @@ static bool run(struct trial *trial)
     return ok;
 }
 
-static bool say(bool ok, const char *what)
-{
-    static unsigned number;
-    printf("%sok %u - %s\n", ok ? "" : "not ", ++number, what);
-    (void)fflush(stdout);
-    return ok;
-}
-
 int main(void)
 {
     static const int64_t froms[] = {1000, INT64_C(1700000000000000000), INT64_C(5000000000000)};
     static const struct { const char *what, *options[3]; } ways[] = {
         {"random events come back", {NULL}}, {"random events come back from the other byte order", {"byte-order=big", NULL}},
         {"random events come back compressed", {"zstd=3", NULL}}, {"random events come back compressed, in the other byte order", {"byte-order=big", "zstd=1", NULL}}};
-    bool ok = true;
-    printf("1..4\n");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         bool fine = true;
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -286,7 +272,7 @@ int main(void)
             memcpy(trial.options, ways[i].options, sizeof trial.options);
             fine = run(&trial) && fine;
         }
-        ok = say(fine, ways[i].what) && ok;
+        (void)tap_case(fine, "%s", ways[i].what);
     }
-    return ok ? 0 : 1;
+    return tap_end();
 }

@@ -6,13 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-uint64_t sources_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
+#include "support.h"
 
 static void put_random_field(ttr_builder *b, uint64_t r)
 {
@@ -74,7 +68,7 @@ void sources_make_event(ttr_builder *b, uint64_t *state, int64_t time)
     static const uint8_t kinds[] = {TTR_KIND_INSTANT, TTR_KIND_BEGIN, TTR_KIND_END, TTR_KIND_SPAN, TTR_KIND_COUNTER, TTR_KIND_ASYNC_BEGIN,
                                     TTR_KIND_ASYNC_END, TTR_KIND_FLOW_STEP, TTR_KIND_SWITCH, TTR_KIND_WAKE, TTR_KIND_LOG, TTR_KIND_BLOB,
                                     TTR_KIND_GAP};
-    uint64_t r = sources_random(state);
+    uint64_t r = support_random(state);
     ttr_kind kind = kinds[r % sizeof kinds];
     ttr_event_begin(b, kind, time, r >> 8 & 3 ? "category" : "", r >> 10 & 7 ? "name" : "");
     ttr_on_provider(b, r >> 13 & 15 ? "one" : "another");
@@ -88,14 +82,14 @@ void sources_make_event(ttr_builder *b, uint64_t *state, int64_t time)
     ttr_on_thread(b, r >> 30 & 3, r >> 32 & 511);
     if (kind == TTR_KIND_SPAN)
         ttr_event_edit(b)->duration = r >> (r >> 50 & 63);
-    make_odd(b, sources_random(state));
+    make_odd(b, support_random(state));
     if (kind == TTR_KIND_LOG)
         ttr_put_text(b, "message", "a message");
     if (kind == TTR_KIND_BLOB)
         ttr_put_bytes(b, "data", state, 8);
     unsigned n = r >> 44 & 15 ? r >> 48 & 3 : r >> 48 & 31;
     for (unsigned i = 0; i < n && kind != TTR_KIND_BLOB; i++)
-        put_random_field(b, sources_random(state));
+        put_random_field(b, support_random(state));
 }
 
 bool sources_generate(const char *generator, const char *options, char path[64])

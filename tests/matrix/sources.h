@@ -4,9 +4,6 @@
 
 #include <tracetta/tracetta.h>
 
-/* The next of a reproducible sequence; `*state` is the seed. */
-uint64_t sources_random(uint64_t *state);
-
 /* Begins an event of a random kind with random attributes and fields, any of which may be odd; the caller ends or takes it. */
 void sources_make_event(ttr_builder *b, uint64_t *state, int64_t time);
 

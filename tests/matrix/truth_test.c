@@ -6,6 +6,8 @@
 
 #include <tracetta/tracetta.h>
 
+#include "tap.h"
+
 struct truth {
     uint64_t bytes, kinds[TTR_KIND_COUNT], fibers, duration_ns, arguments, text_hash, field_hash;
 };
@@ -109,14 +111,9 @@ int main(int argc, char **argv)
     static const char *const options[] = {
         "--events 50000 --seed 1", "--events 50000 --seed 2 --big-endian", "--events 50000 --seed 3 --mix everything",
         "--events 50000 --seed 4 --mix everything --big-endian", "--events 0 --seed 5"};
-    size_t n = sizeof options / sizeof *options, failed = 0;
     if (argc != 2)
         return 2;
-    printf("1..%zu\n", n);
-    for (size_t i = 0; i < n; i++) {
-        bool ok = check(argv[1], options[i]);
-        printf("%sok %zu - the reader finds what generate_fxt %s wrote\n", ok ? "" : "not ", i + 1, options[i]);
-        failed += !ok;
-    }
-    return failed != 0;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        (void)tap_case(check(argv[1], options[i]), "the reader finds what generate_fxt %s wrote", options[i]);
+    return tap_end();
 }

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "support.h"
+#include "writing.h"
 
 #define STREAMS 6u
 #define PACKETS 40u
@@ -154,12 +155,6 @@ static void jobs_change_nothing_of_what_is_read(void **state)
     drop_trace(&trace);
 }
 
-static int64_t keep(void *own, const void *bytes, size_t n)
-{
-    buffer_add(own, bytes, n);
-    return (int64_t)n;
-}
-
 /* Writes all; gives the bytes, and how many events and losses were counted. */
 static void write_all(const struct trace *trace, const char *format, unsigned jobs, struct buffer *to, uint64_t counts[2])
 {
@@ -168,7 +163,7 @@ static void write_all(const struct trace *trace, const char *format, unsigned jo
     const ttr_loss *losses;
     assert_true(ttr_jobs(t, jobs));
     ttr_reader *in = ttr_open_files(t, "made", trace->files, STREAMS + 1, NULL, &error);
-    ttr_writer *out = ttr_create_push(t, keep, to, format, NULL, &error);
+    ttr_writer *out = ttr_create_push(t, writing_to_buffer, to, format, NULL, &error);
     ttr_batch batch;
     buffer_clear(to);
     assert_true(in && out);

@@ -13,24 +13,20 @@
 #define PACKET_EVENTS 400u /* of a packet at most */
 #define FAR 256u          /* bytes: what a value is aligned to, from its packet's begin */
 
-static const char plain_metadata[] =
-    "/* CTF 1.8 */\n"
-    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"
-    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n"
-    "clock { name = c; freq = 1000000000; };\n"
-    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
-    "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; }; event.header := struct { u32 id; ts timestamp; }; };\n"
-    "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { u32 number; string word; }; };\n";
+/* Metadata of 1.8 with one class of events, that have these fields. */
+#define METADATA(fields)                                                                                                                               \
+    "/* CTF 1.8 */\n"                                                                                                                                  \
+    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"                                        \
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n"                                       \
+    "clock { name = c; freq = 1000000000; };\n"                                                                                                        \
+    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"                                                                        \
+    "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; }; event.header := struct { u32 id; ts timestamp; }; };\n"         \
+    "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { " fields " }; };\n"
 
-static const char far_metadata[] =
-    "/* CTF 1.8 */\n"
-    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"
-    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n"
-    "clock { name = c; freq = 1000000000; };\n"
-    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
-    "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; }; event.header := struct { u32 id; ts timestamp; }; };\n"
-    "event { name = \"e\"; id = 0; stream_id = 0;\n"
-    "  fields := struct { enum : integer { size = 8; align = 8; } { FAR = 1 } tag; variant <tag> { integer { size = 32; align = 2048; } FAR; } v; string rest; }; };\n";
+static const char plain_metadata[] = METADATA("u32 number; string word;");
+
+static const char far_metadata[] = METADATA("enum : integer { size = 8; align = 8; } { FAR = 1 } tag;"
+                                            " variant <tag> { integer { size = 32; align = 2048; } FAR; } v; string rest;");
 
 /* So that the next event begins where alignments to less than FAR do not hold by chance. */
 static const char far_rest[] = "a text with which values that are aligned are not followed by the next event at once, but later";

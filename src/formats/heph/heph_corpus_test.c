@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "corpus.h"
 #include "support.h"
+#include "writing.h"
 
 struct recorded {
     const char *name;
@@ -70,12 +71,6 @@ static void recorded_traces_hold_what_their_writers_wrote_and_no_loss_is_seen(vo
             check_recorded(&recorded[i], path);
 }
 
-static int64_t push(void *own, const void *bytes, size_t n)
-{
-    buffer_add(own, bytes, n);
-    return (int64_t)n;
-}
-
 /* Copies a trace and gives its bytes. */
 static void copy_trace(const char *path, uint32_t flags, struct buffer *copy)
 {
@@ -83,7 +78,7 @@ static void copy_trace(const char *path, uint32_t flags, struct buffer *copy)
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_trace(t, path, flags);
     buffer_init(copy, alloc_default());
-    ttr_writer *writer = ttr_create_push(t, push, copy, "heph", NULL, &error);
+    ttr_writer *writer = ttr_create_push(t, writing_to_buffer, copy, "heph", NULL, &error);
     assert_non_null(writer);
     assert_int_equal(ttr_copy(reader, writer, NULL, NULL, &error), TTR_OK);
     const ttr_loss *losses;

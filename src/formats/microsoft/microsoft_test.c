@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "json_check.h"
 #include "support.h"
+#include "writing.h"
 
 static void floats_have_the_fewest_characters(void **state)
 {
@@ -105,12 +106,6 @@ static void times_have_no_zone_and_years_beyond_c_are_numbers(void **state)
     buffer_free(&to);
 }
 
-static int64_t collect(void *own, const void *bytes, size_t n)
-{
-    buffer_add(own, bytes, n);
-    return (int64_t)n;
-}
-
 /* Converts a file of the test interceptor to JSON objects of a format. */
 static void convert(const uint8_t *bytes, size_t n, const char *format, struct buffer *to)
 {
@@ -119,7 +114,7 @@ static void convert(const uint8_t *bytes, size_t n, const char *format, struct b
     ttr_error error = {0};
     ttr_reader *in = ttr_open_memory(t, bytes, n, "test", NULL, &error);
     assert_non_null(in);
-    ttr_writer *out = ttr_create_push(t, collect, to, format, NULL, &error);
+    ttr_writer *out = ttr_create_push(t, writing_to_buffer, to, format, NULL, &error);
     assert_non_null(out);
     while (ttr_read(in, &batch, &error) == TTR_OK)
         assert_int_equal(ttr_write(out, &batch, &error), TTR_OK);

@@ -7,18 +7,12 @@
 #include "dump.h"
 #include "hexa.h"
 #include "support.h"
+#include "writing.h"
 
 struct bytes {
     uint8_t *p;
     size_t n;
 };
-
-static int64_t push(void *own, const void *bytes, size_t n)
-{
-    struct buffer *to = own;
-    buffer_add(to, bytes, n);
-    return (int64_t)n;
-}
 
 /* Which events a copy takes: all where `each` is 0, else the first of each `each`; and none behind the first `limit`. */
 struct taking {
@@ -65,7 +59,7 @@ static void copy(const void *bytes, size_t n, const struct taking *taking, struc
     uint64_t seen = 0;
     buffer_init(to, alloc_default());
     ttr_reader *reader = open_bytes(t, bytes, n, TTR_READ_DEFINITIONS);
-    ttr_writer *writer = ttr_create_push(t, push, to, "nettrace", NULL, &error);
+    ttr_writer *writer = ttr_create_push(t, writing_to_buffer, to, "nettrace", NULL, &error);
     assert_non_null(writer);
     while (seen < taking->limit && ttr_read(reader, &batch, &error) == TTR_OK) {
         choose(&batch, taking, &seen, pick);
@@ -275,7 +269,7 @@ static void guests_of_a_copy_are_counted(void **state)
     buffer_init(&to, alloc_default());
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_bytes(t, hexa.bytes, hexa.n, TTR_READ_DEFINITIONS);
-    ttr_writer *writer = ttr_create_push(t, push, &to, "nettrace", NULL, &error);
+    ttr_writer *writer = ttr_create_push(t, writing_to_buffer, &to, "nettrace", NULL, &error);
     ttr_builder *builder = ttr_builder_new(t);
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
     assert_int_equal(ttr_write(writer, &batch, &error), TTR_OK);
@@ -311,7 +305,7 @@ static bool copy_with(const struct hexa *hexa, size_t fail_at)
     ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS, .from = "nettrace"};
     ttr *t = ttr_new(&options);
     ttr_reader *reader = t ? ttr_open_memory(t, hexa->bytes, hexa->n, "trace", &reading, &error) : NULL;
-    ttr_writer *writer = reader ? ttr_create_push(t, push, &to, "nettrace", NULL, &error) : NULL;
+    ttr_writer *writer = reader ? ttr_create_push(t, writing_to_buffer, &to, "nettrace", NULL, &error) : NULL;
     ttr_status status = writer ? TTR_OK : TTR_E_NOMEM;
     while (status == TTR_OK && (status = ttr_read(reader, &batch, &error)) == TTR_OK) {
         choose(&batch, &half, &seen, pick);

@@ -13,6 +13,7 @@
 #include "formats/nettrace/nettrace.h"
 #include "hexa.h"
 #include "support.h"
+#include "writing.h"
 
 enum { BLOCKS = 6, EVENTS = 5, TEXT_MAX = 40000 };
 
@@ -393,12 +394,6 @@ static void a_damaged_byte_costs_its_own_block_and_is_told(void **state)
 
 /* --- Recorded traces --- */
 
-static int64_t push(void *own, const void *bytes, size_t n)
-{
-    buffer_add(own, bytes, n);
-    return (int64_t)n;
-}
-
 /* The bytes of a recorded trace, copied or written as another version; false where there is none. */
 static bool load(const char *name, const char *option, struct buffer *to)
 {
@@ -411,7 +406,7 @@ static bool load(const char *name, const char *option, struct buffer *to)
     ttr_reader *reader = is_there ? ttr_open(t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_DEFINITIONS}, &error) : NULL;
     buffer_init(to, alloc_default());
     if (reader) {
-        ttr_writer *writer = ttr_create_push(t, push, to, "nettrace", &(ttr_write_options){.size = sizeof(ttr_write_options),
+        ttr_writer *writer = ttr_create_push(t, writing_to_buffer, to, "nettrace", &(ttr_write_options){.size = sizeof(ttr_write_options),
                                                                                            .format_options = option ? options : NULL}, &error);
         while (ttr_read(reader, &batch, &error) == TTR_OK)
             assert_int_equal(ttr_write(writer, &batch, &error), TTR_OK);

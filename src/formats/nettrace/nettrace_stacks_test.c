@@ -8,6 +8,7 @@
 #include "hexa.h"
 #include "model/packed.h"
 #include "support.h"
+#include "writing.h"
 
 static void load(struct hexa *hexa, const char *name)
 {
@@ -25,12 +26,6 @@ static ttr_reader *open_vector(ttr *t, const struct hexa *hexa)
     if (!reader)
         fail_msg("%s", error.text);
     return reader;
-}
-
-static int64_t push(void *own, const void *bytes, size_t n)
-{
-    buffer_add(own, bytes, n);
-    return (int64_t)n;
 }
 
 static void a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room(void **state)
@@ -171,7 +166,7 @@ static void expect_line(const char *format, const char *expected)
     ttr_reader *reader = ttr_sort(open_vector(t, &hexa), NULL);
     const char *const options[] = {"numbers=yes", NULL};
     const ttr_write_options how = {.size = sizeof how, .format_options = strcmp(format, "text") == 0 ? options : NULL};
-    ttr_writer *writer = ttr_create_push(t, push, &text, format, &how, NULL);
+    ttr_writer *writer = ttr_create_push(t, writing_to_buffer, &text, format, &how, NULL);
     while (ttr_read(reader, &batch, NULL) == TTR_OK) {
         assert_true(ttr_event_number(t, ttr_batch_at(&batch, 0), &number, &version));
         assert_int_equal(ttr_write(writer, &batch, NULL), TTR_OK);
