@@ -346,11 +346,23 @@ PACKETS
 }
 rfc order && rfc session_id
 run "$tracetta" check order
-[ $run_status = 1 ] && grep -q 'at byte 55: s: the packet is big-endian, expected little-endian as the metadata: put it beside' "$work/.out"
+[ $run_status = 1 ] && grep -q 'at byte 55: s: the packet at byte 55 is big-endian, expected little-endian as the metadata; it is read' "$work/.out"
 verdict "a_packet_of_the_other_byte_order_is_told_with_both" $? "exit status $run_status"
 run "$tracetta" check session_id
-[ $run_status = 1 ] && grep -q 'at byte 55: s: the packet has session_id 8, expected 7 as the metadata: put it beside' "$work/.out"
+[ $run_status = 1 ] && grep -q 'at byte 59: s: the packet at byte 55 has session_id 8, expected 7 as the metadata; it is read' "$work/.out"
 verdict "a_packet_of_another_session_is_told_with_both" $? "exit status $run_status"
+for folder in order session_id; do
+    run "$tracetta" cat --format=jsonl $folder
+    [ $run_status = 1 ] && [ "$(grep -o '"a":[0-9]*' "$work/.out" | tr '\n' ' ')" = '"a":5 "a":6 ' ]
+    verdict "and_is_read_all_the_same:$folder" $? "exit status $run_status"
+    run "$tracetta" cat --strict --format=jsonl $folder
+    [ $run_status != 0 ] && [ "$(grep -c '"a":' "$work/.out")" = 1 ] && grep -q 'expected .* as the metadata' "$work/.err"
+    verdict "but_not_strictly:$folder" $? "exit status $run_status"
+    "$tracetta" recover --quiet $folder -o mended_$folder
+    run "$tracetta" cat --strict --format=jsonl mended_$folder
+    [ $run_status = 0 ] && [ "$(grep -o '"a":[0-9]*' "$work/.out" | tr '\n' ' ')" = '"a":5 "a":6 ' ]
+    verdict "and_recovered_to_one_order_and_session:$folder" $? "exit status $run_status"
+done
 
 # What nettrace says of its events.
 "$hexa_cat" "$traces/meters_nettrace.hexa" >meters.nettrace

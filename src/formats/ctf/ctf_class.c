@@ -480,6 +480,17 @@ struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error
 
 /* --- Streams --- */
 
+/* The stream that a new one goes on in another byte order; itself where it does not. */
+static struct ctf_stream *first_of(const struct ctf_reader *reader, struct ctf_stream *stream)
+{
+    for (size_t i = 0; i < reader->streams_n && stream->kind; i++) {
+        struct ctf_stream *other = reader->streams[i];
+        if (other->kind && other->kind->first == stream->kind->first && other->has_number == stream->has_number && other->number == stream->number)
+            return other->first;
+    }
+    return stream;
+}
+
 static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     ttr *t = reader->trace->t;
@@ -494,7 +505,10 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
     *schema = (struct ctf_schema){.base = {.place = place_body}, .stream = stream, .reader = reader};
     if (reader->streams_n == 0)
         stream->before = reader->initial;
-    stream->track = context_add_track(t, &(ttr_track){.number = stream->number, .name = name, .source = reader->in->id});
+    stream->first = first_of(reader, stream);
+    stream->track = stream->first->track;
+    if (stream->first == stream)
+        stream->track = context_add_track(t, &(ttr_track){.number = stream->number, .name = name, .source = reader->in->id});
     return stream->track && add_schema(reader, schema, NULL) ? stream : NULL;
 }
 

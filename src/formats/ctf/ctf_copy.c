@@ -18,6 +18,8 @@ static bool may_copy(const struct ctf_trace *trace, const struct ctf_options *op
     const struct ctf_description *description = &trace->description;
     enum ctf_version from = description->version, to = options->version ? options->version : from;
     bool is_rfc = from == CTF_RFC_1_1;
+    if (is_rfc && trace->has_foreign) /* a trace has one session and one byte order */
+        return false;
     if (options->has_order && options->is_big_endian != description->is_big_endian)
         return false;
     return from == to ? !is_rfc || !options->changes_rfc : !is_rfc && to != CTF_RFC_1_1;

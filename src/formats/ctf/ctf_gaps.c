@@ -13,7 +13,7 @@ static uint64_t difference(uint64_t now, uint64_t before, unsigned width)
 static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_before *before = &reader->stream->before;
+    const struct ctf_before *before = ctf_before_of(reader->stream);
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
     bool is_clamped = false, is_rfc = reader->trace->description.version == CTF_RFC_1_1;
     int64_t begin = packet->has_begin ? ctf_time(line, packet->begin, &is_clamped) : reader->time;
@@ -43,7 +43,7 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 static void give_events_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_before *before = &reader->stream->before;
+    const struct ctf_before *before = ctf_before_of(reader->stream);
     if (!packet->has_discarded || reader->trace->is_dialect) /* which has events for gaps */
         return;
     if (before->is_there && before->has_discarded) {
@@ -60,7 +60,7 @@ static void give_events_gap(struct ctf_reader *reader)
 static void give_packets_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_before *before = &reader->stream->before;
+    const struct ctf_before *before = ctf_before_of(reader->stream);
     if (!packet->has_sequence || !before->is_there || !before->has_sequence)
         return;
     uint64_t step = difference(packet->sequence, before->sequence, reader->frame.sequence_width);

@@ -309,7 +309,7 @@ static struct ctf_stream_out *stream_of(struct plain *plain)
 {
     struct ctf_writer *w = plain->w;
     const struct ctf_packet *about = plain->about;
-    uint64_t source = hash_pair((uintptr_t)plain->schema->stream, 1), place = w->items.common_shape + about->has_cpu;
+    uint64_t source = hash_pair((uintptr_t)plain->schema->stream->first, 1), place = w->items.common_shape + about->has_cpu;
     if ((plain->version == CTF_RFC_1_1 || plain->is_copy) && about->has_cpu)
         place = hash_pair(place, about->cpu);
     const uint32_t *index = pairmap_get(&w->stream_of, source, place);
@@ -324,7 +324,7 @@ static struct ctf_stream_out *stream_of(struct plain *plain)
 static struct ctf_stream_out *stream_of_empty(const struct plain *plain)
 {
     const struct ctf_writer *w = plain->w;
-    const uint32_t *index = pairmap_get(&w->stream_of, hash_pair((uintptr_t)plain->schema->stream, 1), LATEST);
+    const uint32_t *index = pairmap_get(&w->stream_of, hash_pair((uintptr_t)plain->schema->stream->first, 1), LATEST);
     return index && !w->streams[*index]->kind->fields ? w->streams[*index] : NULL;
 }
 

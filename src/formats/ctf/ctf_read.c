@@ -162,7 +162,7 @@ static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *pa
 {
     const struct ctf_frame *frame = &reader->frame;
     reader->is_foreign |= frame->is_foreign;
-    if (frame->is_foreign)
+    if (frame->is_foreign && !is_rfc(reader))
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.other-trace", "a packet of %s has the uuid of another trace",
                    reader->file);
     if (frame->is_overfull)
@@ -179,7 +179,7 @@ static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *pa
 static int64_t time_without_clock(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
-    const struct ctf_before *before = &reader->stream->before;
+    const struct ctf_before *before = ctf_before_of(reader->stream);
     bool is_clamped = false;
     if (packet->has_begin)
         return ctf_time(line, packet->begin, &is_clamped);
@@ -218,7 +218,7 @@ static enum step enter_packet(struct ctf_reader *reader)
     reader->bits = bits_over(packet->base, frame->head, frame->head);
     reader->content_end = packet->content;
     reader->ticks = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
-    const struct ctf_before *before = &reader->stream->before;
+    const struct ctf_before *before = ctf_before_of(reader->stream);
     bool has_time = reader->stream->kind->plan.has_time;
     if (!has_time && !frame->has_ticks && !packet->has_begin && before->has_end)
         reader->ticks = before->end;
@@ -268,7 +268,7 @@ static enum step see_content(struct ctf_reader *reader)
 static bool is_of_lane(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     const struct ctf_lane *mine = reader->lanes ? &reader->lanes->lane[reader->lane] : NULL;
-    return mine && mine->kind == frame->kind && mine->has_number == frame->has_number && mine->number == frame->number;
+    return mine && mine->kind == frame->kind->first && mine->has_number == frame->has_number && mine->number == frame->number;
 }
 
 /* Passes over a packet that nobody asks for here. */
@@ -279,7 +279,7 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
         struct ctf_stream *stream = ctf_stream_of(reader, frame);
         if (!stream)
             return failed(reader, fail_memory(reader->error));
-        ctf_settle_before(&stream->before, &frame->packet);
+        ctf_settle_before(ctf_before_of(stream), &frame->packet);
     }
     if (frame->packet.size == UINT64_MAX)
         return STEP_END;
@@ -380,7 +380,7 @@ static enum step leave_packet(struct ctf_reader *reader)
     if (is_rfc(reader))
         rfc11_leave_packet(reader);
     reader->packet_i++;
-    ctf_settle_before(&reader->stream->before, packet);
+    ctf_settle_before(ctf_before_of(reader->stream), packet);
     uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) / 8; /* what is lost begins in the byte of its first bit */
     reader->next = packet->size == UINT64_MAX ? here : packet->offset + packet->size / 8;
     uint64_t n = reader->next - packet->offset;

@@ -67,6 +67,8 @@ struct ctf_trace {
     uint8_t key[32];           /* RFC: of enciphered packets */
     bool has_key;
     uint64_t unpacked_max;     /* RFC: bytes that a packet may unpack to; 0 = 1 GiB */
+    struct ctf_trace *other_order; /* RFC: the same metadata for packets of the other byte order; NULL = none was met */
+    bool has_foreign;          /* packets were seen that are not as the metadata's: of another trace; RFC: or byte order */
 };
 
 /* A data stream as far as one file has it. */
@@ -74,6 +76,7 @@ struct ctf_stream {
     struct ctf_trace *trace;
     const struct ctf_stream_class *class;
     const struct ctf_kind *kind;
+    struct ctf_stream *first;  /* itself; of RFC packets of the other byte order than those met first: what those are of */
     uint64_t number;           /* as packets say; where they do not: of the file */
     bool has_number;
     const char *file;          /* its name below the folder */

@@ -19,6 +19,7 @@
 /* A stream class made ready. */
 struct ctf_kind {
     const struct ctf_stream_class *class;
+    const struct ctf_kind *first;         /* itself; for RFC packets of the other byte order than the metadata: the metadata's own */
     const struct layout *context, *header; /* of packets, of events; NULL = none */
     const struct layout *context_shown;   /* the same without what only readers need */
     const struct layout *rfc_context;     /* RFC: of events, alone; NULL = not needed yet */
@@ -237,6 +238,12 @@ static inline uint64_t ctf_body_bit(const ttr_event *event)
 static inline uint64_t ctf_header_bit(const ttr_event *event)
 {
     return event->body >> 29;
+}
+
+/* Counters of the present stream. */
+static inline struct ctf_before *ctf_before_of(const struct ctf_stream *stream)
+{
+    return &stream->first->before;
 }
 
 /* Forgets schemas. */

@@ -26,8 +26,19 @@ static ttr_status is_packet(struct ctf_reader *reader, const uint8_t *p, size_t 
     struct ctf_frame frame;
     struct bits bits = bits_over(p, 0, (uint64_t)n * 8);
     enum ctf_framing framing = ctf_frame_packet(reader->trace, reader->section, &bits, &frame, reader->error);
-    *is_one = framing == CTF_FRAMED && (!frame.is_foreign || reader->is_foreign);
+    *is_one = framing == CTF_FRAMED && (!frame.is_foreign || reader->is_foreign || reader->trace->has_foreign);
     return framing == CTF_FRAME_FAILED ? reader->error->status : TTR_OK;
+}
+
+/* Where the next packet may begin: by the magic number, of the RFC in either byte order where packets have both. */
+static const uint8_t *find_magic(const struct ctf_trace *trace, const uint8_t *begin, const uint8_t *end)
+{
+    const uint8_t *magic = trace->magic, reversed[] = {magic[3], magic[2], magic[1], magic[0]};
+    const uint8_t *p = memmem(begin, (size_t)(end - begin), magic, sizeof trace->magic);
+    if (!trace->other_order)
+        return p;
+    const uint8_t *before = p ? p + sizeof reversed - 1 : end, *q = memmem(begin, (size_t)(before - begin), reversed, sizeof reversed);
+    return q ? q : p;
 }
 
 /* Looks through the bytes of the window from *at on, up to where a candidate would not be whole; *at is where the search goes on. */
@@ -37,7 +48,7 @@ static ttr_status search_window(struct ctf_reader *reader, uint64_t *at, bool *i
     const uint8_t *begin = window->bytes + (*at - window->offset), *end = window->bytes + window->n;
     const uint8_t *last = window->at_end || (size_t)(end - begin) < CANDIDATE_BYTES ? end : end - CANDIDATE_BYTES;
     while (begin < last) {
-        const uint8_t *p = memmem(begin, (size_t)(end - begin), reader->trace->magic, sizeof reader->trace->magic);
+        const uint8_t *p = find_magic(reader->trace, begin, end);
         if (!p || p >= last)
             break;
         ttr_status status = is_packet(reader, p, (size_t)(end - p), is_found);

@@ -81,7 +81,7 @@ static bool times_of(const struct ctf_frame *frame, int64_t *begin, int64_t *end
 
 static bool is_of(const struct ctf_lane *lane, const struct ctf_frame *frame)
 {
-    return lane->kind == frame->kind && lane->has_number == frame->has_number && lane->number == frame->number;
+    return lane->kind == frame->kind->first && lane->has_number == frame->has_number && lane->number == frame->number;
 }
 
 /* Makes room for as many lanes as there may be; false when memory is out. */
@@ -115,7 +115,7 @@ static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, b
     if (lanes->n < CTF_LANES && !reserve_lanes(lanes))
         return UINT32_MAX;
     if (lanes->n < CTF_LANES) {
-        lanes->lane[lanes->n] = (struct ctf_lane){.kind = frame->kind, .number = frame->number, .has_number = frame->has_number,
+        lanes->lane[lanes->n] = (struct ctf_lane){.kind = frame->kind->first, .number = frame->number, .has_number = frame->has_number,
                                                   .is_in_order = true};
         return lanes->n++;
     }
@@ -156,10 +156,11 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
     int64_t times[2] = {0, 0};
     bool has_begin = times_of(frame, &times[0], &times[1]);
     if (lanes->packets == 0)
-        lanes->lane[0] = (struct ctf_lane){.kind = frame->kind, .number = frame->number, .has_number = frame->has_number,
+        lanes->lane[0] = (struct ctf_lane){.kind = frame->kind->first, .number = frame->number, .has_number = frame->has_number,
                                            .is_in_order = true};
     if (!add_mark(scan, times[0]))
         return false;
+    scan->reader->trace->has_foreign |= frame->is_foreign;
     lanes->has_times &= has_begin && frame->packet.has_end;
     lanes->end = lanes->packets == 0 || times[1] > lanes->end ? times[1] : lanes->end;
     uint32_t chosen = choose(lanes, frame, has_begin, times[0]);

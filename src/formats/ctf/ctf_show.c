@@ -10,9 +10,10 @@ static uint64_t count_given(const struct ctf_reader *reader, const struct ctf_st
     uint64_t given = 0;
     for (size_t i = 0; i < reader->streams_n; i++) {
         const struct ctf_stream *stream = reader->streams[i];
-        if (stream->class == class && index < stream->by_index_n && stream->by_index[index])
+        const struct ctf_stream_class *own = stream->kind ? stream->kind->first->class : stream->class;
+        if (own == class && index < stream->by_index_n && stream->by_index[index])
             given += stream->by_index[index]->given;
-        for (size_t k = 0; stream->class == class && k < stream->by_id_n; k++)
+        for (size_t k = 0; own == class && k < stream->by_id_n; k++)
             given += index < stream->by_index_n && stream->by_id[k].class && stream->by_id[k].class == stream->by_index[index] ? stream->by_id[k].given : 0;
     }
     return given;

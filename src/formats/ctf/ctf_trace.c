@@ -69,6 +69,7 @@ void ctf_trace_release(struct ctf_trace *trace)
     ctf_description_free(&trace->description);
     arena_free(&trace->met);
     folder_close(trace->folder);
+    ctf_trace_release(trace->other_order);
     alloc_free(alloc, trace, 1, sizeof *trace);
 }
 
@@ -149,7 +150,7 @@ static struct ctf_kind *make_kind(struct ctf_trace *trace, const struct ctf_stre
         (void)fail_memory(error);
         return NULL;
     }
-    *kind = (struct ctf_kind){.class = class};
+    *kind = (struct ctf_kind){.class = class, .first = kind};
     if (class->packet_context) {
         kind->context = compile_root(trace, class, ROOT_PACKET_CONTEXT, true, error);
         kind->context_shown = kind->context ? compile_root(trace, class, ROOT_PACKET_CONTEXT, false, error) : NULL;

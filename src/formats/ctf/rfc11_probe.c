@@ -50,6 +50,7 @@ ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
 /* A packet to try alignments on. */
 struct sample {
     struct ctf_trace *trace;
+    struct ctf_trace *read_by; /* the trace, or what stands for it in the packet's byte order */
     const struct ctf_stream_class *section;
     struct source *source;
     struct buffer unpacked;
@@ -86,7 +87,9 @@ static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *
     sample->bytes = result == RFC11_PLAIN ? window.bytes : sample->unpacked.bytes;
     sample->n = result == RFC11_PLAIN ? need : sample->unpacked.n;
     sample->is_found &= sample->n > RFC11_HEADER;
-    return TTR_OK;
+    bool is_other = packet.is_big_endian != sample->trace->description.is_big_endian;
+    sample->read_by = is_other ? rfc11_other_order(sample->trace, error) : sample->trace;
+    return sample->read_by ? TTR_OK : error->status;
 }
 
 static ttr_status find_sample(struct sample *sample, ttr_error *error)
@@ -103,8 +106,10 @@ static ttr_status find_sample(struct sample *sample, ttr_error *error)
         sample->section = rfc11_section_of_file(&sample->trace->description, file->name, &has_cpu, &cpu);
         for (unsigned k = 0; k < PROBE_PACKETS && sample->section && size && !sample->is_found && status == TTR_OK; k++, offset += size)
             status = take_sample(sample, offset, &size, error);
-        if (sample->is_found)
+        if (sample->is_found && status == TTR_OK) {
+            sample->section = rfc11_section_in(sample->read_by, sample->trace, sample->section);
             return TTR_OK;
+        }
         source_close(sample->source);
         sample->source = NULL;
     }
@@ -175,6 +180,8 @@ static ttr_status try_alignment(const struct sample *sample, enum ctf_alignment 
     const struct alloc *alloc = sample->trace->description.alloc;
     size_t n = sample->section->events_n;
     rfc11_set_alignment(&sample->trace->description, alignment);
+    if (sample->read_by != sample->trace)
+        rfc11_set_alignment(&sample->read_by->description, alignment);
     arena_init(&trial.arena, alloc);
     trial.layouts = alloc_zero(alloc, n, sizeof(const struct layout *));
     error->status = TTR_OK;
@@ -216,6 +223,8 @@ ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error)
         status = try_alignment(&sample, order[i], &is_it, &own);
     if (!is_it)
         rfc11_set_alignment(&trace->description, CTF_ALIGN_PACKED);
+    if (trace->other_order)
+        rfc11_set_alignment(&trace->other_order->description, trace->description.alignment);
     if (sample.is_found)
         tell(&trace->description, is_it);
     source_close(sample.source);

@@ -47,11 +47,11 @@ ttr_status rfc11_ready(struct ctf_trace *trace, ttr_error *error)
 
 /* --- Headers --- */
 
-static enum ctf_framing refuse(struct ctf_frame *frame, enum ctf_framing framing, const char *code, const char *text)
+static enum ctf_framing refuse(struct ctf_frame *frame, const char *code, const char *text)
 {
     frame->code = code;
     (void)snprintf(frame->text, sizeof frame->text, "%s", text);
-    return framing;
+    return CTF_FRAME_BAD;
 }
 
 static void take_header(const struct rfc11_packet *rfc, bool has_time, struct ctf_frame *frame)
@@ -69,28 +69,9 @@ static void take_header(const struct rfc11_packet *rfc, bool has_time, struct ct
     frame->head = frame->context_bit = RFC11_HEADER_BITS;
 }
 
-/* Whether the packet is one of those that the metadata describes (decisions 7 and 8): "native" and "session" are said once for all. */
-static enum ctf_framing check_kinship(const struct ctf_description *description, struct ctf_frame *frame)
-{
-    const struct rfc11_packet *rfc = &frame->rfc;
-    char text[sizeof frame->text];
-    if (rfc->is_big_endian != description->is_big_endian) {
-        (void)snprintf(text, sizeof text, "the packet is %s-endian, expected %s-endian as the metadata: put it beside metadata of its writer",
-                       rfc->is_big_endian ? "big" : "little", description->is_big_endian ? "big" : "little");
-        return refuse(frame, CTF_FRAME_FOREIGN, "ctf.byte-order", text);
-    }
-    if (description->has_session_id && rfc->session_id != description->session_id) {
-        (void)snprintf(text, sizeof text, "the packet has session_id %u, expected %u as the metadata: put it beside metadata of its session",
-                       rfc->session_id, description->session_id);
-        return refuse(frame, CTF_FRAME_FOREIGN, "ctf.session-id", text);
-    }
-    return CTF_FRAMED;
-}
-
 enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section, const struct bits *bits,
                                     struct ctf_frame *frame, ttr_error *error)
 {
-    const struct ctf_description *description = &trace->description;
     struct rfc11_packet *rfc = &frame->rfc;
     size_t n = (size_t)(bits->end / 8);
     *frame = (struct ctf_frame){.number = 0};
@@ -100,14 +81,12 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     if (fault == RFC11_SHORT)
         return CTF_FRAME_SHORT;
     if (fault != RFC11_FINE)
-        return refuse(frame, CTF_FRAME_BAD, fault == RFC11_NO_MAGIC ? "ctf.bad-magic" : "ctf.bad-size", rfc11_fault_text(fault));
+        return refuse(frame, fault == RFC11_NO_MAGIC ? "ctf.bad-magic" : "ctf.bad-size", rfc11_fault_text(fault));
     take_header(rfc, !section || !section->rfc_has_no_time, frame);
-    enum ctf_framing framing = check_kinship(description, frame);
-    if (framing != CTF_FRAMED)
-        return framing;
+    frame->is_foreign = rfc11_is_foreign(&trace->description, rfc);
     if (!section)
-        return refuse(frame, CTF_FRAME_BAD, "ctf.no-section", "the file belongs to no section of the metadata");
-    frame->kind = ctf_kind_of(trace, section, error);
+        return refuse(frame, "ctf.no-section", "the file belongs to no section of the metadata");
+    frame->kind = rfc11_kind_of(trace, section, rfc->is_big_endian, error);
     return frame->kind ? CTF_FRAMED : CTF_FRAME_FAILED;
 }
 
@@ -227,7 +206,9 @@ ttr_status rfc11_enter_packet(struct ctf_reader *reader)
     struct content content = content_of(reader);
     packet->has_cpu = reader->has_cpu;
     packet->cpu = reader->cpu;
-    ttr_status status = check_checksum(reader, &content);
+    ttr_status status = reader->frame.is_foreign ? rfc11_tell_foreign(reader) : TTR_OK;
+    if (status == TTR_OK)
+        status = check_checksum(reader, &content);
     return status == TTR_OK && is_transformed(&reader->frame.rfc) ? unpack(reader, &content) : status;
 }
 
@@ -266,7 +247,7 @@ static uint64_t payload_end(const struct layout *context, struct layout_run *run
 
 enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, const char *what)
 {
-    struct ctf_kind *kind = ctf_kind_of(reader->trace, reader->section, reader->error);
+    struct ctf_kind *kind = rfc11_kind_of(reader->trace, reader->section, reader->frame.rfc.is_big_endian, reader->error);
     struct ctf_header header = {.ticks = reader->ticks};
     struct bits bits = reader->bits;
     bool is_content = bits.end == reader->content_end;

@@ -26,6 +26,26 @@ void rfc11_join_section(struct ctf_reader *reader);
 enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section, const struct bits *bits,
                                     struct ctf_frame *frame, ttr_error *error);
 
+/* --- Packets that are not as the metadata's (rfc11_foreign.c) --- */
+
+/* The same metadata for packets of the other byte order, made when first asked for and owned by the trace; NULL with `error`. */
+struct ctf_trace *rfc11_other_order(struct ctf_trace *trace, ttr_error *error);
+
+/* A section of the trace as the other one has it. */
+const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other, const struct ctf_trace *trace,
+                                                const struct ctf_stream_class *section);
+
+/* ctf_kind_of for a packet of this byte order. */
+struct ctf_kind *rfc11_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *section, bool is_big_endian, ttr_error *error);
+
+/* Whether a packet is of another byte order or session than the metadata. */
+bool rfc11_is_foreign(const struct ctf_description *description, const struct rfc11_packet *packet);
+
+/* Tells so of the packet that was entered. */
+TTR_MUST ttr_status rfc11_tell_foreign(struct ctf_reader *reader);
+
+/* --- Contents --- */
+
 /* Bytes of the packet that must be in the window when it is entered, and whether the batch must be empty then. */
 uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch);
 
