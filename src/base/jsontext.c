@@ -11,21 +11,21 @@
 
 #define EACH_BYTE(x) (0x0101010101010101u * (x))
 
-/* The high bit of each byte that is a quote, a backslash, below 0x20 or not ASCII; a byte above a hit may be marked falsely,
- * which the caller's byte-wise look puts right. */
+/* The high bit of each byte that is a quote, a backslash, a control character or not ASCII; a byte above a hit may be marked falsely,
+ * which the caller's byte-wise look puts right.  The last addition marks 0x7f. */
 static uint64_t special_bytes(uint64_t word)
 {
     uint64_t quote = word ^ EACH_BYTE('"'), backslash = word ^ EACH_BYTE('\\');
-    uint64_t hit = (word - EACH_BYTE(0x20)) | (quote - EACH_BYTE(1)) | (backslash - EACH_BYTE(1)) | word;
+    uint64_t hit = (word - EACH_BYTE(0x20)) | (quote - EACH_BYTE(1)) | (backslash - EACH_BYTE(1)) | word | (word + EACH_BYTE(1));
     return hit & EACH_BYTE(0x80);
 }
 
-/* Length of the character at p that stands for itself; 0 where it does not.  U+0080 to U+009F may, by the grammar, but terminals obey them. */
+/* Length of the character at p that stands for itself; 0 where it does not.  U+007F to U+009F may, by the grammar, but terminals obey them. */
 static size_t plain_character(const uint8_t *p, size_t n)
 {
-    if (p[0] < 0x80)
-        return p[0] >= 0x20 && p[0] != '"' && p[0] != '\\';
-    return utf8_control(p, n) ? 0 : utf8_character(p, n);
+    if (p[0] == '"' || p[0] == '\\' || utf8_control(p, n))
+        return 0;
+    return p[0] < 0x80 ? 1 : utf8_character(p, n);
 }
 
 size_t json_plain_run(const uint8_t *p, size_t n)

@@ -22,7 +22,7 @@ void json_array_end(struct json *json);
 void json_key(struct json *json, const char *key);
 void json_key_text(struct json *json, const void *p, size_t n);
 
-/* A string: escapes what JSON demands; a byte that is no UTF-8 becomes U+FFFD. */
+/* A string: escapes what JSON demands, and all that is a control character (utf8_control); a byte that is no UTF-8 becomes U+FFFD. */
 void json_text(struct json *json, const void *p, size_t n);
 void json_string(struct json *json, const char *text);
 void json_u64(struct json *json, uint64_t x);

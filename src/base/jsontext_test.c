@@ -96,8 +96,9 @@ static void strings_are_escaped(void **state)
         {"plain text, longer than a word", 30, "\"plain text, longer than a word\""},
         {"a\"b\\c/d", 7, "\"a\\\"b\\\\c/d\""},
         {"\b\t\n\f\r", 5, "\"\\b\\t\\n\\f\\r\""},
-        {"\0\x01\x1f\x7f", 4, "\"\\u0000\\u0001\\u001f\x7f\""},
+        {"\0\x01\x1f\x7f", 4, "\"\\u0000\\u0001\\u001f\\u007f\""},
         {"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\x9b", 15, "\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\x9b\""},
+        {"seven b\x7f\x80", 9, "\"seven b\\u007f\xef\xbf\xbd\""},
         {"a\xff" "b", 3, "\"a\xef\xbf\xbd" "b\""},
         {"\xed\xa0\x80", 3, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
         {"\xe2\x82", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\""},
@@ -124,7 +125,7 @@ static void escape_slowly(struct buffer *to, const uint8_t *p, size_t n)
         if (short_form) {
             buffer_add_byte(to, '\\');
             buffer_add_byte(to, (uint8_t)letters[short_form - from]);
-        } else if (*p < 0x20) {
+        } else if (*p < 0x20 || *p == 0x7f) {
             buffer_add_text(to, "\\u00");
             buffer_add_byte(to, (uint8_t)hex[*p >> 4]);
             buffer_add_byte(to, (uint8_t)hex[*p & 15]);

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "term.h"
+
 static void put_place(struct json *json, const char *key)
 {
     uint32_t bit = UINT32_C(1) << (json->depth & 31);
@@ -45,13 +47,13 @@ static size_t sequence_length(const unsigned char *p, size_t n)
 
 static void put_character(FILE *to, const unsigned char *p, size_t length)
 {
-    const bool is_c1 = length == 2 && *p == 0xc2 && p[1] < 0xa0; /* a terminal may obey it */
+    const size_t control = length ? term_control(p, length) : 0;
     if (length == 0)
         (void)fputs("\xef\xbf\xbd", to);
     else if (*p == '"' || *p == '\\')
         (void)fprintf(to, "\\%c", *p);
-    else if (*p < 0x20 || *p == 0x7f || is_c1)
-        (void)fprintf(to, "\\u%04x", p[is_c1]);
+    else if (control)
+        (void)fprintf(to, "\\u%04x", p[control - 1]);
     else
         (void)fwrite(p, 1, length, to);
 }

@@ -66,10 +66,9 @@ void term_text_to(FILE *to, ttr_text text)
 {
     const unsigned char *p = (const unsigned char *)text.p;
     for (size_t i = 0; i < text.n; i++) {
-        /* C1 controls are U+0080 to U+009F, in UTF-8 C2 80 to C2 9F. */
-        bool is_c1 = p[i] == 0xc2 && i + 1 < text.n && p[i + 1] >= 0x80 && p[i + 1] < 0xa0;
-        i += is_c1;
-        if (is_c1 || p[i] < 0x20 || p[i] == 0x7f)
+        size_t control = term_control(p + i, text.n - i);
+        i += control == 2; /* of two bytes the last is the character's number */
+        if (control)
             (void)fprintf(to, "\\x%02x", p[i]);
         else
             (void)putc(p[i], to);
@@ -85,9 +84,9 @@ const char *term_plain(const char *text, char *to, size_t size)
 {
     size_t n = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p && n + 1 < size; p++) {
-        bool is_c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
-        p += is_c1;
-        to[n++] = is_c1 || *p < 0x20 || *p == 0x7f ? '?' : (char)*p;
+        size_t control = term_control(p, 2); /* the zero counts */
+        p += control == 2;
+        to[n++] = control ? '?' : (char)*p;
     }
     to[n] = '\0';
     return to;

@@ -26,7 +26,16 @@ void term_init(struct terminal *term, const struct settings *settings);
 /* The escape sequence of an ink on stdout, "" without colours.  INK_PLAIN ends the others. */
 const char *term_ink(const struct terminal *term, enum ink ink);
 
-/* Prints text of a trace, or the name of a file: control characters, which could make a terminal do things, become "\x1b". */
+/* Bytes of the control character at p, which could make a terminal do things: 1 below U+0020 and of U+007F, 2 of U+0080 to U+009F (in UTF-8
+ * C2 80 to C2 9F); 0 where it is none. */
+static inline size_t term_control(const unsigned char *p, size_t n)
+{
+    if (*p < 0x20 || *p == 0x7f)
+        return 1;
+    return n > 1 && *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+}
+
+/* Prints text of a trace, or the name of a file: control characters become "\x1b". */
 void term_text(ttr_text text);
 void term_text_to(FILE *to, ttr_text text);
 

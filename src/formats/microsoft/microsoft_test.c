@@ -74,6 +74,9 @@ static void texts_are_utf_8_whatever_they_were(void **state)
     microsoft_add_text(&to, "\xc2\x9b", 2); /* as perf-decode leaves it */
     assert_string_equal(added(&to), "\xc2\x9b");
     buffer_clear(&to);
+    microsoft_add_text(&to, "a\x7f\x01", 3);
+    assert_string_equal(added(&to), "a\x7f\\u0001");
+    buffer_clear(&to);
     microsoft_add_text(&to, "a\"\\\n\x01\xc3\xa9\xff\xed\xa0\x80z", 12);
     assert_string_equal(added(&to), "a\\\"\\\\\\n\\u0001\xc3\xa9\xc3\xbf\xc3\xad\xc2\xa0\xc2\x80z");
     buffer_clear(&to);

@@ -129,12 +129,12 @@ void microsoft_add_text(struct buffer *to, const void *bytes, size_t n)
     size_t begin = 0;
     for (size_t at = 0; at < n;) {
         size_t length = p[at] < 0x80 ? 1 : utf8_character(p + at, n - at);
-        const bool is_c1 = utf8_control(p + at, n - at) == 2; /* which json_escape would not leave as it is */
-        if (length == 0 || is_c1) {
+        const size_t control = p[at] < 0x20 ? 0 : utf8_control(p + at, n - at); /* which JSON does not forbid, but json_escape escapes */
+        if (length == 0 || control) {
             char wide[4];
             (void)json_escape(to, p + begin, at - begin);
-            buffer_add(to, wide, utf8_put(wide, p[at + is_c1]));
-            begin = at + 1 + is_c1;
+            buffer_add(to, wide, utf8_put(wide, p[at + (control == 2)]));
+            begin = at + (control ? control : 1);
         }
         at += length ? length : 1;
     }
