@@ -119,10 +119,16 @@ static inline uint64_t time_of(struct perf_trace *trace, const struct perf_view 
     return perf_u64(record->p + record->size - kind->time_back, trace->is_big);
 }
 
+/* How many records may wait; more where none of them has a time, so that the first of them can have that of the next. */
+static size_t most_keys(const struct perf_reader *reader)
+{
+    return reader->sorts || reader->order.newest == 0 ? PERF_KEYS_MAX : STORED_KEYS;
+}
+
 static bool is_crowded(const struct perf_reader *reader, uint64_t at)
 {
     const struct perf_order *order = &reader->order;
-    return order->n >= (reader->sorts ? PERF_KEYS_MAX : STORED_KEYS) || at - order->base[0] > PERF_REGION_MAX ||
+    return order->n >= most_keys(reader) || at - order->base[0] > PERF_REGION_MAX ||
            reader->unpacked.n > PERF_UNPACKED_MAX;
 }
 
@@ -131,8 +137,8 @@ static bool run_over(struct perf_reader *reader, const struct perf_span *span, u
 {
     struct perf_trace *trace = reader->trace;
     struct perf_order *order = &reader->order;
-    size_t most = reader->sorts ? PERF_KEYS_MAX : STORED_KEYS, at = 0;
-    while (span->n - at >= PERF_RECORD_HEADER && order->n < most) {
+    size_t at = 0;
+    while (span->n - at >= PERF_RECORD_HEADER && order->n < most_keys(reader)) {
         const uint8_t *p = span->p + at;
         struct perf_view record = {.p = p, .type = perf_u32(p, trace->is_big), .size = perf_u16(p + 6, trace->is_big)};
         if (record.size > span->n - at || record.type >= PERF_TOOL_FIRST || !perf_is_plausible(p, trace->is_big))
@@ -182,6 +188,8 @@ static ttr_status release(struct perf_reader *reader, bool is_all)
     uint64_t limit = is_all || !reader->sorts ? UINT64_MAX : order->before;
     if (!is_all)
         order->before = order->newest;
+    if (limit == 0 && !reader->has_time) /* a later round may still have the earliest time, which those without any are to have */
+        return TTR_OK;
     return perf_order_release(reader, limit) ? TTR_OK : fail_memory(reader->error);
 }
 
@@ -363,15 +371,18 @@ static ttr_status tell_clock(struct perf_reader *reader)
     return input_add_clock(reader->in, &clock) == SIZE_MAX || !tell_width(reader) ? fail_memory(reader->error) : TTR_OK;
 }
 
-/* What has no time before anything that has one gets the time of that. */
+/* What has no time before anything that has one gets the earliest time of what waits: that of the trace where records come in order. */
 static void begin_time(struct perf_reader *reader)
 {
     const struct perf_order *order = &reader->order;
-    for (size_t i = order->given; i < order->n && !reader->has_time; i++) {
-        reader->has_time = order->keys[i].time != 0;
-        if (reader->has_time)
-            reader->last_time = perf_time(reader->trace, order->keys[i].time, NULL);
-    }
+    uint64_t first = UINT64_MAX;
+    for (size_t i = order->given; i < order->n && !reader->has_time; i++)
+        if (order->keys[i].time && order->keys[i].time < first)
+            first = order->keys[i].time;
+    if (first == UINT64_MAX)
+        return;
+    reader->has_time = true;
+    reader->last_time = perf_time(reader->trace, first, NULL);
 }
 
 /* Everything was given; the last of all files tells how much it was. */
