@@ -231,8 +231,22 @@ static void check_memory(const char *path, const struct hexa *hexa, const char *
     }
 }
 
-/* Runs a check over each vector of a folder. */
-static void each(const char *folder, const char *format, void (*check)(const char *path, const struct hexa *hexa, const char *format))
+static void load(const char *path, struct hexa *hexa)
+{
+    char message[200];
+    if (!hexa_load(path, hexa, message, sizeof message))
+        fail_msg("%s: %s", path, message);
+}
+
+void vectors_load(struct hexa *hexa, const char *path)
+{
+    const char *root = getenv("TTR_SOURCE_ROOT");
+    char full[PATH_ROOM];
+    (void)snprintf(full, sizeof full, "%s/%s", root ? root : ".", path);
+    load(full, hexa);
+}
+
+void vectors_each(const char *folder, const char *format, void (*check)(const char *path, const struct hexa *hexa, const char *format))
 {
     const char *root = getenv("TTR_SOURCE_ROOT"), *only = getenv("TTR_VECTOR");
     char path[PATH_ROOM];
@@ -244,15 +258,13 @@ static void each(const char *folder, const char *format, void (*check)(const cha
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
         const char *end = strrchr(entry->d_name, '.');
         struct hexa hexa;
-        char message[200];
         if (!end || strcmp(end, ".hexa") != 0)
             continue;
         n++;
         if (only && strncmp(entry->d_name, only, strlen(only)) != 0)
             continue;
         (void)snprintf(path, sizeof path, "%s/%s/%s", root ? root : ".", folder, entry->d_name);
-        if (!hexa_load(path, &hexa, message, sizeof message))
-            fail_msg("%s: %s", path, message);
+        load(path, &hexa);
         check(path, &hexa, format);
         hexa_free(&hexa);
     }
@@ -263,30 +275,30 @@ static void each(const char *folder, const char *format, void (*check)(const cha
 
 void vectors_read_as_written(const char *folder, const char *format)
 {
-    each(folder, format, check_written);
+    vectors_each(folder, format, check_written);
 }
 
 void vectors_give_every_byte(const char *folder, const char *format)
 {
-    each(folder, format, check_bytes);
+    vectors_each(folder, format, check_bytes);
 }
 
 void vectors_read_when_cut(const char *folder, const char *format)
 {
-    each(folder, format, check_cuts);
+    vectors_each(folder, format, check_cuts);
 }
 
 void vectors_read_in_pieces(const char *folder, const char *format)
 {
-    each(folder, format, check_pieces);
+    vectors_each(folder, format, check_pieces);
 }
 
 void vectors_read_without_memory(const char *folder, const char *format)
 {
-    each(folder, format, check_memory);
+    vectors_each(folder, format, check_memory);
 }
 
 void vectors_refused_when_strict(const char *folder, const char *format)
 {
-    each(folder, format, check_strict);
+    vectors_each(folder, format, check_strict);
 }

@@ -6,6 +6,13 @@
 #include <stddef.h>
 
 struct CMUnitTest;
+struct hexa;
+
+/* One vector, named from the root of the sources; hexa_free it. */
+void vectors_load(struct hexa *hexa, const char *path);
+
+/* Runs a check over each vector of a folder. */
+void vectors_each(const char *folder, const char *format, void (*check)(const char *path, const struct hexa *hexa, const char *format));
 
 /* The dump is what stands behind ---, the damage and the end are those of the header lines. */
 void vectors_read_as_written(const char *folder, const char *format);

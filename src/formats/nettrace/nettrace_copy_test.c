@@ -1,18 +1,12 @@
 /* Copies of nettrace to nettrace: every byte where nothing is left out, exactly the other events where something is. */
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "corpus.h"
 #include "dump.h"
 #include "hexa.h"
 #include "support.h"
+#include "vectors.h"
 #include "writing.h"
-
-struct bytes {
-    uint8_t *p;
-    size_t n;
-};
 
 /* Which events a copy takes: all where `each` is 0, else the first of each `each`; and none behind the first `limit`. */
 struct taking {
@@ -111,12 +105,12 @@ static void lines_of(const void *bytes, size_t n, const struct taking *taking, s
 static const struct taking all = {.each = 0, .limit = UINT64_MAX};
 
 /* A copy of what is taken holds that, and no damage. */
-static void check_taking(const char *name, const struct bytes *trace, const struct taking *taking)
+static void check_taking(const char *name, const struct hexa *trace, const struct taking *taking)
 {
     struct buffer copied, expected, found;
     uint64_t damage;
-    copy(trace->p, trace->n, taking, &copied);
-    lines_of(trace->p, trace->n, taking, &expected, &damage);
+    copy(trace->bytes, trace->n, taking, &copied);
+    lines_of(trace->bytes, trace->n, taking, &expected, &damage);
     lines_of(copied.bytes, copied.n, &all, &found, &damage);
     if (damage)
         fail_msg("%s, one of %u: the copy is damaged", name, taking->each);
@@ -127,21 +121,21 @@ static void check_taking(const char *name, const struct bytes *trace, const stru
     buffer_free(&found);
 }
 
-static uint64_t damage_of(const struct bytes *trace)
+static uint64_t damage_of(const struct hexa *trace)
 {
     struct buffer lines;
     uint64_t damage;
-    lines_of(trace->p, trace->n, &all, &lines, &damage);
+    lines_of(trace->bytes, trace->n, &all, &lines, &damage);
     buffer_free(&lines);
     return damage;
 }
 
 /* A trace that has no end mark gets one. */
-static void check_identical(const char *name, const struct bytes *trace)
+static void check_identical(const char *name, const struct hexa *trace)
 {
     struct buffer copied;
-    copy(trace->p, trace->n, &all, &copied);
-    bool is_same = copied.n >= trace->n && copied.n <= trace->n + 4 && memcmp(copied.bytes, trace->p, trace->n) == 0;
+    copy(trace->bytes, trace->n, &all, &copied);
+    bool is_same = copied.n >= trace->n && copied.n <= trace->n + 4 && memcmp(copied.bytes, trace->bytes, trace->n) == 0;
     bool has_end = copied.n == trace->n;
     for (size_t i = trace->n; is_same && i < copied.n; i++)
         has_end = copied.bytes[i] <= 1;
@@ -150,92 +144,69 @@ static void check_identical(const char *name, const struct bytes *trace)
     buffer_free(&copied);
 }
 
-static void each_vector(const char *folder, void (*check)(const char *name, const struct bytes *trace))
+static void check_whole(const char *name, const struct hexa *trace, const char *format)
 {
-    const char *root = getenv("TTR_SOURCE_ROOT");
-    char path[600], message[200];
-    unsigned n = 0;
-    (void)snprintf(path, sizeof path, "%s/src/formats/nettrace/%s", root ? root : ".", folder);
-    DIR *directory = opendir(path);
-    assert_non_null(directory);
-    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        struct hexa hexa;
-        size_t length = strlen(entry->d_name);
-        if (length < 5 || strcmp(entry->d_name + length - 5, ".hexa") != 0)
-            continue;
-        (void)snprintf(path, sizeof path, "%s/src/formats/nettrace/%s/%s", root ? root : ".", folder, entry->d_name);
-        if (!hexa_load(path, &hexa, message, sizeof message))
-            fail_msg("%s", message);
-        check(entry->d_name, &(struct bytes){hexa.bytes, hexa.n});
-        hexa_free(&hexa);
-        n++;
-    }
-    (void)closedir(directory);
-    assert_true(n > 0);
-}
-
-static void check_whole(const char *name, const struct bytes *trace)
-{
+    (void)format;
     if (damage_of(trace) == 0)
         check_identical(name, trace);
 }
 
-static void check_parts(const char *name, const struct bytes *trace)
+static void check_parts(const char *name, const struct hexa *trace, const char *format)
 {
+    (void)format;
     for (unsigned each = 2; each < 5; each++)
         check_taking(name, trace, &(struct taking){.each = each, .limit = UINT64_MAX});
     check_taking(name, trace, &(struct taking){.each = 1000, .limit = UINT64_MAX});
 }
 
-static void check_stops(const char *name, const struct bytes *trace)
+static void check_stops(const char *name, const struct hexa *trace, const char *format)
 {
+    (void)format;
     for (uint64_t limit = 1; limit < 6; limit++)
         check_taking(name, trace, &(struct taking){.limit = limit});
 }
 
-static void check_recovers(const char *name, const struct bytes *trace)
+static void check_recovers(const char *name, const struct hexa *trace, const char *format)
 {
+    (void)format;
     check_taking(name, trace, &all);
 }
 
 static void a_copy_has_every_byte(void **state)
 {
     (void)state;
-    each_vector("vectors", check_whole);
-    each_vector("vectors-whole", check_whole);
+    vectors_each("src/formats/nettrace/vectors", "nettrace", check_whole);
+    vectors_each("src/formats/nettrace/vectors-whole", "nettrace", check_whole);
 }
 
 static void a_copy_of_some_events_has_exactly_these(void **state)
 {
     (void)state;
-    each_vector("vectors", check_parts);
-    each_vector("vectors-whole", check_parts);
-    each_vector("vectors-bad", check_parts);
+    vectors_each("src/formats/nettrace/vectors", "nettrace", check_parts);
+    vectors_each("src/formats/nettrace/vectors-whole", "nettrace", check_parts);
+    vectors_each("src/formats/nettrace/vectors-bad", "nettrace", check_parts);
 }
 
 static void a_copy_that_ends_early_has_all_events_up_to_there(void **state)
 {
     (void)state;
-    each_vector("vectors", check_stops);
-    each_vector("vectors-whole", check_stops);
+    vectors_each("src/formats/nettrace/vectors", "nettrace", check_stops);
+    vectors_each("src/formats/nettrace/vectors-whole", "nettrace", check_stops);
 }
 
 static void a_copy_of_a_damaged_trace_has_its_whole_events_and_no_damage(void **state)
 {
     (void)state;
-    each_vector("vectors-bad", check_recovers);
+    vectors_each("src/formats/nettrace/vectors-bad", "nettrace", check_recovers);
 }
 
 /* The events that are left out are not missing: a thread counts on where it was. */
 static void what_is_left_out_is_no_loss(void **state)
 {
-    const char *root = getenv("TTR_SOURCE_ROOT");
-    char path[600], message[200];
     struct hexa hexa;
     struct buffer copied;
     (void)state;
-    (void)snprintf(path, sizeof path, "%s/src/formats/nettrace/vectors/plain.hexa", root ? root : ".");
-    assert_true(hexa_load(path, &hexa, message, sizeof message));
+    vectors_load(&hexa, "src/formats/nettrace/vectors/plain.hexa");
     copy(hexa.bytes, hexa.n, &(struct taking){.each = 2, .limit = UINT64_MAX}, &copied);
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_bytes(t, copied.bytes, copied.n, TTR_READ_STRICT);
@@ -256,16 +227,13 @@ static void what_is_left_out_is_no_loss(void **state)
 /* An event made by hand, put into a copy, has no place there, which is counted. */
 static void guests_of_a_copy_are_counted(void **state)
 {
-    const char *root = getenv("TTR_SOURCE_ROOT");
-    char path[600], message[200];
     struct hexa hexa;
     struct buffer to;
     ttr_batch batch;
     ttr_error error = {0};
     const ttr_loss *losses;
     (void)state;
-    (void)snprintf(path, sizeof path, "%s/src/formats/nettrace/vectors/plain.hexa", root ? root : ".");
-    assert_true(hexa_load(path, &hexa, message, sizeof message));
+    vectors_load(&hexa, "src/formats/nettrace/vectors/plain.hexa");
     buffer_init(&to, alloc_default());
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_bytes(t, hexa.bytes, hexa.n, TTR_READ_DEFINITIONS);
@@ -321,19 +289,18 @@ static bool copy_with(const struct hexa *hexa, size_t fail_at)
     return heap.requests >= fail_at;
 }
 
-static void check_memory(const char *name, const struct bytes *trace)
+static void check_memory(const char *name, const struct hexa *trace, const char *format)
 {
-    const struct hexa hexa = {.bytes = trace->p, .n = trace->n};
-    (void)name;
-    for (size_t at = 1; copy_with(&hexa, at); at++)
+    (void)name, (void)format;
+    for (size_t at = 1; copy_with(trace, at); at++)
         continue;
 }
 
 static void a_copy_without_memory_says_so_and_leaks_nothing(void **state)
 {
     (void)state;
-    each_vector("vectors", check_memory);
-    each_vector("vectors-bad", check_memory);
+    vectors_each("src/formats/nettrace/vectors", "nettrace", check_memory);
+    vectors_each("src/formats/nettrace/vectors-bad", "nettrace", check_memory);
 }
 
 /* --- Recorded traces --- */
@@ -357,7 +324,7 @@ static void check_recorded(const char *name, const char *path)
     if (copied.n != bytes.n || memcmp(copied.bytes, bytes.bytes, bytes.n) != 0)
         fail_msg("%s: the copy is another", name);
     buffer_free(&copied);
-    check_taking(name, &(struct bytes){bytes.bytes, bytes.n}, &(struct taking){.each = 3, .limit = UINT64_MAX});
+    check_taking(name, &(struct hexa){.bytes = bytes.bytes, .n = bytes.n}, &(struct taking){.each = 3, .limit = UINT64_MAX});
     buffer_free(&bytes);
 }
 

@@ -1,5 +1,4 @@
 /* Fields of events: taken many at once they are what they are one by one, in traces as they should be and in damaged ones. */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +7,11 @@
 
 #include "hexa.h"
 #include "support.h"
+#include "vectors.h"
 
 enum { FIELDS = 4096, DAMAGED = 60, SPOTS = 6 };
+
+static uint64_t events; /* looked at so far */
 
 struct copies {
     ttr_field field[FIELDS];
@@ -83,19 +85,17 @@ static void check_event(const ttr *t, const ttr_event *event)
     }
 }
 
-static uint64_t check_bytes(const uint8_t *bytes, size_t n)
+static void check_bytes(const uint8_t *bytes, size_t n)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error;
     ttr_batch batch;
-    uint64_t events = 0;
     ttr_reader *reader = ttr_open_memory(t, bytes, n, "trace", &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "nettrace"}, &error);
     while (reader && ttr_read(reader, &batch, &error) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++, events++)
             check_event(t, ttr_batch_at(&batch, i));
     ttr_close(reader);
     ttr_free(t);
-    return events;
 }
 
 /* Copies with some bytes changed; most of them are within events, since most bytes are. */
@@ -108,40 +108,25 @@ static void check_damaged(const struct hexa *hexa)
         memcpy(copy, hexa->bytes, hexa->n);
         for (unsigned spot = 0; spot <= i % SPOTS; spot++)
             copy[support_random(&state) % hexa->n] = (uint8_t)support_random(&state);
-        (void)check_bytes(copy, hexa->n);
+        check_bytes(copy, hexa->n);
     }
     free(copy);
 }
 
-static void check_folder(const char *folder)
+static void check_vector(const char *path, const struct hexa *hexa, const char *format)
 {
-    char path[600], file[900], message[300];
-    const char *root = getenv("TTR_SOURCE_ROOT");
-    uint64_t events = 0;
-    (void)snprintf(path, sizeof path, "%s/src/formats/nettrace/%s", root ? root : ".", folder);
-    DIR *directory = opendir(path);
-    assert_non_null(directory);
-    for (const struct dirent *entry; (entry = readdir(directory));) {
-        struct hexa hexa;
-        if (!strstr(entry->d_name, ".hexa"))
-            continue;
-        (void)snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
-        if (!hexa_load(file, &hexa, message, sizeof message))
-            fail_msg("%s", message);
-        events += check_bytes(hexa.bytes, hexa.n);
-        check_damaged(&hexa);
-        hexa_free(&hexa);
-    }
-    (void)closedir(directory);
-    assert_true(events > 0);
+    (void)path, (void)format;
+    check_bytes(hexa->bytes, hexa->n);
+    check_damaged(hexa);
 }
 
 static void fields_taken_at_once_are_those_one_by_one(void **state)
 {
     (void)state;
-    check_folder("vectors");
-    check_folder("vectors-whole");
-    check_folder("vectors-bad");
+    vectors_each("src/formats/nettrace/vectors", "nettrace", check_vector);
+    vectors_each("src/formats/nettrace/vectors-whole", "nettrace", check_vector);
+    vectors_each("src/formats/nettrace/vectors-bad", "nettrace", check_vector);
+    assert_true(events > 0);
 }
 
 int main(void)

@@ -1,6 +1,5 @@
 /* Stacks, and numbers of events, as the library's users see them: of events, of copies that outlive their batch, of traces that have them in their fields. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <tracetta/tracetta.h>
 
@@ -8,16 +7,8 @@
 #include "hexa.h"
 #include "model/packed.h"
 #include "support.h"
+#include "vectors.h"
 #include "writing.h"
-
-static void load(struct hexa *hexa, const char *name)
-{
-    char path[600], message[300];
-    const char *root = getenv("TTR_SOURCE_ROOT");
-    (void)snprintf(path, sizeof path, "%s/src/formats/nettrace/vectors/%s", root ? root : ".", name);
-    if (!hexa_load(path, hexa, message, sizeof message))
-        fail_msg("%s", message);
-}
 
 static ttr_reader *open_vector(ttr *t, const struct hexa *hexa)
 {
@@ -35,7 +26,7 @@ static void a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room(vo
     ttr_error error;
     uint64_t frames[4] = {0};
     (void)state;
-    load(&hexa, "stacks.hexa");
+    vectors_load(&hexa, "src/formats/nettrace/vectors/stacks.hexa");
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_vector(t, &hexa);
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
@@ -66,7 +57,7 @@ static void a_stack_can_be_looked_at_where_it_stands(void **state)
         print_message("# SKIP nettrace is little-endian, numbers of this machine are not\n");
         return;
     }
-    load(&hexa, "stacks.hexa");
+    vectors_load(&hexa, "src/formats/nettrace/vectors/stacks.hexa");
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_vector(t, &hexa);
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
@@ -82,7 +73,7 @@ static void a_stack_can_be_looked_at_where_it_stands(void **state)
     ttr_close(reader);
     ttr_free(t);
     hexa_free(&hexa);
-    load(&hexa, "pointers.hexa");
+    vectors_load(&hexa, "src/formats/nettrace/vectors/pointers.hexa");
     t = ttr_new(NULL);
     reader = open_vector(t, &hexa);
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
@@ -95,7 +86,7 @@ static void a_stack_can_be_looked_at_where_it_stands(void **state)
     hexa_free(&hexa);
 }
 
-static void check_copy(const char *name, uint32_t at, uint32_t n, uint64_t first)
+static void check_copy(const char *vector, uint32_t at, uint32_t n, uint64_t first)
 {
     struct hexa hexa;
     struct buffer bytes;
@@ -103,7 +94,7 @@ static void check_copy(const char *name, uint32_t at, uint32_t n, uint64_t first
     ttr_error error;
     ttr_event copy;
     uint64_t frames[4] = {0};
-    load(&hexa, name);
+    vectors_load(&hexa, vector);
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_vector(t, &hexa);
     buffer_init(&bytes, alloc_default());
@@ -125,10 +116,10 @@ static void check_copy(const char *name, uint32_t at, uint32_t n, uint64_t first
 static void a_copy_has_the_stack_of_its_event_when_the_reader_is_gone(void **state)
 {
     (void)state;
-    check_copy("stacks.hexa", 0, 2, 0x1000);
-    check_copy("pointers.hexa", 0, 2, 0x1000);
-    check_copy("v3.hexa", 0, 2, 0x1000);
-    check_copy("activities.hexa", 0, 0, 0);
+    check_copy("src/formats/nettrace/vectors/stacks.hexa", 0, 2, 0x1000);
+    check_copy("src/formats/nettrace/vectors/pointers.hexa", 0, 2, 0x1000);
+    check_copy("src/formats/nettrace/vectors/v3.hexa", 0, 2, 0x1000);
+    check_copy("src/formats/nettrace/vectors/activities.hexa", 0, 0, 0);
 }
 
 static void a_stack_may_be_the_field_of_a_sample(void **state)
@@ -161,7 +152,7 @@ static void expect_line(const char *format, const char *expected)
     ttr_batch batch;
     uint32_t number = 0, version = 9;
     buffer_init(&text, alloc_default());
-    load(&hexa, "v2.hexa");
+    vectors_load(&hexa, "src/formats/nettrace/vectors/v2.hexa");
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = ttr_sort(open_vector(t, &hexa), NULL);
     const char *const options[] = {"numbers=yes", NULL};

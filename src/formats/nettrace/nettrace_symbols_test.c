@@ -1,6 +1,7 @@
 /* Symbols of recorded traces: functions take the time that dotnet-trace's report says, by the names it gives; stacks are those that another
  * implementation found.  TTR_CORPUS names the folder of recorded traces; without it the tests pass with a line that says so. */
 #include "support.h"
+#include "vectors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,11 +177,7 @@ static void methods_and_their_module_are_kept_where_they_are_asked_for(void **st
     static const int64_t time = 1709251198999001000; /* of the first method */
     struct hexa hexa;
     ttr_symbol symbol;
-    char path[600], message[300];
-    const char *root = getenv("TTR_SOURCE_ROOT");
-    (void)snprintf(path, sizeof path, "%s/src/formats/nettrace/vectors/symbols.hexa", root ? root : ".");
-    if (!hexa_load(path, &hexa, message, sizeof message))
-        fail_msg("%s", message);
+    vectors_load(&hexa, "src/formats/nettrace/vectors/symbols.hexa");
     ttr *t = ttr_new(NULL);
     ttr_id thread = read_vector(t, &hexa, TTR_READ_SYMBOLS);
     assert_string_equal(name_at(t, thread, 0x1010, time, &symbol), "N.C.f(string)");
@@ -203,11 +200,7 @@ static void processes_and_symbols_of_whole_machines_are_known(void **state)
     struct hexa hexa;
     ttr_symbol symbol;
     ttr_thread known;
-    char path[600], message[300];
-    const char *root = getenv("TTR_SOURCE_ROOT");
-    (void)snprintf(path, sizeof path, "%s/src/formats/nettrace/vectors/v6-universal.hexa", root ? root : ".");
-    if (!hexa_load(path, &hexa, message, sizeof message))
-        fail_msg("%s", message);
+    vectors_load(&hexa, "src/formats/nettrace/vectors/v6-universal.hexa");
     ttr *t = ttr_new(NULL);
     ttr_id thread = read_vector(t, &hexa, TTR_READ_SYMBOLS), other = context_thread(t, 1, 11, 12);
     assert_true(ttr_thread_get(t, thread, &known));

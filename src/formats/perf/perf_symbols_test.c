@@ -1,8 +1,8 @@
 /* What readers of perf.data tell of addresses, and folders: vectors read with symbols, and as many files. */
 #include "support.h"
+#include "vectors.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <tracetta/tracetta.h>
 
@@ -29,10 +29,7 @@ static void keep(void *own, const ttr_binary *binary, uint64_t address, ttr_plac
 
 static ttr_reader *open_vector(ttr *t, struct hexa *hexa)
 {
-    char path[600], message[200];
-    const char *root = getenv("TTR_SOURCE_ROOT");
-    (void)snprintf(path, sizeof path, "%s/src/formats/perf/vectors-whole/symbols.hexa", root ? root : ".");
-    assert_true(hexa_load(path, hexa, message, sizeof message));
+    vectors_load(hexa, "src/formats/perf/vectors-whole/symbols.hexa");
     const ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_SYMBOLS};
     ttr_reader *reader = ttr_open_memory(t, hexa->bytes, hexa->n, "symbols", &options, NULL);
     assert_non_null(reader);

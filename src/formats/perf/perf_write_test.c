@@ -1,5 +1,4 @@
 /* What is written is read again, as pipes say it and as files do; copies are what they are of. */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "formats/perf/perf.h"
 #include "hexa.h"
 #include "support.h"
+#include "vectors.h"
 #include "writing.h"
 
 #define DAY INT64_C(1700000000000000000)
@@ -363,43 +363,29 @@ static void what_is_damaged_is_left_out_of_a_copy(void **state)
 }
 
 /* Whole vectors come out as they went in, but for compressed ones, whose records come unpacked. */
+static void expect_copied(const char *path, const struct hexa *hexa, const char *format)
+{
+    const struct bytes original = {hexa->bytes, hexa->n, 0};
+    struct bytes copied = copy(&original, INT64_MIN);
+    bool is_packed = memmem(hexa->bytes, hexa->n, "\x28\xb5\x2f\xfd", 4) != NULL;
+    (void)format;
+    if (!is_packed && (copied.n != hexa->n || memcmp(copied.p, hexa->bytes, hexa->n) != 0))
+        fail_msg("%s: %zu bytes became %zu", path, hexa->n, copied.n);
+    free(copied.p);
+}
+
 static void each_vector_is_copied(void **state)
 {
-    char folder[512], path[1024], message[256];
-    unsigned same = 0;
     (void)state;
-    (void)snprintf(folder, sizeof folder, "%s/src/formats/perf/vectors", getenv("TTR_SOURCE_ROOT"));
-    DIR *list = opendir(folder);
-    const struct dirent *entry;
-    assert_non_null(list);
-    while ((entry = readdir(list))) {
-        struct hexa hexa;
-        size_t n = strlen(entry->d_name);
-        if (n < 5 || strcmp(entry->d_name + n - 5, ".hexa") != 0)
-            continue;
-        (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        assert_true(hexa_load(path, &hexa, message, sizeof message));
-        const struct bytes original = {hexa.bytes, hexa.n, 0};
-        struct bytes copied = copy(&original, INT64_MIN);
-        bool is_packed = memmem(hexa.bytes, hexa.n, "\x28\xb5\x2f\xfd", 4) != NULL;
-        if (!is_packed && (copied.n != hexa.n || memcmp(copied.p, hexa.bytes, hexa.n) != 0))
-            fail_msg("%s: %zu bytes became %zu", entry->d_name, hexa.n, copied.n);
-        same += !is_packed;
-        free(copied.p);
-        hexa_free(&hexa);
-    }
-    (void)closedir(list);
-    assert_true(same >= 2);
+    vectors_each("src/formats/perf/vectors", "perf", expect_copied);
 }
 
 /* The recorder was killed: the copy has what was recorded behind what its head told of, and a table of features behind that; so has a part of it. */
 static void a_copy_of_a_file_that_was_not_ended_is_ended(void **state)
 {
-    char path[1024], message[256];
     struct hexa hexa;
     (void)state;
-    (void)snprintf(path, sizeof path, "%s/src/formats/perf/vectors-whole/killed-live.hexa", getenv("TTR_SOURCE_ROOT"));
-    assert_true(hexa_load(path, &hexa, message, sizeof message));
+    vectors_load(&hexa, "src/formats/perf/vectors-whole/killed-live.hexa");
     const struct bytes original = {hexa.bytes, hexa.n, 0};
     struct bytes copied = copy(&original, INT64_MIN), part = copy(&original, 101);
     assert_int_equal(copied.n, hexa.n + 2 * PERF_SECTION_BYTES);
@@ -414,6 +400,29 @@ static void failures_are_told_and_nothing_leaks(void **state)
 {
     (void)state;
     writing_fails_cleanly("perf");
+}
+
+/* Where records come as they are stored, the earliest one may stand behind others; what has no time is to stand before it. */
+static void names_without_time_are_as_early_as_the_earliest_record(void **state)
+{
+    struct hexa hexa;
+    ttr *t = ttr_new(NULL);
+    ttr_batch batch;
+    const ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_DEFINITIONS};
+    (void)state;
+    vectors_load(&hexa, "src/formats/perf/vectors-whole/no-time.hexa");
+    ttr_reader *in = ttr_open_memory(t, hexa.bytes, hexa.n, "trace", &options, NULL);
+    assert_non_null(in);
+    uint32_t i = 0;
+    do {
+        assert_int_equal(ttr_read(in, &batch, NULL), TTR_OK);
+        for (i = 0; i < batch.n && ttr_batch_at(&batch, i)->kind != TTR_KIND_OBJECT;)
+            i++;
+    } while (i == batch.n);
+    assert_int_equal(ttr_batch_at(&batch, i)->time, 100);
+    ttr_close(in);
+    ttr_free(t);
+    hexa_free(&hexa);
 }
 
 static void random_events_are_written_whole(void **state)
@@ -463,6 +472,7 @@ int main(void)
         cmocka_unit_test(what_is_damaged_is_left_out_of_a_copy),
         cmocka_unit_test(each_vector_is_copied),
         cmocka_unit_test(a_copy_of_a_file_that_was_not_ended_is_ended),
+        cmocka_unit_test(names_without_time_are_as_early_as_the_earliest_record),
         cmocka_unit_test(random_events_are_written_whole),
         cmocka_unit_test(failures_are_told_and_nothing_leaks),
     };

@@ -2,10 +2,10 @@
 #include "encodings/tracepoints.h"
 #include "hexa.h"
 #include "support.h"
+#include "vectors.h"
 #include "writing.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <tracetta/tracetta.h>
 
@@ -174,13 +174,12 @@ static void code_has_its_function_and_file(void **state)
 /* The lines of a vector of perf.data. */
 static void expect_lines(const char *vector, const char *expected)
 {
-    char path[600], message[200];
-    const char *root = getenv("TTR_SOURCE_ROOT");
+    char path[100];
     struct hexa hexa;
     struct writing w;
     ttr_batch batch;
-    (void)snprintf(path, sizeof path, "%s/src/formats/perf/%s.hexa", root ? root : ".", vector);
-    assert_true(hexa_load(path, &hexa, message, sizeof message));
+    (void)snprintf(path, sizeof path, "src/formats/perf/%s.hexa", vector);
+    vectors_load(&hexa, path);
     writing_open(&w, "perfscript", 0, NULL);
     const ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_SYMBOLS};
     ttr_reader *reader = ttr_open_memory(w.t, hexa.bytes, hexa.n, "vector", &options, NULL);
