@@ -72,6 +72,17 @@ static void warn_of_files(const struct call *call, ttr_reader *reader, const str
                 talk_note(call, "%.*s: warning: %s", (int)trace->report.trace_path.n, trace->report.trace_path.p, report.notes[k].text);
 }
 
+/* Tells of folders of traces that cannot be read for there is nothing that says how; gives their number. */
+static uint64_t warn_of_folders(const struct call *call, const ttr_report *report)
+{
+    for (size_t i = 0; i < report->notes_n; i++)
+        if (strcmp(report->notes[i].code, "directory.untold") == 0) {
+            talk_note(call, "warning: %s", report->notes[i].text);
+            return report->notes[i].count;
+        }
+    return 0;
+}
+
 bool report_can_recover(const char *format)
 {
     ttr_format_info info;
@@ -89,11 +100,13 @@ static bool warn_one(const struct call *call, const struct trace *trace, bool of
     int n = 0;
     if (warn_unreadable(call, trace))
         return true;
+    uint64_t folders = warn_of_folders(call, &trace->report);
+    uint64_t places = sum->damage_regions > folders ? sum->damage_regions - folders : 0;
     if (sum->inputs > 1)
         (void)snprintf(where, sizeof where, " in %zu stream%s", trace->lossy, trace->lossy == 1 ? "" : "s");
-    if (sum->damage_regions)
-        n = snprintf(text, sizeof text, "%s damaged place%s skipped (%s)", units_count(sum->damage_regions).s,
-                     sum->damage_regions == 1 ? "" : "s", units_size(sum->damage_bytes).s);
+    if (places)
+        n = snprintf(text, sizeof text, "%s damaged place%s skipped (%s)", units_count(places).s, places == 1 ? "" : "s",
+                     units_size(sum->damage_bytes).s);
     if (of_losses && sum->lost)
         (void)snprintf(text + n, sizeof text - (size_t)n, "%s%s event%s missing%s", n ? ", " : "", units_count(sum->lost).s,
                        sum->lost == 1 ? "" : "s", where);
@@ -101,7 +114,7 @@ static bool warn_one(const struct call *call, const struct trace *trace, bool of
         (void)snprintf(text + n, sizeof text - (size_t)n, "%sevents missing%s", n ? ", " : "", where);
     if (text[0])
         talk_note(call, "%.*s: warning: %s%s", (int)trace->report.trace_path.n, trace->report.trace_path.p, text,
-                  !sum->damage_regions ? "" : report_can_recover(trace->report.format)
+                  !places ? "" : report_can_recover(trace->report.format)
                       ? "; \"tracetta check\" lists, \"tracetta recover\" repairs" : "; \"tracetta check\" lists");
     return sum->damage_regions > 0;
 }

@@ -16,6 +16,35 @@ static void say_text(const char *text)
     term_text_to(stderr, (ttr_text){text, strlen(text)});
 }
 
+/* Where a text ends with the line of a language and a caret below it, as "what\n  the line\n    ^": the offset of the line's break; else the
+ * text's length. */
+static size_t drawing_of(const char *text)
+{
+    size_t n = strlen(text), at = n;
+    if (n == 0 || text[n - 1] != '^')
+        return n;
+    for (at = n - 1; at > 0 && text[at - 1] == ' ';)
+        at--;
+    if (at == 0 || text[--at] != '\n')
+        return n;
+    while (at > 0 && text[at - 1] != '\n')
+        at--;
+    return at > 0 ? at - 1 : n;
+}
+
+/* The line and the caret stand below what is said; no other break in a text is one. */
+static void say_reason(const char *text)
+{
+    size_t n = drawing_of(text);
+    term_text_to(stderr, (ttr_text){text, n});
+    for (const char *line = text + n; *line == '\n';) {
+        size_t line_n = strcspn(++line, "\n");
+        (void)fputc('\n', stderr);
+        term_text_to(stderr, (ttr_text){line, line_n});
+        line += line_n;
+    }
+}
+
 /* Names of files and what traces say are parts of it: nothing in them may steer the terminal. */
 static void say_line(const char *format, va_list values)
 {
@@ -51,7 +80,7 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
     (void)snprintf(line, sizeof line, ":%llu:", (unsigned long long)error->line);
     if (error->line && !strstr(error->text, line))
         (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);
-    say_text(error->text[0] ? error->text : ttr_status_text(error->status));
+    say_reason(error->text[0] ? error->text : ttr_status_text(error->status));
     (void)fputc('\n', stderr);
     if (!call->set.verbose)
         return;

@@ -4,7 +4,8 @@
  * gone into.  All is taken in the order of its names, so that the same directory always gives the same trace.  Left out: hidden
  * names, folders called "index" (they belong to the traces beside them), and what is neither file nor folder.  Links are followed, but
  * no folder is gone into twice, so that there are no loops.  What is no trace is passed over with a remark on the first trace; a file
- * that cannot be read is an error, and so is the one trace of many files; among several of these it is damage, told in its place. */
+ * that cannot be read is an error, and so is the one trace of many files; among several of these it is damage, told in its place.  A folder
+ * whose anchor is empty, as a killed tracer may leave it, while others of its files are not, is damage too. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -17,11 +18,13 @@
 #include "base/pairmap.h"
 #include "base/status.h"
 #include "formats/open.h"
+#include "formats/table.h"
 #include "model/context.h"
 #include "model/notes.h"
 #include "model/reader.h"
 
 #define LEVELS_MAX 8u /* below the directory that was named */
+#define UNTOLD "%s cannot be read: the file in it that says how the others are read is empty"
 
 /* A folder that is a trace, or a part of one. */
 struct part {
@@ -43,7 +46,7 @@ struct search {
     unsigned level;
     struct pairmap seen; /* folders: (device, inode) */
     struct arena arena;  /* of `first` */
-    struct passed no_trace, too_deep;
+    struct passed no_trace, too_deep, untold;
     ttr_reader **reader;
     size_t readers_n, readers_capacity;
     struct part *part; /* opened when all were found */
@@ -178,12 +181,39 @@ static ttr_status take_path(struct search *search, const char *name, ttr_error *
     return status;
 }
 
+static bool is_anchor(const char *name)
+{
+    for (size_t i = 0; format_at(i); i++)
+        if (format_at(i)->anchor && strcmp(format_at(i)->anchor, name) == 0)
+            return true;
+    return false;
+}
+
+/* Tells of a folder in which there is something to read and an anchor that says nothing of it. */
+static void look_for_untold(struct search *search, const struct names *names)
+{
+    bool is_untold = false, has_files = false;
+    size_t n = search->n;
+    for (size_t i = 0; i < names->n; i++) {
+        struct stat about;
+        bool is_file = descend(search, names->name[i]) && stat(search->path, &about) == 0 && S_ISREG(about.st_mode);
+        search->n = n;
+        search->path[n] = '\0';
+        has_files |= is_file && about.st_size > 0;
+        is_untold |= is_file && about.st_size == 0 && is_anchor(names->name[i]);
+    }
+    if (is_untold && has_files)
+        pass_over(search, &search->untold);
+}
+
 static ttr_status take_names(struct search *search, ttr_error *error)
 {
     struct names names = {.n = 0};
     size_t n = search->n;
     arena_init(&names.arena, &search->t->counted);
     ttr_status status = names_read(&names, search->path, error);
+    if (status == TTR_OK)
+        look_for_untold(search, &names);
     for (size_t i = 0; i < names.n && status == TTR_OK && context_goes_on(search->t); i++) {
         if (descend(search, names.name[i]))
             status = take_path(search, names.name[i], error);
@@ -230,10 +260,11 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
 static void note(const struct search *search, const struct passed *passed, const char *code, const char *format, ...)
 {
     struct notes *notes = reader_notes(search->reader[0]);
+    ttr_severity severity = passed == &search->untold ? TTR_NOTE_DAMAGE : TTR_NOTE_REMARK;
     for (uint64_t i = 0; notes && i < passed->n; i++) {
         va_list values;
         va_start(values, format);
-        notes_add(notes, TTR_NOTE_REMARK, &(ttr_region){.code = code}, format, values);
+        notes_add(notes, severity, &(ttr_region){.code = code}, format, values);
         va_end(values);
     }
 }
@@ -242,6 +273,8 @@ static void note_passed(const struct search *search)
 {
     const char *first = search->no_trace.first, *deep = search->too_deep.first;
     note(search, &search->no_trace, "directory.passed-over", "%s is no trace and was passed over", first ? first : "a file");
+    const char *untold = search->untold.first;
+    note(search, &search->untold, "directory.untold", UNTOLD, untold ? untold : "a folder");
     note(search, &search->too_deep, "directory.too-deep", "%s is deeper than %u levels and was not looked into",
          deep ? deep : "a folder", LEVELS_MAX);
 }
@@ -282,9 +315,13 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
     while (search->parts_n > 0)
         if (open_parts(search, error) != TTR_OK)
             return NULL;
+    if (search->readers_n == 0 && search->untold.first) {
+        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, search->untold.first);
+        return NULL;
+    }
     if (search->readers_n == 0) {
-        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "the directory %s holds no trace (%llu files looked at)", path,
-                   (unsigned long long)search->files);
+        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "the directory %s holds no trace (%llu file%s looked at)", path,
+                   (unsigned long long)search->files, search->files == 1 ? "" : "s");
         return NULL;
     }
     note_passed(search);

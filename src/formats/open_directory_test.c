@@ -52,7 +52,9 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = {"b.fxt", "a.heph", "notes.txt", "zebra", ".hidden", "empty/file", "empty/late.fxt", "empty"};
+    static const char *const names[] = {"b.fxt", "a.heph", "notes.txt", "zebra", ".hidden", "empty/file", "empty/late.fxt", "empty",
+        "killed/one/metadata", "killed/one/stream_0", "killed/one", "killed/two/metadata", "killed/two", "killed/three/metadata",
+        "killed/three", "killed"};
     char path[256];
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -125,8 +127,43 @@ static void directory_without_a_trace_is_refused(void **state)
     assert_non_null(strstr(error.text, "(0 files"));
     write_text("empty/file", "x");
     assert_null(ttr_open(t, path, NULL, &error));
-    assert_non_null(strstr(error.text, "(1 files"));
+    assert_non_null(strstr(error.text, "(1 file looked"));
     ttr_free(t);
+}
+
+static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    ttr_batch batch;
+    char path[256];
+    (void)state;
+    const char *const below[] = {"killed", "killed/one", "killed/two", "killed/three"};
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+        path_of(path, sizeof path, below[i]);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    write_text("killed/one/metadata", "");
+    write_text("killed/one/stream_0", "events");
+    write_text("killed/two/metadata", ""); /* nothing is lost there */
+    path_of(path, sizeof path, "killed");
+    assert_null(ttr_open(t, path, NULL, &error));
+    assert_int_equal(error.status, TTR_E_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "killed/one cannot be read: the file in it that says how the others are read is empty"));
+    write_text("killed/three/metadata", "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };");
+    ttr_reader *reader = ttr_open(t, path, NULL, &error);
+    assert_non_null(reader);
+    assert_int_equal(ttr_read(reader, &batch, &error), TTR_END);
+    ttr_report report = {.size = sizeof report};
+    assert_true(ttr_reader_report(reader, 0, &report));
+    const ttr_note *note = find_note(&report, "directory.untold");
+    assert_non_null(note);
+    assert_int_equal(note->count, 1);
+    assert_int_equal(note->severity, TTR_NOTE_DAMAGE);
+    ttr_close(reader);
+    ttr_free(t);
+    path_of(path, sizeof path, "killed/three/metadata");
+    assert_int_equal(remove(path), 0);
 }
 
 static void a_single_trace_is_by_time_too(void **state)
@@ -202,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_traces_of_a_directory_are_one_time_line),
         cmocka_unit_test(directory_without_a_trace_is_refused),
+        cmocka_unit_test(folder_whose_metadata_is_empty_is_damage_where_it_has_more),
         cmocka_unit_test(a_single_trace_is_by_time_too),
         cmocka_unit_test(wrong_options_are_no_reason_to_pass_over),
         cmocka_unit_test(each_allocation_may_fail),

@@ -304,10 +304,36 @@ verdict "a_trace_that_cannot_be_read_does_not_keep_others_from_being" $? "exit s
 run "$tracetta" check session
 [ $run_status = 1 ] && grep -q '^  session/bad$' "$work/.out" && grep -q '^  damage trace.unreadable x1, first at byte ' "$work/.out"
 verdict "check_finds_it_damaged" $? "exit status $run_status"
+"$tracetta" convert --quiet --to=ctf session -o there --overwrite >/dev/null 2>&1
+[ "$(find there -name metadata | wc -l)" = "$(($(find session -name metadata | wc -l) - 1))" ] && [ -z "$(find there -name metadata -empty)" ]
+verdict "nothing_is_written_in_the_place_of_a_trace_that_cannot_be_read" $? "$(find there)"
+rm -rf there
 refuses "with_strict_it_ends_the_command" 1 "session/bad/metadata:4:[0-9]*: the trace says major = 2" "$tracetta" cat --strict session
 mkdir bad && cp -r session/bad bad/a && cp -r session/bad bad/b
 refuses "where_all_are_such_that_is_an_error" 3 "bad/a/metadata:4:[0-9]*: the trace says major = 2" "$tracetta" cat bad
-rm -r session/bad
+run "$tracetta" info session/bad
+[ $run_status = 3 ] && tail -n 2 "$work/.err" | tr '\n' '|' | grep -qE '^  .*major = 2.*\| +\^\|$' && ! grep -q '\\x0a' "$work/.err"
+verdict "the_line_of_metadata_and_a_caret_stand_below_the_reason" $? "$(cat "$work/.err")"
+name=$'a\n  steered\n^'
+mkdir "$name" && echo nothing >"$name/metadata"
+refuses "no_other_line_break_is_one" 3 'a\\x0a  steered\\x0a' "$tracetta" info "$name"
+rm -r session/bad "$name"
+
+# A trace among others whose tracer was killed before it wrote metadata.
+make session/killed && : >session/killed/metadata
+run "$tracetta" cat session
+[ $run_status = 1 ] && [ "$(grep -c instant "$work/.out")" = 10 ] && ! grep -q 'damaged place' "$work/.err" &&
+    grep -q 'warning: session/killed cannot be read: the file in it that says how the others are read is empty$' "$work/.err"
+verdict "an_empty_metadata_file_is_told" $? "exit status $run_status"
+run "$tracetta" check session
+[ $run_status = 1 ] && grep -q '^  damage directory.untold x1.*session/killed' "$work/.out"
+verdict "check_finds_that_too" $? "exit status $run_status"
+refuses "alone_it_is_an_error" 3 'session/killed cannot be read: .* is empty$' "$tracetta" info session/killed
+rm -r session/killed
+
+# Metadata without any stream, as CTF 2.
+mkdir bare && printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\n' >bare/metadata
+says "ctf_2_has_a_data_stream_class_at_least" '^.{"type":"data-stream-class"}$' "$tracetta" info --metadata=ctf2 bare
 
 # Damage: in one stream of one trace.
 printf '\377\377' | dd of=session/one/b bs=1 seek=6 conv=notrunc status=none

@@ -173,3 +173,17 @@ sed -e '/^@mend/i 80 varint 0 varint 116\nu32le 9 utf16le "Microsoft-Windows-Dot
 count=$(tr -d '\0' <"$work/twice/metadata" | grep -a -c 'name = "GCTriggered"')
 verdict "labels_that_say_the_same_are_of_one_class" "$((count != 1))" "$count classes"
 says "and_each_event_has_its_own" 'Reason = LowMemory' "$tracetta" cat "$work/twice"
+
+# Indexes of copies: true ones stay, stale ones and those of other formats do not.
+"$tracetta" convert -q --to=ctf --option=index=yes made -o "$work/indexed"
+cp -r "$work/indexed" "$work/stale"
+for stale in "printf CTFIDX" "tail -c +2 $work/indexed/index/channel_0.idx" "head -c 88 $work/indexed/index/channel_1.idx"; do
+    $stale >"$work/stale/index/channel_0.idx"
+    rm -rf "$work/copied"
+    "$tracetta" convert -q --to=ctf "$work/stale" -o "$work/copied"
+    same "a_stale_index_is_not_copied:${stale%% *}" "$work/indexed/index/channel_0.idx" cat "$work/copied/index/channel_0.idx"
+done
+sed 's/\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x48/\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x48/' "$work/indexed/index/channel_1.idx" >"$work/stale/index/channel_1.idx"
+rm -rf "$work/copied"
+"$tracetta" convert -q --to=ctf "$work/stale" -o "$work/copied"
+same "a_true_one_is_as_it_was" "$work/stale/index/channel_1.idx" cat "$work/copied/index/channel_1.idx"

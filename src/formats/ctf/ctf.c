@@ -19,7 +19,7 @@ static const ttr_option_info options[] = {
     {"version", "1.8|2|1.1", "what to write: CTF 1.8, CTF 2 or the RFC of 2010; without it that of the source, else 1.8", true},
     {"byte-order", "le|be", "byte order of all numbers", true},
     {"packet-size", "BYTES", "packets end when they are as large (default 256 KiB); one event may make a packet larger", true},
-    {"index", "yes|no", "write LTTng's index files, index/NAME.idx (default: yes; 1.1 has none)", true},
+    {"index", "yes|no", "write LTTng's index files, index/NAME.idx (default: yes, of copies where the source has them; 1.1 has none)", true},
     {"packetized-metadata", "yes|no", "put the metadata in packets too (1.8 and 2; default: no)", true},
     {"header", "1|2", FOR_11 "event headers of type 1 (few event ids, 32 bits) or 2 (many, 48 bits; default)", true},
     {"alignment", "packed|natural", FOR_11 "where numbers may begin (default: packed)", true},

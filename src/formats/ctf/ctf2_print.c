@@ -269,6 +269,10 @@ ttr_status ctf2_print(const struct ctf_description *description, struct buffer *
         put_clock(&printer, description->clocks[i]);
     for (size_t i = 0; i < description->streams_n && printer.status == TTR_OK; i++)
         put_stream(&printer, description->streams[i]);
+    if (description->streams_n == 0) { /* at least one there must be (CTF2-SPEC-2.0 5) */
+        ctf2_print_begin(&printer, "data-stream-class");
+        ctf2_print_end(&printer);
+    }
     pairmap_free(&printer.names);
     pairmap_free(&printer.aliases);
     arena_free(&printer.scratch);

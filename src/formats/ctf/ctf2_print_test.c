@@ -26,7 +26,7 @@ static void what_is_written_says_the_same_when_read_again(void **state)
 {
     (void)state;
     check_text_again(ctf2_everything);
-    check_text_again("^{'type':'preamble','version':2}");
+    check_text_again("^{'type':'preamble','version':2}^{'type':'data-stream-class'}");
     check_text_again(
         "^{'type':'preamble','version':2}^{'type':'data-stream-class'}"
         "^{'type':'field-class-alias','name':'u8','field-class':" U8 "}"
@@ -51,6 +51,20 @@ static void what_is_written_says_the_same_when_read_again(void **state)
         "{'name':'v','field-class':{'type':'variant','selector-field-location':{'path':['n']},'options':["
         "{'name':'A','selector-field-ranges':[[0,1],[5,18446744073709551615]],'field-class':'u8'},"
         "{'selector-field-ranges':[[2,4]],'field-class':{'type':'structure'}}]}}]}}");
+}
+
+static void at_least_one_data_stream_class_is_written(void **state)
+{
+    struct ctf2_case c;
+    struct buffer printed;
+    (void)state;
+    ctf2_case_parse(&c, alloc_default(), "^{'type':'preamble','version':2}");
+    buffer_init(&printed, alloc_default());
+    assert_int_equal(ctf2_print(&c.description, &printed, &c.error), TTR_OK);
+    buffer_add_byte(&printed, 0);
+    assert_non_null(strstr((const char *)printed.bytes, "\x1e{\"type\":\"data-stream-class\"}\n"));
+    buffer_free(&printed);
+    ctf2_case_free(&c);
 }
 
 static void the_text_of_a_small_description_is_known(void **state)
@@ -375,6 +389,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_says_the_same_when_read_again),
+        cmocka_unit_test(at_least_one_data_stream_class_is_written),
         cmocka_unit_test(the_text_of_a_small_description_is_known),
         cmocka_unit_test(names_are_those_that_people_see_and_locations_follow),
         cmocka_unit_test(names_that_would_be_alike_stay_as_they_are_stored),

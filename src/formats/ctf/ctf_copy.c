@@ -1,6 +1,7 @@
 /* Copying: what is kept of each packet, and when it is written. */
 #include "formats/ctf/ctf_copy.h"
 
+#include "base/cursor.h"
 #include "base/status.h"
 
 #define IMAGE_STEP UINT64_C(4096)  /* bytes: all alignments hold from a multiple of it on */
@@ -8,6 +9,7 @@
 
 #define INDEX_MAGIC 0xC1F1DCC1u
 #define INDEX_ENTRY 72u
+#define INDEX_COMPARED 4u /* offset, size, content, begin: what tells packets apart */
 #define INDEX_MOST (UINT64_C(1) << 30)
 
 /* --- Traces --- */
@@ -261,6 +263,26 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out, co
 
 /* --- Ends --- */
 
+/* Whether the source's index is one of these packets: tracers leave stale ones, and ones of a format before LTTng 2.4. */
+static bool fits_old_index(const struct ctf_file_copy *file)
+{
+    struct cursor old = cursor_over(file->old_index, file->old_index_n, 0);
+    struct cursor new = cursor_over(file->index.bytes, file->index.n, 0);
+    uint32_t magic = cursor_u32be(&old), major = cursor_u32be(&old);
+    (void)cursor_u32be(&old);
+    uint32_t entry = cursor_u32be(&old);
+    if (old.failed || magic != INDEX_MAGIC || major != 1 || entry < INDEX_COMPARED * 8)
+        return false;
+    while (cursor_left(&new) >= INDEX_ENTRY) {
+        for (unsigned i = 0; i < INDEX_COMPARED; i++)
+            if (cursor_u64be(&old) != cursor_u64be(&new) || old.failed)
+                return false;
+        if (!cursor_skip(&old, entry - INDEX_COMPARED * 8) || !cursor_skip(&new, INDEX_ENTRY - INDEX_COMPARED * 8))
+            return false;
+    }
+    return cursor_left(&old) == 0;
+}
+
 static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
 {
     const struct ctf_options *options = file->trace->options;
@@ -269,7 +291,7 @@ static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out
     if (!is_wanted || (!file->old_index && file->index.n == 0))
         return TTR_OK;
     buffer_init(&bytes, &out->t->counted);
-    if (file->old_index && !file->is_changed) {
+    if (file->old_index && !file->is_changed && fits_old_index(file)) {
         buffer_add(&bytes, file->old_index, file->old_index_n);
     } else {
         struct bitput put = bitput_begin(&bytes);

@@ -44,8 +44,8 @@ static ttr_status begin_copy(struct ttr_writer *out, const ttr_event *event, ttr
     struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
     const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
-    if (pairmap_get(&w->copy_of, event->source, 0))
-        return TTR_OK;
+    if (pairmap_get(&w->copy_of, event->source, 0) || schema->stream->trace->description.version == CTF_UNKNOWN)
+        return TTR_OK; /* nothing is known of a trace that cannot be read */
     struct ctf_trace_copy *trace = trace_copy_of(out, schema->stream->trace, error);
     if (!trace)
         return error ? error->status : TTR_E_NOMEM;
