@@ -128,6 +128,8 @@ static void attributes(struct parser *parser, struct type *type)
             type->unit = (uint32_t)number(parser);
         else if (accept(parser, '^'))
             type->role = (uint16_t)number(parser);
+        else if (accept(parser, '#'))
+            type->base = (uint8_t)number(parser);
         else if (accept(parser, '='))
             type->labels = labels(parser, type->kind == TYPE_INT || type->kind == TYPE_VAR_INT);
         else

@@ -8,8 +8,8 @@
  *   [3]type [p.n]type [:u16]type   array, sequence, sequence with its length right before it
  *   ?p.n(1,3..5):type           optional, without ranges where there are no parentheses
  *   |p.n(name=0..2:type,name=-1:type)  variant
- * Behind a number: > big-endian, ~ reversed, @32 aligned to 32 bits, /16 gcc bitfield in units of 16, ^3 role 3, =A=1,B=2..5;
- * labels.  Behind } and in arrays alignment is that of what is inside; }@64 asks for more.  Numbers of whole bytes are aligned to bytes,
+ * Behind a number: > big-endian, ~ reversed, @32 aligned to 32 bits, /16 gcc bitfield in units of 16, ^3 role 3, #16 shown in base 16,
+ * =A=1,B=2..5; labels.  Behind } and in arrays alignment is that of what is inside; }@64 asks for more.  Numbers of whole bytes are aligned to bytes,
  * others to bits.
  * References begin with a root: K packet header, k packet context, h event header, c common, s specific context, p payload. */
 #ifndef TRACETTA_TESTS_TYPETEXT_H

@@ -9,15 +9,7 @@
 #define TRACETTA_MODEL_LAYOUT_PROGRAM_H
 
 #include "base/find_zero.h"
-#include "model/layout.h"
-
-/* How a number is read.  Those of whole bytes lie at a byte; the others are read bit by bit. */
-enum load {
-    LOAD_U8, LOAD_U16LE, LOAD_U32LE, LOAD_U64LE, LOAD_U16BE, LOAD_U32BE, LOAD_U64BE,
-    LOAD_S8, LOAD_S16LE, LOAD_S32LE, LOAD_S16BE, LOAD_S32BE,
-    LOAD_BITS,
-    LOAD_COUNT
-};
+#include "model/layout_parts.h"
 
 enum step_code {
     /* Silent steps, in both programs; all of them move. */
@@ -180,26 +172,6 @@ struct layout {
     const struct type *root[ROOT_COUNT];
 };
 
-/* A number of whole bytes at a byte. */
-static inline uint64_t load_plain(enum load load, const uint8_t *p)
-{
-    switch (load) {
-    case LOAD_U8: return *p;
-    case LOAD_U16LE: return load_u16le(p);
-    case LOAD_U32LE: return load_u32le(p);
-    case LOAD_U64LE: return load_u64le(p);
-    case LOAD_U16BE: return load_u16be(p);
-    case LOAD_U32BE: return load_u32be(p);
-    case LOAD_U64BE: return load_u64be(p);
-    case LOAD_S8: return (uint64_t)(int8_t)*p;
-    case LOAD_S16LE: return (uint64_t)(int16_t)load_u16le(p);
-    case LOAD_S32LE: return (uint64_t)(int32_t)load_u32le(p);
-    case LOAD_S16BE: return (uint64_t)(int16_t)load_u16be(p);
-    case LOAD_S32BE: return (uint64_t)(int32_t)load_u32be(p);
-    default: return 0;
-    }
-}
-
 /* The number of a step, read bit by bit; its bits are known to be there. */
 uint64_t step_load_bits(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end);
 
@@ -282,13 +254,6 @@ static inline void step_copy_field(ttr_field *to, const ttr_field *from)
     const lanes *source = (const lanes *)from;
     lanes *part = (lanes *)to;
     part[0] = source[0], part[1] = source[1], part[2] = source[2], part[3] = source[3];
-}
-
-static inline double step_single(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return (double)f;
 }
 
 static inline void step_set_text(ttr_value *value, const uint8_t *base, const uint8_t *p, size_t n)

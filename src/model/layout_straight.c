@@ -251,8 +251,8 @@ static inline __attribute__((always_inline)) uint32_t go(ttr_fields *fields, con
         case STRAIGHT_NUMBER + LOAD_S32LE: give_number(op, (uint64_t)(int32_t)load_u32le(at), to++); continue;
         case STRAIGHT_NUMBER + LOAD_S16BE: give_number(op, (uint64_t)(int16_t)load_u16be(at), to++); continue;
         case STRAIGHT_NUMBER + LOAD_S32BE: give_number(op, (uint64_t)(int32_t)load_u32be(at), to++); continue;
-        case STRAIGHT_F32LE: give_number(op, bits_of_double(step_single(load_u32le(at))), to++); continue;
-        case STRAIGHT_F32BE: give_number(op, bits_of_double(step_single(load_u32be(at))), to++); continue;
+        case STRAIGHT_F32LE: give_number(op, bits_of_double(load_single(load_u32le(at))), to++); continue;
+        case STRAIGHT_F32BE: give_number(op, bits_of_double(load_single(load_u32be(at))), to++); continue;
         case STRAIGHT_AS_IT_IS: step_copy_field(to++, &op->field); continue;
         case STRAIGHT_TEXT16: give_text16(op, at, to++); continue;
         case STRAIGHT_TEXT: give_text(op, base, at, op->step.count, to++); continue;

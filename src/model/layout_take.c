@@ -19,7 +19,7 @@ static inline void fill_elements(ttr_field *field, const struct op *op, const ui
     for (uint32_t i = 0; i < n; i++, p += stride) {
         uint64_t number = load_plain(load, p);
         step_copy_field(&field[i], &model);
-        field[i].value.v.u = is_single ? bits_of_double(step_single((uint32_t)number)) : number;
+        field[i].value.v.u = is_single ? bits_of_double(load_single((uint32_t)number)) : number;
     }
 }
 
@@ -102,8 +102,8 @@ static inline bool load_still(const struct op *op, const uint8_t *base, uint64_t
     case GIVE_NUMBER + LOAD_S32LE: *number = (uint64_t)(int32_t)load_u32le(base + place); return true;
     case GIVE_NUMBER + LOAD_S16BE: *number = (uint64_t)(int16_t)load_u16be(base + place); return true;
     case GIVE_NUMBER + LOAD_S32BE: *number = (uint64_t)(int32_t)load_u32be(base + place); return true;
-    case GIVE_F32LE: *number = bits_of_double(step_single(load_u32le(base + place))); return true;
-    case GIVE_F32BE: *number = bits_of_double(step_single(load_u32be(base + place))); return true;
+    case GIVE_F32LE: *number = bits_of_double(load_single(load_u32le(base + place))); return true;
+    case GIVE_F32BE: *number = bits_of_double(load_single(load_u32be(base + place))); return true;
     case GIVE_AS_IT_IS: *number = 0; return true;
     default: return false;
     }

@@ -32,7 +32,7 @@ static inline bool give(struct layout_walk *walk, const struct op *op, ttr_field
 
 static inline bool give_float(struct layout_walk *walk, const struct op *op, ttr_field *field, uint32_t bits)
 {
-    return give(walk, op, field, bits_of_double(step_single(bits)));
+    return give(walk, op, field, bits_of_double(load_single(bits)));
 }
 
 static struct value_place place_at(const struct layout_walk *walk, const struct op *op, uint64_t advance)
@@ -192,7 +192,7 @@ static inline bool give_element(struct layout_walk *walk, const struct op *op, t
     --*elements_left;
     walk->run.bits.at = at + step->amount;
     uint64_t number = load_plain(load, walk->run.bits.base + (at >> 3));
-    return give(walk, op - step->jump, field, is_single ? bits_of_double(step_single((uint32_t)number)) : number);
+    return give(walk, op - step->jump, field, is_single ? bits_of_double(load_single((uint32_t)number)) : number);
 }
 
 static APART bool give_enum(struct layout_walk *walk, const struct op *op, ttr_field *field)

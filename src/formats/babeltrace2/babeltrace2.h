@@ -6,6 +6,7 @@
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_H
 
+#include "base/arena.h"
 #include "model/output.h"
 
 /* Which names are printed; as the options of that program. */
@@ -54,17 +55,38 @@ struct babeltrace2_step {
     char text[BABELTRACE2_STEP_MAX];
 };
 
-/* What was made before and may come again; zeroed at first. */
+/* How to print the events of a class that lie straight in their payloads (babeltrace2_plan.c). */
+struct babeltrace2_plan;
+
+/* What is kept of a class; zeroed at first. */
+struct babeltrace2_class {
+    ttr_text head; /* from the environment to the name; p NULL = not made yet */
+    const struct babeltrace2_plan *plan; /* NULL = none */
+    uint32_t met;  /* events, up to those that make a plan worth while */
+};
+
+/* A number of eight bits. */
+struct babeltrace2_byte {
+    char text[3];
+    uint8_t n;
+};
+
+/* How fields are printed, and what was made before and may come again; zeroed at first. */
 struct babeltrace2_cache {
+    struct babeltrace2_names names;
+    bool with_color;
+    struct arena *arena; /* of plans */
+    size_t plans_size;   /* bytes of all plans */
+    struct babeltrace2_byte byte[256]; /* made with the first plan */
     struct babeltrace2_step step[BABELTRACE2_STEPS];
     struct babeltrace2_name name[BABELTRACE2_NAMES];
     struct babeltrace2_packet packet[BABELTRACE2_PACKETS];
     struct babeltrace2_index index[BABELTRACE2_INDEXES];
 };
 
-/* Appends "{ ... }, { ... }" and the line's end: all parts of an event. */
-void babeltrace2_add_parts(struct buffer *to, const ttr *t, const ttr_event *event, const struct babeltrace2_names *names,
-                           struct babeltrace2_cache *cache, bool with_color);
+/* Appends "{ ... }, { ... }" and the line's end: all parts of an event.  `of_class`: NULL where the event has no class. */
+void babeltrace2_add_parts(struct buffer *to, const ttr *t, const ttr_event *event, struct babeltrace2_class *of_class,
+                           struct babeltrace2_cache *cache);
 
 #define COLOR_OFF "\033[0m"
 #define COLOR_VALUE "\033[1m"

@@ -32,14 +32,13 @@ enum shown {
 
 struct babeltrace2 {
     struct arena arena;
-    ttr_text *heads;   /* by schema: from the environment to the name */
-    size_t heads_n;
+    struct babeltrace2_class *classes; /* by schema */
+    size_t classes_n;
     struct buffer head; /* of an event that has no class */
     enum time_style style;
-    struct babeltrace2_names names;
     struct babeltrace2_cache cache;
     unsigned shown;
-    bool is_gmt, with_date, with_delta, with_color, has_last;
+    bool is_gmt, with_date, with_delta, has_last;
     int64_t last_time, second;
     uint64_t last_cycles;
     size_t prefix_n;   /* 0: none yet */
@@ -123,8 +122,9 @@ static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
     struct babeltrace2 *own = out->own;
     arena_init(&own->arena, &out->t->counted);
     buffer_init(&own->head, &out->t->counted);
-    own->with_color = (out->flags & TTR_WRITE_COLOR) != 0;
-    ttr_status status = read_names(out, &own->names, error);
+    own->cache.arena = &own->arena;
+    own->cache.with_color = (out->flags & TTR_WRITE_COLOR) != 0;
+    ttr_status status = read_names(out, &own->cache.names, error);
     if (status == TTR_OK)
         status = read_shown(out, &own->shown, error);
     if (status == TTR_OK)
@@ -199,7 +199,7 @@ static char *put_delta(char *at, const struct babeltrace2 *own, const ttr_event 
 
 static char *put_scope_name(char *at, const struct babeltrace2 *own, const char *name)
 {
-    if (own->with_color)
+    if (own->cache.with_color)
         return put_text(put_text(put_text(at, COLOR_SCOPE), name), COLOR_OFF " = ");
     return put_text(put_text(at, name), " = ");
 }
@@ -225,11 +225,11 @@ static void babeltrace2_pass(struct ttr_writer *out, const ttr_event *event)
 
 static char *put_times(char *at, struct babeltrace2 *own, const ttr_event *event)
 {
-    bool is_named = own->names.header;
+    bool is_named = own->cache.names.header;
     at = is_named ? put_scope_name(at, own, "timestamp") : put_text(at, "[");
-    at = put_text(at, own->with_color ? COLOR_TIME : "");
+    at = put_text(at, own->cache.with_color ? COLOR_TIME : "");
     at = own->style == TIME_CYCLES ? put_padded(at, event->ticks, 20) : put_wall(at, own, event->time);
-    at = put_text(at, own->with_color ? COLOR_OFF : "");
+    at = put_text(at, own->cache.with_color ? COLOR_OFF : "");
     at = put_text(at, is_named ? "" : "] ");
     if (own->with_delta && is_named)
         at = put_delta(put_scope_name(put_text(at, ", "), own, "delta"), own, event);
@@ -265,7 +265,7 @@ static void begin_attribute(struct head *head, const char *name)
     char text[64];
     if (!head->starts_line)
         buffer_add(head->to, ", ", 2);
-    if (head->own->names.header)
+    if (head->own->cache.names.header)
         buffer_add(head->to, text, (size_t)(put_scope_name(text, head->own, name) - text));
     else if (head->has_any)
         buffer_add_byte(head->to, ':');
@@ -289,13 +289,13 @@ static void add_trace(struct head *head, const ttr *t, uint16_t source)
         return;
     if (!head->starts_line)
         buffer_add(head->to, ", ", 2);
-    if (head->own->names.header)
+    if (head->own->cache.names.header)
         buffer_add(head->to, text, (size_t)(put_scope_name(text, head->own, "trace") - text));
     buffer_add(head->to, name.text.p, name.text.n);
     if (name.text.n && place.text.n)
         buffer_add_byte(head->to, '/');
     buffer_add(head->to, place.text.p, place.text.n);
-    if (head->own->names.header)
+    if (head->own->cache.names.header)
         buffer_add(head->to, ", ", 2);
 }
 
@@ -346,62 +346,59 @@ static void add_class(struct head *head, const struct event_class *event_class)
 static void make_head(struct babeltrace2 *own, const ttr *t, const ttr_event *event, struct buffer *to)
 {
     const struct event_class *event_class = context_schema(t, event->schema)->event_class;
-    struct head head = {.own = own, .to = to, .starts_line = !own->names.header || (event_class && !event_class->has_clock)};
+    struct head head = {.own = own, .to = to, .starts_line = !own->cache.names.header || (event_class && !event_class->has_clock)};
     ttr_text name = ttr_text_get(t, event->name);
     add_trace(&head, t, event->source);
     add_environment(&head, t, event->source);
     add_class(&head, event_class);
-    if (head.has_any && !own->names.header)
+    if (head.has_any && !own->cache.names.header)
         buffer_add_byte(to, ' ');
     if (!head.starts_line)
         buffer_add(to, ", ", 2);
-    if (own->names.header)
-        buffer_add_text(to, own->with_color ? COLOR_SCOPE "name" COLOR_OFF " = " : "name = ");
-    if (own->with_color)
+    if (own->cache.names.header)
+        buffer_add_text(to, own->cache.with_color ? COLOR_SCOPE "name" COLOR_OFF " = " : "name = ");
+    if (own->cache.with_color)
         buffer_add_text(to, name.n ? COLOR_EVENT : COLOR_UNKNOWN);
     if (name.n)
         buffer_add(to, name.p, name.n);
     else
         buffer_add_text(to, "<unknown>");
-    if (own->with_color)
+    if (own->cache.with_color)
         buffer_add_text(to, COLOR_OFF);
-    buffer_add_text(to, own->names.header ? ", " : ": ");
+    buffer_add_text(to, own->cache.names.header ? ", " : ": ");
 }
 
-/* Makes room for the head of a schema. */
-static bool reserve_head(struct babeltrace2 *own, ttr_id schema)
+/* Makes room for what is kept of a schema; NULL when memory is out. */
+static struct babeltrace2_class *add_class_of(struct babeltrace2 *own, ttr_id schema)
 {
-    size_t n = own->heads_n ? own->heads_n : 64;
+    size_t n = own->classes_n ? own->classes_n : 64;
     while (n <= schema)
         n *= 2;
-    if (n == own->heads_n)
-        return true;
-    ttr_text *heads = alloc_resize(own->arena.alloc, own->heads, own->heads_n, n, sizeof *heads);
-    if (!heads)
-        return false;
-    memset(heads + own->heads_n, 0, (n - own->heads_n) * sizeof *heads);
-    own->heads = heads;
-    own->heads_n = n;
-    return true;
+    if (n > own->classes_n) {
+        struct babeltrace2_class *classes = alloc_resize(own->arena.alloc, own->classes, own->classes_n, n, sizeof *classes);
+        if (!classes)
+            return NULL;
+        memset(classes + own->classes_n, 0, (n - own->classes_n) * sizeof *classes);
+        own->classes = classes;
+        own->classes_n = n;
+    }
+    return &own->classes[schema];
 }
 
-/* The head of an event; kept where its schema is that of one class. */
-static bool get_head(struct babeltrace2 *own, const ttr *t, const ttr_event *event, ttr_text *head)
+/* Makes the head of an event, kept where its schema is that of one class; false when memory is out. */
+static bool make_head_of(struct babeltrace2 *own, const ttr *t, const ttr_event *event, struct babeltrace2_class **of_class, ttr_text *head)
 {
-    bool is_kept = context_schema(t, event->schema)->event_class != NULL;
-    if (is_kept && event->schema < own->heads_n && own->heads[event->schema].p) {
-        *head = own->heads[event->schema];
-        return true;
-    }
     buffer_clear(&own->head);
     make_head(own, t, event, &own->head);
     *head = (ttr_text){(const char *)own->head.bytes, own->head.n};
-    if (own->head.failed || (is_kept && !reserve_head(own, event->schema)))
+    *of_class = NULL;
+    if (own->head.failed || !context_schema(t, event->schema)->event_class)
+        return !own->head.failed;
+    *of_class = add_class_of(own, event->schema);
+    if (!*of_class)
         return false;
-    if (!is_kept)
-        return true;
     head->p = arena_copy(&own->arena, own->head.bytes, own->head.n);
-    own->heads[event->schema] = *head;
+    (*of_class)->head = *head;
     return head->p != NULL;
 }
 
@@ -409,8 +406,11 @@ static bool write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct babeltrace2 *own = out->own;
     const struct event_class *event_class = context_schema(out->t, event->schema)->event_class;
-    ttr_text head;
-    if (!get_head(own, out->t, event, &head))
+    struct babeltrace2_class *of_class = event_class && event->schema < own->classes_n ? &own->classes[event->schema] : NULL;
+    ttr_text head = {NULL, 0};
+    if (of_class)
+        head = of_class->head;
+    if (!head.p && !make_head_of(own, out->t, event, &of_class, &head))
         return false;
     char *begin = (char *)buffer_room(&out->buffer, TIMES_ROOM + head.n), *at = begin;
     if (!begin)
@@ -419,7 +419,7 @@ static bool write_event(struct ttr_writer *out, const ttr_event *event)
         at = put_times(at, own, event);
     at = put_piece(at, head);
     buffer_filled(&out->buffer, (size_t)(at - begin));
-    babeltrace2_add_parts(&out->buffer, out->t, event, &own->names, &own->cache, own->with_color);
+    babeltrace2_add_parts(&out->buffer, out->t, event, of_class, &own->cache);
     out->events++;
     return true;
 }
@@ -447,8 +447,8 @@ static ttr_status babeltrace2_finish(struct ttr_writer *out, ttr_error *error)
 static void babeltrace2_drop(struct ttr_writer *out)
 {
     struct babeltrace2 *own = out->own;
-    if (own->heads)
-        alloc_free(own->arena.alloc, own->heads, own->heads_n, sizeof *own->heads);
+    if (own->classes)
+        alloc_free(own->arena.alloc, own->classes, own->classes_n, sizeof *own->classes);
     buffer_free(&own->head);
     arena_free(&own->arena);
 }

@@ -1,0 +1,82 @@
+/* Texts between quotes: copied sixteen bytes at a time while it is found out where they end and whether a byte needs an escape.
+ * Whoever calls these has room for 4 bytes of text for each byte, and TEXT_BEYOND more. */
+#ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_QUOTE_H
+#define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_QUOTE_H
+
+#include "base/find_zero.h"
+#include "base/wide.h"
+
+#define TEXT_BEYOND 16u
+
+/* Bytes that do not stand for themselves; a zero is the end. */
+static inline bool is_special(uint8_t byte)
+{
+    return byte < 0x20 || (byte | 0x40) == 0x7f || byte == '\\' || byte == '\'' || byte == '"'; /* 0x7f and '?' */
+}
+
+/* A bit for each byte of 16 that is special. */
+#ifdef __SSE2__
+static inline uint32_t specials_of_16(const uint8_t *p)
+{
+    typedef uint8_t sixteen __attribute__((vector_size(16)));
+    sixteen x;
+    memcpy(&x, p, sizeof x);
+    return (uint32_t)_mm_movemask_epi8((__m128i)((x < 0x20) | ((x | 0x40) == 0x7f) | (x == '\\') | (x == '\'') | (x == '"')));
+}
+#else
+static inline uint32_t specials_of_16(const uint8_t *p)
+{
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < 16; i++)
+        bits |= (uint32_t)is_special(p[i]) << i;
+    return bits;
+}
+#endif
+
+/* Copies fewer than 16 bytes; where 16 before `limit` may be looked at, by what ends with it. */
+static inline uint32_t copy_rest(char *at, const uint8_t *from, const uint8_t *p, const uint8_t *limit)
+{
+    const unsigned n = (unsigned)(limit - p);
+    uint32_t specials = 0;
+    if (n && limit - from >= 16) {
+        const uint128 both = (uint128)load_u64le(limit - 8) << 64 | load_u64le(limit - 16), rest = both >> 8 * (16 - n);
+        store_u64le(at, (uint64_t)rest);
+        store_u64le(at + 8, (uint64_t)(rest >> 64));
+        return specials_of_16(limit - 16) >> (16 - n);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        at[i] = (char)p[i];
+        specials |= (uint32_t)is_special(p[i]) << i;
+    }
+    return specials;
+}
+
+/* Copies the text in [p, limit), or up to its first zero; NULL where a byte needs an escape.  `from`, at or before p: bytes from there on may be
+ * looked at. */
+static inline char *put_plain(char *at, const uint8_t *from, const uint8_t *p, const uint8_t *limit)
+{
+    uint32_t specials = 0;
+    for (; limit - p >= 16 && !specials; p += 16, at += 16) {
+        memcpy(at, p, 16);
+        specials = specials_of_16(p);
+    }
+    if (specials)
+        p -= 16, at -= 16;
+    else
+        specials = copy_rest(at, from, p, limit);
+    if (__builtin_expect(!specials, 1))
+        return at + (limit - p);
+    const unsigned n = (unsigned)__builtin_ctz(specials);
+    return p[n] ? NULL : at + n;
+}
+
+/* The same with escapes. */
+char *babeltrace2_put_escaped(char *at, const uint8_t *p, const uint8_t *limit);
+
+static inline char *put_quotable(char *at, const uint8_t *from, const uint8_t *p, const uint8_t *limit)
+{
+    char *behind = put_plain(at, from, p, limit);
+    return behind ? behind : babeltrace2_put_escaped(at, p, limit);
+}
+
+#endif

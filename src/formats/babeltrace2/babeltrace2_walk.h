@@ -1,0 +1,144 @@
+/* Where the text of an event has come to, and what is open there.  Only this folder's files include this.
+ *
+ * Text is written straight into the buffer's room: whoever is about to write asks for all of it (room_for) and then only moves `at`. */
+#ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_WALK_H
+#define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_WALK_H
+
+#include "encodings/put.h"
+#include "formats/babeltrace2/babeltrace2.h"
+#include "model/context.h"
+
+#define DEPTH_MAX 64u
+#define ROOM_MIN ((size_t)4096)
+#define VALUE_ROOM 192u /* of any value without text, with the braces around it */
+
+struct level {
+    bool is_array;
+    uint8_t choices;  /* braces to close behind it */
+    uint64_t printed; /* members or elements so far */
+};
+
+struct walk {
+    struct buffer *to;
+    char *at, *end; /* room of the buffer, not in its count yet */
+    struct babeltrace2_cache *cache;
+    const ttr_fields *fields;
+    bool with_names, with_color;
+    unsigned depth; /* level[0 .. depth] are open */
+    struct level level[DEPTH_MAX + 1];
+};
+
+/* Parts of an event in order, with whether the one before has been closed. */
+struct parts {
+    struct walk walk;
+    const struct babeltrace2_names *names;
+    const struct event_class *event_class;
+    bool has_part, is_open;
+    unsigned next; /* part that comes next, see `order` */
+};
+
+static inline void begin_room(struct walk *walk, size_t n)
+{
+    if (n < ROOM_MIN)
+        n = ROOM_MIN;
+    walk->at = walk->end = (char *)buffer_room(walk->to, n);
+    if (walk->at)
+        walk->end = walk->at + n;
+}
+
+static inline void end_room(struct walk *walk)
+{
+    if (walk->at)
+        buffer_filled(walk->to, (size_t)(walk->at - (char *)(walk->to->bytes + walk->to->n)));
+    walk->at = walk->end = NULL;
+}
+
+/* Makes room for n bytes; false when that cannot be. */
+static inline bool room_for(struct walk *walk, size_t n)
+{
+    if ((size_t)(walk->end - walk->at) >= n)
+        return true;
+    end_room(walk);
+    begin_room(walk, n);
+    return (size_t)(walk->end - walk->at) >= n;
+}
+
+static inline void color(struct walk *walk, const char *code)
+{
+    if (walk->with_color)
+        walk->at = put_text(walk->at, code);
+}
+
+/* Where the text is in its buffer. */
+static inline size_t place_in(const struct walk *walk)
+{
+    return walk->at ? (size_t)(walk->at - (const char *)walk->to->bytes) : 0;
+}
+
+/* How a value is printed, or what is opened. */
+enum value_kind { VALUE_OTHER, VALUE_UNSIGNED, VALUE_SIGNED, VALUE_TEXT, VALUE_STRUCT, VALUE_ARRAY };
+
+static inline uint8_t kind_of(const ttr_value *value)
+{
+    bool is_based = value->base == 2 || value->base == 8 || value->base == 16;
+    switch (value->type) {
+    case TTR_TYPE_STRUCT: return VALUE_STRUCT;
+    case TTR_TYPE_ARRAY: return VALUE_ARRAY;
+    case TTR_TYPE_TEXT: return value->hint == TTR_HINT_NUMBER ? VALUE_OTHER : VALUE_TEXT;
+    case TTR_TYPE_UINT:
+    case TTR_TYPE_INT:
+        if (is_based || value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS)
+            return VALUE_OTHER;
+        return value->type == TTR_TYPE_INT ? VALUE_SIGNED : VALUE_UNSIGNED;
+    default: return VALUE_OTHER;
+    }
+}
+
+/* Numbers below 100, of which arrays are full, need no call. */
+static inline char *put_unsigned(char *at, uint64_t x)
+{
+    if (x >= 10)
+        return put_u64(at, x);
+    *at = (char)('0' + x);
+    return at + 1;
+}
+
+static inline char *put_signed(char *at, uint64_t x)
+{
+    return (int64_t)x < 0 ? put_i64(at, (int64_t)x) : put_unsigned(at, x);
+}
+
+/* ", [N] = " of the first elements, made when they first come; copied whole. */
+char *babeltrace2_put_index(struct babeltrace2_cache *cache, uint64_t index, char *at);
+
+/* The same, quickly where it was made before. */
+static inline char *put_index(struct babeltrace2_cache *cache, uint64_t index, char *at)
+{
+    const struct babeltrace2_index *known = &cache->index[index % BABELTRACE2_INDEXES];
+    if (index >= BABELTRACE2_INDEXES || known->n == 0)
+        return babeltrace2_put_index(cache, index, at);
+    memcpy(at, known, sizeof *known); /* of which the text counts */
+    return at + known->n;
+}
+
+/* Appends a text in quotes, up to its first zero. */
+void babeltrace2_add_quoted(struct walk *walk, ttr_text text);
+
+/* Appends a value that opens no level.  There is room for VALUE_ROOM. */
+void babeltrace2_add_value(struct walk *walk, const ttr_value *value);
+
+/* A float as "%g" has it, and an integer in base 2, 8 or 16. */
+char *babeltrace2_put_float(char *at, double x);
+char *babeltrace2_put_based(char *at, const ttr_value *value);
+
+/* Appends all that stands before a field's value, which opens its level where it has one; false where no value follows. */
+bool babeltrace2_begin_field(struct parts *parts, const ttr_field *field);
+
+/* Appends what stands behind the last field: braces, empty parts, the line's end. */
+void babeltrace2_end_parts(struct parts *parts);
+
+/* Prints the rest of an event the way that its class's plan tells, which is made when the class has come often; false where it has none, or the event is
+ * not as the plan has it: then nothing is printed. */
+bool babeltrace2_follow_plan(struct parts *parts, const struct schema *schema, const ttr_event *event, struct babeltrace2_class *of_class);
+
+#endif
