@@ -199,6 +199,7 @@ typedef struct ttr_report {
     uint64_t disk_used;       /* of it, for progress */
     uint64_t events;          /* given so far, without definitions and gaps */
     uint64_t lost;            /* events the trace itself says are missing */
+    uint64_t lost_packets;    /* packets that are missing so, with all their events */
     uint64_t gaps;            /* places where events are missing, counted or not */
     uint64_t packets;         /* read so far, where the format has such */
     uint64_t damage_regions;  /* exact, also where `regions` is cut */

@@ -117,6 +117,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
 {
     const struct findings *sum = &verdict->sum;
     struct trace trace = {0};
+    char lost[LOST_TEXT];
     bool has_many = traces_count(verdict->reader) > 1, can_recover = false;
     ttr_severity from = call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
     while (traces_next(verdict->reader, &trace)) {
@@ -129,8 +130,8 @@ static void print_text(const struct call *call, const struct verdict *verdict)
         report_print_notes(call, verdict->reader, &trace, from);
     }
     if (sum->lost || sum->gaps)
-        (void)printf("  the trace says that %s events are missing, in %s places\n", units_count(sum->lost).s,
-                     units_count(sum->gaps).s);
+        (void)printf("  the trace says that %s %s missing, in %s place%s\n", report_lost(sum->lost, sum->lost_packets, lost),
+                     sum->lost + sum->lost_packets == 1 ? "is" : "are", units_count(sum->gaps).s, sum->gaps == 1 ? "" : "s");
     if (verdict->error.status != TTR_OK) {
         (void)fputs("  reading ended early: ", stdout);
         print_word(verdict->error.text);

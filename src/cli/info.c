@@ -170,9 +170,10 @@ static void print_threads(const ttr *t)
 
 static void print_lost(const struct subject *subject, const struct findings *findings, int indent)
 {
+    char lost[LOST_TEXT];
     if (findings->lost || findings->gaps)
-        (void)printf("%*s%slost      %s event%s in %s place%s, by the trace's own account%s\n", indent, "",
-                     term_ink(&subject->call->term, INK_YELLOW), units_count(findings->lost).s, findings->lost == 1 ? "" : "s",
+        (void)printf("%*s%slost      %s in %s place%s, by the trace's own account%s\n", indent, "",
+                     term_ink(&subject->call->term, INK_YELLOW), report_lost(findings->lost, findings->lost_packets, lost),
                      units_count(findings->gaps).s, findings->gaps == 1 ? "" : "s", term_ink(&subject->call->term, INK_PLAIN));
 }
 
@@ -244,6 +245,7 @@ static void print_stream(const struct subject *subject, const ttr_report *report
     ttr_value value;
     ttr_text path = report->path;
     size_t n = report->trace_path.n;
+    char lost[LOST_TEXT];
     if (path.n > n && memcmp(path.p, report->trace_path.p, n) == 0 && path.p[n] == '/')
         path = (ttr_text){path.p + n + 1, path.n - n - 1};
     (void)printf("%*s  ", indent, "");
@@ -257,7 +259,8 @@ static void print_stream(const struct subject *subject, const ttr_report *report
         (void)printf(" in %s packet%s", units_count(report->packets).s, report->packets == 1 ? "" : "s");
     print_stream_time(report, subject->findings.is_anchored);
     if (report->lost || report->gaps)
-        (void)printf(", %s lost in %s place%s", units_count(report->lost).s, units_count(report->gaps).s, report->gaps == 1 ? "" : "s");
+        (void)printf(", %s lost in %s place%s", report->lost_packets ? report_lost(report->lost, report->lost_packets, lost) : units_count(report->lost).s,
+                     units_count(report->gaps).s, report->gaps == 1 ? "" : "s");
     if (report->damage_regions)
         (void)printf(", %s damaged", units_size(report->damage_bytes).s);
     (void)putchar('\n');

@@ -29,6 +29,7 @@ void findings_add(struct findings *sum, const ttr_report *report)
     sum->disk_size += report->disk_size;
     sum->events += report->events;
     sum->lost += report->lost;
+    sum->lost_packets += report->lost_packets;
     sum->gaps += report->gaps;
     sum->damage_regions += report->damage_regions;
     sum->damage_bytes += report->damage_bytes;
@@ -46,6 +47,17 @@ struct findings report_sum(ttr_reader *reader)
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
         findings_add(&sum, &report);
     return sum;
+}
+
+const char *report_lost(uint64_t events, uint64_t packets, char text[LOST_TEXT])
+{
+    int n = 0;
+    text[0] = '\0';
+    if (events || !packets)
+        n = snprintf(text, LOST_TEXT, "%s event%s%s", units_count(events).s, events == 1 ? "" : "s", packets ? " and " : "");
+    if (packets)
+        (void)snprintf(text + n, LOST_TEXT - (size_t)n, "%s packet%s", units_count(packets).s, packets == 1 ? "" : "s");
+    return text;
 }
 
 /* Tells of a trace in whose place there is only the reason why it cannot be read. */
@@ -96,7 +108,7 @@ bool report_can_recover(const char *format)
 static bool warn_one(const struct call *call, const struct trace *trace, bool of_losses)
 {
     const struct findings *sum = &trace->sum;
-    char text[160] = "", where[40] = " by its own account";
+    char text[240] = "", where[40] = " by its own account", lost[LOST_TEXT];
     int n = 0;
     if (warn_unreadable(call, trace))
         return true;
@@ -107,9 +119,8 @@ static bool warn_one(const struct call *call, const struct trace *trace, bool of
     if (places)
         n = snprintf(text, sizeof text, "%s damaged place%s skipped (%s)", units_count(places).s, places == 1 ? "" : "s",
                      units_size(sum->damage_bytes).s);
-    if (of_losses && sum->lost)
-        (void)snprintf(text + n, sizeof text - (size_t)n, "%s%s event%s missing%s", n ? ", " : "", units_count(sum->lost).s,
-                       sum->lost == 1 ? "" : "s", where);
+    if (of_losses && (sum->lost || sum->lost_packets))
+        (void)snprintf(text + n, sizeof text - (size_t)n, "%s%s missing%s", n ? ", " : "", report_lost(sum->lost, sum->lost_packets, lost), where);
     else if (of_losses && sum->gaps)
         (void)snprintf(text + n, sizeof text - (size_t)n, "%sevents missing%s", n ? ", " : "", where);
     if (text[0])
@@ -143,6 +154,7 @@ int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome)
 void report_json_damage(struct json *json, const struct findings *findings)
 {
     json_uint(json, "lost", findings->lost);
+    json_uint(json, "lost_packets", findings->lost_packets);
     json_uint(json, "gaps", findings->gaps);
     json_open(json, "damage", '{');
     json_uint(json, "regions", findings->damage_regions);

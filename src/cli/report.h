@@ -11,7 +11,7 @@ struct trace;
 
 /* Sums over inputs. */
 struct findings {
-    uint64_t bytes, disk_size, events, lost, gaps, damage_regions, damage_bytes;
+    uint64_t bytes, disk_size, events, lost, lost_packets, gaps, damage_regions, damage_bytes;
     size_t inputs, files, notes;
     uint64_t odd;     /* records that break a rule */
     bool is_anchored; /* every input has a clock that knows the Unix time */
@@ -22,6 +22,10 @@ void findings_add(struct findings *sum, const ttr_report *report);
 
 /* Over all inputs of a reader. */
 struct findings report_sum(ttr_reader *reader);
+
+/* "3 events", "1 packet", "3 events and 1 packet": what is missing. */
+#define LOST_TEXT 80u
+const char *report_lost(uint64_t events, uint64_t packets, char text[LOST_TEXT]);
 
 /* Says in one line for each trace whether bytes were skipped or events are missing; nothing for clean ones and with --quiet.  Gives the
  * outcome of the command: what was fine so far is OUTCOME_NO when something was damaged, so that scripts learn of it too. */

@@ -96,6 +96,7 @@ static void count(struct input *in, uint32_t from)
         if (event->kind == TTR_KIND_GAP) {
             in->gaps++;
             in->lost += event->link;
+            in->lost_packets += event->tag == TTR_GAP_PACKETS ? event->sequence : 0;
         } else if (event->kind != TTR_KIND_DEFINITION) {
             in->events_total++;
         }
@@ -299,6 +300,7 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
         report->disk_used = in->position;
     report->events = in->events_total;
     report->lost = in->lost;
+    report->lost_packets = in->lost_packets;
     report->gaps = in->gaps;
     report->packets = in->packets;
     report->has_times = in->has_times;

@@ -42,7 +42,7 @@ struct input {
     uint32_t flags;            /* TTR_READ_* */
     uint64_t max_record;
     int64_t time_offset;
-    uint64_t events_total, lost, gaps;
+    uint64_t events_total, lost, lost_packets, gaps;
     uint64_t packets;          /* read so far; the format counts them */
     bool shares_file;          /* an input before it reads the same file, whose bytes count there */
     bool has_times;

@@ -390,6 +390,27 @@ for folder in order session_id; do
     verdict "and_recovered_to_one_order_and_session:$folder" $? "exit status $run_status"
 done
 
+# What is missing, in packets of v1.1 and of 1.8: three events before the second packet, two packets before the third, one more event before the last.
+mkdir missing && /usr/bin/python3 - missing <<'PACKETS'
+import struct, sys
+def packet(number, discarded, time):
+    events = struct.pack("<IHBIHB", time, 0, 5, time + 1, 0, 6)
+    return struct.pack("<IIIIIIQQIBBBB", 0xC1FC1FC1, 7, 48 + len(events), 48 + len(events), 0, number, time, time + 1, discarded, 32, 0, 0, 0) + events
+open(sys.argv[1] + "/metadata", "w").write("""trace { major = 1; minor = 1; alignment = packed; }
+section { name = s; event { header_type = type2; } }
+event { name = e; fields = { { uint8_t, a } }; }
+""")
+open(sys.argv[1] + "/s", "wb").write(packet(0, 0, 10) + packet(1, 3, 20) + packet(4, 3, 30) + packet(5, 4, 40))
+PACKETS
+"$tracetta" convert --quiet --to=ctf --option=ctf.version=1.8 missing -o missing18
+for from in missing missing18; do
+    says "events_and_packets_are_told_to_be_missing:$from" '4 events and 2 packets are missing, in 3 places' "$tracetta" check $from
+    says "also_in_info:$from" '^lost +4 events and 2 packets in 3 places' "$tracetta" info $from
+    json "and_its_json:$from" "(it['lost'], it['lost_packets'], it['gaps']) == (4, 2, 3)" "$tracetta" info --json $from
+    json "and_in_stat:$from" "(it['lost'], it['lost_packets'], it['gaps']) == (4, 2, 3)" "$tracetta" stat --json $from
+    says "and_are_gaps_among_the_events:$from" '"kind":"gap".*"id":0,"packets":2' "$tracetta" cat --format=jsonl $from
+done
+
 # What nettrace says of its events.
 "$hexa_cat" "$traces/meters_nettrace.hexa" >meters.nettrace
 json "types_of_nettrace_are_classes" "[(c['name'], c['id'], c['version'], c['events'], c['fields'][0]['name'], c['fields'][-1]['name'], c['fields'][-1].get('bits')) \

@@ -63,7 +63,7 @@ static void note_cut_text(const struct loop *loop)
 {
     struct ctf_reader *reader = loop->reader;
     input_note(reader->in, TTR_NOTE_ODD, reader->offset + (loop->header_at >> 3), "ctf.odd-length",
-               "a text of wide characters in an event of %s ends inside one", reader->file);
+               "a text of wide characters in an event of %s ends inside one: its length should be a multiple of theirs", reader->file);
 }
 
 /* Finds the end of a body of variable size. */

@@ -197,6 +197,7 @@ static void report_own(const struct live_reader *live, ttr_report *report)
     report->bytes = live->bytes;
     report->events = live->events;
     report->lost = live->lost;
+    report->lost_packets = live->lost_packets;
     report->gaps = live->gaps;
     report->packets = live->packets;
     report->damage_regions = live->notes.damage_regions;

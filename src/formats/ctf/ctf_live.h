@@ -93,7 +93,7 @@ struct live_reader {
     int64_t told;              /* time of the latest event given */
     bool has_failed;
     ttr_error failure;         /* told when all at hand is given */
-    uint64_t events, lost, gaps, packets, bytes; /* of inputs that are gone */
+    uint64_t events, lost, lost_packets, gaps, packets, bytes; /* of inputs that are gone */
     uint64_t waiting_bytes;    /* of packets, in all lanes */
     uint64_t reconnections_told, refused_told;
 };

@@ -213,6 +213,7 @@ void live_end_lane(struct live_reader *live, struct live_lane *lane)
     if (lane->in) {
         live->events += lane->in->events_total;
         live->lost += lane->in->lost;
+        live->lost_packets += lane->in->lost_packets;
         live->gaps += lane->in->gaps;
         live->packets += lane->in->packets;
         live->bytes += lane->fed;
