@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "base/keymap.h"
 #include "base/status.h"
 #include "encodings/event_header.h"
 #include "encodings/perf_put.h"
@@ -35,7 +37,7 @@ struct perf_file {
     struct perf_put put;
     struct buffer out;           /* not yet in the file */
     struct tracing_put tracing;
-    struct buffer names;         /* of tracepoints, a zero behind each; their place is their number */
+    struct keymap points;        /* a hash of a tracepoint's name to its number */
     uint32_t points_n;
     uint64_t written_ns;         /* when the last piece was */
     bool has_new_points;         /* since then */
@@ -71,15 +73,12 @@ static uint64_t clock_ns(clockid_t clock)
 /* The number of a name that is there, or that of the next. */
 static uint32_t find_point(const struct perf_file *file, const char *name)
 {
-    uint32_t index = 0;
-    for (size_t at = 0; at < file->names.n; at += strlen((const char *)file->names.bytes + at) + 1, index++)
-        if (strcmp((const char *)file->names.bytes + at, name) == 0)
-            break;
-    return index;
+    const uint32_t *index = keymap_get(&file->points, hash_bytes(name, strlen(name)));
+    return index ? *index : file->points_n;
 }
 
-/* Declares a tracepoint as an event of the file: number, attribute, format. */
-static void declare(struct perf_file *file, const char *name)
+/* Declares a tracepoint as an event of the file: number, attribute, format.  False when memory is out. */
+static bool declare(struct perf_file *file, const char *name)
 {
     char full[PROVIDER_NAME_MAX + 16];
     uint8_t bytes[PERF_ATTR_VER7];
@@ -95,9 +94,10 @@ static void declare(struct perf_file *file, const char *name)
     perf_attr_pack(&attr, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, bytes);
     perf_put_event(&file->put, bytes, (ttr_text){full, strlen(full)}, &id, 1);
     tracing_put_event_header(&file->tracing, (ttr_text){name, strlen(name)}, type);
-    buffer_add(&file->names, name, strlen(name) + 1);
+    bool is_kept = keymap_put(&file->points, hash_bytes(name, strlen(name)), file->points_n);
     file->points_n++;
     file->has_new_points = !file->has_many_points;
+    return is_kept;
 }
 
 /* Tells the formats of all tracepoints. */
@@ -148,9 +148,9 @@ static int add(void *own, const ttr_wish *wish, uint32_t *index)
     *index = find_point(file, wish->name);
     if (*index == file->points_n && file->points_n == POINTS_MAX)
         sys = EMFILE;
-    else if (*index == file->points_n)
-        declare(file, wish->name);
-    if (sys == 0 && (perf_put_failed(&file->put) || file->names.failed))
+    else if (*index == file->points_n && !declare(file, wish->name))
+        sys = ENOMEM;
+    if (sys == 0 && perf_put_failed(&file->put))
         sys = ENOMEM;
     if (sys == 0 && is_wanted(file, wish->name))
         (void)__atomic_fetch_or(wish->enabled, 1u << wish->bit, __ATOMIC_RELAXED);
@@ -251,7 +251,7 @@ static void free_own(void *own)
     struct perf_file *file = own;
     perf_put_free(&file->put);
     tracing_put_free(&file->tracing);
-    buffer_free(&file->names);
+    keymap_free(&file->points);
     buffer_free(&file->out);
     (void)pthread_mutex_destroy(&file->lock);
     alloc_free(alloc_default(), file, 1, sizeof *file);
@@ -266,7 +266,7 @@ static struct perf_file *file_new(void)
     file->fd = -1;
     file->pid = getpid();
     buffer_init(&file->out, alloc);
-    buffer_init(&file->names, alloc);
+    keymap_init(&file->points, alloc);
     tracing_put_init(&file->tracing, alloc);
     const struct perf_put_spec spec = {.alloc = alloc, .to = &file->out, .is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
                                        .is_live = true};

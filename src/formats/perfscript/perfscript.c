@@ -18,7 +18,6 @@
 #define HEAD_ROOM 128u   /* of a line without names */
 #define COMM_WIDTH 16u
 #define NAME_WIDTH 20u   /* trace-cmd, without the colon */
-#define SOURCES 16u
 #define WIDTH_MAX 1024u
 
 struct perfscript_lines {
@@ -31,7 +30,9 @@ struct perfscript {
     bool is_trace_cmd;
     bool shows_controls;      /* control characters as "\x1b" */
     struct buffer shown;      /* lines with such */
-    struct perfscript_lines lines[SOURCES + 1]; /* by source; the last for all others, which is asked for anew each time */
+    struct perfscript_lines *lines; /* by source */
+    size_t lines_n, lines_capacity;
+    struct perfscript_lines spare;  /* where there is no room for those of a source */
     struct perfscript_counters counters;
 };
 
@@ -151,13 +152,26 @@ static char *put_cpu(char *at, const ttr_event *event)
     return put_text(at, "] ");
 }
 
+/* Where what a trace says of its lines is kept. */
+static struct perfscript_lines *lines_at(struct ttr_writer *out, uint16_t source)
+{
+    struct perfscript *own = out->own;
+    if (source < own->lines_n)
+        return &own->lines[source];
+    own->spare.is_known = false;
+    if (!alloc_reserve(out->buffer.alloc, (void **)&own->lines, &own->lines_capacity, source + 1u, sizeof *own->lines))
+        return &own->spare;
+    memset(own->lines + own->lines_n, 0, (source + 1u - own->lines_n) * sizeof *own->lines);
+    own->lines_n = source + 1u;
+    return &own->lines[source];
+}
+
 /* What a trace says of its lines: how wide the names of its events are, whether samples have values of counters. */
 static const struct perfscript_lines *lines_of(struct ttr_writer *out, uint16_t source)
 {
-    struct perfscript *own = out->own;
-    struct perfscript_lines *lines = &own->lines[source < SOURCES ? source : SOURCES];
+    struct perfscript_lines *lines = lines_at(out, source);
     ttr_attribute attribute;
-    if (lines->is_known && source < SOURCES)
+    if (lines->is_known)
         return lines;
     *lines = (struct perfscript_lines){.is_known = true};
     for (size_t i = 0; ttr_source_attribute(out->t, source, i, &attribute); i++) {
@@ -430,6 +444,7 @@ static void perfscript_drop(struct ttr_writer *out)
     if (!own->shown.alloc)
         return;
     buffer_free(&own->shown);
+    alloc_free(own->shown.alloc, own->lines, own->lines_capacity, sizeof *own->lines);
     perfscript_counters_free(&own->counters);
 }
 

@@ -134,6 +134,29 @@ static void names_are_as_wide_as_the_trace_tells(void **state)
     expect(&scene, "            find     7 [003]  3172.729255:   sched:sched_switch: prev=ab:7 [1] next=cd:9\n");
 }
 
+/* Many traces in turn, each of which is asked once. */
+static void each_of_many_traces_has_names_of_its_own_width(void **state)
+{
+    enum { TRACES = 40 };
+    static const char line[] = "            find     7 [003]  3172.729255: %*s: prev=ab:7 [1] next=cd:9\n";
+    struct scene scene;
+    uint16_t source[TRACES];
+    char expected[2 * TRACES * 200];
+    size_t n = 0;
+    (void)state;
+    begin(&scene, "lines=perf");
+    for (unsigned i = 0; i < TRACES; i++) {
+        source[i] = context_add_source(scene.w.t, "one of many", "perf");
+        assert_true(context_add_attribute(scene.w.t, source[i], "trace.event_width", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = 20 + i}));
+    }
+    for (unsigned i = 0; i < 2 * TRACES; i++) {
+        scene.source = source[i * 7 % TRACES];
+        write_switch(&scene, 7, "find", 3172729255999, 0);
+        n += (size_t)snprintf(expected + n, sizeof expected - n, line, (int)(20 + i * 7 % TRACES), "sched:sched_switch");
+    }
+    expect(&scene, expected);
+}
+
 static void callchains_are_lines_of_their_own(void **state)
 {
     struct scene scene;
@@ -310,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_of_tracepoints_are_the_lines_of_perf_script),
         cmocka_unit_test(names_are_as_wide_as_the_trace_tells),
+        cmocka_unit_test(each_of_many_traces_has_names_of_its_own_width),
         cmocka_unit_test(callchains_are_lines_of_their_own),
         cmocka_unit_test(code_has_its_function_and_file),
         cmocka_unit_test(addresses_of_callchains_are_places_in_files_by_their_paths),
