@@ -210,19 +210,23 @@ bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name)
     uint32_t process = process_index(t, source, pid);
     if (process == UINT32_MAX)
         return false;
+    t->names_changes += t->processes[process].name != name;
     t->processes[process].name = name;
     return true;
 }
 
 bool context_name_tid(ttr *t, uint16_t source, uint64_t tid, ttr_id name)
 {
+    t->names_changes++;
     return pairmap_put(&t->sources[source].names_by_tid, tid, 0, name);
 }
 
 void context_name_thread(ttr *t, ttr_id thread, ttr_id name)
 {
-    if (thread && thread < t->threads_n)
-        t->threads[thread].name = name;
+    if (!thread || thread >= t->threads_n)
+        return;
+    t->names_changes += t->threads[thread].name != name;
+    t->threads[thread].name = name;
 }
 
 ttr_id context_add_track(ttr *t, const ttr_track *track)

@@ -118,6 +118,7 @@ struct ttr {
     size_t processes_n, processes_capacity;
     struct thread *threads;      /* [0] is none */
     size_t threads_n, threads_capacity;
+    uint32_t names_changes;      /* how often a process or thread got another name: who asks for names again need not before that changes */
     ttr_track *tracks;           /* [0] is none */
     size_t tracks_n, tracks_capacity;
     struct schema *schemas;      /* [0] is none, [1] is packed */

@@ -12,7 +12,6 @@
 #include "base/utf.h"
 
 #define OWN_PROVIDERS 0x74726100u /* ids of our sections between copied ones: unlikely numbers */
-#define NAMES_EVERY 16u           /* batches between two looks at the names of a thread */
 
 const ttr_loss fxt_losses[FXT_LOSSES] = {
     [FXT_LOST_TIME_NEGATIVE] = {.code = "time.negative", .what = "times before zero", .rule = "become zero"},
@@ -269,7 +268,7 @@ ttr_status fxt_create(struct ttr_writer *out, ttr_error *error)
 ttr_status fxt_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     struct fxt_writer *w = out->own;
-    w->stamp = 1 + w->batches++ / NAMES_EVERY;
+    w->stamp = 1 + out->t->names_changes;
     for (uint32_t i = 0; i < batch->n;) {
         const ttr_event *e = ttr_batch_at(batch, i);
         if (begins_copy(w, e))

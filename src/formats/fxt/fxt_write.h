@@ -111,7 +111,7 @@ struct fxt_wanted {
 
 /* What has become of the names of a thread. */
 struct fxt_known {
-    uint32_t stamp; /* when it was looked at last; 0: never used */
+    uint32_t stamp; /* the stamp of the batch when its names were looked at last; 0: never used */
     ttr_id name;    /* as written */
     bool is_introduced; /* its process and koid stood together somewhere */
     bool is_plain;      /* introduced, and its number is known: nothing to look after */
@@ -145,7 +145,7 @@ struct fxt_writer {
     struct pairmap by_koid;              /* (koid, 0) to the thread that came up last with it: what readers take it for */
     ttr_id *processes;                   /* names as written, by process index */
     size_t processes_n;
-    uint32_t stamp, batches;
+    uint32_t stamp;                      /* of this batch: one more than how often names changed before it */
     struct fxt_argument args[FXT_ARGS_MAX];
     uint32_t args_n, args_words, args_room;
     bool is_full;            /* there was a 16th */

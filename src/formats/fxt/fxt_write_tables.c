@@ -173,7 +173,7 @@ static void write_news(struct fxt_writer *w, ttr_id id)
     introduce(w, id);
 }
 
-/* Names are looked at when a thread is first used and then now and then.  FXT traces name threads by objects, which are events
+/* Names are looked at when a thread is first used, and when it is used again after any name has changed.  FXT traces name threads by objects, which are events
  * and written as such; only what is missing at the end is added then. */
 static void name_thread(struct fxt_writer *w, ttr_id id)
 {

@@ -449,6 +449,20 @@ static void a_name_that_becomes_known_later_is_written_at_the_end(void **state)
                    "word64le [0..3]=7 [4..15]=2 [16..23]=1 [24..39]=2 [40..43]=0 u64le 4\n");
 }
 
+static void a_name_stands_before_the_first_event_after_it_became_known(void **state)
+{
+    (void)state;
+    begin(&world);
+    event(&world, TTR_KIND_INSTANT);
+    put(&world);
+    assert_true(ttr_thread_name(world.t, 4, 5, "n", NULL));
+    event(&world, TTR_KIND_INSTANT);
+    put(&world);
+    expect_no_loss(&world, HEAD TABLES "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
+                   "word64le [0..3]=7 [4..15]=2 [16..23]=1 [24..39]=2 [40..43]=0 u64le 4\n"
+                   "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n");
+}
+
 static void each_provider_has_tables_of_its_own(void **state)
 {
     (void)state;
@@ -674,6 +688,7 @@ int main(void)
         cmocka_unit_test(names_stand_before_the_first_event_of_a_thread),
         cmocka_unit_test(the_name_of_a_thread_without_a_number_is_a_loss),
         cmocka_unit_test(a_name_that_becomes_known_later_is_written_at_the_end),
+        cmocka_unit_test(a_name_stands_before_the_first_event_after_it_became_known),
         cmocka_unit_test(each_provider_has_tables_of_its_own),
         cmocka_unit_test(an_anchored_clock_says_its_base),
         cmocka_unit_test(the_16th_field_is_lost_and_counted),
