@@ -75,9 +75,11 @@ static unsigned find_uses(const char *option)
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine)
 {
     const struct words *given = &call->set.format_options;
-    const char **list = calloc(given->n + 2, sizeof *list);
+    const char **list = calloc(given->n + 3, sizeof *list);
     size_t n = 0;
     *is_fine = list != NULL;
+    if (list && !for_writing && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
+        list[n++] = "ctf.mapped=hidden"; /* what is given counts where both are */
     for (size_t i = 0; list && i < given->n; i++) {
         unsigned uses = find_uses(given->list[i]);
         if (uses == 0 || !strchr(given->list[i], '=')) {

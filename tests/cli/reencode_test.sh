@@ -187,3 +187,18 @@ sed 's/\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x48/\x00\x00\x00\x01\x00\x00
 rm -rf "$work/copied"
 "$tracetta" convert -q --to=ctf "$work/stale" -o "$work/copied"
 same "a_true_one_is_as_it_was" "$work/stale/index/channel_1.idx" cat "$work/copied/index/channel_1.idx"
+
+# Fields of events that are mapped to a clock move it, which CTF 1.8 alone can say; they are fields all the same.
+mkdir "$work/moving"
+printf '\1\2\3\4\5\6' >"$work/moving/s"
+printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nclock { name = c; freq = 1000000000; };\nevent { name = "a"; fields := struct { integer { size = 8; } x; integer { size = 8; map = clock.c.value; } when; integer { size = 8; } y; }; };\n' >"$work/moving/metadata"
+says "a_field_that_is_mapped_to_a_clock_is_shown" '"time_ns":2,.*"fields":\{"x":4,"when":5,"y":6\}' "$tracetta" cat --format=jsonl "$work/moving"
+says "babeltrace2_leaves_it_out" '^\[00:00:00.000000002\] \(\+0.000000002\) a: \{ x = 4, y = 6 \}$' "$tracetta" cat --style=babeltrace2 --clock-gmt "$work/moving"
+says "but_where_it_is_asked_for" 'a: \{ x = 4, when = 5, y = 6 \}$' "$tracetta" cat --style=babeltrace2 --option=mapped=shown "$work/moving"
+refuses "other_words_are_no_answer" 2 'mapped=no: expected shown or hidden' "$tracetta" cat --option=mapped=no "$work/moving"
+"$tracetta" cat --format=jsonl "$work/moving" >"$work/wanted"
+for how in version=2 version=1.1 byte-order=be; do
+    rm -rf "$work/copied"
+    "$tracetta" convert -q --to=ctf --option=$how "$work/moving" -o "$work/copied"
+    same "and_times_and_fields_stay:$how" "$work/wanted" "$tracetta" cat --format=jsonl "$work/copied"
+done

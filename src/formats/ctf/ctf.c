@@ -8,6 +8,7 @@
 static const ttr_option_info options[] = {
     {"metadata", "FILE", "read this metadata instead of the trace's own", false},
     {"time", "exact|double", "double: nanoseconds computed as babeltrace2 does, some of which are off by one", false},
+    {"mapped", "shown|hidden", "hidden: fields of events that are mapped to a clock are left out, as babeltrace2 does", false},
     {"stream-intersection", "yes|no", "yes: only the time in which all streams of a trace are active", false},
     {"key", "FILE", FOR_11 "file with the key of enciphered packets: 32 bytes, or 64 hexadecimal digits", false},
     {"key-env", "NAME", FOR_11 "environment variable with that key: 64 hexadecimal digits", false},

@@ -241,7 +241,7 @@ static bool compile_body(struct ctf_trace *trace, struct ctf_event_class *event,
         .root = {[ROOT_COMMON_CONTEXT] = stream->event_context, [ROOT_SPECIFIC_CONTEXT] = event->context, [ROOT_PAYLOAD] = event->payload},
         .outer = {[ROOT_PACKET_HEADER] = trace->description.packet_header, [ROOT_PACKET_CONTEXT] = stream->packet_context,
                   [ROOT_EVENT_HEADER] = stream->event_header},
-        .shown_roles = UINT64_C(1) << CTF_ROLE_CPU,
+        .shown_roles = UINT64_C(1) << CTF_ROLE_CPU | (trace->hides_mapped ? 0 : UINT64_C(1) << CTF_ROLE_TIME),
     };
     if (event->layout || (!stream->event_context && !event->context && !event->payload))
         return true;

@@ -14,6 +14,15 @@
 
 /* --- Traces --- */
 
+/* Whether anything in events but their headers moves a clock, which only CTF 1.8 can say. */
+static bool moves_clock(const struct ctf_description *description)
+{
+    bool moves = false;
+    for (size_t i = 0; i < description->streams_n && !moves; i++)
+        moves = ctf_moves_clock_behind(description->streams[i]);
+    return moves;
+}
+
 /* Whether nothing asks for other bytes than the source has. */
 static bool may_copy(const struct ctf_trace *trace, const struct ctf_options *options)
 {
@@ -24,7 +33,7 @@ static bool may_copy(const struct ctf_trace *trace, const struct ctf_options *op
         return false;
     if (options->has_order && options->is_big_endian != description->is_big_endian)
         return false;
-    return from == to ? !is_rfc || !options->changes_rfc : !is_rfc && to != CTF_RFC_1_1;
+    return from == to ? !is_rfc || !options->changes_rfc : !is_rfc && to != CTF_RFC_1_1 && !moves_clock(description);
 }
 
 ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *trace, const struct ctf_options *options,

@@ -342,6 +342,15 @@ static ttr_status read_time_option(struct opening *opening, ttr_error *error)
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "time=%s: expected exact or double", value);
 }
 
+static ttr_status read_mapped_option(struct opening *opening, ttr_error *error)
+{
+    const char *value = options_get(opening->copies, opening->copies_n, "mapped");
+    opening->trace->hides_mapped = value && strcmp(value, "hidden") == 0;
+    if (!value || opening->trace->hides_mapped || strcmp(value, "shown") == 0)
+        return TTR_OK;
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "mapped=%s: expected shown or hidden", value);
+}
+
 static ttr_status read_intersection_option(struct opening *opening, ttr_error *error)
 {
     const char *value = options_get(opening->copies, opening->copies_n, "stream-intersection");
@@ -359,6 +368,8 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
     ttr_status status = options_copy(&list, &opening->copies, &opening->copies_n, error);
     if (status == TTR_OK)
         status = read_time_option(opening, error);
+    if (status == TTR_OK)
+        status = read_mapped_option(opening, error);
     if (status == TTR_OK)
         status = read_intersection_option(opening, error);
     if (status == TTR_OK)

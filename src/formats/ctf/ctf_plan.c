@@ -201,8 +201,7 @@ bool ctf_moves_clock(const struct type *type)
     return ctf_moves_clock(type->element);
 }
 
-/* Whether anything behind the header of any event does. */
-static bool has_time_behind(const struct ctf_stream_class *stream)
+bool ctf_moves_clock_behind(const struct ctf_stream_class *stream)
 {
     bool has_time = ctf_moves_clock(stream->event_context);
     for (size_t i = 0; i < stream->events_n && !has_time; i++)
@@ -217,11 +216,11 @@ void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream,
     plan->only_id = stream->events_n == 1 ? stream->events[0]->id : 0;
     if (header) {
         plan->align = header->align;
-        plan->has_time = ctf_moves_clock(header) || has_time_behind(stream);
+        plan->has_time = ctf_moves_clock(header) || ctf_moves_clock_behind(stream);
         if (!make_parts(plan, header))
             return;
     } else {
-        plan->has_time = has_time_behind(stream);
+        plan->has_time = ctf_moves_clock_behind(stream);
     }
     if (count_use(&plan->first, CTF_PART_ID))
         plan->only_id = 0;

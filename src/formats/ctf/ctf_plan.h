@@ -59,6 +59,9 @@ struct ctf_plan {
 /* Whether a number in a type is mapped to the stream's clock; NULL is none. */
 bool ctf_moves_clock(const struct type *type);
 
+/* Whether anything behind the header of any event of the stream moves its clock, as only CTF 1.8 can say (8). */
+bool ctf_moves_clock_behind(const struct ctf_stream_class *stream);
+
 /* Makes the plan of a stream class; `layout`: that of its header, borrowed, NULL where there is none. */
 void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream, const struct layout *layout);
 

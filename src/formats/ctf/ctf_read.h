@@ -46,6 +46,7 @@ struct ctf_trace {
     uint8_t *metadata;         /* the metadata file as stored, for copies */
     size_t metadata_n;
     bool rounds_times;         /* option time=double */
+    bool hides_mapped;         /* option mapped=hidden */
     const struct format *format;
     struct arena met;          /* streams and classes of events as its inputs met them: side by side, to be found in few pages */
     struct ctf_entry *entries; /* the rest of what is at hand for small tables */
