@@ -107,10 +107,9 @@ static void put_elements(struct encode *encode, const struct type *type)
 {
     uint64_t length = length_of(encode);
     const ttr_value *value = &take(encode)->value;
+    bitput_align(&encode->put, type->has_inline_length ? type->minimum_align : type->align); /* even where there are no elements */
     if (type->has_inline_length)
         encode_number(&encode->put, type->length_type, length);
-    else
-        bitput_align(&encode->put, type->align); /* even where there are no elements */
     if (value->type != TTR_TYPE_ARRAY) {
         bitput_align(&encode->put, 3);
         bitput_bytes(&encode->put, value->text.p, value->text.n);

@@ -243,7 +243,7 @@ bool emit_inline_length(struct compiler *c, const struct type *type)
     const struct type *length = type->length_type;
     if (!length || (length->kind != TYPE_UINT && length->kind != TYPE_BITS) || length->bits > 64)
         return compiler_refuse(c, "the length of a sequence must be an unsigned number of at most 64 bits");
-    if (!compiler_visit(c, length) || !begin_number(c, length))
+    if (!compiler_visit(c, length) || !emit_align(c, type->minimum_align) || !begin_number(c, length))
         return false;
     struct place begin = c->place;
     return emit_pass(c, length->bits) && save_number(c, length, &begin, STEP_INLINE_SLOT, false);

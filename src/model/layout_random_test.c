@@ -197,7 +197,7 @@ static bool slow_array(struct slow *slow, const struct type *type, struct slow_n
 {
     uint64_t count = type->count;
     if (type->has_inline_length) {
-        if (!slow_bits(slow, type->length_type, &count))
+        if (!slow_align(slow, UINT64_C(1) << type->minimum_align) || !slow_bits(slow, type->length_type, &count))
             return false;
     } else if (!slow_align(slow, UINT64_C(1) << type->align) ||
                (type->kind == TYPE_SEQUENCE && !slow_find(slow, &type->reference, &count))) {

@@ -158,6 +158,7 @@ static bool find_count(struct places *places, const struct type *type, uint64_t 
 {
     *count = type->count;
     if (type->has_inline_length) {
+        align(places, type->minimum_align);
         uint64_t begin = places_begin(type->length_type, places->bits.at);
         if (begin > places->bits.end || type->length_type->bits == 0 || type->length_type->bits > 64 ||
             type->length_type->bits > places->bits.end - begin)

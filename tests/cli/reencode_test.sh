@@ -106,6 +106,39 @@ run "$tracetta" convert --to=ctf --option version=1.1 channels -o sections
 who channels >"$work/wanted"
 who sections >"$work/found"
 same "files_of_the_rfc_are_of_the_sections_they_are_meant_for" "$work/wanted" cat "$work/found"
+
+# Empty sequences of enumerations are of the same class as others, and beside others in an array.
+mkdir named && printf '\0\2\0\1\1''\1\1\1\0' >named/s
+cat >named/metadata <<'TSDL'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+typealias enum : u8 { A = 1, B = 2 } := choice;
+trace { major = 1; minor = 8; byte_order = le; };
+event { name = g; fields := struct { u8 n; choice x[n]; u8 m; struct { u8 k; choice y[k]; } z[m]; }; };
+TSDL
+for how in byte-order=be version=1.1; do
+    run "$tracetta" convert --to=ctf --option $how named -o named_$how
+    [ $run_status = 0 ] && ! grep -q mixed "$work/.err" && [ "$(tr -d '\0\n ' <named_$how/metadata | grep -aoE '"?name"?[:=]"?g"?' | wc -l)" = 1 ]
+    verdict "empty_sequences_of_names_make_no_class_of_their_own:$how" $? "exit status $run_status"
+    "$tracetta" cat --format=jsonl named | grep -o '"fields.*' >"$work/wanted"
+    same "and_come_back:$how" "$work/wanted" bash -c '"$1" cat --strict --format=jsonl "$2" | grep -o "\"fields.*"' cat "$tracetta" named_$how
+done
+
+# Contexts of a stream are fields of events where event-size is asked for: the context has the size alone.
+run "$tracetta" convert --to=ctf --option version=1.1 --option event-size=yes made -o sized
+[ $run_status = 0 ] && grep -q 'context.place' "$work/.err" && "$tracetta" check sized >"$work/.out"
+verdict "event_size_stands_alone_in_contexts" $? "$("$tracetta" check sized 2>&1 | tail -n 3)"
+mkdir hollow && printf '\5\6' >hollow/s
+cat >hollow/metadata <<'TSDL'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+trace { major = 1; minor = 8; byte_order = le; };
+stream { event.context := struct { }; };
+event { name = e; fields := struct { u8 n; }; };
+TSDL
+run "$tracetta" convert --to=ctf --option version=1.1 --option event-size=yes hollow -o hollow_sized
+[ $run_status = 0 ] && "$tracetta" check hollow_sized >"$work/.out"
+verdict "also_where_the_context_is_empty" $? "$("$tracetta" check hollow_sized 2>&1 | tail -n 3)"
 holds "the_rfc_keeps_uuid_and_clock" rfc/metadata 'uuid = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564";.*clock_name = ticks;.*clock_description = "Made up";.*clock_precision = 3;'
 holds "floats_are_numbers_there" rfc/metadata 'size = 64;[^}]*float = true;'
 holds "lengths_stay_fields_there" rfc/metadata 'uint32_t, _data_length \}.*length_field = _data_length;'

@@ -527,6 +527,16 @@ static uint64_t shape_scalar(const ttr_value *value)
 
 static uint64_t shape_value(const struct forming *f, size_t *at);
 
+/* The names of an enumeration that all versions say as what they are. */
+static bool like_labels(const struct type *type, ttr_value *element)
+{
+    if ((type->hint != TTR_HINT_ENUM && type->hint != TTR_HINT_NONE) || type->labels->n == 0 || is_stand_in(type) || type_labels_values(type->labels) > RFC11_LABELS_MAX)
+        return false;
+    element->hint = CTF_ITEM_LABELLED;
+    element->text = (ttr_text){(const char *)type->labels, 0};
+    return true;
+}
+
 bool ctf_items_likeness(const ttr_value *array, ttr_value *element)
 {
     const struct type *type = (union kept_type){.text = array->text.p}.type;
@@ -545,7 +555,9 @@ bool ctf_items_likeness(const ttr_value *array, ttr_value *element)
     default: return false;
     }
     element->bits = (uint8_t)type->bits;
-    return !is_wide && !type->labels && type->hint == 0 && (type->kind != TYPE_FLOAT || type->bits == 32 || type->bits == 64);
+    if (type->labels)
+        return !is_wide && type->kind != TYPE_FLOAT && like_labels(type, element);
+    return !is_wide && type->hint == 0 && (type->kind != TYPE_FLOAT || type->bits == 32 || type->bits == 64);
 }
 
 /* Elements that are all alike have one shape, else the array is mixed. */

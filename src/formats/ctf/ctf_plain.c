@@ -176,7 +176,8 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t 
                                  .clock = clock_of(plain, has_time || plain->about->has_begin)};
     if (packet->n && !is_rfc)
         like.fields = ctf_types_root(types, ROOT_PACKET_CONTEXT, packet, 0, packet->n, packet->payload_shape);
-    if (items->common_n || (source->event_context && !source->rfc_has_event_size))
+    bool has_size_only = is_rfc && plain->trace->options->rfc_has_event_size; /* contexts are among the fields of the payload then */
+    if (!has_size_only && (items->common_n || (source->event_context && !source->rfc_has_event_size)))
         like.common = ctf_types_root(types, ROOT_COMMON_CONTEXT, items, 0, items->common_n, items->common_shape);
     *kind = types->failed ? NULL : ctf_trace_add_kind(plain->trace, &like);
     if (!*kind)

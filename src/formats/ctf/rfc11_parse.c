@@ -287,6 +287,13 @@ static bool parse_environment(struct rfc11_parser *parser)
     return parse_block(parser, parse_environment_entry, NULL);
 }
 
+/* A struct where one is used: a type, or its fields alone. */
+static const struct rfc11_type *take_struct(struct rfc11_parser *parser)
+{
+    bool is_list = rfc11_is_mark(&parser->lexer, '{') || rfc11_is_mark(&parser->lexer, '[');
+    return is_list ? rfc11_parse_fields(parser) : rfc11_parse_type(parser);
+}
+
 /* --- section --- */
 
 struct section_block {
@@ -309,7 +316,7 @@ static bool parse_context_attribute(struct rfc11_parser *parser, const struct rf
     if (is_block || !is_named(name, "context_type"))
         return rfc11_skip_unknown(parser, name, "an event context");
     section->context_at = parser->lexer.token.at;
-    section->context = rfc11_is_mark(&parser->lexer, '{') ? rfc11_parse_fields(parser) : rfc11_parse_type(parser);
+    section->context = take_struct(parser);
     if (!section->context)
         return false;
     if (section->context->type.kind != TYPE_STRUCT)
@@ -418,7 +425,7 @@ static bool take_section(struct rfc11_parser *parser, struct event_block *event)
 static bool take_fields(struct rfc11_parser *parser, struct event_block *event)
 {
     event->fields_at = parser->lexer.token.at;
-    event->fields = rfc11_is_mark(&parser->lexer, '{') ? rfc11_parse_fields(parser) : rfc11_parse_type(parser);
+    event->fields = take_struct(parser);
     if (!event->fields)
         return false;
     return event->fields->type.kind == TYPE_STRUCT ||
