@@ -40,6 +40,9 @@ static bool set_part(struct layout_part *part, const struct straight_step *step)
     case STRAIGHT_TEXT:
     case STRAIGHT_TEXT16: part->kind = LAYOUT_PART_TEXT; return true;
     case STRAIGHT_ENUM:
+        part->kind = LAYOUT_PART_ENUM;
+        part->load = part->op->step.load;
+        return true;
     case STRAIGHT_BLOB:
     case STRAIGHT_STILL: part->kind = LAYOUT_PART_STILL; return true;
     case STRAIGHT_STRING: part->kind = LAYOUT_PART_STRING; return true;
@@ -81,11 +84,10 @@ void layout_part_value(const struct layout_part *part, const struct layout_recor
     *value = part->field->value;
     if (part->kind == LAYOUT_PART_SINGLE) {
         value->v.f = load_single((uint32_t)load_plain((enum load)part->load, at));
-    } else if (part->kind == LAYOUT_PART_NUMBER) {
+    } else if (part->kind == LAYOUT_PART_NUMBER || part->kind == LAYOUT_PART_ENUM) {
         value->v.u = load_plain((enum load)part->load, at);
-    } else if (place.step->code == GIVE_ENUM) {
-        value->v.u = load_plain((enum load)place.step->load, at);
-        value_enum(&place, value);
+        if (part->kind == LAYOUT_PART_ENUM)
+            value_enum(&place, value);
     } else if (part->kind == LAYOUT_PART_STILL) {
         value_still(&place, value);
     }

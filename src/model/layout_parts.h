@@ -25,6 +25,7 @@ enum layout_part_kind {
     LAYOUT_PART_READY,        /* the field needs no value: structures, nulls */
     LAYOUT_PART_NUMBER,       /* read by `load` */
     LAYOUT_PART_SINGLE,       /* a float of four bytes, read by `load` */
+    LAYOUT_PART_ENUM,         /* a number with names, read by `load`; layout_part_value knows the names */
     LAYOUT_PART_TEXT,         /* of `count` bytes, or up to its first zero */
     LAYOUT_PART_STILL,        /* all else: layout_part_value */
     /* Move. */
@@ -69,7 +70,7 @@ static inline bool layout_record_of(const struct schema *schema, const ttr_event
     return body % 8 == 0 && body >> 3 <= event->payload_size;
 }
 
-/* The value of a number or a part that stands still and has no other kind, at a place of the record. */
+/* The value of a number, or of a part that stands still and has no other kind, at a place of the record. */
 void layout_part_value(const struct layout_part *part, const struct layout_record *record, const uint8_t *at, ttr_value *value);
 
 /* A number of whole bytes at a byte. */

@@ -7,6 +7,7 @@
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_H
 
 #include "base/arena.h"
+#include "model/context.h"
 #include "model/output.h"
 
 /* Which names are printed; as the options of that program. */
@@ -71,6 +72,16 @@ struct babeltrace2_byte {
     uint8_t n;
 };
 
+#define BABELTRACE2_LABELS 64u
+
+/* A number with its names, as it was printed at a place of a plan. */
+struct babeltrace2_label {
+    const void *place; /* NULL = none */
+    uint64_t number;
+    uint32_t n;
+    char text[64];
+};
+
 /* How fields are printed, and what was made before and may come again; zeroed at first. */
 struct babeltrace2_cache {
     struct babeltrace2_names names;
@@ -78,15 +89,20 @@ struct babeltrace2_cache {
     struct arena *arena; /* of plans */
     size_t plans_size;   /* bytes of all plans */
     struct babeltrace2_byte byte[256]; /* made with the first plan */
+    struct babeltrace2_label label[BABELTRACE2_LABELS];
     struct babeltrace2_step step[BABELTRACE2_STEPS];
     struct babeltrace2_name name[BABELTRACE2_NAMES];
     struct babeltrace2_packet packet[BABELTRACE2_PACKETS];
     struct babeltrace2_index index[BABELTRACE2_INDEXES];
 };
 
-/* Appends "{ ... }, { ... }" and the line's end: all parts of an event.  `of_class`: NULL where the event has no class. */
+/* Appends "{ ... }, { ... }" and the line's end, field by field.  `of_class`: NULL where the event has no class; its plan is made when it came often. */
 void babeltrace2_add_parts(struct buffer *to, const ttr *t, const ttr_event *event, struct babeltrace2_class *of_class,
                            struct babeltrace2_cache *cache);
+
+/* Appends the same the way that the plan of its class tells; false where the event is not as the plan has it: then nothing is appended. */
+bool babeltrace2_follow(struct buffer *to, const struct schema *schema, const ttr_event *event, const struct babeltrace2_plan *plan,
+                        struct babeltrace2_cache *cache);
 
 #define COLOR_OFF "\033[0m"
 #define COLOR_VALUE "\033[1m"

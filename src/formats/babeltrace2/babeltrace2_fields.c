@@ -309,10 +309,9 @@ static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *
 {
     ttr_fields fields;
     struct walk *walk = &parts->walk;
-    const struct schema *schema = context_schema(t, event->schema);
-    uint64_t number = schema->ops->packet ? schema->ops->packet(schema->own, event) : 0;
+    const uint64_t number = packet_of(context_schema(t, event->schema), event);
     struct babeltrace2_packet *kept = &walk->cache->packet[event->source % BABELTRACE2_PACKETS];
-    if (number && kept->number == number && kept->source == event->source && room_for(walk, sizeof kept->text)) {
+    if (known_packet(walk->cache, event, number) && room_for(walk, sizeof kept->text)) {
         memcpy(walk->at, kept->text, sizeof kept->text);
         walk->at += kept->n;
         parts->has_part = kept->n > 0;
@@ -380,10 +379,8 @@ void babeltrace2_add_parts(struct buffer *to, const ttr *t, const ttr_event *eve
     begin_room(&parts.walk, 0);
     if (parts.event_class && parts.event_class->root[ROOT_PACKET_CONTEXT])
         add_packet_part(&parts, t, event);
-    if (of_class && babeltrace2_follow_plan(&parts, schema, event, of_class)) {
-        end_room(&parts.walk);
-        return;
-    }
+    if (of_class)
+        babeltrace2_meet(&parts, schema, of_class);
     ttr_fields_begin(t, event, &fields);
     add_end(&parts, event->schema, walk_fields(&parts, &fields, cache->with_color ? 0 : event->schema, parts.has_part ? BEHIND_PACKET : BEFORE_ALL));
     end_room(&parts.walk);

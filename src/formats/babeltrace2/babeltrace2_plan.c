@@ -13,12 +13,12 @@
 #define PLANS_MOST ((size_t)1024 * 1024) /* bytes of all plans: what very many classes would take */
 #define PAYLOAD_MOST 4096u
 #define ELEMENT_ROOM 64u       /* of an index and a number: no element takes less than a byte */
-#define BLOCK 32u              /* texts are copied by so many bytes */
 
 enum put_code {
     PUT_DECIMAL,               /* + enum load: unsigned or signed as that is */
     PUT_DECIMAL_S64LE = PUT_DECIMAL + LOAD_COUNT,
     PUT_DECIMAL_S64BE,
+    PUT_HEX, PUT_FLOAT, PUT_LABEL,
     PUT_TEXT, PUT_STRING, PUT_LAST_STRING, PUT_COUNTED_TEXT,
     PUT_BYTES,                 /* elements: unsigned numbers of eight bits */
     PUT_ELEMENTS,              /* others */
@@ -31,6 +31,7 @@ struct put {
     uint32_t text_n;
     uint8_t code;              /* enum put_code */
     struct layout_part part;
+    uint64_t mask;             /* PUT_HEX: bits that are shown */
 };
 
 struct babeltrace2_plan {
@@ -38,7 +39,7 @@ struct babeltrace2_plan {
     uint32_t reach;            /* bytes that must be there up to the first part that moves */
     uint32_t per_byte;         /* text that a byte of the payload may become */
     size_t room;               /* for all else */
-    bool is_behind_packet;     /* a packet's part stands before */
+    bool has_packet, is_behind_packet; /* events may have a packet's part; it is printed before */
     struct put put[];
 };
 
@@ -53,7 +54,9 @@ static uint8_t code_of_number(const ttr_value *value, uint8_t load)
         return load == LOAD_U64LE ? PUT_DECIMAL_S64LE : PUT_DECIMAL_S64BE;
     if ((kind == VALUE_SIGNED && is_signed) || (kind == VALUE_UNSIGNED && !is_signed))
         return (uint8_t)(PUT_DECIMAL + load);
-    return PUT_ANY;
+    if (value->type == TTR_TYPE_FLOAT)
+        return PUT_FLOAT;
+    return kind == VALUE_OTHER && value->base == 16 && !value->hint ? PUT_HEX : PUT_ANY;
 }
 
 static uint8_t code_of(const struct layout_part *part)
@@ -61,6 +64,8 @@ static uint8_t code_of(const struct layout_part *part)
     const bool is_text = kind_of(&part->field->value) == VALUE_TEXT;
     switch (part->kind) {
     case LAYOUT_PART_END: return PUT_END;
+    case LAYOUT_PART_SINGLE: return PUT_FLOAT;
+    case LAYOUT_PART_ENUM: return PUT_LABEL;
     case LAYOUT_PART_NUMBER: return code_of_number(&part->field->value, part->load);
     case LAYOUT_PART_TEXT: return is_text ? PUT_TEXT : PUT_ANY;
     case LAYOUT_PART_STRING: return PUT_STRING;
@@ -103,7 +108,7 @@ static uint32_t print_texts(struct parts *parts, const struct layout_part *part,
         } else if (!babeltrace2_begin_field(parts, part->field) && part->kind != LAYOUT_PART_ELEMENTS) {
             continue; /* a structure: no more than its brace */
         }
-        put[n] = (struct put){.code = code_of(part), .part = *part};
+        put[n] = (struct put){.code = code_of(part), .part = *part, .mask = babeltrace2_hex_mask(&part->field->value)};
         if (is_quoted(put[n].code) && room_for(walk, 1))
             *walk->at++ = '"';
         put[n].text_n = (uint32_t)(place_in(walk) - from);
@@ -187,45 +192,74 @@ static const struct babeltrace2_plan *make_plan(const struct parts *line, const 
         return NULL;
     plan->start = schema->start;
     plan->reach = reach;
+    plan->has_packet = line->event_class->root[ROOT_PACKET_CONTEXT] != NULL;
     plan->is_behind_packet = line->has_part;
     return plan;
+}
+
+void babeltrace2_meet(const struct parts *parts, const struct schema *schema, struct babeltrace2_class *of_class)
+{
+    if (of_class->met < PLAN_FROM && ++of_class->met == PLAN_FROM)
+        of_class->plan = make_plan(parts, schema);
 }
 
 /* --- Following --- */
 
 /* An event that is printed by a plan. */
 struct event {
-    struct walk *walk;
+    struct buffer *to;
+    struct babeltrace2_cache *cache;
     const struct babeltrace2_plan *plan;
     struct layout_record record;
     size_t room;               /* for all of it */
 };
 
-static inline char *put_block(char *to, const char *text, uint32_t n)
-{
-    memcpy(to, text, BLOCK);
-    for (uint32_t i = BLOCK; __builtin_expect(i < n, 0); i += BLOCK)
-        memcpy(to + i, text + i, BLOCK);
-    return to + n;
-}
-
 /* Values that take more; NULL: the event is to be printed otherwise. */
 static __attribute__((noinline)) char *put_any(const struct event *event, const struct layout_part *part, const uint8_t *at, char *to)
 {
-    struct walk *walk = event->walk;
+    static const ttr_fields none;
+    struct walk walk;
     ttr_value value;
     layout_part_value(part, &event->record, at, &value);
     if (value.hint == TTR_HINT_ENUM && value.count > 1)
         return NULL;
-    walk->at = to;
-    babeltrace2_add_value(walk, &value);
-    return room_for(walk, event->room) ? walk->at : NULL;
+    walk.to = event->to;
+    walk.at = to;
+    walk.end = to + VALUE_ROOM;
+    walk.fields = &none;
+    walk.with_color = false;
+    babeltrace2_add_value(&walk, &value);
+    end_room(&walk);
+    return (char *)buffer_room(event->to, event->room);
+}
+
+/* A number with its names; those that were printed last are kept. */
+static inline char *put_label(const struct event *event, const struct put *put, const uint8_t *at, char *to)
+{
+    const uint64_t number = load_plain((enum load)put->part.load, at);
+    struct babeltrace2_label *kept = &event->cache->label[((uintptr_t)put / sizeof *put + number) % BABELTRACE2_LABELS];
+    if (kept->place == put && kept->number == number)
+        return put_blocks(to, kept->text, kept->n);
+    const size_t from = (size_t)(to - (const char *)event->to->bytes);
+    to = put_any(event, &put->part, at, to);
+    const size_t n = to ? (size_t)(to - (const char *)event->to->bytes) - from : SIZE_MAX;
+    if (n <= sizeof kept->text) {
+        *kept = (struct babeltrace2_label){.place = put, .number = number, .n = (uint32_t)n};
+        memcpy(kept->text, event->to->bytes + from, n);
+    }
+    return to;
 }
 
 /* How many elements, or bytes of a text, there are. */
 static inline uint64_t count_of(const struct layout_part *part, const uint8_t *at)
 {
     return part->load == LOAD_COUNT ? part->count : load_plain((enum load)part->load, at - part->back);
+}
+
+static inline double load_float(const struct layout_part *part, const uint8_t *p)
+{
+    const uint64_t bits = load_plain((enum load)part->load, p);
+    return part->kind == LAYOUT_PART_SINGLE ? load_single((uint32_t)bits) : double_of_bits(bits);
 }
 
 static char *put_element(const struct layout_part *part, const uint8_t *p, char *to)
@@ -277,7 +311,7 @@ static char *put_event(const struct event *event, char *to)
     for (uint64_t n;; put++) {
         const struct layout_part *const part = &put->part;
         const uint8_t *const at = p + part->at;
-        to = put_block(to, put->text, put->text_n);
+        to = put_blocks(to, put->text, put->text_n);
         switch (put->code) {
         DECIMAL(LOAD_U8, put_unsigned, *at);
         DECIMAL(LOAD_U16LE, put_unsigned, load_u16le(at));
@@ -293,6 +327,8 @@ static char *put_event(const struct event *event, char *to)
         DECIMAL(LOAD_S32BE, put_signed, (uint64_t)(int32_t)load_u32be(at));
         DECIMAL(LOAD_COUNT, put_signed, load_u64le(at));
         DECIMAL(LOAD_COUNT + 1, put_signed, load_u64be(at));
+        case PUT_HEX: to = babeltrace2_put_hex(to, load_plain((enum load)part->load, at) & put->mask); continue;
+        case PUT_FLOAT: to = babeltrace2_put_float(to, load_float(part, at)); continue;
         case PUT_TEXT: to = put_quotable(to, base, at, at + part->count); continue;
         case PUT_END: return to;
         case PUT_STRING:
@@ -320,48 +356,50 @@ static char *put_event(const struct event *event, char *to)
             if (n > (uint64_t)(end - at) || n * part->stride - (n ? part->gap : 0) > (uint64_t)(end - at))
                 return NULL;
             p = at + n * part->stride - (n ? part->gap : 0);
-            to = put->code == PUT_BYTES ? put_bytes(event->walk->cache, at, n, to) : put_elements(event->walk->cache, part, at, n, to);
+            to = put->code == PUT_BYTES ? put_bytes(event->cache, at, n, to) : put_elements(event->cache, part, at, n, to);
             break;
-        default:
-            to = put_any(event, part, at, to);
+        case PUT_LABEL:
+        case PUT_ANY:
+            to = put->code == PUT_LABEL ? put_label(event, put, at, to) : put_any(event, part, at, to);
             if (!to)
                 return NULL;
             continue;
+        default: __builtin_unreachable(); /* code_of makes no others */
         }
         if ((uint64_t)(end - p) < part->reach)
             return NULL;
     }
 }
 
-/* Makes the text end where it was before an event was tried. */
-static void go_back(struct walk *walk, size_t place)
+/* Gives the packet's part of an event; false where it is not known, or not what the plan was made for. */
+static inline bool get_packet(const struct event *event, const struct schema *schema, const ttr_event *of, ttr_text *text)
 {
-    if (!walk->at)
-        return;
-    walk->at = (char *)walk->to->bytes + place;
-    if (walk->to->n > place)
-        walk->to->n = place;
+    const struct babeltrace2_plan *plan = event->plan;
+    *text = (ttr_text){event->cache->packet[0].text, 0};
+    if (!plan->has_packet)
+        return true;
+    const struct babeltrace2_packet *known = known_packet(event->cache, of, packet_of(schema, of));
+    if (!known || (known->n > 0) != plan->is_behind_packet)
+        return false;
+    *text = (ttr_text){known->text, known->n};
+    return true;
 }
 
-bool babeltrace2_follow_plan(struct parts *parts, const struct schema *schema, const ttr_event *event, struct babeltrace2_class *of_class)
+bool babeltrace2_follow(struct buffer *to, const struct schema *schema, const ttr_event *event, const struct babeltrace2_plan *plan,
+                        struct babeltrace2_cache *cache)
 {
-    static const ttr_fields none;
-    if (of_class->met < PLAN_FROM && ++of_class->met == PLAN_FROM)
-        of_class->plan = make_plan(parts, schema);
-    const struct babeltrace2_plan *plan = of_class->plan;
-    struct event tried = {.walk = &parts->walk, .plan = plan};
-    if (!plan || plan->start != schema->start || plan->is_behind_packet != parts->has_part || event->payload_size > PAYLOAD_MOST ||
-        !layout_record_of(schema, event, &tried.record))
+    struct event tried = {.to = to, .cache = cache, .plan = plan};
+    ttr_text packet;
+    if (plan->start != schema->start || event->payload_size > PAYLOAD_MOST || !layout_record_of(schema, event, &tried.record) ||
+        !get_packet(&tried, schema, event, &packet))
         return false;
+    const size_t begin = to->n;
     tried.room = plan->room + (size_t)plan->per_byte * event->payload_size;
-    if (!room_for(&parts->walk, tried.room))
-        return false;
-    parts->walk.fields = &none;
-    const size_t place = place_in(&parts->walk);
-    char *to = put_event(&tried, parts->walk.at);
-    if (to)
-        parts->walk.at = to;
+    char *at = (char *)buffer_room(to, tried.room + sizeof cache->packet[0].text);
+    at = at ? put_event(&tried, put_blocks(at, packet.p, packet.n)) : NULL;
+    if (at)
+        to->n = (size_t)(at - (char *)to->bytes);
     else
-        go_back(&parts->walk, place);
-    return to != NULL;
+        to->n = begin;
+    return at != NULL;
 }

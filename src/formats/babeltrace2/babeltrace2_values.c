@@ -63,6 +63,35 @@ static uint64_t masked(uint64_t x, unsigned bits, unsigned per)
     return bits < 64 && rounded < 64 ? x & ((UINT64_C(1) << rounded) - 1) : x;
 }
 
+/* Eight digits in base 16, the first in the highest byte: x is spread over ever narrower lanes. */
+static inline uint64_t spread_eight(uint32_t x)
+{
+    uint64_t digits = (x | (uint64_t)x << 16) & UINT64_C(0x0000ffff0000ffff);
+    digits = (digits | digits << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    digits = (digits | digits << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    const uint64_t letters = (digits + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+    return digits + UINT64_C(0x3030303030303030) + letters * ('A' - '9' - 1);
+}
+
+char *babeltrace2_put_hex(char *at, uint64_t x)
+{
+    const bool is_long = x >> 32 != 0;
+    const uint32_t first = (uint32_t)(is_long ? x >> 32 : x);
+    const unsigned n = digits_of(first, 4);
+    at = put_text(at, "0x");
+    store_u64be(at, spread_eight(first << 4 * (8 - n)));
+    at += n;
+    if (!is_long)
+        return at;
+    store_u64be(at, spread_eight((uint32_t)x));
+    return at + 8;
+}
+
+uint64_t babeltrace2_hex_mask(const ttr_value *value)
+{
+    return masked(UINT64_MAX, value->bits && value->bits <= 64 ? value->bits : 64, 4);
+}
+
 char *babeltrace2_put_based(char *at, const ttr_value *value)
 {
     unsigned bits = value->bits && value->bits <= 64 ? value->bits : 64;
@@ -73,8 +102,7 @@ char *babeltrace2_put_based(char *at, const ttr_value *value)
         x = value->type == TTR_TYPE_INT ? masked(x, bits, 3) : x;
         return put_digits(put_text(at, "0"), x, 3, digits_of(x, 3));
     }
-    x = masked(x, bits, 4);
-    return put_digits(put_text(at, "0x"), x, 4, digits_of(x, 4));
+    return babeltrace2_put_hex(at, x & babeltrace2_hex_mask(value));
 }
 
 static inline char *put_integer(char *at, const ttr_value *value)
@@ -85,46 +113,51 @@ static inline char *put_integer(char *at, const ttr_value *value)
 }
 
 /* Six digits the way of %g for the numbers that are plain there, where rounding is beyond doubt: the scaled number is off by less than a
- * millionth of its last digit.  0: not done. */
-static size_t put_plain_float(char *to, double x)
+ * millionth of its last digit.  NULL: not done. */
+static char *put_plain_float(char *at, double x)
 {
-    static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10};
-    double size = x < 0 ? -x : x;
+    static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+    static const double limits[] = {1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5};
+    const double size = x < 0 ? -x : x;
+    char digits[6];
     if (!(size >= 1e-4 && size < 999999))
-        return 0;
-    int exponent = -4;
-    while (exponent < 5 && size >= (exponent < -1 ? 1 / tens[-exponent - 1] : tens[exponent + 1]))
-        exponent++;
-    unsigned decimals = (unsigned)(5 - exponent);
-    double scaled = size * tens[decimals];
-    uint64_t whole = (uint64_t)scaled;
-    double part = scaled - (double)whole;
-    bool is_exact = decimals == 0; /* then nothing was scaled, and a half goes to the even neighbour */
+        return NULL;
+    int before = -3; /* digits before the point; below 1, how many zeros follow it */
+    for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++)
+        before += size >= limits[i];
+    const double scaled = size * tens[6 - before];
+    uint32_t whole = (uint32_t)scaled;
+    const double part = scaled - (double)whole;
+    const bool is_exact = before == 6; /* then nothing was scaled, and a half goes to the even neighbour */
     if (scaled < 99999 || scaled >= 999999 || (!is_exact && part > 0.499999 && part < 0.500001))
-        return 0;
+        return NULL;
     whole += part > 0.5 || (is_exact && whole % 2 && !(part < 0.5));
     if (whole < 100000)
-        return 0;
-    char *at = to;
-    while (decimals > 0 && whole % 10 == 0) {
-        whole /= 10;
-        decimals--;
+        return NULL;
+    number_put_digits(digits, whole, sizeof digits);
+    int n = sizeof digits;
+    while (n > 1 && digits[n - 1] == '0')
+        n--;
+    *at = '-';
+    at += x < 0;
+    if (before <= 0) {
+        memcpy(at, "0.000", 5);
+        at += 2 - before;
+        memcpy(at, digits, sizeof digits);
+        return at + n;
     }
-    if (x < 0)
-        *at++ = '-';
-    uint64_t divider = (uint64_t)tens[decimals];
-    at += number_put_u64(at, whole / divider);
-    if (decimals == 0)
-        return (size_t)(at - to);
-    *at++ = '.';
-    number_put_digits(at, whole % divider, decimals);
-    return (size_t)(at + decimals - to);
+    memcpy(at, digits, sizeof digits);
+    if (n <= before)
+        return at + before;
+    memmove(at + before + 1, digits + before, (size_t)(n - before));
+    at[before] = '.';
+    return at + n + 1;
 }
 
 char *babeltrace2_put_float(char *at, double x)
 {
-    size_t n = put_plain_float(at, x);
-    return at + (n ? n : (size_t)snprintf(at, NUMBER_MAX, "%g", x));
+    char *behind = put_plain_float(at, x);
+    return behind ? behind : at + snprintf(at, NUMBER_MAX, "%g", x);
 }
 
 /* Names of a value, with commas between them. */
@@ -206,7 +239,7 @@ static uint32_t sort_labels(const struct walk *walk, const ttr_value *value, ttr
 static void add_flags(struct walk *walk, const ttr_value *value)
 {
     color(walk, COLOR_VALUE);
-    walk->at = put_digits(put_text(walk->at, "0x"), value->v.u, 4, digits_of(value->v.u, 4));
+    walk->at = babeltrace2_put_hex(walk->at, value->v.u);
     color(walk, COLOR_OFF);
     ttr_text labels[LAYOUT_LABELS];
     const uint32_t n = sort_labels(walk, value, labels);

@@ -6,7 +6,6 @@
 
 #include "encodings/put.h"
 #include "formats/babeltrace2/babeltrace2.h"
-#include "model/context.h"
 
 #define DEPTH_MAX 64u
 #define ROOM_MIN ((size_t)4096)
@@ -131,14 +130,41 @@ void babeltrace2_add_value(struct walk *walk, const ttr_value *value);
 char *babeltrace2_put_float(char *at, double x);
 char *babeltrace2_put_based(char *at, const ttr_value *value);
 
+/* A number in base 16, of which only the bits of the mask are shown. */
+char *babeltrace2_put_hex(char *at, uint64_t x);
+uint64_t babeltrace2_hex_mask(const ttr_value *value);
+
 /* Appends all that stands before a field's value, which opens its level where it has one; false where no value follows. */
 bool babeltrace2_begin_field(struct parts *parts, const ttr_field *field);
 
 /* Appends what stands behind the last field: braces, empty parts, the line's end. */
 void babeltrace2_end_parts(struct parts *parts);
 
-/* Prints the rest of an event the way that its class's plan tells, which is made when the class has come often; false where it has none, or the event is
- * not as the plan has it: then nothing is printed. */
-bool babeltrace2_follow_plan(struct parts *parts, const struct schema *schema, const ttr_event *event, struct babeltrace2_class *of_class);
+#define BLOCK 32u /* bytes at once */
+
+/* A text by blocks: BLOCK bytes behind it can be read, and written. */
+static inline char *put_blocks(char *at, const char *text, size_t n)
+{
+    memcpy(at, text, BLOCK);
+    for (size_t i = BLOCK; __builtin_expect(i < n, 0); i += BLOCK)
+        memcpy(at + i, text + i, BLOCK);
+    return at + n;
+}
+
+/* The number of an event's packet, 0 = none. */
+static inline uint64_t packet_of(const struct schema *schema, const ttr_event *event)
+{
+    return schema->ops->packet ? schema->ops->packet(schema->own, event) : 0;
+}
+
+/* The part of an event's packet where it was printed for another event of that packet; NULL where it was not. */
+static inline const struct babeltrace2_packet *known_packet(const struct babeltrace2_cache *cache, const ttr_event *event, uint64_t number)
+{
+    const struct babeltrace2_packet *known = &cache->packet[event->source % BABELTRACE2_PACKETS];
+    return number && known->number == number && known->source == event->source ? known : NULL;
+}
+
+/* Counts an event of a class whose first part is about to be printed, and makes the class's plan when it came often. */
+void babeltrace2_meet(const struct parts *parts, const struct schema *schema, struct babeltrace2_class *of_class);
 
 #endif

@@ -6,10 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/arena.h"
 #include "base/status.h"
-#include "encodings/put.h"
-#include "formats/babeltrace2/babeltrace2.h"
+#include "formats/babeltrace2/babeltrace2_walk.h"
 #include "model/type.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -39,10 +37,11 @@ struct babeltrace2 {
     struct babeltrace2_cache cache;
     unsigned shown;
     bool is_gmt, with_date, with_delta, has_last;
-    int64_t last_time, second;
+    bool has_usual_times; /* "[HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) " */
+    int64_t last_time, second_ns; /* the latter: when the second of `prefix` begins */
     uint64_t last_cycles;
     size_t prefix_n;   /* 0: none yet */
-    char prefix[64];
+    char prefix[64];   /* with the bracket before it */
 };
 
 /* Whether a list "a,b,c" has a word. */
@@ -133,31 +132,34 @@ static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
         status = read_answer(out, "gmt", false, &own->is_gmt, error);
     if (status == TTR_OK)
         status = read_answer(out, "date", false, &own->with_date, error);
-    return status == TTR_OK ? read_answer(out, "delta", true, &own->with_delta, error) : status;
+    if (status == TTR_OK)
+        status = read_answer(out, "delta", true, &own->with_delta, error);
+    own->has_usual_times = own->style == TIME_WALL && own->with_delta && !own->cache.names.header && !own->cache.with_color;
+    return status;
 }
 
 /* --- Times --- */
 
-/* "2026-11-21 10:11:12." of a second. */
+/* "[2026-11-21 10:11:12." of a second. */
 static void make_prefix(struct babeltrace2 *own, int64_t second)
 {
     struct tm parts = {0};
     time_t time = (time_t)second;
-    own->second = second;
+    own->second_ns = second * NS_PER_S;
     own->prefix_n = 0;
     if (!(own->is_gmt ? gmtime_r(&time, &parts) : localtime_r(&time, &parts)))
         return;
-    own->prefix_n = strftime(own->prefix, sizeof own->prefix, own->with_date ? "%Y-%m-%d %H:%M:%S." : "%H:%M:%S.", &parts);
+    own->prefix_n = strftime(own->prefix, sizeof own->prefix, own->with_date ? "[%Y-%m-%d %H:%M:%S." : "[%H:%M:%S.", &parts);
 }
 
 static char *put_wall(char *at, struct babeltrace2 *own, int64_t time)
 {
     int64_t second = time / NS_PER_S;
-    if (time >= 0 && own->style == TIME_WALL && (own->prefix_n == 0 || own->second != second))
+    if (time >= 0 && own->style == TIME_WALL && (own->prefix_n == 0 || own->second_ns != second * NS_PER_S))
         make_prefix(own, second);
     if (time >= 0 && own->style == TIME_WALL && own->prefix_n) {
-        memcpy(at, own->prefix, own->prefix_n);
-        at += own->prefix_n;
+        memcpy(at, own->prefix + 1, own->prefix_n - 1);
+        at += own->prefix_n - 1;
     } else {
         /* There is no time of day before the epoch. */
         at = put_text(at, time < 0 ? "-" : "");
@@ -221,6 +223,21 @@ static void babeltrace2_pass(struct ttr_writer *out, const ttr_event *event)
 {
     if (event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP && has_clock(context_schema(out->t, event->schema)->event_class))
         keep_time(out->own, event);
+}
+
+/* Times within a second of the one before and in the same as that, as nearly all are; NULL where they are not. */
+static inline char *put_usual_times(char *at, struct babeltrace2 *own, const ttr_event *event)
+{
+    const uint64_t part = (uint64_t)event->time - (uint64_t)own->second_ns, delta = (uint64_t)event->time - (uint64_t)own->last_time;
+    if (!own->has_usual_times || !own->has_last || own->prefix_n == 0 || part >= (uint64_t)NS_PER_S || delta >= (uint64_t)NS_PER_S)
+        return NULL;
+    memcpy(at, own->prefix, sizeof own->prefix); /* of which prefix_n bytes count */
+    at += own->prefix_n;
+    number_put_nine(at, (uint32_t)part);
+    at = put_text(at + 9, "] (+0.");
+    number_put_nine(at, (uint32_t)delta);
+    keep_time(own, event);
+    return put_text(at + 9, ") ");
 }
 
 static char *put_times(char *at, struct babeltrace2 *own, const ttr_event *event)
@@ -390,7 +407,9 @@ static bool make_head_of(struct babeltrace2 *own, const ttr *t, const ttr_event 
 {
     buffer_clear(&own->head);
     make_head(own, t, event, &own->head);
-    *head = (ttr_text){(const char *)own->head.bytes, own->head.n};
+    const size_t n = own->head.n;
+    buffer_add_zeros(&own->head, BLOCK); /* to be read with the last block */
+    *head = (ttr_text){(const char *)own->head.bytes, n};
     *of_class = NULL;
     if (own->head.failed || !context_schema(t, event->schema)->event_class)
         return !own->head.failed;
@@ -405,21 +424,25 @@ static bool make_head_of(struct babeltrace2 *own, const ttr *t, const ttr_event 
 static bool write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct babeltrace2 *own = out->own;
-    const struct event_class *event_class = context_schema(out->t, event->schema)->event_class;
+    const struct schema *schema = context_schema(out->t, event->schema);
+    const struct event_class *event_class = schema->event_class;
     struct babeltrace2_class *of_class = event_class && event->schema < own->classes_n ? &own->classes[event->schema] : NULL;
     ttr_text head = {NULL, 0};
     if (of_class)
         head = of_class->head;
     if (!head.p && !make_head_of(own, out->t, event, &of_class, &head))
         return false;
-    char *begin = (char *)buffer_room(&out->buffer, TIMES_ROOM + head.n), *at = begin;
+    char *begin = (char *)buffer_room(&out->buffer, TIMES_ROOM + head.n + BLOCK), *at = begin;
     if (!begin)
         return false;
-    if (has_clock(event_class))
-        at = put_times(at, own, event);
-    at = put_piece(at, head);
+    if (has_clock(event_class)) {
+        char *behind = put_usual_times(at, own, event);
+        at = behind ? behind : put_times(at, own, event);
+    }
+    at = put_blocks(at, head.p, head.n);
     buffer_filled(&out->buffer, (size_t)(at - begin));
-    babeltrace2_add_parts(&out->buffer, out->t, event, of_class, &own->cache);
+    if (!of_class || !of_class->plan || !babeltrace2_follow(&out->buffer, schema, event, of_class->plan, &own->cache))
+        babeltrace2_add_parts(&out->buffer, out->t, event, of_class, &own->cache);
     out->events++;
     return true;
 }

@@ -215,6 +215,27 @@ static void times_are_shown_as_asked(void **state)
     writing_expect(&w, "[2022-04-21 10:11:12.000000001] x: \n[-1.500000000] y: \n");
 }
 
+static void times_go_on_over_seconds_back_and_before_the_epoch(void **state)
+{
+    static const int64_t times[] = {1650535872999999998, 1650535872999999999, 1650535873000000000, 1650535873000000007, 1650535872999999999,
+                                    1650535874999999998, -7, -5, 3, 4};
+    struct writing w;
+    (void)state;
+    open_with(&w, (const char *const[]){"gmt=yes", NULL});
+    for (unsigned i = 0; i < sizeof times / sizeof *times; i++)
+        writing_event(&w, TTR_KIND_INSTANT, times[i], "x");
+    writing_expect(&w, "[10:11:12.999999998] (+?.?\?\?\?\?\?\?\?\?) x: \n"
+                       "[10:11:12.999999999] (+0.000000001) x: \n"
+                       "[10:11:13.000000000] (+0.000000001) x: \n"
+                       "[10:11:13.000000007] (+0.000000007) x: \n"
+                       "[10:11:12.999999999] (+18446744073.709551608) x: \n"
+                       "[10:11:14.999999998] (+1.999999999) x: \n"
+                       "[-0.000000007] (+16796208198.709551611) x: \n"
+                       "[-0.000000005] (+0.000000002) x: \n"
+                       "[00:00:00.000000003] (+0.000000008) x: \n"
+                       "[00:00:00.000000004] (+0.000000001) x: \n");
+}
+
 static void expect_floats(const double *x, unsigned n)
 {
     struct writing w;
@@ -374,6 +395,7 @@ int main(void)
         cmocka_unit_test(arrays_and_structs_nest),
         cmocka_unit_test(names_are_shown_as_asked),
         cmocka_unit_test(times_are_shown_as_asked),
+        cmocka_unit_test(times_go_on_over_seconds_back_and_before_the_epoch),
         cmocka_unit_test(floats_are_what_printf_makes_of_them),
         cmocka_unit_test(what_is_kept_of_lines_before_changes_no_line),
         cmocka_unit_test(wrong_options_are_refused),
