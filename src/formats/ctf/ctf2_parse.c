@@ -83,6 +83,21 @@ static ttr_status build_root(struct ctf2_build *build, const struct ctf2_object 
     return status;
 }
 
+/* A number; one that 63 bits and a sign do not hold stays as it is written, as text. */
+static ttr_status read_entry(struct ctf2_parser *parser, const struct json_value *item, struct ctf_environment *entry)
+{
+    entry->text = (ttr_text){"", 0};
+    entry->is_number = item->token.kind == JSON_INTEGER && json_token_i64(&item->token, &entry->number);
+    if (entry->is_number)
+        return TTR_OK;
+    if (item->token.kind != JSON_INTEGER)
+        return ctf2_get_text(parser, item, &entry->text);
+    size_t n = (size_t)(item->token.end - item->token.offset);
+    entry->text = (ttr_text){arena_copy(&parser->description->arena, (const char *)parser->text->p + item->token.offset, n), n};
+    ctf2_note(parser, TTR_NOTE_REMARK, item, "ctf.wide-environment", "an entry of the environment is a number of more than 63 bits: kept as text");
+    return entry->text.p ? TTR_OK : fail_memory(parser->error);
+}
+
 static ttr_status add_environment(struct ctf2_parser *parser, const struct json_value *json)
 {
     for (const struct json_value *item = json->first; item; item = item->next) {
@@ -90,9 +105,7 @@ static ttr_status add_environment(struct ctf2_parser *parser, const struct json_
         if (!entry)
             return fail_memory(parser->error);
         entry->name = (ttr_text){arena_copy(&parser->description->arena, item->key, item->key_n), item->key_n};
-        entry->text = (ttr_text){"", 0};
-        entry->is_number = item->token.kind == JSON_INTEGER;
-        ttr_status status = entry->is_number ? ctf2_get_i64(parser, item, &entry->number) : ctf2_get_text(parser, item, &entry->text);
+        ttr_status status = read_entry(parser, item, entry);
         if (status != TTR_OK)
             return status;
         if (!entry->name.p)

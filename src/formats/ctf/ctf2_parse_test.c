@@ -122,8 +122,6 @@ static void what_is_wrong_with_a_fragment_is_told_at_its_place(void **state)
          "trace-class.packet-header-field-class: expected a structure class"},
         {PREAMBLE "^{'type':'trace-class','environment':{'a':@1.5}}",
          "trace-class.environment.a: expected a string, found a number with a fraction"},
-        {PREAMBLE "^{'type':'trace-class','environment':{'a':@9223372036854775808}}",
-         "trace-class.environment.a: expected an integer from -9223372036854775808 to 9223372036854775807"},
         {PREAMBLE "^{'type':'trace-class','environment':{'a':1,'b':2,'a':@3}}", "trace-class.environment.a: this entry comes twice"},
         {PREAMBLE "^{'type':'trace-class','name':@5}", "trace-class.name: expected a string, found an integer"},
         {PREAMBLE "^{'type':'trace-class','attributes':@5}", "trace-class.attributes: expected an object, found an integer"},
@@ -238,6 +236,16 @@ static void extensions_that_the_preamble_declares_are_refused(void **state)
                      "preamble.extensions: expected an object, found an array");
     ctf2_check("^{'type':'preamble','version':2,'extensions':{'my.ns':{}}}^{'type':'trace-class','extensions':{'a':{'b':1}}}", "version 20\n");
     ctf2_check_error("^{'type':'preamble','version':@3}", TTR_E_UNSUPPORTED, "preamble.version: version 3 of CTF is not supported, expected 2");
+}
+
+static void numbers_of_the_environment_that_are_too_wide_stay_as_text(void **state)
+{
+    (void)state;
+    static const char text[] = PREAMBLE "^{'type':'trace-class','environment':{'a':9223372036854775808,'b':-9223372036854775808,'c':-18446744073709551616000}}";
+    ctf2_check(text, "version 20\nenv \"a\" = \"9223372036854775808\"\nenv \"b\" = -9223372036854775808\n"
+                     "env \"c\" = \"-18446744073709551616000\"\n");
+    ctf2_check_notes(text, "ctf.wide-environment: an entry of the environment is a number of more than 63 bits: kept as text\n"
+                           "ctf.wide-environment: an entry of the environment is a number of more than 63 bits: kept as text\n");
 }
 
 static void unknown_properties_and_json_that_is_not_quite_json_are_remarked_on(void **state)
@@ -477,6 +485,7 @@ int main(void)
         cmocka_unit_test(a_role_may_be_deep_inside_and_come_more_than_once),
         cmocka_unit_test(two_sizes_in_one_field_are_the_total_length_and_other_second_roles_are_remarked_on),
         cmocka_unit_test(extensions_that_the_preamble_declares_are_refused),
+        cmocka_unit_test(numbers_of_the_environment_that_are_too_wide_stay_as_text),
         cmocka_unit_test(unknown_properties_and_json_that_is_not_quite_json_are_remarked_on),
         cmocka_unit_test(the_dialect_of_the_release_candidate_is_read_with_remarks),
         cmocka_unit_test(more_fragments_can_come_later),

@@ -6,6 +6,7 @@
  * is none, and an event without id is the only one of its stream. */
 #include <string.h>
 
+#include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/tsdl_types.h"
 
@@ -233,15 +234,28 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
     return tsdl_names_add(&resolver->state->clocks, &description->arena, 0, clock->name, clock) || tsdl_fail_memory(resolver->reading);
 }
 
+/* A number that 63 bits and a sign do not hold stays as text. */
+static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, ttr_text *text)
+{
+    char digits[NUMBER_MAX + 1] = "-";
+    size_t sign = attribute->value->is_negative, n = sign + number_put_u64(digits + sign, attribute->value->number);
+    tsdl_note(resolver, attribute->at, "ctf.wide-environment", "an entry of the environment is a number of more than 63 bits: kept as text");
+    *text = (ttr_text){arena_copy(&resolver->description->arena, digits, n), n};
+    return text->p || tsdl_fail_memory(resolver->reading);
+}
+
 /* An entry of the environment: a number or a string under any name. */
 static bool resolve_entry(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute)
 {
     struct ctf_environment entry = {0};
     if (attribute->kind != TSDL_ASSIGN)
         return tsdl_fail(resolver->reading, attribute->at, "the environment holds numbers and strings");
-    entry.is_number = attribute->value->kind == TSDL_VALUE_NUMBER;
+    const struct tsdl_value *value = attribute->value;
+    bool is_number = value->kind == TSDL_VALUE_NUMBER, is_wide = is_number && value->number > (uint64_t)INT64_MAX + value->is_negative;
+    entry.is_number = is_number && !is_wide;
     if (!tsdl_copy_text(resolver, attribute->name, &entry.name) ||
-        !(entry.is_number ? tsdl_get_signed(resolver, attribute, &entry.number) : tsdl_get_text(resolver, attribute, &entry.text)))
+        !(is_wide ? get_wide_number(resolver, attribute, &entry.text)
+          : is_number ? tsdl_get_signed(resolver, attribute, &entry.number) : tsdl_get_text(resolver, attribute, &entry.text)))
         return false;
     struct ctf_environment *kept = ctf_add_environment(resolver->description);
     if (!kept)

@@ -434,7 +434,7 @@ static void strings_have_the_escapes_of_c(void **state)
     (void)state;
     struct parsed parsed;
     parse(&parsed, TRACE "env { a = \"\\nabc \\\" \\x41\\x023, \\x0231,\\101\\43\\0431 \\u00e9\\U0001F600\"; b = \"x\\0NOT SEEN\"; c = word; d = -0x1F; "
-                         "e = 0777uLL; };");
+                         "e = 0777uLL; f = 0xFFFFFFFFFFFFFFFF; g = -9223372036854775809; };");
     const struct ctf_description *d = &parsed.description;
     support_assert_text(ctf_find_environment(d, "a")->text.p, ctf_find_environment(d, "a")->text.n,
                         "\nabc \" A#, #1,A##1 \xc3\xa9\xf0\x9f\x98\x80");
@@ -442,6 +442,9 @@ static void strings_have_the_escapes_of_c(void **state)
     support_assert_text(ctf_find_environment(d, "c")->text.p, ctf_find_environment(d, "c")->text.n, "word");
     assert_int_equal(ctf_find_environment(d, "d")->number, -31);
     assert_int_equal(ctf_find_environment(d, "e")->number, 0777);
+    assert_false(ctf_find_environment(d, "f")->is_number);
+    support_assert_text(ctf_find_environment(d, "f")->text.p, ctf_find_environment(d, "f")->text.n, "18446744073709551615");
+    support_assert_text(ctf_find_environment(d, "g")->text.p, ctf_find_environment(d, "g")->text.n, "-9223372036854775809");
     done(&parsed);
 }
 
