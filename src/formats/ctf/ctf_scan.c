@@ -138,10 +138,22 @@ static bool record(struct ctf_lanes *lanes, uint32_t lane)
     return true;
 }
 
+static struct ctf_identity identity_of(const struct ctf_packet *packet)
+{
+    return (struct ctf_identity){
+        .begin = packet->begin,
+        .end = packet->has_end ? packet->end : 0,
+        .sequence = packet->has_sequence ? packet->sequence : 0,
+        .size = packet->size,
+    };
+}
+
 static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bool has_begin, const int64_t times[2])
 {
-    if (has_begin && !lane->has_begin)
+    if (has_begin && !lane->has_begin) {
         lane->begin = times[0];
+        lane->first = identity_of(&frame->packet);
+    }
     if (has_begin && (!lane->has_begin || times[1] > lane->end))
         lane->end = times[1];
     lane->last_begin = has_begin ? times[0] : lane->last_begin;
@@ -335,4 +347,26 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
         return lanes;
     ctf_lanes_release(lanes);
     return NULL;
+}
+
+bool ctf_scan_finds(struct ctf_reader *reader, const struct ctf_identity *packet)
+{
+    const struct alloc *alloc = &reader->trace->t->counted;
+    struct ctf_lanes lanes = {.alloc = alloc};
+    struct scan scan = {.reader = reader, .lanes = &lanes, .room = PEEK_FIRST, .bytes = alloc_zero(alloc, PEEK_FIRST, 1)};
+    struct ctf_frame frame;
+    ttr_error error;
+    bool is_found = false, goes_on = scan.bytes != NULL;
+    while (goes_on && !is_found) {
+        enum ctf_framing framing = look(&scan, scan.at, &frame, &error);
+        if (framing == CTF_FRAMED && frame.packet.has_begin) {
+            struct ctf_identity found = identity_of(&frame.packet);
+            is_found = found.begin == packet->begin && found.end == packet->end && found.sequence == packet->sequence && found.size == packet->size;
+        }
+        goes_on = (framing == CTF_FRAMED || framing == CTF_FRAME_FOREIGN) && frame.packet.size != UINT64_MAX;
+        scan.at += goes_on ? frame.packet.size / 8 : 0;
+    }
+    if (scan.bytes)
+        alloc_free(alloc, scan.bytes, scan.room, 1);
+    return is_found;
 }

@@ -12,6 +12,11 @@
 #define CTF_LANES 16u
 #define CTF_MARKS 4096u          /* of a file; where there are more packets, every second, fourth, ... has one */
 
+/* What tells a packet from others of its stream; what is not there is 0. */
+struct ctf_identity {
+    uint64_t begin, end, sequence, size;
+};
+
 struct ctf_lane {
     const struct ctf_kind *kind; /* NULL = no packet could be taken apart */
     uint64_t number;             /* of its data stream */
@@ -20,6 +25,7 @@ struct ctf_lane {
     int64_t last_begin;          /* of its last packet */
     bool is_in_order;            /* no packet begins before the one before it ends */
     struct ctf_before last;      /* counters behind its last packet */
+    struct ctf_identity first;   /* its first packet that says when it begins */
 };
 
 /* A packet to enter the file at. */
@@ -47,6 +53,9 @@ struct ctf_lanes {
 /* Looks at the headers of all packets, or at the file's index where it fits.  A file that cannot be looked at ahead (compressed) is one lane
  * that is not in order.  NULL with `error` when that fails. */
 struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error);
+
+/* Whether the reader's file has such a packet, as overlapping snapshots have; by the headers. */
+bool ctf_scan_finds(struct ctf_reader *reader, const struct ctf_identity *packet);
 
 /* The lane of the i-th packet. */
 static inline uint32_t ctf_lane_of(const struct ctf_lanes *lanes, uint64_t i)

@@ -106,23 +106,41 @@ static bool is_one_stream(const struct ctf_opened *a, const struct ctf_opened *b
            class_of(a) == class_of(b) && (a->folder != b->folder || a->file != b->file) && compare_traces(a, b) == 0;
 }
 
-/* What the files of a stream that begin earlier have. */
+/* Whether the i-th file begins with a packet that one before it has, as overlapping snapshots do. */
+static bool is_copy(const struct ctf_set *set, size_t latest, size_t i)
+{
+    const struct ctf_identity *first = &set->opened[i].lane.first;
+    return ctf_scan_finds(set->opened[latest].in->own, first) || (i - 1 != latest && ctf_scan_finds(set->opened[i - 1].in->own, first));
+}
+
+/* Whether a file goes on where the ones before it end. */
+static bool is_behind(const struct ctf_lane *lane, const struct ctf_before *last, int64_t end)
+{
+    return lane->begin >= end || (last->has_sequence && lane->last.has_sequence && lane->first.sequence > last->sequence);
+}
+
+/* What the files of a stream that begin earlier have.  Files that overlap without having the same packets only claim to be of one stream, as those of
+ * tracers that give all one number: each keeps its packets and its counters. */
 static void link_stream(struct ctf_set *set)
 {
     struct ctf_before last = {.is_there = false};
     int64_t end = 0;
+    size_t latest = 0;
     for (size_t i = 0; i < set->n; i++) {
         const struct ctf_opened *here = &set->opened[i];
         struct ctf_reader *reader = here->in->own;
         bool goes_on = i > 0 && here->lane.has_begin && set->opened[i - 1].lane.has_begin && is_one_stream(&set->opened[i - 1], here);
-        if (goes_on) {
+        bool has_same = goes_on && here->lane.begin <= end && is_copy(set, latest, i);
+        if (has_same || (goes_on && is_behind(&here->lane, &last, end)))
             reader->initial = last;
+        if (has_same) {
             reader->had = last;
             reader->had_until = end;
         }
         if (!goes_on || here->lane.end > end) {
             last = here->lane.last;
             end = here->lane.end;
+            latest = i;
         }
     }
 }

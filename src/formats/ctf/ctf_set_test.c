@@ -202,6 +202,19 @@ static void other_streams_of_the_trace_keep_theirs(void **state)
     assert_int_equal(given.duplicates, 0);
 }
 
+static void files_that_claim_to_be_of_one_stream_keep_what_no_other_has(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static const struct packet first[] = {{1, 0, 0, 10, 20}, {1, 1, 2, 40, 2}, {1, 2, 2, 50, 2}};
+    static const struct packet second[] = {{1, 0, 0, 12, 20}, {1, 1, 5, 42, 2}};
+    static struct given given;
+    read_chunks(uuids, first, 3, second, 2, &given);
+    assert_int_equal(given.n, 46);
+    assert_int_equal(given.duplicates, 0);
+    assert_int_equal(given.lost, 7); /* each has counters of its own */
+}
+
 /* --- Ranges --- */
 
 #define PACKETS 300u
@@ -315,6 +328,7 @@ int main(void)
         cmocka_unit_test(copies_leave_them_out_too),
         cmocka_unit_test(traces_of_other_uuids_keep_their_packets),
         cmocka_unit_test(other_streams_of_the_trace_keep_theirs),
+        cmocka_unit_test(files_that_claim_to_be_of_one_stream_keep_what_no_other_has),
         cmocka_unit_test(a_range_gives_its_events_whatever_its_ends_are),
         cmocka_unit_test(what_lies_before_a_range_is_not_even_looked_at),
         cmocka_unit_test(what_lies_behind_a_range_is_not_read),
