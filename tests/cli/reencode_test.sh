@@ -107,14 +107,14 @@ who channels >"$work/wanted"
 who sections >"$work/found"
 same "files_of_the_rfc_are_of_the_sections_they_are_meant_for" "$work/wanted" cat "$work/found"
 
-# Empty sequences of enumerations are of the same class as others, and beside others in an array.
-mkdir named && printf '\0\2\0\1\1''\1\1\1\0' >named/s
+# Empty sequences of enumerations are of the same class as others; so are empty ones of structures beside others in an array.
+mkdir named && printf '\0\2\0\1\1\0\1\11''\1\1\1\0\1\3' >named/s
 cat >named/metadata <<'TSDL'
 /* CTF 1.8 */
 typealias integer { size = 8; align = 8; } := u8;
 typealias enum : u8 { A = 1, B = 2 } := choice;
 trace { major = 1; minor = 8; byte_order = le; };
-event { name = g; fields := struct { u8 n; choice x[n]; u8 m; struct { u8 k; choice y[k]; } z[m]; }; };
+event { name = g; fields := struct { u8 n; choice x[n]; u8 m; struct { u8 k; choice y[k]; } z[m]; struct { u8 k; struct { u8 v; } y[k]; } w[m]; }; };
 TSDL
 for how in byte-order=be version=1.1; do
     run "$tracetta" convert --to=ctf --option $how named -o named_$how

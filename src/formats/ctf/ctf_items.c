@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "model/layout.h"
 
+#define LIKES 16u /* types of elements in an event that are looked for in other arrays */
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
 
 size_t ctf_items_inside(const struct ctf_items *items, size_t at)
@@ -152,8 +153,20 @@ static void add_attributes(struct ctf_items *items, const struct ctf_items_for *
 /* --- Values --- */
 
 /* What is needed while fields are put in form. */
+/* What elements of empty arrays would be like, where others in the event that are of the same type have some. */
+struct likes {
+    struct {
+        const char *type;      /* of the elements, as kept in values */
+        size_t at;             /* the first element of another array; 0 = there is none */
+        uint64_t shape;
+    } like[LIKES];
+    size_t n;
+};
+
 struct forming {
     struct ctf_items *items;
+    struct likes *likes;
+    bool is_trial;          /* shapes are asked for once more: nothing is counted */
     const struct ctf_items_for *what;
     uint64_t offset;
     const ttr_fields *walk; /* where types of fields come from, in traces that are described as their source is; NULL = nowhere */
@@ -560,12 +573,46 @@ bool ctf_items_likeness(const ttr_value *array, ttr_value *element)
     return !is_wide && type->hint == 0 && (type->kind != TYPE_FLOAT || type->bits == 32 || type->bits == 64);
 }
 
+/* The first element of an array in the event whose elements are of this type; 0 where there is none. */
+static size_t find_like(const struct ctf_items *items, const char *type)
+{
+    for (size_t i = 0; i < items->n; i++) {
+        const ttr_value *value = &items->field[i].value;
+        if (value->type == TTR_TYPE_ARRAY && value->count && value->text.p == type)
+            return i + 1;
+    }
+    return 0;
+}
+
+/* The shape that elements of an empty array would have, by another one of its type: types do not hold themselves, so this ends. */
+static uint64_t shape_like(const struct forming *f, ttr_value *array)
+{
+    struct likes *likes = f->likes;
+    size_t i = 0;
+    while (i < likes->n && likes->like[i].type != array->text.p)
+        i++;
+    if (i == LIKES || !array->text.p)
+        return SHAPE_EMPTY;
+    if (i == likes->n) {
+        struct forming trial = *f;
+        size_t at = find_like(f->items, array->text.p), behind = at;
+        trial.is_trial = true;
+        likes->like[likes->n].type = array->text.p;
+        likes->like[likes->n].at = at;
+        likes->like[likes->n++].shape = SHAPE_EMPTY;
+        uint64_t shape = at ? shape_value(&trial, &behind) : SHAPE_EMPTY;
+        likes->like[i].shape = shape;
+    }
+    array->text.n = likes->like[i].at;
+    return likes->like[i].shape;
+}
+
 /* Elements that are all alike have one shape, else the array is mixed. */
 static uint64_t shape_array(const struct forming *f, ttr_field *array, size_t *at)
 {
     ttr_value likeness;
-    bool is_known = array->value.count == 0 && ctf_items_likeness(&array->value, &likeness);
-    uint64_t first = is_known ? shape_scalar(&likeness) : SHAPE_EMPTY, all = TTR_TYPE_ARRAY;
+    bool is_empty = array->value.count == 0, is_known = is_empty && ctf_items_likeness(&array->value, &likeness);
+    uint64_t first = is_known ? shape_scalar(&likeness) : is_empty && array->value.hint != CTF_ITEM_FIXED ? shape_like(f, &array->value) : SHAPE_EMPTY, all = TTR_TYPE_ARRAY;
     bool is_mixed = false;
     uint64_t length = array->value.text_id;
     for (uint32_t i = 0; i < array->value.count; i++) {
@@ -578,8 +625,10 @@ static uint64_t shape_array(const struct forming *f, ttr_field *array, size_t *a
         return hash_pair(hash_pair(CTF_ITEM_FIXED, array->value.count), first);
     if (!is_mixed)
         return hash_pair(hash_pair(TTR_TYPE_ARRAY, length), first);
-    array->value.hint = CTF_ITEM_MIXED;
-    lost(f, CTF_LOST_MIXED);
+    if (!f->is_trial) {
+        array->value.hint = CTF_ITEM_MIXED;
+        lost(f, CTF_LOST_MIXED);
+    }
     return hash_pair(CTF_ITEM_MIXED, all);
 }
 
@@ -608,17 +657,21 @@ static uint64_t shape_value(const struct forming *f, size_t *at)
 }
 
 /* Shapes of the regions. */
-static void finish(const struct forming *f)
+static void finish(const struct forming *all)
 {
-    struct ctf_items *items = f->items;
+    struct likes likes;
+    struct forming f = *all;
+    struct ctf_items *items = f.items;
     size_t at = 0;
     if (items->failed)
         return;
-    items->common_shape = shape_members(f, &at, items->common_n, UINT32_MAX);
+    likes.n = 0;
+    f.likes = &likes;
+    items->common_shape = shape_members(&f, &at, items->common_n, UINT32_MAX);
     at = items->common_n;
-    items->context_shape = shape_members(f, &at, items->context_n, UINT32_MAX);
+    items->context_shape = shape_members(&f, &at, items->context_n, UINT32_MAX);
     at = items->context_n;
-    items->payload_shape = hash_pair(shape_members(f, &at, items->n, UINT32_MAX), items->context_members);
+    items->payload_shape = hash_pair(shape_members(&f, &at, items->n, UINT32_MAX), items->context_members);
 }
 
 void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text)

@@ -386,13 +386,18 @@ static const struct type *make_counted(struct ctf_types *types, ttr_text name, t
 
 static const struct type *make_scalar(struct ctf_types *types, const ttr_value *value);
 
-/* The elements of an array: all are like the first; without one its source may tell what they would be like, else bytes do. */
+/* The elements of an array: all are like the first; without one its source or another array may tell what they would be like, else bytes do. */
 static const struct type *make_elements(struct ctf_types *types, const ttr_value *array, ttr_text name)
 {
     ttr_value likeness;
     uint32_t count = array->count;
+    const size_t behind = types->at;
+    if (count == 0 && ctf_items_likeness(array, &likeness))
+        return make_scalar(types, &likeness);
+    if (count == 0 && array->text.n == 0)
+        return ctf_types_number(types, TYPE_UINT, 8, 10);
     if (count == 0)
-        return ctf_items_likeness(array, &likeness) ? make_scalar(types, &likeness) : ctf_types_number(types, TYPE_UINT, 8, 10);
+        types->at = array->text.n;
     types->path[types->path_n++] = name;
     const struct type *type;
     if (!is_counted(peek(types)))
@@ -402,6 +407,7 @@ static const struct type *make_elements(struct ctf_types *types, const ttr_value
     types->path_n--;
     for (uint32_t i = 1; i < count; i++)
         types->at += ctf_items_inside(types->items, types->at);
+    types->at = count ? types->at : behind;
     return type;
 }
 

@@ -92,7 +92,8 @@ enum ctf_item_hint {
 };
 
 /* An event taken apart.  field[i].name_id is the name of whatever stands in a struct; of arrays and bytes whose length is an item of the same struct
- * before, value.v.u is that item's index + 1, and value.text_id its name; 0 = none.  Of empty arrays value.text.p is the source's type. */
+ * before, value.v.u is that item's index + 1, and value.text_id its name; 0 = none.  Of arrays value.text.p is the source's type of
+ * elements, and of empty ones value.text.n the first element of another array of that type; 0 = none. */
 struct ctf_items {
     ttr_field *field;
     size_t n, capacity;
