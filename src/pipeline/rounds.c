@@ -17,8 +17,9 @@
 #define FAR_OFF (UINT64_MAX >> PLACE_BITS) /* ranks from here on, since the begin of a round, are not told apart in it */
 #define SPAN_FIRST 1024u               /* ns */
 #define SPAN_MOST (FAR_OFF / 4)
-#define SLICES_BITS 14u
-#define SETTLE_EACH 8u                 /* places that a key may be moved by when slices are sorted, in the mean */
+#define DIGIT_BITS 11u                 /* keys are sorted by two digits */
+#define DIGITS (2u << DIGIT_BITS)
+#define SETTLE_EACH 8u                 /* places that a key may be moved by when both digits are sorted, in the mean */
 #define LANE UINT16_MAX               /* of reader_slim.of */
 #define SLIMS_LEAST 200u               /* inputs: with fewer a round of views has room in the nearer caches */
 #define LANES_AHEAD 3u                 /* whose bytes are asked for */
@@ -58,7 +59,7 @@ bool rounds_can(ttr_reader *const *in, size_t n)
 bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n, uint32_t room)
 {
     const size_t capacity = capacity_of(n);
-    *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .room = room, .has_slims = n >= SLIMS_LEAST, .bits = SLICES_BITS, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
+    *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .room = room, .has_slims = n >= SLIMS_LEAST, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
     /* With slims only few are views, here and there: large pages would be mostly empty. */
     rounds->events = rounds->has_slims ? alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->events) : alloc_large(alloc, capacity, sizeof *rounds->events);
     rounds->slim = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->slim);
@@ -70,7 +71,7 @@ bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *c
     rounds->spare = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->spare);
     rounds->wide = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->wide);
     rounds->wide_spare = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->wide);
-    rounds->place = alloc_zero(alloc, (size_t)1 << SLICES_BITS, sizeof *rounds->place);
+    rounds->place = alloc_zero(alloc, DIGITS, sizeof *rounds->place);
     rounds->out = alloc_zero(alloc, room, sizeof *rounds->out);
     rounds->pick = alloc_zero(alloc, room, sizeof *rounds->pick);
     return rounds->events && rounds->slim && rounds->lane && rounds->run_memory && rounds->placed && rounds->keys && rounds->spare && rounds->wide &&
@@ -89,48 +90,44 @@ void rounds_free(struct rounds *rounds)
     alloc_free(alloc, rounds->spare, rounds->capacity, sizeof *rounds->spare);
     alloc_free(alloc, rounds->wide, rounds->capacity, sizeof *rounds->wide);
     alloc_free(alloc, rounds->wide_spare, rounds->capacity, sizeof *rounds->wide);
-    alloc_free(alloc, rounds->place, (size_t)1 << SLICES_BITS, sizeof *rounds->place);
+    alloc_free(alloc, rounds->place, DIGITS, sizeof *rounds->place);
     alloc_free(alloc, rounds->out, rounds->room, sizeof *rounds->out);
     alloc_free(alloc, rounds->pick, rounds->room, sizeof *rounds->pick);
 }
 
-/* --- Slices --- */
+/* --- Digits --- */
 
-/* Slices for the keys of a round; as many as the round before had events. */
-static void begin_slices(struct rounds *rounds)
+/* The digits that keys of a round are sorted by: the upper bits of the time between its ends, all of them in most cases. */
+static void begin_digits(struct rounds *rounds)
 {
     const uint64_t range = rounds->until - rounds->begin - 1;
-    rounds->bits = 1; /* two at least: so that no shift is by all bits */
-    while (rounds->bits < SLICES_BITS && (size_t)3 << rounds->bits < 2 * rounds->keys_n)
-        rounds->bits++;
+    unsigned bits = 1;
+    while (bits < 2 * DIGIT_BITS && (range < FAR_OFF ? range : FAR_OFF) >> bits)
+        bits++;
     rounds->shift = PLACE_BITS;
-    while ((range < FAR_OFF ? range : FAR_OFF) >> (rounds->shift - PLACE_BITS) >> rounds->bits)
+    while ((range < FAR_OFF ? range : FAR_OFF) >> (rounds->shift - PLACE_BITS) >> bits)
         rounds->shift++;
-    memset(rounds->place, 0, sizeof *rounds->place << rounds->bits);
+    rounds->bits = (bits + 1) / 2;
+    memset(rounds->place, 0, DIGITS * sizeof *rounds->place);
 }
 
-/* Keys up to here have slices of their own; those behind are in the last. */
-static inline uint64_t last_of_slices(const struct rounds *rounds)
+/* Both digits of a key: those of a time behind the round's end are the last. */
+static inline uint64_t digits_of(uint64_t key, unsigned shift, unsigned bits)
 {
-    return ((uint64_t)1 << rounds->bits) - 1;
+    const uint64_t digits = key >> shift, last = ((uint64_t)1 << 2 * bits) - 1;
+    return digits < last ? digits : last;
 }
 
-static void count_slices(struct rounds *rounds, const uint64_t *key, size_t n)
+static void count_digits(struct rounds *rounds, const uint64_t *key, size_t n)
 {
-    uint32_t *const place = rounds->place;
-    const unsigned shift = rounds->shift;
-    const uint64_t last = last_of_slices(rounds);
-    for (size_t i = 0; i < n; i++)
-        place[key[i] >> shift < last ? key[i] >> shift : last]++;
-}
-
-/* The same for keys that are before the end of the round. */
-static inline void count_near(struct rounds *rounds, const uint64_t *key, size_t n)
-{
-    uint32_t *const place = rounds->place;
-    const unsigned shift = rounds->shift;
-    for (size_t i = 0; i < n; i++)
-        place[key[i] >> shift]++;
+    uint32_t *const low = rounds->place, *const high = low + DIGITS / 2;
+    const unsigned shift = rounds->shift, bits = rounds->bits;
+    const uint64_t mask = ((uint64_t)1 << bits) - 1;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t digits = digits_of(key[i], shift, bits);
+        low[digits & mask]++;
+        high[digits >> bits]++;
+    }
 }
 
 /* --- Reading --- */
@@ -157,7 +154,7 @@ static void add_keys(struct rounds *rounds, struct rounds_lane *lane)
     }
     for (uint32_t i = 0; rounds->has_slims && i < n; i++)
         rounds->slim[at + i].payload = NULL;
-    count_slices(rounds, key, n);
+    count_digits(rounds, key, n);
     lane->last = rank;
     rounds->most = rank > rounds->most ? rank : rounds->most;
     rounds->keys_n += n;
@@ -173,7 +170,7 @@ static void charge(struct rounds *rounds, const struct rounds_lane *lane)
 static void gather_kept(struct rounds *rounds)
 {
     size_t kept = 0;
-    begin_slices(rounds);
+    begin_digits(rounds);
     rounds->used = rounds->keys_n = rounds->slims_n = 0;
     rounds->most = 0;
     rounds->surplus = rounds->capacity - rounds->n * EACH_LEAST;
@@ -246,7 +243,7 @@ static inline bool hunt(struct rounds *rounds, size_t i, uint32_t *n)
     rounds->keys_n += hunt.n;
     charge(rounds, lane);
     if (hunt.n) {
-        count_near(rounds, key, hunt.n);
+        count_digits(rounds, key, hunt.n);
         lane->last = (key[hunt.n - 1] >> PLACE_BITS) + rounds->begin;
         rounds->most = lane->last > rounds->most ? lane->last : rounds->most;
         rounds->placed[rounds->placed_n++] = (uint32_t)i;
@@ -360,7 +357,7 @@ static void give_some(struct rounds *rounds, const struct round_end *end)
     const uint64_t rank = end->rank - rounds->begin, begin = rounds->begin;
     const uint64_t *key = rounds->keys;
     uint64_t *to = rounds->keys;
-    memset(rounds->place, 0, sizeof *rounds->place << rounds->bits);
+    memset(rounds->place, 0, DIGITS * sizeof *rounds->place);
     for (size_t i = 0; i < rounds->placed_n; i++) {
         struct rounds_lane *lane = &rounds->lane[rounds->placed[i]];
         const uint64_t *const behind = key + lane->n, limit = rank + (rounds->placed[i] <= end->lane);
@@ -375,7 +372,7 @@ static void give_some(struct rounds *rounds, const struct round_end *end)
         lane->n -= n;
     }
     rounds->keys_n = (size_t)(to - rounds->keys);
-    count_slices(rounds, rounds->keys, rounds->keys_n);
+    count_digits(rounds, rounds->keys, rounds->keys_n);
 }
 
 /* Longer rounds where few events came, shorter ones where many did. */
@@ -425,28 +422,32 @@ static void sort_any(struct rounds *rounds, bool needs_lanes)
         rounds->keys[i] = wide[i].rank << PLACE_BITS | wide[i].index;
 }
 
-/* Sorts keys by slices of the round's time, each of which has about one. */
-static bool sort_spread(struct rounds *rounds)
+/* Where keys of each digit go, from how many there are. */
+static void place_digits(uint32_t *place, size_t n)
 {
-    uint64_t *const keys = rounds->keys, *const to = rounds->spare;
-    uint32_t *const place = rounds->place, at = 0;
-    const size_t n = rounds->keys_n, slices = (size_t)1 << rounds->bits;
-    const uint64_t last = last_of_slices(rounds);
-    const unsigned shift = rounds->shift;
-    for (size_t i = 0; i < slices; i++) {
+    uint32_t at = 0;
+    for (size_t i = 0; i < n; i++) {
         const uint32_t count = place[i];
         place[i] = at;
         at += count;
     }
-    if (rounds->most < rounds->until)
-        for (size_t i = 0; i < n; i++)
-            to[place[keys[i] >> shift]++] = keys[i];
-    else
-        for (size_t i = 0; i < n; i++)
-            to[place[keys[i] >> shift < last ? keys[i] >> shift : last]++] = keys[i];
-    rounds->keys = to;
-    rounds->spare = keys;
-    return settle_keys(to, n);
+}
+
+/* Sorts keys by both digits, the lower one first; then what these do not tell apart. */
+static bool sort_spread(struct rounds *rounds)
+{
+    uint64_t *const keys = rounds->keys, *const to = rounds->spare;
+    uint32_t *const low = rounds->place, *const high = low + DIGITS / 2;
+    const size_t n = rounds->keys_n, digits = (size_t)1 << rounds->bits;
+    const unsigned shift = rounds->shift, bits = rounds->bits;
+    const uint64_t mask = digits - 1;
+    place_digits(low, digits);
+    place_digits(high, digits);
+    for (size_t i = 0; i < n; i++)
+        to[low[digits_of(keys[i], shift, bits) & mask]++] = keys[i];
+    for (size_t i = 0; i < n; i++)
+        keys[high[digits_of(to[i], shift, bits) >> bits]++] = to[i];
+    return (shift == PLACE_BITS && rounds->most < rounds->until) || settle_keys(keys, n);
 }
 
 /* Whether places of events rise with their lanes. */

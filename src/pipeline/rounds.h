@@ -38,8 +38,8 @@ struct rounds {
     uint32_t *placed;          /* lanes that have events, in the order in which these lie in `events` */
     size_t placed_n, used;
     uint64_t *keys, *spare;    /* of events: rank since `begin`, place in `events` */
-    uint32_t *place;           /* for sorting: events in slices of the round's time, those at key >> shift */
-    unsigned bits, shift;      /* 1 << bits slices */
+    uint32_t *place;           /* for sorting: events by the lower digit of key >> shift, then those by the upper one */
+    unsigned bits, shift;      /* of a digit; below both */
     struct order_key *wide, *wide_spare; /* for sorting where places do not rise with lanes */
     size_t keys_n, given;
     size_t slims_n;            /* of the round's events */
