@@ -33,14 +33,14 @@ struct source_options {
     struct window_pool *windows; /* where the source has its first window, if its chunk is of their size; may be NULL */
 };
 
-/* The chunk with which the windows of n sources that are open at once take 8 MiB together, 12 where they are hundreds, or a page each, as long
- * as records are small. */
+/* The chunk with which the windows of n sources that are open at once take 8 MiB together, or up to 18 where they are hundreds, 12 where they are more, or
+ * a page each, as long as records are small. */
 static inline size_t source_chunk(size_t n)
 {
-    const size_t usual = ((size_t)8 << 20) / (n ? n : 1) & ~(size_t)0xfff, small = ((size_t)12 << 20) / (n ? n : 1) & ~(size_t)0xfff;
-    if (usual >= 20480)
+    const size_t least = (size_t)32 << 10, usual = ((size_t)8 << 20) / (n ? n : 1) & ~(size_t)0xfff, small = ((size_t)12 << 20) / (n ? n : 1) & ~(size_t)0xfff;
+    if (usual >= least)
         return usual > (size_t)1 << 20 ? 0 : usual;
-    return small > 20480 ? 20480 : small < 4096 ? 4096 : small;
+    return n <= ((size_t)18 << 20) / least ? least : small < 4096 ? 4096 : small;
 }
 
 /* Reads up to n bytes into `to`: the count, 0 at the end, or -1 with errno set.  For inputs that live elsewhere. */
