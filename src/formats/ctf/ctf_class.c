@@ -441,6 +441,7 @@ static struct layout_bytes bytes_of(const struct ctf_stream *stream, const struc
 static void enter(struct ctf_stream *stream, size_t id, struct ctf_class *class)
 {
     struct ctf_entry *entry = &stream->by_id[id];
+    stream->entered += class && !entry->class;
     entry->class = class;
     if (!class)
         return;

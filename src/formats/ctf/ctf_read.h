@@ -88,7 +88,7 @@ struct ctf_stream {
     void *by_id_memory;        /* of its own; NULL = the trace's */
     uint32_t first_most;       /* of by_id[].bytes.first */
     struct ctf_class **by_index;
-    size_t by_id_n, by_index_n;
+    size_t by_id_n, by_index_n, entered; /* entered: ids of classes that were met */
     struct ctf_before {
         bool is_there;
         bool has_sequence, has_discarded, has_end;

@@ -5,13 +5,15 @@
 #include "formats/ctf/ctf_run.h"
 
 #define PLAIN_BYTES ((uint64_t)1 << 30) /* looked at in one go: fewer than LAYOUT_BYTES_NONE */
-#define VISITS_KEPT 32u                 /* of a run, in which its fields may begin to take memory before it is looked for */
+#define VISITS_KEPT 64u                 /* of a run, in which its fields may begin to take memory before it is looked for */
+#define STRIDE_DECAY 16u
+#define LINE 64u
 #define AHEAD 12u                       /* views */
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
 {
-    return plan->align >= 3 && plan->loads.bits % 8 == 0 && !plan->is_big_endian && views->has_time && views->plain_ticks > 0;
+    return plan->align >= 3 && plan->loads.bits % 8 == 0 && plan->loads.bits <= UINT16_MAX && !plan->is_big_endian && views->has_time && views->plain_ticks > 0;
 }
 
 /* Ticks below become nanoseconds by adding `shift`. */
@@ -48,9 +50,9 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const st
     const uint16_t source[2] = {reader->in->id, 0};
     const uint8_t kinds[4] = {0, 0, 0, views->cpu_flag};
     *run = (struct ctf_run){.base.next = views->base + ((reader->bits.at + 7) >> 3), .bytes = views->base, .end = reader->bits.end >> 3, .ticks = reader->ticks, .time = reader->time,
-                            .offset = views->offset, .plan = plan, .by_id = stream->by_id, .ids = (uint32_t)stream->by_id_n,
+                            .before = views->offset - (uintptr_t)views->base, .plan = plan, .body = (uint16_t)plan->loads.bits, .by_id = stream->by_id, .ids = (uint32_t)stream->by_id_n,
                             .plain_shift = views->plain_shift, .margin = (uint32_t)(margin < UINT32_MAX ? margin : UINT32_MAX),
-                            .origin = word_of(views->cpu, number_of(source)), .kind = word_of(number_of(kinds), views->part)};
+                            .has_one_class = stream->entered == 1, .origin = word_of(views->cpu, number_of(source)), .kind = word_of(number_of(kinds), views->part)};
 }
 
 /* An event as it was found. */
@@ -78,7 +80,7 @@ static inline __attribute__((always_inline)) void fill_view(ttr_event *event, st
     to[5] = word_of((uint32_t)seen.bytes, body);
     part[3] = ids;
     to[8] = word_of(entry->track, 0);
-    to[9] = run->offset + (uint64_t)(seen.p - run->bytes);
+    to[9] = run->before + (uintptr_t)seen.p;
     part[5] = zero;
     part[6] = zero;
     to[14] = run->origin;
@@ -177,7 +179,7 @@ static inline __attribute__((always_inline)) void run_plain(struct ctf_run *stat
     int64_t time = run.time;
     enum finding finding = FOUND;
     for (; event < stop && (finding = find_next(&finder, &found)) == FOUND; event++)
-        fill_view(event, &finder.by_id[found.id], &run, finder.loads.bits,
+        fill_view(event, &finder.by_id[found.id], &run, run.body,
                   (struct seen){finder.bytes + found.header_at, found.next - found.header_at, time = found.time});
     if (event < stop && finding == FOUND_LATER) {
         some->is_stopped = true;
@@ -242,15 +244,19 @@ static inline struct chase chase_of(const struct ctf_run *run, const struct find
 }
 
 /* Finds what find_next would as long as nothing is to be looked at but the next header and what may end it: simple headers, and bytes enough behind
- * them.  FOUND_LATER as there; else find_next is to be asked. */
+ * them.  FOUND_LATER as there; else find_next is to be asked.  Where one class was met, what finds ends need not wait for ids. */
 static inline __attribute__((always_inline)) enum finding run_on(const struct finder *finder, const struct chase *chase, struct found *found, struct bag *bag,
-                                                                 bool has_whole_times)
+                                                                 bool has_whole_times, bool has_one_class)
 {
     const struct ctf_loads loads = finder->loads;
-    const struct reader_slim *const first = bag->slim;
+    const struct reader_slim *const begin = bag->slim;
     const uint8_t *p = finder->bytes + found->at;
     uint64_t ticks = found->ticks, before = ticks, least = chase->least;
+    const uint64_t first_id = p < chase->last ? load_u64le(p) & loads.id_mask : finder->ids;
     enum finding finding = FOUND_NONE;
+    if (first_id >= finder->ids)
+        return finding;
+    const struct layout_bytes first_bytes = finder->by_id[first_id].bytes;
     while (p < chase->last && bag->slim < bag->stop) {
         const uint64_t id = load_u64le(p) & loads.id_mask;
         uint64_t now = load_u64le(p + loads.time_at);
@@ -258,19 +264,19 @@ static inline __attribute__((always_inline)) enum finding run_on(const struct fi
             const uint64_t same = (ticks & ~loads.time_mask) | ((now >> loads.time_shift) & loads.time_mask);
             now = same < ticks ? same + loads.time_step : same;
         }
-        if (UNLIKELY(id >= finder->ids || now < least))
+        if (UNLIKELY((has_one_class ? id != first_id : id >= finder->ids) || now < least))
             break;
         if (UNLIKELY(now >= chase->stop)) {
             finding = chase->is_until ? FOUND_LATER : FOUND_NONE;
             found->time = (int64_t)(now + finder->plain_shift);
             break;
         }
-        const struct layout_bytes *bytes = &finder->by_id[id].bytes;
-        const uint8_t *next = p + bytes->first;
-        const uint32_t zeros = layout_bytes_zeros(bytes, next);
+        const struct layout_bytes bytes = has_one_class ? first_bytes : finder->by_id[id].bytes;
+        const uint8_t *const first = p + bytes.first, *const behind = first + layout_bytes_rest(&bytes, first);
+        const uint32_t zeros = layout_bytes_zeros(&bytes, first);
         if (UNLIKELY(!zeros))
             break;
-        next += layout_bytes_rest(bytes, next) + (uint32_t)__builtin_ctz(zeros);
+        const uint8_t *const next = behind + __builtin_ctz(zeros); /* the last thing known, and the first that is waited for */
         add_slim(bag, p, (uint64_t)(next - p), id, now);
         before = ticks;
         ticks = least = now;
@@ -286,7 +292,7 @@ static inline __attribute__((always_inline)) enum finding run_on(const struct fi
     }
     found->at = (uint64_t)(p - finder->bytes);
     found->ticks = ticks;
-    if (finding != FOUND_LATER && bag->slim > first)
+    if (finding != FOUND_LATER && bag->slim > begin)
         found->time = (int64_t)(ticks + finder->plain_shift);
     return finding;
 }
@@ -304,7 +310,9 @@ static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run
     do {
         const struct chase chase = chase_of(run, &finder, found.time);
         if (simple)
-            finding = has_whole_times ? run_on(&finder, &chase, &found, &bag, true) : run_on(&finder, &chase, &found, &bag, false);
+            finding = run->has_one_class ? run_on(&finder, &chase, &found, &bag, has_whole_times, true)
+                      : has_whole_times  ? run_on(&finder, &chase, &found, &bag, true, false)
+                                         : run_on(&finder, &chase, &found, &bag, false, false);
         if (finding == FOUND_LATER || bag.slim == bag.stop)
             break;
         finding = find_next(&finder, &found);
@@ -336,13 +344,10 @@ static inline const struct ctf_run *run_of(const struct reader_slims *slims, con
     return (const struct ctf_run *)&slims->runs[slim->of & 0xffff];
 }
 
-/* What views to come are made of is asked for: it stands behind three loads. */
+/* The bytes of a view to come are asked for: who takes it will look at them. */
 static inline void ask_for(const struct reader_slims *slims, uint64_t key)
 {
-    const struct reader_slim *slim = &slims->slim[key & READER_PLACE];
-    if (slim->payload)
-        __builtin_prefetch(&run_of(slims, slim)->by_id[slim->of >> 16]);
-    __builtin_prefetch(slim->payload);
+    __builtin_prefetch(slims->slim[key & READER_PLACE].payload);
 }
 
 /* Makes views of slims. */
@@ -356,7 +361,7 @@ static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint
         if (!slim->payload)
             break;
         const struct ctf_run *run = run_of(slims, slim);
-        fill_view(&to[i], &run->by_id[slim->of >> 16], run, run->plan->loads.bits,
+        fill_view(&to[i], &run->by_id[slim->of >> 16], run, run->body,
                   (struct seen){slim->payload, slim->size, (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin)});
     }
     return i;
@@ -411,18 +416,37 @@ static bool go(struct reader_run *base, struct reader_some *some)
     return some->is_stopped || some->n == some->room;
 }
 
+/* What is at hand was too little. */
+static void want_more(struct ctf_run *run)
+{
+    const uint64_t at = ctf_run_at(run), left = at < run->end ? run->end - at : 0, more = left + left / STRIDE_DECAY * 2 + LINE;
+    run->stride = (uint32_t)(more < run->stride_most ? more : run->stride_most);
+}
+
+/* Finds all up to the time asked for, or nothing: what is at hand may end before that, and then the reader gives what is there.  So nobody has to
+ * know how many bytes hold it. */
 static bool hunt(struct reader_run *base, struct reader_hunt *hunt)
 {
     struct ctf_run *run = (struct ctf_run *)base;
     const uint8_t *from = base->next;
-    if (!begin_visit(run))
-        return false;
+    const uint64_t ticks = run->ticks;
+    const int64_t time = run->time;
+    if (run->has_scratch || ++run->visits == VISITS_KEPT)
+        reset_scratch(run);
     if (is_simple(run->plan))
         hunt_simple(run, hunt);
     else
         hunt_other(run, hunt);
-    settle_visit(run, from, hunt->n);
-    return hunt->is_stopped || hunt->n == hunt->room;
+    if (hunt->is_stopped || hunt->n == hunt->room) {
+        settle_visit(run, from, hunt->n);
+        return true;
+    }
+    hunt->n = 0;
+    base->next = from;
+    want_more(run);
+    run->ticks = ticks;
+    run->time = time;
+    return false;
 }
 
 void ctf_run_begin(struct ctf_run *run, struct ctf_reader *reader, const struct ctf_views *views)
@@ -446,7 +470,7 @@ void ctf_settle(struct input *in)
         return;
     in->events_total += run->given;
     in->last = run->time;
-    in->position = run->offset + ctf_run_at(run);
+    in->position = ctf_run_offset(run);
     reader->given += run->given;
     run->given = 0;
 }
@@ -461,6 +485,6 @@ void ctf_run_settle(struct ctf_reader *reader)
     reader->ticks = run->ticks;
     reader->time = run->time;
     reader->stride = run->stride;
-    reader->looked_from = run->offset + ctf_run_at(run);
+    reader->looked_from = ctf_run_offset(run);
     run->base.ops = NULL;
 }

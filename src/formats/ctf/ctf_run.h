@@ -7,6 +7,8 @@
 #ifndef TRACETTA_FORMATS_CTF_RUN_H
 #define TRACETTA_FORMATS_CTF_RUN_H
 
+#include <stddef.h>
+
 #include "formats/ctf/ctf_reader.h"
 
 /* What views have in common while a packet is read. */
@@ -21,26 +23,32 @@ struct ctf_views {
     uint64_t plain_shift;
 };
 
+/* Finding events takes what is on the first line, making views of them what is on the second. */
 struct ctf_run {
     struct reader_run base;  /* its `next`: where the next event may begin */
-    struct ctf_reader *reader;
     const uint8_t *bytes;
     uint64_t end;            /* of content or window, in bytes from there */
     uint64_t ticks;
     int64_t time;
-    uint64_t offset;         /* of `bytes` in the file */
     const struct ctf_plan *plan;
+    uint32_t margin;         /* bytes that must be there from a header on for what has a fixed size not to be looked at */
+    uint32_t stride_most;
+    /* The second line. */
     struct ctf_entry *by_id;
     uint64_t plain_shift;
+    uint64_t before;         /* this and an address among the bytes are an offset in the file */
     uint64_t origin, kind;   /* the last two words of all views, but for what is their class's */
+    struct ctf_reader *reader;
+    uint16_t body;           /* bits of a header */
+    uint8_t visits;          /* since the reader's scratch was looked at */
+    bool has_scratch : 1;    /* it is in use */
+    bool has_one_class : 1;  /* was met so far */
     uint32_t ids;
-    uint32_t margin;         /* bytes that must be there from a header on for what has a fixed size not to be looked at */
     uint32_t given;          /* since the reader learnt of it */
-    uint16_t visits;         /* since the reader's scratch was looked at */
-    bool has_scratch;        /* it is in use */
-    uint32_t stride, stride_most; /* twice the bytes that take most times; where that stops */
+    uint32_t stride;         /* twice the bytes that take most times, up to stride_most */
 };
 
+_Static_assert(offsetof(struct ctf_run, by_id) == CTF_LINE, "two lines of the cache");
 _Static_assert(sizeof(struct ctf_run) <= READER_RUN, "a run has a place of that size");
 
 /* Copies by whole vectors, see input_clear_event. */
@@ -63,6 +71,12 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const st
 static inline uint64_t ctf_run_at(const struct ctf_run *run)
 {
     return (uint64_t)(run->base.next - run->bytes);
+}
+
+/* The same in the file. */
+static inline uint64_t ctf_run_offset(const struct ctf_run *run)
+{
+    return run->before + (uintptr_t)run->base.next;
 }
 
 /* The same as a bit, where `before` was the place that the run was made at: that of a run that did not move. */

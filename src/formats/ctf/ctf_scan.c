@@ -226,6 +226,8 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
         if (frame.packet.size == UINT64_MAX)
             return TTR_OK;
         scan->at += frame.packet.size / 8;
+        if (scan->at == source_disk_size(scan->reader->in->source)) /* where most files end: reading tells where this one does by then */
+            return TTR_OK;
     }
 }
 
