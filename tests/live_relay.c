@@ -209,6 +209,14 @@ static size_t next_metadata(const struct talk *talk, uint64_t trace)
     return relay->metadata_n;
 }
 
+static bool is_trace_over(const struct talk *talk, uint64_t trace)
+{
+    for (size_t i = 0; i < talk->relay->streams_n; i++)
+        if (talk->relay->streams[i].trace == trace && !talk->is_hung_up[i])
+            return false;
+    return true;
+}
+
 static void answer_metadata(struct talk *talk, uint64_t id)
 {
     const struct relay *relay = talk->relay;
@@ -219,7 +227,7 @@ static void answer_metadata(struct talk *talk, uint64_t id)
     size_t i = next_metadata(talk, trace);
     if (i == relay->metadata_n) {
         add_number(talk, 0, 8);
-        add_number(talk, 2, 4);
+        add_number(talk, relay->closes_traces && is_trace_over(talk, trace) ? 3 : 2, 4);
         return;
     }
     talk->is_metadata_sent[i] = true;

@@ -72,6 +72,7 @@ struct relay {
     const struct relay_metadata *metadata;
     size_t metadata_n;
     bool has_twin;                                 /* a second session of the same name, without streams */
+    bool closes_traces;                            /* says so of the metadata of one whose streams are all over */
     bool is_never_closed;                          /* says that there are no new streams, not HUP, when all are over */
     struct relay_fault fault[RELAY_CONNECTIONS];   /* of the 1st, 2nd, ... connection; the last one is for all behind it too */
     /* Its own. */

@@ -241,6 +241,45 @@ static void packets_are_taken_ahead_of_their_time(void **state)
         assert_int_equal(seen.time[i + 1], 10 + i);
 }
 
+/* What a session holds in the end, of streams one behind the other; of as many traces, or all of one. */
+static uint64_t memory_behind(unsigned n, bool has_traces)
+{
+    enum { MOST = 60, TRACES_MOST = 15 };
+    static struct scene_packet packet[MOST];
+    static struct relay_step step[MOST];
+    static struct relay_stream streams[MOST];
+    static struct relay_metadata metadata[MOST];
+    ttr_error error;
+    struct seen seen = {.n = 0};
+    assert_in_range(n, 1, has_traces ? TRACES_MOST : MOST);
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t trace = has_traces ? 1 + i : 1, begin = 10 + 10 * i;
+        step[i] = scene_make(&packet[i], 0, begin, begin + 4, 2, 0);
+        streams[i] = (struct relay_stream){.id = 5 + i, .trace = trace, .channel = "a", .steps = &step[i], .steps_n = 1, .served = i};
+        metadata[i] = (struct relay_metadata){.trace = trace, .stream = 100 + i, .bytes = scene_metadata, .n = scene_metadata_n, .served = i};
+    }
+    struct scene scene = scene_of(streams, n, metadata, has_traces ? n : 1);
+    scene.relay.closes_traces = true;
+    ttr_reader *reader = scene_open(&scene, &error);
+    assert_non_null(reader);
+    scene_read_some(reader, &seen, SIZE_MAX);
+    assert_int_equal(seen.status, TTR_END);
+    assert_int_equal(seen.n, 3 * n);
+    const uint64_t memory = scene.t->memory;
+    scene_close(&scene, reader);
+    return memory;
+}
+
+/* Their numbers and names stay; classes of a trace go with it, packets and tables of a stream with that. */
+static void what_is_over_is_not_held_until_the_session_ends(void **state)
+{
+    (void)state;
+    const uint64_t few = memory_behind(20, false), many = memory_behind(60, false);
+    const uint64_t few_traces = memory_behind(5, true), many_traces = memory_behind(15, true);
+    if (many > few + (uint64_t)40 * 2048 || many_traces > few_traces + (uint64_t)10 * 4096)
+        fail_msg("%u and %u bytes behind streams, %u and %u behind traces", (unsigned)few, (unsigned)many, (unsigned)few_traces, (unsigned)many_traces);
+}
+
 static void reading_from_now_asks_the_daemon_so(void **state)
 {
     (void)state;
@@ -402,6 +441,7 @@ int main(void)
         cmocka_unit_test(sessions_of_one_name_are_read_together),
         cmocka_unit_test(metadata_of_ctf_2_is_read_in_pieces_too),
         cmocka_unit_test(packets_are_taken_ahead_of_their_time),
+        cmocka_unit_test(what_is_over_is_not_held_until_the_session_ends),
         cmocka_unit_test(reading_from_now_asks_the_daemon_so),
         cmocka_unit_test(what_is_behind_the_range_ends_the_reading),
         cmocka_unit_test(times_are_shifted_as_the_user_asks),
