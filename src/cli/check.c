@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "inputs.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "report.h"
 #include "traces.h"
@@ -14,7 +15,7 @@ struct verdict {
     const char *path;
     ttr_reader *reader;
     struct findings sum;
-    ttr_error error;   /* what ended reading before the end, status TTR_OK otherwise */
+    ttr_error error;   /* what ended reading before the end: TTR_AGAIN the user; status TTR_OK otherwise */
     int outcome;
 };
 
@@ -28,16 +29,24 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
         status = ttr_read(inputs->reader, &batch, &verdict->error);
     } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));
     progress_end(&progress);
-    verdict->error.status = status == TTR_END || status == TTR_AGAIN ? TTR_OK : status;
+    if (status == TTR_OK || status == TTR_AGAIN)
+        verdict->error = (ttr_error){.status = TTR_AGAIN, .offset = UINT64_MAX, .text = "interrupted"};
+    else
+        verdict->error.status = status == TTR_END ? TTR_OK : status;
+}
+
+/* What the user called off is not known to be whole, but no damage either. */
+static bool is_damaged(const struct verdict *verdict)
+{
+    return verdict->sum.damage_regions || (verdict->error.status != TTR_OK && verdict->error.status != TTR_AGAIN);
 }
 
 static void judge(const struct call *call, struct verdict *verdict)
 {
     const struct findings *sum = &verdict->sum;
-    bool is_damaged = sum->damage_regions || verdict->error.status != TTR_OK;
-    if (is_damaged || (call->set.strict && (sum->odd || sum->lost || sum->gaps)))
+    if (verdict->error.status != TTR_OK || sum->damage_regions || (call->set.strict && (sum->odd || sum->lost || sum->gaps)))
         verdict->outcome = OUTCOME_NO;
-    if (is_damaged && sum->events == 0)
+    if (is_damaged(verdict) && sum->events == 0)
         verdict->outcome = OUTCOME_INPUT;
 }
 
@@ -89,8 +98,7 @@ static void print_verdict(const struct call *call, const struct verdict *verdict
 {
     const struct findings *sum = &verdict->sum;
     bool is_whole = verdict->outcome == OUTCOME_FINE;
-    bool is_damaged = sum->damage_regions || verdict->error.status != TTR_OK;
-    const char *word = is_whole ? "whole" : verdict->outcome == OUTCOME_INPUT ? "unusable" : is_damaged ? "damaged" : "incomplete";
+    const char *word = is_whole ? "whole" : verdict->outcome == OUTCOME_INPUT ? "unusable" : is_damaged(verdict) ? "damaged" : "incomplete";
     print_word(verdict->path);
     (void)printf(": %s%s%s (%s%s%s, %s events, %s", term_ink(&call->term, is_whole ? INK_GREEN : INK_RED), word,
                  term_ink(&call->term, INK_PLAIN), first->format, *first->version ? " " : "", first->version,
@@ -211,7 +219,7 @@ int run_check(struct call *call)
         json_string(&json, "schema", "tracetta.check/1");
         json_open(&json, "inputs", '[');
     }
-    for (size_t i = 0; i < call->paths_n; i++) {
+    for (size_t i = 0; i < call->paths_n && !interrupt_came(); i++) {
         int outcome = check_one(call, call->path[i], call->set.json ? &json : NULL);
         worst = outcome > worst ? outcome : worst;
     }
