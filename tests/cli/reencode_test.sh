@@ -128,6 +128,15 @@ done
 run "$tracetta" convert --to=ctf --option version=1.1 --option event-size=yes made -o sized
 [ $run_status = 0 ] && grep -q 'context.place' "$work/.err" && "$tracetta" check sized >"$work/.out"
 verdict "event_size_stands_alone_in_contexts" $? "$("$tracetta" check sized 2>&1 | tail -n 3)"
+
+# Names in contexts of all events are told as others are where they cannot stay.
+mkdir quoted && printf '\1\2' >quoted/s
+printf '\036%s\n' '{"type":"preamble","version":2}' \
+    '{"type":"data-stream-class","event-record-common-context-field-class":{"type":"structure","member-classes":[{"name":"a b","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"little-endian"}}]}}' \
+    '{"type":"event-record-class","name":"e","payload-field-class":{"type":"structure","member-classes":[{"name":"c","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"little-endian"}}]}}' >quoted/metadata
+run "$tracetta" convert --to=ctf --option version=1.8 --option byte-order=be quoted -o unquoted
+[ $run_status = 0 ] && grep -Eq 'changed +1 .*\[field.name\]' "$work/.err"
+verdict "names_of_contexts_that_change_are_told" $? "exit status $run_status"
 mkdir hollow && printf '\5\6' >hollow/s
 cat >hollow/metadata <<'TSDL'
 /* CTF 1.8 */

@@ -218,10 +218,22 @@ static struct ctf_kind_out *find_kind(const struct plain *plain)
     return NULL;
 }
 
+/* Counts fields whose names had to change in what was made since `before`. */
+static void count_renamed(const struct plain *plain, uint64_t before)
+{
+    for (; before < plain->trace->types.renamed; before++)
+        output_lost(plain->out, CTF_LOST_NAME, plain->event->offset);
+}
+
 static struct ctf_kind_out *kind_of(struct plain *plain)
 {
     struct ctf_kind_out *kind = find_kind(plain);
-    return kind || make_kind(plain, &kind, prefix_of(plain)) ? kind : NULL;
+    uint64_t before = plain->trace->types.renamed;
+    if (kind)
+        return kind;
+    bool is_made = make_kind(plain, &kind, prefix_of(plain));
+    count_renamed(plain, before);
+    return is_made ? kind : NULL;
 }
 
 /* --- Names of files --- */
@@ -409,8 +421,7 @@ static const struct ctf_event_class *class_of(struct plain *plain, struct ctf_st
         return known;
     uint64_t before = types->renamed;
     known = ctf_trace_class(plain->trace, stream->kind, &plain->w->items, &key);
-    for (; before < types->renamed; before++)
-        output_lost(plain->out, CTF_LOST_NAME, plain->event->offset);
+    count_renamed(plain, before);
     return known;
 }
 
