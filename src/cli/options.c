@@ -50,9 +50,9 @@ static const struct option_row table[] = {
     {"style", 0, OPTION_TEXT, GROUP_VERB, AT(style), VERB_CAT, "STYLE", "tracetta|babeltrace2|perf|trace-cmd|microsoft",
      "print lines as babeltrace2 does, to the byte, the seven options that follow being as there; as perf script or trace-cmd report do; or JSON "
      "objects as Microsoft's perf-decode does"},
-    {"names", 0, OPTION_TEXT, GROUP_VERB, AT(shown_names), VERB_CAT, "LIST", NULL,
+    {"names", 0, OPTION_WORDS, GROUP_VERB, AT(shown_names), VERB_CAT, "LIST", NULL,
      "which names to print: of payload, context, scope, header; all, none"},
-    {"fields", 0, OPTION_TEXT, GROUP_VERB, AT(shown_fields), VERB_CAT, "LIST", NULL,
+    {"fields", 0, OPTION_WORDS, GROUP_VERB, AT(shown_fields), VERB_CAT, "LIST", NULL,
      "what to print before the name: of trace, trace:hostname, trace:domain, trace:procname, trace:vpid, loglevel, emf; all, none"},
     {"clock-seconds", 0, OPTION_FLAG, GROUP_VERB, AT(clock_seconds), VERB_CAT, NULL, NULL, "times as seconds since the epoch"},
     {"clock-cycles", 0, OPTION_FLAG, GROUP_VERB, AT(clock_cycles), VERB_CAT, NULL, NULL, "times as cycles of their clock"},

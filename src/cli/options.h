@@ -32,7 +32,8 @@ struct settings {
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
     const char *metadata;
     const char *tracefs;
-    const char *style, *shown_names, *shown_fields;
+    const char *style;
+    struct words shown_names, shown_fields; /* lists that are one */
     const char *profile_of;
     bool by_thread, merged, states, inclusive;
     const char *debug_info_dir, *debug_info_prefix;

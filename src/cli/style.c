@@ -28,6 +28,22 @@ static bool add_text(struct style *style, const char *format, const char *key, c
     return words_add(&style->call->set.format_options, text);
 }
 
+/* All lists as one, as that program takes them. */
+static bool add_lists(struct style *style, const char *key, const struct words *lists)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < lists->n; i++)
+        size += strlen(lists->list[i]) + 1;
+    char *joined = lists->n ? calloc(size, 1) : NULL;
+    if (!joined)
+        return lists->n == 0;
+    for (size_t i = 0, n = 0; i < lists->n; i++)
+        n += (size_t)snprintf(joined + n, size - n, "%s%s", i ? "," : "", lists->list[i]);
+    bool is_fine = add_text(style, "babeltrace2", key, joined);
+    free(joined);
+    return is_fine;
+}
+
 static bool add_retry(struct style *style)
 {
     uint64_t us = style->call->set.retry_us;
@@ -42,10 +58,7 @@ static bool add_options(struct style *style)
 {
     const struct settings *set = &style->call->set;
     bool is_fine = add_text(style, "ctf", "time", "double") && add_retry(style);
-    if (set->shown_names)
-        is_fine = is_fine && add_text(style, "babeltrace2", "names", set->shown_names);
-    if (set->shown_fields)
-        is_fine = is_fine && add_text(style, "babeltrace2", "fields", set->shown_fields);
+    is_fine = is_fine && add_lists(style, "names", &set->shown_names) && add_lists(style, "fields", &set->shown_fields);
     if (set->clock_seconds || set->clock_cycles)
         is_fine = is_fine && add_text(style, "babeltrace2", "time", set->clock_cycles ? "cycles" : "seconds");
     if (set->clock_date)
@@ -77,7 +90,7 @@ int style_begin(struct style *style, struct call *call)
     bool is_microsoft = set->style && strcmp(set->style, "microsoft") == 0;
     bool is_perfscript = set->style && (strcmp(set->style, "perf") == 0 || strcmp(set->style, "trace-cmd") == 0);
     bool has_companion = set->begin || set->timerange || set->retry_us ||
-                         set->shown_names || set->shown_fields || set->clock_seconds || set->clock_cycles || set->clock_date ||
+                         set->shown_names.n || set->shown_fields.n || set->clock_seconds || set->clock_cycles || set->clock_date ||
                          set->clock_gmt || set->no_delta;
     if ((is_asked || is_microsoft || is_perfscript) && set->format && strcmp(set->format, "text") != 0)
         return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);

@@ -331,6 +331,12 @@ verdict "check_finds_that_too" $? "exit status $run_status"
 refuses "alone_it_is_an_error" 3 'session/killed cannot be read: .* is empty$' "$tracetta" info session/killed
 rm -r session/killed
 
+# The name of a trace of CTF 2 is its own; babeltrace2 calls it as traces of CTF 1.8.
+mkdir named && printf 'x' >named/s
+printf '\036{"type":"preamble","version":2}\036{"type":"trace-class","name":"own","environment":{"hostname":"box"}}\036{"type":"data-stream-class"}\036{"type":"event-record-class","name":"e","payload-field-class":{"type":"structure","member-classes":[{"name":"x","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"little-endian"}}]}}' >named/metadata
+says "a_trace_of_ctf_2_has_its_own_name" '^trace +own$' "$tracetta" info named
+says "babeltrace2_names_it_by_its_host" '^box e: \{ x = 120 \}$|^boxe: \{ x = 120 \}$' "$tracetta" cat --style=babeltrace2 --fields=trace named
+
 # Metadata without any stream, as CTF 2.
 mkdir bare && printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\n' >bare/metadata
 says "ctf_2_has_a_data_stream_class_at_least" '^.{"type":"data-stream-class"}$' "$tracetta" info --metadata=ctf2 bare

@@ -302,7 +302,10 @@ static void add_trace(struct head *head, const ttr *t, uint16_t source)
     if (!(head->own->shown & SHOW_TRACE))
         return;
     bool has_place = find_attribute(t, source, "trace.place", &place), has_path = find_attribute(t, source, "trace.path", &path);
-    if (!find_attribute(t, source, "trace.name", &name) && !has_place && !has_path)
+    /* By what that program names traces: not by the name that CTF 2 may give. */
+    if (!find_attribute(t, source, "hostname", &name) || name.type != TTR_TYPE_TEXT)
+        name.text = (ttr_text){"", 0};
+    if (!name.text.n && !has_place && !has_path)
         return;
     if (!head->starts_line)
         buffer_add(head->to, ", ", 2);
