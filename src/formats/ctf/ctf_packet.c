@@ -204,6 +204,7 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
     struct ctf_packet *packet = &frame->packet;
     packet->size = packet->content = UINT64_MAX;
     frame->is_whole_file = !roles->has_size && !roles->has_content;
+    frame->is_rounded = !roles->has_size || !roles->has_content;
     if (frame->is_whole_file)
         return CTF_FRAMED;
     uint64_t size = roles->has_size ? roles->size : roles->content;

@@ -415,6 +415,17 @@ static enum step move_window(struct ctf_reader *reader)
     return STEP_GO;
 }
 
+/* Whether what is left is the padding of a last byte: packets that tell one size, or none, have whole bytes, whatever their events end with. */
+static bool is_padding(const struct ctf_reader *reader)
+{
+    const struct bits *bits = &reader->bits;
+    uint64_t left = bits->end > bits->at ? bits->end - bits->at : 0;
+    if (!reader->frame.is_rounded || left == 0 || left >= 8 || bits->end % 8)
+        return false;
+    unsigned last = bits->base[bits->end / 8 - 1];
+    return last >> (8 - left) == 0 || (last & ((1u << left) - 1)) == 0; /* little-endian, big-endian */
+}
+
 /* The events stopped where the content or the window ends. */
 static enum step meet_edge(struct ctf_reader *reader)
 {
@@ -423,7 +434,7 @@ static enum step meet_edge(struct ctf_reader *reader)
     bool is_content = reader->bits.end == reader->content_end;
     if (!is_content && !in->window.at_end)
         return move_window(reader);
-    if (begin >= reader->bits.end && (is_content || reader->packets[reader->slot].size == UINT64_MAX)) {
+    if ((begin >= reader->bits.end || is_padding(reader)) && (is_content || reader->packets[reader->slot].size == UINT64_MAX)) {
         if (!is_content)
             reader->bits.at = reader->bits.end;
         return leave_packet(reader);

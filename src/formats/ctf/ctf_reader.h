@@ -81,6 +81,7 @@ struct ctf_frame {
     uint64_t ticks;                       /* of the clock behind the context, where a field without a name of its own moved it */
     bool has_ticks;
     bool is_whole_file;                   /* no size at all */
+    bool is_rounded;                      /* nothing tells a content that ends inside a byte */
     bool is_unfinished;                   /* a size that a tracer writes last: the content ends where events do */
     bool is_overfull;                     /* the content claims more than the packet */
     struct rfc11_packet rfc;              /* RFC: the header */
