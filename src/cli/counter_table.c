@@ -29,7 +29,10 @@ int counter_table_init(struct counter_table *table, struct call *call, const cha
         table->is_own_file = table->to != NULL;
     }
     if (!table->to) {
-        talk_failure(set->output, errno == EEXIST ? "the file exists; --overwrite replaces it" : "cannot write: %s", strerror(errno));
+        if (errno == EEXIST)
+            talk_failure(set->output, "the file exists; --overwrite replaces it");
+        else
+            (void)talk_cannot_write(set->output, errno);
         table->to = stdout;
         return OUTCOME_OUTPUT;
     }
@@ -54,10 +57,8 @@ int counter_table_free(struct counter_table *table)
     if (table->is_own_file) {
         int reason = fclose(table->to) != 0 ? errno : 0;
         reason = table->reason ? table->reason : reason;
-        if (reason) {
-            talk_failure(table->call->set.output, "cannot write: %s", strerror(reason));
-            outcome = OUTCOME_OUTPUT;
-        }
+        if (reason)
+            outcome = talk_cannot_write(table->call->set.output, reason);
     }
     *table = (struct counter_table){0};
     return outcome;

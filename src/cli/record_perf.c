@@ -194,7 +194,7 @@ static bool renew_header(struct work *work)
     ssize_t put = pwrite(recording->fd, header, sizeof header, 0);
     if (put == (ssize_t)sizeof header)
         return true;
-    talk_failure(recording->path, "cannot write: %s", put < 0 ? strerror(errno) : "the disk is full");
+    (void)talk_cannot_write(recording->path, put < 0 ? errno : ENOSPC);
     return false;
 }
 
@@ -236,7 +236,7 @@ static int close_file(struct work *work, int outcome)
     /* A file that has no room for all stays as its head tells by now: not ended, with what came before the last mark. */
     bool is_good = recording->is_left || (!recording->is_full && renew_header(work));
     if (close(recording->fd) != 0) {
-        talk_failure(recording->path, "cannot write: %s", strerror(errno));
+        (void)talk_cannot_write(recording->path, errno);
         is_good = false;
     }
     recording->fd = -1;

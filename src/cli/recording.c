@@ -39,10 +39,8 @@ int recording_open(struct recording *recording, const char *path, bool overwrite
     } else {
         recording->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
     }
-    if (recording->fd < 0) {
-        talk_failure(path, "cannot write: %s", strerror(errno));
-        return OUTCOME_OUTPUT;
-    }
+    if (recording->fd < 0)
+        return talk_cannot_write(path, errno);
     recording->is_made = !is_there && strcmp(path, "-") != 0;
     recording->is_regular = fstat(recording->fd, &about) == 0 && S_ISREG(about.st_mode) && strcmp(path, "-") != 0;
     return OUTCOME_FINE;
@@ -289,10 +287,8 @@ static int end_file(struct recording *recording, int outcome)
     } else if (outcome == OUTCOME_FINE && !report.has_end) {
         outcome = tell_cut(recording);
     }
-    if (close(recording->fd) != 0 && outcome == OUTCOME_FINE) {
-        talk_failure(shown_path(recording), "cannot write: %s", strerror(errno));
-        outcome = OUTCOME_OUTPUT;
-    }
+    if (close(recording->fd) != 0 && outcome == OUTCOME_FINE)
+        outcome = talk_cannot_write(shown_path(recording), errno);
     recording->fd = -1;
     return outcome;
 }

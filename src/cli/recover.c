@@ -100,7 +100,10 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
     }
     if (is_fine && rename(sidecar->temporary, sidecar->path) == 0)
         return OUTCOME_FINE;
-    talk_failure(to ? sidecar->path : sidecar->temporary, "cannot write: %s", strerror(errno));
+    if (!to && errno == EEXIST)
+        talk_failure(sidecar->temporary, "exists already: remove it, or do without by --no-sidecar");
+    else
+        (void)talk_cannot_write(to ? sidecar->path : sidecar->temporary, errno);
     if (to)
         (void)unlink(sidecar->temporary);
     return OUTCOME_OUTPUT;
@@ -180,7 +183,8 @@ static int verify(const struct call *call, uint64_t events)
 
 static void tell(const struct call *call, const struct findings *found)
 {
-    talk_note(call, "%s: kept %s events, skipped %s damaged place%s (%s)", call->set.output, units_count(found->events).s,
+    const char *output = strcmp(call->set.output, "-") == 0 ? "standard output" : call->set.output;
+    talk_note(call, "%s: kept %s events, skipped %s damaged place%s (%s)", output, units_count(found->events).s,
               units_count(found->damage_regions).s, found->damage_regions == 1 ? "" : "s", units_size(found->damage_bytes).s);
 }
 

@@ -103,13 +103,29 @@ void talk_failure(const char *path, const char *format, ...)
     va_end(values);
 }
 
+int talk_cannot_write(const char *path, int reason)
+{
+    const char *hint = "";
+    switch (reason) {
+    case ENOSPC:
+    case EDQUOT: hint = " (free some space or write elsewhere)"; break;
+    case ENOENT:
+    case ENOTDIR: hint = " (is there such a folder?)"; break;
+    case EACCES:
+    case EPERM:
+    case EROFS: hint = " (it, or its folder, may not be written to)"; break;
+    default: break;
+    }
+    talk_failure(path, "cannot write%s: %s", hint, reason ? strerror(reason) : "an earlier write failed");
+    return OUTCOME_OUTPUT;
+}
+
 int talk_output_failed(int reason)
 {
     clearerr(stdout); /* once is enough */
     if (reason == EPIPE)
         return OUTCOME_FINE;
-    talk_failure("standard output", "cannot write: %s", reason ? strerror(reason) : "an earlier write failed");
-    return OUTCOME_OUTPUT;
+    return talk_cannot_write("standard output", reason);
 }
 
 void talk_note(const struct call *call, const char *format, ...)

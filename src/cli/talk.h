@@ -15,6 +15,9 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
 /* A failure of ours, about a path. */
 void talk_failure(const char *path, const char *format, ...) TTR_PRINTF(2, 3);
 
+/* Why an output cannot be written, by an errno, and what may help; gives OUTCOME_OUTPUT. */
+int talk_cannot_write(const char *path, int reason);
+
 /* What was to go to standard output did not: tells why and gives OUTCOME_OUTPUT, or OUTCOME_FINE where only its reader has left. */
 int talk_output_failed(int reason);
 

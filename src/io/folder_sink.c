@@ -162,7 +162,7 @@ static bool may_create(struct folder_sink *folder, const char *mark, ttr_error *
         return false;
     }
     if (errno != ENOENT) {
-        (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s", folder->target);
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s%s", folder->target, sink_hint(errno));
         return false;
     }
     if (lstat(folder->target, &about) != 0)
@@ -195,7 +195,7 @@ static bool create_temporary(struct folder_sink *folder, ttr_error *error)
     }
     int reason = errno;
     sink_forget(folder);
-    (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s", folder->target);
+    (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", folder->target, sink_hint(reason));
     return false;
 }
 
@@ -367,7 +367,7 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
     if (reason == EEXIST)
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s would be written twice: another file of this trace has that name", path);
     else if (reason)
-        (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s", path);
+        (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", path, sink_hint(reason));
     if (reason) {
         part_free(part); /* not part_end: a file of that name is another's */
         return NULL;

@@ -88,6 +88,20 @@ static struct sink *sink_new(const struct alloc *alloc, const char *target, ttr_
     return sink;
 }
 
+const char *sink_hint(int reason)
+{
+    switch (reason) {
+    case ENOSPC:
+    case EDQUOT: return " (free some space or write elsewhere)";
+    case ENOENT:
+    case ENOTDIR: return " (is there such a folder?)";
+    case EACCES:
+    case EPERM:
+    case EROFS: return " (its folder may not be written to)";
+    default: return "";
+    }
+}
+
 /* Gives the same failure again and again. */
 static ttr_status stuck(const struct sink *sink, ttr_error *error)
 {
@@ -98,9 +112,8 @@ static ttr_status stuck(const struct sink *sink, ttr_error *error)
 
 static ttr_status write_failed(struct sink *sink, int reason, ttr_error *error)
 {
-    const char *hint = reason == ENOSPC || reason == EDQUOT ? " (free some space or write elsewhere)" : "";
     sink->failed = true;
-    (void)fail_sys(&sink->failure, reason, sink->offset, "cannot write %s%s", sink->target, hint);
+    (void)fail_sys(&sink->failure, reason, sink->offset, "cannot write %s%s", sink->target, reason == ENOSPC || reason == EDQUOT ? sink_hint(reason) : "");
     return stuck(sink, error);
 }
 
@@ -162,7 +175,7 @@ static bool create_temporary(struct sink *sink, ttr_error *error)
                        "whole; write elsewhere, or to standard output redirected into it",
                        sink->target);
     else
-        (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s", sink->target);
+        (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", sink->target, sink_hint(reason));
     return false;
 }
 
@@ -252,7 +265,7 @@ static bool open_path(struct sink *sink, bool overwrite, ttr_error *error)
         return false;
     }
     if (errno != ENOENT) { /* a name too long, say, which the temporary one would not be */
-        (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s", sink->target);
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s%s", sink->target, sink_hint(errno));
         return false;
     }
     if (lstat(sink->target, &about) == 0) {

@@ -15,6 +15,9 @@
 
 struct sink;
 
+/* What may help where the system gives that reason for not writing, to stand behind the path: " (free some space ...)"; "" where nobody knows. */
+const char *sink_hint(int reason);
+
 /* Takes n bytes: returns how many were taken (> 0), or -1 with errno set. */
 typedef int64_t (*sink_push)(void *own, const void *bytes, size_t n);
 

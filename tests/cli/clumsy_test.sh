@@ -32,7 +32,7 @@ keeps "the_list_of_damage_never_replaces_the_input" "$work/whole.damage.json" \
 cp "$work/whole.damage.json" "$work/broken.heph"
 echo precious >"$work/saved.damage.json.new"
 run "$tracetta" recover "$work/broken.heph" -o "$work/saved"
-[ $run_status = 4 ] && [ "$(cat "$work/saved.damage.json.new")" = precious ]
+[ $run_status = 4 ] && [ "$(cat "$work/saved.damage.json.new")" = precious ] && grep -q 'saved.damage.json.new: exists already: remove it' "$work/.err"
 verdict "nor_a_file_of_someone_else" $? "exit status $run_status"
 
 # A head, and then the begin of an object.

@@ -141,7 +141,7 @@ mkdir wide
     echo "event { name = \"a_name_that_takes_some_room_$i\"; id = $i; fields := struct { u8 first; u8 second; }; };"; done; } |
     sed 's/u8 id; time8/integer { size = 16; } id; time8/' >wide/metadata
 if [ -w /dev/full ]; then
-    refuses "why_metadata_was_not_written_is_told_once" 4 "^tracetta: standard output: cannot write: No space left on device$" \
+    refuses "why_metadata_was_not_written_is_told_once" 4 "^tracetta: standard output: cannot write \\(free some space or write elsewhere\\): No space left on device$" \
         bash -c "'$tracetta' info --metadata=ctf2 wide >/dev/full"
     [ "$(wc -l <.err)" = 1 ]
     verdict "and_in_one_line" $? "$(cat .err)"

@@ -262,7 +262,7 @@ run "$tracetta" cat --format=csv --name=EventCounters "$work/out.nettrace"
 [ "$(grep -c '""load""' "$work/.out")" = 3 ]
 verdict "as_soon_as_it_comes" $? "$(grep -c load "$work/.out") of them"
 refuses "a_stopping_event_wants_its_provider" 2 'wants its provider' "$tracetta" record --dotnet --stopping-event-event-name=GCStart "$pid"
-refuses "counters_that_cannot_be_written_are_no_success" 4 'cannot write: No space left' "$tracetta" counters --counters=Demo --format=csv --overwrite -o /dev/full --duration=0.3s "$pid"
+refuses "counters_that_cannot_be_written_are_no_success" 4 'cannot write .free some space or write elsewhere.: No space left' "$tracetta" counters --counters=Demo --format=csv --overwrite -o /dev/full --duration=0.3s "$pid"
 refuses "a_duration_longer_than_any_clock_is_refused" 2 'wants 30s' "$tracetta" counters --duration=999999:00:00:00 "$pid"
 refuses "counters_want_a_process" 2 'wants a process' "$tracetta" counters
 unserve

@@ -42,7 +42,7 @@ run "$tracetta" convert --dry-run --explain --to=jsonl "$small"
 [ $run_status = 0 ] && [ ! -s "$work/.out" ] && grep -q 'dry run' "$work/.err"
 verdict "a_dry_run_writes_nothing" $? "exit status $run_status"
 refuses "a_directory_is_no_output" 4 "irectory" "$tracetta" convert -f --to=jsonl "$small" -o "$work"
-refuses "a_missing_folder_is_no_output" 4 "No such file" "$tracetta" convert --to=jsonl "$small" -o "$work/no/where"
+refuses "a_missing_folder_is_no_output" 4 "is there such a folder\\?\\): No such file" "$tracetta" convert --to=jsonl "$small" -o "$work/no/where"
 for words in "info --json $small" "cat $small" "check $small" "formats"; do
     ends "${words%% *}_tells_that_stdout_is_full" 4 bash -c "'$tracetta' $words >/dev/full"
 done
