@@ -51,6 +51,8 @@ static void keep_note(void *own, ttr_severity severity, uint64_t offset, const c
 
 static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
 {
+    struct opening *opening = own;
+    opening->trace->has_bad_metadata |= severity == TTR_NOTE_DAMAGE;
     keep_note(own, severity, offset, code, "%s", text);
 }
 

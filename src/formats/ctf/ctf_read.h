@@ -45,6 +45,7 @@ struct ctf_trace {
     struct ctf_description description;
     uint8_t *metadata;         /* the metadata file as stored, for copies */
     size_t metadata_n;
+    bool has_bad_metadata;     /* it is damaged: nobody copies it as it is */
     bool rounds_times;         /* option time=double */
     bool hides_mapped;         /* option mapped=hidden */
     const struct format *format;
