@@ -244,3 +244,14 @@ for how in version=2 version=1.1 byte-order=be; do
     "$tracetta" convert -q --to=ctf --option=$how "$work/moving" -o "$work/copied"
     same "and_times_and_fields_stay:$how" "$work/wanted" "$tracetta" cat --format=jsonl "$work/copied"
 done
+
+# A copy without some events, of packets that tell their content only, which then ends inside a byte.
+mkdir "$work/odd"
+printf '\x2c\x20\x11\x34\x60\x05' >"$work/odd/s"
+printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream { packet.context := struct { integer { size = 8; } content_size; }; event.header := struct { integer { size = 4; } id; }; };\nevent { name = a; id = 0; fields := struct { integer { size = 8; align = 1; } x; }; };\nevent { name = b; id = 1; fields := struct { integer { size = 8; align = 1; } x; }; };\n' >"$work/odd/metadata"
+"$tracetta" cat --name=b "$work/odd" >"$work/wanted"
+"$tracetta" convert -q --to=ctf --name=b "$work/odd" -o "$work/copied" --overwrite
+same "the_copy_has_the_event_and_no_other" "$work/wanted" "$tracetta" cat "$work/copied"
+says "and_is_whole" ': whole \(ctf 1.8, 1 events?,' "$tracetta" check "$work/copied"
+printf '\x18\x41\x03' >"$work/wanted"
+same "with_a_content_of_whole_bytes" "$work/wanted" cat "$work/copied/s"

@@ -199,6 +199,12 @@ static bool is_unset(bool is_there, uint64_t size, unsigned width)
     return is_there && (size == 0 || (width && size == UINT64_MAX >> (64 - width)));
 }
 
+/* The next packet begins at a byte, also where the content, which is all that packets tell, ends inside one. */
+static uint64_t to_next_byte(uint64_t bits)
+{
+    return bits > UINT64_MAX - 7 ? bits : (bits + 7) & ~UINT64_C(7);
+}
+
 static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame *frame)
 {
     struct ctf_packet *packet = &frame->packet;
@@ -207,7 +213,7 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
     frame->is_rounded = !roles->has_size || !roles->has_content;
     if (frame->is_whole_file)
         return CTF_FRAMED;
-    uint64_t size = roles->has_size ? roles->size : roles->content;
+    uint64_t size = roles->has_size ? roles->size : to_next_byte(roles->content);
     uint64_t content = roles->has_content ? roles->content : roles->size;
     bool is_open = is_unset(roles->has_content, roles->content, roles->content_width) || content < frame->head;
     bool has_size = roles->has_size ? !is_unset(true, roles->size, roles->size_width) : !is_open;

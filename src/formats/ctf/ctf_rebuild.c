@@ -381,6 +381,8 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
     r->out->events += r->events;
     if (file->trace->source->description.version == CTF_RFC_1_1)
         return write_rfc(r, sequence, error);
+    if (!r->spot[CTF_ROLE_PACKET_SIZE].type)
+        content = r->put.at; /* which is the packet's, in whole bytes */
     store(&r->put, &r->spot[CTF_ROLE_CONTENT_SIZE], content);
     store(&r->put, &r->spot[CTF_ROLE_PACKET_SIZE], r->put.at);
     store(&r->put, &r->spot[CTF_ROLE_TIME_BEGIN], r->begin);
