@@ -102,9 +102,21 @@ static uint64_t length_of(const struct encode *encode)
     return value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
 }
 
+/* An array that always has as many elements has them also where no fields are left, as in a packet that is not like the others. */
+static void put_missing(struct encode *encode, const struct type *type)
+{
+    bitput_align(&encode->put, type->align);
+    for (uint64_t i = 0; i < type->count; i++)
+        encode_value(encode, type->element);
+}
+
 /* Elements of an array, or bytes as numbers of 8 bits. */
 static void put_elements(struct encode *encode, const struct type *type)
 {
+    if (encode->at >= encode->n && type->kind == TYPE_ARRAY && !type->has_inline_length) {
+        put_missing(encode, type);
+        return;
+    }
     uint64_t length = length_of(encode);
     const ttr_value *value = &take(encode)->value;
     bitput_align(&encode->put, type->has_inline_length ? type->minimum_align : type->align); /* even where there are no elements */

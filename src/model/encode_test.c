@@ -161,6 +161,20 @@ static void bytes_may_be_an_array_of_numbers(void **state)
     check(&type, field, 2, "0300 616263 6465");
 }
 
+static void what_is_missing_is_zero_in_whole(void **state)
+{
+    (void)state;
+    const struct type u8 = number(TYPE_UINT, 8, 3, false), string = {.kind = TYPE_STRING, .align = 3, .bits = 8};
+    const struct type_member inside[] = {{.type = &u8}, {.type = &string}};
+    const struct type element = {.kind = TYPE_STRUCT, .align = 3, .members = inside, .members_n = 2};
+    const struct type array = {.kind = TYPE_ARRAY, .align = 3, .element = &element, .count = 2};
+    const struct type_member members[] = {{.type = &u8}, {.type = &array}, {.type = &u8}};
+    const struct type type = {.kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = 3};
+    ttr_field field = uint_field(7);
+    check(&type, NULL, 0, "00 0000 0000 00");
+    check(&type, &field, 1, "07 0000 0000 00");
+}
+
 static void fields_of_another_shape_do_no_harm(void **state)
 {
     (void)state;
@@ -192,6 +206,7 @@ int main(void)
         cmocka_unit_test(what_would_hold_elements_is_aligned_where_it_holds_none),
         cmocka_unit_test(wrappers_stand_for_no_field_of_their_own),
         cmocka_unit_test(bytes_may_be_an_array_of_numbers),
+        cmocka_unit_test(what_is_missing_is_zero_in_whole),
         cmocka_unit_test(fields_of_another_shape_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -255,3 +255,7 @@ same "the_copy_has_the_event_and_no_other" "$work/wanted" "$tracetta" cat "$work
 says "and_is_whole" ': whole \(ctf 1.8, 1 events?,' "$tracetta" check "$work/copied"
 printf '\x18\x41\x03' >"$work/wanted"
 same "with_a_content_of_whole_bytes" "$work/wanted" cat "$work/copied/s"
+"$tracetta" convert -q --to=ctf --option=byte-order=be "$work/odd" -o "$work/timeless"
+run "$tracetta" check -v "$work/timeless"
+[ -f "$work/timeless/index/s.idx" ] && ! grep -q 'bad-index' "$work/.out"
+verdict "an_index_of_packets_without_times_fits_them" $? "$(cat "$work/.out")"

@@ -237,9 +237,9 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
 static bool fits(const struct ctf_frame *frame, const struct ctf_index_entry *entry, bool has_instance)
 {
     const struct ctf_packet *packet = &frame->packet;
-    return packet->size == entry->size && packet->content == entry->content && packet->has_begin && packet->begin == entry->begin &&
-           (packet->has_end ? packet->end == entry->end : entry->end == 0) && packet->has_discarded &&
-           packet->discarded == entry->discarded && frame->kind->class->id == entry->stream_id && !frame->is_foreign &&
+    return packet->size == entry->size && packet->content == entry->content &&
+           entry->begin == (packet->has_begin ? packet->begin : 0) && entry->end == (packet->has_end ? packet->end : 0) &&
+           entry->discarded == (packet->has_discarded ? packet->discarded : 0) && frame->kind->class->id == entry->stream_id && !frame->is_foreign &&
            (!has_instance || !packet->has_sequence || packet->sequence == entry->sequence) &&
            (!has_instance || !frame->has_number || frame->number == entry->instance);
 }
@@ -255,7 +255,7 @@ static bool imagine(struct scan *scan, const struct ctf_index_entry *entry, cons
     frame->packet.content = entry->content;
     frame->packet.begin = entry->begin;
     frame->packet.end = entry->end;
-    frame->packet.has_end = entry->end != 0 || entry->begin == 0;
+    frame->packet.has_end = like->packet.has_begin && (entry->end != 0 || entry->begin == 0);
     frame->packet.discarded = entry->discarded;
     frame->packet.sequence = entry->sequence;
     frame->number = entry->instance;
