@@ -259,3 +259,11 @@ same "with_a_content_of_whole_bytes" "$work/wanted" cat "$work/copied/s"
 run "$tracetta" check -v "$work/timeless"
 [ -f "$work/timeless/index/s.idx" ] && ! grep -q 'bad-index' "$work/.out"
 verdict "an_index_of_packets_without_times_fits_them" $? "$(cat "$work/.out")"
+
+# A number of the packet's context that is mapped to the clock, but is not the packet's begin.
+mkdir "$work/elsewhere"
+printf '\5\1' >"$work/elsewhere/s"
+printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nclock { name = c; freq = 1000000000; };\nstream { packet.context := struct { integer { size = 8; map = clock.c.value; } since; }; };\nevent { name = "a"; fields := struct { integer { size = 8; } x; }; };\n' >"$work/elsewhere/metadata"
+says "it_is_the_time_of_events_there" '"time_ns":5,' "$tracetta" cat --format=jsonl "$work/elsewhere"
+"$tracetta" convert -q --to=ctf --option=version=2 "$work/elsewhere" -o "$work/copied" --overwrite
+says "and_in_ctf_2" '"time_ns":5,' "$tracetta" cat --format=jsonl "$work/copied"

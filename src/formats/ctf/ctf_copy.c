@@ -14,12 +14,12 @@
 
 /* --- Traces --- */
 
-/* Whether anything in events but their headers moves a clock, which only CTF 1.8 can say. */
+/* Whether anything but headers of events and the begin of packets moves a clock, which only CTF 1.8 can say. */
 static bool moves_clock(const struct ctf_description *description)
 {
-    bool moves = false;
+    bool moves = ctf_moves_clock(description->packet_header);
     for (size_t i = 0; i < description->streams_n && !moves; i++)
-        moves = ctf_moves_clock_behind(description->streams[i]);
+        moves = ctf_moves_clock(description->streams[i]->packet_context) || ctf_moves_clock_behind(description->streams[i]);
     return moves;
 }
 
