@@ -83,8 +83,6 @@ as_the_other()
 {
     local way=$1 version=$2
     written "$corpus/$3" "$work/other" "version=$version" || { quote "$work/said"; rm -rf "$work/other"; }
-    # Of CTF 2 without stream classes babeltrace2 says that they are missing.
-    if [ $way = two ] && ! grep -aq data-stream-class "$work/other/metadata"; then return; fi
     judge "$way" "$3" "$4" "$work/other" "$work/text" "as CTF $version"
 }
 
