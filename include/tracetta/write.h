@@ -5,7 +5,7 @@
 #ifndef TRACETTA_WRITE_H
 #define TRACETTA_WRITE_H
 
-#include "event.h"
+#include "read.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +36,11 @@ typedef int64_t (*ttr_push)(void *own, const void *bytes, size_t n);
 /* Makes a writer into a function of the caller's; TTR_E_MISUSE where the format's traces are folders. */
 TTR_API ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format, const ttr_write_options *options,
                                     ttr_error *error);
+
+/* Says that all that `in` gives, of which nothing was read yet, is going to be written here.  Where the format then copies streams as they are, it is the
+ * same to it in which order they come: they are read one after another, without what it costs to order their events, and with the memory of one.  True where that will be so;
+ * else nothing changes. */
+TTR_API bool ttr_write_scattered(ttr_writer *writer, ttr_reader *in);
 
 /* Writes a batch.  An error sticks. */
 TTR_API TTR_MUST ttr_status ttr_write(ttr_writer *writer, const ttr_batch *batch, ttr_error *error);

@@ -39,6 +39,15 @@ void source_close(struct source *source)
     alloc_free(source->alloc, source, 1, sizeof *source);
 }
 
+void source_rest(struct source *source)
+{
+    source->ops->close(source);
+    memset(&source->in, 0, sizeof source->in);
+    source->shown.bytes = source_nothing;
+    source->shown.offset += source->shown.n;
+    source->shown.n = 0;
+}
+
 /* A source that has a name and options but no bytes yet. */
 static struct source *source_new(const struct alloc *alloc, const char *name, const struct source_options *options, ttr_error *error)
 {

@@ -76,6 +76,9 @@ TTR_MUST ttr_status source_fill(struct source *source, uint64_t offset, size_t n
 /* True for memory and for regular files that are not compressed: jumps cost nothing and source_peek_at works. */
 bool source_is_seekable(const struct source *source);
 
+/* Frees what a window takes, where that is the source's own: nothing is shown any more, and nothing may be asked for. */
+void source_rest(struct source *source);
+
 /* Copies up to n bytes from any `offset`, also before the window, which stays as it is: the count, fewer only at the end of the
  * input, or -1 with `error` where reading fails or the source is not seekable (TTR_E_UNSUPPORTED). */
 int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, size_t n, ttr_error *error);

@@ -1,8 +1,12 @@
 /* Windows of a pool: as many as it has, one behind another, and no memory before the first. */
 #include "io/window_pool.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "files.h"
+#include "io/source.h"
 #include "support.h"
 
 static void a_pool_lends_no_more_windows_than_it_has(void **state)
@@ -39,11 +43,39 @@ static void without_memory_there_are_no_windows(void **state)
     support_heap_check(&heap);
 }
 
+static void a_source_at_rest_has_no_window_and_knows_how_far_it_was_read(void **state)
+{
+    (void)state;
+    struct support_heap heap;
+    char folder[] = "/tmp/tracetta-rest-XXXXXX", path[64];
+    char text[9000];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/file", folder);
+    files_write(path, text);
+    support_heap_init(&heap, 0);
+    struct window window;
+    struct source *source = source_open(&heap.alloc, path, &(struct source_options){.chunk = 4096}, NULL);
+    const size_t before = heap.bytes;
+    assert_int_equal(source_fill(source, 100, 3000, &window, NULL), TTR_OK);
+    const uint64_t used = source_disk_used(source);
+    assert_true(heap.bytes > before);
+    source_rest(source);
+    source_rest(source);
+    assert_int_equal(heap.bytes, before);
+    assert_int_equal(source_disk_used(source), used);
+    source_close(source);
+    support_heap_check(&heap);
+    assert_int_equal(files_remove(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_lends_no_more_windows_than_it_has),
         cmocka_unit_test(without_memory_there_are_no_windows),
+        cmocka_unit_test(a_source_at_rest_has_no_window_and_knows_how_far_it_was_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,6 +76,8 @@ struct format {
      * a writer of its own, and the parts joined.  NULL: not so. */
     void (*pass)(struct ttr_writer *out, const ttr_event *event);
     ttr_status (*finish)(struct ttr_writer *out, ttr_error *error);
+    /* Whether all that a reader gives, of which nothing was read yet, is the same to the output where its inputs come one after another.  NULL: no. */
+    bool (*takes_scattered)(struct ttr_writer *out, ttr_reader *in);
     void (*drop)(struct ttr_writer *out);             /* frees state, after finish or without; NULL = nothing to free */
 
     const ttr_option_info *options;

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "model/options.h"
+#include "model/reader.h"
 
 #define DRAIN_AT ((size_t)256 * 1024)
 
@@ -150,6 +151,12 @@ static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
             return fail(error, TTR_E_LOSS, out->ledger[i].first_offset, "%s cannot hold %s: they %s; leave --strict out to accept that",
                         out->format->name, out->ledger[i].what, out->ledger[i].rule);
     return TTR_OK;
+}
+
+bool ttr_write_scattered(ttr_writer *out, ttr_reader *in)
+{
+    const bool is_fresh = out->stuck == TTR_OK && out->events == 0 && in->apart == out->format;
+    return is_fresh && out->format->takes_scattered && out->format->takes_scattered(out, in) && reader_scatter(in);
 }
 
 ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)

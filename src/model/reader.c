@@ -2,6 +2,7 @@
 #include "model/reader.h"
 
 #include "base/status.h"
+#include "model/input.h"
 
 /* Not zeroed as a whole: that costs as much as many an event. */
 static void clear_error(ttr_error *error)
@@ -73,6 +74,11 @@ void reader_crowd(ttr_reader *reader, uint32_t batch)
         reader->ops->crowd(reader, batch);
 }
 
+bool reader_scatter(ttr_reader *reader)
+{
+    return reader->ops->scatter && !reader->has_begun && reader->ops->scatter(reader);
+}
+
 uint32_t reader_lend(ttr_reader *reader, ttr_event *events)
 {
     return reader->ops->lend && !reader->has_begun ? reader->ops->lend(reader, events) : 0;
@@ -81,6 +87,13 @@ uint32_t reader_lend(ttr_reader *reader, ttr_event *events)
 struct input *reader_input(ttr_reader *reader, size_t index)
 {
     return reader->ops->input ? reader->ops->input(reader, index) : NULL;
+}
+
+void reader_rest(ttr_reader *reader)
+{
+    struct input *in;
+    for (size_t i = 0; (in = reader_input(reader, i)); i++)
+        source_rest(in->source);
 }
 
 struct notes *reader_notes(ttr_reader *reader)

@@ -91,6 +91,9 @@ struct reader_ops {
     /* With NULL: how many events it keeps its batches in, 0 = it cannot be told where.  Else: keeps them there from now on.  Called before
      * the first read and behind `crowd`; NULL = 0. */
     uint32_t (*lend)(struct ttr_reader *reader, ttr_event *events);
+    /* Events of different inputs need not come by time: gives all of one, then all of the next, where it knows them apart; false where it does
+     * not.  Called before the first read; NULL = it does not. */
+    bool (*scatter)(struct ttr_reader *reader);
     /* For reader_read_some.  With NULL: TTR_OK where it can.  NULL = it cannot. */
     ttr_status (*some)(struct ttr_reader *reader, struct reader_some *some, ttr_error *error);
     bool (*report)(struct ttr_reader *reader, size_t index, ttr_report *report);
@@ -115,6 +118,12 @@ struct ttr_reader {
 
 /* Tells a reader, and those it wraps, that nothing outside of [from_ns, to_ns) is needed; without effect once it was read. */
 void reader_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns);
+
+/* Tells a reader, and those it wraps, that its inputs may come one after another; false where they will not, or it was read. */
+bool reader_scatter(ttr_reader *reader);
+
+/* Frees what a reader that has ended has at hand of its inputs; its reports stay. */
+void reader_rest(ttr_reader *reader);
 
 /* Tells a reader, and those it wraps, that batches of so many events will do; without effect once it was read. */
 void reader_crowd(ttr_reader *reader, uint32_t batch);

@@ -208,6 +208,11 @@ static void filter_crowd(ttr_reader *base, uint32_t batch)
     reader_crowd(((struct filter *)base)->in, batch);
 }
 
+static bool filter_scatter(ttr_reader *base)
+{
+    return reader_scatter(((struct filter *)base)->in);
+}
+
 static struct notes *filter_notes(ttr_reader *base)
 {
     return reader_notes(((struct filter *)base)->in);
@@ -249,8 +254,8 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
 ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = filter_next, .close = filter_close, .range = filter_range,
-                                          .crowd = filter_crowd, .report = filter_report, .input = filter_input,
-                                          .notes = filter_notes};
+                                          .crowd = filter_crowd, .scatter = filter_scatter, .report = filter_report,
+                                          .input = filter_input, .notes = filter_notes};
     if (!in)
         return NULL;
     ttr *t = in->t;

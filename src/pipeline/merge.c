@@ -6,6 +6,7 @@
  * two sets of tables, and a copy of both would mix them up.  Not so where the format of all inputs tells them apart. */
 #include "base/status.h"
 #include "model/context.h"
+#include "model/input.h"
 #include "model/reader.h"
 #include "pipeline/calendar.h"
 #include "pipeline/order.h"
@@ -46,6 +47,7 @@ struct merger {
     size_t n;
     struct calendar calendar;
     size_t dry;        /* the input to be read before anything else; at first one after the other, n = none */
+    bool is_scattered; /* inputs are read one after another: `dry` is read; what is below is not used */
     bool is_ready;     /* it is known whether views are copied */
     bool has_rounds;   /* many inputs that can be read up to a time; then what is above is not used */
     struct rounds rounds;
@@ -291,9 +293,29 @@ static ttr_status next_of_rounds(struct merger *merger, ttr_batch *batch, ttr_er
     return merger->rounds.ending;
 }
 
+/* All of an input, then all of the next, whose memory is free again before. */
+static ttr_status next_scattered(struct merger *merger, ttr_batch *batch, ttr_error *error)
+{
+    ttr_error own;
+    for (; merger->dry < merger->n; merger->dry++) {
+        ttr_status status = ttr_read(merger->in[merger->dry], batch, &own);
+        if (status == TTR_OK || status == TTR_AGAIN)
+            return status;
+        if (status != TTR_END && merger->ending == TTR_END) {
+            merger->ending = status;
+            merger->ending_error = own;
+        }
+        reader_rest(merger->in[merger->dry]);
+    }
+    *error = merger->ending_error;
+    return merger->ending;
+}
+
 static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct merger *merger = (struct merger *)base;
+    if (merger->is_scattered)
+        return next_scattered(merger, batch, error);
     uint32_t n = 0;
     ttr_status status = merger->is_ready ? TTR_OK : get_ready(merger, error);
     if (status != TTR_OK)
@@ -343,6 +365,13 @@ static void merger_crowd(ttr_reader *base, uint32_t batch)
         reader_crowd(merger->in[i], batch / (uint32_t)merger->n);
 }
 
+static bool merger_scatter(ttr_reader *base)
+{
+    struct merger *merger = (struct merger *)base;
+    merger->is_scattered = base->apart != NULL;
+    return merger->is_scattered;
+}
+
 static uint32_t events_at_hand(size_t n)
 {
     if (n >= EVENTS_MOST / EVENTS_EACH)
@@ -369,8 +398,8 @@ static const struct format *apart_of(ttr_reader *const *in, size_t n)
 static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = merger_next, .close = merger_close, .range = merger_range,
-                                          .crowd = merger_crowd, .report = merger_report, .input = merger_input,
-                                          .notes = merger_notes};
+                                          .crowd = merger_crowd, .scatter = merger_scatter, .report = merger_report,
+                                          .input = merger_input, .notes = merger_notes};
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *));
     if (!merger || !list || !calendar_init(&merger->calendar, &t->counted, n)) {

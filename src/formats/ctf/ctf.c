@@ -65,6 +65,7 @@ const struct format format_ctf = {
     .create = ctf_create,
     .write = ctf_write,
     .finish = ctf_finish,
+    .takes_scattered = ctf_takes_scattered,
     .drop = ctf_drop,
     .options = options,
     .options_n = sizeof options / sizeof *options,

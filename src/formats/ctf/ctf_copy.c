@@ -12,6 +12,13 @@
 #define INDEX_COMPARED 4u /* offset, size, content, begin: what tells packets apart */
 #define INDEX_MOST (UINT64_C(1) << 30)
 
+static void free_room(struct ctf_room *room, const struct alloc *alloc)
+{
+    buffer_free(&room->image);
+    alloc_free(alloc, room->kept, room->kept_capacity, sizeof *room->kept);
+    room->kept = NULL;
+}
+
 /* --- Traces --- */
 
 /* Whether anything but headers of events and the begin of packets moves a clock, which only CTF 1.8 can say. */
@@ -23,8 +30,7 @@ static bool moves_clock(const struct ctf_description *description)
     return moves;
 }
 
-/* Whether nothing asks for other bytes than the source has. */
-static bool may_copy(const struct ctf_trace *trace, const struct ctf_options *options)
+bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *options)
 {
     const struct ctf_description *description = &trace->description;
     enum ctf_version from = description->version, to = options->version ? options->version : from;
@@ -48,7 +54,8 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     pairmap_init(&copy->aligns, alloc);
     pairmap_init(&copy->moved, alloc);
     places_init(&copy->places, alloc);
-    copy->is_refused = !may_copy(trace, options);
+    buffer_init(&copy->spare.image, alloc);
+    copy->is_refused = !ctf_may_copy(trace, options);
     if (copy->is_refused)
         return TTR_OK;
     ttr_status status = ctf_claim_uuid(out, trace, copy->uuid, error);
@@ -84,6 +91,7 @@ void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
     places_free(&copy->places);
     alloc_free(alloc, copy->shift, copy->shifts_capacity, sizeof *copy->shift);
     ctf_home_free(&copy->home, alloc);
+    free_room(&copy->spare, alloc);
     ctf_trace_release(copy->source);
     copy->source = NULL;
 }
@@ -117,7 +125,7 @@ ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *tra
     *file = (struct ctf_file_copy){.trace = trace, .name_size = strlen(stream->file) + 1};
     buffer_init(&file->index, alloc);
     buffer_init(&file->packet.head, alloc);
-    buffer_init(&file->packet.image, alloc);
+    buffer_init(&file->packet.room.image, alloc);
     if (trace->is_refused)
         return TTR_OK;
     file->name = alloc_zero(alloc, file->name_size, 1);
@@ -137,8 +145,7 @@ void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc)
     sink_abandon(file->sink);
     buffer_free(&file->index);
     buffer_free(&file->packet.head);
-    buffer_free(&file->packet.image);
-    alloc_free(alloc, file->packet.kept, file->packet.kept_capacity, sizeof *file->packet.kept);
+    free_room(&file->packet.room, alloc);
     alloc_free(alloc, file->name, file->name_size, 1);
     if (file->old_index)
         alloc_free(alloc, file->old_index, file->old_index_n + 1, 1);
@@ -152,15 +159,30 @@ ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error)
     uint64_t n = (uint64_t)(packet->to - packet->from), at = packet->from_at;
     if (!packet->from)
         return TTR_OK;
-    if (packet->image.n == 0)
+    if (packet->room.image.n == 0)
         packet->image_at = at & ~(IMAGE_STEP - 1);
-    uint64_t end = packet->image_at + packet->image.n, skip = end > at ? end - at : 0;
+    uint64_t end = packet->image_at + packet->room.image.n, skip = end > at ? end - at : 0;
     if (at > end)
-        buffer_add_zeros(&packet->image, (size_t)(at - end));
+        buffer_add_zeros(&packet->room.image, (size_t)(at - end));
     if (skip < n)
-        buffer_add(&packet->image, packet->from + skip, (size_t)(n - skip));
+        buffer_add(&packet->room.image, packet->from + skip, (size_t)(n - skip));
     packet->from = packet->to = NULL;
-    return packet->image.failed ? fail_memory(error) : TTR_OK;
+    return packet->room.image.failed ? fail_memory(error) : TTR_OK;
+}
+
+static void swap_room(struct ctf_file_copy *file)
+{
+    struct ctf_room own = file->packet.room;
+    file->packet.room = file->trace->spare;
+    file->trace->spare = own;
+}
+
+/* What is at hand of a packet that was written needs no place any more, and its own may be another's. */
+static void leave_room(struct ctf_file_copy *file)
+{
+    file->packet.from = file->packet.to = NULL;
+    if (!file->trace->spare.kept)
+        swap_room(file);
 }
 
 static void begin_packet(struct ctf_file_copy *file, const struct ctf_stream *stream, const struct ctf_reader *reader,
@@ -172,8 +194,10 @@ static void begin_packet(struct ctf_file_copy *file, const struct ctf_stream *st
     packet->kind = stream->kind;
     packet->number = stream->number;
     packet->kept_n = 0;
+    if (!packet->room.kept)
+        swap_room(file);
     packet->from = packet->to = NULL;
-    buffer_clear(&packet->image);
+    buffer_clear(&packet->room.image);
     buffer_clear(&packet->head);
     buffer_add(&packet->head, reader->heads.bytes + about->head_at, about->head_n);
     ctf_adopt(file);
@@ -188,6 +212,7 @@ static ttr_status end_without_definition(struct ctf_file_copy *file, struct ttr_
     if (status == TTR_OK)
         status = ctf_rebuild(file, out, error);
     file->packet.is_open = false;
+    leave_room(file);
     return status;
 }
 
@@ -208,9 +233,9 @@ static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const
         packet->from_at = at;
     }
     packet->to = event->payload + event->payload_size;
-    if (!alloc_reserve(&out->t->counted, (void **)&packet->kept, &packet->kept_capacity, packet->kept_n + 1, sizeof *packet->kept))
+    if (!alloc_reserve(&out->t->counted, (void **)&packet->room.kept, &packet->room.kept_capacity, packet->kept_n + 1, sizeof *packet->room.kept))
         return fail_memory(error);
-    struct ctf_kept *kept = &packet->kept[packet->kept_n++];
+    struct ctf_kept *kept = &packet->room.kept[packet->kept_n++];
     kept->ticks = event->ticks;
     kept->event = schema->event;
     ctf_event_bits(schema, event, &kept->at, &kept->end);
@@ -244,10 +269,13 @@ static ttr_status take_packet(struct ctf_file_copy *file, struct ttr_writer *out
         return fail_memory(error);
     if (packet->kept_n != event->link) {
         status = ctf_copy_save(file, error);
-        return status == TTR_OK ? ctf_rebuild(file, out, error) : status;
+        status = status == TTR_OK ? ctf_rebuild(file, out, error) : status;
+    } else {
+        add_index(file, about, schema->stream->kind->class->id, schema->stream->number);
+        status = ctf_write_packet(file, out, event->payload, event->payload_size, error);
     }
-    add_index(file, about, schema->stream->kind->class->id, schema->stream->number);
-    return ctf_write_packet(file, out, event->payload, event->payload_size, error);
+    leave_room(file);
+    return status;
 }
 
 ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event, ttr_error *error)
@@ -260,7 +288,7 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out, co
     if (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
         return take_packet(file, out, event, schema, error);
     const struct ctf_packet *about = &schema->reader->packets[event->part];
-    bool is_large = packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->image.n > IMAGE_MOST;
+    bool is_large = packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->room.image.n > IMAGE_MOST;
     if (packet->is_open && (packet->about.offset != about->offset || is_large))
         status = end_without_definition(file, out, error);
     if (status == TTR_OK && !packet->is_open)

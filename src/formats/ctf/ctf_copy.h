@@ -13,6 +13,19 @@
 #include "formats/ctf/ctf_write.h"
 #include "model/places.h"
 
+/* An event that stays, in bits from the begin of its packet. */
+struct ctf_kept {
+    uint64_t at, end, ticks;
+    const struct ctf_event_class *event;
+};
+
+/* What a packet whose events come is kept in. */
+struct ctf_room {
+    struct buffer image;       /* the packet from `image_at` on, as far as events stay */
+    struct ctf_kept *kept;
+    size_t kept_capacity;
+};
+
 /* A trace that is copied. */
 struct ctf_trace_copy {
     struct ctf_trace *source;
@@ -25,12 +38,7 @@ struct ctf_trace_copy {
     int64_t *shift;            /* what packet numbers are less than in the source */
     size_t shifts_n, shifts_capacity;
     struct places places;
-};
-
-/* An event that stays, in bits from the begin of its packet. */
-struct ctf_kept {
-    uint64_t at, end, ticks;
-    const struct ctf_event_class *event;
+    struct ctf_room spare;     /* of the file whose packet ended last: files that come one after another take no more than one does */
 };
 
 /* A packet whose events come. */
@@ -41,10 +49,9 @@ struct ctf_copied {
     uint64_t number;           /* of its stream */
     struct buffer head;        /* header and context, with the trace's uuid where the copy needs that */
     uint64_t uuid_at;          /* where that was put into the head; bytes, UINT64_MAX = nowhere */
-    struct buffer image;       /* the packet from `image_at` on, as far as events stay */
+    struct ctf_room room;
     uint64_t image_at;         /* bytes, a multiple of 4,096 */
-    struct ctf_kept *kept;
-    size_t kept_n, kept_capacity;
+    size_t kept_n;
     const uint8_t *from, *to;  /* events of the present batch that are not in the image yet */
     uint64_t from_at;          /* where `from` is in the packet; bytes */
 };
@@ -81,6 +88,9 @@ TTR_MUST ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error);
 TTR_MUST ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error);
 
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
+
+/* Whether packets of a trace can go to the output with the bytes they have. */
+bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *options);
 
 /* Makes a trace to copy: writes its metadata. */
 TTR_MUST ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *trace, const struct ctf_options *options,

@@ -1,16 +1,20 @@
 /* Hundreds of streams, whose windows are small: what is read in rounds, and where windows move, shows in nothing that is given.  All streams have the
  * same bytes, so that each instant has an event of each, in the order of their numbers. */
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
+#include "files.h"
 #include "support.h"
 
 #define STREAMS 250u
 #define EVENTS 1200u      /* of a stream: more than a window holds */
 #define FAR_EVENTS 250u   /* the same of larger ones */
 #define PACKET_EVENTS 400u /* of a packet at most */
+#define COPY_MEMORY (12u << 20) /* what a copy may take */
 #define FAR 256u          /* bytes: what a value is aligned to, from its packet's begin */
 
 /* Metadata of 1.8 with one class of events, that have these fields. */
@@ -102,23 +106,33 @@ static void expect_event(const ttr *t, const ttr_event *event, uint64_t i, bool 
     assert_memory_equal(field[1].value.text.p, word, n);
 }
 
+/* A trace of many files, in memory. */
+struct many {
+    struct buffer stream;
+    ttr_file file[STREAMS + 1];
+    char name[STREAMS][8];
+};
+
+static void make_many(struct many *many, const char *metadata, size_t metadata_n, bool is_far)
+{
+    buffer_init(&many->stream, alloc_default());
+    make_stream(&many->stream, is_far);
+    many->file[0] = (ttr_file){.name = "metadata", .bytes = metadata, .n = metadata_n};
+    for (unsigned i = 0; i < STREAMS; i++) {
+        (void)snprintf(many->name[i], sizeof many->name[i], "s%03u", i);
+        many->file[i + 1] = (ttr_file){.name = many->name[i], .bytes = many->stream.bytes, .n = many->stream.n};
+    }
+}
+
 static void read_many(const char *metadata, size_t metadata_n, bool is_far)
 {
-    static ttr_file files[STREAMS + 1];
-    static char names[STREAMS][8];
-    struct buffer stream;
+    static struct many many;
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
     ttr_report report = {.size = sizeof report};
     uint64_t given = 0;
-    buffer_init(&stream, alloc_default());
-    make_stream(&stream, is_far);
-    files[0] = (ttr_file){.name = "metadata", .bytes = metadata, .n = metadata_n};
-    for (unsigned i = 0; i < STREAMS; i++) {
-        (void)snprintf(names[i], sizeof names[i], "s%03u", i);
-        files[i + 1] = (ttr_file){.name = names[i], .bytes = stream.bytes, .n = stream.n};
-    }
-    ttr_reader *in = ttr_open_files(t, "made", files, STREAMS + 1, NULL, NULL);
+    make_many(&many, metadata, metadata_n, is_far);
+    ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
     assert_non_null(in);
     for (ttr_status status; (status = ttr_read(in, &batch, NULL)) != TTR_END;) {
         assert_int_equal(status, TTR_OK);
@@ -133,7 +147,7 @@ static void read_many(const char *metadata, size_t metadata_n, bool is_far)
     }
     ttr_close(in);
     ttr_free(t);
-    buffer_free(&stream);
+    buffer_free(&many.stream);
 }
 
 static void events_of_many_streams_come_by_time_then_by_stream_with_their_fields(void **state)
@@ -148,9 +162,84 @@ static void alignments_in_options_of_variants_hold_where_small_windows_move(void
     read_many(far_metadata, sizeof far_metadata - 1, true);
 }
 
+static void expect_file(const char *folder, const ttr_file *as)
+{
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, as->name);
+    FILE *file = fopen(path, "rb");
+    char *bytes = malloc(as->n + 1);
+    assert_true(file && bytes);
+    assert_int_equal(fread(bytes, 1, as->n + 1, file), as->n);
+    assert_memory_equal(bytes, as->bytes, as->n);
+    free(bytes);
+    (void)fclose(file);
+}
+
+/* Copies all of `in`, one stream behind another; with the memory that a few take. */
+static void copy_scattered(ttr_reader *in, ttr_writer *out)
+{
+    ttr_batch batch;
+    ttr_status status;
+    unsigned source = 0;
+    assert_true(ttr_write_scattered(out, in));
+    for (; (status = ttr_read(in, &batch, NULL)) == TTR_OK; source = ttr_batch_at(&batch, batch.n - 1)->source) {
+        assert_true(ttr_batch_at(&batch, 0)->source >= source);
+        assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
+    }
+    assert_int_equal(status, TTR_END);
+    assert_false(ttr_write_scattered(out, in)); /* too late */
+    ttr_close(in);
+    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
+}
+
+static void copies_of_many_streams_are_made_one_behind_another_in_little_memory(void **state)
+{
+    static struct many many;
+    (void)state;
+    char folder[] = "/tmp/tracetta-many-XXXXXX", path[64];
+    const ttr_options options = {.size = sizeof options, .max_memory = COPY_MEMORY};
+    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
+    ttr *t = ttr_new(&options);
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/copy", folder);
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, &reading, NULL);
+    ttr_writer *out = ttr_create(t, path, "ctf", NULL, NULL);
+    assert_true(in && out);
+    copy_scattered(in, out);
+    for (unsigned i = 0; i < STREAMS + 1; i++)
+        expect_file(path, &many.file[i]);
+    ttr_free(t);
+    buffer_free(&many.stream);
+    assert_int_equal(files_remove(folder), 0);
+}
+
+static void streams_that_are_encoded_anew_stay_in_order(void **state)
+{
+    static struct many many;
+    (void)state;
+    static const char *const other_version[] = {"version=1.1", NULL};
+    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
+    const ttr_write_options writing = {.size = sizeof writing, .format_options = other_version};
+    ttr *t = ttr_new(NULL);
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, &reading, NULL);
+    ttr_writer *out = ttr_create(t, NULL, "ctf", &writing, NULL), *text = ttr_create(t, NULL, "text", NULL, NULL);
+    assert_true(in && out && text);
+    assert_false(ttr_write_scattered(out, in));
+    assert_false(ttr_write_scattered(text, in));
+    ttr_close(in);
+    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
+    assert_int_equal(ttr_finish(text, NULL), TTR_OK);
+    ttr_free(t);
+    buffer_free(&many.stream);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(events_of_many_streams_come_by_time_then_by_stream_with_their_fields),
-                                       cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move)};
+                                       cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
+                                       cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
+                                       cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

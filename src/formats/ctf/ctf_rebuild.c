@@ -303,8 +303,8 @@ static void put_event(struct rebuild *r, const struct ctf_kept *kept)
     unsigned orders = orders_of(r, kept->event);
     bool is_mixed = orders == (ORDER_LITTLE | ORDER_BIG) && ((kept->at | kept->end | r->put.at) & 7) != 0;
     if (((r->put.at - kept->at) & mask) == 0 && !is_mixed) {
-        put_bits(r, packet->image.bytes, kept->at - base, kept->end - kept->at, orders == ORDER_BIG);
-    } else if (!move_event(r, kept, packet->image.bytes, kept->at - base, kept->end - base)) {
+        put_bits(r, packet->room.image.bytes, kept->at - base, kept->end - kept->at, orders == ORDER_BIG);
+    } else if (!move_event(r, kept, packet->room.image.bytes, kept->at - base, kept->end - base)) {
         bitput_cut(&r->put, before);
         output_lost(r->out, CTF_LOST_MOVED, packet->about.offset + kept->at / 8);
         return;
@@ -406,9 +406,9 @@ static ttr_status put_events(struct rebuild *r, ttr_error *error)
     bool may_split = about->has_begin && about->size != UINT64_MAX;
     uint64_t last = about->has_begin ? about->begin : 0; /* where readers begin */
     ttr_status status = TTR_OK;
-    begin_piece(r, about->has_begin ? last : packet->kept[0].ticks);
+    begin_piece(r, about->has_begin ? last : packet->room.kept[0].ticks);
     for (size_t i = 0; i < packet->kept_n && status == TTR_OK; i++) {
-        const struct ctf_kept *kept = &packet->kept[i];
+        const struct ctf_kept *kept = &packet->room.kept[i];
         bool is_far = is_out_of_reach(r, last, kept->ticks);
         if (is_far && !may_split)
             output_lost(r->out, CTF_LOST_WRAP, about->offset + kept->at / 8);

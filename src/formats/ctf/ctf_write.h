@@ -475,6 +475,7 @@ void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc);
 ttr_status ctf_create(struct ttr_writer *out, ttr_error *error);
 ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
 ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error);
+bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in);
 void ctf_drop(struct ttr_writer *out);
 
 #endif
