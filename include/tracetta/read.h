@@ -27,6 +27,7 @@ typedef struct ttr_read_options {
     uint64_t max_record;  /* FXT records, Heph packets and CTF events of more bytes are passed over; at least 64 KiB, 0 = what the format allows */
     int64_t time_offset;  /* ns added to every time */
     const char *const *format_options; /* "key=value" strings, NULL at the end; ttr_format_option lists them */
+    const char *copied_to; /* format name: TTR_READ_DEFINITIONS is for traces of this format, others are read without it; NULL: for all */
 } ttr_read_options;
 
 /* Opens a trace: any path, or "-"; NULL options are fine.  NULL with `error` filled when it is no trace, unreadable, or options

@@ -192,6 +192,7 @@ int run_convert(struct call *call)
         format = convert_guess(call->set.output);
     if (!format)
         return talk_misuse("convert", "which format? \"%s\" does not tell: add --to=FORMAT", call->set.output ? call->set.output : "--dry-run");
+    call->set.to = format; /* guessed, it is the format all the same */
     int outcome = convert_check_output(call, call->set.output, format);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open(&inputs, call, reading_flags(call, format));

@@ -406,7 +406,7 @@ static int open_all(struct inputs *inputs, const struct call *call)
     if (!readers)
         return out_of_memory(call);
     for (; n < call->paths_n; n++) {
-        ttr_read_options options = {.flags = inputs->flags, .time_offset = inputs->offset[n]};
+        ttr_read_options options = {.flags = inputs->flags, .time_offset = inputs->offset[n], .copied_to = call->set.to};
         readers[n] = open_path(inputs, call, call->path[n], &options, &outcome);
         if (!readers[n])
             break;

@@ -11,6 +11,15 @@
 #define PEEK_BYTES ((size_t)64 * 1024)
 #define PEEK_PADDING ((size_t)64)
 
+const ttr_read_options *options_of(const struct format *format, const ttr_read_options *options, ttr_read_options *own)
+{
+    if (!options || !options->copied_to || strcmp(options->copied_to, format->name) == 0)
+        return options;
+    *own = *options;
+    own->flags &= ~TTR_READ_DEFINITIONS;
+    return own;
+}
+
 const struct format *format_find(const char *name)
 {
     for (size_t i = 0; format_at(i); i++)

@@ -53,7 +53,8 @@ static ttr_reader *open_source(ttr *t, struct source *source, const char *path, 
         source_close(source);
         return NULL;
     }
-    struct input *in = input_new(t, source, format, path, options, error);
+    ttr_read_options own;
+    struct input *in = input_new(t, source, format, path, options_of(format, options, &own), error);
     if (!in || broken.status == TTR_OK || input_broken(in, &broken, error) == TTR_OK)
         return in ? &in->base : NULL;
     ttr_close(&in->base);
@@ -99,8 +100,9 @@ static const struct format *format_of_url(const char *path)
 /* The format of the URL, unless the user asked for another one. */
 static ttr_reader *open_url(ttr *t, const char *url, const struct format *format, const ttr_read_options *options, ttr_error *error)
 {
+    ttr_read_options own;
     if (!options || !options->from || strcmp(options->from, format->name) == 0)
-        return format->open_url(t, url, options, error);
+        return format->open_url(t, url, options_of(format, options, &own), error);
     (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s is read as %s, not as %s", url, format->name, options->from);
     return NULL;
 }

@@ -28,6 +28,9 @@ TTR_MUST ttr_status detect_format(ttr *t, struct source *source, const char *pat
 TTR_MUST ttr_status detect_bid(ttr *t, struct source *source, const char *path, const struct format *format, unsigned *bid,
                                ttr_error *error);
 
+/* The options by which traces of a format are read: those given, or `own` where they say less of it. */
+const ttr_read_options *options_of(const struct format *format, const ttr_read_options *options, ttr_read_options *own);
+
 /* --- open_folder.c --- */
 
 /* The format whose trace a folder is: its anchor is there, and bids (or `from` names the format).  NULL in *format where it is none;

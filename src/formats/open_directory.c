@@ -299,7 +299,8 @@ static ttr_status open_parts(struct search *search, ttr_error *error)
     search->parts_n = left;
     (void)snprintf(search->path, sizeof search->path, "%s", folder_path(folder[0]));
     search->n = strlen(search->path);
-    ttr_reader *reader = format->open_folders(search->t, folder, n, search->options, &reason);
+    ttr_read_options own;
+    ttr_reader *reader = format->open_folders(search->t, folder, n, options_of(format, search->options, &own), &reason);
     alloc_free(alloc, folder, capacity, sizeof(struct folder *));
     if (n > 1) { /* the reason names one of them, which need not be the first */
         search->n = search->root_n;

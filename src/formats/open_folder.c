@@ -59,8 +59,9 @@ ttr_status folder_format(ttr *t, const char *path, const char *from, const struc
 ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct format *format, const ttr_read_options *options,
                         ttr_error *error)
 {
+    ttr_read_options own;
     struct folder *folder = folder_open(&t->counted, path, OPEN_FOLDER_DEPTH, error);
-    return folder ? format->open_folder(t, folder, only, options, error) : NULL;
+    return folder ? format->open_folder(t, folder, only, options_of(format, options, &own), error) : NULL;
 }
 
 /* The format that the file is of, whose anchor stands beside it; NULL where that is none, and whoever opens it alone tells why. */
@@ -108,6 +109,7 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
 {
     const char *from = options ? options->from : NULL;
     const struct format *best = NULL;
+    ttr_read_options own;
     unsigned best_bid = 0;
     ttr_status status = TTR_OK;
     for (size_t i = 0; format_at(i) && status == TTR_OK; i++) {
@@ -123,7 +125,7 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
         best_bid = bid > best_bid ? bid : best_bid;
     }
     if (status == TTR_OK && best)
-        return best->open_folder(t, folder, NULL, options, error);
+        return best->open_folder(t, folder, NULL, options_of(best, options, &own), error);
     if (status == TTR_OK)
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s is no trace: none of its files says how the others are read", folder_path(folder));
     folder_close(folder);

@@ -235,11 +235,31 @@ static void streams_that_are_encoded_anew_stay_in_order(void **state)
     buffer_free(&many.stream);
 }
 
+static void definitions_for_a_copy_to_another_format_are_not_given(void **state)
+{
+    static struct many many;
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    static const char *const formats[] = {"ctf", "fxt", NULL};
+    for (unsigned i = 0; i < 3; i++) {
+        const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS, .copied_to = formats[i]};
+        ttr_batch batch;
+        ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, &reading, NULL);
+        assert_int_equal(ttr_read(in, &batch, NULL), TTR_OK);
+        assert_int_equal(ttr_batch_at(&batch, 0)->kind == TTR_KIND_DEFINITION, i != 1);
+        ttr_close(in);
+    }
+    ttr_free(t);
+    buffer_free(&many.stream);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(events_of_many_streams_come_by_time_then_by_stream_with_their_fields),
                                        cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
-                                       cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order)};
+                                       cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
+                                       cmocka_unit_test(definitions_for_a_copy_to_another_format_are_not_given)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
