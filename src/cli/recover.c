@@ -152,6 +152,8 @@ static int copy_again(const struct call *call, uint64_t *events)
     if (outcome == OUTCOME_FINE && has_report)
         outcome = pump_open(&pump, report.format, TTR_WRITE_OVERWRITE);
     if (outcome == OUTCOME_FINE)
+        (void)ttr_write_scattered(pump.out, pump.in);
+    if (outcome == OUTCOME_FINE)
         outcome = pump_end(&pump, pump_run(&pump));
     *events = inputs.reader ? report_sum(inputs.reader).events : 0;
     inputs_close(&inputs);
@@ -210,6 +212,8 @@ static int copy(const struct call *call, struct inputs *inputs, const struct sid
     }
     struct pump pump = {.call = call, .t = inputs->t, .in = inputs->reader, .path = call->set.output};
     int outcome = pump_open(&pump, report.format, 0);
+    if (outcome == OUTCOME_FINE)
+        (void)ttr_write_scattered(pump.out, pump.in);
     if (outcome == OUTCOME_FINE)
         outcome = pump_run(&pump);
     /* What can be read before a fatal failure is just what this verb is asked for. */
