@@ -92,8 +92,13 @@ static void touch_group(const ttr *t, const ttr_event *event, ttr_group group)
         continue;
 }
 
-/* Gives the places of the events in their files too, where `offsets` is not NULL. */
-static void read_all(const ttr *t, ttr_reader *reader, struct outcome *outcome, struct buffer *offsets)
+/* The bytes of its file that an event has any bits of. */
+struct place {
+    uint64_t begin, end;
+};
+
+/* Gives the places of the events in their files too, where `places` is not NULL. */
+static void read_all(const ttr *t, ttr_reader *reader, struct outcome *outcome, struct buffer *places)
 {
     ttr_error error = {0};
     ttr_batch batch;
@@ -105,8 +110,9 @@ static void read_all(const ttr *t, ttr_reader *reader, struct outcome *outcome, 
             if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
                 continue;
             outcome_add(outcome, outcome_hash(t, event));
-            if (offsets)
-                buffer_add(offsets, &event->offset, sizeof event->offset);
+            struct place place = {event->offset, event->offset + event->payload_size};
+            if (places)
+                buffer_add(places, &place, sizeof place);
         }
     (void)snprintf(outcome->text, sizeof outcome->text, "%s", error.text);
     ttr_report report = {.size = sizeof report};
@@ -120,7 +126,7 @@ struct reading {
     const ttr_file *files;
     size_t n;
     int64_t from_ns;
-    struct buffer *offsets;
+    struct buffer *places;
     int64_t first_ns, last_ns; /* out: of the events */
 };
 
@@ -155,7 +161,7 @@ static void read_input(struct reading *reading, struct outcome *outcome)
     if (reading->from_ns != INT64_MIN)
         reader = ttr_filter_new(reader, &filter, &error);
     if (reader) {
-        read_all(t, reader, outcome, reading->offsets);
+        read_all(t, reader, outcome, reading->places);
         learn_times(reading, reader);
     } else {
         outcome->status = error.status;
@@ -463,7 +469,7 @@ static void run(enum part part, bool are_recorded, unsigned mutations)
 /* --- Cut anywhere --- */
 
 /* Events of a stream alone, and where they begin. */
-static void read_cut(const struct trace *trace, size_t file, size_t n, struct outcome *outcome, struct buffer *offsets)
+static void read_cut(const struct trace *trace, size_t file, size_t n, struct outcome *outcome, struct buffer *places)
 {
     ttr_file files[2];
     uint8_t *bytes = malloc(n + 1);
@@ -474,26 +480,26 @@ static void read_cut(const struct trace *trace, size_t file, size_t n, struct ou
         if (strcmp(trace->file_name[i], ANCHOR) == 0)
             files[0] = trace->files[i];
     files[1] = (ttr_file){trace->file_name[file], bytes, n};
-    struct reading reading = {.files = files, .n = 2, .from_ns = INT64_MIN, .offsets = offsets};
-    buffer_clear(offsets);
+    struct reading reading = {.files = files, .n = 2, .from_ns = INT64_MIN, .places = places};
+    buffer_clear(places);
     read_input(&reading, outcome);
     free(bytes);
 }
 
-static uint64_t offset_at(const struct buffer *offsets, size_t i)
+static struct place place_at(const struct buffer *places, size_t i)
 {
-    uint64_t offset;
-    memcpy(&offset, offsets->bytes + i * sizeof offset, sizeof offset);
-    return offset;
+    struct place place;
+    memcpy(&place, places->bytes + i * sizeof place, sizeof place);
+    return place;
 }
 
-/* An event that the next one begins behind was whole; one that begins at the cut was not there. */
-static bool check_cut(const struct outcome *whole, const struct buffer *begins, const struct outcome *cut, size_t n)
+/* An event that the next one begins behind was whole, unless both share the byte behind the cut; one that begins at the cut was not there. */
+static bool check_cut(const struct outcome *whole, const struct buffer *places, const struct outcome *cut, size_t n)
 {
     size_t least = 0, most = 0;
     for (size_t i = 0; i < whole->n; i++) {
-        most += offset_at(begins, i) < n;
-        least += i + 1 < whole->n && offset_at(begins, i + 1) <= n;
+        most += place_at(places, i).begin < n;
+        least += i + 1 < whole->n && place_at(places, i + 1).begin <= n && place_at(places, i).end <= n;
     }
     if (cut->status != TTR_END)
         return outcome_complain("reading does not go to the end", cut);
@@ -505,17 +511,17 @@ static bool check_cut(const struct outcome *whole, const struct buffer *begins, 
 static bool cut_everywhere(const struct trace *trace, size_t file, size_t stride, size_t *cuts)
 {
     static struct outcome whole, cut;
-    struct buffer begins, ignored;
+    struct buffer places, ignored;
     bool is_good = true;
-    buffer_init(&begins, alloc_default());
+    buffer_init(&places, alloc_default());
     buffer_init(&ignored, alloc_default());
-    read_cut(trace, file, trace->bytes[file].n, &whole, &begins);
+    read_cut(trace, file, trace->bytes[file].n, &whole, &places);
     for (size_t n = 0; n < trace->bytes[file].n; n += n < CUT_DENSE ? 1 : stride, ++*cuts) {
         outcome_begin("%s of %s, cut to %zu", trace->file_name[file], trace->name, n);
         read_cut(trace, file, n, &cut, &ignored);
-        is_good = check_cut(&whole, &begins, &cut, n) && is_good;
+        is_good = check_cut(&whole, &places, &cut, n) && is_good;
     }
-    buffer_free(&begins);
+    buffer_free(&places);
     buffer_free(&ignored);
     return is_good;
 }
