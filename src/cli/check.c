@@ -100,9 +100,9 @@ static void print_verdict(const struct call *call, const struct verdict *verdict
     bool is_whole = verdict->outcome == OUTCOME_FINE;
     const char *word = is_whole ? "whole" : verdict->outcome == OUTCOME_INPUT ? "unusable" : is_damaged(verdict) ? "damaged" : "incomplete";
     print_word(verdict->path);
-    (void)printf(": %s%s%s (%s%s%s, %s events, %s", term_ink(&call->term, is_whole ? INK_GREEN : INK_RED), word,
+    (void)printf(": %s%s%s (%s%s%s, %s, %s", term_ink(&call->term, is_whole ? INK_GREEN : INK_RED), word,
                  term_ink(&call->term, INK_PLAIN), first->format, *first->version ? " " : "", first->version,
-                 units_count(sum->events).s, units_size(sum->bytes).s);
+                 units_events(sum->events).s, units_size(sum->bytes).s);
     (void)printf(sum->files > 1 ? ", %zu files)\n" : ")\n", sum->files);
     if (sum->damage_regions)
         (void)printf("  %s damaged place%s, %s; good: %" PRIu64 " of %" PRIu64 " bytes (%.4f %%)\n",

@@ -144,7 +144,7 @@ void convert_explain(const struct call *call, const char *format)
 static void tell_success(const struct pump *pump, const char *format, uint64_t begin_ns)
 {
     const char *to = pump->call->set.dry_run ? "nowhere (dry run)" : strcmp(pump->path, "-") == 0 ? "standard output" : pump->path;
-    talk_note(pump->call, "%s: %s events, %s of %s in %s", to, units_count(pump->events).s,
+    talk_note(pump->call, "%s: %s, %s of %s in %s", to, units_events(pump->events).s,
               units_size(pump->bytes).s, format, units_duration(progress_now() - begin_ns).s);
 }
 

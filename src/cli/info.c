@@ -339,7 +339,7 @@ static void print_text(const struct subject *subject)
     (void)printf("events    %s\n", units_count(summary->events).s);
     print_kinds(subject);
     if (summary->backward)
-        (void)printf("backward  %s events are earlier than the one before them\n", units_count(summary->backward).s);
+        (void)printf("backward  %s earlier than what came before\n", units_events(summary->backward).s);
     print_findings(subject);
     if (subject->traces == 1)
         print_description(subject, &subject->first, 0);

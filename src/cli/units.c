@@ -242,6 +242,13 @@ bool units_parse_moment(const char *text, struct moment *moment)
     return units_parse_duration(text, &moment->ns) || parse_calendar(text, &moment->ns);
 }
 
+struct unit_text units_events(uint64_t n)
+{
+    struct unit_text text;
+    (void)snprintf(text.s, sizeof text.s, n == 1 ? "%s event" : "%s events", units_count(n).s);
+    return text;
+}
+
 struct unit_text units_count(uint64_t value)
 {
     struct unit_text text = {{0}};

@@ -39,6 +39,9 @@ bool units_parse_moment(const char *text, struct moment *moment);
 /* "4,000,000" */
 struct unit_text units_count(uint64_t value);
 
+/* "1 event", "4,000,000 events" */
+struct unit_text units_events(uint64_t n);
+
 /* "123.4 MiB" */
 struct unit_text units_size(uint64_t bytes);
 

@@ -252,7 +252,7 @@ printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream
 "$tracetta" cat --name=b "$work/odd" >"$work/wanted"
 "$tracetta" convert -q --to=ctf --name=b "$work/odd" -o "$work/copied" --overwrite
 same "the_copy_has_the_event_and_no_other" "$work/wanted" "$tracetta" cat "$work/copied"
-says "and_is_whole" ': whole \(ctf 1.8, 1 events?,' "$tracetta" check "$work/copied"
+says "and_is_whole" ': whole \(ctf 1.8, 1 event,' "$tracetta" check "$work/copied"
 printf '\x18\x41\x03' >"$work/wanted"
 same "with_a_content_of_whole_bytes" "$work/wanted" cat "$work/copied/s"
 "$tracetta" convert -q --to=ctf --option=byte-order=be "$work/odd" -o "$work/timeless"
