@@ -5,7 +5,7 @@
  * names, folders called "index" (they belong to the traces beside them), and what is neither file nor folder.  Links are followed, but
  * no folder is gone into twice, so that there are no loops.  What is no trace is passed over with a remark on the first trace; a file
  * that cannot be read is an error, and so is the one trace of many files; among several of these it is damage, told in its place.  A folder
- * whose anchor is empty, as a killed tracer may leave it, while others of its files are not, is damage too. */
+ * whose anchor is empty, as a killed tracer may leave it, while others of its files are not and none can be read alone, is damage too. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -24,7 +24,7 @@
 #include "model/reader.h"
 
 #define LEVELS_MAX 8u /* below the directory that was named */
-#define UNTOLD "%s cannot be read: the file in it that says how the others are read is empty"
+#define UNTOLD "%s is empty, so that the files beside it cannot be read: put a whole copy of it there, if there is one"
 
 /* A folder that is a trace, or a part of one. */
 struct part {
@@ -47,6 +47,7 @@ struct search {
     struct pairmap seen; /* folders: (device, inode) */
     struct arena arena;  /* of `first` */
     struct passed no_trace, too_deep, untold;
+    bool has_file;       /* the folder at hand has one that is a trace */
     ttr_reader **reader;
     size_t readers_n, readers_capacity;
     struct part *part; /* opened when all were found */
@@ -104,6 +105,7 @@ static ttr_status take_file(struct search *search, ttr_error *error)
     each.flags &= ~TTR_READ_DEFINITIONS;
     search->files++;
     ttr_reader *reader = ttr_open(search->t, search->path, &each, &reason);
+    search->has_file |= reader != NULL;
     return take(search, reader, &reason, error);
 }
 
@@ -189,37 +191,50 @@ static bool is_anchor(const char *name)
     return false;
 }
 
-/* Tells of a folder in which there is something to read and an anchor that says nothing of it. */
-static void look_for_untold(struct search *search, const struct names *names)
+/* The anchor of the folder at hand where it is empty and another file is not; NULL = nothing is wrong. */
+static const char *find_untold(struct search *search, const struct names *names)
 {
-    bool is_untold = false, has_files = false;
+    const char *empty = NULL;
+    bool has_bytes = false;
     size_t n = search->n;
     for (size_t i = 0; i < names->n; i++) {
         struct stat about;
         bool is_file = descend(search, names->name[i]) && stat(search->path, &about) == 0 && S_ISREG(about.st_mode);
         search->n = n;
         search->path[n] = '\0';
-        has_files |= is_file && about.st_size > 0;
-        is_untold |= is_file && about.st_size == 0 && is_anchor(names->name[i]);
+        has_bytes |= is_file && about.st_size > 0;
+        if (is_file && about.st_size == 0 && is_anchor(names->name[i]))
+            empty = names->name[i];
     }
-    if (is_untold && has_files)
-        pass_over(search, &search->untold);
+    return has_bytes ? empty : NULL;
+}
+
+/* Takes what stands under a name of the folder at hand. */
+static ttr_status take_name(struct search *search, const char *name, ttr_error *error)
+{
+    size_t n = search->n;
+    ttr_status status = descend(search, name) ? take_path(search, name, error) : TTR_OK;
+    search->n = n;
+    search->path[n] = '\0';
+    return status;
 }
 
 static ttr_status take_names(struct search *search, ttr_error *error)
 {
     struct names names = {.n = 0};
+    const bool has_file = search->has_file;
     size_t n = search->n;
     arena_init(&names.arena, &search->t->counted);
+    search->has_file = false;
     ttr_status status = names_read(&names, search->path, error);
-    if (status == TTR_OK)
-        look_for_untold(search, &names);
-    for (size_t i = 0; i < names.n && status == TTR_OK && context_goes_on(search->t); i++) {
-        if (descend(search, names.name[i]))
-            status = take_path(search, names.name[i], error);
-        search->n = n;
-        search->path[n] = '\0';
-    }
+    for (size_t i = 0; i < names.n && status == TTR_OK && context_goes_on(search->t); i++)
+        status = take_name(search, names.name[i], error);
+    const char *untold = search->has_file ? NULL : find_untold(search, &names);
+    if (untold && descend(search, untold))
+        pass_over(search, &search->untold);
+    search->n = n;
+    search->path[n] = '\0';
+    search->has_file = has_file;
     names_free(&names);
     return status;
 }
@@ -269,12 +284,16 @@ static void note(const struct search *search, const struct passed *passed, const
     }
 }
 
+static const char *untold_name(const struct search *search)
+{
+    return search->untold.first ? search->untold.first : "a file that others need";
+}
+
 static void note_passed(const struct search *search)
 {
     const char *first = search->no_trace.first, *deep = search->too_deep.first;
     note(search, &search->no_trace, "directory.passed-over", "%s is no trace and was passed over", first ? first : "a file");
-    const char *untold = search->untold.first;
-    note(search, &search->untold, "directory.untold", UNTOLD, untold ? untold : "a folder");
+    note(search, &search->untold, "directory.untold", UNTOLD, untold_name(search));
     note(search, &search->too_deep, "directory.too-deep", "%s is deeper than %u levels and was not looked into",
          deep ? deep : "a folder", LEVELS_MAX);
 }
@@ -316,8 +335,9 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
     while (search->parts_n > 0)
         if (open_parts(search, error) != TTR_OK)
             return NULL;
-    if (search->readers_n == 0 && search->untold.first) {
-        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, search->untold.first);
+    bool is_strict = search->options && search->options->flags & TTR_READ_STRICT;
+    if (search->untold.n && (is_strict || search->readers_n == 0)) {
+        (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, untold_name(search));
         return NULL;
     }
     if (search->readers_n == 0) {

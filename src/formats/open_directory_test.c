@@ -54,7 +54,7 @@ static int remove_folder(void **state)
 {
     static const char *const names[] = {"b.fxt", "a.heph", "notes.txt", "zebra", ".hidden", "empty/file", "empty/late.fxt", "empty",
         "killed/one/metadata", "killed/one/stream_0", "killed/one", "killed/two/metadata", "killed/two", "killed/three/metadata",
-        "killed/three", "killed"};
+        "killed/three", "killed", "beside/metadata", "beside/readme", "beside/a.fxt", "beside"};
     char path[256];
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -149,7 +149,7 @@ static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **st
     path_of(path, sizeof path, "killed");
     assert_null(ttr_open(t, path, NULL, &error));
     assert_int_equal(error.status, TTR_E_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "killed/one cannot be read: the file in it that says how the others are read is empty"));
+    assert_non_null(strstr(error.text, "killed/one/metadata is empty, so that the files beside it cannot be read"));
     write_text("killed/three/metadata", "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };");
     ttr_reader *reader = ttr_open(t, path, NULL, &error);
     assert_non_null(reader);
@@ -161,9 +161,38 @@ static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **st
     assert_int_equal(note->count, 1);
     assert_int_equal(note->severity, TTR_NOTE_DAMAGE);
     ttr_close(reader);
+    assert_null(ttr_open(t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_STRICT}, &error));
+    assert_int_equal(error.status, TTR_E_MALFORMED);
+    assert_non_null(strstr(error.text, "killed/one/metadata is empty"));
     ttr_free(t);
     path_of(path, sizeof path, "killed/three/metadata");
     assert_int_equal(remove(path), 0);
+}
+
+static void an_empty_file_called_metadata_beside_traces_is_no_damage(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    char path[256];
+    static const char *const files[] = {"beside/metadata", "beside/readme", "beside/a.fxt", "beside"};
+    (void)state;
+    path_of(path, sizeof path, "beside");
+    assert_int_equal(mkdir(path, 0700), 0);
+    write_text("beside/metadata", "");
+    write_text("beside/readme", "what is here");
+    write_trace("beside/a.fxt", "fxt", 50, 0);
+    ttr_reader *reader = ttr_open(t, path, NULL, &error);
+    assert_non_null(reader);
+    ttr_report report = {.size = sizeof report};
+    assert_true(ttr_reader_report(reader, 0, &report));
+    assert_null(find_note(&report, "directory.untold"));
+    assert_int_equal(report.damage_regions, 0);
+    ttr_close(reader);
+    ttr_free(t);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) { /* the other tests count what is there */
+        path_of(path, sizeof path, files[i]);
+        assert_int_equal(remove(path), 0);
+    }
 }
 
 static void a_single_trace_is_by_time_too(void **state)
@@ -240,6 +269,7 @@ int main(void)
         cmocka_unit_test(all_traces_of_a_directory_are_one_time_line),
         cmocka_unit_test(directory_without_a_trace_is_refused),
         cmocka_unit_test(folder_whose_metadata_is_empty_is_damage_where_it_has_more),
+        cmocka_unit_test(an_empty_file_called_metadata_beside_traces_is_no_damage),
         cmocka_unit_test(a_single_trace_is_by_time_too),
         cmocka_unit_test(wrong_options_are_no_reason_to_pass_over),
         cmocka_unit_test(each_allocation_may_fail),

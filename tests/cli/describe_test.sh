@@ -323,12 +323,13 @@ rm -r session/bad "$name"
 make session/killed && : >session/killed/metadata
 run "$tracetta" cat session
 [ $run_status = 1 ] && [ "$(grep -c instant "$work/.out")" = 10 ] && ! grep -q 'damaged place' "$work/.err" &&
-    grep -q 'warning: session/killed cannot be read: the file in it that says how the others are read is empty$' "$work/.err"
+    grep -q 'warning: session/killed/metadata is empty, so that the files beside it cannot be read: put a whole copy of it there' "$work/.err"
 verdict "an_empty_metadata_file_is_told" $? "exit status $run_status"
 run "$tracetta" check session
 [ $run_status = 1 ] && grep -q '^  damage directory.untold x1.*session/killed' "$work/.out"
 verdict "check_finds_that_too" $? "exit status $run_status"
-refuses "alone_it_is_an_error" 3 'session/killed cannot be read: .* is empty$' "$tracetta" info session/killed
+refuses "alone_it_is_an_error" 3 'session/killed/metadata is empty' "$tracetta" info session/killed
+refuses "with_strict_that_damage_ends_the_command" 1 'session/killed/metadata is empty' "$tracetta" cat --strict session
 rm -r session/killed
 
 # The name of a trace of CTF 2 is its own; babeltrace2 calls it as traces of CTF 1.8.
