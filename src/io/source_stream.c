@@ -69,8 +69,10 @@ static bool grow(struct source *source, size_t want)
     uint8_t *bytes = alloc_resize(source->alloc, lent ? NULL : source->in.stream.bytes, lent ? 0 : now, want, 1);
     if (!bytes)
         return false;
-    if (lent)
+    if (lent) {
         memcpy(bytes, lent, now);
+        window_pool_give(source->windows, lent);
+    }
     source->in.stream.is_lent = false;
     source->in.stream.bytes = bytes;
     source->in.stream.capacity = want;
@@ -201,7 +203,9 @@ static ttr_status given_fill(struct source *source, uint64_t offset, size_t need
 
 static void stream_close(struct source *source)
 {
-    if (!source->in.stream.is_lent)
+    if (source->in.stream.is_lent)
+        window_pool_give(source->windows, source->in.stream.bytes);
+    else
         alloc_free(source->alloc, source->in.stream.bytes, source->in.stream.capacity, 1);
 }
 

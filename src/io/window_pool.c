@@ -39,3 +39,8 @@ uint8_t *window_pool_take(struct window_pool *pool, size_t each)
         pool->bytes = alloc_large(pool->alloc, pool->n, each);
     return pool->bytes ? pool->bytes + each * pool->taken++ : NULL;
 }
+
+void window_pool_give(struct window_pool *pool, const uint8_t *window)
+{
+    pool->taken -= pool->taken && window == pool->bytes + pool->each * (pool->taken - 1);
+}

@@ -23,4 +23,7 @@ void window_pool_drop(struct window_pool *pool);
 /* A window of `each` bytes, not zeroed; NULL when they are used up, memory is out, or those of the pool have another size. */
 uint8_t *window_pool_take(struct window_pool *pool, size_t each);
 
+/* Gives a window back.  The next one taken is this, if it was the last to be taken: who reads sources one after another needs one window. */
+void window_pool_give(struct window_pool *pool, const uint8_t *window);
+
 #endif

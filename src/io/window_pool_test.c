@@ -22,6 +22,10 @@ static void a_pool_lends_no_more_windows_than_it_has(void **state)
     memset(first, 1, 200);
     assert_null(window_pool_take(pool, 100));
     assert_null(window_pool_take(NULL, 100));
+    window_pool_give(pool, first); /* not the last one */
+    assert_null(window_pool_take(pool, 100));
+    window_pool_give(pool, second);
+    assert_ptr_equal(window_pool_take(pool, 100), second);
     window_pool_drop(pool);
     window_pool_drop(NULL);
     support_heap_check(&heap);
