@@ -45,18 +45,18 @@ static ttr_status copy_one(const struct options_list *list, const char *option, 
 
 ttr_status options_copy(const struct options_list *list, char ***copies, size_t *n, ttr_error *error)
 {
-    size_t capacity = 0;
-    while (list->given && list->given[capacity])
-        capacity++;
+    size_t given_n = 0;
+    while (list->given && list->given[given_n])
+        given_n++;
     *n = 0;
-    if (capacity == 0)
+    if (given_n == 0)
         return TTR_OK;
-    *copies = alloc_zero(list->alloc, capacity, sizeof **copies);
+    *copies = alloc_zero(list->alloc, given_n + 1, sizeof **copies);
     if (!*copies)
         return fail_memory(error);
-    *n = capacity;
+    *n = given_n + 1;
     size_t used = 0;
-    for (size_t i = 0; i < capacity; i++) {
+    for (size_t i = 0; i < given_n; i++) {
         const char *own = own_part(list->format, list->given[i]);
         ttr_status status = own ? copy_one(list, own, &(*copies)[used++], error) : TTR_OK;
         if (status != TTR_OK)

@@ -27,7 +27,7 @@ struct ttr_writer {
     uint64_t lost_any; /* sum of counts */
     ttr_status stuck;
     ttr_error stuck_error;
-    char **format_options;
+    char **format_options;     /* copies, NULL at the end */
     size_t format_options_n;
     struct output_half *half; /* writes part of each batch on another thread; NULL = none made yet */
     bool is_half;             /* it is one: its buffer goes nowhere */
