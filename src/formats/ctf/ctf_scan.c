@@ -351,21 +351,35 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
     return NULL;
 }
 
-bool ctf_scan_finds(struct ctf_reader *reader, const struct ctf_identity *packet)
+static bool is_same(const struct ctf_identity *a, const struct ctf_identity *b)
+{
+    return a->begin == b->begin && a->end == b->end && a->sequence == b->sequence && a->size == b->size;
+}
+
+/* Whether packets behind one that begins at a time may begin before another. */
+static bool may_follow(const struct ctf_lanes *lanes, int64_t begin, int64_t other)
+{
+    return begin <= other || lanes->n > 1 || !lanes->lane[0].is_in_order;
+}
+
+bool ctf_scan_finds(struct ctf_reader *reader, const struct ctf_lane *lane)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
+    const struct ctf_mark *mark = ctf_find_mark(reader->lanes, lane->begin);
     struct ctf_lanes lanes = {.alloc = alloc};
-    struct scan scan = {.reader = reader, .lanes = &lanes, .room = PEEK_FIRST, .bytes = alloc_zero(alloc, PEEK_FIRST, 1)};
+    struct scan scan = {.reader = reader, .lanes = &lanes, .at = mark ? mark->offset : 0, .room = PEEK_FIRST, .bytes = alloc_zero(alloc, PEEK_FIRST, 1)};
     struct ctf_frame frame;
     ttr_error error;
     bool is_found = false, goes_on = scan.bytes != NULL;
     while (goes_on && !is_found) {
+        int64_t times[2];
         enum ctf_framing framing = look(&scan, scan.at, &frame, &error);
-        if (framing == CTF_FRAMED && frame.packet.has_begin) {
-            struct ctf_identity found = identity_of(&frame.packet);
-            is_found = found.begin == packet->begin && found.end == packet->end && found.sequence == packet->sequence && found.size == packet->size;
-        }
         goes_on = (framing == CTF_FRAMED || framing == CTF_FRAME_FOREIGN) && frame.packet.size != UINT64_MAX;
+        if (framing == CTF_FRAMED && times_of(&frame, &times[0], &times[1])) {
+            struct ctf_identity found = identity_of(&frame.packet);
+            is_found = is_same(&found, &lane->first);
+            goes_on = goes_on && may_follow(reader->lanes, times[0], lane->begin);
+        }
         scan.at += goes_on ? frame.packet.size / 8 : 0;
     }
     if (scan.bytes)

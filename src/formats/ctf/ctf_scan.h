@@ -54,8 +54,9 @@ struct ctf_lanes {
  * that is not in order.  NULL with `error` when that fails. */
 struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error);
 
-/* Whether the reader's file has such a packet, as overlapping snapshots have; by the headers. */
-bool ctf_scan_finds(struct ctf_reader *reader, const struct ctf_identity *packet);
+/* Whether the reader's file has the first packet of a lane of another file, as overlapping snapshots have; by the headers from the last mark before it
+ * on.  What cannot be looked at is not found: reading tells of it. */
+bool ctf_scan_finds(struct ctf_reader *reader, const struct ctf_lane *lane);
 
 /* The lane of the i-th packet. */
 static inline uint32_t ctf_lane_of(const struct ctf_lanes *lanes, uint64_t i)

@@ -109,8 +109,8 @@ static bool is_one_stream(const struct ctf_opened *a, const struct ctf_opened *b
 /* Whether the i-th file begins with a packet that one before it has, as overlapping snapshots do. */
 static bool is_copy(const struct ctf_set *set, size_t latest, size_t i)
 {
-    const struct ctf_identity *first = &set->opened[i].lane.first;
-    return ctf_scan_finds(set->opened[latest].in->own, first) || (i - 1 != latest && ctf_scan_finds(set->opened[i - 1].in->own, first));
+    const struct ctf_lane *lane = &set->opened[i].lane;
+    return ctf_scan_finds(set->opened[latest].in->own, lane) || (i - 1 != latest && ctf_scan_finds(set->opened[i - 1].in->own, lane));
 }
 
 /* Whether a file goes on where the ones before it end. */

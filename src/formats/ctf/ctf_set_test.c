@@ -168,6 +168,28 @@ static void packets_of_an_earlier_snapshot_are_left_out(void **state)
     assert_int_equal(given.lost, 2);
 }
 
+static void copies_of_packets_are_found_wherever_they_stand(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static struct given given;
+    struct packet first[100], second[50];
+    for (uint32_t i = 0; i < 100; i++)
+        first[i] = (struct packet){1, i, 0, 1000 + 10 * i, 2};
+    for (uint32_t from = 55; from < 100; from += 4) {
+        for (uint32_t i = 0; i < 50; i++)
+            second[i] = (struct packet){1, from + i, 0, 1000 + 10 * (from + i), 2};
+        read_chunks(uuids, first, 100, second, 50, &given);
+        assert_int_equal(given.n, 2 * (from + 50));
+        assert_int_equal(given.duplicates, 100 - from);
+        assert_int_equal(given.gaps, 0);
+        second[0].events = 1; /* not that packet */
+        read_chunks(uuids, first, 100, second, 50, &given);
+        assert_int_equal(given.n, 299);
+        assert_int_equal(given.duplicates, 0);
+    }
+}
+
 static void copies_leave_them_out_too(void **state)
 {
     (void)state;
@@ -325,6 +347,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rotated_chunks_are_one_stream_with_one_count_of_losses),
         cmocka_unit_test(packets_of_an_earlier_snapshot_are_left_out),
+        cmocka_unit_test(copies_of_packets_are_found_wherever_they_stand),
         cmocka_unit_test(copies_leave_them_out_too),
         cmocka_unit_test(traces_of_other_uuids_keep_their_packets),
         cmocka_unit_test(other_streams_of_the_trace_keep_theirs),
