@@ -37,9 +37,9 @@ typedef int64_t (*ttr_push)(void *own, const void *bytes, size_t n);
 TTR_API ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format, const ttr_write_options *options,
                                     ttr_error *error);
 
-/* Says that all that `in` gives, of which nothing was read yet, is going to be written here.  Where the format then copies streams as they are, it is the
- * same to it in which order they come: they are read one after another, without what it costs to order their events, and with the memory of one.  True where that will be so;
- * else nothing changes. */
+/* Says that all that `in` gives, of which nothing was read yet, is going to be written here, and nowhere else.  Where the format then copies streams as they
+ * are (CTF does, read with TTR_READ_DEFINITIONS), it is the same to it in which order they come: they are read one after another, not by time, without what
+ * it costs to order their events, and with the memory of one.  True where that will be so; else nothing changes. */
 TTR_API bool ttr_write_scattered(ttr_writer *writer, ttr_reader *in);
 
 /* Writes a batch.  An error sticks. */

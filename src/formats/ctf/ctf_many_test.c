@@ -235,6 +235,22 @@ static void streams_that_are_encoded_anew_stay_in_order(void **state)
     buffer_free(&many.stream);
 }
 
+static void streams_without_packets_to_copy_stay_in_order(void **state)
+{
+    static struct many many;
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
+    ttr_writer *out = ttr_create(t, NULL, "ctf", NULL, NULL);
+    assert_true(in && out);
+    assert_false(ttr_write_scattered(out, in)); /* without definitions all events are encoded anew */
+    ttr_close(in);
+    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
+    ttr_free(t);
+    buffer_free(&many.stream);
+}
+
 static void definitions_for_a_copy_to_another_format_are_not_given(void **state)
 {
     static struct many many;
@@ -260,6 +276,7 @@ int main(void)
                                        cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
+                                       cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),
                                        cmocka_unit_test(definitions_for_a_copy_to_another_format_are_not_given)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,8 @@ ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error)
     return status == TTR_OK ? ctf_homes_settle(out, error) : status;
 }
 
-/* Streams that are copied are files of their own.  Those that share one are in it in the order in which they come. */
+/* Streams that are copied are files of their own.  Those that share one are in it in the order in which they come.  Without definitions, all is encoded
+ * anew. */
 bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
 {
     const struct ctf_writer *w = out->own;
@@ -133,7 +134,7 @@ bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
         const struct ctf_reader *reader = input->own;
         const enum ctf_version from = reader->trace ? reader->trace->description.version : CTF_UNKNOWN;
         const bool is_same = from != CTF_UNKNOWN && (!w->options.version || w->options.version == from);
-        if (!is_same || !ctf_may_copy(reader->trace, &w->options) || (reader->lanes && reader->lanes->n > 1))
+        if (!(input->flags & TTR_READ_DEFINITIONS) || !is_same || !ctf_may_copy(reader->trace, &w->options) || (reader->lanes && reader->lanes->n > 1))
             return false;
     }
     return i > 1;
