@@ -152,7 +152,6 @@ static void add_attributes(struct ctf_items *items, const struct ctf_items_for *
 
 /* --- Values --- */
 
-/* What is needed while fields are put in form. */
 /* What elements of empty arrays would be like, where others in the event that are of the same type have some. */
 struct likes {
     struct {
@@ -163,6 +162,7 @@ struct likes {
     size_t n;
 };
 
+/* What is needed while fields are put in form. */
 struct forming {
     struct ctf_items *items;
     struct likes *likes;

@@ -4,7 +4,6 @@
 #include "formats/ctf/rfc11_types.h"
 #include "model/layout.h"
 
-
 /* A concrete type has a precise binary representation (4.1.1): these attributes give it. */
 static const struct {
     enum rfc11_kind kind;
