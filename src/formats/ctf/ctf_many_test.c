@@ -12,6 +12,7 @@
 
 #define STREAMS 250u
 #define EVENTS 1200u      /* of a stream: more than a window holds */
+#define HIT 300u          /* the event of the first packet whose time is damaged */
 #define FAR_EVENTS 250u   /* the same of larger ones */
 #define PACKET_EVENTS 400u /* of a packet at most */
 #define COPY_MEMORY (12u << 20) /* what a copy may take */
@@ -162,6 +163,35 @@ static void alignments_in_options_of_variants_hold_where_small_windows_move(void
     read_many(far_metadata, sizeof far_metadata - 1, true);
 }
 
+/* A time that no clock gets to is not one that comes later: the stream is asked again, not waited for. */
+static void a_time_beyond_all_clocks_in_one_of_many_streams_ends(void **state)
+{
+    (void)state;
+    static struct many many;
+    struct buffer hit;
+    ttr *t = ttr_new(NULL);
+    ttr_batch batch;
+    char word[80];
+    uint64_t given = 0;
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    buffer_init(&hit, alloc_default());
+    buffer_add(&hit, many.stream.bytes, many.stream.n);
+    size_t at = 24 + 4; /* the time of the first event */
+    for (uint32_t i = 0; i < HIT; i++)
+        at += 4 + 8 + 4 + word_of(i, word) + 1;
+    hit.bytes[at + 7] = 0x82;
+    many.file[STREAMS / 2].bytes = hit.bytes;
+    ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
+    assert_non_null(in);
+    for (ttr_status status; (status = ttr_read(in, &batch, NULL)) != TTR_END; given += batch.n)
+        assert_int_equal(status, TTR_OK);
+    assert_in_range(given, (uint64_t)(STREAMS - 1) * EVENTS, (uint64_t)STREAMS * EVENTS + 1);
+    ttr_close(in);
+    ttr_free(t);
+    buffer_free(&hit);
+    buffer_free(&many.stream);
+}
+
 static void expect_file(const char *folder, const ttr_file *as)
 {
     char path[PATH_MAX];
@@ -274,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(events_of_many_streams_come_by_time_then_by_stream_with_their_fields),
                                        cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
+                                       cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
                                        cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),

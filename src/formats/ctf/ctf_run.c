@@ -267,7 +267,7 @@ static inline __attribute__((always_inline)) enum finding run_on(const struct fi
         if (UNLIKELY((has_one_class ? id != first_id : id >= finder->ids) || now < least))
             break;
         if (UNLIKELY(now >= chase->stop)) {
-            finding = chase->is_until ? FOUND_LATER : FOUND_NONE;
+            finding = chase->is_until && now < finder->plain_ticks ? FOUND_LATER : FOUND_NONE; /* others have no time that is later */
             found->time = (int64_t)(now + finder->plain_shift);
             break;
         }
