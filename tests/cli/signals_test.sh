@@ -51,23 +51,11 @@ interrupt TERM
 [ $run_status = 143 ]
 verdict "sigterm_ends_with_143" $? "exit status $run_status"
 
-"$tracetta" info "$work/fifo" >"$work/.out" 2>"$work/.err" &
-command=$!
-exec 8>"$work/fifo"
-head -c 100 "$small" >&8
-sleep 0.2
-kill -INT $command
-wait $command
-run_status=$?
-exec 8>&-
-[ $run_status = 130 ] && grep -q '^events' "$work/.out"
-verdict "interrupted_info_shows_what_it_has" $? "exit status $run_status"
-
-# check_some OPTION...: checks what comes through the FIFO, and a file behind it, and is interrupted while it waits for more.
-check_some()
+# look WORD...: runs the command on what comes through the FIFO, and files behind it, and interrupts it while it waits for more.
+look()
 {
-    "$tracetta" check "$@" "$work/fifo" "$work/long.heph" >"$work/.out" 2>"$work/.err" &
-    command=$!
+    "$tracetta" "$@" >"$work/.out" 2>"$work/.err" &
+    local command=$!
     exec 8>"$work/fifo"
     head -c 100 "$small" >&8
     sleep 0.2
@@ -76,10 +64,14 @@ check_some()
     run_status=$?
     exec 8>&-
 }
-check_some
+look info "$work/fifo"
+[ $run_status = 130 ] && grep -q '^events' "$work/.out"
+verdict "interrupted_info_shows_what_it_has" $? "exit status $run_status"
+
+look check "$work/fifo" "$work/long.heph"
 [ $run_status = 130 ] && grep -q 'fifo: incomplete' "$work/.out" && grep -q 'reading ended early: interrupted' "$work/.out" && ! grep -q 'whole\|long' "$work/.out"
 verdict "what_was_not_read_to_its_end_is_not_called_whole" $? "exit status $run_status, $(cat "$work/.out")"
-check_some --json
+look check --json "$work/fifo" "$work/long.heph"
 [ $run_status = 130 ] && grep -q '"clean": false' "$work/.out" && grep -q '"text": "interrupted"' "$work/.out" && ! grep -q '"clean": true' "$work/.out"
 verdict "nor_is_it_clean_in_json" $? "exit status $run_status, $(cat "$work/.out")"
 

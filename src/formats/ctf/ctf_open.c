@@ -335,22 +335,14 @@ static void tell_notes(struct opening *opening)
     }
 }
 
-static ttr_status read_time_option(struct opening *opening, ttr_error *error)
+/* An option of two words: `usual`, which it is without being given, or `other`, where *is_other is set. */
+static ttr_status read_choice(const struct opening *opening, const char *key, const char *usual, const char *other, bool *is_other, ttr_error *error)
 {
-    const char *value = options_get(opening->copies, opening->copies_n, "time");
-    opening->trace->rounds_times = value && strcmp(value, "double") == 0;
-    if (!value || opening->trace->rounds_times || strcmp(value, "exact") == 0)
+    const char *value = options_get(opening->copies, opening->copies_n, key);
+    *is_other = value && strcmp(value, other) == 0;
+    if (!value || *is_other || strcmp(value, usual) == 0)
         return TTR_OK;
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "time=%s: expected exact or double", value);
-}
-
-static ttr_status read_mapped_option(struct opening *opening, ttr_error *error)
-{
-    const char *value = options_get(opening->copies, opening->copies_n, "mapped");
-    opening->trace->hides_mapped = value && strcmp(value, "hidden") == 0;
-    if (!value || opening->trace->hides_mapped || strcmp(value, "shown") == 0)
-        return TTR_OK;
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "mapped=%s: expected shown or hidden", value);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: expected %s or %s", key, value, usual, other);
 }
 
 static ttr_status read_intersection_option(struct opening *opening, ttr_error *error)
@@ -369,9 +361,9 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
     struct options_list list = {&opening->t->counted, given, &format_ctf, false};
     ttr_status status = options_copy(&list, &opening->copies, &opening->copies_n, error);
     if (status == TTR_OK)
-        status = read_time_option(opening, error);
+        status = read_choice(opening, "time", "exact", "double", &opening->trace->rounds_times, error);
     if (status == TTR_OK)
-        status = read_mapped_option(opening, error);
+        status = read_choice(opening, "mapped", "shown", "hidden", &opening->trace->hides_mapped, error);
     if (status == TTR_OK)
         status = read_intersection_option(opening, error);
     if (status == TTR_OK)
