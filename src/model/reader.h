@@ -63,7 +63,8 @@ struct reader_slims {
 struct reader_run_ops {
     /* Gives events as reader_read_some does; false where something else is to be done, which that does, maybe behind some events. */
     bool (*go)(struct reader_run *run, struct reader_some *some);
-    /* The same without views: only finds them. */
+    /* Only finds them, all up to the time or as many as there is room for; false where that cannot be: then nothing was taken, and reader_read_some
+     * goes on from where the run was. */
     bool (*hunt)(struct reader_run *run, struct reader_hunt *hunt);
     /* Makes views of the events with these keys, up to the first that is none: how many. */
     uint32_t (*view)(const struct reader_slims *slims, const uint64_t *key, uint32_t n, ttr_event *to);

@@ -220,8 +220,8 @@ static void set_bound(struct rounds_lane *lane, bool is_stopped, int64_t time)
     lane->bound = is_stopped && next > lane->last ? next : lane->last;
 }
 
-/* Lets a lane's run go on; false where the reader is to be asked, for what comes behind the first *n events, views of which are made. */
-static inline bool hunt(struct rounds *rounds, size_t i, uint32_t *n)
+/* Lets a lane's run go on; false where the reader is to be asked. */
+static inline bool hunt(struct rounds *rounds, size_t i)
 {
     struct rounds_lane *lane = &rounds->lane[i];
     struct reader_run *run = &rounds->run[i].run;
@@ -231,11 +231,8 @@ static inline bool hunt(struct rounds *rounds, size_t i, uint32_t *n)
                                .slim = rounds->slim + rounds->used, .key = key,
                                .key_base = (order_time(0) - rounds->begin) * (1u << PLACE_BITS) + rounds->used,
                                .room = (uint32_t)(EACH_LEAST + rounds->surplus), .lane = (uint16_t)i};
-    if (!run->ops->hunt(run, &hunt)) {
-        const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0)};
-        *n = run->ops->view(&slims, key, hunt.n, rounds->events + rounds->used);
+    if (!run->ops->hunt(run, &hunt))
         return false;
-    }
     lane->at = (uint32_t)rounds->used;
     lane->n = hunt.n;
     rounds->used += hunt.n;
@@ -252,12 +249,12 @@ static inline bool hunt(struct rounds *rounds, size_t i, uint32_t *n)
     return true;
 }
 
-/* Reads a lane up to the end of the round, behind the first n events. */
-static __attribute__((noinline)) ttr_status read_lane(struct rounds *rounds, size_t i, uint32_t n)
+/* Reads a lane up to the end of the round. */
+static __attribute__((noinline)) ttr_status read_lane(struct rounds *rounds, size_t i)
 {
     struct rounds_lane *lane = &rounds->lane[i];
     struct reader_run *run = &rounds->run[i].run;
-    struct reader_some some = {.until = (int64_t)order_time((int64_t)rounds->until), .events = rounds->events + rounds->used, .n = n,
+    struct reader_some some = {.until = (int64_t)order_time((int64_t)rounds->until), .events = rounds->events + rounds->used,
                                .room = (uint32_t)(EACH_LEAST + rounds->surplus), .run = run};
     ttr_error own;
     ttr_status status = TTR_OK;
@@ -296,11 +293,10 @@ static ttr_status read_lanes(struct rounds *rounds)
         const struct rounds_lane *lane = &rounds->lane[rounds->reading];
         if (lane->n || lane->has_ended || (lane->bound >= rounds->until && rounds->until < UINT64_MAX))
             continue;
-        uint32_t n = 0;
         ask_for_bytes(rounds, rounds->reading + LANES_AHEAD);
-        if (rounds->has_slims && rounds->run[rounds->reading].run.ops && hunt(rounds, rounds->reading, &n))
+        if (rounds->has_slims && rounds->run[rounds->reading].run.ops && hunt(rounds, rounds->reading))
             continue;
-        ttr_status status = read_lane(rounds, rounds->reading, n);
+        ttr_status status = read_lane(rounds, rounds->reading);
         if (status != TTR_OK)
             return status;
     }

@@ -57,10 +57,11 @@ static bool go(struct reader_run *base, struct reader_some *some)
     return some->n == some->room;
 }
 
-/* The same without views. */
+/* The same without views, and all of it or nothing. */
 static bool hunt(struct reader_run *base, struct reader_hunt *hunt)
 {
     struct lane *lane = ((struct lane_run *)base)->lane;
+    const size_t begin = lane->at;
     int64_t time = hunt->since;
     assert_true(hunt->room >= INPUT_BATCH_LEAST);
     while (lane->at < lane->n && hunt->n < hunt->room && !happens(lane, true, 7) && lane->event[lane->at].time >= time) {
@@ -76,7 +77,10 @@ static bool hunt(struct reader_run *base, struct reader_hunt *hunt)
         hunt->n++;
         lane->at++;
     }
-    return hunt->n == hunt->room;
+    if (hunt->n == hunt->room)
+        return true;
+    lane->at = begin;
+    return false;
 }
 
 /* The event is told by the payload alone, so that a time that the key does not hold shows. */
