@@ -40,6 +40,8 @@ struct format {
      * stops where it would have to (0 = at once), and `next` goes on from there. */
     uint32_t (*ahead)(struct input *in, ttr_event *events, uint32_t room);
     void (*close)(struct input *in);              /* also after a failed open */
+    /* Optional: the kinds of events that may come, as bits, where some cannot.  Before the first `next`. */
+    uint32_t (*kinds)(struct input *in);
     /* Optional: events outside of [from_ns, to_ns) (before the user's offset) need not be given, but spans that reach in must.  Before
      * the first `next`; maybe more than once, and then each of the ranges holds. */
     void (*range)(struct input *in, int64_t from_ns, int64_t to_ns);

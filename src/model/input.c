@@ -244,12 +244,30 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
     return TTR_OK;
 }
 
+/* Events that were given, and those ahead. */
+static void free_events(struct input *in)
+{
+    const struct alloc *alloc = &in->base.t->counted;
+    if (in->spare)
+        (void)ahead_take(in->base.t->ahead, &in->task);
+    if (!in->lent) {
+        alloc_free(alloc, in->events, in->batch, sizeof *in->events);
+        alloc_free(alloc, in->spare, in->batch, sizeof *in->spare);
+    }
+    in->events = in->spare = NULL;
+}
+
+void input_rest(struct input *in)
+{
+    free_events(in);
+    source_rest(in->source);
+}
+
 static void input_close(ttr_reader *reader)
 {
     struct input *in = (struct input *)reader;
     const struct alloc *alloc = &in->base.t->counted;
-    if (in->spare)
-        (void)ahead_take(in->base.t->ahead, &in->task);
+    free_events(in);
     if (in->own)
         in->format->close(in);
     source_close(in->source);
@@ -257,10 +275,6 @@ static void input_close(ttr_reader *reader)
     options_free(alloc, in->format_options, in->format_options_n);
     buffer_free(&in->description);
     alloc_free(alloc, in->clocks, in->clocks_capacity, sizeof *in->clocks);
-    if (!in->lent) {
-        alloc_free(alloc, in->events, in->batch, sizeof *in->events);
-        alloc_free(alloc, in->spare, in->batch, sizeof *in->spare);
-    }
     alloc_free(alloc, in->own, 1, in->format->reader_size);
     alloc_free(alloc, in, 1, sizeof *in);
 }
@@ -349,6 +363,12 @@ static void input_crowd(ttr_reader *reader, uint32_t batch)
     in->batch = batch < in->batch ? batch : in->batch;
 }
 
+static uint32_t input_kinds(ttr_reader *reader)
+{
+    struct input *in = (struct input *)reader;
+    return in->format->kinds ? in->format->kinds(in) : READER_ANY_KIND;
+}
+
 static uint32_t input_lend(ttr_reader *reader, ttr_event *events)
 {
     struct input *in = (struct input *)reader;
@@ -358,7 +378,8 @@ static uint32_t input_lend(ttr_reader *reader, ttr_event *events)
 }
 
 static const struct reader_ops input_ops = {.next = input_next, .close = input_close, .range = input_range,
-                                            .crowd = input_crowd, .lend = input_lend, .some = input_some, .report = input_report, .input = input_self, .notes = input_notes};
+                                            .crowd = input_crowd, .lend = input_lend, .kinds = input_kinds, .some = input_some, .report = input_report, .input = input_self,
+                                            .notes = input_notes};
 
 static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options, ttr_error *error)
 {

@@ -100,6 +100,9 @@ TTR_MUST ttr_status input_damage(struct input *in, uint64_t offset, uint64_t byt
 void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...)
     TTR_PRINTF(5, 6);
 
+/* Frees what is at hand of an input that has ended: its events, and its bytes. */
+void input_rest(struct input *in);
+
 /* Makes an input over a source (taken over, also on failure) for a format. */
 TTR_MUST struct input *input_new(ttr *t, struct source *source, const struct format *format, const char *path,
                                  const ttr_read_options *options, ttr_error *error);

@@ -79,6 +79,11 @@ bool reader_scatter(ttr_reader *reader)
     return reader->ops->scatter && !reader->has_begun && reader->ops->scatter(reader);
 }
 
+uint32_t reader_kinds(ttr_reader *reader)
+{
+    return reader->ops->kinds ? reader->ops->kinds(reader) : READER_ANY_KIND;
+}
+
 uint32_t reader_lend(ttr_reader *reader, ttr_event *events)
 {
     return reader->ops->lend && !reader->has_begun ? reader->ops->lend(reader, events) : 0;
@@ -93,7 +98,7 @@ void reader_rest(ttr_reader *reader)
 {
     struct input *in;
     for (size_t i = 0; (in = reader_input(reader, i)); i++)
-        source_rest(in->source);
+        input_rest(in);
 }
 
 struct notes *reader_notes(ttr_reader *reader)

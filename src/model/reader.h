@@ -80,6 +80,8 @@ union reader_place {
     uint8_t bytes[READER_RUN];
 };
 
+#define READER_ANY_KIND UINT32_MAX
+
 struct reader_ops {
     ttr_status (*next)(struct ttr_reader *reader, ttr_batch *batch, ttr_error *error);
     void (*close)(struct ttr_reader *reader); /* frees the reader itself too */
@@ -95,6 +97,8 @@ struct reader_ops {
     /* Events of different inputs need not come by time: gives all of one, then all of the next, where it knows them apart; false where it does
      * not.  Called before the first read; NULL = it does not. */
     bool (*scatter)(struct ttr_reader *reader);
+    /* The kinds of events that it may give, as bits, as far as that is known before the first read; NULL = any. */
+    uint32_t (*kinds)(struct ttr_reader *reader);
     /* For reader_read_some.  With NULL: TTR_OK where it can.  NULL = it cannot. */
     ttr_status (*some)(struct ttr_reader *reader, struct reader_some *some, ttr_error *error);
     bool (*report)(struct ttr_reader *reader, size_t index, ttr_report *report);
@@ -122,6 +126,9 @@ void reader_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns);
 
 /* Tells a reader, and those it wraps, that its inputs may come one after another; false where they will not, or it was read. */
 bool reader_scatter(ttr_reader *reader);
+
+/* See reader_ops.kinds. */
+uint32_t reader_kinds(ttr_reader *reader);
 
 /* Frees what a reader that has ended has at hand of its inputs; its reports stay. */
 void reader_rest(ttr_reader *reader);

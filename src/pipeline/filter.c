@@ -213,6 +213,11 @@ static bool filter_scatter(ttr_reader *base)
     return reader_scatter(((struct filter *)base)->in);
 }
 
+static uint32_t filter_kinds(ttr_reader *base)
+{
+    return reader_kinds(((struct filter *)base)->in);
+}
+
 static struct notes *filter_notes(ttr_reader *base)
 {
     return reader_notes(((struct filter *)base)->in);
@@ -254,7 +259,7 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
 ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = filter_next, .close = filter_close, .range = filter_range,
-                                          .crowd = filter_crowd, .scatter = filter_scatter, .report = filter_report,
+                                          .crowd = filter_crowd, .scatter = filter_scatter, .kinds = filter_kinds, .report = filter_report,
                                           .input = filter_input, .notes = filter_notes};
     if (!in)
         return NULL;

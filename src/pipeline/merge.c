@@ -88,10 +88,27 @@ static size_t events_to_lend(const struct merger *merger)
     return n <= UINT32_MAX ? n : 0;
 }
 
+static void merger_crowd(ttr_reader *base, uint32_t batch)
+{
+    struct merger *merger = (struct merger *)base;
+    for (size_t i = 0; i < merger->n; i++)
+        reader_crowd(merger->in[i], batch / (uint32_t)merger->n);
+}
+
+static uint32_t events_at_hand(size_t n)
+{
+    if (n >= EVENTS_MOST / EVENTS_EACH)
+        return EVENTS_MOST;
+    uint32_t wanted = (uint32_t)n * EVENTS_EACH;
+    return wanted < EVENTS_LEAST ? EVENTS_LEAST : wanted;
+}
+
 /* Decides between picking and copying: not before all is known of the inputs. */
 static ttr_status get_ready(struct merger *merger, ttr_error *error)
 {
     const struct alloc *alloc = &merger->base.t->counted;
+    if (merger->n > EVENTS_LEAST / BATCH)
+        merger_crowd(&merger->base, events_at_hand(merger->n));
     merger->has_rounds = rounds_can(merger->in, merger->n);
     merger->is_ready = merger->has_rounds;
     if (merger->has_rounds)
@@ -358,26 +375,22 @@ static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
         reader_range(merger->in[i], from_ns, to_ns);
 }
 
-static void merger_crowd(ttr_reader *base, uint32_t batch)
-{
-    struct merger *merger = (struct merger *)base;
-    for (size_t i = 0; i < merger->n; i++)
-        reader_crowd(merger->in[i], batch / (uint32_t)merger->n);
-}
-
 static bool merger_scatter(ttr_reader *base)
 {
     struct merger *merger = (struct merger *)base;
     merger->is_scattered = base->apart != NULL;
+    for (size_t i = 0; i < merger->n && merger->is_scattered; i++)
+        (void)reader_scatter(merger->in[i]);
     return merger->is_scattered;
 }
 
-static uint32_t events_at_hand(size_t n)
+static uint32_t merger_kinds(ttr_reader *base)
 {
-    if (n >= EVENTS_MOST / EVENTS_EACH)
-        return EVENTS_MOST;
-    uint32_t wanted = (uint32_t)n * EVENTS_EACH;
-    return wanted < EVENTS_LEAST ? EVENTS_LEAST : wanted;
+    const struct merger *merger = (struct merger *)base;
+    uint32_t kinds = 0;
+    for (size_t i = 0; i < merger->n; i++)
+        kinds |= reader_kinds(merger->in[i]);
+    return kinds;
 }
 
 static struct notes *merger_notes(ttr_reader *base)
@@ -398,8 +411,8 @@ static const struct format *apart_of(ttr_reader *const *in, size_t n)
 static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = merger_next, .close = merger_close, .range = merger_range,
-                                          .crowd = merger_crowd, .scatter = merger_scatter, .report = merger_report,
-                                          .input = merger_input, .notes = merger_notes};
+                                          .crowd = merger_crowd, .scatter = merger_scatter, .kinds = merger_kinds,
+                                          .report = merger_report, .input = merger_input, .notes = merger_notes};
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *));
     if (!merger || !list || !calendar_init(&merger->calendar, &t->counted, n)) {
@@ -418,8 +431,6 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     merger->n = n;
     merger->ending = TTR_END;
     merger->base.apart = apart_of(in, n);
-    if (n > EVENTS_LEAST / BATCH)
-        merger_crowd(&merger->base, events_at_hand(n));
     return &merger->base;
 }
 

@@ -41,11 +41,12 @@ struct span_stream {
 void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *own);
 void span_stream_free(struct span_stream *stream);
 
-/* Whether an event is part of a span. */
+/* Kinds of events that are part of a span, a bit each. */
+#define SPAN_KINDS (1u << TTR_KIND_BEGIN | 1u << TTR_KIND_END | 1u << TTR_KIND_SPAN | 1u << TTR_KIND_ASYNC_BEGIN | 1u << TTR_KIND_ASYNC_END)
+
 static inline bool span_stream_wants(unsigned kind)
 {
-    return 1u << kind & (1u << TTR_KIND_BEGIN | 1u << TTR_KIND_END | 1u << TTR_KIND_SPAN | 1u << TTR_KIND_ASYNC_BEGIN |
-                         1u << TTR_KIND_ASYNC_END);
+    return 1u << kind & SPAN_KINDS;
 }
 
 /* Takes an event that is part of a span; `activity` (SPAN_ACTIVITY or above) is kept with the begins of activities that have ids.  False when

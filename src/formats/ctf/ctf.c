@@ -50,6 +50,7 @@ const struct format format_ctf = {
     .ahead = ctf_ahead,
     .close = ctf_close,
     .range = ctf_range,
+    .kinds = ctf_kinds,
     .anchor = "metadata",
     .open_folder = ctf_open_folder,
     .open_folders = ctf_open_folders,

@@ -16,6 +16,8 @@
 #define FAR_EVENTS 250u   /* the same of larger ones */
 #define PACKET_EVENTS 400u /* of a packet at most */
 #define COPY_MEMORY (12u << 20) /* what a copy may take */
+#define STAT_MEMORY (2u << 20) /* what statistics may take */
+#define SPANS 100000       /* more events than wait for one another to come in order */
 #define FAR 256u          /* bytes: what a value is aligned to, from its packet's begin */
 
 /* Metadata of 1.8 with one class of events, that have these fields. */
@@ -300,6 +302,70 @@ static void definitions_for_a_copy_to_another_format_are_not_given(void **state)
     buffer_free(&many.stream);
 }
 
+/* Instants are counted stream by stream, where only one has events and bytes at hand. */
+static void many_streams_without_spans_are_counted_one_behind_another_in_little_memory(void **state)
+{
+    static struct many many;
+    (void)state;
+    const ttr_options options = {.size = sizeof options, .max_memory = STAT_MEMORY};
+    ttr *t = ttr_new(&options);
+    const ttr_stat_row *row;
+    ttr_error error = {0};
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, &error);
+    ttr_stat *stat = in ? ttr_stat_new(t, in, NULL, NULL, &error) : NULL;
+    assert_string_equal(error.text, "");
+    assert_non_null(stat);
+    assert_int_equal(ttr_stat_rows(stat, &row), 1);
+    assert_int_equal(row->count, STREAMS * EVENTS);
+    assert_int_equal(row->first_ns, 1000);
+    assert_int_equal(row->last_ns, 1000 + (EVENTS - 1) * 10);
+    ttr_stat_free(stat);
+    ttr_close(in);
+    ttr_free(t);
+    buffer_free(&many.stream);
+}
+
+static void write_on(ttr_builder *builder, ttr_writer *out, ttr_kind kind, int64_t time, uint32_t cpu)
+{
+    ttr_event_begin(builder, kind, time, NULL, "work");
+    ttr_on_thread(builder, 1, 2);
+    ttr_event_edit(builder)->cpu = (uint16_t)cpu;
+    ttr_event_edit(builder)->flags |= TTR_EVENT_HAS_CPU;
+    assert_int_equal(ttr_event_end(builder, out, NULL), TTR_OK);
+}
+
+/* A thread that begins on one processor and ends on that before: all ends come before all begins in their files. */
+static void spans_from_one_stream_to_another_are_counted_in_order(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tracetta-many-XXXXXX", path[64];
+    ttr *t = ttr_new(NULL);
+    const ttr_stat_row *row;
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/spans", folder);
+    ttr_writer *out = ttr_create(t, path, "ctf", NULL, NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    assert_true(out && builder);
+    for (int64_t i = 0; i < SPANS; i++) {
+        write_on(builder, out, TTR_KIND_BEGIN, 1000 + 100 * i, 1);
+        write_on(builder, out, TTR_KIND_END, 1000 + 100 * i + 7, 0);
+    }
+    ttr_builder_free(builder);
+    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
+    ttr_reader *in = ttr_open(t, path, NULL, NULL);
+    ttr_stat *stat = ttr_stat_new(t, in, NULL, NULL, NULL);
+    assert_int_equal(ttr_stat_rows(stat, &row), 1);
+    assert_int_equal(row->kind, TTR_KIND_SPAN);
+    assert_int_equal(row->count, SPANS);
+    assert_int_equal(row->total, 7 * SPANS);
+    assert_int_equal(ttr_stat_unmatched(stat), 0);
+    ttr_stat_free(stat);
+    ttr_close(in);
+    ttr_free(t);
+    assert_int_equal(files_remove(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(events_of_many_streams_come_by_time_then_by_stream_with_their_fields),
@@ -308,6 +374,8 @@ int main(void)
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
                                        cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),
-                                       cmocka_unit_test(definitions_for_a_copy_to_another_format_are_not_given)};
+                                       cmocka_unit_test(definitions_for_a_copy_to_another_format_are_not_given),
+                                       cmocka_unit_test(many_streams_without_spans_are_counted_one_behind_another_in_little_memory),
+                                       cmocka_unit_test(spans_from_one_stream_to_another_are_counted_in_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

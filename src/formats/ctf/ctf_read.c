@@ -575,6 +575,13 @@ void ctf_range(struct input *in, int64_t from_ns, int64_t to_ns)
     reader->to = to_ns < reader->to ? to_ns : reader->to;
 }
 
+uint32_t ctf_kinds(struct input *in)
+{
+    const struct ctf_reader *reader = in->own;
+    const uint32_t usual = 1u << TTR_KIND_INSTANT | 1u << TTR_KIND_GAP | 1u << TTR_KIND_DEFINITION;
+    return reader->trace && !reader->trace->is_dialect ? usual : READER_ANY_KIND;
+}
+
 ttr_status ctf_open(struct input *in, ttr_error *error)
 {
     struct ctf_reader *reader = in->own;

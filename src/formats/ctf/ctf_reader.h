@@ -272,6 +272,7 @@ ttr_status ctf_open(struct input *in, ttr_error *error);
 ttr_status ctf_next(struct input *in, ttr_error *error);
 void ctf_close(struct input *in);
 void ctf_range(struct input *in, int64_t from_ns, int64_t to_ns);
+uint32_t ctf_kinds(struct input *in);
 
 /* --- ctf_open.c --- */
 ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error);
