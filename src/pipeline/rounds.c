@@ -95,41 +95,6 @@ void rounds_free(struct rounds *rounds)
     alloc_free(alloc, rounds->pick, rounds->room, sizeof *rounds->pick);
 }
 
-/* --- Digits --- */
-
-/* The digits that keys of a round are sorted by: the upper bits of the time between its ends, all of them in most cases. */
-static void begin_digits(struct rounds *rounds)
-{
-    const uint64_t range = rounds->until - rounds->begin - 1;
-    unsigned bits = 1;
-    while (bits < 2 * DIGIT_BITS && (range < FAR_OFF ? range : FAR_OFF) >> bits)
-        bits++;
-    rounds->shift = PLACE_BITS;
-    while ((range < FAR_OFF ? range : FAR_OFF) >> (rounds->shift - PLACE_BITS) >> bits)
-        rounds->shift++;
-    rounds->bits = (bits + 1) / 2;
-    memset(rounds->place, 0, DIGITS * sizeof *rounds->place);
-}
-
-/* Both digits of a key: those of a time behind the round's end are the last. */
-static inline uint64_t digits_of(uint64_t key, unsigned shift, unsigned bits)
-{
-    const uint64_t digits = key >> shift, last = ((uint64_t)1 << 2 * bits) - 1;
-    return digits < last ? digits : last;
-}
-
-static void count_digits(struct rounds *rounds, const uint64_t *key, size_t n)
-{
-    uint32_t *const low = rounds->place, *const high = low + DIGITS / 2;
-    const unsigned shift = rounds->shift, bits = rounds->bits;
-    const uint64_t mask = ((uint64_t)1 << bits) - 1;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t digits = digits_of(key[i], shift, bits);
-        low[digits & mask]++;
-        high[digits >> bits]++;
-    }
-}
-
 /* --- Reading --- */
 
 /* The rank of a lane's next event. */
@@ -154,7 +119,6 @@ static void add_keys(struct rounds *rounds, struct rounds_lane *lane)
     }
     for (uint32_t i = 0; rounds->has_slims && i < n; i++)
         rounds->slim[at + i].payload = NULL;
-    count_digits(rounds, key, n);
     lane->last = rank;
     rounds->most = rank > rounds->most ? rank : rounds->most;
     rounds->keys_n += n;
@@ -170,7 +134,6 @@ static void charge(struct rounds *rounds, const struct rounds_lane *lane)
 static void gather_kept(struct rounds *rounds)
 {
     size_t kept = 0;
-    begin_digits(rounds);
     rounds->used = rounds->keys_n = rounds->slims_n = 0;
     rounds->most = 0;
     rounds->surplus = rounds->capacity - rounds->n * EACH_LEAST;
@@ -240,7 +203,6 @@ static inline bool hunt(struct rounds *rounds, size_t i)
     rounds->keys_n += hunt.n;
     charge(rounds, lane);
     if (hunt.n) {
-        count_digits(rounds, key, hunt.n);
         lane->last = (key[hunt.n - 1] >> PLACE_BITS) + rounds->begin;
         rounds->most = lane->last > rounds->most ? lane->last : rounds->most;
         rounds->placed[rounds->placed_n++] = (uint32_t)i;
@@ -353,7 +315,6 @@ static void give_some(struct rounds *rounds, const struct round_end *end)
     const uint64_t rank = end->rank - rounds->begin, begin = rounds->begin;
     const uint64_t *key = rounds->keys;
     uint64_t *to = rounds->keys;
-    memset(rounds->place, 0, DIGITS * sizeof *rounds->place);
     for (size_t i = 0; i < rounds->placed_n; i++) {
         struct rounds_lane *lane = &rounds->lane[rounds->placed[i]];
         const uint64_t *const behind = key + lane->n, limit = rank + (rounds->placed[i] <= end->lane);
@@ -368,7 +329,7 @@ static void give_some(struct rounds *rounds, const struct round_end *end)
         lane->n -= n;
     }
     rounds->keys_n = (size_t)(to - rounds->keys);
-    count_digits(rounds, rounds->keys, rounds->keys_n);
+    rounds->most = end->rank < rounds->most ? end->rank : rounds->most;
 }
 
 /* Longer rounds where few events came, shorter ones where many did. */
@@ -418,32 +379,55 @@ static void sort_any(struct rounds *rounds, bool needs_lanes)
         rounds->keys[i] = wide[i].rank << PLACE_BITS | wide[i].index;
 }
 
-/* Where keys of each digit go, from how many there are. */
-static void place_digits(uint32_t *place, size_t n)
+/* Two digits of keys: what is above `low_shift`, `bits` of it, and what is above those. */
+struct digits {
+    unsigned bits, low_shift, high_shift;
+};
+
+/* Those in which keys of ranks up to `last` differ: all bits of these, or the upper ones. */
+static struct digits digits_of(uint64_t last)
 {
-    uint32_t at = 0;
+    const unsigned used = last ? 64 - (unsigned)__builtin_clzll(last) : 1, taken = used < 2 * DIGIT_BITS ? used : 2 * DIGIT_BITS, bits = (taken + 1) / 2;
+    const unsigned shift = PLACE_BITS + used - taken;
+    return (struct digits){.bits = bits, .low_shift = shift, .high_shift = shift + bits};
+}
+
+/* Where keys of each digit go. */
+static void place_digits(struct rounds *rounds, const struct digits *digits)
+{
+    const uint64_t *const keys = rounds->keys, mask = ((uint64_t)1 << digits->bits) - 1;
+    uint32_t *const low = rounds->place, *const high = low + DIGITS / 2, low_at = 0, high_at = 0;
+    const unsigned low_shift = digits->low_shift, high_shift = digits->high_shift;
+    const size_t n = rounds->keys_n;
+    memset(low, 0, DIGITS * sizeof *low);
     for (size_t i = 0; i < n; i++) {
-        const uint32_t count = place[i];
-        place[i] = at;
-        at += count;
+        low[keys[i] >> low_shift & mask]++;
+        high[keys[i] >> high_shift]++;
+    }
+    for (size_t i = 0; i <= mask; i++) {
+        const uint32_t lows = low[i], highs = high[i];
+        low[i] = low_at;
+        high[i] = high_at;
+        low_at += lows;
+        high_at += highs;
     }
 }
 
 /* Sorts keys by both digits, the lower one first; then what these do not tell apart. */
 static bool sort_spread(struct rounds *rounds)
 {
+    const struct digits digits = digits_of(rounds->most - rounds->begin);
     uint64_t *const keys = rounds->keys, *const to = rounds->spare;
     uint32_t *const low = rounds->place, *const high = low + DIGITS / 2;
-    const size_t n = rounds->keys_n, digits = (size_t)1 << rounds->bits;
-    const unsigned shift = rounds->shift, bits = rounds->bits;
-    const uint64_t mask = digits - 1;
-    place_digits(low, digits);
-    place_digits(high, digits);
+    const size_t n = rounds->keys_n;
+    const unsigned low_shift = digits.low_shift, high_shift = digits.high_shift;
+    const uint64_t mask = ((uint64_t)1 << digits.bits) - 1;
+    place_digits(rounds, &digits);
     for (size_t i = 0; i < n; i++)
-        to[low[digits_of(keys[i], shift, bits) & mask]++] = keys[i];
+        to[low[keys[i] >> low_shift & mask]++] = keys[i];
     for (size_t i = 0; i < n; i++)
-        keys[high[digits_of(to[i], shift, bits) >> bits]++] = to[i];
-    return (shift == PLACE_BITS && rounds->most < rounds->until) || settle_keys(keys, n);
+        keys[high[to[i] >> high_shift]++] = to[i];
+    return low_shift == PLACE_BITS || settle_keys(keys, n);
 }
 
 /* Whether places of events rise with their lanes. */

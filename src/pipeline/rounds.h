@@ -38,15 +38,14 @@ struct rounds {
     uint32_t *placed;          /* lanes that have events, in the order in which these lie in `events` */
     size_t placed_n, used;
     uint64_t *keys, *spare;    /* of events: rank since `begin`, place in `events` */
-    uint32_t *place;           /* for sorting: events by the lower digit of key >> shift, then those by the upper one */
-    unsigned bits, shift;      /* of a digit; below both */
+    uint32_t *place;           /* for sorting: of events by the lower digit of their keys, then by the upper one */
     struct order_key *wide, *wide_spare; /* for sorting where places do not rise with lanes */
     size_t keys_n, given;
     size_t slims_n;            /* of the round's events */
     bool has_slims;            /* inputs are many; else runs give views */
     size_t reading;            /* the lane to be read next in the round; n = all were */
     uint64_t begin, until;     /* ranks: of the round */
-    uint64_t most;             /* the highest rank in the round */
+    uint64_t most;             /* the highest rank in the round; of events, then of those given */
     bool is_cut;               /* the round is shorter than its span */
     uint64_t span;             /* how long rounds are */
     uint64_t surplus;          /* events that lanes may have beyond the least of each */
