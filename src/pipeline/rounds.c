@@ -12,6 +12,7 @@
 #define EACH_WANTED 32u                /* events of an input in a round */
 #define WANTED_LEAST 4096u             /* events of a round */
 #define WANTED_MOST 8192u
+#define LANE_PART 4u                   /* of a round: what an input may give at once */
 #define EACH_LEAST INPUT_BATCH_LEAST   /* room that every input has */
 #define PLACE_BITS READER_PLACE_BITS
 #define FAR_OFF (UINT64_MAX >> PLACE_BITS) /* ranks from here on, since the begin of a round, are not told apart in it */
@@ -173,14 +174,27 @@ static void begin_round(struct rounds *rounds)
     rounds->is_cut = most < rounds->until;
     if (rounds->is_cut)
         rounds->until = most > begin ? most : begin + 1; /* what is at the begin is given */
+    rounds->is_shortened = false;
     rounds->reading = rounds->given = 0;
     gather_kept(rounds);
 }
 
-static void set_bound(struct rounds_lane *lane, bool is_stopped, int64_t time)
+/* How many events a lane may give at once: one in a burst does not take the room of all others, which then could not get to its time. */
+static uint32_t room_of(const struct rounds *rounds)
+{
+    const uint32_t most = wanted_of(rounds->n) / LANE_PART;
+    return (uint32_t)(EACH_LEAST + (rounds->surplus < most ? rounds->surplus : most));
+}
+
+/* What is behind a lane that may have more before the end of the round is not given in it: others need not be read beyond. */
+static void set_bound(struct rounds *rounds, struct rounds_lane *lane, bool is_stopped, int64_t time)
 {
     const uint64_t next = order_time(time);
     lane->bound = is_stopped && next > lane->last ? next : lane->last;
+    if (is_stopped || lane->has_ended || lane->bound < rounds->begin || lane->bound >= rounds->until - 1)
+        return;
+    rounds->until = lane->bound + 1;
+    rounds->is_shortened = true;
 }
 
 /* Lets a lane's run go on; false where the reader is to be asked. */
@@ -193,7 +207,7 @@ static inline bool hunt(struct rounds *rounds, size_t i)
     struct reader_hunt hunt = {.since = (int64_t)order_time((int64_t)since), .until = (int64_t)order_time((int64_t)rounds->until),
                                .slim = rounds->slim + rounds->used, .key = key,
                                .key_base = (order_time(0) - rounds->begin) * (1u << PLACE_BITS) + rounds->used,
-                               .room = (uint32_t)(EACH_LEAST + rounds->surplus), .lane = (uint16_t)i};
+                               .room = room_of(rounds), .lane = (uint16_t)i};
     if (!run->ops->hunt(run, &hunt))
         return false;
     lane->at = (uint32_t)rounds->used;
@@ -207,7 +221,7 @@ static inline bool hunt(struct rounds *rounds, size_t i)
         rounds->most = lane->last > rounds->most ? lane->last : rounds->most;
         rounds->placed[rounds->placed_n++] = (uint32_t)i;
     }
-    set_bound(lane, hunt.is_stopped, hunt.next);
+    set_bound(rounds, lane, hunt.is_stopped, hunt.next);
     return true;
 }
 
@@ -217,7 +231,7 @@ static __attribute__((noinline)) ttr_status read_lane(struct rounds *rounds, siz
     struct rounds_lane *lane = &rounds->lane[i];
     struct reader_run *run = &rounds->run[i].run;
     struct reader_some some = {.until = (int64_t)order_time((int64_t)rounds->until), .events = rounds->events + rounds->used,
-                               .room = (uint32_t)(EACH_LEAST + rounds->surplus), .run = run};
+                               .room = room_of(rounds), .run = run};
     ttr_error own;
     ttr_status status = TTR_OK;
     if (rounds->has_slims || !run->ops || !run->ops->go(run, &some))
@@ -237,7 +251,7 @@ static __attribute__((noinline)) ttr_status read_lane(struct rounds *rounds, siz
         rounds->placed[rounds->placed_n++] = (uint32_t)i;
         add_keys(rounds, lane);
     }
-    set_bound(lane, some.is_stopped, some.next);
+    set_bound(rounds, lane, some.is_stopped, some.next);
     return TTR_OK;
 }
 
@@ -336,7 +350,12 @@ static void give_some(struct rounds *rounds, const struct round_end *end)
 static void adapt(struct rounds *rounds)
 {
     const uint64_t wanted = wanted_of(rounds->n), n = rounds->keys_n;
-    if (2 * n < wanted)
+    const uint64_t took = rounds->until - rounds->begin;
+    if (rounds->is_shortened && (n < wanted / LANE_PART || took >= rounds->span / LANE_PART))
+        return;
+    if (rounds->is_shortened)
+        rounds->span = took;
+    else if (2 * n < wanted)
         rounds->span = rounds->span < SPAN_MOST / 2 ? rounds->span * 2 : SPAN_MOST;
     else if (n > wanted + wanted / 4)
         rounds->span = rounds->span > 3 ? rounds->span - rounds->span / 4 : 1;

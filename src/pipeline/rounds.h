@@ -46,7 +46,7 @@ struct rounds {
     size_t reading;            /* the lane to be read next in the round; n = all were */
     uint64_t begin, until;     /* ranks: of the round */
     uint64_t most;             /* the highest rank in the round; of events, then of those given */
-    bool is_cut;               /* the round is shorter than its span */
+    bool is_cut, is_shortened; /* the round is shorter than its span: from its begin; since an input gave less */
     uint64_t span;             /* how long rounds are */
     uint64_t surplus;          /* events that lanes may have beyond the least of each */
     bool is_over;

@@ -8,14 +8,19 @@
 #include "support.h"
 
 #define LANES 70u
-#define EVENTS 9000u
+#define EVENTS 48000u
+#define MERGED 9000u      /* of them, at random */
+#define BURST_LANES 6u
+#define BURST_EVENTS 8000u /* of a lane */
+#define IDLE_EVENTS 100u   /* of them, before the burst */
+#define BURST_READS 200u   /* of all lanes */
 #define LONG_PAUSE (INT64_C(1) << 47)
 
 /* An input that is read up to times, in the ways that readers have. */
 struct lane {
     ttr_reader base;
     const ttr_event *event;
-    size_t n, at;
+    size_t n, at, reads;
     uint64_t seed;
     bool holds;          /* ends reads as a window does that must move */
     bool oversteps;      /* gives the event that it should stop at */
@@ -104,6 +109,7 @@ static ttr_status read_some(ttr_reader *base, struct reader_some *some, ttr_erro
     struct lane *lane = (struct lane *)base;
     if (!some)
         return TTR_OK;
+    lane->reads++;
     assert_true(some->room >= INPUT_BATCH_LEAST);
     if (some->n == 0 && happens(lane, lane->pauses, 5))
         return TTR_AGAIN;
@@ -149,8 +155,8 @@ static void fill_lane(struct scene *scene, struct lane *lane, size_t number, uin
     int64_t time = (int64_t)(support_random(seed) % 100);
     uint64_t rank = 0;
     lane->event = scene->event + scene->n;
-    lane->n = support_random(seed) % (2 * EVENTS / LANES);
-    lane->n = lane->n < EVENTS - scene->n ? lane->n : EVENTS - scene->n;
+    lane->n = support_random(seed) % (2 * MERGED / LANES);
+    lane->n = lane->n < MERGED - scene->n ? lane->n : MERGED - scene->n;
     for (size_t i = 0; i < lane->n; i++, scene->n++) {
         time += (int64_t)(support_random(seed) % (uint64_t)(step + 1));
         time += support_random(seed) % 200 == 0 ? LONG_PAUSE : 0;
@@ -257,6 +263,31 @@ static void an_event_before_what_its_input_told_of_is_given_all_the_same(void **
     }
 }
 
+/* Rounds are long when a burst comes.  None of the inputs then takes the room of the others, which would be read for a few events again and again. */
+static void a_burst_takes_few_reads(void **state)
+{
+    (void)state;
+    struct scene *scene = new_scene(0, 0);
+    struct rounds rounds;
+    size_t reads = 0;
+    scene->n = (size_t)BURST_LANES * BURST_EVENTS;
+    for (size_t i = 0; i < scene->n; i++) {
+        const size_t lane = i / BURST_EVENTS, at = i % BURST_EVENTS;
+        scene->event[i] = (ttr_event){.time = (int64_t)((at < IDLE_EVENTS ? at * 1000000 : IDLE_EVENTS * 1000000 + at * 10) + lane), .offset = i};
+        scene->key[i] = (struct order_key){.rank = order_time(scene->event[i].time), .minor = (uint32_t)lane, .index = (uint32_t)i};
+    }
+    for (size_t i = 0; i < BURST_LANES; i++)
+        scene->lane[i] = (struct lane){.base = {.ops = &lane_ops, .order = TTR_ORDER_TIME}, .event = scene->event + i * BURST_EVENTS, .n = BURST_EVENTS, .ending = TTR_END};
+    order_keys(scene->key, scene->spare, scene->n);
+    assert_true(rounds_init(&rounds, alloc_default(), scene->in, BURST_LANES, 100));
+    expect_merged(scene, &rounds);
+    for (size_t i = 0; i < BURST_LANES; i++)
+        reads += scene->lane[i].reads;
+    assert_in_range(reads, BURST_LANES, BURST_READS);
+    rounds_free(&rounds);
+    free(scene);
+}
+
 static void few_inputs_and_those_of_other_kinds_have_no_rounds(void **state)
 {
     static const struct reader_ops others = {.next = read_never};
@@ -275,6 +306,7 @@ int main(void)
         cmocka_unit_test(rounds_give_what_a_merge_gives),
         cmocka_unit_test(an_input_that_fails_does_not_keep_others_from_being_read),
         cmocka_unit_test(an_event_before_what_its_input_told_of_is_given_all_the_same),
+        cmocka_unit_test(a_burst_takes_few_reads),
         cmocka_unit_test(few_inputs_and_those_of_other_kinds_have_no_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
