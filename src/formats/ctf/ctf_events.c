@@ -78,8 +78,6 @@ static enum ctf_stop measure(struct loop *loop)
     }
     run->has_cut_text = false;
     enum layout_end end = layout_measure(loop->class->layout, run);
-    if (UNLIKELY(run->has_cut_text) && end == LAYOUT_FINE)
-        note_cut_text(loop);
     if (end == LAYOUT_FINE) {
         loop->at = run->bits.at;
         return CTF_STOP_FULL;
@@ -294,16 +292,19 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const 
     enum ctf_stop stop = reader->frame.is_unfinished ? look_for_zeros(loop) : CTF_STOP_FULL;
     if (stop == CTF_STOP_FULL)
         stop = read_header(loop);
-    const bool is_behind = stop == CTF_STOP_FULL && is_too_late(reader, views, loop->header.ticks);
-    if (stop == CTF_STOP_FULL && !is_behind)
+    reader->run.has_cut_text = false;
+    if (stop == CTF_STOP_FULL)
         stop = pass_body(loop);
-    if (stop == CTF_STOP_FULL && loop->at == at && !is_behind)
+    if (stop == CTF_STOP_FULL && loop->at == at)
         stop = CTF_STOP_ZERO;
-    if (stop != CTF_STOP_FULL || is_behind) {
+    /* What is no event says nothing of when the next one is. */
+    if (stop != CTF_STOP_FULL || is_too_late(reader, views, loop->header.ticks)) {
         loop->header.ticks = ticks;
         loop->at = at;
         return stop;
     }
+    if (UNLIKELY(reader->run.has_cut_text))
+        note_cut_text(loop);
     ttr_event *event = &loop->events[loop->n++];
     fill_view(event, views, loop->class, loop->header_at, loop->body_at, loop->at);
     event->ticks = loop->header.ticks;

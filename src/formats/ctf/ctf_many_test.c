@@ -165,6 +165,65 @@ static void alignments_in_options_of_variants_hold_where_small_windows_move(void
     read_many(far_metadata, sizeof far_metadata - 1, true);
 }
 
+/* Where an event of the first packet begins. */
+static size_t place_of_event(uint32_t number)
+{
+    char word[80];
+    size_t at = 24;
+    for (uint32_t i = 0; i < number; i++)
+        at += 4 + 8 + 4 + word_of(i, word) + 1;
+    return at;
+}
+
+/* Reads the first n streams, of which one has other bytes: `given` events come in order. */
+static void read_hit(struct many *many, unsigned n, const struct buffer *hit, uint64_t given)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_batch batch;
+    int64_t last = INT64_MIN;
+    const ttr_file whole = many->file[n / 2];
+    many->file[n / 2].bytes = hit->bytes;
+    ttr_reader *in = ttr_open_files(t, "made", many->file, n + 1, NULL, NULL);
+    assert_non_null(in);
+    for (ttr_status status; (status = ttr_read(in, &batch, NULL)) != TTR_END; given -= batch.n) {
+        assert_int_equal(status, TTR_OK);
+        for (uint32_t i = 0; i < batch.n; i++) {
+            const int64_t time = ttr_batch_at(&batch, i)->time;
+            assert_true(time >= last);
+            last = time;
+        }
+    }
+    assert_int_equal(given, 0);
+    many->file[n / 2] = whole;
+    ttr_close(in);
+    ttr_free(t);
+}
+
+/* What is no event may say anything of its time: the packets behind it come when it is their turn. */
+static void a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it(void **state)
+{
+    static const unsigned streams[] = {6, STREAMS}; /* read in both ways */
+    static struct many many;
+    (void)state;
+    struct buffer hit;
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    buffer_init(&hit, alloc_default());
+    buffer_add(&hit, many.stream.bytes, many.stream.n);
+    const size_t at = place_of_event(HIT), last = place_of_event(PACKET_EVENTS - 1), end = place_of_event(PACKET_EVENTS) - 1;
+    for (unsigned i = 0; i < 2; i++) {
+        hit.bytes[at] = 0xff; /* of the id */
+        hit.bytes[at + 4 + 6] = 1;
+        read_hit(&many, streams[i], &hit, (uint64_t)streams[i] * EVENTS - (PACKET_EVENTS - HIT));
+        memcpy(hit.bytes, many.stream.bytes, hit.n);
+        hit.bytes[end] = 'x'; /* its text does not end */
+        hit.bytes[last + 4 + 6] = 1;
+        read_hit(&many, streams[i], &hit, (uint64_t)streams[i] * EVENTS - 1);
+        memcpy(hit.bytes, many.stream.bytes, hit.n);
+    }
+    buffer_free(&hit);
+    buffer_free(&many.stream);
+}
+
 /* A time that no clock gets to is not one that comes later: the stream is asked again, not waited for. */
 static void a_time_beyond_all_clocks_in_one_of_many_streams_ends(void **state)
 {
@@ -173,15 +232,11 @@ static void a_time_beyond_all_clocks_in_one_of_many_streams_ends(void **state)
     struct buffer hit;
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
-    char word[80];
     uint64_t given = 0;
     make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
     buffer_init(&hit, alloc_default());
     buffer_add(&hit, many.stream.bytes, many.stream.n);
-    size_t at = 24 + 4; /* the time of the first event */
-    for (uint32_t i = 0; i < HIT; i++)
-        at += 4 + 8 + 4 + word_of(i, word) + 1;
-    hit.bytes[at + 7] = 0x82;
+    hit.bytes[place_of_event(HIT) + 4 + 7] = 0x82; /* of the time */
     many.file[STREAMS / 2].bytes = hit.bytes;
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
     assert_non_null(in);
@@ -371,6 +426,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(events_of_many_streams_come_by_time_then_by_stream_with_their_fields),
                                        cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
                                        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
+                                       cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
                                        cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),

@@ -231,21 +231,21 @@ static inline __attribute__((always_inline)) void add_slim(struct bag *bag, cons
 struct chase {
     uint64_t least, stop;
     const uint8_t *last;
-    bool is_until;           /* what is not before `stop` is not wanted; else it is not plain */
 };
 
 static inline struct chase chase_of(const struct ctf_run *run, const struct finder *finder, int64_t since)
 {
     const int64_t base = (int64_t)finder->plain_shift;
     const uint64_t stop = finder->until > base ? (uint64_t)finder->until - finder->plain_shift : 0;
-    const bool is_until = stop < finder->plain_ticks;
-    return (struct chase){.least = since > base ? (uint64_t)since - finder->plain_shift : 0, .stop = is_until ? stop : finder->plain_ticks,
-                          .last = finder->bytes + (finder->end > run->margin ? finder->end - run->margin : 0), .is_until = is_until};
+    return (struct chase){.least = since > base ? (uint64_t)since - finder->plain_shift : 0,
+                          .stop = stop < finder->plain_ticks ? stop : finder->plain_ticks, /* what is not before is not wanted, or not plain */
+                          .last = finder->bytes + (finder->end > run->margin ? finder->end - run->margin : 0)};
 }
 
 /* Finds what find_next would as long as nothing is to be looked at but the next header and what may end it: simple headers, and bytes enough behind
- * them.  FOUND_LATER as there; else find_next is to be asked.  Where one class was met, what finds ends need not wait for ids. */
-static inline __attribute__((always_inline)) enum finding run_on(const struct finder *finder, const struct chase *chase, struct found *found, struct bag *bag,
+ * them.  For what follows find_next is to be asked, also where that is later than what is wanted: it may be no event, whose time says nothing of those
+ * to come.  Where one class was met, what finds ends need not wait for ids. */
+static inline __attribute__((always_inline)) void run_on(const struct finder *finder, const struct chase *chase, struct found *found, struct bag *bag,
                                                                  bool has_whole_times, bool has_one_class)
 {
     const struct ctf_loads loads = finder->loads;
@@ -253,9 +253,8 @@ static inline __attribute__((always_inline)) enum finding run_on(const struct fi
     const uint8_t *p = finder->bytes + found->at;
     uint64_t ticks = found->ticks, before = ticks, least = chase->least;
     const uint64_t first_id = p < chase->last ? load_u64le(p) & loads.id_mask : finder->ids;
-    enum finding finding = FOUND_NONE;
     if (first_id >= finder->ids)
-        return finding;
+        return;
     const struct layout_bytes first_bytes = finder->by_id[first_id].bytes;
     while (p < chase->last && bag->slim < bag->stop) {
         const uint64_t id = load_u64le(p) & loads.id_mask;
@@ -264,13 +263,8 @@ static inline __attribute__((always_inline)) enum finding run_on(const struct fi
             const uint64_t same = (ticks & ~loads.time_mask) | ((now >> loads.time_shift) & loads.time_mask);
             now = same < ticks ? same + loads.time_step : same;
         }
-        if (UNLIKELY((has_one_class ? id != first_id : id >= finder->ids) || now < least))
+        if (UNLIKELY((has_one_class ? id != first_id : id >= finder->ids) || now < least || now >= chase->stop))
             break;
-        if (UNLIKELY(now >= chase->stop)) {
-            finding = chase->is_until && now < finder->plain_ticks ? FOUND_LATER : FOUND_NONE; /* others have no time that is later */
-            found->time = (int64_t)(now + finder->plain_shift);
-            break;
-        }
         const struct layout_bytes bytes = has_one_class ? first_bytes : finder->by_id[id].bytes;
         const uint8_t *const first = p + bytes.first, *const behind = first + layout_bytes_rest(&bytes, first);
         const uint32_t zeros = layout_bytes_zeros(&bytes, first);
@@ -288,13 +282,11 @@ static inline __attribute__((always_inline)) enum finding run_on(const struct fi
         bag->base--;
         p = bag->slim->payload;
         ticks = before;
-        finding = FOUND_NONE;
     }
     found->at = (uint64_t)(p - finder->bytes);
     found->ticks = ticks;
-    if (finding != FOUND_LATER && bag->slim > begin)
+    if (bag->slim > begin)
         found->time = (int64_t)(ticks + finder->plain_shift);
-    return finding;
 }
 
 static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run, struct reader_hunt *hunt, bool simple)
@@ -310,10 +302,10 @@ static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run
     do {
         const struct chase chase = chase_of(run, &finder, found.time);
         if (simple)
-            finding = run->has_one_class ? run_on(&finder, &chase, &found, &bag, has_whole_times, true)
-                      : has_whole_times  ? run_on(&finder, &chase, &found, &bag, true, false)
-                                         : run_on(&finder, &chase, &found, &bag, false, false);
-        if (finding == FOUND_LATER || bag.slim == bag.stop)
+            run->has_one_class ? run_on(&finder, &chase, &found, &bag, has_whole_times, true)
+            : has_whole_times  ? run_on(&finder, &chase, &found, &bag, true, false)
+                               : run_on(&finder, &chase, &found, &bag, false, false);
+        if (bag.slim == bag.stop)
             break;
         finding = find_next(&finder, &found);
         if (finding == FOUND)
