@@ -260,6 +260,15 @@ run "$tracetta" check -v "$work/timeless"
 [ -f "$work/timeless/index/s.idx" ] && ! grep -q 'bad-index' "$work/.out"
 verdict "an_index_of_packets_without_times_fits_them" $? "$(cat "$work/.out")"
 
+# The same of a copy without some events, which have times.
+mkdir "$work/ticking"
+printf '\x30\x30\x00\x05\x01\x07' >"$work/ticking/s"
+printf '/* CTF 1.8 */\ntypealias integer { size = 8; } := u8;\ntrace { major = 1; minor = 8; byte_order = le; };\nclock { name = c; };\nstream { packet.context := struct { u8 content_size; u8 packet_size; }; event.header := struct { u8 id; integer { size = 8; map = clock.c.value; } timestamp; }; };\nevent { name = a; id = 0; fields := struct { }; };\nevent { name = b; id = 1; fields := struct { }; };\n' >"$work/ticking/metadata"
+"$tracetta" convert -q --to=ctf --option=index=yes --name=b "$work/ticking" -o "$work/ticked"
+run "$tracetta" check -v "$work/ticked"
+[ -f "$work/ticked/index/s.idx" ] && ! grep -q 'bad-index' "$work/.out"
+verdict "also_where_events_of_them_are_left_out" $? "$(cat "$work/.out")"
+
 # A number of the packet's context that is mapped to the clock, but is not the packet's begin.
 mkdir "$work/elsewhere"
 printf '\5\1' >"$work/elsewhere/s"

@@ -355,9 +355,11 @@ static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *err
 static void add_index(const struct rebuild *r, uint64_t content, uint64_t sequence)
 {
     struct ctf_file_copy *file = r->file;
+    const struct ctf_packet *about = &file->packet.about;
+    const uint64_t begin = about->has_begin ? r->begin : 0, end = about->has_end ? r->end : 0; /* as its header says, or does not */
     struct bitput put = bitput_begin(&file->index);
-    const uint64_t numbers[] = {file->offset, r->put.at, content, r->begin, r->end, file->packet.about.discarded,
-                                file->packet.kind->class->id, file->packet.number, sequence};
+    const uint64_t numbers[] = {file->offset, r->put.at, content, begin, end, about->discarded, file->packet.kind->class->id, file->packet.number,
+                                sequence};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         bitput_be(&put, numbers[i], 64);
 }
