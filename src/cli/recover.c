@@ -1,8 +1,8 @@
 /* recover: a copy of a damaged trace without the damage.
  *
  * The input is only read.  Every good record is copied byte for byte, in the order of the file, so that recovering a recovered file
- * changes nothing.  Records that damage kept apart become neighbours in the copy, and may then be judged by each other; so the copy
- * is read again, and copied again while it is not clean. */
+ * changes nothing.  Records that damage kept apart become neighbours in the copy, and may then be judged by each other, or be known as copies of
+ * others; so the copy is read again, and copied again while it is not clean. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -160,14 +160,26 @@ static int copy_again(const struct call *call, uint64_t *events)
     return outcome;
 }
 
+/* Whether what is read of the output is not what was written, for a reason that another copy does away with. */
+static bool wants_copy(const struct call *call, const struct again *again, uint64_t events)
+{
+    const struct findings *found = &again->found;
+    if (found->damage_regions)
+        talk_note(call, "%s: %s places read as damaged now that others are gone; once more", call->set.output, units_count(found->damage_regions).s);
+    else if (again->is_whole && found->events < events && found->twice)
+        talk_note(call, "%s: packets stand in it twice (%s), as can be seen now that damage is gone; once more", call->set.output,
+                  units_count(found->twice).s);
+    else
+        return false;
+    return true;
+}
+
 /* The output must be clean and hold all events that went into it; more when a record can be read now that nothing is in its way. */
 static int verify(const struct call *call, uint64_t events)
 {
     struct again again = {.is_whole = true};
     int outcome = is_kept_target(call->set.output) ? read_again(call, &again) : OUTCOME_FINE;
-    for (int pass = 0; pass < PASSES_MAX && outcome == OUTCOME_FINE && again.found.damage_regions; pass++) {
-        talk_note(call, "%s: %s places read as damaged now that others are gone; once more", call->set.output,
-                  units_count(again.found.damage_regions).s);
+    for (int pass = 0; pass < PASSES_MAX && outcome == OUTCOME_FINE && wants_copy(call, &again, events); pass++) {
         outcome = copy_again(call, &events);
         if (outcome == OUTCOME_FINE)
             outcome = read_again(call, &again);

@@ -35,8 +35,11 @@ void findings_add(struct findings *sum, const ttr_report *report)
     sum->damage_bytes += report->damage_bytes;
     sum->is_anchored = sum->is_anchored && has_anchor(report);
     sum->notes += report->notes_n;
-    for (size_t k = 0; k < report->notes_n; k++)
-        sum->odd += report->notes[k].severity == TTR_NOTE_ODD ? report->notes[k].count : 0;
+    for (size_t k = 0; k < report->notes_n; k++) {
+        const ttr_note *note = &report->notes[k];
+        sum->odd += note->severity == TTR_NOTE_ODD ? note->count : 0;
+        sum->twice += strcmp(note->code, "ctf.duplicate") == 0 ? note->count : 0;
+    }
 }
 
 struct findings report_sum(ttr_reader *reader)

@@ -76,6 +76,21 @@ same "events_that_go_back_in_time_are_sorted" wanted "$tracetta" cat --sort --st
 succeeds "and_written_in_order" "$tracetta" convert -q --sort --to=ctf stream-bad-backward -o sorted
 same "to_be_read_so" wanted "$tracetta" cat --style=babeltrace2 --clock-gmt --no-delta sorted
 
+# Streams with numbers: a packet that another file has, behind damage, which is seen when the damage is gone.
+mkdir twice
+sed 's/u32 magic; }/u32 magic; u8 stream_id; u8 stream_instance_id; }/; s/u8 packet_size; u8 content_size;/u64 timestamp_begin; u64 timestamp_end; &/
+s/^stream {/stream { id = 0; /; s/id = \([01]\); fields/id = \1; stream_id = 0; fields/' an_array_of_2_to_the_40_bits/metadata >twice/metadata
+packet() { printf '\xc1\x1f\xfc\xc1\x00\x07%b\x00\x00\x00\x00\x00\x00\x00%b\x00\x00\x00\x00\x00\x00\x00\xe0\xe0\x00\x08\x00\x09' "$1" "$2"; }
+{ packet '\x01' '\x02' && packet '\x03' '\x04'; } >twice/s
+{ printf 'no packet is this' && packet '\x03' '\x04'; } >twice/t
+run "$tracetta" check twice
+grep -q ' 6 events' "$work/.out"
+verdict "behind_damage_packets_that_stand_twice_are_read_twice" $? "exit status $run_status"
+run "$tracetta" recover --no-sidecar twice -o once
+[ $run_status = 1 ] && grep -q 'packets stand in it twice (1)' "$work/.err" && grep -q 'verified, clean' "$work/.err"
+verdict "recover_leaves_them_out_once_the_damage_is_gone" $? "exit status $run_status"
+says "what_stands_once_is_there" ' 4 events' "$tracetta" check once
+
 # Files that are no streams stand in nobody's way.
 lay stream-packets
 "$tracetta" cat stream-packets >wanted 2>/dev/null

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "formats/ctf/ctf_reader.h"
+#include "formats/ctf/ctf_scan.h"
 
 #define FIRST_IDS 4u
 #define SMALL_IDS 8u /* up to so many, tables stand beside those of other streams */
@@ -504,8 +504,9 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
                                   .number = frame->has_number ? frame->number : reader->number, .has_number = frame->has_number,
                                   .schema = schema, .is_entered_late = reader->is_entered_late};
     *schema = (struct ctf_schema){.base = {.place = place_body}, .stream = stream, .reader = reader};
-    if (reader->streams_n == 0)
-        stream->before = reader->initial;
+    const struct ctf_lane *lane = reader->lanes && frame->kind ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
+    if (lane)
+        stream->before = lane->initial;
     stream->first = first_of(reader, stream);
     stream->track = stream->first->track;
     if (stream->first == stream)

@@ -186,7 +186,7 @@ static ttr_status correct_end(struct opening *opening, const struct folder_file 
     struct input *in = make_input(opening, file, error);
     if (!in)
         return error->status;
-    join_lane(in, reader->lanes, reader->lane);
+    join_lane(in, reader->lanes, opened->lane_i);
     context_share_attributes(opening->t, in->id, opening->trace->thread_source);
     return ctf_find_end(in, &opened->lane, error);
 }
@@ -203,11 +203,12 @@ static void note_times(struct ctf_trace *trace, const struct ctf_lane *lane)
 /* An input takes its lane. */
 static ttr_status take_lane(struct opening *opening, struct input *in, struct ctf_lanes *lanes, uint32_t i, ttr_error *error)
 {
-    struct ctf_opened opened = {.in = in, .lane = lanes->lane[i], .folder = opening->set->folders, .file = opening->files};
+    struct ctf_opened opened = {.in = in, .lane_i = i, .lane = lanes->lane[i], .folder = opening->set->folders, .file = opening->files};
     note_times(opening->trace, &opened.lane);
     opened.number = opened.lane.has_number ? opened.lane.number : opened.file;
+    opened.is_shared = i > 0 && in->flags & TTR_READ_DEFINITIONS;
     ttr_status status = ctf_set_add(opening->set, &opened, error);
-    if (status != TTR_OK)
+    if (status != TTR_OK || opened.is_shared)
         return status;
     opening->first = opening->first ? opening->first : in;
     join_lane(in, lanes, i);
@@ -252,7 +253,7 @@ static ttr_status pass_over(struct opening *opening, const struct folder_file *f
     return TTR_OK;
 }
 
-/* Opens a file: an input for each of its lanes, but for copies, which want packets in the order of the file. */
+/* Opens a file: an input for each of its lanes; one for all of them for copies, which want packets in the order of the file. */
 static ttr_status open_file(struct opening *opening, const struct folder_file *file, ttr_error *error)
 {
     struct input *in = make_input(opening, file, error);
@@ -263,12 +264,12 @@ static ttr_status open_file(struct opening *opening, const struct folder_file *f
         ttr_close(&in->base);
         return pass_over(opening, file, error);
     }
-    uint32_t n = in->flags & TTR_READ_DEFINITIONS ? 1 : lanes->n;
+    bool is_copy = in->flags & TTR_READ_DEFINITIONS;
     ttr_status status = take_lane(opening, in, lanes, 0, error);
     if (status == TTR_OK)
         status = correct_end(opening, file, error);
-    for (uint32_t i = 1; i < n && status == TTR_OK; i++) {
-        in = make_input(opening, file, error);
+    for (uint32_t i = 1; i < lanes->n && status == TTR_OK; i++) {
+        in = is_copy ? in : make_input(opening, file, error);
         status = in ? take_lane(opening, in, lanes, i, error) : error->status;
         if (status == TTR_OK)
             status = correct_end(opening, file, error);

@@ -267,8 +267,7 @@ static enum step see_content(struct ctf_reader *reader)
 /* Whether a packet is of the stream of the reader's lane. */
 static bool is_of_lane(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
-    const struct ctf_lane *mine = reader->lanes ? &reader->lanes->lane[reader->lane] : NULL;
-    return mine && mine->kind == frame->kind->first && mine->has_number == frame->has_number && mine->number == frame->number;
+    return reader->lanes && ctf_is_of_lane(&reader->lanes->lane[reader->lane], frame);
 }
 
 /* Passes over a packet that nobody asks for here. */
@@ -292,14 +291,15 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
 static bool was_had(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     const struct ctf_packet *packet = &frame->packet;
+    const struct ctf_lane *lane = reader->lanes ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
     bool is_clamped = false;
-    if (!reader->had.is_there || !packet->has_end || packet->size == UINT64_MAX || (reader->takes_all && !is_of_lane(reader, frame)))
+    if (!lane || !lane->had.is_there || !packet->has_end || packet->size == UINT64_MAX)
         return false;
-    bool has_numbers = packet->has_sequence && reader->had.has_sequence;
-    if (has_numbers ? packet->sequence > reader->had.sequence
-                    : !packet->has_begin || ctf_time(&frame->kind->timeline, packet->begin, &is_clamped) >= reader->had_until)
+    bool has_numbers = packet->has_sequence && lane->had.has_sequence;
+    if (has_numbers ? packet->sequence > lane->had.sequence
+                    : !packet->has_begin || ctf_time(&frame->kind->timeline, packet->begin, &is_clamped) >= lane->had_until)
         return false;
-    return ctf_time(&frame->kind->timeline, packet->end, &is_clamped) <= reader->had_until;
+    return ctf_time(&frame->kind->timeline, packet->end, &is_clamped) <= lane->had_until;
 }
 
 /* A packet that is whole in its header and context. */

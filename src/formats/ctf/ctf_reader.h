@@ -156,9 +156,6 @@ struct ctf_reader {
     uint32_t lane;                        /* that is read here */
     bool takes_all;                       /* all lanes, in the order of the file */
     uint64_t packet_i;                    /* of the packet at `next` */
-    struct ctf_before initial;            /* counters of the stream's packets in another file before this */
-    struct ctf_before had;                /* its last packet, and when that ended: packets up to there were given by that file */
-    int64_t had_until;
     bool is_entered_late;                 /* reading began behind the first packet */
     struct ctf_stream **streams;
     size_t streams_n, streams_capacity;

@@ -79,11 +79,6 @@ static bool times_of(const struct ctf_frame *frame, int64_t *begin, int64_t *end
     return true;
 }
 
-static bool is_of(const struct ctf_lane *lane, const struct ctf_frame *frame)
-{
-    return lane->kind == frame->kind->first && lane->has_number == frame->has_number && lane->number == frame->number;
-}
-
 /* Makes room for as many lanes as there may be; false when memory is out. */
 static bool reserve_lanes(struct ctf_lanes *lanes)
 {
@@ -106,7 +101,7 @@ static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, b
         return 0;
     for (uint32_t i = 0; i < lanes->n; i++) {
         const struct ctf_lane *lane = &lanes->lane[i];
-        if (!is_of(lane, frame))
+        if (!ctf_is_of_lane(lane, frame))
             continue;
         if (!has_begin || !lane->has_begin || lane->end <= begin)
             return i;
@@ -122,6 +117,17 @@ static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, b
     any = any == CTF_LANES ? CTF_LANES - 1 : any;
     lanes->lane[any].is_in_order = false;
     return any;
+}
+
+struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i, const struct ctf_frame *frame)
+{
+    struct ctf_lane *own = &lanes->lane[ctf_lane_of(lanes, i)];
+    if (ctf_is_of_lane(own, frame))
+        return own;
+    for (uint32_t k = 0; k < lanes->n && i >= lanes->packets; k++)
+        if (ctf_is_of_lane(&lanes->lane[k], frame))
+            return &lanes->lane[k];
+    return NULL;
 }
 
 /* Writes down the lane of a packet, once there is more than one. */

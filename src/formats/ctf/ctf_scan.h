@@ -26,6 +26,9 @@ struct ctf_lane {
     bool is_in_order;            /* no packet begins before the one before it ends */
     struct ctf_before last;      /* counters behind its last packet */
     struct ctf_identity first;   /* its first packet that says when it begins */
+    struct ctf_before initial;   /* counters of its stream's packets in another file before this */
+    struct ctf_before had;       /* that file's last packet, and when it ended, where this one begins with a packet of that one: */
+    int64_t had_until;           /* up to there packets were given by it */
 };
 
 /* A packet to enter the file at. */
@@ -63,6 +66,15 @@ static inline uint32_t ctf_lane_of(const struct ctf_lanes *lanes, uint64_t i)
 {
     return lanes->of && i < lanes->packets ? lanes->of[i] : 0;
 }
+
+/* Whether a packet is of the data stream of a lane. */
+static inline bool ctf_is_of_lane(const struct ctf_lane *lane, const struct ctf_frame *frame)
+{
+    return lane->kind == frame->kind->first && lane->has_number == frame->has_number && lane->number == frame->number;
+}
+
+/* The lane of a packet of the file, which is the i-th; behind those that were looked at the first of its stream.  NULL: there is none. */
+struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i, const struct ctf_frame *frame);
 
 /* The last mark but one that all events from a time on are behind, so that counters are known there; NULL = begin at the beginning. */
 const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from);

@@ -18,14 +18,15 @@ ttr_status ctf_set_add(struct ctf_set *set, const struct ctf_opened *opened, ttr
         set->opened[set->n++] = *opened;
         return TTR_OK;
     }
-    ttr_close(&opened->in->base);
+    if (!opened->is_shared)
+        ttr_close(&opened->in->base);
     return fail_memory(error);
 }
 
 void ctf_set_free(struct ctf_set *set)
 {
     for (size_t i = 0; i < set->n; i++)
-        if (set->opened[i].in)
+        if (set->opened[i].in && !set->opened[i].is_shared)
             ttr_close(&set->opened[i].in->base);
     alloc_free(&set->t->counted, set->opened, set->capacity, sizeof *set->opened);
     set->n = 0;
@@ -128,14 +129,14 @@ static void link_stream(struct ctf_set *set)
     size_t latest = 0;
     for (size_t i = 0; i < set->n; i++) {
         const struct ctf_opened *here = &set->opened[i];
-        struct ctf_reader *reader = here->in->own;
+        struct ctf_lanes *lanes = ((struct ctf_reader *)here->in->own)->lanes;
         bool goes_on = i > 0 && here->lane.has_begin && set->opened[i - 1].lane.has_begin && is_one_stream(&set->opened[i - 1], here);
         bool has_same = goes_on && here->lane.begin <= end && is_copy(set, latest, i);
         if (has_same || (goes_on && is_behind(&here->lane, &last, end)))
-            reader->initial = last;
+            lanes->lane[here->lane_i].initial = last;
         if (has_same) {
-            reader->had = last;
-            reader->had_until = end;
+            lanes->lane[here->lane_i].had = last;
+            lanes->lane[here->lane_i].had_until = end;
         }
         if (!goes_on || here->lane.end > end) {
             last = here->lane.last;
@@ -164,7 +165,7 @@ static bool tell_places(struct ctf_set *set)
         for (size_t k = i; k < end; k++)
             is_of_one = is_of_one && set->opened[k].folder == set->opened[i].folder;
         for (size_t k = i; k < end && is_of_one; k++)
-            is_fine = is_fine && ctf_add_place(set->opened[k].in, place_of(&set->opened[k]));
+            is_fine = is_fine && (set->opened[k].is_shared || ctf_add_place(set->opened[k].in, place_of(&set->opened[k])));
     }
     return is_fine;
 }
@@ -196,6 +197,18 @@ static bool is_of_stream(const struct ctf_opened *a, const struct ctf_opened *b)
     return is_of_file || is_one_stream(a, b);
 }
 
+/* Puts the readers of the i-th lane up to `end` into a list, which has them then; their number. */
+static size_t take_readers(struct ctf_set *set, size_t i, size_t end, ttr_reader **list)
+{
+    size_t n = 0;
+    for (; i < end; i++) {
+        if (!set->opened[i].is_shared)
+            list[n++] = &set->opened[i].in->base;
+        set->opened[i].in = NULL;
+    }
+    return n;
+}
+
 /* Puts one reader of the trace of the i-th input up to `end` into list[i]. */
 static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr_reader **list, ttr_error *error)
 {
@@ -216,13 +229,10 @@ static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr
     if (status != TTR_OK)
         return status;
     for (size_t k = i; k < end; k++)
-        if (!ctf_add_range(set->opened[k].in, at.from, at.to))
+        if (!set->opened[k].is_shared && !ctf_add_range(set->opened[k].in, at.from, at.to))
             return fail_memory(error);
-    for (size_t k = i; k < end; k++) {
-        list[k] = &set->opened[k].in->base;
-        set->opened[k].in = NULL;
-    }
-    ttr_reader *merged = merge_some(set->t, list + i, end - i, error);
+    size_t n = take_readers(set, i, end, list + i);
+    ttr_reader *merged = merge_some(set->t, list + i, n, error);
     list[i] = merged ? keep_between(set, &at, merged, error) : NULL;
     return list[i] ? TTR_OK : error->status;
 }
@@ -243,15 +253,6 @@ static size_t intersect(struct ctf_set *set, ttr_reader **list, ttr_error *error
     return n;
 }
 
-static size_t list_all(struct ctf_set *set, ttr_reader **list)
-{
-    size_t n = set->n;
-    for (size_t i = 0; i < n; i++)
-        list[i] = &set->opened[i].in->base;
-    set->n = 0; /* taken over */
-    return n;
-}
-
 ttr_reader *ctf_set_merge(struct ctf_set *set, ttr_error *error)
 {
     const struct alloc *alloc = &set->t->counted;
@@ -267,7 +268,7 @@ ttr_reader *ctf_set_merge(struct ctf_set *set, ttr_error *error)
     if (!tell_places(set))
         (void)fail_memory(error);
     else
-        n = set->intersects ? intersect(set, list, error) : list_all(set, list);
+        n = set->intersects ? intersect(set, list, error) : take_readers(set, 0, set->n, list);
     if (n)
         reader = merge_some(set->t, list, n, error);
     alloc_free(alloc, list, room, sizeof(ttr_reader *));

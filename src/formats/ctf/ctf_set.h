@@ -11,6 +11,8 @@
 /* A lane of a stream file that was opened. */
 struct ctf_opened {
     struct input *in;
+    bool is_shared;      /* `in` is that of the first lane of its file, which reads this one too: copies want packets in the order of the file */
+    uint32_t lane_i;     /* of the file */
     struct ctf_lane lane;
     uint64_t number;     /* of its data stream: as packets say, or counted in the order of names */
     size_t folder, file; /* in the order of names */
@@ -27,7 +29,7 @@ struct ctf_set {
     size_t n, capacity;
 };
 
-/* Adds an input (taken over, also on failure). */
+/* Adds an input (taken over, also on failure, unless it is shared). */
 TTR_MUST ttr_status ctf_set_add(struct ctf_set *set, const struct ctf_opened *opened, ttr_error *error);
 
 /* One reader over all inputs; NULL with `error`.  The set is empty then. */

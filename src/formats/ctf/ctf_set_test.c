@@ -10,6 +10,7 @@
 #include "support.h"
 
 #define EVENTS_MAX 4096u
+#define NO_STREAM UINT32_MAX /* what is no packet, having no magic number */
 
 static const char metadata_head[] =
     "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } := u32;"
@@ -46,7 +47,7 @@ static void put_u64(struct buffer *to, uint64_t value)
 static void put_packet(struct buffer *to, const struct packet *packet)
 {
     uint32_t bits = (uint32_t)(44 + packet->events * 10) * 8;
-    put_u32(to, CTF_MAGIC);
+    put_u32(to, packet->stream == NO_STREAM ? 0 : CTF_MAGIC);
     put_u32(to, 0);
     put_u32(to, packet->stream);
     put_u64(to, packet->begin);
@@ -202,6 +203,34 @@ static void copies_leave_them_out_too(void **state)
     assert_int_equal(given.duplicates, 2);
 }
 
+static void copies_leave_out_those_behind_packets_of_another_stream(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}};
+    static const struct packet second[] = {{2, 5, 0, 20, 2}, {1, 5, 0, 20, 2}};
+    static struct given given;
+    for (uint32_t i = 0; i < 2; i++) {
+        given.flags = i ? TTR_READ_DEFINITIONS : 0;
+        read_chunks(uuids, first, 2, second, 2, &given);
+        assert_int_equal(given.n, 6);
+        assert_int_equal(given.duplicates, 1);
+    }
+}
+
+static void packets_of_another_stream_behind_damage_are_no_copies(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}};
+    static const struct packet second[] = {{1, 5, 0, 20, 2}, {NO_STREAM, 6, 0, 30, 2}, {2, 4, 0, 10, 2}};
+    static struct given given;
+    read_chunks(uuids, first, 2, second, 3, &given);
+    assert_int_equal(given.n, 6);
+    assert_int_equal(given.duplicates, 1);
+    assert_int_equal(given.damage, 1);
+}
+
 static void traces_of_other_uuids_keep_their_packets(void **state)
 {
     (void)state;
@@ -349,6 +378,8 @@ int main(void)
         cmocka_unit_test(packets_of_an_earlier_snapshot_are_left_out),
         cmocka_unit_test(copies_of_packets_are_found_wherever_they_stand),
         cmocka_unit_test(copies_leave_them_out_too),
+        cmocka_unit_test(copies_leave_out_those_behind_packets_of_another_stream),
+        cmocka_unit_test(packets_of_another_stream_behind_damage_are_no_copies),
         cmocka_unit_test(traces_of_other_uuids_keep_their_packets),
         cmocka_unit_test(other_streams_of_the_trace_keep_theirs),
         cmocka_unit_test(files_that_claim_to_be_of_one_stream_keep_what_no_other_has),
