@@ -15,6 +15,7 @@
 #include "traces.h"
 
 #define MAX_RECORD_MIN 65536u
+#define METADATA_OPTION "ctf.metadata="
 
 const char *inputs_name(const struct call *call)
 {
@@ -72,10 +73,20 @@ static unsigned find_uses(const char *option)
     return uses;
 }
 
+/* An option whose value is a path, in room behind a list. */
+static const char *put_metadata(char *to, const char *path)
+{
+    memcpy(to, METADATA_OPTION, sizeof METADATA_OPTION);
+    memcpy(to + sizeof METADATA_OPTION - 1, path, strlen(path) + 1);
+    return to;
+}
+
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine)
 {
     const struct words *given = &call->set.format_options;
-    const char **list = calloc(given->n + 3, sizeof *list);
+    const char *metadata = for_writing ? NULL : call->set.metadata_file;
+    const size_t room = given->n + 4;
+    const char **list = calloc(1, room * sizeof *list + (metadata ? sizeof METADATA_OPTION + strlen(metadata) : 0));
     size_t n = 0;
     *is_fine = list != NULL;
     if (list && !for_writing && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
@@ -92,6 +103,8 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
     }
     if (list && !for_writing && call->set.stream_intersection)
         list[n++] = "ctf.stream-intersection=yes";
+    if (list && metadata)
+        list[n++] = put_metadata((char *)(list + room), metadata);
     return list;
 }
 
@@ -127,6 +140,16 @@ static bool is_good_limit(const struct call *call)
     return false;
 }
 
+/* Some options mean something in CTF only. */
+static void warn_of_others(const struct call *call, const char *path, ttr_reader *reader, const char *option, const char *instead)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        if (!report.format || strcmp(report.format, "ctf") == 0)
+            return;
+    talk_note(call, "%s: warning: --%s is for ctf: %s", path, option, instead);
+}
+
 static ttr_reader *open_path(struct inputs *inputs, const struct call *call, const char *path, ttr_read_options *options,
                              int *outcome)
 {
@@ -150,6 +173,8 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
         *outcome = inputs_failed(call, path, &error);
     else if (!is_fine)
         *outcome = OUTCOME_MISUSE;
+    if (reader && call->set.metadata_file)
+        warn_of_others(call, path, reader, "metadata", "this trace is read as it is");
     free(format_options);
     return reader;
 }
@@ -386,16 +411,6 @@ static int add_filter(struct inputs *inputs, const struct call *call, int64_t be
 
 /* --- All together --- */
 
-/* Streams are known to be active from when to when in CTF only. */
-static void warn_of_intersection(const struct call *call, const char *path, ttr_reader *reader)
-{
-    ttr_report report = {.size = sizeof report};
-    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
-        if (!report.format || strcmp(report.format, "ctf") == 0)
-            return;
-    talk_note(call, "%s: warning: --stream-intersection is for ctf: all of this trace is read", path);
-}
-
 /* Opens every path and merges them; a single one stays as it is. */
 static int open_all(struct inputs *inputs, const struct call *call)
 {
@@ -411,7 +426,7 @@ static int open_all(struct inputs *inputs, const struct call *call)
         if (!readers[n])
             break;
         if (call->set.stream_intersection)
-            warn_of_intersection(call, call->path[n], readers[n]);
+            warn_of_others(call, call->path[n], readers[n], "stream-intersection", "all of this trace is read");
     }
     if (outcome == OUTCOME_FINE && call->set.style && strcmp(call->set.style, "babeltrace2") == 0)
         traces_order(inputs->t, readers, n);

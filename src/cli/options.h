@@ -30,7 +30,8 @@ struct settings {
     bool has_dashes;       /* there was a "--" */
     size_t before_dashes;  /* operands before it */
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
-    const char *metadata;
+    const char *metadata;      /* the language to print it in */
+    const char *metadata_file; /* to read in place of a trace's own */
     const char *tracefs;
     const char *style;
     struct words shown_names, shown_fields; /* lists that are one */
@@ -46,7 +47,7 @@ struct settings {
     int64_t min_duration;
     bool help, quiet, verbose, no_pager, json;
     bool debug_info, debug_info_full_path;
-    bool clock_seconds, clock_cycles, clock_date, clock_gmt, no_delta;
+    bool clock_seconds, clock_cycles, clock_date, clock_gmt, clock_correlate, no_delta;
     int64_t clock_offset, clock_offset_ns;
     bool stream_intersection;
     bool classes, strict, no_mmap, invert, sort, overwrite, explain, dry_run, aggregate, no_sidecar;

@@ -91,12 +91,12 @@ int style_begin(struct style *style, struct call *call)
     bool is_perfscript = set->style && (strcmp(set->style, "perf") == 0 || strcmp(set->style, "trace-cmd") == 0);
     bool has_companion = set->begin || set->timerange || set->retry_us ||
                          set->shown_names.n || set->shown_fields.n || set->clock_seconds || set->clock_cycles || set->clock_date ||
-                         set->clock_gmt || set->no_delta;
+                         set->clock_gmt || set->clock_correlate || set->no_delta;
     if ((is_asked || is_microsoft || is_perfscript) && set->format && strcmp(set->format, "text") != 0)
         return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
     if (has_companion && !is_asked)
-        return talk_misuse("cat", "--names, --fields, --clock-seconds, --clock-cycles, --clock-date, --clock-gmt, --no-delta, --retry-duration, "
-                                  "--begin and --timerange want --style=babeltrace2");
+        return talk_misuse("cat", "--names, --fields, --clock-seconds, --clock-cycles, --clock-date, --clock-gmt, --clock-force-correlate, --no-delta, "
+                                  "--retry-duration, --begin and --timerange want --style=babeltrace2");
     if (!is_asked && set->end.kind == MOMENT_UNREAD)
         return talk_misuse("cat", "--end cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51", set->end.text);
     if (is_microsoft)

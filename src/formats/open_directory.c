@@ -330,11 +330,43 @@ static ttr_status open_parts(struct search *search, ttr_error *error)
     return take(search, reader, &reason, error);
 }
 
+/* Whether an option of a format stands for the anchor of its folders. */
+static bool is_anchored_by(const struct format *format, const char *option)
+{
+    size_t n = strlen(format->name), key_n = strlen(format->anchor_option);
+    if (strncmp(option, format->name, n) == 0 && option[n] == '.')
+        option += n + 1;
+    return strncmp(option, format->anchor_option, key_n) == 0 && option[key_n] == '=';
+}
+
+/* The format of a folder whose anchor is lost, and given by an option; NULL = none is given. */
+static const struct format *find_anchored(const ttr_read_options *options)
+{
+    const char *const *given = options ? options->format_options : NULL;
+    for (; given && *given; given++)
+        for (size_t i = 0; format_at(i); i++)
+            if (format_at(i)->anchor_option && is_anchored_by(format_at(i), *given))
+                return format_at(i);
+    return NULL;
+}
+
+/* Whether files lie in the directory itself, which is then the folder of that trace. */
+static bool has_files(struct search *search, const char *path)
+{
+    struct folder *folder = folder_open(&search->t->counted, path, 0, NULL);
+    bool is_there = folder && folder_at(folder, 0);
+    folder_close(folder);
+    return is_there;
+}
+
 static ttr_reader *finish(struct search *search, const char *path, ttr_error *error)
 {
     while (search->parts_n > 0)
         if (open_parts(search, error) != TTR_OK)
             return NULL;
+    const struct format *anchored = search->readers_n == 0 ? find_anchored(search->options) : NULL;
+    if (anchored && has_files(search, path))
+        return open_folder(search->t, path, NULL, anchored, search->options, error);
     bool is_strict = search->options && search->options->flags & TTR_READ_STRICT;
     if (search->untold.n && (is_strict || search->readers_n == 0)) {
         (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, untold_name(search));

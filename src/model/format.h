@@ -50,6 +50,7 @@ struct format {
      * open_folder makes its reader: inputs (input_new) over the files, merged.  It takes the folder over, also on failure.  `only`:
      * the one file of the folder that was asked for, NULL = all.  A file that bids and stands beside the anchor is opened so too. */
     const char *anchor;
+    const char *anchor_option; /* the option that names a file to be read instead, so that a folder may be without; NULL = none */
     bool reads_alone; /* a single file is a trace too */
     ttr_reader *(*open_folder)(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error);
     /* The same for folders that were found below one directory, so that those which are parts of one trace are read as one; n >= 1; all are taken over.

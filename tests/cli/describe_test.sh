@@ -208,6 +208,10 @@ run "$tracetta" cat --style=babeltrace2 --clock-gmt session/./two/../one/
 [ $run_status = 0 ] && [ "$(wc -l <"$work/.out")" = 5 ] && cmp "$work/told" "$work/.err"
 verdict "what_is_missing_is_told_as_babeltrace2_does" $? "exit status $run_status"
 
+run bash -c "'$tracetta' cat --style=babeltrace2 --names=arg session/one >short; '$tracetta' cat --style=babeltrace2 --names=payload --clock-force-correlate session/one >long; cmp short long"
+[ $run_status = 0 ] && [ "$(wc -l <long)" = 5 ]
+verdict "words_and_options_that_mean_nothing_new_are_taken" $? "exit status $run_status"
+
 mkdir later && cp session/one/[ab] later && "$tracetta" info --metadata=ctf2 session/one >later/metadata 2>/dev/null
 sed -i 's/"type": *"trace-class"/&, "name": "given", "uid": "that one"/' later/metadata
 run "$tracetta" cat --style=babeltrace2 later
@@ -331,6 +335,26 @@ verdict "check_finds_that_too" $? "exit status $run_status"
 refuses "alone_it_is_an_error" 3 'session/killed/metadata is empty' "$tracetta" info session/killed
 refuses "with_strict_that_damage_ends_the_command" 1 'session/killed/metadata is empty' "$tracetta" cat --strict session
 rm -r session/killed
+
+# Metadata of another place: where those of the trace are lost, or are none.
+make lost && cp lost/metadata whole.metadata
+for change in 'rm lost/metadata' ': >lost/metadata' 'echo none >lost/metadata'; do
+    eval "$change"
+    run "$tracetta" cat --metadata=whole.metadata lost
+    [ $run_status = 0 ] && [ "$(grep -c instant "$work/.out")" = 5 ] && ! grep -q damaged "$work/.err"
+    verdict "metadata_of_another_place_are_read_after_$change" $? "exit status $run_status"
+done
+rm lost/metadata
+succeeds "check_reads_them_too" "$tracetta" check --metadata whole.metadata lost
+run "$tracetta" recover --quiet --metadata=whole.metadata lost -o found
+[ $run_status = 0 ] && cmp lost/a found/a && cmp whole.metadata found/metadata
+verdict "and_recover_puts_them_there" $? "exit status $run_status"
+refuses "metadata_that_are_not_there_are_told" 3 "cannot open nowhere" "$tracetta" cat --metadata=nowhere lost
+mkdir above && cp -r lost above/lost && : >above/lost/metadata
+refuses "a_folder_of_folders_is_no_trace_because_of_them" 3 "above holds no trace" bash -c "rm above/lost/metadata above/lost/[ab]; '$tracetta' cat --metadata=whole.metadata above"
+run "$tracetta" cat --metadata=whole.metadata other.fxt
+[ $run_status = 0 ] && [ -s "$work/.out" ] && grep -q 'other.fxt: warning: --metadata is for ctf: this trace is read as it is' "$work/.err"
+verdict "metadata_mean_nothing_to_other_formats" $? "exit status $run_status"
 
 # The name of a trace of CTF 2 is its own; babeltrace2 calls it as traces of CTF 1.8.
 mkdir named && printf 'x' >named/s

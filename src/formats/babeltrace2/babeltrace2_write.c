@@ -69,13 +69,13 @@ static ttr_status check_words(const char *key, const char *list, const char *con
 
 static ttr_status read_names(const struct ttr_writer *out, struct babeltrace2_names *names, ttr_error *error)
 {
-    static const char *const known[] = {"all", "none", "payload", "args", "context", "ctx", "scope", "header", NULL};
+    static const char *const known[] = {"all", "none", "payload", "arg", "args", "context", "ctx", "scope", "header", NULL};
     const char *list = output_option(out, "names");
     *names = (struct babeltrace2_names){.payload = true, .context = true};
     if (!list)
         return TTR_OK;
     bool is_all = has_word(list, "all");
-    names->payload = is_all || has_word(list, "payload") || has_word(list, "args");
+    names->payload = is_all || has_word(list, "payload") || has_word(list, "arg") || has_word(list, "args");
     names->context = is_all || has_word(list, "context") || has_word(list, "ctx");
     names->scope = is_all || has_word(list, "scope");
     names->header = is_all || has_word(list, "header");

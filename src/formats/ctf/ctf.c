@@ -52,6 +52,7 @@ const struct format format_ctf = {
     .range = ctf_range,
     .kinds = ctf_kinds,
     .anchor = "metadata",
+    .anchor_option = "metadata",
     .open_folder = ctf_open_folder,
     .open_folders = ctf_open_folders,
     .schemes = "net net4 net6",

@@ -239,7 +239,7 @@ static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_st
 {
     char digits[NUMBER_MAX + 1] = "-";
     size_t sign = attribute->value->is_negative, n = sign + number_put_u64(digits + sign, attribute->value->number);
-    tsdl_note(resolver, attribute->at, "ctf.wide-environment", "an entry of the environment is a number of more than 63 bits: kept as text");
+    tsdl_remark(resolver, attribute->at, "ctf.wide-environment", "an entry of the environment is a number of more than 63 bits: kept as text");
     *text = (ttr_text){arena_copy(&resolver->description->arena, digits, n), n};
     return text->p || tsdl_fail_memory(resolver->reading);
 }

@@ -97,8 +97,11 @@ void *tsdl_take(struct tsdl_resolver *resolver, size_t size);
 /* A copy of a text in the description's arena; false when memory is out. */
 TTR_MUST bool tsdl_copy_text(struct tsdl_resolver *resolver, ttr_text from, ttr_text *to);
 
-/* A remark, with the line. */
+/* Something odd, with the line. */
 void tsdl_note(struct tsdl_resolver *resolver, size_t at, const char *code, const char *format, ...) TTR_PRINTF(4, 5);
+
+/* The same of what is legal, and only worth to know. */
+void tsdl_remark(struct tsdl_resolver *resolver, size_t at, const char *code, const char *what);
 
 static inline struct tsdl_type *tsdl_type_of(const struct type *type)
 {

@@ -33,17 +33,13 @@ bool tsdl_copy_text(struct tsdl_resolver *resolver, ttr_text from, ttr_text *to)
     return true;
 }
 
-void tsdl_note(struct tsdl_resolver *resolver, size_t at, const char *code, const char *format, ...)
+static void put_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at, const char *code, const char *what)
 {
     const struct ctf_description *description = resolver->description;
     const struct ctf_text *text = resolver->reading->text;
-    char what[200], whole[300];
+    char whole[300];
     if (!description->note)
         return;
-    va_list values;
-    va_start(values, format);
-    (void)vsnprintf(what, sizeof what, format, values);
-    va_end(values);
     if (at < resolver->line_at) {
         resolver->line_at = 0;
         resolver->line = 1;
@@ -51,7 +47,22 @@ void tsdl_note(struct tsdl_resolver *resolver, size_t at, const char *code, cons
     for (; resolver->line_at < at && resolver->line_at < text->n; resolver->line_at++)
         resolver->line += text->p[resolver->line_at] == '\n';
     (void)snprintf(whole, sizeof whole, "%s:%u: %s", text->file, resolver->line, what);
-    description->note(description->note_own, TTR_NOTE_ODD, ctf_text_offset(text, at), code, whole);
+    description->note(description->note_own, severity, ctf_text_offset(text, at), code, whole);
+}
+
+void tsdl_note(struct tsdl_resolver *resolver, size_t at, const char *code, const char *format, ...)
+{
+    char what[200];
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(what, sizeof what, format, values);
+    va_end(values);
+    put_note(resolver, TTR_NOTE_ODD, at, code, what);
+}
+
+void tsdl_remark(struct tsdl_resolver *resolver, size_t at, const char *code, const char *what)
+{
+    put_note(resolver, TTR_NOTE_REMARK, at, code, what);
 }
 
 /* The failure of an attribute's value. */
