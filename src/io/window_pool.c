@@ -1,12 +1,21 @@
 /* See the header. */
 #include "io/window_pool.h"
 
+#define LARGE_PAGE ((uintptr_t)2 << 20)
+
 struct window_pool {
     const struct alloc *alloc;
     unsigned holders;
-    uint8_t *bytes; /* NULL before the first was taken */
+    uint8_t *memory; /* NULL before the first was taken */
+    uint8_t *bytes;  /* the first window in it */
     size_t each, n, taken;
 };
+
+/* How many windows there is memory for: many ones begin at a large page, or what lies before the first of these would come in small ones. */
+static size_t windows_of(const struct window_pool *pool)
+{
+    return pool->each >= LARGE_PAGE || pool->n < LARGE_PAGE / pool->each ? pool->n : pool->n + (LARGE_PAGE + pool->each - 1) / pool->each;
+}
 
 struct window_pool *window_pool_new(const struct alloc *alloc, size_t n, size_t each)
 {
@@ -27,7 +36,7 @@ void window_pool_drop(struct window_pool *pool)
 {
     if (!pool || --pool->holders)
         return;
-    alloc_free(pool->alloc, pool->bytes, pool->n, pool->each);
+    alloc_free(pool->alloc, pool->memory, windows_of(pool), pool->each);
     alloc_free(pool->alloc, pool, 1, sizeof *pool);
 }
 
@@ -35,9 +44,12 @@ uint8_t *window_pool_take(struct window_pool *pool, size_t each)
 {
     if (!pool || pool->each != each || pool->taken == pool->n)
         return NULL;
-    if (!pool->bytes)
-        pool->bytes = alloc_large(pool->alloc, pool->n, each);
-    return pool->bytes ? pool->bytes + each * pool->taken++ : NULL;
+    if (!pool->memory) {
+        pool->memory = alloc_large(pool->alloc, windows_of(pool), each);
+        const size_t to_page = (size_t)(0 - (uintptr_t)pool->memory) & (LARGE_PAGE - 1);
+        pool->bytes = pool->memory && windows_of(pool) > pool->n ? pool->memory + to_page : pool->memory;
+    }
+    return pool->memory ? pool->bytes + each * pool->taken++ : NULL;
 }
 
 void window_pool_give(struct window_pool *pool, const uint8_t *window)
