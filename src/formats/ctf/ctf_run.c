@@ -63,7 +63,7 @@ struct seen {
 };
 
 /* Fills a view; by whole words, each stored once, and whole vectors (see input_clear_event). */
-static inline __attribute__((always_inline)) void fill_view(ttr_event *event, struct ctf_entry *entry, const struct ctf_run *run, uint32_t body,
+static inline __attribute__((always_inline)) void fill_view(ttr_event *event, const struct ctf_entry *entry, const struct ctf_run *run, uint32_t body,
                                                             struct seen seen)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
@@ -85,7 +85,6 @@ static inline __attribute__((always_inline)) void fill_view(ttr_event *event, st
     part[6] = zero;
     to[14] = run->origin;
     to[15] = run->kind | word_of(number_of(&entry->kind), 0);
-    entry->given++;
 }
 
 /* The end of a body with a text that is longer than most; `first` is where that begins. */
@@ -178,9 +177,11 @@ static inline __attribute__((always_inline)) void run_plain(struct ctf_run *stat
     ttr_event *event = some->events + some->n, *const stop = some->events + some->room;
     int64_t time = run.time;
     enum finding finding = FOUND;
-    for (; event < stop && (finding = find_next(&finder, &found)) == FOUND; event++)
-        fill_view(event, &finder.by_id[found.id], &run, run.body,
-                  (struct seen){finder.bytes + found.header_at, found.next - found.header_at, time = found.time});
+    for (; event < stop && (finding = find_next(&finder, &found)) == FOUND; event++) {
+        struct ctf_entry *entry = &finder.by_id[found.id];
+        fill_view(event, entry, &run, run.body, (struct seen){finder.bytes + found.header_at, found.next - found.header_at, time = found.time});
+        entry->given++;
+    }
     if (event < stop && finding == FOUND_LATER) {
         some->is_stopped = true;
         some->next = found.time;
@@ -415,6 +416,16 @@ static void want_more(struct ctf_run *run)
     run->stride = (uint32_t)(more < run->stride_most ? more : run->stride_most);
 }
 
+/* Events of each class are counted when they are found: their entries are at hand then, and are not written when views are made. */
+static inline void count_slims(const struct ctf_run *run, const struct reader_hunt *hunt)
+{
+    struct ctf_entry *const by_id = run->by_id;
+    if (run->has_one_class && hunt->n)
+        by_id[hunt->slim->of >> 16].given += hunt->n;
+    for (uint32_t i = 0; !run->has_one_class && i < hunt->n; i++)
+        by_id[hunt->slim[i].of >> 16].given++;
+}
+
 /* Finds all up to the time asked for, or nothing: what is at hand may end before that, and then the reader gives what is there.  So nobody has to
  * know how many bytes hold it. */
 static bool hunt(struct reader_run *base, struct reader_hunt *hunt)
@@ -431,6 +442,7 @@ static bool hunt(struct reader_run *base, struct reader_hunt *hunt)
         hunt_other(run, hunt);
     if (hunt->is_stopped || hunt->n == hunt->room) {
         settle_visit(run, from, hunt->n);
+        count_slims(run, hunt);
         return true;
     }
     hunt->n = 0;
