@@ -287,19 +287,11 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
     return STEP_GO;
 }
 
-/* Whether another file of the stream gave this packet: snapshots overlap. */
+/* Whether another file of the stream has this packet: snapshots overlap. */
 static bool was_had(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
-    const struct ctf_packet *packet = &frame->packet;
     const struct ctf_lane *lane = reader->lanes ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
-    bool is_clamped = false;
-    if (!lane || !lane->had.is_there || !packet->has_end || packet->size == UINT64_MAX)
-        return false;
-    bool has_numbers = packet->has_sequence && lane->had.has_sequence;
-    if (has_numbers ? packet->sequence > lane->had.sequence
-                    : !packet->has_begin || ctf_time(&frame->kind->timeline, packet->begin, &is_clamped) >= lane->had_until)
-        return false;
-    return ctf_time(&frame->kind->timeline, packet->end, &is_clamped) <= lane->had_until;
+    return lane && ctf_lane_had(lane, &frame->packet);
 }
 
 /* A packet that is whole in its header and context. */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/ctf_index.h"
 
@@ -26,6 +27,11 @@ void ctf_lanes_release(struct ctf_lanes *lanes)
         return;
     alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
     alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
+    for (uint32_t i = 0; i < lanes->n; i++)
+        if (lanes->lane[i].had) {
+            pairmap_free(lanes->lane[i].had);
+            alloc_free(lanes->alloc, lanes->lane[i].had, 1, sizeof *lanes->lane[i].had);
+        }
     alloc_free(lanes->alloc, lanes->lane, lanes->capacity, sizeof *lanes->lane);
     alloc_free(lanes->alloc, lanes, 1, sizeof *lanes);
 }
@@ -368,27 +374,98 @@ static bool may_follow(const struct ctf_lanes *lanes, int64_t begin, int64_t oth
     return begin <= other || lanes->n > 1 || !lanes->lane[0].is_in_order;
 }
 
-bool ctf_scan_finds(struct ctf_reader *reader, const struct ctf_lane *lane)
+/* Packets of a lane of another file, one after another. */
+struct visit {
+    struct scan scan;
+    uint64_t packet;         /* at scan.at */
+    uint32_t lane;
+    struct ctf_frame frame;  /* of the packet found */
+    int64_t begin;           /* when that begins */
+    bool is_over;
+};
+
+/* Begins with the last mark before a time; is_over when memory is out. */
+static struct visit visit_from(struct ctf_reader *reader, uint32_t lane, int64_t begin, struct ctf_lanes *own)
 {
-    const struct alloc *alloc = &reader->trace->t->counted;
-    const struct ctf_mark *mark = ctf_find_mark(reader->lanes, lane->begin);
-    struct ctf_lanes lanes = {.alloc = alloc};
-    struct scan scan = {.reader = reader, .lanes = &lanes, .at = mark ? mark->offset : 0, .room = PEEK_FIRST, .bytes = alloc_zero(alloc, PEEK_FIRST, 1)};
-    struct ctf_frame frame;
+    const struct ctf_mark *mark = ctf_find_mark(reader->lanes, begin);
+    struct visit visit = {.scan = {.reader = reader, .lanes = own, .at = mark ? mark->offset : 0, .room = PEEK_FIRST},
+                          .packet = mark ? mark->packet : 0, .lane = lane};
+    visit.scan.bytes = alloc_zero(own->alloc, PEEK_FIRST, 1);
+    visit.is_over = !visit.scan.bytes;
+    return visit;
+}
+
+/* The next packet of the lane that says when it begins; false at the end of what can be looked at. */
+static bool visit_next(struct visit *visit)
+{
     ttr_error error;
-    bool is_found = false, goes_on = scan.bytes != NULL;
-    while (goes_on && !is_found) {
-        int64_t times[2];
-        enum ctf_framing framing = look(&scan, scan.at, &frame, &error);
-        goes_on = (framing == CTF_FRAMED || framing == CTF_FRAME_FOREIGN) && frame.packet.size != UINT64_MAX;
-        if (framing == CTF_FRAMED && times_of(&frame, &times[0], &times[1])) {
-            struct ctf_identity found = identity_of(&frame.packet);
-            is_found = is_same(&found, &lane->first);
-            goes_on = goes_on && may_follow(reader->lanes, times[0], lane->begin);
-        }
-        scan.at += goes_on ? frame.packet.size / 8 : 0;
+    int64_t end;
+    for (bool is_found = false; !visit->is_over && !is_found;) {
+        const struct ctf_frame *frame = &visit->frame;
+        enum ctf_framing framing = look(&visit->scan, visit->scan.at, &visit->frame, &error);
+        is_found = framing == CTF_FRAMED && ctf_lane_of(visit->scan.reader->lanes, visit->packet) == visit->lane && times_of(frame, &visit->begin, &end);
+        visit->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) || frame->packet.size == UINT64_MAX;
+        visit->packet += framing == CTF_FRAMED;
+        visit->scan.at += visit->is_over ? 0 : frame->packet.size / 8;
+        if (is_found)
+            return true;
     }
-    if (scan.bytes)
-        alloc_free(alloc, scan.bytes, scan.room, 1);
+    return false;
+}
+
+static void visit_end(struct visit *visit)
+{
+    if (visit->scan.bytes)
+        alloc_free(visit->scan.lanes->alloc, visit->scan.bytes, visit->scan.room, 1);
+}
+
+bool ctf_scan_finds(struct ctf_reader *reader, uint32_t i, const struct ctf_lane *lane)
+{
+    struct ctf_lanes own = {.alloc = &reader->trace->t->counted};
+    struct visit visit = visit_from(reader, i, lane->begin, &own);
+    bool is_found = false, goes_on = true;
+    while (goes_on && !is_found && visit_next(&visit)) {
+        const struct ctf_identity found = identity_of(&visit.frame.packet);
+        is_found = is_same(&found, &lane->first);
+        goes_on = may_follow(reader->lanes, visit.begin, lane->begin);
+    }
+    visit_end(&visit);
     return is_found;
+}
+
+/* What two packets have in common only where they are one. */
+static void key_of(const struct ctf_packet *packet, uint64_t key[2])
+{
+    const struct ctf_identity identity = identity_of(packet);
+    key[0] = hash_pair(identity.begin, identity.end);
+    key[1] = hash_pair(identity.sequence, identity.size);
+}
+
+bool ctf_scan_collect(struct ctf_reader *reader, uint32_t i, struct ctf_lane *lane)
+{
+    struct ctf_lanes own = {.alloc = &reader->trace->t->counted};
+    bool is_fine = true;
+    if (!lane->had && (lane->had = alloc_zero(own.alloc, 1, sizeof *lane->had)))
+        pairmap_init(lane->had, own.alloc);
+    if (!lane->had)
+        return false;
+    struct visit visit = visit_from(reader, i, lane->begin, &own);
+    for (bool goes_on = true; goes_on && is_fine && visit_next(&visit);) {
+        uint64_t key[2];
+        key_of(&visit.frame.packet, key);
+        is_fine = pairmap_put(lane->had, key[0], key[1], 1);
+        goes_on = may_follow(reader->lanes, visit.begin, lane->end);
+    }
+    is_fine = is_fine && visit.scan.bytes;
+    visit_end(&visit);
+    return is_fine;
+}
+
+bool ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet)
+{
+    uint64_t key[2];
+    if (!lane->had || !packet->has_begin || !packet->has_end || packet->size == UINT64_MAX)
+        return false;
+    key_of(packet, key);
+    return pairmap_get(lane->had, key[0], key[1]);
 }

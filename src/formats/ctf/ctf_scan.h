@@ -7,6 +7,7 @@
 #ifndef TRACETTA_FORMATS_CTF_SCAN_H
 #define TRACETTA_FORMATS_CTF_SCAN_H
 
+#include "base/pairmap.h"
 #include "formats/ctf/ctf_reader.h"
 
 #define CTF_LANES 16u
@@ -27,8 +28,7 @@ struct ctf_lane {
     struct ctf_before last;      /* counters behind its last packet */
     struct ctf_identity first;   /* its first packet that says when it begins */
     struct ctf_before initial;   /* counters of its stream's packets in another file before this */
-    struct ctf_before had;       /* that file's last packet, and when it ended, where this one begins with a packet of that one: */
-    int64_t had_until;           /* up to there packets were given by it */
+    struct pairmap *had;         /* packets that files before this one have, where it begins with one of those; NULL = none */
 };
 
 /* A packet to enter the file at. */
@@ -57,9 +57,15 @@ struct ctf_lanes {
  * that is not in order.  NULL with `error` when that fails. */
 struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error);
 
-/* Whether the reader's file has the first packet of a lane of another file, as overlapping snapshots have; by the headers from the last mark before it
- * on.  What cannot be looked at is not found: reading tells of it. */
-bool ctf_scan_finds(struct ctf_reader *reader, const struct ctf_lane *lane);
+/* Whether the i-th lane of the reader's file has the first packet of a lane of another file, as overlapping snapshots have; by the headers from the last
+ * mark before it on.  What cannot be looked at is not found: reading tells of it. */
+bool ctf_scan_finds(struct ctf_reader *reader, uint32_t i, const struct ctf_lane *lane);
+
+/* Adds the packets of the i-th lane of the reader's file that are not before a lane of another file to those that are known there as had. */
+TTR_MUST bool ctf_scan_collect(struct ctf_reader *reader, uint32_t i, struct ctf_lane *lane);
+
+/* Whether a packet of a lane is one that another file has. */
+bool ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet);
 
 /* The lane of the i-th packet. */
 static inline uint32_t ctf_lane_of(const struct ctf_lanes *lanes, uint64_t i)

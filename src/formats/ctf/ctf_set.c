@@ -107,11 +107,10 @@ static bool is_one_stream(const struct ctf_opened *a, const struct ctf_opened *b
            class_of(a) == class_of(b) && (a->folder != b->folder || a->file != b->file) && compare_traces(a, b) == 0;
 }
 
-/* Whether the i-th file begins with a packet that one before it has, as overlapping snapshots do. */
-static bool is_copy(const struct ctf_set *set, size_t latest, size_t i)
+/* Whether a file begins with a packet that one before it has, as overlapping snapshots do. */
+static bool is_copy(const struct ctf_opened *here, const struct ctf_opened *before)
 {
-    const struct ctf_lane *lane = &set->opened[i].lane;
-    return ctf_scan_finds(set->opened[latest].in->own, lane) || (i - 1 != latest && ctf_scan_finds(set->opened[i - 1].in->own, lane));
+    return (here->folder != before->folder || here->file != before->file) && ctf_scan_finds(before->in->own, before->lane_i, &here->lane);
 }
 
 /* Whether a file goes on where the ones before it end. */
@@ -121,29 +120,34 @@ static bool is_behind(const struct ctf_lane *lane, const struct ctf_before *last
 }
 
 /* What the files of a stream that begin earlier have.  Files that overlap without having the same packets only claim to be of one stream, as those of
- * tracers that give all one number: each keeps its packets and its counters. */
-static void link_stream(struct ctf_set *set)
+ * tracers that give all one number: each keeps its packets and its counters.  False when memory is out. */
+static bool link_stream(struct ctf_set *set)
 {
     struct ctf_before last = {.is_there = false};
     int64_t end = 0;
     size_t latest = 0;
-    for (size_t i = 0; i < set->n; i++) {
+    bool is_fine = true;
+    for (size_t i = 0; i < set->n && is_fine; i++) {
         const struct ctf_opened *here = &set->opened[i];
         struct ctf_lanes *lanes = ((struct ctf_reader *)here->in->own)->lanes;
         bool goes_on = i > 0 && here->lane.has_begin && set->opened[i - 1].lane.has_begin && is_one_stream(&set->opened[i - 1], here);
-        bool has_same = goes_on && here->lane.begin <= end && is_copy(set, latest, i);
+        bool has_same = false;
+        for (size_t k = 0; k < 2 && goes_on && here->lane.begin <= end && is_fine; k++) {
+            const struct ctf_opened *before = &set->opened[k ? i - 1 : latest];
+            if ((k == 0 || i - 1 != latest) && is_copy(here, before)) {
+                has_same = true;
+                is_fine = ctf_scan_collect(before->in->own, before->lane_i, &lanes->lane[here->lane_i]);
+            }
+        }
         if (has_same || (goes_on && is_behind(&here->lane, &last, end)))
             lanes->lane[here->lane_i].initial = last;
-        if (has_same) {
-            lanes->lane[here->lane_i].had = last;
-            lanes->lane[here->lane_i].had_until = end;
-        }
         if (!goes_on || here->lane.end > end) {
             last = here->lane.last;
             end = here->lane.end;
             latest = i;
         }
     }
+    return is_fine;
 }
 
 /* Behind the last input of the trace whose first is the i-th. */
@@ -264,8 +268,7 @@ ttr_reader *ctf_set_merge(struct ctf_set *set, ttr_error *error)
     }
     if (room)
         qsort(set->opened, room, sizeof *set->opened, compare);
-    link_stream(set);
-    if (!tell_places(set))
+    if (!link_stream(set) || !tell_places(set))
         (void)fail_memory(error);
     else
         n = set->intersects ? intersect(set, list, error) : take_readers(set, 0, set->n, list);

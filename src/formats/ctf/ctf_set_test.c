@@ -231,6 +231,32 @@ static void packets_of_another_stream_behind_damage_are_no_copies(void **state)
     assert_int_equal(given.damage, 1);
 }
 
+static void packets_that_an_earlier_snapshot_lost_are_given(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 6, 0, 30, 2}};
+    static const struct packet second[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}, {1, 7, 0, 40, 2}};
+    static struct given given;
+    for (uint32_t i = 0; i < 2; i++) {
+        given.flags = i ? TTR_READ_DEFINITIONS : 0;
+        read_chunks(uuids, first, 2, second, 4, &given);
+        assert_int_equal(given.n, 8);
+        assert_int_equal(given.duplicates, 2);
+    }
+}
+
+static void packets_of_a_file_are_no_copies_of_its_own(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static const struct packet first[] = {{1, 5, 0, 10, 20}, {1, 4, 0, 12, 2}}, second[] = {{1, 3, 0, 11, 2}};
+    static struct given given;
+    read_chunks(uuids, first, 2, second, 1, &given);
+    assert_int_equal(given.n, 24);
+    assert_int_equal(given.duplicates, 0);
+}
+
 static void traces_of_other_uuids_keep_their_packets(void **state)
 {
     (void)state;
@@ -380,6 +406,8 @@ int main(void)
         cmocka_unit_test(copies_leave_them_out_too),
         cmocka_unit_test(copies_leave_out_those_behind_packets_of_another_stream),
         cmocka_unit_test(packets_of_another_stream_behind_damage_are_no_copies),
+        cmocka_unit_test(packets_that_an_earlier_snapshot_lost_are_given),
+        cmocka_unit_test(packets_of_a_file_are_no_copies_of_its_own),
         cmocka_unit_test(traces_of_other_uuids_keep_their_packets),
         cmocka_unit_test(other_streams_of_the_trace_keep_theirs),
         cmocka_unit_test(files_that_claim_to_be_of_one_stream_keep_what_no_other_has),
