@@ -180,12 +180,23 @@ static void sign(const struct input *in, ttr_status status, ttr_error *error)
         (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
 }
 
+/* Nothing more comes: others of many that are read one after another have better use for the room. */
+static void let_go(struct input *in)
+{
+    if (in->lent || in->spare)
+        return;
+    alloc_free(&in->base.t->counted, in->events, in->batch, sizeof *in->events);
+    in->events = NULL;
+}
+
 static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
 {
     struct input *in = (struct input *)reader;
     if (in->pending != TTR_OK) {
         in->position = UINT64_MAX;
         *error = in->pending_error;
+        if (in->pending == TTR_END)
+            let_go(in);
         return in->pending;
     }
     in->n = 0;
@@ -197,6 +208,8 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     sign(in, status, error);
     if (status != TTR_OK && in->n == 0) {
         in->position = UINT64_MAX;
+        if (status == TTR_END)
+            let_go(in);
         return status;
     }
     if (in->time_offset)

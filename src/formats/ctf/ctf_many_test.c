@@ -18,6 +18,7 @@
 #define COPY_MEMORY (12u << 20) /* what a copy may take */
 #define STAT_MEMORY (2u << 20) /* what statistics may take */
 #define SPANS 100000       /* more events than wait for one another to come in order */
+#define UNORDERED_MEMORY (13u << 20) /* what reading without order may take */
 #define FAR 256u          /* bytes: what a value is aligned to, from its packet's begin */
 
 /* Metadata of 1.8 with one class of events, that have these fields. */
@@ -301,6 +302,29 @@ static void copies_of_many_streams_are_made_one_behind_another_in_little_memory(
     assert_int_equal(files_remove(folder), 0);
 }
 
+static void streams_that_are_read_one_after_another_leave_nothing_behind(void **state)
+{
+    static struct many many;
+    (void)state;
+    const ttr_options options = {.size = sizeof options, .max_memory = UNORDERED_MEMORY};
+    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_UNORDERED};
+    ttr *t = ttr_new(&options);
+    ttr_batch batch;
+    ttr_status status;
+    uint64_t events = 0;
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, &reading, NULL);
+    assert_non_null(in);
+    while ((status = ttr_read(in, &batch, NULL)) == TTR_OK)
+        events += batch.n;
+    assert_int_equal(status, TTR_END);
+    assert_int_equal(ttr_read(in, &batch, NULL), TTR_END);
+    assert_int_equal(events, (uint64_t)STREAMS * EVENTS);
+    ttr_close(in);
+    ttr_free(t);
+    buffer_free(&many.stream);
+}
+
 static void streams_that_are_encoded_anew_stay_in_order(void **state)
 {
     static struct many many;
@@ -428,6 +452,7 @@ int main(void)
                                        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
                                        cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
+                                       cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
                                        cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),
                                        cmocka_unit_test(definitions_for_a_copy_to_another_format_are_not_given),

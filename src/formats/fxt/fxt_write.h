@@ -62,11 +62,14 @@ extern const ttr_loss fxt_losses[FXT_LOSSES];
 #define FXT_SCRATCH 8192u
 #define FXT_PATH 512u
 #define FXT_DEPTH 16u
+#define FXT_SLOTS_PAGE 64u
 
-/* A table of the trace as the writer fills it.  entry[id] = epoch << 16 | cut << 15 | slot; entries of other epochs do not count. */
+/* A table of the trace as the writer fills it.  An entry = epoch << 16 | cut << 15 | slot; those of other epochs do not count.  Entries stand by id in pages,
+ * for every target has tables of its own and few of all ids. */
 struct fxt_slots {
-    uint32_t *entry; /* by ttr_id */
-    size_t capacity;
+    uint16_t *page;  /* by ttr_id / FXT_SLOTS_PAGE: which page of `entry`; 0, in which nothing is, where there is none */
+    uint32_t *entry;
+    size_t pages, entries, used_pages;
     uint32_t used, limit;
     uint32_t refused, patience; /* references made inline as the table was full; so many, and it begins anew */
     uint32_t epoch;             /* 1 .. 65535 */
@@ -233,7 +236,8 @@ static inline void fxt_slots_refresh(struct fxt_slots *slots, const struct alloc
 /* Slot and cut mark of an id, 0 where it has none. */
 static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
 {
-    uint32_t entry = id < slots->capacity ? slots->entry[id] : 0;
+    size_t page = id / FXT_SLOTS_PAGE;
+    uint32_t entry = page < slots->pages ? slots->entry[(size_t)slots->page[page] * FXT_SLOTS_PAGE + id % FXT_SLOTS_PAGE] : 0;
     return entry >> 16 == slots->epoch ? entry & UINT16_MAX : 0;
 }
 

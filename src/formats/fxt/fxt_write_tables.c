@@ -1,6 +1,6 @@
 /* The tables of a trace being written: strings and threads get a slot when they are first used, and are named by it afterwards.
  *
- * Ids of the model are small numbers, so a slot is found in an array, without hashing.  When a table is full (32,767 strings,
+ * Ids of the model are small numbers, so a slot is found in an array of pages, without hashing.  When a table is full (32,767 strings,
  * 255 threads), what is new stands in the record itself; after as many of these as cost what registering everything anew costs,
  * the table begins anew, for by then other things are in use.  Reckoned for threads in random order, against replacing the oldest
  * at once: 3 instead of 11 bytes an event with 300 threads, 13 instead of 21 with 1,000.
@@ -15,34 +15,64 @@ void fxt_slots_init(struct fxt_slots *slots, uint32_t limit, uint32_t patience)
 
 void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc)
 {
-    alloc_free(alloc, slots->entry, slots->capacity, sizeof *slots->entry);
+    alloc_free(alloc, slots->page, slots->pages, sizeof *slots->page);
+    alloc_free(alloc, slots->entry, slots->entries, sizeof *slots->entry);
+    slots->page = NULL;
     slots->entry = NULL;
+    slots->pages = slots->entries = slots->used_pages = 0;
 }
 
 void fxt_slots_restart(struct fxt_slots *slots, const struct alloc *alloc)
 {
     slots->refused = slots->used = 0;
-    if (++slots->epoch <= UINT16_MAX)
+    /* So many pages more can be needed until the next time. */
+    if (++slots->epoch <= UINT16_MAX && slots->used_pages <= UINT16_MAX - slots->limit)
         return;
     fxt_slots_free(slots, alloc);
-    slots->capacity = 0;
     slots->epoch = 1;
 }
 
-/* A slot for an id that has none; 0 when the table is full, or memory is out. */
-static uint32_t slots_add(struct fxt_writer *w, struct fxt_slots *slots, ttr_id id)
+/* One more page of entries, empty; false when memory is out. */
+static bool add_page(struct fxt_slots *slots, const struct alloc *alloc)
+{
+    size_t before = slots->entries;
+    if (!alloc_reserve(alloc, (void **)&slots->entry, &slots->entries, (slots->used_pages + 1) * FXT_SLOTS_PAGE, sizeof *slots->entry))
+        return false;
+    memset(slots->entry + before, 0, (slots->entries - before) * sizeof *slots->entry);
+    slots->used_pages++;
+    return true;
+}
+
+/* The place of an id, made where there is none; NULL when memory is out. */
+static uint32_t *slots_place(struct fxt_slots *slots, const struct alloc *alloc, ttr_id id)
+{
+    size_t page = id / FXT_SLOTS_PAGE, before = slots->pages;
+    if (slots->used_pages == 0 && !add_page(slots, alloc))
+        return NULL;
+    if (!alloc_reserve(alloc, (void **)&slots->page, &slots->pages, page + 1, sizeof *slots->page))
+        return NULL;
+    memset(slots->page + before, 0, (slots->pages - before) * sizeof *slots->page);
+    if (slots->page[page] == 0) {
+        if (!add_page(slots, alloc))
+            return NULL;
+        slots->page[page] = (uint16_t)(slots->used_pages - 1);
+    }
+    return &slots->entry[(size_t)slots->page[page] * FXT_SLOTS_PAGE + id % FXT_SLOTS_PAGE];
+}
+
+/* A slot for an id that has none, marked as cut or not; 0 when the table is full, or memory is out. */
+static uint32_t slots_add(struct fxt_writer *w, struct fxt_slots *slots, ttr_id id, uint32_t cut)
 {
     if (slots->used >= slots->limit) {
         slots->refused++;
         return 0;
     }
-    size_t before = slots->capacity;
-    if (!alloc_reserve(&w->out->t->counted, (void **)&slots->entry, &slots->capacity, (size_t)id + 1, sizeof *slots->entry)) {
+    uint32_t *entry = slots_place(slots, &w->out->t->counted, id);
+    if (!entry) {
         w->failed = true;
         return 0;
     }
-    memset(slots->entry + before, 0, (slots->capacity - before) * sizeof *slots->entry);
-    slots->entry[id] = slots->epoch << 16 | ++slots->used;
+    *entry = slots->epoch << 16 | cut | ++slots->used;
     return slots->used;
 }
 
@@ -60,13 +90,12 @@ static struct fxt_text register_text(struct fxt_writer *w, ttr_id id, ttr_text t
 {
     struct fxt_out to;
     struct fxt_slots *slots = &w->target->strings;
-    uint32_t slot = slots_add(w, slots, id);
+    uint32_t slot = slots_add(w, slots, id, text.n > FXT_STRING_MAX ? FXT_SLOT_CUT : 0);
     if (!slot)
         return fxt_text_in_place(w, text, FXT_INLINE_MAX);
     size_t n = text.n;
     if (n > FXT_STRING_MAX) {
         n = utf8_cut(text.p, n, FXT_STRING_MAX);
-        slots->entry[id] |= FXT_SLOT_CUT;
         fxt_lost(w, FXT_LOST_TEXT);
     }
     if (fxt_record(w, &to, 1 + fxt_words(n), FXT_STRING | fxt_put(FXT_STRING_INDEX, slot) | fxt_put(FXT_STRING_BYTES, n)))
@@ -214,7 +243,7 @@ static struct fxt_thread register_thread(struct fxt_writer *w, ttr_id id)
     ttr_thread thread = {0};
     (void)ttr_thread_get(w->out->t, id, &thread);
     struct fxt_thread in_place = {.pid = thread.pid, .tid = thread.tid};
-    uint32_t slot = w->is_inline ? 0 : slots_add(w, &w->target->threads, id);
+    uint32_t slot = w->is_inline ? 0 : slots_add(w, &w->target->threads, id, 0);
     if (!slot)
         return in_place;
     if (fxt_record(w, &to, FXT_THREAD_WORDS, FXT_THREAD | fxt_put(FXT_THREAD_INDEX, slot))) {

@@ -1,6 +1,8 @@
 /* The FXT writer against bytes derived from the text of the format, and its ledger against what was really lost.
  * The expected records are annotated text (tests/README.md): bit fields by their numbers, so that they can be checked with the
  * specification alone.  Copying of raw records is tested with the reader, in tests/matrix. */
+#include <stdio.h>
+
 #include "support.h"
 
 #include <tracetta/write.h>
@@ -617,6 +619,27 @@ static void a_table_that_stays_full_begins_anew(void **state)
     assert_int_equal(world.n, 8 + 16 + 16 + 32 + 3 * 255 * (24 + 16) + (2 * 1024 + 187) * 32);
 }
 
+static void tables_of_many_providers_take_little_room_each(void **state)
+{
+    (void)state;
+    const ttr_options options = {.size = sizeof options, .max_memory = 8u << 20};
+    world.n = 0;
+    world.t = ttr_new(&options);
+    world.b = ttr_builder_new(world.t);
+    world.out = ttr_create_push(world.t, push, &world, "fxt", NULL, NULL);
+    assert_non_null(world.out);
+    for (uint32_t i = 0; i < 2000; i++) {
+        char name[24];
+        (void)snprintf(name, sizeof name, "provider %u", i);
+        event(&world, TTR_KIND_INSTANT);
+        ttr_on_provider(world.b, name);
+        put(&world);
+    }
+    end(&world);
+    /* The magic, then of each: who it is, its clock, thread, two strings, and an event. */
+    assert_int_equal(world.n, 8 + 2000 * (24 + 16 + 24 + 2 * 16 + 16));
+}
+
 static void an_option_that_is_none_is_refused(void **state)
 {
     (void)state;
@@ -698,6 +721,7 @@ int main(void)
         cmocka_unit_test(what_no_record_has_is_counted),
         cmocka_unit_test(a_full_thread_table_is_followed_by_threads_in_place),
         cmocka_unit_test(a_table_that_stays_full_begins_anew),
+        cmocka_unit_test(tables_of_many_providers_take_little_room_each),
         cmocka_unit_test(an_option_that_is_none_is_refused),
         cmocka_unit_test(memory_running_out_anywhere_is_told_and_leaks_nothing),
     };
