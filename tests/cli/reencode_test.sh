@@ -230,6 +230,23 @@ rm -rf "$work/copied"
 "$tracetta" convert -q --to=ctf "$work/stale" -o "$work/copied"
 same "a_true_one_is_as_it_was" "$work/stale/index/channel_1.idx" cat "$work/copied/index/channel_1.idx"
 
+# An index that is wrong of some packets in the middle: where reading begins there, these packets are asked themselves.
+mkdir "$work/long"
+printf '/* CTF 1.8 */\ntypealias integer { size = 32; align = 8; } := u32;\ntypealias integer { size = 32; align = 8; map = clock.c.value; } := time;\ntrace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };\nclock { name = c; freq = 1000000000; };\nstream { packet.context := struct { u32 content_size; u32 packet_size; time timestamp_begin; time timestamp_end; }; event.header := struct { time timestamp; }; };\nevent { name = e; };\n' >"$work/long/metadata"
+/usr/bin/python3 -c 'import struct, sys
+for i in range(100):
+    sys.stdout.buffer.write(struct.pack("<7I", 0xC1FC1FC1, 224, 224, 1000 * i + 1, 1000 * i + 900, 1000 * i + 10, 1000 * i + 890))' >"$work/long/s"
+"$tracetta" convert -q --to=ctf --option=index=yes "$work/long" -o "$work/lying"
+/usr/bin/python3 -c 'import struct, sys
+index = bytearray(open(sys.argv[1], "rb").read())
+for i in range(70, 90):
+    struct.pack_into(">QQ", index, 16 + 72 * i + 24, 70001 + 2 * (i - 70), 70002 + 2 * (i - 70))
+open(sys.argv[1], "wb").write(index)' "$work/lying/index/s.idx"
+"$tracetta" cat --start=72500 "$work/long" >"$work/wanted"
+same "an_index_that_is_wrong_of_where_reading_begins_loses_nothing" "$work/wanted" "$tracetta" cat --start=72500 "$work/lying"
+[ "$(wc -l <"$work/wanted")" = 55 ] && "$tracetta" convert -q --start=72500 --to=jsonl "$work/lying" -o - 2>/dev/null | wc -l | grep -qx 55
+verdict "nor_in_another_format" $? "$(wc -l <"$work/wanted") lines"
+
 # Fields of events that are mapped to a clock move it, which CTF 1.8 alone can say; they are fields all the same.
 mkdir "$work/moving"
 printf '\1\2\3\4\5\6' >"$work/moving/s"

@@ -518,12 +518,16 @@ static enum step look_forward(struct ctf_reader *reader)
     return in->window.at_end ? STEP_GO : move_window(reader);
 }
 
-/* Enters the file where the range begins, or shortly before. */
+/* Enters the file where the range begins, or shortly before; at its begin where the index was wrong of it. */
 static void jump_to_range(struct ctf_reader *reader)
 {
     const struct ctf_mark *mark = reader->lanes ? ctf_find_mark(reader->lanes, reader->from) : NULL;
     if (!mark)
         return;
+    if (!ctf_mark_holds(reader, mark, reader->from)) {
+        input_note(reader->in, TTR_NOTE_REMARK, 0, "ctf.bad-index", "the index of %s does not fit its packets: it is not used", reader->file);
+        return;
+    }
     reader->next = mark->offset;
     reader->packet_i = mark->packet;
     reader->is_entered_late = true;

@@ -1,6 +1,6 @@
 /* A look ahead over a stream file before its first event is read.  Only headers are touched, or only the index where the file has one:
- * that must list packets of one stream in order and without holes up to the end of the file, and the first, the last, one in the middle and
- * those that overlap must be as it says. */
+ * that must list packets of one stream in order and without holes up to the end of the file, and the first, the last, one in the middle,
+ * those that overlap, and where reading begins later that one must be as it says. */
 #include "formats/ctf/ctf_scan.h"
 
 #include <string.h>
@@ -361,6 +361,31 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
         return lanes;
     ctf_lanes_release(lanes);
     return NULL;
+}
+
+/* The packet at a mark as its header says; false where none is there that says when it begins. */
+static bool times_at(struct ctf_reader *reader, const struct ctf_mark *mark, int64_t *begin, int64_t *end)
+{
+    const struct alloc *alloc = &reader->trace->t->counted;
+    struct ctf_lanes lanes = {.alloc = alloc};
+    struct scan scan = {.reader = reader, .lanes = &lanes, .room = PEEK_FIRST, .bytes = alloc_zero(alloc, PEEK_FIRST, 1)};
+    struct ctf_frame frame;
+    ttr_error error;
+    if (!scan.bytes)
+        return false;
+    bool is_there = look(&scan, mark->offset, &frame, &error) == CTF_FRAMED && times_of(&frame, begin, end);
+    alloc_free(alloc, scan.bytes, scan.room, 1);
+    return is_there;
+}
+
+bool ctf_mark_holds(struct ctf_reader *reader, const struct ctf_mark *mark, int64_t from)
+{
+    int64_t begin, end;
+    if (!reader->lanes->is_indexed)
+        return true;
+    if (reader->trace->quirks.event_after_packet)
+        return times_at(reader, mark + 1, &begin, &end) && begin <= from;
+    return times_at(reader, mark, &begin, &end) && end < from;
 }
 
 static bool is_same(const struct ctf_identity *a, const struct ctf_identity *b)

@@ -85,6 +85,9 @@ struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i, const 
 /* The last mark but one that all events from a time on are behind, so that counters are known there; NULL = begin at the beginning. */
 const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from);
 
+/* Whether the file itself says so of a mark that was found: where it was made from an index, the packet's header is asked. */
+bool ctf_mark_holds(struct ctf_reader *reader, const struct ctf_mark *mark, int64_t from);
+
 /* Lets go of them; NULL is fine. */
 void ctf_lanes_release(struct ctf_lanes *lanes);
 
