@@ -109,3 +109,19 @@ ulimit -n 64
 says "more_streams_than_files_may_be_open_are_read" '^many: whole .* 300 events, .* 300 files' "$tracetta" check many
 succeeds "and_written" "$tracetta" convert -q --to=ctf --option=ctf.version=2 many -o written
 says "as_many" '300 events, .* 300 files' "$tracetta" check written
+
+# Damage of metadata is told under their own name, and ends strict reading.
+lay rfc11-metadata-packets
+cp -r rfc11-metadata-packets scratched
+printf '\1' | dd of=scratched/metadata bs=1 seek=47 conv=notrunc 2>"$work/.err"
+run "$tracetta" check --json scratched
+[ $run_status = 1 ] && grep -Eq '"regions":\[\{"path":"[^"]*/metadata","offset":48,"bytes":0,"code":"ctf.checksum"' <(tr -d " \n" <"$work/.out")
+verdict "damage_of_metadata_is_told_under_their_name" $? "exit status $run_status"
+"$tracetta" cat --format=jsonl rfc11-metadata-packets >wanted 2>/dev/null
+"$tracetta" cat --format=jsonl scratched >found 2>/dev/null
+same "events_are_read_all_the_same" wanted cat found
+refuses "strict_reading_ends_there" 1 'at byte 48: scratched/metadata: .*checksum' "$tracetta" cat --strict scratched
+says "and_the_copy_is_whole" 'whole' bash -c '"$1" recover -q scratched -o mended; "$1" check mended' recover "$tracetta"
+printf '\0\0\0\0' | dd of=scratched/metadata bs=1 seek=8 conv=notrunc 2>"$work/.err"
+head -c 48 scratched/metadata >one && mv one scratched/metadata
+refuses "metadata_without_a_whole_packet_tell_why" 3 'content_size is less than' "$tracetta" cat scratched

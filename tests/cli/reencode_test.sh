@@ -85,6 +85,52 @@ written rfc eight_again --option version=1.8
 written rfc two_again --option version=2
 written made rfc_first --option version=1.1 --option header=1 --option byte-order=be
 
+# What nothing else is asked for stays as the source has it: type of headers, alignment, byte order, checksums, compression, cypher, kind of metadata.
+echo 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f >key
+run "$tracetta" convert --to=ctf --option version=1.1 --option header=1 --option alignment=natural --option byte-order=be --option checksum=sha1 \
+    --option compression=gzip --option cypher=aes --option ctf.key=key --option text-metadata=yes --option packet-align=1 made -o stored
+run "$tracetta" convert --to=ctf --option packet-size=200 --option ctf.key=key stored -o stored_again
+holds "headers_stay_as_they_are" stored_again/metadata 'alignment = natural;.*header_type = type1'
+for stream in stored_again/channel_*; do
+    [ "$(head -c 4 "$stream" | od -An -tx1)" = " c1 fc 1f c1" ] && [ "$(head -c 48 "$stream" | tail -c 3 | od -An -tx1)" = " 02 01 02" ]
+    verdict "so_do_byte_order_and_what_is_done_to_contents:${stream#*/}" $? "$(head -c 48 "$stream" | od -An -tx1)"
+done
+text made >"$work/wanted"
+same "and_the_text" "$work/wanted" "$tracetta" cat --strict --style=babeltrace2 --clock-gmt --option ctf.key=key stored_again
+run "$tracetta" convert --to=ctf --option cypher=none --option checksum=crc32 --option header=2 --option ctf.key=key stored -o restored
+[ "$(head -c 48 restored/channel_0 | tail -c 3 | od -An -tx1)" = " 02 00 03" ]
+verdict "but_for_what_is_asked_for" $? "$(head -c 48 restored/channel_0 | od -An -tx1)"
+holds "other_headers_too" restored/metadata 'alignment = natural;.*header_type = type2'
+
+# The same of a trace of 1.1 that nobody encoded anew, with words of 32 bits; and sizes of events are not told twice.
+for vector in rfc11-type2-le-natural-32 rfc11-event-size; do
+    mkdir $vector
+    for file in "$here/../../src/formats/ctf/vectors/$vector"/*.hexa; do "$hexa_cat" "$file" >"$vector/$(basename "$file" .hexa)"; done
+done
+converted "words_of_32_bits" rfc11-type2-le-natural-32 words --option byte-order=be --option text-metadata=yes
+holds "words_of_32_bits_stay" words/metadata 'alignment = natural; +word_size = 32;.*header_type = type2;.*size = 64; signed = false; align = 32;'
+run "$tracetta" convert --to=ctf --option byte-order=be --option text-metadata=yes rfc11-event-size -o told
+run "$tracetta" convert --to=ctf --option event-size=yes told -o told_again
+holds "sizes_of_events_stay_sizes_of_events" told/metadata 'event_size = true; +\}'
+"$tracetta" cat --format=jsonl rfc11-event-size >"$work/wanted" 2>/dev/null
+for trace in told told_again; do
+    "$tracetta" cat --format=jsonl $trace >"$work/found" 2>/dev/null
+    [ "$(grep -o '"fields".*' "$work/wanted" | sed 's/,"context".*//')" = "$(grep -o '"fields".*' "$work/found" | sed 's/,"context".*//')" ] &&
+        ! grep -q 'payload_size#2' "$work/found"
+    verdict "and_are_not_told_twice:$trace" $? "$(cat "$work/found")"
+done
+
+# A label of several values is one label in all versions.
+mkdir labels && printf '\1\2\3\4\6' >labels/s
+cat >labels/metadata <<'TSDL'
+/* CTF 1.8 */
+trace { major = 1; minor = 8; byte_order = le; };
+event { name = e; fields := struct { enum : integer { size = 8; align = 8; } { A = 1, B = 2, A = 3 ... 4, C = 5 ... 7, D = 2 ... 4 } x; }; };
+TSDL
+run "$tracetta" convert --to=ctf --option version=1.1 labels -o labels11
+run "$tracetta" convert --to=ctf --option version=1.8 labels11 -o labels18
+holds "a_label_of_several_values_is_one_again" labels18/metadata 'A = 1, +A = 3 \.\.\. 4, +B = 2, +C = 5 \.\.\. 7, +D = 2 \.\.\. 4'
+
 # In version 1.1 names of files tell sections and processors: two classes of streams are no section, and no section takes what is another's.
 mkdir channels && printf '\0\0\1' >channels/channel_0 && printf '\1\1\2' >channels/channel_1 && printf '\0\2\3' >channels/channel_2 &&
     printf '\0\7\4' >channels/channel_2_7

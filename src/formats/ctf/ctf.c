@@ -22,16 +22,16 @@ static const ttr_option_info options[] = {
     {"packet-size", "BYTES", "packets end when they are as large (default 256 KiB); one event may make a packet larger", true},
     {"index", "yes|no", "write LTTng's index files, index/NAME.idx (default: yes, of copies where the source has them; 1.1 has none)", true},
     {"packetized-metadata", "yes|no", "put the metadata in packets too (1.8 and 2; default: no)", true},
-    {"header", "1|2", FOR_11 "event headers of type 1 (few event ids, 32 bits) or 2 (many, 48 bits; default)", true},
-    {"alignment", "packed|natural", FOR_11 "where numbers may begin (default: packed)", true},
-    {"checksum", "none|md5|sha1|crc32", FOR_11 "of each packet", true},
+    {"header", "1|2", FOR_11 "event headers of type 1 (few event ids, 32 bits) or 2 (many, 48 bits; default, but what a source of 1.1 has)", true},
+    {"alignment", "packed|natural", FOR_11 "where numbers may begin (default: as in a source of 1.1, else packed)", true},
+    {"checksum", "none|md5|sha1|crc32", FOR_11 "of each packet (default: as in a source of 1.1, else none; so of the next two)", true},
     {"compression", "none|gzip|bzip2", FOR_11 "of each packet", true},
     {"cypher", "none|aes", FOR_11 "of each packet; needs a key", true},
     {"key", "FILE", "file with the key: 32 bytes, or 64 hexadecimal digits", true},
     {"key-env", "NAME", "environment variable with the key: 64 hexadecimal digits", true},
-    {"packet-align", "BYTES", FOR_11 "packets are padded to a multiple of so many bytes (default 4096)", true},
-    {"event-size", "yes|no", FOR_11 "store the size of each event, which helps to read damaged packets (default: no)", true},
-    {"text-metadata", "yes|no", FOR_11 "metadata as bare text, not in packets (default: no)", true},
+    {"packet-align", "BYTES", FOR_11 "packets are padded to a multiple of so many bytes (default 4096, or 1 where a source of 1.1 has no such padding)", true},
+    {"event-size", "yes|no", FOR_11 "store the size of each event, which helps to read damaged packets (default: as in a source of 1.1, else no)", true},
+    {"text-metadata", "yes|no", FOR_11 "metadata as bare text, not in packets (default: as in a source of 1.1, else no)", true},
 };
 
 const struct format format_ctf = {

@@ -11,6 +11,7 @@
 #include "model/layout.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
+#define RFC_HEADER_USUAL 2u
 
 static ttr_text text(const char *text)
 {
@@ -213,13 +214,19 @@ static bool make_environment(struct ctf_trace_out *trace)
 static void begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version)
 {
     struct ctf_description *description = &trace->description;
-    *trace = (struct ctf_trace_out){.options = options, .home = trace->home};
+    const struct ctf_trace *like = trace->like;
+    *trace = (struct ctf_trace_out){.options = &trace->own, .own = *options, .home = trace->home};
+    if (like)
+        ctf_options_like(&trace->own, like, version);
+    options = &trace->own;
     ctf_description_init(description, &t->counted);
     description->version = version;
     description->minor = version == CTF_1_8 ? 8 : version == CTF_RFC_1_1;
     description->is_big_endian = options->is_big_endian;
     description->has_byte_order = true;
-    description->alignment = options->rfc_is_natural ? CTF_ALIGN_NATURAL_64 : CTF_ALIGN_PACKED;
+    description->alignment = !options->rfc_is_natural       ? CTF_ALIGN_PACKED
+                             : options->rfc_has_short_words ? CTF_ALIGN_NATURAL_32
+                                                            : CTF_ALIGN_NATURAL_64;
     description->name = description->ns = description->uid = description->attributes = text("");
     ctf_types_init(&trace->types, t, description);
     trace->types.is_natural = version == CTF_RFC_1_1 && options->rfc_is_natural;
@@ -316,8 +323,8 @@ bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_
                           struct ctf_trace *source)
 {
     const struct ctf_description *from = &source->description;
+    trace->like = source;
     begin(trace, t, options, version);
-    trace->description.is_big_endian = options->has_order ? options->is_big_endian : from->is_big_endian;
     trace->source = source;
     source->users++;
     trace->keeps_clocks = can_say_clocks(from, version);
@@ -360,8 +367,9 @@ static bool make_roots(struct ctf_trace_out *trace, struct ctf_kind_out *kind, c
 {
     struct ctf_stream_class *class = kind->class;
     if (trace->description.version == CTF_RFC_1_1) {
-        class->rfc_header = trace->options->rfc_header;
-        class->rfc_has_event_size = trace->options->rfc_has_event_size;
+        const struct ctf_options *options = trace->options;
+        class->rfc_header = options->rfc_header ? options->rfc_header : like->rfc_header ? like->rfc_header : RFC_HEADER_USUAL;
+        class->rfc_has_event_size = options->has_event_size ? options->rfc_has_event_size : like->rfc_has_event_size;
         class->rfc_has_no_time = !kind->has_time;
         return rfc11_make_event_header(&trace->description, class);
     }

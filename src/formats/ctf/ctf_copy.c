@@ -62,6 +62,8 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     if (status != TTR_OK)
         return status;
     struct ctf_description description = trace->description; /* with the copy's uuid */
+    struct ctf_options own = *options;
+    ctf_options_like(&own, trace, version);
     bool has_other_uuid = memcmp(description.uuid, copy->uuid, sizeof copy->uuid) != 0;
     memcpy(description.uuid, copy->uuid, sizeof copy->uuid);
     buffer_init(&text, alloc);
@@ -77,7 +79,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
         status = fail_memory(error);
     if (status == TTR_OK)
         status = is_same ? ctf_write_file(ctf_add_file(copy->home.folder, out, "", "metadata", "", error), &text, error)
-                         : ctf_write_text(&(struct ctf_metadata){&description, version, options, copy->home.folder}, &text, out, error);
+                         : ctf_write_text(&(struct ctf_metadata){&description, version, &own, copy->home.folder}, &text, out, error);
     buffer_free(&text);
     return status == TTR_E_UNSUPPORTED ? TTR_OK : status;
 }

@@ -60,14 +60,12 @@ struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *eve
     return is_made && ctf_home_begin(&trace->home, w, alloc, path_of(out, event)) ? trace : NULL;
 }
 
-/* The version of the trace that an event comes from, where it is one of CTF. */
-static enum ctf_version version_of(const struct ttr_writer *out, const ttr_event *event)
+/* The trace that an event comes from, where it is one of CTF; else NULL. */
+static const struct ctf_trace *source_of(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
-    if (schema->format != out->format)
-        return CTF_1_8;
-    const struct ctf_schema *own = schema->own;
-    return own->stream->trace->description.version;
+    const struct ctf_schema *own = schema->format == out->format ? schema->own : NULL;
+    return own ? own->stream->trace : NULL;
 }
 
 /* Begins a trace of events of any kind, or joins the one that its source belongs to. */
@@ -76,8 +74,17 @@ static struct ctf_trace_out *add_trace(struct ttr_writer *out, const ttr_event *
     const struct ctf_writer *w = out->own;
     bool is_new = false;
     struct ctf_trace_out *trace = ctf_add_trace(out, event, trace_source(out, event), CTF_TRACE_OF_ANY, &is_new);
-    enum ctf_version version = w->options.version ? w->options.version : version_of(out, event);
-    return trace && is_new && !ctf_trace_begin(trace, out->t, &w->options, version, event) ? NULL : trace;
+    const struct ctf_trace *source = source_of(out, event);
+    enum ctf_version version = w->options.version ? w->options.version : source ? source->description.version : CTF_1_8;
+    if (!trace || !is_new)
+        return trace;
+    trace->like = source;
+    if (!ctf_trace_begin(trace, out->t, &w->options, version, event))
+        return NULL;
+    const struct ctf_stream_class *section = source && source->description.streams_n ? source->description.streams[0] : NULL;
+    trace->like_header = section ? section->rfc_header : 0;
+    trace->like_event_size = section && section->rfc_has_event_size;
+    return trace;
 }
 
 static struct ctf_trace_out *trace_of(struct ttr_writer *out, const ttr_event *event)
@@ -94,7 +101,8 @@ static struct ctf_kind_out *kind_of(struct ctf_trace_out *trace, bool has_cpu)
         if (trace->kinds[i]->has_cpu == has_cpu)
             return trace->kinds[i];
     const struct ctf_kind_like like = {.name = {has_cpu ? "cpu" : "events", has_cpu ? 3 : 6}, .id = trace->kinds_n, .has_cpu = has_cpu,
-                                       .has_clock = true, .has_time = true, .has_sequence = true, .has_discarded = true, .clock = trace->clock};
+                                       .has_clock = true, .has_time = true, .has_sequence = true, .has_discarded = true, .clock = trace->clock,
+                                       .rfc_header = trace->like_header, .rfc_has_event_size = trace->like_event_size};
     return ctf_trace_add_kind(trace, &like);
 }
 

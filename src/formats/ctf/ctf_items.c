@@ -480,7 +480,7 @@ static void take_fields(const struct forming *f, const ttr_event *event)
     ttr_field field;
     begin_walk(&with, event, &walk);
     while (ttr_fields_next(&walk, &field)) {
-        if (has_role(&with))
+        if (has_role(&with) || (f->what->drops_common && field.group == TTR_GROUP_COMMON))
             continue;
         while (open.skip == 0 && open.n && open.left[open.n - 1] == 0)
             open.n--;

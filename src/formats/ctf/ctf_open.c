@@ -28,6 +28,7 @@ struct opening {
     char **copies;     /* of the options that are ours */
     size_t copies_n;
     struct notes notes; /* of parsers: there is no input yet */
+    char path[1024];    /* of the metadata */
     struct source_options how;
     size_t files;
     struct input *first; /* of the trace, where notes go */
@@ -78,28 +79,43 @@ static ttr_status read_file(ttr *t, const char *path, struct ctf_trace *trace, t
     return status;
 }
 
-static ttr_status read_metadata(struct opening *opening, char *path, size_t size, ttr_error *error)
+static ttr_status read_metadata(struct opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
     const char *other = options_get(opening->copies, opening->copies_n, "metadata");
     if (other) {
-        (void)snprintf(path, size, "%s", other);
+        (void)snprintf(opening->path, sizeof opening->path, "%s", other);
         return read_file(opening->t, other, trace, error);
     }
     const struct folder_file *file = folder_find(trace->folder, METADATA);
     if (!file)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s holds no file \"%s\", which tells how the others are read",
                     folder_path(trace->folder), METADATA);
-    folder_file_path(trace->folder, file, path, size);
+    folder_file_path(trace->folder, file, opening->path, sizeof opening->path);
     return folder_read(trace->folder, file, METADATA_MAX, &trace->metadata, &trace->metadata_n, error);
 }
 
-static ttr_status parse_metadata(struct opening *opening, const char *path, ttr_error *error)
+/* The first damage of the metadata; NULL where there is none. */
+static const ttr_note *metadata_damage(const struct opening *opening)
+{
+    for (size_t i = 0; i < opening->notes.n; i++)
+        if (opening->notes.note[i].severity == TTR_NOTE_DAMAGE)
+            return &opening->notes.note[i];
+    return NULL;
+}
+
+static ttr_status refuse_damage(const struct opening *opening, ttr_error *error)
+{
+    const ttr_note *damage = opening->options && opening->options->flags & TTR_READ_STRICT ? metadata_damage(opening) : NULL;
+    return damage ? fail(error, TTR_E_MALFORMED, damage->first_offset, "%s: %s (%s)", opening->path, damage->text, damage->code) : TTR_OK;
+}
+
+static ttr_status parse_metadata(struct opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
     struct ctf_description *description = &trace->description;
     struct ctf_key key = {trace->has_key ? trace->key : NULL};
-    struct ctf_text text = {.file = path};
+    struct ctf_text text = {.file = opening->path};
     bool is_packetised;
     description->note = take_note;
     description->note_own = opening;
@@ -115,7 +131,7 @@ static ttr_status parse_metadata(struct opening *opening, const char *path, ttr_
         status = rfc11_ready(trace, error);
     description->note = NULL;
     description->note_own = NULL;
-    return status;
+    return status == TTR_OK ? refuse_damage(opening, error) : status;
 }
 
 /* --- Stream files --- */
@@ -222,6 +238,18 @@ static bool is_of_trace(const struct ctf_set *set, ttr_status status)
     return !is_strict && status != TTR_OK && status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN;
 }
 
+/* An input without events; the caller adds it. */
+static struct input *make_silent(struct opening *opening, const char *path, uint64_t number, ttr_error *error)
+{
+    struct source *source = source_open_memory(&opening->t->counted, "", 0, NULL, error);
+    struct input *in = source ? input_new(opening->t, source, &format_ctf, path, opening->options, error) : NULL;
+    if (!in)
+        return NULL;
+    ctf_trace_join(opening->trace, in, METADATA, number);
+    ((struct ctf_reader *)in->own)->is_nothing = true;
+    return in;
+}
+
 /* In the place of a file that cannot be read: an input without events that tells why. */
 static ttr_status pass_over(struct opening *opening, const struct folder_file *file, ttr_error *error)
 {
@@ -231,12 +259,9 @@ static ttr_status pass_over(struct opening *opening, const struct folder_file *f
     if (!is_of_trace(opening->set, reason.status))
         return reason.status;
     folder_file_path(trace->folder, file, path, sizeof path);
-    struct source *source = source_open_memory(&opening->t->counted, "", 0, NULL, error);
-    struct input *in = source ? input_new(opening->t, source, &format_ctf, path, opening->options, error) : NULL;
+    struct input *in = make_silent(opening, path, opening->files++, error);
     if (!in)
         return error->status;
-    ctf_trace_join(trace, in, METADATA, opening->files++);
-    ((struct ctf_reader *)in->own)->is_nothing = true;
     ttr_status status = input_damage(in, 0, 0, "ctf.unreadable", error, "%.*s", (int)strcspn(reason.text, "\n"), reason.text);
     if (status != TTR_OK) {
         ttr_close(&in->base);
@@ -308,21 +333,33 @@ static ttr_status open_files(struct opening *opening, ttr_error *error)
 }
 
 /* A trace without stream files has one input all the same, without events, which knows what its metadata says. */
-static ttr_status open_nothing(struct opening *opening, const char *path, ttr_error *error)
+static ttr_status open_nothing(struct opening *opening, ttr_error *error)
 {
-    struct source *source = source_open_memory(&opening->t->counted, "", 0, NULL, error);
-    if (!source)
-        return error->status;
-    struct input *in = input_new(opening->t, source, &format_ctf, path, opening->options, error);
+    struct input *in = make_silent(opening, opening->path, 0, error);
     if (!in)
         return error->status;
-    ctf_trace_join(opening->trace, in, METADATA, 0);
+    in->size = opening->trace->metadata_n; /* what is told of it lies inside */
     ttr_status status = ctf_set_add(opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders}, error);
     if (status != TTR_OK)
         return status;
     opening->first = in;
-    ((struct ctf_reader *)in->own)->is_nothing = true;
     return ctf_add_attributes_alone(in, opening->trace) ? TTR_OK : fail_memory(error);
+}
+
+/* Damage of metadata has its place in their file, so it is told by an input of that name. */
+static ttr_status open_metadata(struct opening *opening, ttr_error *error)
+{
+    struct input *in = make_silent(opening, opening->path, opening->files, error);
+    if (!in)
+        return error->status;
+    in->size = opening->trace->metadata_n;
+    in->shares_file = true; /* its bytes do not count, as they do not elsewhere */
+    ttr_status status = ctf_set_add(opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files}, error);
+    if (status != TTR_OK)
+        return status;
+    opening->first = in;
+    context_share_attributes(opening->t, in->id, opening->trace->thread_source);
+    return TTR_OK;
 }
 
 /* --- All together --- */
@@ -357,7 +394,6 @@ static ttr_status read_intersection_option(struct opening *opening, ttr_error *e
 
 static ttr_status prepare(struct opening *opening, ttr_error *error)
 {
-    char path[1024];
     const char *const *given = opening->options ? opening->options->format_options : NULL;
     struct options_list list = {&opening->t->counted, given, &format_ctf, false};
     ttr_status status = options_copy(&list, &opening->copies, &opening->copies_n, error);
@@ -370,16 +406,19 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
     if (status == TTR_OK)
         status = rfc11_read_options(opening->trace, opening->copies, opening->copies_n, error);
     if (status == TTR_OK)
-        status = read_metadata(opening, path, sizeof path, error);
+        status = read_metadata(opening, error);
     if (status == TTR_OK)
-        status = parse_metadata(opening, path, error);
+        status = parse_metadata(opening, error);
     if (status == TTR_OK)
         status = ctf_trace_ready(opening->trace, error);
     if (status != TTR_OK)
         return status;
     ctf_find_quirks(opening->trace);
+    const bool is_damaged = metadata_damage(opening) != NULL;
     status = open_files(opening, error);
-    return status == TTR_OK && !opening->first ? open_nothing(opening, path, error) : status;
+    if (status == TTR_OK && !opening->first)
+        return open_nothing(opening, error);
+    return status == TTR_OK && is_damaged ? open_metadata(opening, error) : status;
 }
 
 /* Adds the inputs of a folder's trace to the set; takes the folder over. */

@@ -75,7 +75,7 @@ static void take_choices(const struct choice *choice, struct ctf_options *option
     options->has_no_index = choice[INDEX].place == 1;
     options->has_index = choice[INDEX].place == 0;
     options->is_packetised = choice[METADATA_PACKETS].place == 0;
-    options->rfc_header = (uint8_t)(choice[HEADER].place + 1);
+    options->rfc_header = (uint8_t)(choice[HEADER].place < 2 ? choice[HEADER].place + 1 : 0);
     options->rfc_is_natural = choice[ALIGNMENT].place == 1;
     options->packing.checksum = (uint8_t)choice[CHECKSUM].place;
     options->packing.compression = compressions[choice[COMPRESSION].place];
@@ -91,7 +91,7 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
         [ORDER] = {"byte-order", "le|be", 2},
         [INDEX] = {"index", "yes|no", 2},
         [METADATA_PACKETS] = {"packetized-metadata", "yes|no", 2},
-        [HEADER] = {"header", "1|2", 1},
+        [HEADER] = {"header", "1|2", 2},
         [ALIGNMENT] = {"alignment", "packed|natural", 0},
         [CHECKSUM] = {"checksum", "none|md5|sha1|crc32", 0},
         [COMPRESSION] = {"compression", "none|gzip|bzip2", 0},
@@ -116,5 +116,46 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
     for (size_t i = 0; i < sizeof changing / sizeof *changing; i++)
         options->changes_rfc |= output_option(out, changing[i]) != NULL;
     options->packing.align = (uint32_t)align;
+    options->has_alignment = output_option(out, "alignment") != NULL;
+    options->has_event_size = output_option(out, "event-size") != NULL;
+    options->has_checksum = output_option(out, "checksum") != NULL;
+    options->has_compression = output_option(out, "compression") != NULL;
+    options->has_cypher = output_option(out, "cypher") != NULL;
+    options->has_packet_align = output_option(out, "packet-align") != NULL;
+    options->has_text = output_option(out, "text-metadata") != NULL;
     return read_key(out, options, error);
+}
+
+/* How the source's packets are stored, as its first one is. */
+static void pack_like(struct ctf_options *options, const struct ctf_trace *source)
+{
+    const struct rfc11_packet *first = &source->first;
+    struct rfc11_packing *packing = &options->packing;
+    if (!options->has_checksum && first->checksum_scheme <= RFC11_CRC32)
+        packing->checksum = first->checksum_scheme;
+    if (!options->has_compression && first->compression_scheme <= RFC11_GZIP)
+        packing->compression = first->compression_scheme;
+    if (!options->has_packet_align)
+        packing->align = first->packet_size % ALIGN_DEFAULT ? 1 : ALIGN_DEFAULT;
+    if (options->has_cypher || first->encryption_scheme != RFC11_AES || !source->has_key)
+        return;
+    packing->encryption = RFC11_AES;
+    memcpy(options->key, source->key, sizeof options->key);
+    packing->key.bytes = options->key;
+}
+
+void ctf_options_like(struct ctf_options *options, const struct ctf_trace *source, enum ctf_version version)
+{
+    const struct ctf_description *from = &source->description;
+    bool is_packed = from->alignment != CTF_ALIGN_NATURAL_64 && from->alignment != CTF_ALIGN_NATURAL_32;
+    options->is_big_endian = options->has_order ? options->is_big_endian : from->is_big_endian;
+    if (version != CTF_RFC_1_1 || from->version != CTF_RFC_1_1)
+        return;
+    if (!options->has_alignment)
+        options->rfc_is_natural = !is_packed;
+    options->rfc_has_short_words = options->rfc_is_natural && from->alignment == CTF_ALIGN_NATURAL_32;
+    if (!options->has_text)
+        options->is_text_metadata = rfc11_is_text(source->metadata, source->metadata_n);
+    if (source->has_first)
+        pack_like(options, source);
 }

@@ -143,8 +143,7 @@ static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint
 /* A packet of the RFC, with what is done to its content, in out->buffer. */
 static ttr_status pack(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
 {
-    const struct ctf_options *options = stream->trace->options;
-    struct rfc11_packing packing = options->packing;
+    struct rfc11_packing packing = stream->trace->options->packing;
     struct rfc11_packet packet = {.session_id = stream->trace->description.session_id,
                                   .section_packet_count = (uint32_t)stream->sequence,
                                   .section_packet_count_bits = 32,
@@ -217,9 +216,10 @@ static void put_header(struct ctf_stream_out *stream, uint64_t id, uint64_t tick
 static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
     struct bitput *put = &stream->put;
-    const struct ctf_trace_out *trace = stream->trace;
-    bool is_first = trace->options->rfc_header == 1, is_natural = trace->options->rfc_is_natural;
-    void (*number)(struct bitput *, uint64_t, unsigned) = trace->description.is_big_endian ? bitput_be : bitput_le;
+    const struct ctf_description *description = &stream->trace->description;
+    bool is_first = stream->kind->class->rfc_header == 1, is_natural = description->alignment != CTF_ALIGN_PACKED;
+    const unsigned wide = !is_natural ? 3 : description->alignment == CTF_ALIGN_NATURAL_32 ? 5 : 6; /* of 64-bit integers */
+    void (*number)(struct bitput *, uint64_t, unsigned) = description->is_big_endian ? bitput_be : bitput_le;
     uint64_t escape = is_first ? RFC11_ID_EXTENDED_1 : RFC11_ID_EXTENDED_2, distance = ticks - stream->last;
     bool is_compact = id < escape && distance < (is_first ? UINT64_C(1) << 27 : UINT64_C(1) << 32);
     bitput_align(put, is_natural ? 5 : 3);
@@ -236,11 +236,11 @@ static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t 
         number(put, id, 32);
         number(put, ticks, 64);
     } else {
-        bitput_align(put, is_natural ? 6 : 3);
+        bitput_align(put, wide);
         number(put, ticks, 64);
         number(put, id, 32);
     }
-    bitput_align(put, is_natural ? (is_first ? 6 : 5) : 3);
+    bitput_align(put, is_first ? wide : is_natural ? 5 : 3);
 }
 
 /* Fills in the number of bytes between the context and here; false where it does not fit. */
@@ -261,8 +261,8 @@ static bool encode_event(struct ctf_stream_out *stream, const struct ctf_event_c
     else
         put_header(stream, class->id, ticks);
     encode.put = stream->put;
-    if (is_rfc(stream) && stream->trace->options->rfc_has_event_size) {
-        bitput_align(&encode.put, stream->trace->options->rfc_is_natural ? 4 : 3);
+    if (is_rfc(stream) && stream->kind->class->rfc_has_event_size) {
+        bitput_align(&encode.put, stream->trace->description.alignment != CTF_ALIGN_PACKED ? 4 : 3);
         bitput_zeros(&encode.put, 16);
         behind = encode.put.at;
     } else if (stream->kind->class->event_context) {

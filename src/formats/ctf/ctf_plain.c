@@ -160,6 +160,20 @@ static bool has_own_cpu(const struct plain *plain)
     return plain->about->has_cpu && (plain->version == CTF_RFC_1_1 || plain->is_copy);
 }
 
+/* Whether the source's events have a context that only says their size, as event_size = true puts it there. */
+static bool has_size_alone(const struct plain *plain)
+{
+    const struct ctf_stream_class *source = plain->schema->stream->class;
+    return source->rfc_has_event_size && source->event_context && source->event_context->members_n == 1;
+}
+
+/* Whether events of the target say their size: as asked for, else as the source's do.  Contexts are among the fields of the payload then. */
+static bool stores_size(const struct plain *plain)
+{
+    const struct ctf_options *options = plain->trace->options;
+    return plain->version == CTF_RFC_1_1 && (options->has_event_size ? options->rfc_has_event_size : has_size_alone(plain));
+}
+
 static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t prefix)
 {
     const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
@@ -173,11 +187,12 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t 
                                  .has_discarded = plain->about->has_discarded,
                                  .has_clock = is_rfc || source->clock || plain->about->has_begin,
                                  .has_time = has_time,
-                                 .clock = clock_of(plain, has_time || plain->about->has_begin)};
+                                 .clock = clock_of(plain, has_time || plain->about->has_begin),
+                                 .rfc_header = source->rfc_header,
+                                 .rfc_has_event_size = has_size_alone(plain)};
     if (packet->n && !is_rfc)
         like.fields = ctf_types_root(types, ROOT_PACKET_CONTEXT, packet, 0, packet->n, packet->payload_shape);
-    bool has_size_only = is_rfc && plain->trace->options->rfc_has_event_size; /* contexts are among the fields of the payload then */
-    if (!has_size_only && (items->common_n || (source->event_context && !source->rfc_has_event_size)))
+    if (!stores_size(plain) && (items->common_n || (source->event_context && !source->rfc_has_event_size)))
         like.common = ctf_types_root(types, ROOT_COMMON_CONTEXT, items, 0, items->common_n, items->common_shape);
     *kind = types->failed ? NULL : ctf_trace_add_kind(plain->trace, &like);
     if (!*kind)
@@ -485,8 +500,8 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     if (!begin(&plain, out, event))
         return fail_memory(error);
     struct ctf_items *items = &plain.w->items;
-    const struct ctf_items_for what = {.out = out, .version = plain.version,
-                                       .has_no_common = plain.version == CTF_RFC_1_1 && plain.trace->options->rfc_has_event_size};
+    const struct ctf_items_for what = {.out = out, .version = plain.version, .has_no_common = stores_size(&plain),
+                                       .drops_common = plain.version == CTF_RFC_1_1 && has_size_alone(&plain)};
     ctf_items_collect(items, &what, event);
     struct ctf_stream_out *stream = items->failed ? NULL : stream_of(&plain);
     if (!stream)

@@ -16,6 +16,7 @@
 #define TRACETTA_FORMATS_CTF_READ_H
 
 #include "formats/ctf/ctf.h"
+#include "formats/ctf/rfc11_packet.h"
 #include "io/folder.h"
 #include "model/input.h"
 #include "model/layout.h"
@@ -70,6 +71,8 @@ struct ctf_trace {
     bool has_key;
     uint64_t unpacked_max;     /* RFC: bytes that a packet may unpack to; 0 = 1 GiB */
     struct ctf_trace *other_order; /* RFC: the same metadata for packets of the other byte order; NULL = none was met */
+    struct rfc11_packet first; /* RFC: the header of a packet, where there is one: the others are stored as it is */
+    bool has_first;
     bool has_foreign;          /* packets were seen that are not as the metadata's: of another trace; RFC: or byte order */
 };
 

@@ -185,6 +185,10 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
     if (!add_mark(scan, times[0]))
         return false;
     scan->reader->trace->has_foreign |= frame->is_foreign;
+    if (!scan->reader->trace->has_first) {
+        scan->reader->trace->first = frame->rfc;
+        scan->reader->trace->has_first = true;
+    }
     lanes->has_times &= has_begin && frame->packet.has_end;
     lanes->end = lanes->packets == 0 || times[1] > lanes->end ? times[1] : lanes->end;
     uint32_t chosen = choose(lanes, frame, has_begin, times[0]);

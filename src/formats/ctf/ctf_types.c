@@ -73,11 +73,12 @@ static struct type *new_type(struct ctf_types *types, enum type_kind kind)
     return type;
 }
 
-/* Whole bytes between bytes; in natural alignment numbers of 16, 32 and 64 bits at multiples of themselves. */
+/* Whole bytes between bytes; in natural alignment numbers of 16, 32 and 64 bits at multiples of themselves, at most of a word. */
 static uint8_t alignment(const struct ctf_types *types, unsigned bits)
 {
     bool is_whole = bits == 16 || bits == 32 || bits == 64;
-    return types->is_natural && is_whole ? (uint8_t)__builtin_ctz(bits) : 3;
+    unsigned word = types->description->alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64;
+    return types->is_natural && is_whole ? (uint8_t)__builtin_ctz(bits < word ? bits : word) : 3;
 }
 
 static struct type *make_number(struct ctf_types *types, enum type_kind kind, unsigned bits, unsigned base)

@@ -68,10 +68,12 @@ struct ctf_options {
     enum ctf_version version;   /* CTF_UNKNOWN: that of the source */
     bool is_big_endian;
     bool has_order;             /* byte order was asked for */
+    bool has_alignment, has_event_size, has_checksum, has_compression, has_cypher, has_packet_align, has_text; /* so were these, of 1.1 */
     bool has_index, has_no_index, is_packetised, is_text_metadata;
     uint64_t packet_size;       /* bytes: packets end when they are as large */
-    uint8_t rfc_header;         /* 1 or 2 */
+    uint8_t rfc_header;         /* 1 or 2; 0 = not asked for */
     bool rfc_is_natural, rfc_has_event_size;
+    bool rfc_has_short_words;   /* natural with words of 32 bits, as the source has it */
     bool changes_rfc;           /* one of those for 1.1 was given */
     struct rfc11_packing packing;
     uint8_t key[RFC11_KEY];
@@ -79,6 +81,10 @@ struct ctf_options {
 
 /* Reads the options of the output; TTR_E_MISUSE says what is wrong with one. */
 TTR_MUST ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *options, ttr_error *error);
+
+/* Where nothing else was asked for, a trace is written as its source is: in its byte order, and of 1.1 with its alignment, its checksums, its
+ * compression, its cypher (where the key is known), its padding and its kind of metadata. */
+void ctf_options_like(struct ctf_options *options, const struct ctf_trace *source, enum ctf_version version);
 
 /* --- ctf_items.c --- */
 
@@ -116,6 +122,7 @@ struct ctf_items_for {
     bool has_cpu;      /* the packet tells the cpu */
     bool is_packet;    /* what the event's packet says, all of it as payload, in place of the event's own fields */
     bool has_no_common; /* contexts come before the fields of the payload */
+    bool drops_common;  /* the common context is the event's size, which the RFC has of its own */
 };
 
 /* Takes an event apart; losses are counted. */
@@ -231,7 +238,11 @@ struct ctf_names_told {
 
 /* One trace of the output: a description with its stream files. */
 struct ctf_trace_out {
-    const struct ctf_options *options;
+    const struct ctf_options *options; /* `own` */
+    struct ctf_options own;    /* those given, and what the source has where nothing was asked for */
+    const struct ctf_trace *like; /* what the trace is written like, only while it begins; NULL = nothing */
+    uint8_t like_header;       /* the dialect in the RFC: what its sections had there */
+    bool like_event_size;
     struct ctf_description description;
     struct ctf_types types;
     bool is_dialect;
@@ -249,7 +260,7 @@ struct ctf_trace_out {
     struct ctf_home home;
 };
 
-/* Begins a trace, zeroed but for its home, for events of any kind, of which this is the first; false when memory is out. */
+/* Begins a trace, zeroed but for its home and what it is to be like, for events of any kind, of which this is the first; false when memory is out. */
 TTR_MUST bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
                               const ttr_event *first);
 void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
@@ -274,6 +285,8 @@ struct ctf_kind_like {
     const struct ctf_clock *clock;  /* one of the description; NULL = the times are of none */
     const struct type *common;      /* NULL = none */
     const struct type *fields;      /* the packet's; a struct, NULL = none */
+    uint8_t rfc_header;             /* of the RFC where none was asked for: 1 or 2, 0 = any */
+    bool rfc_has_event_size;        /* the same */
 };
 
 /* Adds a stream class.  NULL when memory is out. */

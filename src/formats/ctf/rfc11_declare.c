@@ -280,16 +280,61 @@ static void *grow_list(struct rfc11_parser *parser, void *list, uint32_t n, size
     return grown;
 }
 
-static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, const struct rfc11_token *number, ttr_text name)
+/* Room for one more range; nearly all labels have one. */
+static struct type_range *grow_ranges(struct rfc11_parser *parser, struct type_range *ranges, uint32_t n)
 {
-    struct type_label *labels = grow_list(parser, d->labels, d->labels_n, sizeof *labels);
-    struct type_range *range = arena_take(&parser->description->arena, sizeof *range);
-    if (!labels || !range)
+    if (n & (n - 1))
+        return ranges;
+    struct type_range *grown = n < UINT32_MAX / 2 ? arena_take(&parser->description->arena, (n ? 2 * n : 1) * sizeof *grown) : NULL;
+    if (grown && n)
+        memcpy(grown, ranges, n * sizeof *grown);
+    return grown;
+}
+
+/* Adds a value to a label: to its last range where it follows it.  Whether numbers are signed is not known yet, so none goes on where either
+ * kind of them ends. */
+static bool add_value(struct rfc11_parser *parser, struct type_label *label, uint64_t value)
+{
+    struct type_range *ranges = (struct type_range *)(uintptr_t)label->ranges, *last = label->ranges_n ? &ranges[label->ranges_n - 1] : NULL;
+    if (last && value == last->high)
+        return true;
+    if (last && value == last->high + 1 && last->high != UINT64_MAX && last->high != INT64_MAX) {
+        last->high = value;
+        return true;
+    }
+    ranges = grow_ranges(parser, ranges, label->ranges_n);
+    if (!ranges)
         return rfc11_refuse_memory(&parser->lexer);
-    uint64_t value = number->is_negative ? 0 - number->value : number->value;
-    *range = (struct type_range){.low = value, .high = value};
+    ranges[label->ranges_n++] = (struct type_range){.low = value, .high = value};
+    label->ranges = ranges;
+    return true;
+}
+
+/* The label of that name, made when new; NULL when memory is out. */
+static struct type_label *label_of(struct rfc11_parser *parser, struct rfc11_declaration *d, struct keymap *seen, ttr_text name)
+{
+    const uint64_t key = hash_bytes(name.p, name.n);
+    const uint32_t *index = keymap_get(seen, key);
+    if (index && d->labels[*index].name.n == name.n && memcmp(d->labels[*index].name.p, name.p, name.n) == 0)
+        return &d->labels[*index];
+    struct type_label *labels = grow_list(parser, d->labels, d->labels_n, sizeof *labels);
+    if (!labels)
+        return NULL;
     d->labels = labels;
-    d->labels[d->labels_n++] = (struct type_label){.name = name, .ranges = range, .ranges_n = 1};
+    d->labels[d->labels_n] = (struct type_label){.name = name};
+    if (!index && !keymap_put(seen, key, d->labels_n)) {
+        (void)rfc11_refuse_memory(&parser->lexer);
+        return NULL;
+    }
+    return &d->labels[d->labels_n++];
+}
+
+static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, struct keymap *seen, const struct rfc11_token *number, ttr_text name)
+{
+    struct type_label *label = label_of(parser, d, seen, name);
+    uint64_t value = number->is_negative ? 0 - number->value : number->value;
+    if (!label || !add_value(parser, label, value))
+        return false;
     if (number->is_negative && (int64_t)value < (int64_t)d->least) {
         d->least = value;
         d->least_at = number->at;
@@ -300,19 +345,28 @@ static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, 
     return true;
 }
 
-static bool parse_map(struct rfc11_parser *parser, struct rfc11_declaration *d)
+/* A label that comes again has several values. */
+static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration *d, struct keymap *seen)
 {
+    struct rfc11_token number;
+    ttr_text name;
     if (!open_list(parser))
         return false;
-    while (!at_list_end(parser)) {
-        struct rfc11_token number;
-        ttr_text name;
+    while (!at_list_end(parser))
         if (!open_list(parser) || !rfc11_take_number(&parser->lexer, &number, "a value") || !rfc11_take_mark(&parser->lexer, ',') ||
-            !rfc11_take_name(&parser->lexer, &name, "a string") || !add_label(parser, d, &number, name) || !skip_comma(parser) ||
+            !rfc11_take_name(&parser->lexer, &name, "a string") || !add_label(parser, d, seen, &number, name) || !skip_comma(parser) ||
             !close_list(parser) || !skip_comma(parser))
             return false;
-    }
     return close_list(parser);
+}
+
+static bool parse_map(struct rfc11_parser *parser, struct rfc11_declaration *d)
+{
+    struct keymap seen;
+    keymap_init(&seen, parser->description->alloc);
+    bool is_good = parse_entries(parser, d, &seen);
+    keymap_free(&seen);
+    return is_good;
 }
 
 static bool add_member(struct rfc11_parser *parser, struct rfc11_declaration *d, const struct rfc11_type *type, ttr_text name)

@@ -19,6 +19,7 @@ struct unpacking {
     struct rfc11_unpacking how;
     struct buffer text, pieces, unpacked;
     size_t packets;
+    enum rfc11_fault fault; /* what is wrong with the first that has no header */
 };
 
 static void note(const struct unpacking *u, ttr_severity severity, uint64_t offset, const char *code, const char *what)
@@ -117,6 +118,7 @@ static ttr_status add_packet(struct unpacking *u, size_t *at, ttr_error *error)
     size_t here = *at, left = u->n - here;
     enum rfc11_fault fault = rfc11_read_header(u->bytes + here, left, &packet);
     if (fault != RFC11_FINE) {
+        u->fault = u->fault ? u->fault : fault;
         note(u, TTR_NOTE_DAMAGE, here, "ctf.packet-header", rfc11_fault_text(fault));
         *at = fault == RFC11_SHORT ? u->n : find_magic(u->bytes, u->n, here + 1);
         return TTR_OK;
@@ -159,7 +161,8 @@ ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint
     for (size_t at = 0; at < n && status == TTR_OK; u.packets++)
         status = add_packet(&u, &at, error);
     if (status == TTR_OK && !description->has_session_id)
-        status = fail(error, TTR_E_MALFORMED, 0, "%s: no whole metadata packet: %s", text->file, rfc11_fault_text(RFC11_NO_MAGIC));
+        status = fail(error, TTR_E_MALFORMED, 0, "%s: no whole metadata packet: %s", text->file,
+                      rfc11_fault_text(u.fault ? u.fault : RFC11_NO_MAGIC));
     if (status == TTR_OK)
         status = keep_text(&u, text, error);
     buffer_free(&u.text);

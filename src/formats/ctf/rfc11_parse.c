@@ -49,6 +49,7 @@ bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *n
     (void)snprintf(text, sizeof text, "%s has no attribute or block %.*s: it was passed over", where,
                    name->text.n < 60 ? (int)name->text.n : 60, name->text.p);
     note(parser, TTR_NOTE_ODD, name->at, "ctf.unknown-attribute", text);
+    parser->repeatable++;
     while (true) {
         bool is_open = rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '['), is_close = rfc11_is_mark(lexer, '}') || rfc11_is_mark(lexer, ']');
         if (lexer->token.kind == RFC11_END || (is_close && depth == 0))
@@ -83,16 +84,35 @@ static bool is_named(const struct rfc11_token *name, const char *text)
 /* Reads `{ ... }`, giving each attribute or inner block to `parse` with the place of what it fills in. */
 typedef bool (*block_parser)(struct rfc11_parser *parser, const struct rfc11_token *name, bool is_block, void *to);
 
+#define STATED_MAX 16u /* attributes that a kind of block knows, at most */
+
+/* Each of the attributes that a block knows is stated once: two could only contradict each other. */
+static bool state_once(struct rfc11_parser *parser, const struct rfc11_token *name, ttr_text stated[STATED_MAX], size_t *n)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (stated[i].n == name->text.n && memcmp(stated[i].p, name->text.p, name->text.n) == 0)
+            return rfc11_refuse(&parser->lexer, name->at, "the block states this twice");
+    if (*n < STATED_MAX)
+        stated[(*n)++] = name->text;
+    return true;
+}
+
 static bool parse_block(struct rfc11_parser *parser, block_parser parse, void *to)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     struct rfc11_token name;
+    ttr_text stated[STATED_MAX];
+    size_t stated_n = 0;
     bool is_block = false;
     if (!rfc11_take_mark(lexer, '{'))
         return false;
-    while (!rfc11_is_mark(lexer, '}'))
+    while (!rfc11_is_mark(lexer, '}')) {
+        const uint64_t repeatable = parser->repeatable;
         if (!rfc11_begin_attribute(parser, &name, &is_block) || !parse(parser, &name, is_block, to))
             return false;
+        if (parser->repeatable == repeatable && !state_once(parser, &name, stated, &stated_n))
+            return false;
+    }
     return rfc11_next(lexer) && rfc11_end_attribute(parser, true);
 }
 
@@ -253,12 +273,16 @@ static bool parse_trace(struct rfc11_parser *parser)
     struct trace_block trace = {.has_alignment = false};
     struct ctf_description *d = parser->description;
     size_t at = parser->lexer.token.at;
+    if (parser->state->has_trace)
+        return rfc11_refuse(&parser->lexer, at, "the trace was described before");
     if (!parse_block(parser, parse_trace_attribute, &trace) || !check_version(parser, &trace, at))
         return false;
+    parser->state->has_trace = true;
     if (trace.has_alignment)
         d->alignment = trace.alignment == CTF_ALIGN_PACKED          ? CTF_ALIGN_PACKED
                        : parser->state->word_size == 32 ? CTF_ALIGN_NATURAL_32
                                                         : CTF_ALIGN_NATURAL_64;
+    parser->states_alignment |= trace.has_alignment;
     return true;
 }
 
@@ -268,6 +292,7 @@ static bool parse_environment_entry(struct rfc11_parser *parser, const struct rf
 {
     struct ctf_environment entry = {.text = {"", 0}};
     (void)to;
+    parser->repeatable++;
     if (is_block)
         return rfc11_skip_unknown(parser, name, "the environment");
     entry.is_number = parser->lexer.token.kind == RFC11_NUMBER;
@@ -546,6 +571,11 @@ ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_tex
     bool is_good = rfc11_next(&parser.lexer);
     while (is_good && parser.lexer.token.kind != RFC11_END)
         is_good = parse_top(&parser);
-    rfc11_align_new(description);
+    if (is_good && !state->has_trace)
+        note(&parser, TTR_NOTE_ODD, 0, "ctf.version", "the metadata have no block trace { major = 1; minor = 1; }; they are read as version 1.1");
+    if (parser.states_alignment)
+        rfc11_set_alignment(description, description->alignment); /* types may stand before the trace block */
+    else
+        rfc11_align_new(description);
     return parser.lexer.status;
 }

@@ -331,6 +331,45 @@ static void enumerations_hold_their_numbers(void **state)
     end(&scene);
 }
 
+static void a_label_that_comes_again_has_several_values(void **state)
+{
+    (void)state;
+    struct scene scene;
+    parse_well(&scene, BEGIN EVENT("{ type { parent = enum; size = 8; signed = true; map = { { -1, a }, { 0, b }, { 0, a }, { 1, a }, { 1, a }, { 3, a }, { 5, a }, { 7, a }, "
+                                   "{ 4, a } }; }, a }"));
+    const struct type_labels *labels = scene.description.streams[0]->events[0]->payload->members[0].type->labels;
+    assert_int_equal(labels->n, 2);
+    support_assert_text(labels->label[0].name.p, labels->label[0].name.n, "a");
+    static const int64_t ranges[][2] = {{-1, -1}, {0, 1}, {3, 3}, {5, 5}, {7, 7}, {4, 4}};
+    assert_int_equal(labels->label[0].ranges_n, sizeof ranges / sizeof *ranges);
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        assert_true((int64_t)labels->label[0].ranges[i].low == ranges[i][0] && (int64_t)labels->label[0].ranges[i].high == ranges[i][1]);
+    assert_null(type_label_of(labels, 1, 1));
+    end(&scene);
+}
+
+/* Blocks may come in any order. */
+static void types_before_the_trace_block_are_aligned_by_it_too(void **state)
+{
+    (void)state;
+    struct scene scene;
+    parse_well(&scene, "type word { parent = integer; size = 32; }" SECTION EVENT("{ uint8_t, a }, { word, b }")
+                           "trace { major = 1; minor = 1; alignment = natural; }" "event { name = f; id = 1; fields = { { uint8_t, a }, { uint64_t, b } }; }");
+    assert_payload(&scene, 0, "{u8@8 a, u32@32 b}@32");
+    assert_payload(&scene, 1, "{u8@8 a, u64@64 b}@64");
+    assert_int_equal(scene.description.streams[0]->event_header->align, 5);
+    end(&scene);
+}
+
+static void metadata_without_a_trace_block_are_read_with_a_note(void **state)
+{
+    (void)state;
+    struct scene scene;
+    parse_well(&scene, SECTION "env { a = 1; a = 2; } what { a = 1; a = 1; }");
+    assert_non_null(strstr(scene.notes, " ctf.version 0\n"));
+    end(&scene);
+}
+
 static void clocks_and_words_are_extensions(void **state)
 {
     (void)state;
@@ -486,6 +525,15 @@ static const struct {
     {"trace { major = 1; minor = 1; alignment = ^loose; }", "packed or natural"},
     {"trace { major = 1; minor = 1; clock_freq = ^0; }", "from 1"},
     {"trace { major = ^18446744073709551616; }", "64 bits"},
+    {"trace { major = 1; minor = 1; ^major = 1; }", "twice"},
+    {"trace { major = 1; minor = 1; alignment = packed; ^alignment = natural; }", "twice"},
+    {TRACE "trace ^{ major = 1; minor = 1; alignment = natural; }", "before"},
+    {"section { name = s; ^name = t; event { header_type = type1; } }", "twice"},
+    {"section { name = s; event { header_type = type1; } ^event { header_type = type2; } }", "twice"},
+    {"section { name = s; event { header_type = type1; ^header_type = type2; } }", "twice"},
+    {"section { name = s; event { header_type = type1; context { event_size = true; ^event_size = false; } } }", "twice"},
+    {BEGIN "event { id = 1; ^id = 2; }", "twice"},
+    {BEGIN "event { id = 1; fields = { }; ^fields = { }; }", "twice"},
     {"trace { major = ^1x; }", "no number"},
     {"trace { major = ^0x; }", "no number"},
     {"trace { major = ^08; }", "no number"},
@@ -681,6 +729,9 @@ int main(void)
         cmocka_unit_test(integers_of_every_width_are_built_in),
         cmocka_unit_test(alignments_not_stated_follow_the_architecture),
         cmocka_unit_test(enumerations_hold_their_numbers),
+        cmocka_unit_test(a_label_that_comes_again_has_several_values),
+        cmocka_unit_test(types_before_the_trace_block_are_aligned_by_it_too),
+        cmocka_unit_test(metadata_without_a_trace_block_are_read_with_a_note),
         cmocka_unit_test(clocks_and_words_are_extensions),
         cmocka_unit_test(version_1_0_is_read_with_a_note),
         cmocka_unit_test(event_context_is_a_size_or_a_whole_structure),

@@ -51,6 +51,7 @@ struct rfc11_state {
     struct rfc11_names sections;      /* to struct ctf_stream_class */
     struct ctf_clock *clock;
     uint32_t word_size;               /* 0 = not given */
+    bool has_trace;                   /* the block trace was there */
 };
 
 /* Gives the state, made when there is none; NULL when memory is out. */
@@ -118,6 +119,8 @@ struct rfc11_parser {
     struct ctf_description *description;
     struct rfc11_state *state;
     unsigned depth;            /* of types inside one another, and of blocks passed over */
+    uint64_t repeatable;       /* names met that a block may have again: what was passed over, entries of env */
+    bool states_alignment;     /* the text says how types are aligned that do not say so themselves */
 };
 
 /* True for integer, gcc_bitfield, enum, struct, array, sequence and string, which nobody may declare. */
