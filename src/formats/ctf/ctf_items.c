@@ -467,6 +467,14 @@ static bool has_role(const struct forming *f)
     return type && type->role && (type->role != CTF_ROLE_CPU || f->what->version == CTF_RFC_1_1);
 }
 
+/* The payload_size that event_size = true of the RFC puts into the common context. */
+static bool is_size(const struct forming *f, const ttr_field *field)
+{
+    static const char name[] = "payload_size";
+    const ttr_text text = ttr_text_get(f->what->out->t, field->name_id);
+    return field->group == TTR_GROUP_COMMON && field->depth == 0 && text.n == sizeof name - 1 && memcmp(text.p, name, text.n) == 0;
+}
+
 static void take_fields(const struct forming *f, const ttr_event *event)
 {
     struct open_items open;
@@ -480,7 +488,7 @@ static void take_fields(const struct forming *f, const ttr_event *event)
     ttr_field field;
     begin_walk(&with, event, &walk);
     while (ttr_fields_next(&walk, &field)) {
-        if (has_role(&with) || (f->what->drops_common && field.group == TTR_GROUP_COMMON))
+        if (has_role(&with) || (f->what->drops_size && is_size(f, &field)))
             continue;
         while (open.skip == 0 && open.n && open.left[open.n - 1] == 0)
             open.n--;

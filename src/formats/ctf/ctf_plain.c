@@ -86,6 +86,8 @@ static bool take_missing(const struct plain *plain, struct ctf_stream_out *strea
     bool is_first = stream->packet_at == 0;
     if (!missing)
         return false;
+    if (is_first && missing->packets)
+        output_lost(plain->out, CTF_LOST_GAP, plain->event->offset); /* behind packets without events, which nothing was made of */
     stream->discarded = is_first && about->has_discarded ? about->discarded : stream->discarded + missing->events;
     stream->sequence = is_first && about->has_sequence ? about->sequence : stream->sequence + missing->packets;
     for (; missing->unknown && !(is_first && about->has_discarded); missing->unknown--)
@@ -172,6 +174,12 @@ static bool stores_size(const struct plain *plain)
 {
     const struct ctf_options *options = plain->trace->options;
     return plain->version == CTF_RFC_1_1 && (options->has_event_size ? options->rfc_has_event_size : has_size_alone(plain));
+}
+
+/* Whether the source's sizes are gone: they are told anew, or nobody asked for them. */
+static bool drops_size(const struct plain *plain)
+{
+    return plain->version == CTF_RFC_1_1 && (has_size_alone(plain) || (stores_size(plain) && plain->schema->stream->class->rfc_has_event_size));
 }
 
 static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t prefix)
@@ -501,7 +509,7 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
         return fail_memory(error);
     struct ctf_items *items = &plain.w->items;
     const struct ctf_items_for what = {.out = out, .version = plain.version, .has_no_common = stores_size(&plain),
-                                       .drops_common = plain.version == CTF_RFC_1_1 && has_size_alone(&plain)};
+                                       .drops_size = drops_size(&plain)};
     ctf_items_collect(items, &what, event);
     struct ctf_stream_out *stream = items->failed ? NULL : stream_of(&plain);
     if (!stream)

@@ -122,7 +122,7 @@ struct ctf_items_for {
     bool has_cpu;      /* the packet tells the cpu */
     bool is_packet;    /* what the event's packet says, all of it as payload, in place of the event's own fields */
     bool has_no_common; /* contexts come before the fields of the payload */
-    bool drops_common;  /* the common context is the event's size, which the RFC has of its own */
+    bool drops_size;    /* the common context tells the event's size, which is written of its own */
 };
 
 /* Takes an event apart; losses are counted. */
