@@ -120,6 +120,22 @@ for trace in told told_again; do
     verdict "and_are_not_told_twice:$trace" $? "$(cat "$work/found")"
 done
 
+# A size that stands in a larger context is told once; packets missing behind an empty first packet, of which nothing is made, are told as lost.
+mkdir sizes
+printf '%s\n' 'trace { major = 1; minor = 1; alignment = packed; }' \
+    'section { name = s; event { header_type = type2; context { event_size = true; context_type = { { uint8_t, pid }, { uint16_t, payload_size } }; } } }' \
+    'event { name = e; fields = { { uint8_t, a } }; }' >sizes/metadata
+cat >sizes.hexa <<'HEXA'
+C1 1F FC C1  u32le 0  u32le 48  u32le 48  u32le 0  u32le 3  u64le 1  u64le 1  u32le 0  20 00 00 00
+C1 1F FC C1  u32le 0  u32le 58  u32le 58  u32le 0  u32le 6  u64le 1  u64le 1  u32le 0  20 00 00 00
+u32le 1  u16le 0  07  u16le 1  05
+HEXA
+"$hexa_cat" sizes.hexa >sizes/s
+run "$tracetta" convert --to=ctf --option event-size=yes sizes -o sizes_again
+grep -q 'event.gap' "$work/.err"
+verdict "packets_missing_behind_an_empty_one_are_told" $? "exit status $run_status"
+says "and_sizes_are_told_once" '"fields":\{"a":5\},"context":\{"payload_size":2,"pid":7\}' "$tracetta" cat --format=jsonl sizes_again
+
 # A label of several values is one label in all versions.
 mkdir labels && printf '\1\2\3\4\6' >labels/s
 cat >labels/metadata <<'TSDL'

@@ -1,8 +1,9 @@
 /* What metadata of RFC v1.1 may leave open, found out by looking at stream files: byte order where the metadata is plain text, and the
  * architecture's alignment (decision 15).
  *
- * Alignment: the first packet with events is decoded packed, then natural with words of 64, then of 32 bits; the first that meets known
- * ids only and ends exactly at the content's end is it.  Of a large packet the begin must do. */
+ * Alignment: the first packet with events is decoded packed, natural with words of 64, and with words of 32 bits; what meets known ids only and
+ * ends exactly at the content's end may be it.  Where more than one may be, further packets tell, as long as they leave one; then the first
+ * in this order is it.  Of a large packet the begin must do. */
 #include <string.h>
 
 #include "base/status.h"
@@ -10,7 +11,9 @@
 #include "formats/ctf/rfc11_read.h"
 
 #define PROBE_BYTES ((size_t)4 << 20) /* of a packet, stored and unpacked */
-#define PROBE_PACKETS 64u             /* looked at for one with events in a file */
+#define PROBE_PACKETS 64u             /* looked at for those with events in a file */
+#define PROBE_SAMPLES 4u              /* packets with events tried of a file, where the first do not decide */
+#define PROBE_ALL 64u                 /* the same of all files; together they have as many bytes as one may */
 
 /* Opens the i-th file where it may be a stream; *source is NULL where it is not. */
 static ttr_status open_stream(const struct ctf_trace *trace, size_t i, const struct folder_file **file, struct source **source, ttr_error *error)
@@ -58,7 +61,15 @@ struct sample {
     uint64_t n;
     bool is_whole;    /* else: only the begin of a large one */
     bool is_found;
+    unsigned possible; /* 1 << place in `order`: alignments that all samples so far allow */
+    unsigned tried;    /* samples */
+    uint64_t tried_bytes;
+    bool is_known;     /* a sample allowed one of them */
 };
+
+static const enum ctf_alignment order[] = {CTF_ALIGN_PACKED, CTF_ALIGN_NATURAL_64, CTF_ALIGN_NATURAL_32};
+
+#define ORDER_N (sizeof order / sizeof *order)
 
 /* Takes the packet at `offset` as the sample where it has events that can be read; *size: bytes to the next, 0 = none. */
 static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *size, ttr_error *error)
@@ -90,30 +101,6 @@ static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *
     bool is_other = packet.is_big_endian != sample->trace->description.is_big_endian;
     sample->read_by = is_other ? rfc11_other_order(sample->trace, error) : sample->trace;
     return sample->read_by ? TTR_OK : error->status;
-}
-
-static ttr_status find_sample(struct sample *sample, ttr_error *error)
-{
-    ttr_status status = TTR_OK;
-    const struct folder_file *file = NULL;
-    for (size_t i = 0; status == TTR_OK && folder_at(sample->trace->folder, i); i++) {
-        uint64_t offset = 0, size = 1;
-        uint32_t cpu;
-        bool has_cpu;
-        status = open_stream(sample->trace, i, &file, &sample->source, error);
-        if (!sample->source)
-            continue;
-        sample->section = rfc11_section_of_file(&sample->trace->description, file->name, &has_cpu, &cpu);
-        for (unsigned k = 0; k < PROBE_PACKETS && sample->section && size && !sample->is_found && status == TTR_OK; k++, offset += size)
-            status = take_sample(sample, offset, &size, error);
-        if (sample->is_found && status == TTR_OK) {
-            sample->section = rfc11_section_in(sample->read_by, sample->trace, sample->section);
-            return TTR_OK;
-        }
-        source_close(sample->source);
-        sample->source = NULL;
-    }
-    return status;
 }
 
 /* Layouts for one alignment. */
@@ -196,6 +183,62 @@ static ttr_status try_alignment(const struct sample *sample, enum ctf_alignment 
     return status;
 }
 
+/* Leaves those alignments that the sample allows; one that allows none of them tells nothing: it is damaged. */
+static ttr_status narrow(struct sample *sample, ttr_error *error)
+{
+    unsigned allowed = 0;
+    ttr_status status = TTR_OK;
+    for (size_t i = 0; i < ORDER_N && status == TTR_OK; i++) {
+        bool is_it = false;
+        if (sample->possible >> i & 1)
+            status = try_alignment(sample, order[i], &is_it, error);
+        allowed |= (unsigned)is_it << i;
+    }
+    sample->possible = allowed ? allowed : sample->possible;
+    sample->is_known |= allowed != 0;
+    sample->tried++;
+    sample->tried_bytes += sample->n;
+    return status;
+}
+
+static bool is_decided(const struct sample *sample)
+{
+    bool is_one = (sample->possible & (sample->possible - 1)) == 0;
+    return (sample->is_known && is_one) || sample->tried >= PROBE_ALL || sample->tried_bytes >= PROBE_BYTES;
+}
+
+static ttr_status probe_file(struct sample *sample, const struct ctf_stream_class *section, ttr_error *error)
+{
+    uint64_t offset = 0, size = 1;
+    ttr_status status = TTR_OK;
+    const unsigned most = sample->tried + PROBE_SAMPLES;
+    for (unsigned k = 0; k < PROBE_PACKETS && section && size && status == TTR_OK && !is_decided(sample) && sample->tried < most; k++, offset += size) {
+        sample->is_found = false;
+        status = take_sample(sample, offset, &size, error);
+        if (status != TTR_OK || !sample->is_found)
+            continue;
+        sample->section = rfc11_section_in(sample->read_by, sample->trace, section);
+        status = narrow(sample, error);
+    }
+    return status;
+}
+
+static ttr_status probe_files(struct sample *sample, ttr_error *error)
+{
+    ttr_status status = TTR_OK;
+    const struct folder_file *file = NULL;
+    for (size_t i = 0; status == TTR_OK && !is_decided(sample) && folder_at(sample->trace->folder, i); i++) {
+        uint32_t cpu;
+        bool has_cpu;
+        status = open_stream(sample->trace, i, &file, &sample->source, error);
+        if (!sample->source)
+            continue;
+        status = probe_file(sample, rfc11_section_of_file(&sample->trace->description, file->name, &has_cpu, &cpu), error);
+        source_close(sample->source);
+    }
+    return status;
+}
+
 static void tell(const struct ctf_description *description, bool is_found)
 {
     static const char *const texts[] = {
@@ -211,23 +254,18 @@ static void tell(const struct ctf_description *description, bool is_found)
 
 ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error)
 {
-    static const enum ctf_alignment order[] = {CTF_ALIGN_PACKED, CTF_ALIGN_NATURAL_64, CTF_ALIGN_NATURAL_32};
-    struct sample sample = {.trace = trace};
+    struct sample sample = {.trace = trace, .possible = (1u << ORDER_N) - 1};
     ttr_error own = {.status = TTR_OK};
-    bool is_it = false;
     if (trace->description.alignment != CTF_ALIGN_UNKNOWN || !trace->folder)
         return TTR_OK;
     buffer_init(&sample.unpacked, trace->description.alloc);
-    ttr_status status = find_sample(&sample, &own);
-    for (size_t i = 0; i < sizeof order / sizeof *order && status == TTR_OK && sample.is_found && !is_it; i++)
-        status = try_alignment(&sample, order[i], &is_it, &own);
-    if (!is_it)
-        rfc11_set_alignment(&trace->description, CTF_ALIGN_PACKED);
+    ttr_status status = probe_files(&sample, &own);
+    const enum ctf_alignment found = sample.is_known ? order[__builtin_ctz(sample.possible)] : CTF_ALIGN_PACKED;
+    rfc11_set_alignment(&trace->description, found);
     if (trace->other_order)
-        rfc11_set_alignment(&trace->other_order->description, trace->description.alignment);
-    if (sample.is_found)
-        tell(&trace->description, is_it);
-    source_close(sample.source);
+        rfc11_set_alignment(&trace->other_order->description, found);
+    if (sample.tried)
+        tell(&trace->description, sample.is_known);
     buffer_free(&sample.unpacked);
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
