@@ -136,6 +136,16 @@ grep -q 'event.gap' "$work/.err"
 verdict "packets_missing_behind_an_empty_one_are_told" $? "exit status $run_status"
 says "and_sizes_are_told_once" '"fields":\{"a":5\},"context":\{"payload_size":2,"pid":7\}' "$tracetta" cat --format=jsonl sizes_again
 
+# Blocks of metadata are entries of their own in packets; of metadata that are cut, whole entries are read.
+run "$tracetta" convert --to=ctf --option version=1.1 --option packet-align=1 made -o entries
+[ "$(tail -c +49 entries/metadata | tr "\0" "@" | grep -ac "^@[a-z]")" = "$(tail -c +49 entries/metadata | tr -d "\0" | grep -acE "^(section|type|event|env) ")" ] &&
+    [ "$(tail -c 1 entries/metadata | od -An -tx1)" = " 00" ]
+verdict "blocks_are_entries" $? "$(tail -c +49 entries/metadata | tr '\0' '@')"
+cp -r entries shortened
+head -c -20 entries/metadata >shortened/metadata
+salvages "whole_entries_of_metadata_that_are_cut_are_read" '"name":"app:(list|state)"' "$tracetta" cat --format=jsonl shortened
+refuses "strict_reading_ends_at_the_cut" 1 'metadata: .*the file ends inside it' "$tracetta" cat --strict shortened
+
 # A label of several values is one label in all versions.
 mkdir labels && printf '\1\2\3\4\6' >labels/s
 cat >labels/metadata <<'TSDL'

@@ -40,17 +40,50 @@ static void put_packet(const struct ctf_description *description, bool is_2, con
     bitput_bytes(&put, text, n);
 }
 
-/* The RFC: one packet, its content the text as one string. */
-static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, struct buffer *text, struct buffer *to, ttr_error *error)
+/* Behind the string that begins at `at`. */
+static size_t behind_string(const struct buffer *text, size_t at)
 {
+    for (at++; at < text->n && text->bytes[at] != '"'; at++)
+        at += text->bytes[at] == '\\';
+    return at < text->n ? at + 1 : text->n;
+}
+
+/* Behind the next block of the text, and the blanks that follow it. */
+static size_t behind_block(const struct buffer *text, size_t at)
+{
+    size_t depth = 0;
+    bool is_end = false;
+    while (at < text->n && !is_end) {
+        const uint8_t c = text->bytes[at];
+        depth += c == '{';
+        is_end = c == '}' && --depth == 0;
+        at = c == '"' ? behind_string(text, at) : at + 1;
+    }
+    while (at < text->n && text->bytes[at] == '\n')
+        at++;
+    return at;
+}
+
+/* The RFC: one packet.  Each block is an entry, a string of its own that ends with a zero byte (7). */
+static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, const struct buffer *text, struct buffer *to, ttr_error *error)
+{
+    struct buffer entries;
     struct rfc11_packing packing = metadata->options->packing;
     struct rfc11_packet packet = {.session_id = metadata->description->session_id, .section_packet_count_bits = 32,
                                   .is_big_endian = metadata->description->is_big_endian};
     ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
-    buffer_add_byte(text, 0);
-    if (text->failed)
-        return fail_memory(error);
-    return status == TTR_OK ? rfc11_pack(&packet, text->bytes, text->n, &packing, to, error) : status;
+    buffer_init(&entries, text->alloc);
+    for (size_t at = 0, end; at < text->n; at = end) {
+        end = behind_block(text, at);
+        buffer_add(&entries, text->bytes + at, end - at);
+        buffer_add_byte(&entries, 0);
+    }
+    if (text->failed || entries.failed)
+        status = fail_memory(error);
+    if (status == TTR_OK)
+        status = rfc11_pack(&packet, entries.bytes, entries.n, &packing, to, error);
+    buffer_free(&entries);
+    return status;
 }
 
 ttr_status ctf_write_text(const struct ctf_metadata *metadata, struct buffer *text, struct ttr_writer *out, ttr_error *error)

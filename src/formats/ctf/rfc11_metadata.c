@@ -2,6 +2,7 @@
  *
  * The contents are joined in order and zeros are left out, so that a string may go on in the next packet.  Pieces remember where the
  * text stood; text that was compressed or enciphered has the place of its packet's content.
+ * Where the file ends inside a packet, the text ends behind its last whole entry.
  * A damaged packet is noted and passed over; what is left without any text is a failure. */
 #include <stdio.h>
 
@@ -20,6 +21,8 @@ struct unpacking {
     struct buffer text, pieces, unpacked;
     size_t packets;
     enum rfc11_fault fault; /* what is wrong with the first that has no header */
+    size_t whole;           /* bytes of text up to the end of the last whole entry */
+    bool is_cut;            /* the last packet is not all there */
 };
 
 static void note(const struct unpacking *u, ttr_severity severity, uint64_t offset, const char *code, const char *what)
@@ -53,6 +56,8 @@ static void add_text(struct unpacking *u, const uint8_t *p, size_t n, uint64_t o
             buffer_add(&u->pieces, &piece, sizeof piece);
             buffer_add(&u->text, p + begin, at - begin);
         }
+        if (at < n)
+            u->whole = u->text.n;
         while (at < n && !p[at])
             at++;
     }
@@ -126,6 +131,7 @@ static ttr_status add_packet(struct unpacking *u, size_t *at, ttr_error *error)
     *at = packet.packet_size < left ? here + packet.packet_size : u->n;
     if (packet.content_size > left) {
         note(u, TTR_NOTE_DAMAGE, u->n, "ctf.cut", "the file ends inside it");
+        u->is_cut = true;
         packet.content_size = (uint32_t)left;
     }
     if (!belongs(u, &packet, here))
@@ -163,6 +169,8 @@ ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint
     if (status == TTR_OK && !description->has_session_id)
         status = fail(error, TTR_E_MALFORMED, 0, "%s: no whole metadata packet: %s", text->file,
                       rfc11_fault_text(u.fault ? u.fault : RFC11_NO_MAGIC));
+    if (u.is_cut && u.whole)
+        u.text.n = u.whole; /* what is left of an entry can only be an error */
     if (status == TTR_OK)
         status = keep_text(&u, text, error);
     buffer_free(&u.text);
