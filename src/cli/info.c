@@ -278,18 +278,18 @@ static void print_streams(const struct subject *subject, const struct trace *tra
 
 static void print_identity(const struct subject *subject, const struct trace *trace, int indent)
 {
-    ttr_value name = {.text = {"", 0}}, uuid = {.text = {"", 0}};
-    bool has_name = traces_attribute(subject->inputs.t, trace->source, "trace.name", &name);
-    bool is_uuid = traces_attribute(subject->inputs.t, trace->source, "trace.uuid", &uuid);
-    bool has_uuid = is_uuid || (traces_attribute(subject->inputs.t, trace->source, "trace.uid", &uuid) && uuid.text.n);
-    if (!has_name && !has_uuid)
-        return;
-    (void)printf("%*strace     ", indent, "");
-    term_text(name.text);
-    (void)fputs(has_name && has_uuid ? ", " : "", stdout);
-    (void)fputs(is_uuid ? "uuid " : has_uuid ? "uid " : "", stdout);
-    term_text(has_uuid ? uuid.text : (ttr_text){"", 0});
-    (void)putchar('\n');
+    static const char *const names[] = {"trace.name", "trace.uuid", "trace.uid"}, *const before[] = {"", "uuid ", "uid "};
+    size_t shown = 0;
+    for (size_t i = 0; i < 3; i++) {
+        ttr_value value = {.text = {"", 0}};
+        if (!traces_attribute(subject->inputs.t, trace->source, names[i], &value) || value.text.n == 0)
+            continue;
+        (void)printf("%*s%s%s", shown ? 0 : indent, "", shown ? ", " : "trace     ", before[i]);
+        term_text(value.text);
+        shown++;
+    }
+    if (shown)
+        (void)putchar('\n');
 }
 
 static void print_description(const struct subject *subject, const struct trace *trace, int indent)

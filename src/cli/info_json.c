@@ -5,7 +5,7 @@
 static void put_text_attribute(struct json *json, const struct subject *subject, const struct trace *trace, const char *key, const char *name)
 {
     ttr_value value;
-    if (traces_attribute(subject->inputs.t, trace->source, name, &value))
+    if (traces_attribute(subject->inputs.t, trace->source, name, &value) && value.text.n)
         json_text(json, key, value.text);
 }
 
@@ -60,6 +60,7 @@ static void put_trace(struct json *json, const struct subject *subject, const st
     json_string(json, "version", trace->report.version);
     put_text_attribute(json, subject, trace, "name", "trace.name");
     put_text_attribute(json, subject, trace, "uuid", "trace.uuid");
+    put_text_attribute(json, subject, trace, "uid", "trace.uid");
     json_uint(json, "events", trace->sum.events);
     json_uint(json, "packets", trace->packets);
     if (trace->has_times) {

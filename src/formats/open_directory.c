@@ -5,7 +5,8 @@
  * names, folders called "index" (they belong to the traces beside them), and what is neither file nor folder.  Links are followed, but
  * no folder is gone into twice, so that there are no loops.  What is no trace is passed over with a remark on the first trace; a file
  * that cannot be read is an error, and so is the one trace of many files; among several of these it is damage, told in its place.  A folder
- * whose anchor is empty, as a killed tracer may leave it, while others of its files are not and none can be read alone, is damage too. */
+ * whose anchor is empty, as a killed tracer may leave it, while others of its files are not and none can be read alone, is damage too; and so is one
+ * without a good anchor in which a file is part of such a trace by what it begins with. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -24,7 +25,7 @@
 #include "model/reader.h"
 
 #define LEVELS_MAX 8u /* below the directory that was named */
-#define UNTOLD "%s is empty, so that the files beside it cannot be read: put a whole copy of it there, if there is one"
+#define UNTOLD "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or name one with --metadata=FILE"
 
 /* A folder that is a trace, or a part of one. */
 struct part {
@@ -48,6 +49,8 @@ struct search {
     struct arena arena;  /* of `first` */
     struct passed no_trace, too_deep, untold;
     bool has_file;       /* the folder at hand has one that is a trace */
+    const char *anchor;  /* the folder at hand has one that is part of a trace which this file should tell of; NULL = none is known */
+    const char *untold_why;
     ttr_reader **reader;
     size_t readers_n, readers_capacity;
     struct part *part; /* opened when all were found */
@@ -79,6 +82,13 @@ static ttr_status fail_named(const char *path, const ttr_error *reason, ttr_erro
     return fail(error, reason->status, reason->offset, "%s: %s", path, reason->text);
 }
 
+/* The anchor that a file wants which was refused alone; NULL = none. */
+static const char *wanted_anchor(const ttr_error *reason)
+{
+    const struct format *format = format_find(reason->format);
+    return format && !format->reads_alone ? format->anchor : NULL;
+}
+
 /* Takes a reader into the list; NULL with a reason is passed over or a failure. */
 static ttr_status take(struct search *search, ttr_reader *reader, const ttr_error *reason, ttr_error *error)
 {
@@ -106,6 +116,8 @@ static ttr_status take_file(struct search *search, ttr_error *error)
     search->files++;
     ttr_reader *reader = ttr_open(search->t, search->path, &each, &reason);
     search->has_file |= reader != NULL;
+    if (!reader && reason.status == TTR_E_UNSUPPORTED && wanted_anchor(&reason))
+        search->anchor = wanted_anchor(&reason);
     return take(search, reader, &reason, error);
 }
 
@@ -209,6 +221,20 @@ static const char *find_untold(struct search *search, const struct names *names)
     return has_bytes ? empty : NULL;
 }
 
+/* Counts the folder at hand as one whose anchor is not good. */
+static void pass_over_untold(struct search *search, const char *anchor)
+{
+    struct stat about;
+    size_t n = search->n;
+    if (!descend(search, anchor))
+        return;
+    if (search->untold.n == 0)
+        search->untold_why = stat(search->path, &about) != 0 ? "missing" : about.st_size == 0 ? "empty" : "none of any known kind";
+    pass_over(search, &search->untold);
+    search->n = n;
+    search->path[n] = '\0';
+}
+
 /* Takes what stands under a name of the folder at hand. */
 static ttr_status take_name(struct search *search, const char *name, ttr_error *error)
 {
@@ -223,18 +249,18 @@ static ttr_status take_names(struct search *search, ttr_error *error)
 {
     struct names names = {.n = 0};
     const bool has_file = search->has_file;
-    size_t n = search->n;
+    const char *anchor = search->anchor;
     arena_init(&names.arena, &search->t->counted);
     search->has_file = false;
+    search->anchor = NULL;
     ttr_status status = names_read(&names, search->path, error);
     for (size_t i = 0; i < names.n && status == TTR_OK && context_goes_on(search->t); i++)
         status = take_name(search, names.name[i], error);
-    const char *untold = search->has_file ? NULL : find_untold(search, &names);
-    if (untold && descend(search, untold))
-        pass_over(search, &search->untold);
-    search->n = n;
-    search->path[n] = '\0';
+    const char *untold = search->anchor ? search->anchor : find_untold(search, &names);
+    if (untold && !search->has_file && status == TTR_OK)
+        pass_over_untold(search, untold);
     search->has_file = has_file;
+    search->anchor = anchor;
     names_free(&names);
     return status;
 }
@@ -293,7 +319,7 @@ static void note_passed(const struct search *search)
 {
     const char *first = search->no_trace.first, *deep = search->too_deep.first;
     note(search, &search->no_trace, "directory.passed-over", "%s is no trace and was passed over", first ? first : "a file");
-    note(search, &search->untold, "directory.untold", UNTOLD, untold_name(search));
+    note(search, &search->untold, "directory.untold", UNTOLD, untold_name(search), search->untold_why);
     note(search, &search->too_deep, "directory.too-deep", "%s is deeper than %u levels and was not looked into",
          deep ? deep : "a folder", LEVELS_MAX);
 }
@@ -369,7 +395,7 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
         return open_folder(search->t, path, NULL, anchored, search->options, error);
     bool is_strict = search->options && search->options->flags & TTR_READ_STRICT;
     if (search->untold.n && (is_strict || search->readers_n == 0)) {
-        (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, untold_name(search));
+        (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, untold_name(search), search->untold_why);
         return NULL;
     }
     if (search->readers_n == 0) {

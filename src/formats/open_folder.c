@@ -134,7 +134,10 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
 
 ttr_status refuse_alone(const struct format *format, const char *path, ttr_error *error)
 {
-    return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                "%s alone is no %s trace: that is a folder in which a file \"%s\" tells how the others are read; name the folder", path,
-                format->name, format->anchor);
+    ttr_status status = fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                             "%s alone is no %s trace: that is a folder in which a file \"%s\" tells how the others are read; name the folder",
+                             path, format->name, format->anchor);
+    if (error)
+        (void)snprintf(error->format, sizeof error->format, "%s", format->name);
+    return status;
 }

@@ -218,6 +218,9 @@ run "$tracetta" cat --style=babeltrace2 later
 [ $run_status = 0 ] && [ "$(grep -c ' in trace "here" (UID: that one) within ' "$work/.err")" = 2 ]
 verdict "of_ctf_2_by_the_uid_of_its_trace_and_the_name_of_its_host" $? "exit status $run_status"
 
+says "info_tells_it_with_the_uuid" '^trace     given, uuid 11223344-5566-7788-99aa-bbccddeeff00, uid that one$' "$tracetta" info later
+json "so_does_its_json" "it['traces'][0]['uid'] == 'that one' and it['traces'][0]['uuid'][:8] == '11223344'" "$tracetta" info --json later
+
 mkdir halved # a text of two and a half characters
 {
     printf '\036{"type":"preamble","version":2}\n\036{"type":"data-stream-class"}\n\036{"type":"event-record-class","name":"e","payload-field-class":'
@@ -334,6 +337,18 @@ run "$tracetta" check session
 verdict "check_finds_that_too" $? "exit status $run_status"
 refuses "alone_it_is_an_error" 3 'session/killed/metadata is empty' "$tracetta" info session/killed
 refuses "with_strict_that_damage_ends_the_command" 1 'session/killed/metadata is empty' "$tracetta" cat --strict session
+# So is one that is lost, or that a dying machine left as zeros, where the files beside it say what they are.
+make session/killed
+for file in session/killed/[ab]; do printf '\301\037\374\301' | cat - "$file" >"$work/magic" && cp "$work/magic" "$file"; done
+for change in 'rm session/killed/metadata' 'head -c 512 /dev/zero >session/killed/metadata'; do
+    eval "$change"
+    run "$tracetta" check session
+    [ $run_status = 1 ] && grep -q '^  damage directory.untold x1.*session/killed/metadata is' "$work/.out"
+    verdict "metadata_that_tell_nothing_are_damage_after_$change" $? "exit status $run_status"
+done
+refuses "alone_that_is_an_error_too" 3 'session/killed/metadata is none of any known kind' "$tracetta" info session/killed
+rm session/killed/metadata
+refuses "and_so_are_files_without_any" 3 'session/killed/metadata is missing, so that the files beside it cannot be read: .*--metadata=FILE' "$tracetta" info session/killed
 rm -r session/killed
 
 # Metadata of another place: where those of the trace are lost, or are none.
