@@ -161,12 +161,12 @@ static int copy_again(const struct call *call, uint64_t *events)
 }
 
 /* Whether what is read of the output is not what was written, for a reason that another copy does away with. */
-static bool wants_copy(const struct call *call, const struct again *again, uint64_t events)
+static bool wants_copy(const struct call *call, const struct again *again)
 {
     const struct findings *found = &again->found;
     if (found->damage_regions)
         talk_note(call, "%s: %s places read as damaged now that others are gone; once more", call->set.output, units_count(found->damage_regions).s);
-    else if (again->is_whole && found->events < events && found->twice)
+    else if (again->is_whole && found->twice)
         talk_note(call, "%s: packets stand in it twice (%s), as can be seen now that damage is gone; once more", call->set.output,
                   units_count(found->twice).s);
     else
@@ -179,7 +179,7 @@ static int verify(const struct call *call, uint64_t events)
 {
     struct again again = {.is_whole = true};
     int outcome = is_kept_target(call->set.output) ? read_again(call, &again) : OUTCOME_FINE;
-    for (int pass = 0; pass < PASSES_MAX && outcome == OUTCOME_FINE && wants_copy(call, &again, events); pass++) {
+    for (int pass = 0; pass < PASSES_MAX && outcome == OUTCOME_FINE && wants_copy(call, &again); pass++) {
         outcome = copy_again(call, &events);
         if (outcome == OUTCOME_FINE)
             outcome = read_again(call, &again);

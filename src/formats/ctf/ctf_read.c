@@ -300,8 +300,8 @@ static enum step take_packet(struct ctf_reader *reader)
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
     bool is_mine = reader->takes_all || !reader->lanes || ctf_lane_of(reader->lanes, reader->packet_i) == reader->lane;
-    if (is_mine && is_behind_range(reader, frame))
-        return STEP_END;
+    if (is_mine && is_behind_range(reader, frame)) /* what stands behind damage may be of any time */
+        return !reader->lanes || reader->lanes->is_whole ? STEP_END : pass_packet(reader, is_mine);
     if (is_mine && was_had(reader, frame)) {
         input_note(reader->in, TTR_NOTE_REMARK, reader->next, "ctf.duplicate",
                    "a packet of %s stands in another file of its stream too: left out here", reader->file);

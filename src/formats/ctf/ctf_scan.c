@@ -236,13 +236,18 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
             break;
         case CTF_FRAME_FAILED:
             return error->status;
+        case CTF_FRAME_SHORT:
+            scan->lanes->is_whole = true;
+            return TTR_OK;
         default:
             return TTR_OK;
         }
-        if (frame.packet.size == UINT64_MAX)
+        scan->lanes->is_whole = frame.packet.size == UINT64_MAX;
+        if (scan->lanes->is_whole)
             return TTR_OK;
         scan->at += frame.packet.size / 8;
-        if (scan->at == source_disk_size(scan->reader->in->source)) /* where most files end: reading tells where this one does by then */
+        scan->lanes->is_whole = scan->at == source_disk_size(scan->reader->in->source);
+        if (scan->lanes->is_whole) /* where most files end: reading tells where this one does by then */
             return TTR_OK;
     }
 }
@@ -326,7 +331,7 @@ static bool scan_by_index(struct scan *scan)
     struct ctf_index index;
     bool is_odd;
     bool is_there = ctf_index_open(&index, reader->trace, reader->file, &is_odd);
-    scan->lanes->is_indexed = is_there && follow_index(scan, &index);
+    scan->lanes->is_indexed = scan->lanes->is_whole = is_there && follow_index(scan, &index);
     if (is_odd || (is_there && !scan->lanes->is_indexed))
         input_note(reader->in, TTR_NOTE_REMARK, 0, "ctf.bad-index", "the index of %s does not fit its packets: it is not used", reader->file);
     ctf_index_close(&index);

@@ -51,6 +51,7 @@ struct ctf_lanes {
     int64_t end;                 /* the latest of all packets so far */
     bool has_times;              /* every packet says when it begins and ends */
     bool is_indexed;             /* found by an index file that fits */
+    bool is_whole;               /* looked at up to the end: nothing stands behind that could be searched for */
 };
 
 /* Looks at the headers of all packets, or at the file's index where it fits.  A file that cannot be looked at ahead (compressed) is one lane

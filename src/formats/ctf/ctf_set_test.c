@@ -356,6 +356,33 @@ static void what_lies_behind_a_range_is_not_read(void **state)
     assert_int_equal(given.n, 40);
 }
 
+static void what_lies_behind_damage_is_of_a_range_whenever_it_is(void **state)
+{
+    (void)state;
+    static struct given given;
+    struct chunk chunk;
+    ttr_error error;
+    ttr_filter filter;
+    ttr *t = ttr_new(NULL);
+    buffer_init(&chunk.stream, alloc_default());
+    (void)snprintf(chunk.metadata, sizeof chunk.metadata, metadata_head, UUID_A);
+    static const struct packet packets[] = {{1, 1, 0, 2000, 10}, {NO_STREAM, 2, 0, 2010, 10}, {1, 0, 0, 1000, 10}, {1, 3, 0, 2020, 10}};
+    for (size_t i = 0; i < 4; i++)
+        put_packet(&chunk.stream, &packets[i]);
+    const ttr_file files[] = {{"metadata", chunk.metadata, strlen(chunk.metadata)}, {"s", chunk.stream.bytes, chunk.stream.n}};
+    ttr_filter_init(&filter);
+    filter.from_ns = 1005;
+    filter.to_ns = 1500;
+    ttr_reader *reader = ttr_filter_new(ttr_open_files(t, "range", files, 2, NULL, &error), &filter, &error);
+    given = (struct given){.n = 0};
+    assert_non_null(reader);
+    read_on(reader, &given);
+    assert_int_equal(given.n, 5);
+    ttr_close(reader);
+    buffer_free(&chunk.stream);
+    ttr_free(t);
+}
+
 static void losses_inside_a_range_are_those_of_its_packets(void **state)
 {
     (void)state;
@@ -414,6 +441,7 @@ int main(void)
         cmocka_unit_test(a_range_gives_its_events_whatever_its_ends_are),
         cmocka_unit_test(what_lies_before_a_range_is_not_even_looked_at),
         cmocka_unit_test(what_lies_behind_a_range_is_not_read),
+        cmocka_unit_test(what_lies_behind_damage_is_of_a_range_whenever_it_is),
         cmocka_unit_test(losses_inside_a_range_are_those_of_its_packets),
         cmocka_unit_test(metadata_of_another_file_is_read_instead),
     };
