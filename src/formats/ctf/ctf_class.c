@@ -457,6 +457,7 @@ static void enter(struct ctf_stream *stream, size_t id, struct ctf_class *class)
     entry->flags = model->flags;
     if (class->is_usual && !class->has_thread)
         entry->bytes = bytes_of(stream, class);
+    stream->has_extended |= id >= stream->kind->plan.escape;
     stream->first_most = entry->bytes.first > stream->first_most ? entry->bytes.first : stream->first_most;
 }
 

@@ -55,7 +55,7 @@ static enum ctf_stop read_header(struct loop *loop)
     if (plan->kind != CTF_PLAN_LOADS || (loop->end - loop->header_at) >> 3 < plan->loads.room ||
         !ctf_load_header(plan, loop->base + (loop->header_at >> 3), &loop->header))
         return read_header_slowly(loop);
-    loop->body_at = loop->header_at + plan->loads.bits;
+    loop->body_at = loop->header_at + loop->header.bits;
     return CTF_STOP_FULL;
 }
 
@@ -208,7 +208,7 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
     struct layout_run *run = &reader->run;
     const struct ctf_views views = *shared;
     const struct ctf_plan plan = {.is_big_endian = loop->plan->is_big_endian, .only_id = loop->plan->only_id, .escape = loop->plan->escape,
-                                  .loads = loop->plan->loads};
+                                  .loads = loop->plan->loads, .wide = loop->plan->wide, .has_wide = loop->plan->has_wide};
     const struct ctf_entry *const by_id = reader->stream->by_id;
     const uint64_t ids = reader->stream->by_id_n, mask = (UINT64_C(1) << loop->plan->align) - 1, end = loop->end;
     const uint64_t room = (uint64_t)plan.loads.room * 8, last = end < room ? 0 : end - room;
@@ -222,9 +222,10 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
     if (end < room)
         return;
     for (; event < stop; event++) {
-        uint64_t header_at = (at + mask) & ~mask, body_at = header_at + plan.loads.bits, next;
+        uint64_t header_at = (at + mask) & ~mask, next;
         if (header_at > last || !ctf_load_header(&plan, views.base + (header_at >> 3), &header))
             break;
+        const uint64_t body_at = header_at + header.bits;
         struct ctf_class *class = header.id < ids ? by_id[header.id].class : NULL;
         if (UNLIKELY(!class || !class->is_usual) || (has_plain && event > first && by_id[header.id].bytes.rest != LAYOUT_BYTES_NONE))
             break;

@@ -21,20 +21,32 @@
 #define UNORDERED_MEMORY (13u << 20) /* what reading without order may take */
 #define FAR 256u          /* bytes: what a value is aligned to, from its packet's begin */
 
-/* Metadata of 1.8 with one class of events, that have these fields. */
-#define METADATA(fields)                                                                                                                               \
+/* Metadata of 1.8 with such headers of events, and a class of events that have these fields. */
+#define METADATA(header, fields)                                                                                                                       \
     "/* CTF 1.8 */\n"                                                                                                                                  \
     "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"                                        \
     "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n"                                       \
     "clock { name = c; freq = 1000000000; };\n"                                                                                                        \
     "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"                                                                        \
-    "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; }; event.header := struct { u32 id; ts timestamp; }; };\n"         \
+    "typealias integer { size = 27; align = 1; map = clock.c.value; } := short_ts;\n"                                                                  \
+    "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; }; event.header := struct " header "; };\n"                        \
     "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { " fields " }; };\n"
 
-static const char plain_metadata[] = METADATA("u32 number; string word;");
+#define PLAIN_FIELDS "u32 number; string word;"
 
-static const char far_metadata[] = METADATA("enum : integer { size = 8; align = 8; } { FAR = 1 } tag;"
+static const char plain_metadata[] = METADATA("{ u32 id; ts timestamp; }", PLAIN_FIELDS);
+
+static const char far_metadata[] = METADATA("{ u32 id; ts timestamp; }",
+                                            "enum : integer { size = 8; align = 8; } { FAR = 1 } tag;"
                                             " variant <tag> { integer { size = 32; align = 2048; } FAR; } v; string rest;");
+
+/* Headers as LTTng has them: those of higher ids, and any, may be longer ones. */
+static const char extended_metadata[] =
+    METADATA("{ enum : integer { size = 5; align = 1; } { compact = 0 ... 30, extended = 31 } id;"
+             " variant <id> { struct { short_ts timestamp; } compact; struct { u32 id; ts timestamp; } extended; } v; } align(8)",
+             PLAIN_FIELDS) "event { name = \"x\"; id = 300; stream_id = 0; fields := struct { " PLAIN_FIELDS " }; };\n";
+
+enum made { MADE_PLAIN, MADE_FAR, MADE_EXTENDED };
 
 /* So that the next event begins where alignments to less than FAR do not hold by chance. */
 static const char far_rest[] = "a text with which values that are aligned are not followed by the next event at once, but later";
@@ -55,11 +67,35 @@ static size_t word_of(uint32_t number, char word[80])
     return n;
 }
 
-static void add_event(struct buffer *to, size_t begin, uint32_t number, bool is_far)
+/* Which headers are short, and what class an event is of, comes at random to whoever guesses. */
+static bool is_compact(uint32_t number)
+{
+    return number * 2654435761u >> 30 == 0;
+}
+
+static bool is_second_class(uint32_t number, enum made made)
+{
+    return made == MADE_EXTENDED && !is_compact(number) && number % 8 > 0;
+}
+
+static void add_header(struct buffer *to, uint32_t number, enum made made)
+{
+    const uint64_t time = 1000 + (uint64_t)number * 10;
+    if (made == MADE_EXTENDED && is_compact(number)) {
+        add_number(to, time << 5, 4);
+        return;
+    }
+    if (made == MADE_EXTENDED)
+        buffer_add_byte(to, 31);
+    add_number(to, is_second_class(number, made) ? 300 : 0, 4);
+    add_number(to, time, 8);
+}
+
+static void add_event(struct buffer *to, size_t begin, uint32_t number, enum made made)
 {
     char word[80];
-    add_number(to, 0, 4);
-    add_number(to, 1000 + (uint64_t)number * 10, 8);
+    const bool is_far = made == MADE_FAR;
+    add_header(to, number, made);
     if (is_far) {
         buffer_add_byte(to, 1);
         buffer_add_zeros(to, (FAR - (to->n - begin) % FAR) % FAR);
@@ -72,15 +108,15 @@ static void add_event(struct buffer *to, size_t begin, uint32_t number, bool is_
 }
 
 /* Packets of different sizes, some with bytes behind their content. */
-static void make_stream(struct buffer *to, bool is_far)
+static void make_stream(struct buffer *to, enum made made)
 {
-    const uint32_t events = is_far ? FAR_EVENTS : EVENTS;
+    const uint32_t events = made == MADE_FAR ? FAR_EVENTS : EVENTS;
     for (uint32_t number = 0, packet = 0; number < events; packet++) {
         const size_t begin = to->n;
         add_number(to, 0xC1FC1FC1u, 4);
         buffer_add_zeros(to, 20);
         for (uint32_t i = 0; i < PACKET_EVENTS / (1 + packet % 3) && number < events; i++)
-            add_event(to, begin, number++, is_far);
+            add_event(to, begin, number++, made);
         const uint64_t content = to->n - begin;
         buffer_add_zeros(to, (packet % 2) * 5000 + (8 - to->n % 8) % 8);
         const uint64_t sizes[2] = {content * 8, (to->n - begin) * 8};
@@ -89,8 +125,9 @@ static void make_stream(struct buffer *to, bool is_far)
     }
 }
 
-static void expect_event(const ttr *t, const ttr_event *event, uint64_t i, bool is_far)
+static void expect_event(const ttr *t, const ttr_event *event, uint64_t i, enum made made)
 {
+    const bool is_far = made == MADE_FAR;
     ttr_fields fields;
     ttr_field field[4];
     char word[80];
@@ -98,6 +135,7 @@ static void expect_event(const ttr *t, const ttr_event *event, uint64_t i, bool 
     assert_int_equal(event->time, 1000 + (int64_t)number * 10);
     assert_int_equal(event->ticks, event->time);
     assert_int_equal(event->source, 1 + i % STREAMS);
+    assert_string_equal(ttr_text_get(t, event->name).p, is_second_class(number, made) ? "x" : "e");
     if (i % 3)
         return;
     ttr_fields_begin(t, event, &fields);
@@ -117,10 +155,10 @@ struct many {
     char name[STREAMS][8];
 };
 
-static void make_many(struct many *many, const char *metadata, size_t metadata_n, bool is_far)
+static void make_many(struct many *many, const char *metadata, size_t metadata_n, enum made made)
 {
     buffer_init(&many->stream, alloc_default());
-    make_stream(&many->stream, is_far);
+    make_stream(&many->stream, made);
     many->file[0] = (ttr_file){.name = "metadata", .bytes = metadata, .n = metadata_n};
     for (unsigned i = 0; i < STREAMS; i++) {
         (void)snprintf(many->name[i], sizeof many->name[i], "s%03u", i);
@@ -128,25 +166,26 @@ static void make_many(struct many *many, const char *metadata, size_t metadata_n
     }
 }
 
-static void read_many(const char *metadata, size_t metadata_n, bool is_far)
+static void read_many(const char *metadata, size_t metadata_n, enum made made)
 {
+    const uint32_t events = made == MADE_FAR ? FAR_EVENTS : EVENTS;
     static struct many many;
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
     ttr_report report = {.size = sizeof report};
     uint64_t given = 0;
-    make_many(&many, metadata, metadata_n, is_far);
+    make_many(&many, metadata, metadata_n, made);
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
     assert_non_null(in);
     for (ttr_status status; (status = ttr_read(in, &batch, NULL)) != TTR_END;) {
         assert_int_equal(status, TTR_OK);
         for (uint32_t i = 0; i < batch.n; i++, given++)
-            expect_event(t, ttr_batch_at(&batch, i), given, is_far);
+            expect_event(t, ttr_batch_at(&batch, i), given, made);
     }
-    assert_int_equal(given, STREAMS * (is_far ? FAR_EVENTS : EVENTS));
+    assert_int_equal(given, STREAMS * events);
     for (unsigned i = 0; i < STREAMS; i++) {
         assert_true(ttr_reader_report(in, i, &report));
-        assert_int_equal(report.events, is_far ? FAR_EVENTS : EVENTS);
+        assert_int_equal(report.events, events);
         assert_int_equal(report.damage_regions, 0);
     }
     ttr_close(in);
@@ -157,13 +196,19 @@ static void read_many(const char *metadata, size_t metadata_n, bool is_far)
 static void events_of_many_streams_come_by_time_then_by_stream_with_their_fields(void **state)
 {
     (void)state;
-    read_many(plain_metadata, sizeof plain_metadata - 1, false);
+    read_many(plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
 }
 
 static void alignments_in_options_of_variants_hold_where_small_windows_move(void **state)
 {
     (void)state;
-    read_many(far_metadata, sizeof far_metadata - 1, true);
+    read_many(far_metadata, sizeof far_metadata - 1, MADE_FAR);
+}
+
+static void extended_headers_among_short_ones_tell_class_and_time(void **state)
+{
+    (void)state;
+    read_many(extended_metadata, sizeof extended_metadata - 1, MADE_EXTENDED);
 }
 
 /* Where an event of the first packet begins. */
@@ -234,7 +279,7 @@ static void a_time_beyond_all_clocks_in_one_of_many_streams_ends(void **state)
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
     uint64_t given = 0;
-    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     buffer_init(&hit, alloc_default());
     buffer_add(&hit, many.stream.bytes, many.stream.n);
     hit.bytes[place_of_event(HIT) + 4 + 7] = 0x82; /* of the time */
@@ -290,7 +335,7 @@ static void copies_of_many_streams_are_made_one_behind_another_in_little_memory(
     ttr *t = ttr_new(&options);
     assert_non_null(mkdtemp(folder));
     (void)snprintf(path, sizeof path, "%s/copy", folder);
-    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, &reading, NULL);
     ttr_writer *out = ttr_create(t, path, "ctf", NULL, NULL);
     assert_true(in && out);
@@ -333,7 +378,7 @@ static void streams_that_are_encoded_anew_stay_in_order(void **state)
     const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
     const ttr_write_options writing = {.size = sizeof writing, .format_options = other_version};
     ttr *t = ttr_new(NULL);
-    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, &reading, NULL);
     ttr_writer *out = ttr_create(t, NULL, "ctf", &writing, NULL), *text = ttr_create(t, NULL, "text", NULL, NULL);
     assert_true(in && out && text);
@@ -351,7 +396,7 @@ static void streams_without_packets_to_copy_stay_in_order(void **state)
     static struct many many;
     (void)state;
     ttr *t = ttr_new(NULL);
-    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
     ttr_writer *out = ttr_create(t, NULL, "ctf", NULL, NULL);
     assert_true(in && out);
@@ -367,7 +412,7 @@ static void definitions_for_a_copy_to_another_format_are_not_given(void **state)
     static struct many many;
     (void)state;
     ttr *t = ttr_new(NULL);
-    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     static const char *const formats[] = {"ctf", "fxt", NULL};
     for (unsigned i = 0; i < 3; i++) {
         const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS, .copied_to = formats[i]};
@@ -390,7 +435,7 @@ static void many_streams_without_spans_are_counted_one_behind_another_in_little_
     ttr *t = ttr_new(&options);
     const ttr_stat_row *row;
     ttr_error error = {0};
-    make_many(&many, plain_metadata, sizeof plain_metadata - 1, false);
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, &error);
     ttr_stat *stat = in ? ttr_stat_new(t, in, NULL, NULL, &error) : NULL;
     assert_string_equal(error.text, "");
@@ -449,6 +494,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(events_of_many_streams_come_by_time_then_by_stream_with_their_fields),
                                        cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
+                                       cmocka_unit_test(extended_headers_among_short_ones_tell_class_and_time),
                                        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
                                        cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),

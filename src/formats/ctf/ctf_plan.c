@@ -143,49 +143,61 @@ static bool place_number(const struct ctf_part *part, uint64_t at, uint64_t *mas
     return true;
 }
 
-static bool load_parts(struct ctf_plan *plan, const struct ctf_parts *parts, uint64_t *at, bool *has_order)
+static bool load_parts(struct ctf_plan *plan, struct ctf_loads *loads, const struct ctf_parts *parts, bool *has_order)
 {
-    struct ctf_loads *loads = &plan->loads;
+    uint64_t at = loads->bits;
     for (uint32_t i = 0; i < parts->n; i++) {
         const struct ctf_part *part = &parts->part[i];
         uint64_t unit = UINT64_C(1) << part->align;
         if (part->align > plan->align)
             return false;
-        *at = (*at + unit - 1) & ~(unit - 1);
+        at = (at + unit - 1) & ~(unit - 1);
         if (part->use != CTF_PART_PASS && *has_order && part->is_big_endian != plan->is_big_endian)
             return false;
         if (part->use != CTF_PART_PASS) {
             plan->is_big_endian = part->is_big_endian;
             *has_order = true;
         }
-        if (part->use == CTF_PART_ID && !place_number(part, *at, &loads->id_mask, &loads->id_at, &loads->id_shift))
+        if (part->use == CTF_PART_ID && !place_number(part, at, &loads->id_mask, &loads->id_at, &loads->id_shift))
             return false;
-        if (part->use == CTF_PART_TIME && !place_number(part, *at, &loads->time_mask, &loads->time_at, &loads->time_shift))
+        if (part->use == CTF_PART_TIME && !place_number(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
             return false;
         if (part->use == CTF_PART_TIME)
             loads->time_step = loads->time_mask + 1; /* 64 bits wrap to nowhere: 0 */
-        *at += part->bits;
+        at += part->bits;
     }
+    loads->bits = (uint32_t)at;
+    return at <= UINT16_MAX;
+}
+
+/* Tries to read `first` and what follows by two loads. */
+static bool make_loads(struct ctf_plan *plan, struct ctf_loads *loads, const struct ctf_parts *behind, bool *has_order)
+{
+    *loads = (struct ctf_loads){.bits = 0};
+    if (!load_parts(plan, loads, &plan->first, has_order) || !load_parts(plan, loads, behind, has_order))
+        return false;
+    const uint32_t last = loads->id_at > loads->time_at ? loads->id_at : loads->time_at, bytes = (loads->bits + 7) / 8;
+    loads->room = last + 8 > bytes ? last + 8 : bytes;
     return true;
 }
 
-/* Tries to read `first` and `otherwise` by two loads. */
-static bool make_loads(struct ctf_plan *plan)
+/* Whether an extended header's time is all that its clock learns: what `first` says before cannot move it. */
+static bool has_time_of_its_own(const struct ctf_plan *plan)
 {
-    uint64_t at = 0;
+    const uint32_t times = count_use(&plan->extended, CTF_PART_TIME);
+    return count_use(&plan->first, CTF_PART_TIME) + times <= 1 || (times == 1 && plan->wide.time_mask == UINT64_MAX);
+}
+
+static bool make_all_loads(struct ctf_plan *plan)
+{
     bool has_order = false;
-    if (plan->align < 3 || count_use(&plan->first, CTF_PART_TIME) + count_use(&plan->otherwise, CTF_PART_TIME) > 1)
+    if (plan->align < 3 || count_use(&plan->first, CTF_PART_TIME) + count_use(&plan->otherwise, CTF_PART_TIME) > 1 ||
+        !make_loads(plan, &plan->loads, &plan->otherwise, &has_order))
         return false;
-    if (!load_parts(plan, &plan->first, &at, &has_order) || !load_parts(plan, &plan->otherwise, &at, &has_order))
-        return false;
-    if (at > UINT16_MAX)
-        return false;
-    struct ctf_loads *loads = &plan->loads;
-    uint32_t last = loads->id_at > loads->time_at ? loads->id_at : loads->time_at;
-    loads->bits = (uint32_t)at;
-    loads->room = last + 8;
-    if (loads->room < (at + 7) / 8)
-        loads->room = (uint32_t)((at + 7) / 8);
+    plan->has_wide = plan->extended.n && make_loads(plan, &plan->wide, &plan->extended, &has_order) && has_time_of_its_own(plan) &&
+                     plan->wide.bits >= plan->loads.bits && (plan->wide.bits - plan->loads.bits) / 8 < CTF_WIDER_MOST;
+    if (plan->has_wide && plan->wide.room > plan->loads.room)
+        plan->loads.room = plan->wide.room;
     return true;
 }
 
@@ -224,7 +236,7 @@ void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream,
     }
     if (count_use(&plan->first, CTF_PART_ID))
         plan->only_id = 0;
-    plan->kind = make_loads(plan) ? CTF_PLAN_LOADS : CTF_PLAN_PARTS;
+    plan->kind = make_all_loads(plan) ? CTF_PLAN_LOADS : CTF_PLAN_PARTS;
 }
 
 /* --- Running --- */

@@ -3,7 +3,7 @@
  * A plan is a list of numbers in a row, after which the record's body begins; where the id has a value that says so ("extended"), a
  * second list follows whose id and time replace those of the first.  That covers LTTng's compact (id:5, time:27) and large (id:16,
  * time:32) headers, both headers of the RFC, and headers of plain members (barectf, perf, babeltrace).  Where the places do not depend on
- * the header's own place, the first list is two loads.
+ * the header's own place, the first list is two loads, and so is the first with the second.
  * Ownership: plain data; types are borrowed.  Thread rule: read-only once made. */
 #ifndef TRACETTA_FORMATS_CTF_PLAN_H
 #define TRACETTA_FORMATS_CTF_PLAN_H
@@ -12,6 +12,7 @@
 #include "model/layout.h"
 
 #define CTF_PARTS 12u
+#define CTF_WIDER_MOST 64u
 
 enum ctf_part_use { CTF_PART_PASS = 0, CTF_PART_ID, CTF_PART_TIME };
 
@@ -28,7 +29,7 @@ struct ctf_parts {
     uint32_t n;
 };
 
-/* The first list as two loads of eight bytes. */
+/* A header as two loads of eight bytes. */
 struct ctf_loads {
     uint64_t id_mask, time_mask;
     uint64_t time_step;        /* what a wrap adds */
@@ -52,6 +53,8 @@ struct ctf_plan {
     uint64_t only_id;         /* where the header has no id */
     uint64_t escape;          /* ids from here on mean that `extended` follows; UINT64_MAX = none */
     struct ctf_loads loads;
+    struct ctf_loads wide;    /* with has_wide: the same of extended headers, which are less than CTF_WIDER_MOST bytes longer */
+    bool has_wide;
     struct ctf_parts first, otherwise, extended; /* otherwise: follows `first` where the id is below `escape` */
     const struct layout *layout;
 };
@@ -69,6 +72,7 @@ void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream,
 struct ctf_header {
     uint64_t id;
     uint64_t ticks;       /* the clock behind it */
+    uint32_t bits;        /* of one read by loads */
     enum layout_end end;  /* LAYOUT_SHORT: the header goes on behind bits->end */
 };
 
@@ -79,24 +83,27 @@ void ctf_read_header(const struct ctf_plan *plan, struct bits *bits, const uint6
 /* Walks any header, or what stands behind one: what has a role counts, the last id and all times.  `slots`: the layout's imports. */
 void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64_t *slots, struct ctf_header *header);
 
-/* Reads a header of a plan with loads at p, where loads.room bytes are; false where it has an extension: then nothing is read. */
+static inline uint64_t ctf_load(const struct ctf_plan *plan, const uint8_t *p)
+{
+    return plan->is_big_endian ? load_u64be(p) : load_u64le(p);
+}
+
+/* Reads a header of a plan with loads at p, where loads.room bytes are; false where it has an extension that loads do not read: then nothing is
+ * read. */
 static inline bool ctf_load_header(const struct ctf_plan *plan, const uint8_t *p, struct ctf_header *header)
 {
     const struct ctf_loads *loads = &plan->loads;
-    uint64_t id_word, time_word;
-    if (plan->is_big_endian) {
-        id_word = load_u64be(p + loads->id_at);
-        time_word = load_u64be(p + loads->time_at);
-    } else {
-        id_word = load_u64le(p + loads->id_at);
-        time_word = load_u64le(p + loads->time_at);
+    uint64_t id = ((ctf_load(plan, p + loads->id_at) >> loads->id_shift) & loads->id_mask) | plan->only_id;
+    if (__builtin_expect(id >= plan->escape, 0)) {
+        if (!plan->has_wide)
+            return false;
+        loads = &plan->wide;
+        id = (ctf_load(plan, p + loads->id_at) >> loads->id_shift) & loads->id_mask;
     }
-    uint64_t id = ((id_word >> loads->id_shift) & loads->id_mask) | plan->only_id;
-    if (__builtin_expect(id >= plan->escape, 0))
-        return false;
-    uint64_t ticks = (header->ticks & ~loads->time_mask) | ((time_word >> loads->time_shift) & loads->time_mask);
+    const uint64_t ticks = (header->ticks & ~loads->time_mask) | ((ctf_load(plan, p + loads->time_at) >> loads->time_shift) & loads->time_mask);
     header->ticks = ticks < header->ticks ? ticks + loads->time_step : ticks;
     header->id = id;
+    header->bits = loads->bits;
     return true;
 }
 

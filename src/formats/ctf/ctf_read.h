@@ -91,6 +91,7 @@ struct ctf_stream {
     struct ctf_entry *by_id;   /* at a line of the cache */
     void *by_id_memory;        /* of its own; NULL = the trace's */
     uint32_t first_most;       /* of by_id[].bytes.first */
+    bool has_extended;         /* classes were met whose ids only extended headers have */
     struct ctf_class **by_index;
     size_t by_id_n, by_index_n, entered; /* entered: ids of classes that were met */
     struct ctf_before {

@@ -5,6 +5,8 @@
 #include "formats/ctf/ctf_run.h"
 
 #define PLAIN_BYTES ((uint64_t)1 << 30) /* looked at in one go: fewer than LAYOUT_BYTES_NONE */
+#define IDS_MOST ((uint64_t)1 << 16)    /* with extended headers: a slim has room for no more */
+#define SLIM_EXTENDED ((uint32_t)1 << 31) /* of its size, which is below PLAIN_BYTES and what is looked at beyond */
 #define VISITS_KEPT 64u                 /* of a run, in which its fields may begin to take memory before it is looked for */
 #define STRIDE_DECAY 16u
 #define LINE 64u
@@ -44,7 +46,8 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const st
 {
     const struct ctf_stream *stream = reader->stream;
     const struct ctf_plan *plan = &stream->kind->plan;
-    const uint64_t behind = (uint64_t)stream->first_most + LAYOUT_BYTES_AHEAD, margin = behind > plan->loads.room ? behind : plan->loads.room;
+    const uint32_t wider = plan->has_wide && stream->has_extended ? (plan->wide.bits - plan->loads.bits) / 8 : 0;
+    const uint64_t behind = (uint64_t)stream->first_most + wider + LAYOUT_BYTES_AHEAD, margin = behind > plan->loads.room ? behind : plan->loads.room;
     _Static_assert(offsetof(ttr_event, cpu) == 112 && offsetof(ttr_event, source) == 116 && offsetof(ttr_event, tag) == 118, "places");
     _Static_assert(offsetof(ttr_event, kind) == 120 && offsetof(ttr_event, flags) == 123 && offsetof(ttr_event, part) == 124, "places");
     const uint16_t source[2] = {reader->in->id, 0};
@@ -52,7 +55,7 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const st
     *run = (struct ctf_run){.base.next = views->base + ((reader->bits.at + 7) >> 3), .bytes = views->base, .end = reader->bits.end >> 3, .ticks = reader->ticks, .time = reader->time,
                             .before = views->offset - (uintptr_t)views->base, .plan = plan, .body = (uint16_t)plan->loads.bits, .by_id = stream->by_id, .ids = (uint32_t)stream->by_id_n,
                             .plain_shift = views->plain_shift, .margin = (uint32_t)(margin < UINT32_MAX ? margin : UINT32_MAX),
-                            .has_one_class = stream->entered == 1, .origin = word_of(views->cpu, number_of(source)), .kind = word_of(number_of(kinds), views->part)};
+                            .has_one_class = stream->entered == 1, .wider = wider % CTF_WIDER_MOST, .origin = word_of(views->cpu, number_of(source)), .kind = word_of(number_of(kinds), views->part)};
 }
 
 /* An event as it was found. */
@@ -108,8 +111,9 @@ static inline uint64_t pass_body(const struct layout_bytes *bytes, const uint8_t
 struct finder {
     const uint8_t *bytes;
     struct ctf_entry *by_id;
-    struct ctf_loads loads;
+    struct ctf_loads loads, wide;
     uint64_t ids, only_id, mask; /* mask: of the header's alignment */
+    uint64_t escape, wider;
     unsigned id_at, id_shift;
     uint64_t end, last_header;
     uint64_t plain_ticks, plain_shift;
@@ -121,36 +125,63 @@ struct found {
     uint64_t at, ticks;
     int64_t time;
     uint64_t header_at, next, id; /* of the event found */
+    uint64_t wider;          /* bytes that its header is longer than others */
 };
 
 enum finding { FOUND, FOUND_LATER, FOUND_NONE };
 
-/* False where there is nothing to be found.  `is_simple`: headers begin at any byte, with the id. */
-static inline __attribute__((always_inline)) bool finder_init(struct finder *finder, const struct ctf_run *run, int64_t until, bool is_simple)
+/* How headers are read. */
+enum heads {
+    HEADS_ANY,
+    HEADS_SIMPLE,            /* at any byte, with the id first */
+    HEADS_EXTENDED           /* some are longer, as the id in all of them tells */
+};
+
+/* False where there is nothing to be found. */
+static inline __attribute__((always_inline)) bool finder_init(struct finder *finder, const struct ctf_run *run, int64_t until, enum heads heads)
 {
     const struct ctf_plan *plan = run->plan;
+    const bool is_simple = heads == HEADS_SIMPLE;
+    const uint64_t ids_most = heads == HEADS_EXTENDED ? IDS_MOST : plan->escape;
     const uint64_t at = ctf_run_at(run), whole = run->end, end = at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
-    *finder = (struct finder){.bytes = run->bytes, .by_id = run->by_id, .loads = plan->loads, .ids = run->ids < plan->escape ? run->ids : plan->escape,
+    *finder = (struct finder){.bytes = run->bytes, .by_id = run->by_id, .loads = plan->loads, .ids = run->ids < ids_most ? run->ids : ids_most,
                               .only_id = is_simple ? 0 : plan->only_id,
                               .mask = is_simple ? 0 : ((UINT64_C(1) << plan->align) - 1) >> 3, .id_at = is_simple ? 0 : plan->loads.id_at,
                               .id_shift = is_simple ? 0 : plan->loads.id_shift, .end = end, .last_header = end - plan->loads.room,
                               .plain_ticks = plain_ticks(run->plain_shift), .plain_shift = run->plain_shift, .until = until};
+    if (heads == HEADS_EXTENDED) {
+        finder->wide = plan->wide;
+        finder->escape = plan->escape;
+        finder->wider = run->wider;
+    }
     return at < end && end >= plan->loads.room && end >= LAYOUT_BYTES_AHEAD;
 }
 
 /* Finds the next event.  Where one ends is what finding the next waits for, so all that is computed in between counts. */
-static inline __attribute__((always_inline)) enum finding find_next(const struct finder *finder, struct found *found)
+static inline __attribute__((always_inline)) enum finding find_next(const struct finder *finder, struct found *found, enum heads heads)
 {
     const struct ctf_loads *loads = &finder->loads;
     const uint64_t header_at = (found->at + finder->mask) & ~finder->mask;
     const uint8_t *p = finder->bytes + header_at;
     if (header_at > finder->last_header)
         return FOUND_NONE;
-    const uint64_t id = ((load_u64le(p + finder->id_at) >> finder->id_shift) & loads->id_mask) | finder->only_id;
-    const uint64_t low = (load_u64le(p + loads->time_at) >> loads->time_shift) & loads->time_mask;
-    const uint64_t same = (found->ticks & ~loads->time_mask) | low, now = same < found->ticks ? same + loads->time_step : same;
+    uint64_t id = ((load_u64le(p + finder->id_at) >> finder->id_shift) & loads->id_mask) | finder->only_id;
+    uint64_t low = (load_u64le(p + loads->time_at) >> loads->time_shift) & loads->time_mask;
+    uint64_t mask = loads->time_mask, step = loads->time_step, wider = 0;
+    if (heads == HEADS_EXTENDED) { /* both are read and one is taken: which it is comes at random */
+        const struct ctf_loads *wide = &finder->wide;
+        const uint64_t wide_id = (load_u64le(p + wide->id_at) >> wide->id_shift) & wide->id_mask;
+        const uint64_t wide_low = (load_u64le(p + wide->time_at) >> wide->time_shift) & wide->time_mask;
+        const bool is_wide = id >= finder->escape;
+        id = is_wide ? wide_id : id;
+        low = is_wide ? wide_low : low;
+        mask = is_wide ? wide->time_mask : mask;
+        step = is_wide ? wide->time_step : step;
+        wider = is_wide ? finder->wider : 0;
+    }
+    const uint64_t same = (found->ticks & ~mask) | low, now = same < found->ticks ? same + step : same;
     const uint64_t next = UNLIKELY(id >= finder->ids) ? UINT64_MAX
-                                                      : pass_body(&finder->by_id[id].bytes, finder->bytes, header_at, finder->end);
+                                                      : pass_body(&finder->by_id[id].bytes, finder->bytes, header_at + wider, finder->end);
     const int64_t here = (int64_t)(now + finder->plain_shift);
     if (UNLIKELY(next > finder->end || now >= finder->plain_ticks || here < found->time))
         return FOUND_NONE;
@@ -158,28 +189,32 @@ static inline __attribute__((always_inline)) enum finding find_next(const struct
         found->time = here;
         return FOUND_LATER;
     }
-    *found = (struct found){.at = next, .ticks = now, .time = here, .header_at = header_at, .next = next, .id = id};
+    *found = (struct found){.at = next, .ticks = now, .time = here, .header_at = header_at, .next = next, .id = id, .wider = wider};
     return FOUND;
 }
 
-static inline bool is_simple(const struct ctf_plan *plan)
+static inline enum heads heads_of(const struct ctf_run *run)
 {
-    return plan->align == 3 && !plan->only_id && !plan->loads.id_at && !plan->loads.id_shift;
+    const struct ctf_plan *plan = run->plan;
+    if (run->wider)
+        return HEADS_EXTENDED;
+    return plan->align == 3 && !plan->only_id && !plan->loads.id_at && !plan->loads.id_shift ? HEADS_SIMPLE : HEADS_ANY;
 }
 
-static inline __attribute__((always_inline)) void run_plain(struct ctf_run *state, struct reader_some *some, bool simple)
+static inline __attribute__((always_inline)) void run_plain(struct ctf_run *state, struct reader_some *some, enum heads heads)
 {
     struct finder finder;
-    if (!finder_init(&finder, state, some->until, simple))
+    if (!finder_init(&finder, state, some->until, heads))
         return;
     const struct ctf_run run = *state;
     struct found found = {.at = ctf_run_at(&run), .ticks = run.ticks, .time = run.time};
     ttr_event *event = some->events + some->n, *const stop = some->events + some->room;
     int64_t time = run.time;
     enum finding finding = FOUND;
-    for (; event < stop && (finding = find_next(&finder, &found)) == FOUND; event++) {
+    for (; event < stop && (finding = find_next(&finder, &found, heads)) == FOUND; event++) {
         struct ctf_entry *entry = &finder.by_id[found.id];
-        fill_view(event, entry, &run, run.body, (struct seen){finder.bytes + found.header_at, found.next - found.header_at, time = found.time});
+        fill_view(event, entry, &run, run.body + 8 * (uint32_t)found.wider,
+                  (struct seen){finder.bytes + found.header_at, found.next - found.header_at, time = found.time});
         entry->given++;
     }
     if (event < stop && finding == FOUND_LATER) {
@@ -194,20 +229,26 @@ static inline __attribute__((always_inline)) void run_plain(struct ctf_run *stat
 
 static __attribute__((noinline)) void run_simple(struct ctf_run *run, struct reader_some *some)
 {
-    run_plain(run, some, true);
+    run_plain(run, some, HEADS_SIMPLE);
+}
+
+static __attribute__((noinline)) void run_extended(struct ctf_run *run, struct reader_some *some)
+{
+    run_plain(run, some, HEADS_EXTENDED);
 }
 
 static __attribute__((noinline)) void run_other(struct ctf_run *run, struct reader_some *some)
 {
-    run_plain(run, some, false);
+    run_plain(run, some, HEADS_ANY);
 }
 
 void ctf_run_plain(struct ctf_run *run, struct reader_some *some)
 {
-    if (is_simple(run->plan))
-        run_simple(run, some);
-    else
-        run_other(run, some);
+    switch (heads_of(run)) {
+    case HEADS_SIMPLE: run_simple(run, some); break;
+    case HEADS_EXTENDED: run_extended(run, some); break;
+    default: run_other(run, some);
+    }
 }
 
 /* --- Slims --- */
@@ -219,11 +260,11 @@ struct bag {
     uint32_t lane;
 };
 
-static inline __attribute__((always_inline)) void add_slim(struct bag *bag, const uint8_t *p, uint64_t bytes, uint64_t id, uint64_t ticks)
+static inline __attribute__((always_inline)) void add_slim(struct bag *bag, const uint8_t *p, uint64_t bytes, uint64_t id, uint64_t ticks, uint64_t wider)
 {
     struct reader_slim *slim = bag->slim++;
     slim->payload = p;
-    slim->size = (uint32_t)bytes;
+    slim->size = (uint32_t)bytes | (wider ? SLIM_EXTENDED : 0);
     slim->of = bag->lane | (uint32_t)id << 16;
     *bag->key++ = (ticks << READER_PLACE_BITS) + bag->base++;
 }
@@ -272,7 +313,7 @@ static inline __attribute__((always_inline)) void run_on(const struct finder *fi
         if (UNLIKELY(!zeros))
             break;
         const uint8_t *const next = behind + __builtin_ctz(zeros); /* the last thing known, and the first that is waited for */
-        add_slim(bag, p, (uint64_t)(next - p), id, now);
+        add_slim(bag, p, (uint64_t)(next - p), id, now, 0);
         before = ticks;
         ticks = least = now;
         p = next;
@@ -290,10 +331,10 @@ static inline __attribute__((always_inline)) void run_on(const struct finder *fi
         found->time = (int64_t)(ticks + finder->plain_shift);
 }
 
-static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run, struct reader_hunt *hunt, bool simple)
+static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run, struct reader_hunt *hunt, enum heads heads)
 {
     struct finder finder;
-    if (!finder_init(&finder, run, hunt->until, simple))
+    if (!finder_init(&finder, run, hunt->until, heads))
         return;
     struct found found = {.at = ctf_run_at(run), .ticks = run->ticks, .time = run->time > hunt->since ? run->time : hunt->since};
     struct bag bag = {.slim = hunt->slim, .stop = hunt->slim + hunt->room, .key = hunt->key, .lane = hunt->lane,
@@ -302,15 +343,15 @@ static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run
     enum finding finding = FOUND_NONE;
     do {
         const struct chase chase = chase_of(run, &finder, found.time);
-        if (simple)
+        if (heads == HEADS_SIMPLE)
             run->has_one_class ? run_on(&finder, &chase, &found, &bag, has_whole_times, true)
             : has_whole_times  ? run_on(&finder, &chase, &found, &bag, true, false)
                                : run_on(&finder, &chase, &found, &bag, false, false);
         if (bag.slim == bag.stop)
             break;
-        finding = find_next(&finder, &found);
+        finding = find_next(&finder, &found, heads);
         if (finding == FOUND)
-            add_slim(&bag, finder.bytes + found.header_at, found.next - found.header_at, found.id, found.ticks);
+            add_slim(&bag, finder.bytes + found.header_at, found.next - found.header_at, found.id, found.ticks, found.wider);
     } while (finding == FOUND && bag.slim < bag.stop);
     if (finding == FOUND_LATER) {
         hunt->is_stopped = true;
@@ -324,12 +365,17 @@ static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run
 
 static __attribute__((noinline)) void hunt_simple(struct ctf_run *run, struct reader_hunt *hunt)
 {
-    hunt_plain(run, hunt, true);
+    hunt_plain(run, hunt, HEADS_SIMPLE);
+}
+
+static __attribute__((noinline)) void hunt_extended(struct ctf_run *run, struct reader_hunt *hunt)
+{
+    hunt_plain(run, hunt, HEADS_EXTENDED);
 }
 
 static __attribute__((noinline)) void hunt_other(struct ctf_run *run, struct reader_hunt *hunt)
 {
-    hunt_plain(run, hunt, false);
+    hunt_plain(run, hunt, HEADS_ANY);
 }
 
 static inline const struct ctf_run *run_of(const struct reader_slims *slims, const struct reader_slim *slim)
@@ -354,8 +400,9 @@ static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint
         if (!slim->payload)
             break;
         const struct ctf_run *run = run_of(slims, slim);
-        fill_view(&to[i], &run->by_id[slim->of >> 16], run, run->body,
-                  (struct seen){slim->payload, slim->size, (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin)});
+        const uint32_t wider = slim->size & SLIM_EXTENDED ? run->wider : 0;
+        fill_view(&to[i], &run->by_id[slim->of >> 16], run, run->body + 8 * wider,
+                  (struct seen){slim->payload, slim->size & ~SLIM_EXTENDED, (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin)});
     }
     return i;
 }
@@ -436,10 +483,11 @@ static bool hunt(struct reader_run *base, struct reader_hunt *hunt)
     const int64_t time = run->time;
     if (run->has_scratch || ++run->visits == VISITS_KEPT)
         reset_scratch(run);
-    if (is_simple(run->plan))
-        hunt_simple(run, hunt);
-    else
-        hunt_other(run, hunt);
+    switch (heads_of(run)) {
+    case HEADS_SIMPLE: hunt_simple(run, hunt); break;
+    case HEADS_EXTENDED: hunt_extended(run, hunt); break;
+    default: hunt_other(run, hunt);
+    }
     if (hunt->is_stopped || hunt->n == hunt->room) {
         settle_visit(run, from, hunt->n);
         count_slims(run, hunt);

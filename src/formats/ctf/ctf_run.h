@@ -43,6 +43,7 @@ struct ctf_run {
     uint8_t visits;          /* since the reader's scratch was looked at */
     bool has_scratch : 1;    /* it is in use */
     bool has_one_class : 1;  /* was met so far */
+    uint8_t wider : 6;       /* bytes that an extended header is longer; 0: such headers are not for the run */
     uint32_t ids;
     uint32_t given;          /* since the reader learnt of it */
     uint32_t stride;         /* twice the bytes that take most times, up to stride_most */
