@@ -27,7 +27,7 @@ static inline char *put_seconds(char *at, uint64_t ns)
 {
     at += number_put_u64(at, ns / 1000000000);
     *at = '.';
-    number_put_digits(at + 1, ns % 1000000000, 9);
+    number_put_nine(at + 1, (uint32_t)(ns % 1000000000));
     return at + 10;
 }
 

@@ -2,15 +2,19 @@
  * Left out: nesting below 64 levels is flattened. */
 #include "formats/text/text_fields.h"
 
-#include "base/number.h"
+#include "base/find_zero.h"
 #include "base/utf.h"
+#include "encodings/put.h"
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64
+#define AT_ONCE 16u                 /* fields */
+#define BEFORE_NAME 32u             /* bytes of what stands before a name, and between it and its value: with colours */
 
 struct walk {
     const ttr *t;
     struct buffer *to;
+    struct text_cache *texts;
     unsigned depth;
     bool with_color, is_open;
     uint8_t group; /* of the field before */
@@ -66,6 +70,61 @@ size_t text_escape(struct buffer *to, const void *bytes, size_t n)
         n -= 1 + (size_t)is_wide_control;
     }
     return 0;
+}
+
+/* A bit for each byte of 16 that plain_run is to look at. */
+#ifdef __SSE2__
+static inline uint32_t specials_of_16(const uint8_t *p)
+{
+    typedef int8_t sixteen __attribute__((vector_size(16)));
+    sixteen x;
+    memcpy(&x, p, sizeof x);
+    return (uint32_t)_mm_movemask_epi8((__m128i)((x < 0x20) | (x == 0x7f) | (x == '\\') | (x == '"'))); /* bytes from 0x80 on are below zero */
+}
+#else
+static inline uint32_t specials_of_16(const uint8_t *p)
+{
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < 16; i++)
+        bits |= (uint32_t)(p[i] < 0x20 || p[i] >= 0x7f || p[i] == '\\' || p[i] == '"') << i;
+    return bits;
+}
+#endif
+
+/* Copies fewer than 16 bytes to where there is room for as many. */
+static inline uint32_t copy_rest(char *at, const uint8_t *p, size_t n)
+{
+    uint8_t rest[16];
+    memset(rest, ' ', sizeof rest);
+    memcpy(rest, p, n);
+    memcpy(at, rest, sizeof rest);
+    return specials_of_16(rest);
+}
+
+/* The text in quotes. */
+static void add_quoted(struct buffer *to, ttr_text text)
+{
+    const uint8_t *p = (const uint8_t *)text.p;
+    char *const begin = (char *)buffer_room(to, text.n + 2 + 16), *at = begin;
+    uint32_t specials = 0;
+    size_t n = text.n;
+    if (!begin)
+        return;
+    *at++ = '"';
+    for (; n >= 16 && !specials; n -= 16, p += 16, at += 16) {
+        memcpy(at, p, 16);
+        specials = specials_of_16(p);
+    }
+    if (!specials)
+        specials = copy_rest(at, p, n);
+    if (__builtin_expect(!specials, 1)) {
+        at[n] = '"';
+        buffer_filled(to, text.n + 2);
+        return;
+    }
+    buffer_filled(to, 1);
+    (void)text_escape(to, text.p, text.n);
+    buffer_add_byte(to, '"');
 }
 
 static void add_bytes(struct buffer *to, ttr_text bytes)
@@ -153,7 +212,7 @@ static void close_level(struct walk *walk)
 static void add_value(struct walk *walk, const ttr_fields *fields, const ttr_value *value)
 {
     struct buffer *to = walk->to;
-    bool is_labelled = false, is_bare = false;
+    bool is_labelled = false;
     switch (value->type) {
     case TTR_TYPE_NULL: buffer_add_text(to, value->hint == TTR_HINT_ABSENT ? "absent" : "null"); return;
     case TTR_TYPE_BOOL: buffer_add_text(to, value->v.u ? "true" : "false"); return;
@@ -161,10 +220,10 @@ static void add_value(struct walk *walk, const ttr_fields *fields, const ttr_val
     case TTR_TYPE_ARRAY: open_level(walk, true); return;
     case TTR_TYPE_STRUCT: open_level(walk, false); return;
     case TTR_TYPE_TEXT:
-        is_bare = value->hint == TTR_HINT_NUMBER && number_is_integer(value->text.p, value->text.n);
-        buffer_add_text(to, is_bare ? "" : "\"");
-        (void)text_escape(to, value->text.p, value->text.n);
-        buffer_add_text(to, is_bare ? "" : "\"");
+        if (value->hint == TTR_HINT_NUMBER && number_is_integer(value->text.p, value->text.n))
+            buffer_add(to, value->text.p, value->text.n);
+        else
+            add_quoted(to, value->text);
         return;
     default:
         is_labelled = add_labels(walk, fields, value);
@@ -174,7 +233,19 @@ static void add_value(struct walk *walk, const ttr_fields *fields, const ttr_val
     }
 }
 
-static void add_name(struct walk *walk, ttr_text name)
+/* What separates a field from the one before: each group of fields has its own braces. */
+static inline char *put_separator(char *at, const struct walk *walk, const ttr_field *field)
+{
+    const char last = walk->to->n ? at[-1] : ' ';
+    if (!walk->is_open)
+        return put_text(at, " { ");
+    if (field->depth == 0 && field->group != walk->group)
+        return put_text(at, " } { ");
+    return last != ' ' && last != '[' ? put_text(at, ", ") : at;
+}
+
+/* A name that the context does not know. */
+static void add_other_name(struct walk *walk, ttr_text name)
 {
     struct buffer *to = walk->to;
     if (walk->with_color)
@@ -185,35 +256,47 @@ static void add_name(struct walk *walk, ttr_text name)
     buffer_add(to, " = ", 3);
 }
 
-/* A field, behind what separates it from the one before: each group of fields has its own braces. */
 static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_field *field)
 {
     struct buffer *to = walk->to;
     while (walk->depth > field->depth)
         close_level(walk);
-    uint8_t last = to->n ? to->bytes[to->n - 1] : ' ';
-    bool is_next_group = field->depth == 0 && field->group != walk->group;
-    if (!walk->is_open)
-        buffer_add(to, " { ", 3);
-    else if (is_next_group)
-        buffer_add(to, " } { ", 5);
-    else if (last != ' ' && last != '[')
-        buffer_add(to, ", ", 2);
+    const bool is_named = !walk->is_array[walk->depth], is_known = is_named && field->name_id;
+    const ttr_text name = is_known ? text_cache_get(walk->texts, walk->t, field->name_id)->text : (ttr_text){"", 0};
+    const ttr_value *value = &field->value;
+    char *const begin = (char *)buffer_room(to, BEFORE_NAME + name.n + TEXT_CACHE_PADDING + NUMBER_MAX), *at = begin;
+    if (!begin)
+        return;
+    at = put_separator(at, walk, field);
+    if (is_known) {
+        at = walk->with_color ? put_text(at, COLOR_FIELD) : at;
+        at = put_cached(at, name);
+        at = walk->with_color ? put_text(at, COLOR_OFF) : at;
+        at = put_text(at, " = ");
+    }
     walk->is_open = true;
     walk->group = field->group;
-    if (!walk->is_array[walk->depth])
-        add_name(walk, field->name);
-    add_value(walk, fields, &field->value);
+    const bool is_plain = (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT) && value->hint == TTR_HINT_NONE &&
+                          (value->base == 0 || value->base == 10) && (is_known || !is_named);
+    if (is_plain)
+        at = value->type == TTR_TYPE_INT ? put_i64(at, value->v.s) : put_u64(at, value->v.u);
+    buffer_filled(to, (size_t)(at - begin));
+    if (is_plain)
+        return;
+    if (is_named && !is_known)
+        add_other_name(walk, field->name);
+    add_value(walk, fields, value);
 }
 
-void text_add_fields(struct buffer *to, const ttr *t, const ttr_event *event, bool with_color)
+void text_add_fields(struct buffer *to, struct text_cache *texts, const ttr *t, const ttr_event *event, bool with_color)
 {
-    struct walk walk = {.t = t, .to = to, .with_color = with_color};
+    struct walk walk = {.t = t, .to = to, .texts = texts, .with_color = with_color};
     ttr_fields fields;
-    ttr_field field;
+    ttr_field field[AT_ONCE];
     ttr_fields_begin(t, event, &fields);
-    while (ttr_fields_next(&fields, &field))
-        add_field(&walk, &fields, &field);
+    for (uint32_t n; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;)
+        for (uint32_t i = 0; i < n; i++)
+            add_field(&walk, &fields, &field[i]);
     while (walk.depth > 0)
         close_level(&walk);
     if (walk.is_open)

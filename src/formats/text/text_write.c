@@ -90,7 +90,7 @@ static char *put_iso(char *at, struct text *own, int64_t time)
         make_prefix(own, second, time);
     memcpy(at, own->prefix, own->prefix_n);
     at += own->prefix_n;
-    number_put_digits(at, (uint64_t)(part < 0 ? part + 1000000000 : part), 9);
+    number_put_nine(at, (uint32_t)(part < 0 ? part + 1000000000 : part));
     return at + 9;
 }
 
@@ -303,7 +303,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
         at = put_piece(put_text(at, " source="), names.source);
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (own->with_fields)
-        text_add_fields(&out->buffer, out->t, event, own->with_color);
+        text_add_fields(&out->buffer, &own->texts, out->t, event, own->with_color);
     buffer_add_byte(&out->buffer, '\n');
     out->buffer.failed |= own->texts.failed;
     output_wrote(out, event);

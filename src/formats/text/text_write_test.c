@@ -1,5 +1,8 @@
 /* Lines expected here are written by hand from README.md. */
 #include "support.h"
+
+#include <stdio.h>
+
 #include "writing.h"
 
 static void open_with(struct writing *w, uint32_t flags, const char *option)
@@ -233,9 +236,37 @@ static void failures_of_memory_and_disk_are_told(void **state)
     writing_fails_cleanly("text");
 }
 
+/* Texts are looked at sixteen bytes at a time: a character that needs care is found wherever it stands, and no other is. */
+static void characters_that_need_care_are_found_at_any_place(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } cares[] = {{"\"", "\\\""}, {"\\", "\\\\"}, {"\n", "\\n"}, {"\x1f", "\\x1f"}, {"\x7f", "\\x7f"}, {"\xff", "\\xff"},
+                 {"\xc2\x9b", "\\xc2\\x9b"}, {"\xc3\xa4", "\xc3\xa4"}, {"~", "~"}};
+    static char expected[64 * 1024];
+    struct writing w;
+    size_t n = 0;
+    (void)state;
+    writing_open(&w, "text", 0, (const char *const[]){"time=delta", NULL});
+    for (size_t i = 0; i < sizeof cares / sizeof *cares; i++)
+        for (int before = 0; before < 34; before += 1 + before % 3)
+            for (int behind = 0; behind < 34; behind += 11) {
+                char text[80];
+                (void)snprintf(text, sizeof text, "%.*s%s%.*s", before, "abcdefghijklmnopqrstuvwxyz ABCDEFG", cares[i].in, behind, "0123456789/0123456789/0123456789/!");
+                ttr_event_begin(w.builder, TTR_KIND_INSTANT, 1, NULL, "x");
+                ttr_put_text(w.builder, "s", text);
+                writing_end(&w);
+                n += (size_t)snprintf(expected + n, sizeof expected - n, "(+0.000000000) - x instant -/- { s = \"%.*s%s%.*s\" }\n", before,
+                                      "abcdefghijklmnopqrstuvwxyz ABCDEFG", cares[i].out, behind, "0123456789/0123456789/0123456789/!");
+                assert_true(n < sizeof expected);
+            }
+    writing_expect(&w, expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(characters_that_need_care_are_found_at_any_place),
         cmocka_unit_test(an_anchored_event_is_one_line),
         cmocka_unit_test(small_times_are_seconds),
         cmocka_unit_test(an_event_without_a_time_decides_nothing),
