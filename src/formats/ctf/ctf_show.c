@@ -7,14 +7,14 @@
 /* How many events of a class the input gave: a file may have several streams of its stream class. */
 static uint64_t count_given(const struct ctf_reader *reader, const struct ctf_stream_class *class, size_t index)
 {
+    const uint64_t id = class->events[index]->id;
     uint64_t given = 0;
     for (size_t i = 0; i < reader->streams_n; i++) {
         const struct ctf_stream *stream = reader->streams[i];
         const struct ctf_stream_class *own = stream->kind ? stream->kind->first->class : stream->class;
-        if (own == class && index < stream->by_index_n && stream->by_index[index])
-            given += stream->by_index[index]->given;
-        for (size_t k = 0; own == class && k < stream->by_id_n; k++)
-            given += index < stream->by_index_n && stream->by_id[k].class && stream->by_id[k].class == stream->by_index[index] ? stream->by_id[k].given : 0;
+        const struct ctf_class *met = own == class && index < stream->by_index_n ? stream->by_index[index] : NULL;
+        if (met)
+            given += met->given + (id < stream->by_id_n && stream->by_id[id].class == met ? stream->by_id[id].given : 0);
     }
     return given;
 }
