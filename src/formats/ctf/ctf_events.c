@@ -396,7 +396,8 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
     }
     leave(reader, &loop, in->n);
     in->n = loop.n;
-    if (in->run && in->is_stopped && has_plain && !reader->is_unpacked)
+    const bool is_begun = in->has_times || in->n > 0; /* when the first event was is not told by a run */
+    if (in->run && in->is_stopped && has_plain && !reader->is_unpacked && is_begun)
         ctf_run_begin((struct ctf_run *)in->run, reader, &views);
     return stop;
 }

@@ -187,6 +187,8 @@ static void read_many(const char *metadata, size_t metadata_n, enum made made)
         assert_true(ttr_reader_report(in, i, &report));
         assert_int_equal(report.events, events);
         assert_int_equal(report.damage_regions, 0);
+        assert_int_equal(report.first_ns, 1000);
+        assert_int_equal(report.last_ns, 1000 + (events - 1) * 10);
     }
     ttr_close(in);
     ttr_free(t);
