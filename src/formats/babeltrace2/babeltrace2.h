@@ -73,6 +73,7 @@ struct babeltrace2_byte {
 };
 
 #define BABELTRACE2_LABELS 64u
+#define BABELTRACE2_PLANS 256u
 
 /* A number with its names, as it was printed at a place of a plan. */
 struct babeltrace2_label {
@@ -88,6 +89,7 @@ struct babeltrace2_cache {
     bool with_color;
     struct arena *arena; /* of plans */
     size_t plans_size;   /* bytes of all plans */
+    struct babeltrace2_plan *plans[BABELTRACE2_PLANS]; /* those made, by their start */
     struct babeltrace2_byte byte[256]; /* made with the first plan */
     struct babeltrace2_label label[BABELTRACE2_LABELS];
     struct babeltrace2_step step[BABELTRACE2_STEPS];

@@ -35,6 +35,8 @@ struct put {
 };
 
 struct babeltrace2_plan {
+    struct babeltrace2_plan *next; /* among those with such a start */
+    const struct type *root[ROOT_COUNT]; /* of the class */
     const void *start;         /* of the schema that it was made for */
     uint32_t reach;            /* bytes that must be there up to the first part that moves */
     uint32_t per_byte;         /* text that a byte of the payload may become */
@@ -158,6 +160,21 @@ static void make_numbers(struct babeltrace2_cache *cache)
     }
 }
 
+static struct babeltrace2_plan **plans_with(struct babeltrace2_cache *cache, const struct schema *schema)
+{
+    return &cache->plans[(uintptr_t)schema->start / 16 % BABELTRACE2_PLANS];
+}
+
+/* The plan made for the same class in another stream: hundreds of these have no room for one each in the nearer caches. */
+static const struct babeltrace2_plan *find_plan(const struct parts *line, const struct schema *schema)
+{
+    const struct babeltrace2_plan *plan = *plans_with(line->walk.cache, schema);
+    while (plan && (plan->start != schema->start || plan->is_behind_packet != line->has_part ||
+                    memcmp(plan->root, line->event_class->root, sizeof plan->root) != 0))
+        plan = plan->next;
+    return plan;
+}
+
 /* Makes the plan of a schema whose event is about to be printed from `line` on; NULL where it can have none. */
 static const struct babeltrace2_plan *make_plan(const struct parts *line, const struct schema *schema)
 {
@@ -194,12 +211,19 @@ static const struct babeltrace2_plan *make_plan(const struct parts *line, const 
     plan->reach = reach;
     plan->has_packet = line->event_class->root[ROOT_PACKET_CONTEXT] != NULL;
     plan->is_behind_packet = line->has_part;
-    return plan;
+    memcpy(plan->root, line->event_class->root, sizeof plan->root);
+    struct babeltrace2_plan **const plans = plans_with(line->walk.cache, schema);
+    plan->next = *plans;
+    return *plans = plan;
 }
 
 void babeltrace2_meet(const struct parts *parts, const struct schema *schema, struct babeltrace2_class *of_class)
 {
-    if (of_class->met < PLAN_FROM && ++of_class->met == PLAN_FROM)
+    if (!of_class->plan && of_class->met == 0)
+        of_class->plan = find_plan(parts, schema);
+    if (of_class->met < PLAN_FROM && ++of_class->met == PLAN_FROM && !of_class->plan)
+        of_class->plan = find_plan(parts, schema);
+    if (of_class->met == PLAN_FROM && !of_class->plan)
         of_class->plan = make_plan(parts, schema);
 }
 
