@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A quarter of what the process may have open, within bounds: the rest is its own. */
-enum { OPEN_LEAST = 16, OPEN_MOST = 1024 };
+/* Half of what the process may have open, within bounds: the rest is its own. */
+enum { OPEN_LEAST = 16, OPEN_MOST = 4096 };
 
 struct descriptors {
     const struct alloc *alloc;
@@ -23,9 +23,9 @@ struct descriptors {
 static size_t most_open(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 4 < OPEN_LEAST)
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 < OPEN_LEAST)
         return OPEN_LEAST;
-    return limit.rlim_cur / 4 < OPEN_MOST ? (size_t)limit.rlim_cur / 4 : OPEN_MOST;
+    return limit.rlim_cur / 2 < OPEN_MOST ? (size_t)limit.rlim_cur / 2 : OPEN_MOST;
 }
 
 struct descriptors *descriptors_new(const struct alloc *alloc)
