@@ -91,6 +91,62 @@ run "$tracetta" recover --no-sidecar twice -o once
 verdict "recover_leaves_them_out_once_the_damage_is_gone" $? "exit status $run_status"
 says "what_stands_once_is_there" ' 4 events' "$tracetta" check once
 
+# Packets without sizes end with their file. One whose events stop where the next begins is taken to end there; in a copy each has a file of its own, also
+# where the next one's magic number could be an event.
+sizeless()
+{
+    mkdir "$1"
+    cat >"$1/metadata" <<METADATA
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+typealias integer { size = 32; align = 8; } := u32;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };
+stream { event.header := struct { u8 id; }; };
+event { name = a; id = 0; fields := struct { u8 x; }; };
+event { name = b; id = 1; fields := struct { u8 x; }; };
+$2
+METADATA
+}
+sizeless follow ''
+printf '\xc1\x1f\xfc\xc1\x00\x01\x01\x02\xc1\x1f\xfc\xc1\x00\x03\x00\x04\xc1\x1f\xfc\xc1\x00\x05' >follow/s
+printf '\xc1\x1f\xfc\xc1\x00\x06' >follow/s_2
+says "packets_without_sizes_are_read_one_behind_another" '^follow: whole .* 6 events' "$tracetta" check follow
+"$tracetta" cat follow | grep -o 'x = .*' | sort >wanted
+run "$tracetta" recover --no-sidecar follow -o follow.good
+[ $run_status = 0 ] && grep -q 'verified, clean' "$work/.err" && [ "$(cd follow.good && echo s*)" = 's s_2 s_3 s_4' ]
+verdict "recover_gives_each_a_file_that_none_has" $? "exit status $run_status"
+same "with_all_events" wanted bash -c '"$1" cat follow.good | grep -o "x = .*" | sort' all "$tracetta"
+run "$tracetta" convert --to=ctf --name=a --option=ctf.packet-size=100 --option=ctf.index=yes follow -o follow.some
+[ $run_status = 0 ] && grep -q 'packets behind others .* stand in files of their own' "$work/.err"
+verdict "files_of_their_own_are_told" $? "exit status $run_status"
+grep -v 'x = 2' wanted >some
+same "convert_leaves_out_no_more_than_it_was_asked_to" some bash -c '"$1" cat follow.some | grep -o "x = .*" | sort' some "$tracetta"
+sizeless apart 'event { name = magic; id = 193; fields := struct { u8 x[3]; }; };'
+printf '\xc1\x1f\xfc\xc1\x00\x01\xff\xff\xc1\x1f\xfc\xc1\x00\x02' >apart/s
+salvages "damage_keeps_packets_without_sizes_apart" 'x = 2' "$tracetta" cat apart
+cp "$work/.out" wanted
+run "$tracetta" recover --no-sidecar apart -o apart.good
+same "files_keep_them_apart_in_the_copy" wanted "$tracetta" cat apart.good
+mkdir pair
+cp -r follow apart pair
+run "$tracetta" convert --to=ctf pair -o pair.good
+says "also_of_two_traces_beside_one_another" ' 8 events, .* 6 files' "$tracetta" check pair.good
+
+# Checksums of v1.1 that nobody knows: a packet made anew has that of the first one, or none.
+lay rfc11-checksums-le
+patch() { printf '%b' "$2" | dd of=rfc11-checksums-le/s bs=1 seek="$1" conv=notrunc 2>"$work/.err"; }
+patch 112 '\x80'
+patch 124 '\x09'
+salvages "a_packet_has_a_checksum_that_nobody_knows_and_an_event_too" 'a = 8' "$tracetta" cat rfc11-checksums-le
+run "$tracetta" recover --no-sidecar rfc11-checksums-le -o known
+[ $run_status = 1 ] && grep -q 'checksums of a scheme that version 1.1 does not define' "$work/.err" && [ "$(od -An -tx1 -j112 -N1 known/s)" = " 03" ]
+verdict "recover_gives_it_that_of_the_first_packet" $? "exit status $run_status"
+says "which_fits" 'whole .* 5 events' "$tracetta" check known
+patch 47 '\x80'
+run "$tracetta" recover --no-sidecar rfc11-checksums-le -o none
+[ $run_status = 1 ] && [ "$(od -An -tx1 -j112 -N1 none/s)" = " 00" ]
+verdict "or_none_where_that_is_unknown_too" $? "exit status $run_status"
+
 # Files that are no streams stand in nobody's way.
 lay stream-packets
 "$tracetta" cat stream-packets >wanted 2>/dev/null

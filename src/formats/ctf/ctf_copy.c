@@ -2,6 +2,7 @@
 #include "formats/ctf/ctf_copy.h"
 
 #include "base/cursor.h"
+#include "base/number.h"
 #include "base/status.h"
 
 #define IMAGE_STEP UINT64_C(4096)  /* bytes: all alignments hold from a multiple of it on */
@@ -153,6 +154,121 @@ void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc)
         alloc_free(alloc, file->old_index, file->old_index_n + 1, 1);
 }
 
+/* --- Ends of files --- */
+
+/* Whether the source's index is one of these packets: tracers leave stale ones, and ones of a format before LTTng 2.4. */
+static bool fits_old_index(const struct ctf_file_copy *file)
+{
+    struct cursor old = cursor_over(file->old_index, file->old_index_n, 0);
+    struct cursor new = cursor_over(file->index.bytes, file->index.n, 0);
+    uint32_t magic = cursor_u32be(&old), major = cursor_u32be(&old);
+    (void)cursor_u32be(&old);
+    uint32_t entry = cursor_u32be(&old);
+    if (old.failed || magic != INDEX_MAGIC || major != 1 || entry < INDEX_COMPARED * 8)
+        return false;
+    while (cursor_left(&new) >= INDEX_ENTRY) {
+        for (unsigned i = 0; i < INDEX_COMPARED; i++)
+            if (cursor_u64be(&old) != cursor_u64be(&new) || old.failed)
+                return false;
+        if (!cursor_skip(&old, entry - INDEX_COMPARED * 8) || !cursor_skip(&new, INDEX_ENTRY - INDEX_COMPARED * 8))
+            return false;
+    }
+    return cursor_left(&old) == 0;
+}
+
+static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    const struct ctf_options *options = file->trace->options;
+    struct buffer bytes;
+    bool is_wanted = options->has_index || (file->old_index && !options->has_no_index);
+    if (!is_wanted || (!file->old_index && file->index.n == 0))
+        return TTR_OK;
+    buffer_init(&bytes, &out->t->counted);
+    if (file->old_index && !file->is_changed && fits_old_index(file)) {
+        buffer_add(&bytes, file->old_index, file->old_index_n);
+    } else {
+        struct bitput put = bitput_begin(&bytes);
+        const uint32_t head[] = {INDEX_MAGIC, 1, 1, INDEX_ENTRY};
+        for (size_t i = 0; i < 4; i++)
+            bitput_be(&put, head[i], 32);
+        buffer_add(&bytes, file->index.bytes, file->index.n);
+    }
+    bytes.failed |= file->index.failed;
+    ttr_status status = ctf_write_file(ctf_add_file(file->trace->home.folder, out, "index/", file->name, ".idx", error), &bytes, error);
+    buffer_free(&bytes);
+    return status;
+}
+
+/* A name that no file of the source has. */
+static char *name_part(struct ctf_file_copy *file, const char *first, const struct alloc *alloc, size_t *size)
+{
+    struct folder *folder = file->trace->source->folder;
+    char digits[NUMBER_MAX];
+    size_t n = strlen(first);
+    *size = n + NUMBER_MAX + 2;
+    char *name = alloc_zero(alloc, *size, 1);
+    if (!name)
+        return NULL;
+    memcpy(name, first, n);
+    name[n] = '_';
+    do {
+        const size_t digits_n = number_put_u64(digits, ++file->part + 1);
+        memcpy(name + n + 1, digits, digits_n);
+        name[n + 1 + digits_n] = '\0';
+    } while (folder && folder_find(folder, name));
+    return name;
+}
+
+/* Leaves what was written to a file of its own among the copies: it may have to be moved (ctf_homes.c). */
+static struct ctf_file_copy *leave_part(const struct ctf_file_copy *file, struct ttr_writer *out)
+{
+    struct ctf_writer *w = out->own;
+    const struct alloc *alloc = &out->t->counted;
+    struct ctf_file_copy *ended = alloc_reserve(alloc, (void **)&w->copies, &w->copies_capacity, w->copies_n + 1, sizeof *w->copies)
+                                      ? alloc_zero(alloc, 1, sizeof *ended) : NULL;
+    if (!ended)
+        return NULL;
+    *ended = (struct ctf_file_copy){.trace = file->trace};
+    buffer_init(&ended->index, alloc);
+    buffer_init(&ended->packet.head, alloc);
+    buffer_init(&ended->packet.room.image, alloc);
+    w->copies[w->copies_n++] = ended;
+    return ended;
+}
+
+static ttr_status end_part(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    ttr_status status = sink_finish(file->sink, error);
+    file->sink = NULL;
+    return status == TTR_OK ? write_index(file, out, error) : status;
+}
+
+ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    size_t size;
+    if (!file->is_ended)
+        return TTR_OK;
+    file->is_changed = true;
+    ttr_status status = end_part(file, out, error);
+    if (status != TTR_OK)
+        return status;
+    struct ctf_file_copy *ended = leave_part(file, out);
+    char *name = ended ? name_part(file, file->first_name ? file->first_name : file->name, &out->t->counted, &size) : NULL;
+    if (!name)
+        return fail_memory(error);
+    ended->name = file->name;
+    ended->name_size = file->name_size;
+    file->first_name = file->first_name ? file->first_name : ended->name; /* which lives as long as the writer */
+    file->name = name;
+    file->name_size = size;
+    file->offset = 0;
+    file->is_ended = false;
+    buffer_clear(&file->index);
+    output_lost(out, CTF_LOST_FILE, file->packet.about.offset);
+    file->sink = ctf_add_file(file->trace->home.folder, out, "", name, "", error);
+    return file->sink ? TTR_OK : error ? error->status : TTR_E_IO;
+}
+
 /* --- Packets --- */
 
 ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error)
@@ -244,10 +360,13 @@ static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const
     return TTR_OK;
 }
 
-static void add_index(struct ctf_file_copy *file, const struct ctf_packet *about, uint64_t class_id, uint64_t number)
+static void add_index(struct ctf_file_copy *file, const struct ctf_stream *stream, const ttr_event *event)
 {
     struct bitput put = bitput_begin(&file->index);
-    const uint64_t numbers[] = {file->offset, about->size, about->content, about->begin, about->end, about->discarded, class_id, number,
+    const struct ctf_packet *about = &file->packet.about;
+    const bool has_size = about->size != UINT64_MAX; /* else the packet is what is left of the file */
+    const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8, content = has_size ? about->content : size;
+    const uint64_t numbers[] = {file->offset, size, content, about->begin, about->end, about->discarded, stream->kind->class->id, stream->number,
                                 about->sequence - (uint64_t)*ctf_shift_of(file)};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         bitput_be(&put, numbers[i], 64);
@@ -272,8 +391,8 @@ static ttr_status take_packet(struct ctf_file_copy *file, struct ttr_writer *out
     if (packet->kept_n != event->link) {
         status = ctf_copy_save(file, error);
         status = status == TTR_OK ? ctf_rebuild(file, out, error) : status;
-    } else {
-        add_index(file, about, schema->stream->kind->class->id, schema->stream->number);
+    } else if ((status = ctf_copy_part(file, out, error)) == TTR_OK) {
+        add_index(file, schema->stream, event);
         status = ctf_write_packet(file, out, event->payload, event->payload_size, error);
     }
     leave_room(file);
@@ -300,51 +419,6 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out, co
     return status == TTR_OK ? keep(file, out, event, schema, error) : status;
 }
 
-/* --- Ends --- */
-
-/* Whether the source's index is one of these packets: tracers leave stale ones, and ones of a format before LTTng 2.4. */
-static bool fits_old_index(const struct ctf_file_copy *file)
-{
-    struct cursor old = cursor_over(file->old_index, file->old_index_n, 0);
-    struct cursor new = cursor_over(file->index.bytes, file->index.n, 0);
-    uint32_t magic = cursor_u32be(&old), major = cursor_u32be(&old);
-    (void)cursor_u32be(&old);
-    uint32_t entry = cursor_u32be(&old);
-    if (old.failed || magic != INDEX_MAGIC || major != 1 || entry < INDEX_COMPARED * 8)
-        return false;
-    while (cursor_left(&new) >= INDEX_ENTRY) {
-        for (unsigned i = 0; i < INDEX_COMPARED; i++)
-            if (cursor_u64be(&old) != cursor_u64be(&new) || old.failed)
-                return false;
-        if (!cursor_skip(&old, entry - INDEX_COMPARED * 8) || !cursor_skip(&new, INDEX_ENTRY - INDEX_COMPARED * 8))
-            return false;
-    }
-    return cursor_left(&old) == 0;
-}
-
-static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
-{
-    const struct ctf_options *options = file->trace->options;
-    struct buffer bytes;
-    bool is_wanted = options->has_index || (file->old_index && !options->has_no_index);
-    if (!is_wanted || (!file->old_index && file->index.n == 0))
-        return TTR_OK;
-    buffer_init(&bytes, &out->t->counted);
-    if (file->old_index && !file->is_changed && fits_old_index(file)) {
-        buffer_add(&bytes, file->old_index, file->old_index_n);
-    } else {
-        struct bitput put = bitput_begin(&bytes);
-        const uint32_t head[] = {INDEX_MAGIC, 1, 1, INDEX_ENTRY};
-        for (size_t i = 0; i < 4; i++)
-            bitput_be(&put, head[i], 32);
-        buffer_add(&bytes, file->index.bytes, file->index.n);
-    }
-    bytes.failed |= file->index.failed;
-    ttr_status status = ctf_write_file(ctf_add_file(file->trace->home.folder, out, "index/", file->name, ".idx", error), &bytes, error);
-    buffer_free(&bytes);
-    return status;
-}
-
 ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
 {
     if (file->trace->is_refused)
@@ -352,9 +426,5 @@ ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out, t
     ttr_status status = end_without_definition(file, out, error);
     if (status != TTR_OK)
         return status;
-    if (!file->sink)
-        return TTR_OK;
-    status = sink_finish(file->sink, error);
-    file->sink = NULL;
-    return status == TTR_OK ? write_index(file, out, error) : status;
+    return file->sink ? end_part(file, out, error) : TTR_OK;
 }

@@ -65,6 +65,9 @@ struct ctf_file_copy {
     struct ctf_copied packet;
     uint64_t offset;           /* bytes written */
     bool is_changed;           /* not all packets are as they were */
+    bool is_ended;             /* its last packet does not tell where it ends: none may follow */
+    const char *first_name;    /* of the first file of several; NULL = there is one */
+    uint64_t part;             /* how many files were begun behind the first */
     bool is_dirty;             /* has events that are not in the image yet */
     struct ctf_file_copy *next_dirty;
     struct buffer index;       /* entries of what was written */
@@ -83,6 +86,9 @@ TTR_MUST ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer
 
 /* Keeps what the batch that is over has of packets that are not. */
 TTR_MUST ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error);
+
+/* Called before a packet is written.  Where none may follow in this file, it goes on as another, named after it. */
+TTR_MUST ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error);
 
 /* Ends the file. */
 TTR_MUST ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error);

@@ -40,5 +40,9 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
                         .rule = "are left out; the numbers stay", .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_UUID] = {.code = "trace.uuid", .what = "uuids of traces of which another input has packets of the same time", .rule = "become other ones",
                        .kind = TTR_LOSS_CHANGED},
+    [CTF_LOST_FILE] = {.code = "stream.file", .what = "packets behind others of a file that do not tell where they end",
+                       .rule = "stand in files of their own", .kind = TTR_LOSS_CHANGED},
+    [CTF_LOST_CHECKSUM] = {.code = "packet.checksum", .what = "checksums of a scheme that version 1.1 does not define, of packets made anew",
+                           .rule = "become those of the trace's first packet, or none", .kind = TTR_LOSS_CHANGED},
     [CTF_LOST_THREAD] = {.code = "thread.name", .what = "names of threads, in version 1.1", .rule = "are fields only", .kind = TTR_LOSS_DROPPED},
 };

@@ -131,13 +131,18 @@ static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *
     bool is_zero;
     if (reader->in->n)
         return STEP_HOLD;
-    ttr_status status = ctf_search(reader, from + 1, &is_zero);
+    ttr_status status = ctf_search(reader, reader->is_lost ? from : from + 1, &is_zero); /* where events stop, a packet may begin */
     if (status != TTR_OK)
         return failed(reader, status);
     uint64_t n = reader->next - from;
     reader->is_lost = false;
     if (reader->lane) /* the first lane's input tells */
         return STEP_GO;
+    if (n == 0) {
+        input_note(reader->in, TTR_NOTE_ODD, from, "ctf.no-size",
+                   "packets of %s follow others that tell no size: one is taken to end where the next begins", reader->file);
+        return STEP_GO;
+    }
     if (is_zero) {
         input_note(reader->in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are no packet", (unsigned long long)n,
                    reader->file);

@@ -137,9 +137,10 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out, 
     const int64_t *shift = ctf_shift_of(file);
     if (!shift)
         return fail_memory(error);
-    file->offset += n;
-    out->events += file->packet.kept_n;
     const struct ctf_copied *packet = &file->packet;
+    out->events += packet->kept_n;
+    file->offset += n;
+    file->is_ended = packet->about.size == UINT64_MAX; /* it is whole, so that it has no sizes */
     if (*shift == 0 && packet->uuid_at == UINT64_MAX)
         return sink_write(file->sink, bytes, n, error);
     file->is_changed = true;
@@ -328,6 +329,16 @@ static void begin_piece(struct rebuild *r, uint64_t ticks)
     r->events = 0;
 }
 
+/* The checksum of a packet made anew: its own, else that of the trace's first packet, else none.  One that is not defined cannot be computed. */
+static uint8_t checksum_of(const struct rebuild *r, const struct rfc11_packet *packet)
+{
+    const struct ctf_trace *trace = r->file->trace->source;
+    if (packet->checksum_scheme <= RFC11_CRC32)
+        return packet->checksum_scheme;
+    output_lost(r->out, CTF_LOST_CHECKSUM, r->file->packet.about.offset);
+    return trace->has_first && trace->first.checksum_scheme <= RFC11_CRC32 ? trace->first.checksum_scheme : RFC11_CHECKSUM_NONE;
+}
+
 /* RFC v1.1: sizes are bytes, and the content may be packed. */
 static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *error)
 {
@@ -336,7 +347,7 @@ static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *err
     if (rfc11_read_header(r->file->packet.head.bytes, r->file->packet.head.n, &packet) != RFC11_FINE)
         return fail(error, TTR_E_MALFORMED, r->file->packet.about.offset, "the packet's header cannot be read again");
     struct rfc11_packing packing = {.compression = packet.compression_scheme, .encryption = packet.encryption_scheme,
-                                    .checksum = packet.checksum_scheme, .key = {trace->has_key ? trace->key : NULL},
+                                    .checksum = checksum_of(r, &packet), .key = {trace->has_key ? trace->key : NULL},
                                     .align = packet.packet_size % 4096 ? 1 : 4096};
     ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
     packet.section_packet_count = (uint32_t)sequence;
@@ -362,6 +373,12 @@ static void add_index(const struct rebuild *r, uint64_t content, uint64_t sequen
                                 sequence};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         bitput_be(&put, numbers[i], 64);
+}
+
+/* Whether a packet tells where it ends; one that does not ends with its file. */
+static bool has_sizes(const struct rebuild *r)
+{
+    return r->spot[CTF_ROLE_PACKET_SIZE].type || r->spot[CTF_ROLE_CONTENT_SIZE].type;
 }
 
 static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
@@ -390,6 +407,10 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
     store(&r->put, &r->spot[CTF_ROLE_TIME_BEGIN], r->begin);
     store(&r->put, &r->spot[CTF_ROLE_TIME_END], r->end);
     store(&r->put, &r->spot[CTF_ROLE_SEQUENCE], sequence);
+    ttr_status status = ctf_copy_part(file, r->out, error);
+    if (status != TTR_OK)
+        return status;
+    file->is_ended = !has_sizes(r);
     add_index(r, content, sequence);
     file->offset += r->bytes.n;
     return sink_write(file->sink, r->bytes.bytes, r->bytes.n, error);
@@ -405,7 +426,7 @@ static ttr_status put_events(struct rebuild *r, ttr_error *error)
 {
     const struct ctf_copied *packet = &r->file->packet;
     const struct ctf_packet *about = &packet->about;
-    bool may_split = about->has_begin && about->size != UINT64_MAX;
+    bool may_split = about->has_begin;
     uint64_t last = about->has_begin ? about->begin : 0; /* where readers begin */
     ttr_status status = TTR_OK;
     begin_piece(r, about->has_begin ? last : packet->room.kept[0].ticks);

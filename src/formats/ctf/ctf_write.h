@@ -57,6 +57,8 @@ enum ctf_loss {
     CTF_LOST_LABEL,
     CTF_LOST_THREAD,
     CTF_LOST_UUID,
+    CTF_LOST_FILE,
+    CTF_LOST_CHECKSUM,
     CTF_LOSSES
 };
 
