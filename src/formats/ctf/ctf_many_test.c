@@ -41,10 +41,15 @@ static const char far_metadata[] = METADATA("{ u32 id; ts timestamp; }",
                                             " variant <tag> { integer { size = 32; align = 2048; } FAR; } v; string rest;");
 
 /* Headers as LTTng has them: those of higher ids, and any, may be longer ones. */
-static const char extended_metadata[] =
-    METADATA("{ enum : integer { size = 5; align = 1; } { compact = 0 ... 30, extended = 31 } id;"
-             " variant <id> { struct { short_ts timestamp; } compact; struct { u32 id; ts timestamp; } extended; } v; } align(8)",
-             PLAIN_FIELDS) "event { name = \"x\"; id = 300; stream_id = 0; fields := struct { " PLAIN_FIELDS " }; };\n";
+#define EXTENDED_METADATA(long_ts)                                                                                                                      \
+    METADATA("{ enum : integer { size = 5; align = 1; } { compact = 0 ... 30, extended = 31 } id;"                                                      \
+             " variant <id> { struct { short_ts timestamp; } compact; struct { u32 id; " long_ts " timestamp; } extended; } v; } align(8)",             \
+             PLAIN_FIELDS) "event { name = \"x\"; id = 300; stream_id = 0; fields := struct { " PLAIN_FIELDS " }; };\n"
+
+static const char extended_metadata[] = EXTENDED_METADATA("ts");
+
+/* The same bytes, but headers end inside one. */
+static const char uneven_metadata[] = EXTENDED_METADATA("integer { size = 60; align = 1; map = clock.c.value; }");
 
 enum made { MADE_PLAIN, MADE_FAR, MADE_EXTENDED };
 
@@ -211,6 +216,12 @@ static void extended_headers_among_short_ones_tell_class_and_time(void **state)
 {
     (void)state;
     read_many(extended_metadata, sizeof extended_metadata - 1, MADE_EXTENDED);
+}
+
+static void extended_headers_that_end_inside_a_byte_are_read_up_to_their_bit(void **state)
+{
+    (void)state;
+    read_many(uneven_metadata, sizeof uneven_metadata - 1, MADE_EXTENDED);
 }
 
 /* Where an event of the first packet begins. */
@@ -497,6 +508,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(events_of_many_streams_come_by_time_then_by_stream_with_their_fields),
                                        cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
                                        cmocka_unit_test(extended_headers_among_short_ones_tell_class_and_time),
+                                       cmocka_unit_test(extended_headers_that_end_inside_a_byte_are_read_up_to_their_bit),
                                        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
                                        cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),

@@ -46,7 +46,7 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const st
 {
     const struct ctf_stream *stream = reader->stream;
     const struct ctf_plan *plan = &stream->kind->plan;
-    const uint32_t wider = plan->has_wide && stream->has_extended ? (plan->wide.bits - plan->loads.bits) / 8 : 0;
+    const uint32_t more = plan->has_wide && stream->has_extended ? plan->wide.bits - plan->loads.bits : 0, wider = more % 8 ? 0 : more / 8;
     const uint64_t behind = (uint64_t)stream->first_most + wider + LAYOUT_BYTES_AHEAD, margin = behind > plan->loads.room ? behind : plan->loads.room;
     _Static_assert(offsetof(ttr_event, cpu) == 112 && offsetof(ttr_event, source) == 116 && offsetof(ttr_event, tag) == 118, "places");
     _Static_assert(offsetof(ttr_event, kind) == 120 && offsetof(ttr_event, flags) == 123 && offsetof(ttr_event, part) == 124, "places");
