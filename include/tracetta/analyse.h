@@ -46,8 +46,8 @@ typedef struct ttr_stat_row {
 } ttr_stat_row;
 
 /* Reads to the end; rows are sorted by total time, then count, then name.  Quantiles are within 1 %.  Ended early by `progress`
- * it gives the rows so far, and error->status is TTR_AGAIN; where reading fails half-way it gives them too, and `error` says why.
- * NULL only when memory is out. */
+ * it gives the rows so far (of a trace without spans these may be of its first streams, and of no others), and error->status is
+ * TTR_AGAIN; where reading fails half-way it gives them too, and `error` says why.  NULL only when memory is out. */
 TTR_API ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error);
 TTR_API size_t ttr_stat_rows(const ttr_stat *stat, const ttr_stat_row **rows);
 

@@ -25,7 +25,7 @@
 #include "model/reader.h"
 
 #define LEVELS_MAX 8u /* below the directory that was named */
-#define UNTOLD "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or name one with --metadata=FILE"
+#define UNTOLD "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or read %s with --option=ctf.metadata=FILE"
 
 /* A folder that is a trace, or a part of one. */
 struct part {
@@ -319,7 +319,7 @@ static void note_passed(const struct search *search)
 {
     const char *first = search->no_trace.first, *deep = search->too_deep.first;
     note(search, &search->no_trace, "directory.passed-over", "%s is no trace and was passed over", first ? first : "a file");
-    note(search, &search->untold, "directory.untold", UNTOLD, untold_name(search), search->untold_why);
+    note(search, &search->untold, "directory.untold", UNTOLD, untold_name(search), search->untold_why, "that folder alone");
     note(search, &search->too_deep, "directory.too-deep", "%s is deeper than %u levels and was not looked into",
          deep ? deep : "a folder", LEVELS_MAX);
 }
@@ -395,7 +395,8 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
         return open_folder(search->t, path, NULL, anchored, search->options, error);
     bool is_strict = search->options && search->options->flags & TTR_READ_STRICT;
     if (search->untold.n && (is_strict || search->readers_n == 0)) {
-        (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, untold_name(search), search->untold_why);
+        (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, untold_name(search), search->untold_why,
+                   search->readers_n ? "that folder alone" : "the folder");
         return NULL;
     }
     if (search->readers_n == 0) {

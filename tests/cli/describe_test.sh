@@ -348,7 +348,7 @@ for change in 'rm session/killed/metadata' 'head -c 512 /dev/zero >session/kille
 done
 refuses "alone_that_is_an_error_too" 3 'session/killed/metadata is none of any known kind' "$tracetta" info session/killed
 rm session/killed/metadata
-refuses "and_so_are_files_without_any" 3 'session/killed/metadata is missing, so that the files beside it cannot be read: .*--metadata=FILE' "$tracetta" info session/killed
+refuses "and_so_are_files_without_any" 3 'session/killed/metadata is missing, so that the files beside it cannot be read: .*--option=ctf.metadata=FILE' "$tracetta" info session/killed
 rm -r session/killed
 
 # Metadata of another place: where those of the trace are lost, or are none.

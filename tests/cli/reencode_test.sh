@@ -319,6 +319,19 @@ same "an_index_that_is_wrong_of_where_reading_begins_loses_nothing" "$work/wante
 [ "$(wc -l <"$work/wanted")" = 55 ] && "$tracetta" convert -q --start=72500 --to=jsonl "$work/lying" -o - 2>/dev/null | wc -l | grep -qx 55
 verdict "nor_in_another_format" $? "$(wc -l <"$work/wanted") lines"
 
+# A packet whose own times are damaged, which an index that fits all others does not show: a range that it seems to be behind does not end there.
+"$tracetta" convert -q --to=ctf --option=index=yes "$work/long" -o "$work/struck"
+/usr/bin/python3 -c 'import struct, sys
+stream = bytearray(open(sys.argv[1], "rb").read())
+struct.pack_into("<2I", stream, 28 * 40 + 12, 3000001, 3000900)
+open(sys.argv[1], "wb").write(stream)' "$work/struck/s"
+cp -r "$work/struck" "$work/bare"
+rm -r "$work/bare/index"
+"$tracetta" cat --end=50000 "$work/bare" >"$work/wanted" 2>/dev/null
+same "one_packet_of_a_time_behind_a_range_does_not_end_it" "$work/wanted" "$tracetta" cat --end=50000 "$work/struck"
+[ "$(wc -l <"$work/wanted")" = 98 ]
+verdict "all_other_events_are_there" $? "$(wc -l <"$work/wanted") lines"
+
 # Fields of events that are mapped to a clock move it, which CTF 1.8 alone can say; they are fields all the same.
 mkdir "$work/moving"
 printf '\1\2\3\4\5\6' >"$work/moving/s"

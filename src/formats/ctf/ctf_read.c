@@ -299,14 +299,24 @@ static bool was_had(const struct ctf_reader *reader, const struct ctf_frame *fra
     return lane && ctf_lane_had(lane, &frame->packet);
 }
 
+/* Whether nothing in range stands behind a packet that is behind it.  Damage may hide anything, and one packet of a file whose headers were not all looked
+ * at may be wrong of its time: the next one is asked, too. */
+static bool ends_range(struct ctf_reader *reader)
+{
+    const bool is_sure = !reader->lanes || !reader->lanes->is_indexed || reader->was_behind;
+    reader->was_behind = true;
+    return is_sure && (!reader->lanes || reader->lanes->is_whole);
+}
+
 /* A packet that is whole in its header and context. */
 static enum step take_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
     bool is_mine = reader->takes_all || !reader->lanes || ctf_lane_of(reader->lanes, reader->packet_i) == reader->lane;
-    if (is_mine && is_behind_range(reader, frame)) /* what stands behind damage may be of any time */
-        return !reader->lanes || reader->lanes->is_whole ? STEP_END : pass_packet(reader, is_mine);
+    if (is_mine && is_behind_range(reader, frame))
+        return ends_range(reader) ? STEP_END : pass_packet(reader, is_mine);
+    reader->was_behind &= !is_mine;
     if (is_mine && was_had(reader, frame)) {
         input_note(reader->in, TTR_NOTE_REMARK, reader->next, "ctf.duplicate",
                    "a packet of %s stands in another file of its stream too: left out here", reader->file);
@@ -531,6 +541,7 @@ static void jump_to_range(struct ctf_reader *reader)
         return;
     if (!ctf_mark_holds(reader, mark, reader->from)) {
         input_note(reader->in, TTR_NOTE_REMARK, 0, "ctf.bad-index", "the index of %s does not fit its packets: it is not used", reader->file);
+        reader->lanes->is_whole = false; /* as far as it told */
         return;
     }
     reader->next = mark->offset;

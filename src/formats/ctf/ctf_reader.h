@@ -138,6 +138,7 @@ struct ctf_reader {
     bool is_over;                         /* nothing stands at `next`, which was looked for there */
     bool is_lost;                         /* no packet begins at `next`: frame.code and text tell why */
     bool is_in_order;                     /* packets follow each other in time */
+    bool was_behind;                      /* the packet before is behind the range */
     bool is_foreign;                      /* packets that were taken had the uuid of another trace */
     bool has_cpu;                         /* RFC: the file's name says so */
     struct ctf_lanes *lanes;              /* of the file; may be NULL */
