@@ -58,7 +58,10 @@ look()
     local command=$!
     exec 8>"$work/fifo"
     head -c 100 "$small" >&8
-    sleep 0.2
+    for _ in $(seq 100); do # until it sleeps: it waits for more then
+        sleep 0.2
+        [ "$(cut -d' ' -f3 /proc/$command/stat)" = S ] && break
+    done
     kill -INT $command
     wait $command
     run_status=$?
