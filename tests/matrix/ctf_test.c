@@ -207,11 +207,11 @@ static bool peer_agrees(const struct odd_trial *trial, const char *folder, size_
     return ok;
 }
 
-/* Event classes of a trace in text, or in JSON. */
+/* Event classes of a trace in text, in packets or not, or in JSON. */
 static bool has_few_classes(const struct odd_trial *trial, const char *folder)
 {
     unsigned long classes = 0;
-    const char *command = strcmp(trial->version, "version=2") == 0 ? "grep -ac '\"event-record-class\"' %s/metadata" : "grep -ac '^event ' %s/metadata";
+    const char *command = strcmp(trial->version, "version=2") == 0 ? "grep -ac '\"event-record-class\"' %s/metadata" : "grep -ac 'event {$' %s/metadata";
     bool ok = count_of(command, folder, &classes) && classes > 1000 && classes <= CLASSES_MAX;
     if (!ok)
         printf("# %lu classes\n", classes);
