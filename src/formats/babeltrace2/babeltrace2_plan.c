@@ -219,11 +219,12 @@ static const struct babeltrace2_plan *make_plan(const struct parts *line, const 
 
 void babeltrace2_meet(const struct parts *parts, const struct schema *schema, struct babeltrace2_class *of_class)
 {
-    if (!of_class->plan && of_class->met == 0)
+    if (of_class->met == PLAN_FROM) /* there is a plan, or none can be */
+        return;
+    const bool is_time = ++of_class->met == PLAN_FROM;
+    if (!of_class->plan && (of_class->met == 1 || is_time))
         of_class->plan = find_plan(parts, schema);
-    if (of_class->met < PLAN_FROM && ++of_class->met == PLAN_FROM && !of_class->plan)
-        of_class->plan = find_plan(parts, schema);
-    if (of_class->met == PLAN_FROM && !of_class->plan)
+    if (!of_class->plan && is_time)
         of_class->plan = make_plan(parts, schema);
 }
 
