@@ -191,39 +191,45 @@ static void copies_of_packets_are_found_wherever_they_stand(void **state)
     }
 }
 
+/* How two chunks of one trace are read: so many events come, and so many packets are left out. */
+struct left_out {
+    uint32_t flags;
+    size_t events, packets;
+};
+
+static void expect_left_out(const struct packet *first, size_t first_n, const struct packet *second, size_t second_n, struct left_out expected)
+{
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static struct given given;
+    given.flags = expected.flags;
+    read_chunks(uuids, first, first_n, second, second_n, &given);
+    assert_int_equal(given.n, expected.events);
+    assert_int_equal(given.duplicates, expected.packets);
+}
+
 static void copies_leave_them_out_too(void **state)
 {
     (void)state;
-    static const char *const uuids[] = {UUID_A, UUID_A};
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}};
     static const struct packet second[] = {{1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}, {2, 5, 0, 20, 2}, {1, 7, 2, 40, 2}};
-    static struct given given = {.flags = TTR_READ_DEFINITIONS};
-    read_chunks(uuids, first, 3, second, 4, &given);
-    assert_int_equal(given.n, 10);
-    assert_int_equal(given.duplicates, 2);
+    expect_left_out(first, 3, second, 4, (struct left_out){TTR_READ_DEFINITIONS, 10, 2});
 }
 
 static void copies_leave_out_those_behind_packets_of_another_stream(void **state)
 {
     (void)state;
-    static const char *const uuids[] = {UUID_A, UUID_A};
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}};
     static const struct packet second[] = {{2, 5, 0, 20, 2}, {1, 5, 0, 20, 2}};
-    static struct given given;
-    for (uint32_t i = 0; i < 2; i++) {
-        given.flags = i ? TTR_READ_DEFINITIONS : 0;
-        read_chunks(uuids, first, 2, second, 2, &given);
-        assert_int_equal(given.n, 6);
-        assert_int_equal(given.duplicates, 1);
-    }
+    expect_left_out(first, 2, second, 2, (struct left_out){0, 6, 1});
+    expect_left_out(first, 2, second, 2, (struct left_out){TTR_READ_DEFINITIONS, 6, 1});
 }
 
 static void packets_of_another_stream_behind_damage_are_no_copies(void **state)
 {
     (void)state;
-    static const char *const uuids[] = {UUID_A, UUID_A};
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}};
     static const struct packet second[] = {{1, 5, 0, 20, 2}, {NO_STREAM, 6, 0, 30, 2}, {2, 4, 0, 10, 2}};
+    static const char *const uuids[] = {UUID_A, UUID_A};
     static struct given given;
     read_chunks(uuids, first, 2, second, 3, &given);
     assert_int_equal(given.n, 6);
@@ -234,27 +240,17 @@ static void packets_of_another_stream_behind_damage_are_no_copies(void **state)
 static void packets_that_an_earlier_snapshot_lost_are_given(void **state)
 {
     (void)state;
-    static const char *const uuids[] = {UUID_A, UUID_A};
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 6, 0, 30, 2}};
     static const struct packet second[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}, {1, 7, 0, 40, 2}};
-    static struct given given;
-    for (uint32_t i = 0; i < 2; i++) {
-        given.flags = i ? TTR_READ_DEFINITIONS : 0;
-        read_chunks(uuids, first, 2, second, 4, &given);
-        assert_int_equal(given.n, 8);
-        assert_int_equal(given.duplicates, 2);
-    }
+    expect_left_out(first, 2, second, 4, (struct left_out){0, 8, 2});
+    expect_left_out(first, 2, second, 4, (struct left_out){TTR_READ_DEFINITIONS, 8, 2});
 }
 
 static void packets_of_a_file_are_no_copies_of_its_own(void **state)
 {
     (void)state;
-    static const char *const uuids[] = {UUID_A, UUID_A};
     static const struct packet first[] = {{1, 5, 0, 10, 20}, {1, 4, 0, 12, 2}}, second[] = {{1, 3, 0, 11, 2}};
-    static struct given given;
-    read_chunks(uuids, first, 2, second, 1, &given);
-    assert_int_equal(given.n, 24);
-    assert_int_equal(given.duplicates, 0);
+    expect_left_out(first, 2, second, 1, (struct left_out){0, 24, 0});
 }
 
 static void traces_of_other_uuids_keep_their_packets(void **state)
