@@ -104,10 +104,16 @@ static void flush(struct talk *talk)
 
 /* --- Streams --- */
 
+static bool is_news(const struct talk *talk, size_t i)
+{
+    const struct relay *relay = talk->relay;
+    return !talk->is_announced[i] && relay->streams[i].served <= talk->served && i + relay->held_back < relay->streams_n;
+}
+
 static bool has_news(const struct talk *talk)
 {
     for (size_t i = 0; i < talk->relay->streams_n; i++)
-        if (!talk->is_announced[i] && talk->relay->streams[i].served <= talk->served)
+        if (is_news(talk, i))
             return true;
     return false;
 }
@@ -144,7 +150,7 @@ static uint32_t announce(struct talk *talk)
     uint32_t n = 0;
     for (size_t i = 0; i < relay->streams_n; i++) {
         const struct relay_stream *stream = &relay->streams[i];
-        if (talk->is_announced[i] || stream->served > talk->served)
+        if (!is_news(talk, i))
             continue;
         talk->is_announced[i] = true;
         uint64_t metadata = metadata_stream_of(talk, stream->trace);

@@ -2,7 +2,8 @@
  * thread of its own; and does what a bad network or a bad daemon would, when told to.
  *
  * It shares no code with the client: bytes are put together here by hand.  What a stream has is a list of steps; each question for its
- * next index takes one.  Things that appear later do so when `served` steps of all streams together were taken in the connection. */
+ * next index takes one.  Things that appear later do so when `served` steps of all streams together were taken in the connection, or when
+ * the test says so (`held_back`). */
 #ifndef TRACETTA_TESTS_LIVE_RELAY_H
 #define TRACETTA_TESTS_LIVE_RELAY_H
 
@@ -79,6 +80,7 @@ struct relay {
     uint16_t port;
     int listener;
     pthread_t thread;
+    _Atomic unsigned held_back;                    /* the last so many streams are not there yet; may be changed while it serves */
     _Atomic unsigned connections, detached, begins; /* begins: attachments that asked for the begin */
     _Atomic bool is_stopping;
 };

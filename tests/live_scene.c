@@ -80,7 +80,7 @@ struct scene scene_of(const struct relay_stream *streams, size_t n, const struct
 {
     struct scene scene = {.relay = {.minor = 13, .host = "raton", .session = "auto", .timer_us = 1000000, .streams = streams, .streams_n = n,
                                     .metadata = pieces, .metadata_n = pieces_n},
-                          .how = {.reconnect_ms = 2000, .limit_ms = 2000, .poll_ms = 2},
+                          .how = {.reconnect_ms = 20000, .limit_ms = 20000, .poll_ms = 2},
                           .options = {.size = sizeof(ttr_read_options)},
                           .to = INT64_MAX};
     return scene;

@@ -55,6 +55,7 @@ struct live_lane {
     bool is_ending;            /* the batch is the last one */
     ttr_event gap;             /* what is lost at the end of a stream that is gone */
     uint64_t seen_ms, quiet_ms; /* when it was looked at, how long it has brought nothing since */
+    bool was_idle;             /* when it was looked at: it had nothing, and was not being asked */
     uint64_t beacon;           /* the one that the horizon is of */
     uint64_t class_id, number; /* for the order of lanes */
     size_t heap;               /* the reader's own: its place among lanes with events */

@@ -373,6 +373,7 @@ static ttr_status give_packet(struct live_reader *live, struct live_lane *lane, 
     lane->in->pending = lane->in->base.stuck = TTR_OK;
     lane->fed += packet->n;
     lane->quiet_ms = 0;
+    lane->was_idle = false;
     if (framing == CTF_FRAMED &&
         find_time(live, lane, frame.kind->class->id, frame.packet.has_end ? frame.packet.end : first->index.end, &time))
         raise_horizon(lane, time);
@@ -404,7 +405,8 @@ static void give_gap(struct live_reader *live, struct live_lane *lane)
     live_note(live, TTR_NOTE_ODD, "live.stream-gone", "%s is no longer there; what it had more is not known", lane->stream->name);
 }
 
-/* Nothing is at hand of a lane: what is known of it all the same. */
+/* Nothing is at hand of a lane: what is known of it all the same.  It is silent from one answer that it has nothing to the next
+ * question; how long an answer takes says nothing of the stream. */
 static void look_at_idle(struct live_reader *live, struct live_lane *lane)
 {
     const struct live_stream *stream = lane->stream;
@@ -415,8 +417,10 @@ static void look_at_idle(struct live_reader *live, struct live_lane *lane)
         lane->beacon = stream->beacon;
         raise_horizon(lane, time);
     }
-    if (live->client.phase == LIVE_RUNNING && !stream->is_asked)
+    bool is_idle = live->client.phase == LIVE_RUNNING && !stream->is_asked;
+    if (lane->was_idle)
         lane->quiet_ms += passed < NOTICED_MS ? passed : NOTICED_MS;
+    lane->was_idle = is_idle;
     lane->seen_ms = now;
 }
 

@@ -1,6 +1,8 @@
 /* Live sessions where something goes wrong: lost events, lost connections, daemons that are slow or lie, failing memory. */
 #include "formats/ctf/ctf_live.h"
 
+#include <poll.h>
+
 #include "live_scene.h"
 #include "support.h"
 
@@ -166,11 +168,42 @@ static void a_daemon_that_stops_in_mid_answer_is_left_for_a_new_connection(void 
     scene_make_pair(&pair);
     struct scene scene = scene_of_pair(&pair);
     scene.relay.fault[0].stall_at = 15000;
-    scene.how.limit_ms = 100;
+    scene.how.limit_ms = 500;
     struct seen seen = scene_read(&scene);
     assert_int_equal(seen.status, TTR_END);
     scene_assert_times(&seen, SCENE_PAIR_TIMES);
-    assert_int_equal(scene.relay.connections, 2);
+    assert_true(scene.relay.connections >= 2); /* more where the machine is very slow */
+}
+
+/* A pager that is not read from, a process that is stopped: meanwhile the begin of a long answer has come. */
+static void a_reader_that_was_away_does_not_blame_the_daemon(void **state)
+{
+    (void)state;
+    enum { SIZE = 200000 };
+    static uint8_t large[SIZE];
+    const struct relay_metadata whole = scene_whole_metadata();
+    struct scene_packet packet[2];
+    struct relay_step a[] = {scene_make(&packet[0], 0, 10, 20, 10, 0), scene_make(&packet[1], 1, 30, 40, 10, 0)};
+    memcpy(large, packet[1].bytes, packet[1].n);
+    store_u64le(large + 32, (uint64_t)SIZE * 8);
+    a[1].bytes = large;
+    a[1].n = SIZE;
+    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2}};
+    struct scene scene = scene_of(streams, 1, &whole, 1);
+    scene.relay.fault[0].pause_ms = 30; /* nothing of it has come when the reader goes */
+    scene.how.limit_ms = 600;
+    struct seen seen = {.n = 0};
+    ttr_reader *reader = scene_open(&scene, &seen.error);
+    assert_non_null(reader);
+    scene_read_some(reader, &seen, 2);
+    struct live_client *client = &((struct live_reader *)reader)->client;
+    for (const struct live_stream *stream = client->streams[0]; !stream->has_index || !stream->is_asked || stream->index.begin != 30;)
+        assert_in_range(live_client_step(client, &seen.error), TTR_OK, TTR_AGAIN);
+    (void)poll(NULL, 0, 1000);
+    scene_read_some(reader, &seen, SIZE_MAX);
+    scene_assert_times(&seen, "10 20 30 40");
+    assert_int_equal(scene.relay.connections, 1);
+    scene_close(&scene, reader);
 }
 
 static void answers_that_are_none_are_refused_with_their_place(void **state)
@@ -305,7 +338,7 @@ static char failing_url[200];
 static bool read_with(const struct alloc *alloc)
 {
     const ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
-    struct live_how how = {.poll_ms = 1, .limit_ms = 2000};
+    struct live_how how = {.poll_ms = 1, .limit_ms = 20000};
     struct seen seen = {.n = 0};
     ttr *t = ttr_new(&options);
     ttr_reader *reader = t ? ctf_open_live_with(t, failing_url, &how, NULL, &seen.error) : NULL;
@@ -342,6 +375,7 @@ int main(void)
         cmocka_unit_test(a_gap_behind_a_beacon_begins_no_earlier_than_what_was_told),
         cmocka_unit_test(packets_may_come_in_pieces_and_bytes_one_by_one),
         cmocka_unit_test(a_daemon_that_stops_in_mid_answer_is_left_for_a_new_connection),
+        cmocka_unit_test(a_reader_that_was_away_does_not_blame_the_daemon),
         cmocka_unit_test(answers_that_are_none_are_refused_with_their_place),
         cmocka_unit_test(lengths_that_cannot_be_are_refused_without_memory_for_them),
         cmocka_unit_test(an_index_that_cannot_be_costs_its_packet_only),

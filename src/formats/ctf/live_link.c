@@ -5,6 +5,8 @@
 
 #include "base/status.h"
 
+#define ABSENCE_MS 250u /* longer than who waits for an answer sleeps between two looks */
+
 void live_link_init(struct live_link *link, const struct alloc *alloc, unsigned limit_ms)
 {
     *link = (struct live_link){.limit_ms = limit_ms};
@@ -83,7 +85,10 @@ ttr_status live_link_move(struct live_link *link, bool is_waiting, ttr_error *er
     } else if (link->deadline == 0 || link->received - link->paced >= LIVE_PACE) {
         link->deadline = now + link->limit_ms;
         link->paced = link->received;
+    } else if (now - link->looked > ABSENCE_MS) {
+        link->deadline += now - link->looked;
     }
+    link->looked = now;
     ttr_status status = send_some(link, &has_moved, error);
     if (status == TTR_OK)
         status = receive_some(link, &has_moved, error);

@@ -1,7 +1,7 @@
 /* One connection to a relay daemon: requests on their way out, answers on their way in, and the limit for both.
  *
  * A daemon must move things: where it is waited for and less than LIVE_PACE bytes have come within the limit, the connection counts
- * as lost, however it drips.  Thread rule: one thread at a time. */
+ * as lost, however it drips.  Time in which nobody looked (the reader's user was busy, or was stopped) is not the daemon's.  Thread rule: one thread at a time. */
 #ifndef TRACETTA_FORMATS_CTF_LIVE_LINK_H
 #define TRACETTA_FORMATS_CTF_LIVE_LINK_H
 
@@ -22,6 +22,7 @@ struct live_link {
     unsigned limit_ms;
     uint64_t deadline;         /* 0 = nothing is waited for */
     uint64_t paced;            /* `received` when the deadline was set */
+    uint64_t looked;           /* when it was last asked to move */
 };
 
 /* Makes a link without a connection. */
