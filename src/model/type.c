@@ -47,6 +47,10 @@ void type_labels_settle(struct type_labels *labels)
 {
     labels->values = type_labels_values(labels);
     labels->key = type_labels_key(labels);
+    if (labels->entries)
+        return;
+    for (uint32_t i = 0; i < labels->n; i++)
+        labels->entries += labels->label[i].ranges_n;
 }
 
 const struct type_label *type_label_of(const struct type_labels *labels, uint64_t value, uint32_t i)

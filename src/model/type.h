@@ -73,6 +73,7 @@ struct type_labels {
     bool is_signed; /* how ranges compare */
     uint64_t key;   /* type_labels_key of them, and `values` that of the next, where whoever made them settled that; 0 = not */
     uint64_t values;
+    uint64_t entries; /* how many their source lists: their ranges, or single values where it has no ranges; 0 = nobody said */
 };
 
 /* Where a length or selector is found: names of members from a root down to a number.  Arrays, sequences and optionals on the way
@@ -137,7 +138,7 @@ uint64_t type_labels_key(const struct type_labels *labels);
 /* How many values they name, those of several names several times; UINT64_MAX = or more. */
 uint64_t type_labels_values(const struct type_labels *labels);
 
-/* Finds out both once for all: writers ask for each event. */
+/* Finds out both once for all, as writers ask for each event, and counts the entries where nobody has. */
 void type_labels_settle(struct type_labels *labels);
 
 /* The i-th label (from 0) that holds the value, in order of the table; NULL when there are no more. */

@@ -60,7 +60,10 @@ static void labels_tell_how_many_values_they_name(void **state)
     labels = (struct type_labels){.label = label, .n = 1};
     const uint64_t key = type_labels_key(&labels);
     type_labels_settle(&labels);
-    assert_true(labels.key == key && labels.values == 7 && type_labels_values(&labels) == 7);
+    assert_true(labels.key == key && labels.values == 7 && type_labels_values(&labels) == 7 && labels.entries == 2);
+    labels = (struct type_labels){.label = label, .n = 1, .entries = 7};
+    type_labels_settle(&labels);
+    assert_true(labels.entries == 7);
 }
 
 static void labels_that_hold_a_value_come_in_order_of_the_table(void **state)

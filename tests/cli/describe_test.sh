@@ -259,6 +259,20 @@ run "$tracetta" convert --to=ctf --option=ctf.version=1.1 halfway -o listed
 [ $run_status = 0 ] && grep -q 'dropped  *4 .*field.label' "$work/.err" && [ "$("$tracetta" cat --format=jsonl listed | grep -o '"x":[0-9]*' | tr '\n' ' ')" = '"x":1 "x":2 "x":3 "x":4 ' ]
 verdict "names_of_too_many_values_are_left_out_of_version_1.1" $? "exit status $run_status"
 
+# As many names as the source itself lists are no fewer there; two classes that have them all have them once.
+mkdir names && printf '\0\376\377\0\0''\1\157\21\1\0' >names/s && {
+    printf '/* CTF 1.8 */\ntypealias integer { size = 8; align = 8; } := u8;\ntrace { major = 1; minor = 8; byte_order = le; };\nstream { event.header := struct { u8 id; }; };\n'
+    printf 'enum names : integer { size = 32; align = 8; } { '
+    seq 0 69999 | sed 's/.*/L&,/' | tr '\n' ' '
+    printf '};\nevent { name = one; id = 0; fields := struct { enum names x; }; };\nevent { name = two; id = 1; fields := struct { enum names x; }; };\n'
+} >names/metadata
+for how in ctf.byte-order=be ctf.version=2 ctf.version=1.1; do
+    rm -rf listed again && run "$tracetta" convert --to=ctf "--option=$how" names -o listed && run "$tracetta" convert --to=ctf --option=ctf.byte-order=be listed -o again
+    seen=$(for each in listed again; do "$tracetta" cat --style=babeltrace2 $each | grep -o '"L[0-9]*"'; tr ',' '\n' <$each/metadata | grep -a -c L69998; done)
+    [ $run_status = 0 ] && [ "$(echo $seen)" = '"L65534" "L69999" 1 "L65534" "L69999" 1' ]
+    verdict "many_names_stay_and_are_said_once:$how" $? "exit status $run_status: $(tr ',' '\n' <listed/metadata | grep -a -c L69998) times"
+done
+
 # Elements that are not there, whose number is told by another field.
 number() { printf '{"name":"%s","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"big-endian","alignment":8}}' "$@"; }
 mkdir gone && printf '\0\2\11''\1\2\5\6\7' >gone/s && {

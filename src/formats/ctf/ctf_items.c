@@ -191,7 +191,7 @@ static void form_labels(const struct forming *f, ttr_value *value)
     bool is_flags = value->hint == TTR_HINT_FLAGS, is_sayable = !is_flags || f->what->version == CTF_2;
     const struct type *type = f->labels ? field_type(f->labels) : NULL;
     if (type && type->labels && f->what->version == CTF_RFC_1_1) /* which lists values one by one */
-        is_sayable = is_sayable && type_labels_values(type->labels) <= RFC11_LABELS_MAX;
+        is_sayable = is_sayable && rfc11_lists_labels(type->labels);
     bool has_labels = type && type->labels && is_sayable && (!f->what->is_dialect || (type->labels->n > 0 && !is_stand_in(type)));
     if (!has_labels && value->count > 0)
         lost(f, CTF_LOST_LABEL);
@@ -551,7 +551,7 @@ static uint64_t shape_value(const struct forming *f, size_t *at);
 /* The names of an enumeration that all versions say as what they are. */
 static bool like_labels(const struct type *type, ttr_value *element)
 {
-    if ((type->hint != TTR_HINT_ENUM && type->hint != TTR_HINT_NONE) || type->labels->n == 0 || is_stand_in(type) || type_labels_values(type->labels) > RFC11_LABELS_MAX)
+    if ((type->hint != TTR_HINT_ENUM && type->hint != TTR_HINT_NONE) || type->labels->n == 0 || is_stand_in(type) || !rfc11_lists_labels(type->labels))
         return false;
     element->hint = CTF_ITEM_LABELLED;
     element->text = (ttr_text){(const char *)type->labels, 0};

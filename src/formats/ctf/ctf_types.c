@@ -14,6 +14,7 @@
 #include "base/number.h"
 
 #define LENGTH_BITS 32u
+#define LABELS_NAMED 64u    /* an enumeration of so many is a type with a name */
 #define LENGTH_BITS_ODD 64u /* of an array of hexadecimal u8, which is not to be taken for bytes */
 
 static bool is_rfc(const struct ctf_types *types)
@@ -245,8 +246,20 @@ static const struct type_labels *copy_labels(struct ctf_types *types, const stru
         memcpy(ranges, from->label[i].ranges, from->label[i].ranges_n * sizeof *ranges);
         label[i] = (struct type_label){keep(types, from->label[i].name.p, from->label[i].name.n), ranges, from->label[i].ranges_n};
     }
-    *labels = (struct type_labels){.label = label, .n = from->n, .is_signed = from->is_signed};
+    *labels = (struct type_labels){.label = label, .n = from->n, .is_signed = from->is_signed, .entries = from->entries};
     return labels;
+}
+
+/* "labels_1_t": what many classes may have is said once in languages with names for types. */
+static void name_labels(struct ctf_types *types, struct type *type)
+{
+    char digits[NUMBER_MAX];
+    buffer_clear(&types->name);
+    buffer_add_text(&types->name, "labels_");
+    buffer_add(&types->name, digits, number_put_u64(digits, ++types->labels_n));
+    buffer_add_text(&types->name, "_t");
+    types->failed |= types->name.failed;
+    type->name = keep(types, types->name.bytes, types->name.n);
 }
 
 static const struct type *with_labels(struct ctf_types *types, const ttr_value *value)
@@ -259,8 +272,11 @@ static const struct type *with_labels(struct ctf_types *types, const ttr_value *
     uint64_t key = hash_pair(key_of(kind, value->bits, value->base), type_labels_key(from.labels));
     const struct type *known = find(types, key);
     struct type *type = known ? NULL : make_number(types, kind, value->bits, value->base);
-    if (type)
+    if (type) {
         type->labels = copy_labels(types, from.labels);
+        if (from.labels->n >= LABELS_NAMED)
+            name_labels(types, type);
+    }
     return known ? known : remember(types, key, type);
 }
 

@@ -172,6 +172,7 @@ struct ctf_types {
     struct keymap by_key;      /* hash of a shape or of a scalar to `type` */
     const struct type **type;
     size_t n, capacity;
+    uint64_t labels_n;         /* enumerations with a name of their own */
     /* of the struct being made */
     const struct ctf_items *items;
     size_t at;

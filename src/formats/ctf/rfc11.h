@@ -6,11 +6,17 @@
 
 #include "formats/ctf/ctf.h"
 
-#define RFC11_LABELS_MAX 65536u /* entries of a map: ranges are told value by value */
+/* Maps tell ranges value by value: so many always have room, more where the source lists nearly as many.  What is written then grows
+ * with what was read, not with a range that somebody wrote in a few letters. */
+#define RFC11_LABELS_MIN 65536u
+#define RFC11_LABELS_EACH 4u /* values of one entry of the source */
 
 #define RFC11_ID_EXTENDED_1 31u     /* an id in a type 1 header that says: an extension follows */
 #define RFC11_ID_EXTENDED_2 65535u  /* the same in a type 2 header */
 #define RFC11_FIELDS_MAX 65536u     /* of a struct, with those of the structs and arrays inside */
+
+/* Whether a map can list them. */
+bool rfc11_lists_labels(const struct type_labels *labels);
 
 /* Gives every type that states no alignment of its own that of `alignment`, and the fixed headers theirs (4.1.2, 6.1).  May be called
  * again with another one, before layouts are compiled: that is how probing goes.  RFC11 descriptions of unknown alignment are packed

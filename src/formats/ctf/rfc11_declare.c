@@ -352,7 +352,7 @@ static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration 
     ttr_text name;
     if (!open_list(parser))
         return false;
-    while (!at_list_end(parser))
+    for (; !at_list_end(parser); d->entries++)
         if (!open_list(parser) || !rfc11_take_number(&parser->lexer, &number, "a value") || !rfc11_take_mark(&parser->lexer, ',') ||
             !rfc11_take_name(&parser->lexer, &name, "a string") || !add_label(parser, d, seen, &number, name) || !skip_comma(parser) ||
             !close_list(parser) || !skip_comma(parser))
@@ -491,6 +491,7 @@ static void take_over(unsigned attribute, const struct rfc11_declaration *from, 
     case ATTRIBUTE_MAP:
         to->labels = from->labels;
         to->labels_n = from->labels_n;
+        to->entries = from->entries;
         to->most = from->most;
         to->least = from->least;
         to->most_at = from->most_at;

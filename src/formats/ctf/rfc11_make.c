@@ -82,7 +82,7 @@ static struct rfc11_type *make_integer(struct rfc11_parser *parser, const struct
         struct type_labels *labels = arena_take(&parser->description->arena, sizeof *labels);
         if (!labels)
             return fail_made(parser);
-        *labels = (struct type_labels){.label = d->labels, .n = d->labels_n, .is_signed = d->is_signed};
+        *labels = (struct type_labels){.label = d->labels, .n = d->labels_n, .is_signed = d->is_signed, .entries = d->entries};
         type_labels_settle(labels);
         made->type.labels = labels;
         made->type.hint = TTR_HINT_ENUM;

@@ -141,17 +141,22 @@ static const char *why_unsayable(const struct type *type)
 
 static bool put_type(struct printer *p, const struct type *type, unsigned indent, ttr_text field);
 
+bool rfc11_lists_labels(const struct type_labels *labels)
+{
+    const uint64_t values = type_labels_values(labels);
+    return values <= RFC11_LABELS_MIN || values / RFC11_LABELS_EACH <= labels->entries;
+}
+
 static bool put_labels(struct printer *p, const struct type *type, ttr_text field)
 {
-    uint32_t n = 0;
+    if (!rfc11_lists_labels(type->labels))
+        return refuse(p, field, "ranges of so many values in enumerations");
     (void)put(p, " map = {");
     for (uint32_t i = 0; i < type->labels->n; i++) {
         const struct type_label *label = &type->labels->label[i];
         for (uint32_t k = 0; k < label->ranges_n; k++) {
             uint64_t more = label->ranges[k].high - label->ranges[k].low;
-            if (more >= RFC11_LABELS_MAX - n)
-                return refuse(p, field, "ranges of so many values in enumerations");
-            for (uint64_t x = 0; x <= more; x++, n++) {
+            for (uint64_t x = 0; x <= more; x++) {
                 uint64_t value = label->ranges[k].low + x;
                 (void)(type->kind == TYPE_INT ? put(p, " { %" PRId64 ", ", (int64_t)value) : put(p, " { %" PRIu64 ", ", value));
                 put_name(p, label->name);

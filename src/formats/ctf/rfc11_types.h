@@ -104,6 +104,7 @@ struct rfc11_declaration {
     uint32_t align, size, unit_size;
     struct type_label *labels;
     uint32_t labels_n;
+    uint64_t entries;          /* of the map, from which they were made */
     uint64_t most, least;      /* largest and least label; `least` is two's complement, 0 unless negative */
     size_t most_at, least_at;  /* where they stand in the text */
     struct type_member *members;

@@ -388,7 +388,7 @@ static bool put_all(struct tsdl_printer *p)
     put_environment(p);
     for (size_t i = 0; i < p->description->clocks_n; i++)
         put_clock(p, p->description->clocks[i]);
-    return put_streams(p);
+    return (p->gathers || tsdl_put_aliases(p)) && put_streams(p);
 }
 
 ttr_status tsdl_print(const struct ctf_description *description, struct buffer *to, ttr_error *error)
@@ -397,10 +397,13 @@ ttr_status tsdl_print(const struct ctf_description *description, struct buffer *
     if (description->version == CTF_RFC_1_1)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "CTF 1.8 has no sizes in bytes, which the packets of CTF v1.1 have");
     size_t before = to->n;
+    p.aliases_end = &p.aliases;
     arena_init(&p.arena, description->alloc);
+    pairmap_init(&p.labelled, description->alloc);
     bool is_fine = name_clocks(&p) && put_all(&p); /* first what selectors are needed for, then the text */
     p.gathers = false;
     is_fine = is_fine && put_all(&p);
+    pairmap_free(&p.labelled);
     arena_free(&p.arena);
     if (is_fine && !to->failed)
         return TTR_OK;

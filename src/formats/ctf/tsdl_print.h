@@ -1,11 +1,12 @@
 /* Descriptions as TSDL: what the parts of the printer share.
  *
- * Types are written out where they are used.  A length or tag is named by a path: relative to a structure around it where that finds
+ * Types are written out where they are used, but for enumerations with long labels: thousands of events may have the same.  A length or tag is named by a path: relative to a structure around it where that finds
  * the same field, else from a root.
  * Ownership: the printer borrows the description; what it makes dies with it.  Thread rule: one printer, one thread. */
 #ifndef TRACETTA_FORMATS_CTF_TSDL_PRINT_H
 #define TRACETTA_FORMATS_CTF_TSDL_PRINT_H
 
+#include "base/pairmap.h"
 #include "formats/ctf/tsdl_types.h"
 
 #define PRINT_DEPTH (TYPE_DEPTH_MAX + 4u)
@@ -28,6 +29,12 @@ struct tsdl_need {
     const struct type *user;                /* the variant or optional */
 };
 
+/* An enumeration with long labels that several fields have. */
+struct tsdl_alias {
+    struct tsdl_alias *next;
+    const struct type *type;
+};
+
 struct tsdl_printer {
     const struct ctf_description *description;
     struct buffer *to;
@@ -47,7 +54,10 @@ struct tsdl_printer {
     struct tsdl_names clocks;              /* names of clocks (texts), by the bytes of their addresses */
     struct tsdl_names members;             /* of large structures */
     uint32_t scopes_n;
-    bool gathers;                          /* look for needs, print nothing */
+    struct pairmap labelled;               /* address of a type with long labels to 1, or to 1 and the number of its alias */
+    struct tsdl_alias *aliases, **aliases_end; /* those that come again */
+    uint32_t aliases_n;
+    bool gathers;                          /* look for needs and aliases, print nothing */
     uint32_t types_n;                      /* printed */
 };
 
@@ -85,6 +95,9 @@ TTR_MUST bool tsdl_index_members(struct tsdl_printer *p, struct tsdl_print_frame
 
 /* A root: "packet.header := struct { ... };". */
 TTR_MUST bool tsdl_put_root(struct tsdl_printer *p, const char *name, enum type_root root, const struct type *type);
+
+/* Types with names: enumerations that are long and come again. */
+TTR_MUST bool tsdl_put_aliases(struct tsdl_printer *p);
 
 /* The path to a length or selector, as seen from where we are. */
 TTR_MUST bool tsdl_put_reference(struct tsdl_printer *p, const struct type_reference *reference);

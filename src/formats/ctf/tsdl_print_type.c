@@ -6,6 +6,7 @@
 #include "formats/ctf/tsdl_print.h"
 
 #define TYPES_MAX (1u << 23) /* of a description: every use of a structure is written out */
+#define LABELS_LONG 64u      /* labels: from so many on an enumeration may have a name */
 
 static bool put_specifier(struct tsdl_printer *p, const struct type *type);
 
@@ -39,16 +40,67 @@ static void put_integer(struct tsdl_printer *p, const struct type *type)
     tsdl_put(p, " }");
 }
 
+/* Whether a type is one that is said by a name when it comes again: nothing around it changes what it says. */
+static bool is_long(const struct tsdl_printer *p, const struct type *type)
+{
+    return p->stream && type->labels && type->labels->n >= LABELS_LONG && type->kind != TYPE_FLAGS && !type->unit && !type->clock && !type->role;
+}
+
+static bool gather_alias(struct tsdl_printer *p, const struct type *type)
+{
+    const uint32_t *known = pairmap_get(&p->labelled, (uintptr_t)type, 0);
+    if (known && *known > 1)
+        return true;
+    if (!pairmap_put(&p->labelled, (uintptr_t)type, 0, known ? ++p->aliases_n + 1 : 1))
+        return tsdl_refuse_memory(p);
+    struct tsdl_alias *alias = known ? arena_take(&p->arena, sizeof *alias) : NULL;
+    if (!known)
+        return true;
+    if (!alias)
+        return tsdl_refuse_memory(p);
+    *alias = (struct tsdl_alias){.type = type};
+    *p->aliases_end = alias;
+    p->aliases_end = &alias->next;
+    return true;
+}
+
+static bool put_enumeration(struct tsdl_printer *p, const struct type *type, const struct tsdl_need *need)
+{
+    tsdl_put(p, "enum : ");
+    put_integer(p, type);
+    return tsdl_put_labels(p, type, need);
+}
+
 static bool put_number(struct tsdl_printer *p, const struct type *type)
 {
     const struct tsdl_need *need = tsdl_find_need(p);
-    bool is_enumeration = need || (type->labels && type->kind != TYPE_FLAGS);
     if (type->is_reversed)
         return tsdl_refuse(p, "numbers whose bits are reversed");
-    if (is_enumeration)
-        tsdl_put(p, "enum : ");
+    if (!need && is_long(p, type)) {
+        if (p->gathers)
+            return gather_alias(p, type);
+        const uint32_t *known = pairmap_get(&p->labelled, (uintptr_t)type, 0);
+        if (known && *known > 1) {
+            tsdl_put(p, "long_labels_%" PRIu32 "_t", *known - 1);
+            return true;
+        }
+    }
+    if (need || (type->labels && type->kind != TYPE_FLAGS))
+        return put_enumeration(p, type, need);
     put_integer(p, type);
-    return !is_enumeration || tsdl_put_labels(p, type, need);
+    return true;
+}
+
+bool tsdl_put_aliases(struct tsdl_printer *p)
+{
+    uint32_t n = 0;
+    for (const struct tsdl_alias *alias = p->aliases; alias; alias = alias->next) {
+        tsdl_put(p, "\ntypealias ");
+        if (!put_enumeration(p, alias->type, NULL))
+            return false;
+        tsdl_put(p, " := long_labels_%" PRIu32 "_t;\n", ++n);
+    }
+    return true;
 }
 
 static bool put_float(struct tsdl_printer *p, const struct type *type)
