@@ -134,7 +134,33 @@ HEXA
 run "$tracetta" convert --to=ctf --option event-size=yes sizes -o sizes_again
 grep -q 'event.gap' "$work/.err"
 verdict "packets_missing_behind_an_empty_one_are_told" $? "exit status $run_status"
-says "and_sizes_are_told_once" '"fields":\{"a":5\},"context":\{"payload_size":2,"pid":7\}' "$tracetta" cat --format=jsonl sizes_again
+says "and_sizes_are_told_once" '"fields":\{"a":5\},"context":\{"pid":7,"payload_size":1\}' "$tracetta" cat --format=jsonl sizes_again
+
+# It stays the size that events are passed over by, which is that of the new bytes: a length and bits take more room anew.
+mkdir -p wider
+printf '%s\n' 'trace { major = 1; minor = 1; alignment = packed; }' \
+    'section { name = s; event { header_type = type2; context { event_size = true; context_type = { { uint3_t, odd }, { uint12_t, payload_size }, { uint8_t, pid } }; } } }' \
+    'event { name = e; id = 0; fields = { { uint4_t, a }, { uint4_t, b }, { type { parent = sequence; length_type = uint8_t; elem_type = uint8_t; }, c } }; }' \
+    'event { name = f; id = 1; fields = { { uint8_t, d } }; }' >wider/metadata
+cat >wider.hexa <<'HEXA'
+C1 1F FC C1  u32le 0  u32le 84  u32le 84  u32le 0  u32le 3  u64le 1  u64le 1  u32le 0  20 00 00 00
+u32le 1  u16le 0  25 00 07  21 02 08 09
+u32le 1  u16le 1  0D 00 06  55
+u32le 1  u16le 0  25 00 05  43 02 0A 0B
+HEXA
+"$hexa_cat" wider.hexa >wider/s
+for how in byte-order=be alignment=natural event-size=yes header=1; do
+    rm -rf wide_sized wide_again && run "$tracetta" convert --quiet --to=ctf --option $how --option text-metadata=yes wider -o wide_sized
+    run "$tracetta" convert --quiet --to=ctf --option byte-order=le --option text-metadata=yes wide_sized -o wide_again
+    holds "a_size_in_a_context_stays_there:$how" wide_again/metadata 'event_size = true;.*context_type = .*payload_size'
+    size=8
+    [ $how = alignment=natural ] && size=12
+    "$tracetta" cat --strict --format=jsonl wider | grep -o '"fields".*' | sed "s/\"payload_size\":4/\"payload_size\":$size/" >"$work/wanted"
+    "$tracetta" cat --strict --format=jsonl wide_again | grep -o '"fields".*' | diff "$work/wanted" - >"$work/.diff"
+    verdict "and_is_that_of_the_new_bytes:$how" $? "$(cat "$work/.diff")"
+    sed '/^event/,$d' wide_sized/metadata >wide_sized/some && sed -n '/name = "*f"*;/,$p' wide_sized/metadata | sed "1i event {" >>wide_sized/some && mv wide_sized/some wide_sized/metadata
+    salvages "and_what_is_not_known_is_passed_over_by_it:$how" '"fields":\{"d":85\}' "$tracetta" cat --format=jsonl wide_sized
+done
 
 # Blocks of metadata are entries of their own in packets; of metadata that are cut, whole entries are read.
 run "$tracetta" convert --to=ctf --option version=1.1 --option packet-align=1 made -o entries

@@ -243,37 +243,65 @@ static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t 
     bitput_align(put, is_first ? wide : is_natural ? 5 : 3);
 }
 
-/* Fills in the number of bytes between the context and here; false where it does not fit. */
-static bool fill_size(struct ctf_stream_out *stream, uint64_t behind)
+/* Where the size of an event is filled in once it is known, and where what it counts begins: a byte. */
+struct size_place {
+    uint64_t at, behind;
+    unsigned bits; /* 0 = no size */
+};
+
+/* The number of bytes from the context to here; false where it does not fit. */
+static bool fill_size(struct ctf_stream_out *stream, const struct size_place *size)
 {
-    uint64_t bytes = (stream->put.at - behind + 7) / 8;
-    store(stream, behind / 8 - 2, bytes > UINT16_MAX ? UINT16_MAX : bytes, 16);
-    return bytes <= UINT16_MAX;
+    const uint64_t bytes = stream->put.at > size->behind ? (stream->put.at - size->behind + 7) / 8 : 0, most = UINT64_MAX >> (64 - size->bits);
+    (stream->trace->description.is_big_endian ? bitput_store_be : bitput_store_le)(&stream->put, size->at, bytes < most ? bytes : most, size->bits);
+    return bytes <= most;
+}
+
+/* The RFC's context where it says sizes: the size alone, or a source's whole context with the size among its members. */
+static struct size_place put_sized_context(const struct ctf_stream_out *stream, struct encode *encode)
+{
+    const struct type *context = stream->kind->class->event_context;
+    const uint32_t to = stream->kind->size_member;
+    struct type first = *context, rest = *context;
+    struct size_place size = {.bits = 16};
+    if (to) {
+        first.members_n = to;
+        rest.members += to;
+        rest.members_n -= to;
+        rest.align = 0;
+        encode_members(encode, &first);
+        size.bits = context->members[to - 1].type->bits;
+    } else {
+        bitput_align(&encode->put, stream->trace->description.alignment != CTF_ALIGN_PACKED ? 4 : 3);
+        bitput_zeros(&encode->put, 16);
+    }
+    size.at = encode->put.at - size.bits;
+    if (to)
+        encode_members(encode, &rest);
+    size.behind = (encode->put.at + 7) & ~UINT64_C(7);
+    return size;
 }
 
 /* False where its size is too large for the context. */
 static bool encode_event(struct ctf_stream_out *stream, const struct ctf_event_class *class, const struct ctf_items *items, uint64_t ticks)
 {
     struct encode encode = {.field = items->field, .n = items->n};
-    uint64_t behind = 0;
+    struct size_place size = {.bits = 0};
     if (is_rfc(stream))
         put_rfc_header(stream, class->id, ticks);
     else
         put_header(stream, class->id, ticks);
     encode.put = stream->put;
-    if (is_rfc(stream) && stream->kind->class->rfc_has_event_size) {
-        bitput_align(&encode.put, stream->trace->description.alignment != CTF_ALIGN_PACKED ? 4 : 3);
-        bitput_zeros(&encode.put, 16);
-        behind = encode.put.at;
-    } else if (stream->kind->class->event_context) {
+    if (is_rfc(stream) && stream->kind->class->rfc_has_event_size)
+        size = put_sized_context(stream, &encode);
+    else if (stream->kind->class->event_context)
         encode_members(&encode, stream->kind->class->event_context);
-    }
     if (class->context)
         encode_members(&encode, class->context);
     if (class->payload)
         encode_members(&encode, class->payload);
     stream->put = encode.put;
-    return !behind || fill_size(stream, behind);
+    return !size.bits || fill_size(stream, &size);
 }
 
 ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_items *items, uint64_t begin,

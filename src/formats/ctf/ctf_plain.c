@@ -166,20 +166,38 @@ static bool has_own_cpu(const struct plain *plain)
 static bool has_size_alone(const struct plain *plain)
 {
     const struct ctf_stream_class *source = plain->schema->stream->class;
-    return source->rfc_has_event_size && source->event_context && source->event_context->members_n == 1;
+    return source->rfc_has_event_size && source->event_context && source->event_context->members_n == 1 && source->event_context->members[0].type->bits == 16;
 }
 
-/* Whether events of the target say their size: as asked for, else as the source's do.  Contexts are among the fields of the payload then. */
+/* Whether the source's events say their size in a context of their own, which stays what it is: only the size is another one. */
+static bool has_sized_context(const struct plain *plain)
+{
+    const struct ctf_options *options = plain->trace->options;
+    const struct ctf_stream_class *source = plain->schema->stream->class;
+    return plain->version == CTF_RFC_1_1 && source->rfc_has_event_size && source->event_context && !has_size_alone(plain) &&
+           (!options->has_event_size || options->rfc_has_event_size);
+}
+
+/* Whether events of the target say their size in front of all: as asked for, else as the source's do.  Contexts are among the fields of the
+ * payload then. */
 static bool stores_size(const struct plain *plain)
 {
     const struct ctf_options *options = plain->trace->options;
-    return plain->version == CTF_RFC_1_1 && (options->has_event_size ? options->rfc_has_event_size : has_size_alone(plain));
+    return plain->version == CTF_RFC_1_1 && !has_sized_context(plain) && (options->has_event_size ? options->rfc_has_event_size : has_size_alone(plain));
 }
 
 /* Whether the source's sizes are gone: they are told anew, or nobody asked for them. */
 static bool drops_size(const struct plain *plain)
 {
     return plain->version == CTF_RFC_1_1 && (has_size_alone(plain) || (stores_size(plain) && plain->schema->stream->class->rfc_has_event_size));
+}
+
+/* The size among the members of a context: its number from 1, 0 where there is none that says it. */
+static uint32_t size_member(const struct type *context)
+{
+    static const ttr_text name = {"payload_size", 12};
+    const struct type_member *member = context ? type_member_named(context, name) : NULL;
+    return member && member->type->kind == TYPE_UINT ? (uint32_t)(member - context->members) + 1 : 0;
 }
 
 static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t prefix)
@@ -202,9 +220,12 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t 
         like.fields = ctf_types_root(types, ROOT_PACKET_CONTEXT, packet, 0, packet->n, packet->payload_shape);
     if (!stores_size(plain) && (items->common_n || (source->event_context && !source->rfc_has_event_size)))
         like.common = ctf_types_root(types, ROOT_COMMON_CONTEXT, items, 0, items->common_n, items->common_shape);
+    const uint32_t size = has_sized_context(plain) ? size_member(like.common) : 0;
+    like.rfc_has_event_size |= size != 0;
     *kind = types->failed ? NULL : ctf_trace_add_kind(plain->trace, &like);
     if (!*kind)
         return false;
+    (*kind)->size_member = size;
     (*kind)->source = plain->schema->stream->kind;
     (*kind)->common_shape = items->common_shape;
     (*kind)->packet_shape = packet->payload_shape;

@@ -218,6 +218,7 @@ struct ctf_kind_out {
     bool has_sequence, has_discarded; /* and its number, and how many events are missing */
     bool has_time;             /* events have a time */
     const struct type *fields; /* what else the packet's context tells; NULL = nothing */
+    uint32_t size_member;      /* of the context of events, from 1: it says their size, as in their source; 0 = none */
     /* of another CTF trace (ctf_plain.c) */
     const struct ctf_kind *source; /* NULL = none */
     uint64_t common_shape, packet_shape, prefix;
