@@ -507,13 +507,41 @@ static void nowhere_takes_everything_and_counts_it(void **state)
         assert_int_equal(ttr_copy(reader, writer, NULL, NULL, &error), TTR_OK);
         assert_int_equal(ttr_writer_events(writer), 200);
         assert_true(ttr_writer_bytes(writer) >= 200 * LITTLE_RECORD);
-        uint64_t bytes = 0, events = 0;
-        assert_int_equal(ttr_finish_counted(writer, &bytes, &events, &error), TTR_OK);
-        assert_int_equal(events, 200);
-        assert_true(bytes >= 200 * LITTLE_RECORD);
+        assert_int_equal(ttr_writer_end(writer, &error), TTR_OK);
+        assert_int_equal(ttr_writer_events(writer), 200);
+        assert_true(ttr_writer_bytes(writer) >= 200 * LITTLE_RECORD);
+        assert_int_equal(ttr_finish(writer, &error), TTR_OK);
         ttr_close(reader);
         ttr_free(t);
     }
+}
+
+static void what_has_ended_is_in_place_and_still_tells_what_was_lost(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    const ttr_loss *loss;
+    ttr_writer *writer = ttr_create(t, in_place("out"), "little", NULL, &error);
+    ttr_builder *builder = ttr_builder_new(t);
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "without a value");
+    ttr_on_thread(builder, 1, 77);
+    assert_int_equal(ttr_event_end(builder, writer, &error), TTR_OK);
+    assert_int_equal(ttr_writer_end(writer, &error), TTR_OK);
+    assert_int_equal(access(in_place("out"), F_OK), 0);
+    assert_null(ttr_writer_temporary(writer));
+    assert_int_equal(ttr_losses(writer, &loss), 1);
+    assert_int_equal(loss->count, 1);
+    assert_true(ttr_writer_bytes(writer) >= LITTLE_HEAD);
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 2, NULL, "too late");
+    assert_int_equal(ttr_event_end(builder, writer, &error), TTR_E_MISUSE);
+    assert_int_equal(ttr_flush(writer, &error), TTR_E_MISUSE);
+    assert_int_equal(ttr_writer_end(writer, &error), TTR_OK);
+    ttr_abandon(writer);
+    assert_int_equal(access(in_place("out"), F_OK), 0);
+    assert_int_equal(ttr_writer_end(NULL, &error), TTR_E_MISUSE);
+    ttr_builder_free(builder);
+    ttr_free(t);
 }
 
 static void progress_flush_and_the_temporary_folder_are_told_while_writing(void **state)
@@ -636,6 +664,7 @@ int main(void)
         TEST(an_existing_trace_is_replaced_only_when_asked_and_nothing_else_ever),
         TEST(a_stream_of_bytes_is_no_target_for_a_folder),
         TEST(nowhere_takes_everything_and_counts_it),
+        TEST(what_has_ended_is_in_place_and_still_tells_what_was_lost),
         TEST(progress_flush_and_the_temporary_folder_are_told_while_writing),
         TEST(strict_writing_leaves_no_folder_behind_when_something_is_lost),
         TEST(the_list_of_formats_says_which_are_folders_and_want_order),

@@ -267,11 +267,12 @@ static void close_output(struct recorder *recorder, int i, const char *path)
     const ttr_loss *loss;
     if (!recorder->out[i])
         return;
+    ttr_status status = ttr_writer_end(recorder->out[i], recorder->status == TTR_OK ? &recorder->error : NULL);
     size_t losses = ttr_losses(recorder->out[i], &loss);
     printf("%s: %" PRIu64 " events\n", path, ttr_writer_events(recorder->out[i]));
     for (; losses--; loss++)
         printf("  %" PRIu64 " %s %s\n", loss->count, loss->what, loss->rule);
-    ttr_status status = ttr_finish(recorder->out[i], recorder->status == TTR_OK ? &recorder->error : NULL);
+    ttr_abandon(recorder->out[i]); /* what has ended stays */
     recorder->status = recorder->status == TTR_OK ? status : recorder->status;
 }
 

@@ -1,7 +1,7 @@
 /* Writing traces, and saying what a target cannot hold.
  *
  * A writer made for a path creates a temporary file (or folder) beside it and renames it in ttr_finish, so a half-written trace never
- * bears the name.  Every loss is counted in the ledger: what, how often, where first.  Thread rule as in event.h. */
+ * bears the name.  Every loss is counted in the ledger: what, how often, where first; it is complete behind ttr_writer_end.  Thread rule as in event.h. */
 #ifndef TRACETTA_WRITE_H
 #define TRACETTA_WRITE_H
 
@@ -48,16 +48,18 @@ TTR_API TTR_MUST ttr_status ttr_write(ttr_writer *writer, const ttr_batch *batch
 /* Hands what is written so far to the system; for live output. */
 TTR_API TTR_MUST ttr_status ttr_flush(ttr_writer *writer, ttr_error *error);
 
-/* Ends the output, puts it in place, and frees the writer, also when it fails; repeats a sticky error. */
+/* Ends the output and puts it in place, and keeps the writer, also when it fails: formats that write their last packets and descriptions only at
+ * the end count losses there, and only now ttr_losses, ttr_writer_bytes and ttr_writer_events tell of all.  Nothing can be written any more
+ * (TTR_E_MISUSE); ttr_finish or ttr_abandon frees the writer.  Repeats a sticky error. */
+TTR_API TTR_MUST ttr_status ttr_writer_end(ttr_writer *writer, ttr_error *error);
+
+/* Ends the output, where ttr_writer_end has not, and frees the writer, also when it fails; repeats a sticky error. */
 TTR_API TTR_MUST ttr_status ttr_finish(ttr_writer *writer, ttr_error *error);
 
-/* The same, and says what was written in all (each may be NULL): some formats write their last packets and descriptions only at the end. */
-TTR_API TTR_MUST ttr_status ttr_finish_counted(ttr_writer *writer, uint64_t *bytes, uint64_t *events, ttr_error *error);
-
-/* Frees the writer and leaves no file behind.  NULL is fine. */
+/* Frees the writer and leaves no file behind, but what ttr_writer_end put in place.  NULL is fine. */
 TTR_API void ttr_abandon(ttr_writer *writer);
 
-/* Path of the temporary file or folder until ttr_finish, NULL where there is none: for signal handlers that must remove it. */
+/* Path of the temporary file or folder until the output ends, NULL where there is none: for signal handlers that must remove it. */
 TTR_API const char *ttr_writer_temporary(const ttr_writer *writer);
 
 /* Bytes and events written so far; gaps are no events. */
@@ -79,7 +81,8 @@ typedef struct ttr_loss {
     ttr_loss_kind kind;
 } ttr_loss;
 
-/* Gives what has been lost so far (count > 0), borrowed until the next call on the writer. */
+/* Gives what has been lost so far (count > 0), borrowed until the next call on the writer.  Some losses are counted while the output ends:
+ * who wants all of them asks behind ttr_writer_end. */
 TTR_API size_t ttr_losses(ttr_writer *writer, const ttr_loss **losses);
 
 /* Gives what a format may lose, before anything is written: count is 0.  Static; 0 for a format that is none or only read. */

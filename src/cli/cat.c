@@ -34,12 +34,11 @@ int run_cat(struct call *call)
     style.to_ns = inputs.to_ns;
     style.has_color = !call->set.quiet && call->term.error_has_color && has_color;
     pump.own = &style;
+    pump.hides_losses = !call->set.verbose;
     pump.see = is_babeltrace2 && !call->set.quiet ? style_tell_gaps : NULL;
     outcome = pump_open(&pump, style.format, has_color ? TTR_WRITE_COLOR : 0);
     if (outcome == OUTCOME_FINE)
         outcome = pump_run(&pump);
-    if (call->set.verbose)
-        pump_tell_losses(&pump);
     outcome = pump_end(&pump, outcome);
     if (is_screen)
         term_end(&call->term);

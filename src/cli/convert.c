@@ -152,7 +152,6 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
 {
     int outcome = pump_run(pump);
     bool has_output = pump->out != NULL;
-    pump_tell_losses(pump);
     outcome = pump_end(pump, outcome);
     if (outcome == OUTCOME_FINE && has_output)
         tell_success(pump, format, begin_ns);

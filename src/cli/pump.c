@@ -122,31 +122,6 @@ int pump_run(struct pump *pump)
     return pump->is_partial ? OUTCOME_OUTPUT : outcome;
 }
 
-int pump_end(struct pump *pump, int outcome)
-{
-    ttr_error error = {0};
-    if (!pump->out)
-        return outcome;
-    if (outcome != OUTCOME_FINE && !pump->is_partial) {
-        ttr_abandon(pump->out);
-    } else {
-        if (ttr_finish_counted(pump->out, &pump->bytes, &pump->events, &error) != TTR_OK)
-            outcome = tell_output_error(pump, &error);
-        else if (pump->is_partial && strcmp(pump->path, "-") != 0)
-            talk_failure(pump->path, "holds only what came before the failure (%" PRIu64 " events)", pump->events);
-    }
-    interrupt_remove(NULL);
-    pump->out = NULL;
-    return outcome;
-}
-
-void pump_tell_nothing(const struct pump *pump)
-{
-    const struct call *call = pump->call;
-    if (pump->events == 0 && inputs_are_filtered(call) && call->term.error_is_tty && !interrupt_came())
-        talk_note(call, "%s: no event passed the filter", inputs_name(call));
-}
-
 void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n, bool is_before)
 {
     size_t shown = call->set.explain || n <= LOSSES_SHOWN ? n : LOSSES_SHOWN;
@@ -161,12 +136,44 @@ void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n
         (void)fprintf(stderr, "  and %zu more kinds: --explain lists all\n", n - shown);
 }
 
-void pump_tell_losses(const struct pump *pump)
+/* Losses are complete when the output has ended. */
+static void tell_losses(const struct pump *pump)
 {
     const ttr_loss *losses;
-    size_t n = pump->out ? ttr_losses(pump->out, &losses) : 0;
-    if (n == 0 || (pump->call->set.quiet && !pump->call->set.explain))
+    size_t n = ttr_losses(pump->out, &losses);
+    if (n == 0 || pump->hides_losses || (pump->call->set.quiet && !pump->call->set.explain))
         return;
     (void)fputs("not held by the target as it was:\n", stderr);
     pump_print_losses(pump->call, losses, n, false);
+}
+
+int pump_end(struct pump *pump, int outcome)
+{
+    ttr_error error = {0};
+    if (!pump->out)
+        return outcome;
+    bool is_kept = outcome == OUTCOME_FINE || pump->is_partial;
+    if (is_kept && ttr_writer_end(pump->out, &error) != TTR_OK) {
+        outcome = tell_output_error(pump, &error);
+        is_kept = false;
+    } else {
+        if (is_kept)
+            interrupt_remove(NULL);
+        tell_losses(pump);
+    }
+    pump->bytes = ttr_writer_bytes(pump->out);
+    pump->events = ttr_writer_events(pump->out);
+    if (is_kept && pump->is_partial && strcmp(pump->path, "-") != 0)
+        talk_failure(pump->path, "holds only what came before the failure (%" PRIu64 " events)", pump->events);
+    ttr_abandon(pump->out);
+    interrupt_remove(NULL);
+    pump->out = NULL;
+    return outcome;
+}
+
+void pump_tell_nothing(const struct pump *pump)
+{
+    const struct call *call = pump->call;
+    if (pump->events == 0 && inputs_are_filtered(call) && call->term.error_is_tty && !interrupt_came())
+        talk_note(call, "%s: no event passed the filter", inputs_name(call));
 }

@@ -20,6 +20,7 @@ struct pump {
     void *own;
     uint64_t events, bytes; /* written; set by pump_end */
     bool is_partial;        /* reading failed half-way */
+    bool hides_losses;      /* nobody asked what the output cannot hold */
 };
 
 /* Makes the writer: into a file, into stdout ("-"), or into nothing (path NULL).  OUTCOME_FINE, or after telling the user why. */
@@ -28,7 +29,8 @@ int pump_open(struct pump *pump, const char *format, uint32_t flags);
 /* Moves everything.  OUTCOME_FINE also after Ctrl-C; a read that fails after some events makes the output partial. */
 int pump_run(struct pump *pump);
 
-/* Puts the output in place, or removes it where the outcome so far says so; gives the final outcome. */
+/* Puts the output in place, or removes it where the outcome so far says so, and tells what it lost in all, also while it ended: at most ten
+ * kinds, all with --explain.  Gives the final outcome. */
 int pump_end(struct pump *pump, int outcome);
 
 /* Whoever sits there wonders why nothing came: says that the filter passed no event.  Scripts are not told, as grep does not tell them. */
@@ -36,8 +38,5 @@ void pump_tell_nothing(const struct pump *pump);
 
 /* Prints what a format cannot hold: to stderr, `losses` with their counts, or before anything was converted. */
 void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n, bool is_before);
-
-/* Prints the losses of the writer, at most ten, all with --explain. */
-void pump_tell_losses(const struct pump *pump);
 
 #endif

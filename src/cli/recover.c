@@ -155,7 +155,6 @@ static int copy_again(const struct call *call, uint64_t *events)
         (void)ttr_write_scattered(pump.out, pump.in);
     if (outcome == OUTCOME_FINE)
         outcome = pump_run(&pump);
-    pump_tell_losses(&pump);
     outcome = pump_end(&pump, outcome);
     *events = inputs.reader ? report_sum(inputs.reader).events : 0;
     inputs_close(&inputs);
@@ -237,7 +236,6 @@ static int copy(const struct call *call, struct inputs *inputs, const struct sid
         talk_failure(call->path[0], "nothing in it can be used");
         outcome = OUTCOME_INPUT;
     }
-    pump_tell_losses(&pump);
     outcome = pump_end(&pump, outcome);
     return outcome == OUTCOME_FINE || is_cut ? conclude(call, inputs, sidecar, is_cut) : outcome;
 }

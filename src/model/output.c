@@ -142,6 +142,12 @@ static ttr_status stick(struct ttr_writer *out, ttr_status status, const ttr_err
     return out->stuck;
 }
 
+/* Does not stick: what was put in place is whole. */
+static ttr_status refuse_ended(ttr_error *error)
+{
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "the output has ended");
+}
+
 static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
 {
     if (!(out->flags & TTR_WRITE_STRICT) || out->lost_any == 0)
@@ -155,7 +161,7 @@ static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
 
 bool ttr_write_scattered(ttr_writer *out, ttr_reader *in)
 {
-    const bool is_fresh = out->stuck == TTR_OK && out->events == 0 && in->apart == out->format;
+    const bool is_fresh = out->stuck == TTR_OK && !out->has_ended && out->events == 0 && in->apart == out->format;
     return is_fresh && out->format->takes_scattered && out->format->takes_scattered(out, in) && reader_scatter(in);
 }
 
@@ -163,6 +169,8 @@ ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     if (out->stuck != TTR_OK)
         return stick(out, TTR_OK, NULL, error);
+    if (out->has_ended)
+        return refuse_ended(error);
     ttr_error own = {0};
     ttr_status status = output_write(out, batch, &own);
     if (status == TTR_OK)
@@ -176,6 +184,8 @@ ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
 {
     ttr_error own = {0};
     ttr_status status = out->stuck;
+    if (status == TTR_OK && out->has_ended)
+        return refuse_ended(error);
     if (status == TTR_OK)
         status = hand_over(out, &own);
     if (status == TTR_OK)
@@ -183,11 +193,13 @@ ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
     return stick(out, status, &own, error);
 }
 
-ttr_status ttr_finish_counted(ttr_writer *out, uint64_t *bytes, uint64_t *events, ttr_error *error)
+ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
 {
     ttr_error own = {0};
     if (!out)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "there is no writer to finish");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "there is no writer to end");
+    if (out->has_ended)
+        return stick(out, TTR_OK, NULL, error);
     ttr_status status = out->stuck;
     if (status == TTR_OK)
         status = out->format->finish(out, &own);
@@ -195,23 +207,22 @@ ttr_status ttr_finish_counted(ttr_writer *out, uint64_t *bytes, uint64_t *events
         status = refuse_loss(out, &own);
     if (status == TTR_OK)
         status = hand_over(out, &own);
-    if (bytes)
-        *bytes = ttr_writer_bytes(out);
-    if (events)
-        *events = ttr_writer_events(out);
+    out->bytes = ttr_writer_bytes(out);
+    out->has_ended = true;
     if (status == TTR_OK) {
         status = out->folder ? folder_finish(out->folder, &own) : sink_finish(out->sink, &own);
         out->folder = NULL;
         out->sink = NULL;
     }
-    status = stick(out, status, &own, error);
-    output_free(out);
-    return status;
+    return stick(out, status, &own, error);
 }
 
 ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
 {
-    return ttr_finish_counted(out, NULL, NULL, error);
+    ttr_status status = ttr_writer_end(out, error);
+    if (out)
+        output_free(out);
+    return status;
 }
 
 void ttr_abandon(ttr_writer *out)
@@ -222,11 +233,15 @@ void ttr_abandon(ttr_writer *out)
 
 const char *ttr_writer_temporary(const ttr_writer *out)
 {
+    if (out->has_ended)
+        return NULL;
     return out->folder ? folder_temporary(out->folder) : sink_temporary(out->sink);
 }
 
 uint64_t ttr_writer_bytes(const ttr_writer *out)
 {
+    if (out->has_ended)
+        return out->bytes;
     return (out->folder ? folder_bytes_written(out->folder) : sink_offset(out->sink)) + out->buffer.n;
 }
 

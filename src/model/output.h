@@ -22,6 +22,8 @@ struct ttr_writer {
     struct buffer buffer;
     uint32_t flags; /* TTR_WRITE_* */
     uint64_t events;
+    uint64_t bytes;    /* written in all, once it has ended */
+    bool has_ended;
     ttr_loss *ledger;  /* format->losses with counts */
     ttr_loss *told;    /* those with count > 0, for ttr_losses */
     uint64_t lost_any; /* sum of counts */

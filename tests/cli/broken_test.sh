@@ -147,6 +147,18 @@ run "$tracetta" recover --no-sidecar rfc11-checksums-le -o none
 [ $run_status = 1 ] && [ "$(od -An -tx1 -j112 -N1 none/s)" = " 00" ]
 verdict "or_none_where_that_is_unknown_too" $? "exit status $run_status"
 
+# The last packet is written when all is read: what is lost with it is told, too.
+rm -r rfc11-checksums-le
+lay rfc11-checksums-le
+patch 177 '\x80'
+patch 189 '\x09'
+for verb in 'recover --no-sidecar' 'convert --to=ctf'; do
+    # shellcheck disable=SC2086 # words of a command
+    run "$tracetta" $verb rfc11-checksums-le -o "last_${verb%% *}"
+    [ $run_status = 1 ] && [ "$(grep -c 'checksums of a scheme that version 1.1 does not define' "$work/.err")" = 1 ]
+    verdict "${verb%% *}_tells_what_is_lost_with_the_last_packet" $? "exit status $run_status"
+done
+
 # Files that are no streams stand in nobody's way.
 lay stream-packets
 "$tracetta" cat stream-packets >wanted 2>/dev/null
