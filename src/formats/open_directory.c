@@ -5,7 +5,7 @@
  * names, folders called "index" (they belong to the traces beside them), and what is neither file nor folder.  Links are followed, but
  * no folder is gone into twice, so that there are no loops.  What is no trace is passed over with a remark on the first trace; a file
  * that cannot be read is an error, and so is the one trace of many files; among several of these it is damage, told in its place.  A folder
- * whose anchor is empty, as a killed tracer may leave it, while others of its files are not and none can be read alone, is damage too; and so is one
+ * whose anchor is empty, as a killed tracer may leave it, while others of its files are not and none can be read alone, is damage too, told in its place where the format can; and so is one
  * without a good anchor in which a file is part of such a trace by what it begins with. */
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +30,7 @@
 /* A folder that is a trace, or a part of one. */
 struct part {
     const struct format *format;
-    struct folder *folder;
+    struct folder_found found;
 };
 
 /* What was passed over for one reason. */
@@ -48,6 +48,7 @@ struct search {
     struct pairmap seen; /* folders: (device, inode) */
     struct arena arena;  /* of `first` */
     struct passed no_trace, too_deep, untold;
+    struct passed unplaced; /* of those untold, the ones of formats that put nothing in their places */
     bool has_file;       /* the folder at hand has one that is a trace */
     const char *anchor;  /* the folder at hand has one that is part of a trace which this file should tell of; NULL = none is known */
     const char *untold_why;
@@ -55,6 +56,7 @@ struct search {
     size_t readers_n, readers_capacity;
     struct part *part; /* opened when all were found */
     size_t parts_n, parts_capacity;
+    size_t told_n;       /* of them that can be read */
     uint64_t files;
 };
 
@@ -195,12 +197,13 @@ static ttr_status take_path(struct search *search, const char *name, ttr_error *
     return status;
 }
 
-static bool is_anchor(const char *name)
+/* The format whose folders have an anchor of this name, or NULL. */
+static const struct format *anchored_format(const char *name)
 {
     for (size_t i = 0; format_at(i); i++)
         if (format_at(i)->anchor && strcmp(format_at(i)->anchor, name) == 0)
-            return true;
-    return false;
+            return format_at(i);
+    return NULL;
 }
 
 /* The anchor of the folder at hand where it is empty and another file is not; NULL = nothing is wrong. */
@@ -215,24 +218,60 @@ static const char *find_untold(struct search *search, const struct names *names)
         search->n = n;
         search->path[n] = '\0';
         has_bytes |= is_file && about.st_size > 0;
-        if (is_file && about.st_size == 0 && is_anchor(names->name[i]))
+        if (is_file && about.st_size == 0 && anchored_format(names->name[i]))
             empty = names->name[i];
     }
     return has_bytes ? empty : NULL;
 }
 
-/* Counts the folder at hand as one whose anchor is not good. */
-static void pass_over_untold(struct search *search, const char *anchor)
+static bool is_strict(const struct search *search)
+{
+    return search->options && search->options->flags & TTR_READ_STRICT;
+}
+
+/* Keeps the folder at the path; why: NULL where it can be read. */
+static ttr_status keep_part(struct search *search, const struct format *format, const char *why, ttr_error *error)
+{
+    const struct alloc *alloc = &search->t->counted;
+    if (!alloc_reserve(alloc, (void **)&search->part, &search->parts_capacity, search->parts_n + 1, sizeof *search->part))
+        return fail_memory(error);
+    struct folder *folder = folder_open(alloc, search->path, OPEN_FOLDER_DEPTH, error);
+    if (!folder)
+        return error ? error->status : TTR_E_IO;
+    folder_set_place(folder, search->root_n);
+    search->part[search->parts_n++] = (struct part){format, {folder, why}};
+    search->told_n += !why;
+    return TTR_OK;
+}
+
+/* Why the anchor at the path tells nothing. */
+static const char *why_untold(const char *path)
 {
     struct stat about;
+    return stat(path, &about) != 0 ? "missing" : about.st_size == 0 ? "empty" : "none of any known kind";
+}
+
+/* Keeps the folder at hand as one whose anchor is not good. */
+static ttr_status take_untold(struct search *search, const char *anchor, ttr_error *error)
+{
     size_t n = search->n;
+    char text[PATH_MAX + sizeof UNTOLD + 64];
+    const struct format *format = anchored_format(anchor);
     if (!descend(search, anchor))
-        return;
+        return TTR_OK;
+    const char *why = why_untold(search->path);
     if (search->untold.n == 0)
-        search->untold_why = stat(search->path, &about) != 0 ? "missing" : about.st_size == 0 ? "empty" : "none of any known kind";
+        search->untold_why = why;
     pass_over(search, &search->untold);
+    if (!format->open_folders || is_strict(search))
+        pass_over(search, &search->unplaced);
+    (void)snprintf(text, sizeof text, UNTOLD, search->path, why, "that folder alone");
     search->n = n;
     search->path[n] = '\0';
+    if (!format->open_folders || is_strict(search)) /* strict reading ends at the first of them */
+        return TTR_OK;
+    const char *sentence = arena_copy(&search->arena, text, strlen(text));
+    return sentence ? keep_part(search, format, sentence, error) : fail_memory(error);
 }
 
 /* Takes what stands under a name of the folder at hand. */
@@ -258,24 +297,11 @@ static ttr_status take_names(struct search *search, ttr_error *error)
         status = take_name(search, names.name[i], error);
     const char *untold = search->anchor ? search->anchor : find_untold(search, &names);
     if (untold && !search->has_file && status == TTR_OK)
-        pass_over_untold(search, untold);
+        status = take_untold(search, untold, error);
     search->has_file = has_file;
     search->anchor = anchor;
     names_free(&names);
     return status;
-}
-
-static ttr_status keep_part(struct search *search, const struct format *format, ttr_error *error)
-{
-    const struct alloc *alloc = &search->t->counted;
-    if (!alloc_reserve(alloc, (void **)&search->part, &search->parts_capacity, search->parts_n + 1, sizeof *search->part))
-        return fail_memory(error);
-    struct folder *folder = folder_open(alloc, search->path, OPEN_FOLDER_DEPTH, error);
-    if (!folder)
-        return error ? error->status : TTR_E_IO;
-    folder_set_place(folder, search->root_n);
-    search->part[search->parts_n++] = (struct part){format, folder};
-    return TTR_OK;
 }
 
 /* The folder at the path: one trace, or a place of traces. */
@@ -293,7 +319,7 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
     if (!format)
         return take_names(search, error);
     if (format->open_folders)
-        return keep_part(search, format, error);
+        return keep_part(search, format, NULL, error);
     ttr_reader *reader = open_folder(search->t, search->path, NULL, format, search->options, &reason);
     return take(search, reader, &reason, error);
 }
@@ -301,7 +327,7 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
 static void note(const struct search *search, const struct passed *passed, const char *code, const char *format, ...)
 {
     struct notes *notes = reader_notes(search->reader[0]);
-    ttr_severity severity = passed == &search->untold ? TTR_NOTE_DAMAGE : TTR_NOTE_REMARK;
+    ttr_severity severity = passed == &search->unplaced ? TTR_NOTE_DAMAGE : TTR_NOTE_REMARK;
     for (uint64_t i = 0; notes && i < passed->n; i++) {
         va_list values;
         va_start(values, format);
@@ -310,16 +336,17 @@ static void note(const struct search *search, const struct passed *passed, const
     }
 }
 
-static const char *untold_name(const struct search *search)
+/* Its name, also where there was no memory for it. */
+static const char *untold_name(const struct passed *untold)
 {
-    return search->untold.first ? search->untold.first : "a file that others need";
+    return untold->first ? untold->first : "a file that others need";
 }
 
 static void note_passed(const struct search *search)
 {
     const char *first = search->no_trace.first, *deep = search->too_deep.first;
     note(search, &search->no_trace, "directory.passed-over", "%s is no trace and was passed over", first ? first : "a file");
-    note(search, &search->untold, "directory.untold", UNTOLD, untold_name(search), search->untold_why, "that folder alone");
+    note(search, &search->unplaced, "directory.untold", UNTOLD, untold_name(&search->unplaced), search->untold_why, "that folder alone");
     note(search, &search->too_deep, "directory.too-deep", "%s is deeper than %u levels and was not looked into",
          deep ? deep : "a folder", LEVELS_MAX);
 }
@@ -329,25 +356,30 @@ static ttr_status open_parts(struct search *search, ttr_error *error)
 {
     const struct alloc *alloc = &search->t->counted;
     const struct format *format = search->part[0].format;
-    struct folder **folder = alloc_zero(alloc, search->parts_n, sizeof(struct folder *));
-    size_t n = 0, left = 0;
+    struct folder_found *found = alloc_zero(alloc, search->parts_n, sizeof *found);
+    const struct folder *first = NULL; /* that can be read */
+    size_t n = 0, left = 0, told = 0;
     ttr_error reason = {0};
-    if (!folder)
+    if (!found)
         return fail_memory(error);
     for (size_t i = 0; i < search->parts_n; i++) {
-        if (search->part[i].format == format)
-            folder[n++] = search->part[i].folder;
-        else
-            search->part[left++] = search->part[i];
+        const struct part *part = &search->part[i];
+        if (part->format != format) {
+            search->part[left++] = *part;
+            continue;
+        }
+        first = !first && !part->found.untold ? part->found.folder : first;
+        told += !part->found.untold;
+        found[n++] = part->found;
     }
     size_t capacity = search->parts_n;
     search->parts_n = left;
-    (void)snprintf(search->path, sizeof search->path, "%s", folder_path(folder[0]));
+    (void)snprintf(search->path, sizeof search->path, "%s", folder_path(first ? first : found[0].folder));
     search->n = strlen(search->path);
     ttr_read_options own;
-    ttr_reader *reader = format->open_folders(search->t, folder, n, options_of(format, search->options, &own), &reason);
-    alloc_free(alloc, folder, capacity, sizeof(struct folder *));
-    if (n > 1) { /* the reason names one of them, which need not be the first */
+    ttr_reader *reader = format->open_folders(search->t, found, n, options_of(format, search->options, &own), &reason);
+    alloc_free(alloc, found, capacity, sizeof *found);
+    if (told > 1) { /* the reason names one of them, which need not be the first */
         search->n = search->root_n;
         search->path[search->n] = '\0';
     }
@@ -387,15 +419,15 @@ static bool has_files(struct search *search, const char *path)
 
 static ttr_reader *finish(struct search *search, const char *path, ttr_error *error)
 {
-    while (search->parts_n > 0)
+    /* Beside nothing that can be read, what is untold is the reason. */
+    while (search->parts_n > 0 && search->readers_n + search->told_n > 0)
         if (open_parts(search, error) != TTR_OK)
             return NULL;
     const struct format *anchored = search->readers_n == 0 ? find_anchored(search->options) : NULL;
     if (anchored && has_files(search, path))
         return open_folder(search->t, path, NULL, anchored, search->options, error);
-    bool is_strict = search->options && search->options->flags & TTR_READ_STRICT;
-    if (search->untold.n && (is_strict || search->readers_n == 0)) {
-        (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, untold_name(search), search->untold_why,
+    if (search->untold.n && (is_strict(search) || search->readers_n == 0)) {
+        (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, untold_name(&search->untold), search->untold_why,
                    search->readers_n ? "that folder alone" : "the folder");
         return NULL;
     }
@@ -428,7 +460,7 @@ ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *opt
     for (size_t i = 0; i < search.readers_n; i++)
         ttr_close(search.reader[i]);
     for (size_t i = 0; i < search.parts_n; i++)
-        folder_close(search.part[i].folder);
+        folder_close(search.part[i].found.folder);
     alloc_free(&t->counted, search.part, search.parts_capacity, sizeof *search.part);
     alloc_free(&t->counted, search.reader, search.readers_capacity, sizeof(ttr_reader *));
     pairmap_free(&search.seen);

@@ -160,6 +160,10 @@ static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **st
     assert_non_null(note);
     assert_int_equal(note->count, 1);
     assert_int_equal(note->severity, TTR_NOTE_DAMAGE);
+    assert_non_null(strstr(report.trace_path.p, "killed/one")); /* where the files are that cannot be read */
+    assert_true(ttr_reader_report(reader, 1, &report));
+    assert_non_null(strstr(report.trace_path.p, "killed/three"));
+    assert_null(find_note(&report, "directory.untold"));
     ttr_close(reader);
     assert_null(ttr_open(t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_STRICT}, &error));
     assert_int_equal(error.status, TTR_E_MALFORMED);

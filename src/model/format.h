@@ -18,6 +18,12 @@ struct peek {
     const char *path;
 };
 
+/* A folder that was found below a directory. */
+struct folder_found {
+    struct folder *folder;
+    const char *untold; /* why nothing in it can be read, for it lacks a good anchor: a sentence; NULL = it can be read */
+};
+
 struct format {
     const char *name, *title, *extensions, *spec; /* "fxt", one line, "fxt ftf", which versions */
     uint32_t abilities;                           /* TTR_FORMAT_* */
@@ -54,8 +60,8 @@ struct format {
     bool reads_alone; /* a single file is a trace too */
     ttr_reader *(*open_folder)(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error);
     /* The same for folders that were found below one directory, so that those which are parts of one trace are read as one; n >= 1; all are taken over.
-     * NULL: each is a trace of its own. */
-    ttr_reader *(*open_folders)(ttr *t, struct folder *const *folders, size_t n, const ttr_read_options *options, ttr_error *error);
+     * In the place of one that is untold stands an input without events whose damage (`directory.untold`) says so.  NULL: each is a trace of its own. */
+    ttr_reader *(*open_folders)(ttr *t, const struct folder_found *folders, size_t n, const ttr_read_options *options, ttr_error *error);
 
     /* Traces that come over a network: the schemes of their URLs ("net net4", a path that begins with one and "://" is such a URL), and who
      * opens one.  NULL = none. */

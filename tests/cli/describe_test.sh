@@ -349,6 +349,15 @@ verdict "an_empty_metadata_file_is_told" $? "exit status $run_status"
 run "$tracetta" check session
 [ $run_status = 1 ] && grep -q '^  damage directory.untold x1.*session/killed' "$work/.out"
 verdict "check_finds_that_too" $? "exit status $run_status"
+cp -r session/killed session/slain
+run "$tracetta" check session
+[ $run_status = 1 ] && [ "$(grep -A 2 '^  session/killed$' "$work/.out" | grep -c 'directory.untold x1.*session/killed/')" = 1 ] &&
+    [ "$(grep -A 2 '^  session/slain$' "$work/.out" | grep -c 'directory.untold x1.*session/slain/')" = 1 ] && [ "$(grep -c 'damage directory.untold' "$work/.out")" = 2 ]
+verdict "each_such_folder_is_told_in_its_own_place" $? "exit status $run_status"
+"$tracetta" convert --quiet --to=ctf session -o there --overwrite >/dev/null 2>&1
+[ -n "$(ls there)" ] && [ ! -e there/killed ] && [ ! -e there/slain ]
+verdict "and_nothing_is_written_for_it" $? "$(find there)"
+rm -rf there session/slain
 refuses "alone_it_is_an_error" 3 'session/killed/metadata is empty' "$tracetta" info session/killed
 refuses "with_strict_that_damage_ends_the_command" 1 'session/killed/metadata is empty' "$tracetta" cat --strict session
 # So is one that is lost, or that a dying machine left as zeros, where the files beside it say what they are.

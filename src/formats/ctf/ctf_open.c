@@ -442,8 +442,8 @@ static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const c
     return status;
 }
 
-/* In the place of a trace that cannot be read: an input without events that tells why. */
-static ttr_status open_refused(struct ctf_set *set, const char *path, const ttr_error *reason, ttr_error *error)
+/* In the place of a trace that cannot be read: an input without events that tells why, as damage there. */
+static ttr_status open_refused(struct ctf_set *set, const char *path, const ttr_region *where, const char *reason, ttr_error *error)
 {
     ttr *t = set->t;
     struct source *source = source_open_memory(&t->counted, "", 0, NULL, error);
@@ -456,12 +456,21 @@ static ttr_status open_refused(struct ctf_set *set, const char *path, const ttr_
     ctf_trace_join(trace, in, METADATA, 0);
     ctf_trace_release(trace);
     ((struct ctf_reader *)in->own)->is_nothing = true;
-    ttr_status status = input_damage(in, reason->offset == NO_OFFSET ? 0 : reason->offset, 0, "trace.unreadable", error, "%.*s",
-                                     (int)strcspn(reason->text, "\n"), reason->text);
+    ttr_status status = input_damage(in, where->offset, 0, where->code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
     if (status == TTR_OK)
         return ctf_set_add(set, &(struct ctf_opened){.in = in, .folder = set->folders - 1}, error);
     ttr_close(&in->base);
     return status;
+}
+
+/* In the place of a folder of which nothing tells how to read it. */
+static ttr_status open_untold(struct ctf_set *set, const struct folder_found *found, ttr_error *error)
+{
+    char path[1024];
+    (void)snprintf(path, sizeof path, "%s", folder_path(found->folder));
+    folder_close(found->folder);
+    set->folders++;
+    return open_refused(set, path, &(ttr_region){.code = "directory.untold"}, found->untold, error);
 }
 
 /* Adds the inputs of a folder.  Others are there: what is wrong with this one is told, and counted in *bad; the first time it stays in `first`. */
@@ -475,7 +484,8 @@ static ttr_status open_one_of(struct ctf_set *set, struct folder *folder, size_t
         if ((*bad)++ == 0)
             *first = own;
         ttr_error reason = own;
-        status = open_refused(set, path, &reason, &own);
+        const ttr_region where = {.offset = reason.offset == NO_OFFSET ? 0 : reason.offset, .code = "trace.unreadable"};
+        status = open_refused(set, path, &where, reason.text, &own);
     }
     if (status != TTR_OK)
         *first = own;
@@ -483,33 +493,36 @@ static ttr_status open_one_of(struct ctf_set *set, struct folder *folder, size_t
 }
 
 /* Files that are not in subfolders. */
-static size_t count_files(struct folder *const *folders, size_t n)
+static size_t count_files(const struct folder_found *folders, size_t n)
 {
     const struct folder_file *file;
     size_t files = 0;
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; (file = folder_at(folders[i], k)); k++)
+        for (size_t k = 0; (file = folder_at(folders[i].folder, k)); k++)
             files += !strchr(file->name, '/');
     return files;
 }
 
-static ttr_reader *open_all(struct ctf_set *set, struct folder *const *folders, size_t n, const char *only, ttr_error *error)
+static ttr_reader *open_all(struct ctf_set *set, const struct folder_found *folders, size_t n, const char *only, ttr_error *error)
 {
     ttr_error own = {0};
     ttr_status status = TTR_OK;
-    size_t bad = 0;
+    size_t bad = 0, told = 0;
     const size_t files = only ? 1 : count_files(folders, n);
     set->chunk = source_chunk(files);
     set->windows = set->chunk ? window_pool_new(&set->t->counted, files, set->chunk) : NULL; /* without it each has its own */
     for (size_t i = 0; i < n; i++) {
+        told += !folders[i].untold;
         if (status != TTR_OK)
-            folder_close(folders[i]);
+            folder_close(folders[i].folder);
+        else if (folders[i].untold)
+            status = open_untold(set, &folders[i], &own);
         else if (n > 1)
-            status = open_one_of(set, folders[i], &bad, &own);
+            status = open_one_of(set, folders[i].folder, &bad, &own);
         else
-            status = open_trace(set, folders[i], only, &own);
+            status = open_trace(set, folders[i].folder, only, &own);
     }
-    if (status == TTR_OK && bad == n)
+    if (status == TTR_OK && told && bad == told)
         status = own.status; /* there are no others */
     ttr_reader *reader = status == TTR_OK ? ctf_set_merge(set, &own) : NULL;
     ctf_set_free(set);
@@ -521,12 +534,12 @@ static ttr_reader *open_all(struct ctf_set *set, struct folder *const *folders, 
     return reader;
 }
 
-ttr_reader *ctf_open_folders(ttr *t, struct folder *const *folders, size_t n, const ttr_read_options *options, ttr_error *error)
+ttr_reader *ctf_open_folders(ttr *t, const struct folder_found *folders, size_t n, const ttr_read_options *options, ttr_error *error)
 {
     return open_all(&(struct ctf_set){.t = t, .options = options}, folders, n, NULL, error);
 }
 
 ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error)
 {
-    return open_all(&(struct ctf_set){.t = t, .options = options}, &folder, 1, only, error);
+    return open_all(&(struct ctf_set){.t = t, .options = options}, &(struct folder_found){folder, NULL}, 1, only, error);
 }

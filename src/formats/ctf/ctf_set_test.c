@@ -126,7 +126,8 @@ static void read_chunks(const char *const uuids[2], const struct packet *first, 
     struct chunk chunk[2];
     ttr_error error;
     ttr *t = ttr_new(NULL);
-    struct folder *folders[] = {open_chunk(t, &chunk[0], uuids[0], first, first_n), open_chunk(t, &chunk[1], uuids[1], second, second_n)};
+    const struct folder_found folders[] = {{open_chunk(t, &chunk[0], uuids[0], first, first_n), NULL},
+                                           {open_chunk(t, &chunk[1], uuids[1], second, second_n), NULL}};
     ttr_read_options options = {.size = sizeof options, .flags = given->flags};
     ttr_reader *reader = ctf_open_folders(t, folders, 2, &options, &error);
     *given = (struct given){.n = 0};
