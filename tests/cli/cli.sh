@@ -28,8 +28,41 @@ verdict()
 # run COMMAND...: keeps its output in $work/.out and $work/.err, its exit status in $run_status.
 run()
 {
-    timeout 60 "$@" >"$work/.out" 2>"$work/.err"
+    timeout 120 "$@" >"$work/.out" 2>"$work/.err"
     run_status=$?
+}
+
+# await COMMAND...: until it holds; fails where it does not within two minutes, which even a busy machine does not need.
+await()
+{
+    local end=$((SECONDS + 120))
+    until "$@"; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.05
+    done
+}
+
+# is_gone PID: a process of ours has ended.
+is_gone()
+{
+    ! kill -0 "$1" 2>/dev/null
+}
+
+# is_asleep PID: it waits for something, or has ended.
+is_asleep()
+{
+    is_gone "$1" || [ "$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -c 1)" = S ]
+}
+
+has_file_or_is_gone()
+{
+    [ -s "$1" ] || is_gone "$2"
+}
+
+# await_file PATH PID: until there is something in it, or the process that was to write it has ended.
+await_file()
+{
+    await has_file_or_is_gone "$1" "$2"
 }
 
 # succeeds NAME COMMAND...: it exits with 0 and says nothing on stderr.

@@ -97,6 +97,11 @@ with open("long.fxt", "wb") as file: # more than opening looks at
     file.write(bytes + 20000 * bytes[8:])'
 set -m
 
+is_underway()
+{
+    [ -n "$(find . -name ".$1.*")" ] || is_gone "$2"
+}
+
 # signalled SIGNAL OUTPUT: converts what comes through the pipe until the signal comes; a folder is under way then.
 signalled()
 {
@@ -104,12 +109,9 @@ signalled()
     local command=$!
     exec 8>fifo
     cat long.fxt >&8
-    for ((i = 0; i < 50; i++)); do
-        [ -n "$(find . -name ".$2.*")" ] && break
-        sleep 0.1
-    done
+    await is_underway "$2" $command
     underway=$(find . -name ".$2.*" -type d | wc -l)
-    sleep 0.2
+    await is_asleep $command # it wants more than there is
     kill -s "$1" $command
     wait $command
     run_status=$?

@@ -12,10 +12,7 @@ serve()
     "$live_serve" "$1" <"$work/hold" >"$work/url" &
     server=$!
     exec 7>"$work/hold"
-    for ((i = 0; i < 100; i++)); do
-        [ -s "$work/url" ] && break
-        sleep 0.05
-    done
+    await_file "$work/url" $server
     url=$(cat "$work/url")
     daemon=${url%%/host/*}
 }
@@ -62,10 +59,11 @@ set -m
 serve stay
 "$tracetta" cat "$url" >"$work/.out" 2>"$work/.err" &
 command=$!
-for ((i = 0; i < 100; i++)); do
-    [ "$(wc -l <"$work/.out")" = 13 ] && break
-    sleep 0.05
-done
+is_shown()
+{
+    [ "$(wc -l <"$work/.out")" -ge 13 ] || is_gone $command
+}
+await is_shown
 # The last one waits for what the other stream may still bring.
 kill -0 $command && [ "$(wc -l <"$work/.out")" = 13 ]
 verdict "events_are_printed_while_the_session_goes_on" $? "$(wc -l <"$work/.out") lines"
@@ -80,7 +78,11 @@ unserve
 serve mute
 "$tracetta" cat "$url" >"$work/.out" 2>"$work/.err" &
 command=$!
-sleep 0.5
+is_waiting()
+{
+    { compgen -G "/proc/$command/fd/*" | xargs readlink | grep -q socket: && is_asleep $command; } || is_gone $command
+}
+await is_waiting
 kill -INT $command
 wait $command
 run_status=$?

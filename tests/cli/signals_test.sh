@@ -32,7 +32,7 @@ interrupt()
     local command=$!
     exec 8>"$work/fifo"
     cat "$work/long.heph" >&8
-    sleep 0.3
+    await is_asleep $command
     kill -s "$1" $command
     wait $command
     run_status=$?
@@ -58,10 +58,7 @@ look()
     local command=$!
     exec 8>"$work/fifo"
     head -c 100 "$small" >&8
-    for _ in $(seq 100); do # until it sleeps: it waits for more then
-        sleep 0.2
-        [ "$(cut -d' ' -f3 /proc/$command/stat)" = S ] && break
-    done
+    await is_asleep $command # it waits for more
     kill -INT $command
     wait $command
     run_status=$?
