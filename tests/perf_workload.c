@@ -1,25 +1,25 @@
 /* A program with a known number of events: usage: perf_workload CALLS [SPIN_MS].  It makes CALLS system calls of a kind that nothing else makes
- * (getpgid with a number of its own), and then works for a while. */
+ * (getpgid with a number of its own), and then works until it had a processor for SPIN_MS: it is sampled as often on a busy machine. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t now_ms(void)
+static uint64_t used_ms(void)
 {
     struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
 int main(int count, char **words)
 {
     long calls = count > 1 ? strtol(words[1], NULL, 10) : 0;
-    uint64_t until = now_ms() + (count > 2 ? strtoul(words[2], NULL, 10) : 0);
     for (long i = 0; i < calls; i++)
         (void)getpgid(0);
-    while (now_ms() < until)
-        for (volatile int i = 0; i < 10000; i++)
+    uint64_t until = used_ms() + (count > 2 ? strtoul(words[2], NULL, 10) : 0);
+    while (used_ms() < until)
+        for (volatile int i = 0; i < 100000; i++)
             continue;
     return 0;
 }

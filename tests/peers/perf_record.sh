@@ -6,6 +6,7 @@ source "$(dirname "$0")/../cli/cli.sh" "$1"
 workload=$2
 events=syscalls:sys_enter_getpgid,sched:sched_process_exec,sched:sched_process_exit
 name=$(basename "$workload" | cut -c1-15)
+roomy=--buffersize=32 # MB that hold all that is made here: nothing is lost where the recorder waits for a processor
 
 command -v perf >/dev/null || { skip "perf" "there is no perf"; exit 0; }
 perf record -q -o "$work/try.data" -e $events -- true 2>"$work/.err" || { skip "perf" "perf may not record: $(head -n 1 "$work/.err")"; exit 0; }
@@ -17,14 +18,14 @@ lines()
 }
 
 # Both at once, of one run.
-run perf record -q -o "$work/perf.data" -a -e $events -- "$tracetta" record --perf -o "$work/ours.data" -e $events -- "$workload" 20000
+run perf record -q -m 32M -o "$work/perf.data" -a -e $events -- "$tracetta" record --perf $roomy -o "$work/ours.data" -e $events -- "$workload" 20000
 lines "$work/perf.data" >"$work/perf.txt"
 lines "$work/ours.data" >"$work/ours.txt"
 [ $run_status = 0 ] && [ "$(wc -l <"$work/perf.txt")" -ge 20001 ] && cmp -s "$work/perf.txt" "$work/ours.txt"
 verdict "one_run_gives_the_same_events_as_perf_records" $? "perf $(wc -l <"$work/perf.txt"), ours $(wc -l <"$work/ours.txt") lines: $(diff "$work/perf.txt" "$work/ours.txt" | head -n 5)"
 
 for how in "" --zstd; do
-    run "$tracetta" record --perf -o "$work/file$how.data" $how -g -e $events,cpu-clock -F 1000 -- "$workload" 20000 200
+    run "$tracetta" record --perf -o "$work/file$how.data" $how $roomy -g -e $events,cpu-clock -F 1000 -- "$workload" 20000 200
     says "perf_script_opens_a_file$how" "sys_enter_getpgid" perf script -i "$work/file$how.data"
     lines "$work/file$how.data" >"$work/lines.txt"
     [ "$(grep -c sys_enter_getpgid "$work/lines.txt")" = 20000 ]
@@ -47,12 +48,17 @@ run perf report --stdio --no-children -g none -i "$work/ids.data"
 verdict "perf_report_does_not_take_another_file_for_it" $? "it does"
 
 # A recorder that is killed, with and without what recover makes of its file.
+# It is killed when perf finds all that it should: that is at a mark, each second, where there is something new.
+has_calls()
+{
+    [ "$(lines "$1" | grep -c sys_enter_getpgid)" = 20000 ]
+}
 for how in "" --zstd; do
-    "$tracetta" record --perf -o "$work/killed$how.data" $how -e $events -a --duration=60s &
+    "$tracetta" record --perf -o "$work/killed$how.data" $how $roomy -e $events -a &
     recorder=$!
-    sleep 1
+    await_file "$work/killed$how.data" $recorder
     "$workload" 20000
-    sleep 2.5
+    await has_calls "$work/killed$how.data"
     kill -KILL $recorder
     wait $recorder 2>/dev/null
     "$tracetta" recover -q "$work/killed$how.data" -o "$work/mended$how.data"
@@ -62,6 +68,6 @@ for how in "" --zstd; do
         verdict "perf_reads_what_a_killed_recorder_left_${file}$how" $? "$(grep -c sys_enter_getpgid "$work/lines.txt") of 20000"
     done
 done
-"$tracetta" record --perf -o - -e $events -- "$workload" 20000 >"$work/pipe.data"
+"$tracetta" record --perf $roomy -o - -e $events -- "$workload" 20000 >"$work/pipe.data"
 [ "$(perf script -i - <"$work/pipe.data" 2>/dev/null | grep -c sys_enter_getpgid)" = 20000 ]
 verdict "perf_reads_a_pipe" $? "$(perf script -i - <"$work/pipe.data" 2>&1 | grep -c sys_enter_getpgid) of 20000"
