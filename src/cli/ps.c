@@ -9,7 +9,7 @@
 #include "json.h"
 #include "talk.h"
 
-#define ANSWER_MS 1000u /* a runtime that is well answers at once */
+#define ANSWER_MS 3000u /* a runtime that is well answers at once, unless it has to wait for a processor */
 
 /* A process, and what it said. */
 struct found {

@@ -17,11 +17,12 @@ line a command, in words.  Keys:
   environment=TEXT  the variables, separated by ","
   port=PATH         does not serve: connects to PATH, says who it is, and connects again after each command
   cookie=BYTE       of which its cookie is made (default 7)
-  suspended=yes     with port: begins its stream only after the command to resume, and waits for it at most 10 s
+  suspended=yes     with port: begins its stream only after the command to resume, and waits for it at most a minute
   counters=yes      sessions give counters twice a second instead of blocks
   ready=FILE        makes this file when it is there
 """
 import os
+import signal
 import socket
 import struct
 import sys
@@ -65,6 +66,7 @@ class Runtime:
         self.lock = threading.Lock()
         self.resumed = threading.Event()
         self.sessions = {}
+        self.served = []
         if keys.get("suspended") != "yes":
             self.resumed.set()
 
@@ -86,7 +88,7 @@ class Runtime:
         if self.keys.get("fault") == "drip":
             for i in range(len(message)):
                 link.sendall(message[i:i + 1])
-                time.sleep(0.001)
+                time.sleep(0.001 if i < 40 else 0)  # a busy machine sleeps longer than it is told
         else:
             link.sendall(message)
 
@@ -220,7 +222,7 @@ class Runtime:
         data += block("MetadataBlock", self.counter_metadata(), len(data))
         link.sendall(data)
         at = len(data)
-        for i in range(100):
+        for i in range(1000):
             piece = block("EventBlock", self.counter_events(i), at)
             link.sendall(piece)
             at += len(piece)
@@ -237,7 +239,7 @@ class Runtime:
         stopped, answered = threading.Event(), threading.Event()
         self.sessions[0x1234] = (stopped, answered)
         self.send(link, struct.pack("<Q", 0x1234))
-        self.resumed.wait(10)
+        self.resumed.wait(60)
         if self.keys.get("counters") == "yes":
             self.count(link, stopped)
             answered.set()
@@ -249,7 +251,7 @@ class Runtime:
             os._exit(9)
         link.sendall(data)
         if self.keys.get("ends") != "yes":
-            stopped.wait(60)
+            stopped.wait(300)
             left, at = self.number("rundown", 3000000), len(data)
             while left > 0:
                 block = self.block(at, 60000)
@@ -267,7 +269,7 @@ class Runtime:
             time.sleep(60)
         stopped, answered = self.sessions[session]
         stopped.set()
-        answered.wait(30)
+        answered.wait(120)
         self.send(link, struct.pack("<Q", session))
 
     # --- Connections ---
@@ -322,7 +324,9 @@ class Runtime:
         link.sendall(b"ADVR_V1\0" + bytes([self.number("cookie", 7)] * 16) + struct.pack("<QH", os.getpid(), 0))
         if not link.recv(1, socket.MSG_PEEK):
             return False
-        threading.Thread(target=self.serve, args=(link,), daemon=True).start()
+        thread = threading.Thread(target=self.serve, args=(link,), daemon=True)
+        thread.start()
+        self.served.append(thread)
         return True
 
     def call_again(self):
@@ -332,11 +336,13 @@ class Runtime:
                 pass
         except OSError:
             pass
-        self.resumed.wait(10)
-        time.sleep(0.3)
+        self.resumed.wait(60)
+        for thread in self.served:  # a session goes on when nobody listens any more
+            thread.join()
 
 
 def main():
+    signal.alarm(1000)  # nobody needs it for so long
     runtime = Runtime(sys.argv[1], dict(word.split("=", 1) for word in sys.argv[2:]))
     if "port" in runtime.keys:
         runtime.call_again()

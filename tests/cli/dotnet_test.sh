@@ -6,7 +6,6 @@ python=$2
 here=$(realpath "$(dirname "$0")")
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR"
-servers=()
 
 # serve KEY=VALUE...: begins to serve; $pid is the process, what it is asked is in $TMPDIR/log.
 serve()
@@ -14,8 +13,7 @@ serve()
     rm -f "$work/ready" "$TMPDIR/log"
     "$python" "$here/dotnet_serve.py" "$TMPDIR" ready="$work/ready" "$@" 2>"$work/served" &
     pid=$!
-    servers+=("$pid")
-    wait_for test -s "$work/ready"
+    await_file "$work/ready" "$pid"
 }
 
 unserve()
@@ -23,16 +21,6 @@ unserve()
     kill -KILL "$pid" 2>/dev/null
     wait "$pid" 2>/dev/null
     rm -f "$TMPDIR"/dotnet-diagnostic-*
-}
-
-# wait_for COMMAND...: until it holds, at most 10 s.
-wait_for()
-{
-    for ((i = 0; i < 200; i++)); do
-        "$@" && return 0
-        sleep 0.05
-    done
-    return 1
 }
 
 # logged NAME PATTERN: the runtime was asked this.
@@ -200,7 +188,7 @@ for signal in INT TERM; do
     rm -f "$work/out.nettrace"
     "$tracetta" record --dotnet -o "$work/out.nettrace" "$pid" 2>"$work/.err" &
     command=$!
-    wait_for test -s "$work/out.nettrace"
+    await test -s "$work/out.nettrace"
     kill -$signal $command
     wait $command
     run_status=$?
@@ -212,9 +200,9 @@ serve fault=stop-silent
 rm -f "$work/out.nettrace"
 "$tracetta" record --dotnet -o "$work/out.nettrace" "$pid" 2>"$work/.err" &
 command=$!
-wait_for test -s "$work/out.nettrace"
+await test -s "$work/out.nettrace"
 kill -INT $command
-wait_for grep -q '^stop' "$TMPDIR/log"
+await grep -q '^stop' "$TMPDIR/log"
 kill -INT $command
 wait $command
 run_status=$?
@@ -223,8 +211,25 @@ verdict "a_second_ctrl_c_ends_at_once_and_keeps_what_came" $? "exit status $run_
 unserve
 
 # --- counters ---
+
+# watch PATTERN OPTIONS...: watches counters until a line of the output matches the extended regular expression, and ends that by Ctrl-C.
+is_shown()
+{
+    grep -Eq -e "$1" "$work/.out" || is_gone $command
+}
+watch()
+{
+    local pattern=$1
+    shift
+    "$tracetta" counters "$@" >"$work/.out" 2>"$work/.err" &
+    command=$!
+    await is_shown "$pattern"
+    kill -INT $command 2>/dev/null
+    wait $command
+    run_status=$?
+}
 serve counters=yes
-run "$tracetta" counters --format=csv --counters='Demo,Shop' --duration=1.2s "$pid"
+watch 'Demo,"Load, now .*,2\.5$' --format=csv --counters='Demo,Shop' "$pid"
 cat >"$work/expected" <<'END'
 Timestamp,Provider,Counter Name,Counter Type,Mean/Increment
 Demo,"Load, now (%)",Metric,1.5
@@ -237,17 +242,19 @@ END
 [ $run_status = 0 ] && sed 's|^[0-9/]* [0-9:]*,||' "$work/.out" | head -n 7 | cmp -s - "$work/expected"
 verdict "counters_and_meters_become_lines_of_csv" $? "exit status $run_status"
 logged "both_are_asked_for" '^collect6 .* mb=10 .* rundown=0x0 .* Demo:0x0:4:EventCounterIntervalSec=1 Shop:.* System.Diagnostics.Metrics:0x2:4:SessionId=SHARED;Metrics=Demo,Shop;RefreshInterval=1;'
-run "$tracetta" counters --format=json --counters='Shop[sales],Demo[hits,none]' --duration=0.3s "$pid"
+watch 'city=Ulm' --format=json --counters='Shop[sales],Demo[hits,none]' "$pid"
 [ $run_status = 0 ] && grep -q '"name": "Hits (Count / 1 sec)"' "$work/.out" && grep -q '"tags": "city=Ulm"' "$work/.out" && ! grep -Eq 'Load|delay' "$work/.out" &&
     "$python" -m json.tool "$work/.out" >/dev/null
 verdict "some_of_them_become_json" $? "exit status $run_status"
-says "a_table_is_printed_each_time" '^    Load, now \(%\)  *1\.5$' "$tracetta" counters --counters=Demo --duration=0.3s "$pid"
+watch '^    Load, now \(%\)  *1\.5$' --counters=Demo "$pid"
+[ $run_status = 0 ] && grep -Eq '^    Load, now \(%\)  *1\.5$' "$work/.out"
+verdict "a_table_is_printed_each_time" $? "exit status $run_status"
 run "$tracetta" counters --counters=Nothing --duration=0.3s "$pid"
 [ $run_status = 0 ] && grep -q 'no counter of this name' "$work/.err"
 verdict "counters_that_say_nothing_are_told" $? "exit status $run_status"
 "$tracetta" counters --format=csv --counters=Demo "$pid" >"$work/live" 2>"$work/.err" &
 command=$!
-wait_for grep -q 'Load, now (%)",Metric,1.5' "$work/live"
+await grep -q 'Load, now (%)",Metric,1.5' "$work/live"
 verdict "a_value_is_shown_when_it_is_there_and_not_with_the_next" $? "$(cat "$work/live")"
 kill -INT $command
 wait $command
@@ -255,7 +262,7 @@ run_status=$?
 [ $run_status = 0 ]
 verdict "ctrl_c_ends_the_watching" $? "exit status $run_status"
 rm -f "$TMPDIR/log"
-record --stopping-event-provider-name=Demo --stopping-event-event-name=EventCounters --stopping-event-payload-filter=Name:load,Mean:3.5 --duration=20s "$pid"
+record --stopping-event-provider-name=Demo --stopping-event-event-name=EventCounters --stopping-event-payload-filter=Name:load,Mean:3.5 --duration=100s "$pid"
 [ $run_status = 0 ] && [ "$(tail -c 1 "$work/out.nettrace" | od -An -tx1)" = " 01" ]
 verdict "an_event_ends_a_recording" $? "exit status $run_status"
 run "$tracetta" cat --format=csv --name=EventCounters "$work/out.nettrace"
@@ -284,13 +291,13 @@ verdict "the_runtime_goes_on_only_after_the_session_has_begun" $? "$(cat "$TMPDI
 rm -f "$work/ready" "$TMPDIR/log" "$work/out.nettrace"
 "$tracetta" record --dotnet --diagnostic-port="$TMPDIR/port" -o "$work/out.nettrace" 2>"$work/.err" &
 command=$!
-wait_for test -S "$TMPDIR/port"
+await test -S "$TMPDIR/port"
 "$python" "$here/dotnet_serve.py" "$TMPDIR" port="$TMPDIR/port" suspended=yes &
 first=$!
-wait_for test -s "$work/out.nettrace"
+await test -s "$work/out.nettrace"
 "$python" "$here/dotnet_serve.py" "$TMPDIR" port="$TMPDIR/port" cookie=9 suspended=yes &
 second=$!
-wait_for eval '[ "$(grep -c resume "$TMPDIR/log")" = 2 ]'
+await eval '[ "$(grep -c resume "$TMPDIR/log")" = 2 ]'
 verdict "another_runtime_at_the_same_socket_is_told_to_go_on" $? "$(cat "$TMPDIR/log")"
 kill -INT $command
 wait $command
@@ -316,7 +323,7 @@ unserve
 # --- counters of what is started, dump ---
 rm -f "$TMPDIR/log"
 # shellcheck disable=SC2016  # the started shell expands it
-run "$tracetta" counters --format=csv --counters=Demo --duration=0.8s -- bash -c 'exec "$0" "$1" "$2" port="${DOTNET_DiagnosticPorts%,suspend}" suspended=yes counters=yes' "$python" "$here/dotnet_serve.py" "$TMPDIR"
+watch 'Metric,1\.5$' --format=csv --counters=Demo -- bash -c 'exec "$0" "$1" "$2" port="${DOTNET_DiagnosticPorts%,suspend}" suspended=yes counters=yes' "$python" "$here/dotnet_serve.py" "$TMPDIR"
 [ $run_status = 0 ] && grep -q '^.*,Demo,"Load, now (%)",Metric,1.5$' "$work/.out"
 verdict "a_program_is_started_and_its_counters_are_watched" $? "exit status $run_status: $(head -c 500 "$work/.out")"
 [ "$(head -n 2 "$TMPDIR/log" | cut -d' ' -f1 | tr '\n' ' ')" = "collect6 resume " ]
@@ -326,7 +333,7 @@ run "$tracetta" counters --duration=1s -- false
 verdict "a_program_without_a_runtime_has_no_counters" $? "exit status $run_status"
 serve counters=yes environment=HOME=/h,GREETING=a=b
 socket=$(echo "$TMPDIR"/dotnet-diagnostic-*)
-run "$tracetta" counters --format=csv --counters=Demo --duration=0.3s --diagnostic-port="$socket,connect"
+watch 'Metric,1\.5$' --format=csv --counters=Demo --diagnostic-port="$socket,connect"
 [ $run_status = 0 ] && grep -q '"Load, now (%)",Metric,1.5$' "$work/.out"
 verdict "counters_are_watched_at_a_socket" $? "exit status $run_status"
 refuses "a_socket_and_a_process_are_one_too_many" 2 'one too many' "$tracetta" counters --diagnostic-port="$socket,connect" "$pid"
