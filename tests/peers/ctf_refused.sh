@@ -33,9 +33,9 @@ reads()
 {
     local trace="$work/$1" told status
     lay "$1"
-    timeout 10 "$tracetta" cat --style=babeltrace2 "$trace" >"$work/lines" 2>"$work/said"
+    timeout 60 "$tracetta" cat --style=babeltrace2 "$trace" >"$work/lines" 2>"$work/said"
     status=$?
-    timeout 10 "$tracetta" check "$trace" >"$work/report" 2>&1
+    timeout 60 "$tracetta" check "$trace" >"$work/report" 2>&1
     [ "$(wc -l <"$work/lines")" = "$2" ] && [ $status = "$(grep -Ec -m 1 '^ *damage [a-z]+\.' "$work/report")" ]
     tell $? "$1 is read to its end, $2 events"
     if [ "$3" != - ]; then

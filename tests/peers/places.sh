@@ -51,7 +51,7 @@ begin()
     lttng-sessiond --no-kernel --group=root >"$work/sessiond.log" 2>&1 &
     sessiond=$!
     trap end EXIT
-    for ((i = 0; i < 100; i++)); do
+    for ((i = 0; i < 600; i++)); do
         lttng list >/dev/null 2>&1 && return
         sleep 0.1
     done

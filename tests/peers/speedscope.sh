@@ -20,7 +20,7 @@ cp -r "$SPEEDSCOPE/." "$work" || exit 1
 python3 -u -m http.server --directory "$work" --bind 127.0.0.1 0 >"$work/server.log" 2>&1 &
 server=$!
 trap 'kill $server; rm -rf "$work"' EXIT
-for ((i = 0; i < 50; i++)); do
+for ((i = 0; i < 600; i++)); do
     port=$(sed -n 's/^Serving HTTP on .* port \([0-9]*\) .*/\1/p' "$work/server.log")
     [ -n "$port" ] && break
     sleep 0.1
@@ -30,7 +30,7 @@ done
 # shown FILE: the text of the page with that profile.
 shown()
 {
-    timeout 20 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" --virtual-time-budget=10000 --dump-dom \
+    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" --virtual-time-budget=10000 --dump-dom \
         "http://127.0.0.1:$port/index.html#profileURL=http://127.0.0.1:$port/$1" 2>"$work/browser.log" | sed 's/<[^>]*>/ /g'
 }
 

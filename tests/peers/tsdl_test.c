@@ -28,7 +28,7 @@ static int ask_babeltrace(const void *metadata, size_t n)
     assert_non_null(file);
     assert_int_equal(fwrite(metadata, 1, n, file), n);
     assert_int_equal(fclose(file), 0);
-    (void)snprintf(command, sizeof command, "timeout 10 babeltrace2 %s >%s/said 2>&1 || exit 2; test ! -s %s/said", folder, folder, folder);
+    (void)snprintf(command, sizeof command, "timeout 60 babeltrace2 %s >%s/said 2>&1 || exit 2; test ! -s %s/said", folder, folder, folder);
     int status = system(command);
     return status == 0 ? 0 : status == 256 ? 1 : 2;
 }
