@@ -38,7 +38,7 @@ await()
     local end=$((SECONDS + 120))
     until "$@"; do
         [ $SECONDS -lt $end ] || return 1
-        sleep 0.05
+        sleep 0.1
     done
 }
 
