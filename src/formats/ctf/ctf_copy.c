@@ -10,7 +10,7 @@
 
 #define INDEX_MAGIC 0xC1F1DCC1u
 #define INDEX_ENTRY 72u
-#define INDEX_COMPARED 4u /* offset, size, content, begin: what tells packets apart */
+#define INDEX_ENTRY_0 56u /* of minor 0, which lacks the numbers of stream and packet */
 #define INDEX_MOST (UINT64_C(1) << 30)
 
 static void free_room(struct ctf_room *room, const struct alloc *alloc)
@@ -156,21 +156,22 @@ void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc)
 
 /* --- Ends of files --- */
 
-/* Whether the source's index is one of these packets: tracers leave stale ones, and ones of a format before LTTng 2.4. */
+/* Whether the source's index is one of these packets, in every number: tracers leave stale ones, and ones of a format before LTTng 2.4. */
 static bool fits_old_index(const struct ctf_file_copy *file)
 {
     struct cursor old = cursor_over(file->old_index, file->old_index_n, 0);
     struct cursor new = cursor_over(file->index.bytes, file->index.n, 0);
-    uint32_t magic = cursor_u32be(&old), major = cursor_u32be(&old);
-    (void)cursor_u32be(&old);
-    uint32_t entry = cursor_u32be(&old);
-    if (old.failed || magic != INDEX_MAGIC || major != 1 || entry < INDEX_COMPARED * 8)
+    uint32_t magic = cursor_u32be(&old), major = cursor_u32be(&old), minor = cursor_u32be(&old), entry = cursor_u32be(&old);
+    const uint32_t compared = minor ? INDEX_ENTRY : INDEX_ENTRY_0;
+    if (old.failed || magic != INDEX_MAGIC || major != 1 || entry < compared)
         return false;
     while (cursor_left(&new) >= INDEX_ENTRY) {
-        for (unsigned i = 0; i < INDEX_COMPARED; i++)
-            if (cursor_u64be(&old) != cursor_u64be(&new) || old.failed)
+        for (uint32_t i = 0; i < compared / 8; i++) {
+            const uint64_t found = cursor_u64be(&old), expected = cursor_u64be(&new);
+            if (old.failed || (found != expected && !(file->unnumbered >> i & 1)))
                 return false;
-        if (!cursor_skip(&old, entry - INDEX_COMPARED * 8) || !cursor_skip(&new, INDEX_ENTRY - INDEX_COMPARED * 8))
+        }
+        if (!cursor_skip(&old, entry - compared) || !cursor_skip(&new, INDEX_ENTRY - compared))
             return false;
     }
     return cursor_left(&old) == 0;
@@ -366,8 +367,10 @@ static void add_index(struct ctf_file_copy *file, const struct ctf_stream *strea
     const struct ctf_packet *about = &file->packet.about;
     const bool has_size = about->size != UINT64_MAX; /* else the packet is what is left of the file */
     const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8, content = has_size ? about->content : size;
-    const uint64_t numbers[] = {file->offset, size, content, about->begin, about->end, about->discarded, stream->kind->class->id, stream->number,
+    const uint64_t begin = about->has_begin ? about->begin : 0, end = about->has_end ? about->end : 0, discarded = about->has_discarded ? about->discarded : 0;
+    const uint64_t numbers[] = {file->offset, size, content, begin, end, discarded, stream->kind->class->id, stream->number,
                                 about->sequence - (uint64_t)*ctf_shift_of(file)};
+    file->unnumbered |= (stream->has_number ? 0 : 1u << 7) | (about->has_sequence ? 0 : 1u << 8);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         bitput_be(&put, numbers[i], 64);
 }

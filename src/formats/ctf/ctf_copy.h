@@ -71,6 +71,7 @@ struct ctf_file_copy {
     bool is_dirty;             /* has events that are not in the image yet */
     struct ctf_file_copy *next_dirty;
     struct buffer index;       /* entries of what was written */
+    uint32_t unnumbered;       /* bit i: what packets do not say is the i-th number of its entries */
     uint8_t *old_index;        /* the file as it was; NULL = there was none */
     size_t old_index_n;
 };
