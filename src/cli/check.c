@@ -9,6 +9,7 @@
 #include "traces.h"
 
 #define REGIONS_SHOWN 20u
+#define OTHERS_SHOWN 4u    /* streams that have the same oddity as the first */
 
 /* One file (or a directory, with a report for each file in it), read to its end. */
 struct verdict {
@@ -135,7 +136,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
         if (has_many && has_news(verdict->reader, &trace, from))
             print_path(trace.report.trace_path);
         print_damage(call, verdict->reader, &trace);
-        report_print_notes(call, verdict->reader, &trace, from);
+        report_print_notes(call, verdict->reader, &trace, from, call->set.verbose ? SIZE_MAX - 1 : OTHERS_SHOWN);
     }
     if (sum->lost || sum->gaps)
         (void)printf("  the trace says that %s %s missing, in %s place%s\n", report_lost(sum->lost, sum->lost_packets, lost),

@@ -190,7 +190,7 @@ static void print_findings(const struct subject *subject)
     if (findings->notes && (is_verbose || findings->damage_regions || findings->odd))
         (void)puts("notes");
     while (traces_next(subject->inputs.reader, &trace))
-        report_print_notes(subject->call, subject->inputs.reader, &trace, is_verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD);
+        report_print_notes(subject->call, subject->inputs.reader, &trace, is_verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD, 0);
 }
 
 /* --- What a trace says of itself --- */

@@ -224,7 +224,39 @@ static const char *severity_name(ttr_severity severity)
     return severity == TTR_NOTE_DAMAGE ? "damage" : severity == TTR_NOTE_ODD ? "odd" : "remark";
 }
 
-static void put_note(struct json *json, const struct trace_note *found, bool has_many)
+/* What the i-th of the inputs found of a code; NULL = nothing. */
+static const ttr_note *note_of(ttr_reader *reader, size_t i, const char *code, ttr_report *report)
+{
+    if (!ttr_reader_report(reader, i, report))
+        return NULL;
+    for (size_t k = 0; k < report->notes_n; k++)
+        if (strcmp(report->notes[k].code, code) == 0)
+            return &report->notes[k];
+    return NULL;
+}
+
+/* What is odd of several streams of a trace may be another thing in each. */
+static void put_each(struct json *json, ttr_reader *reader, const struct trace *trace, const struct trace_note *found)
+{
+    ttr_report report = {.size = sizeof report};
+    if (found->note.severity != TTR_NOTE_ODD || found->streams < 2)
+        return;
+    json_open(json, "each", '[');
+    for (size_t i = 0; i < trace->n; i++) {
+        const ttr_note *note = note_of(reader, trace->first + i, found->note.code, &report);
+        if (!note)
+            continue;
+        json_open(json, NULL, '{');
+        json_text(json, "path", report.path);
+        json_string(json, "text", note->text);
+        json_uint(json, "count", note->count);
+        json_uint(json, "first_offset", note->first_offset);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void put_note(struct json *json, ttr_reader *reader, const struct trace *trace, const struct trace_note *found, bool has_many)
 {
     const ttr_note *note = &found->note;
     json_open(json, NULL, '{');
@@ -237,6 +269,7 @@ static void put_note(struct json *json, const struct trace_note *found, bool has
     if (has_many) {
         json_text(json, "path", found->path);
         json_uint(json, "streams", found->streams);
+        put_each(json, reader, trace, found);
     }
     json_close(json, '}');
 }
@@ -251,7 +284,7 @@ void report_json_notes(struct json *json, ttr_reader *reader)
     while (traces_next(reader, &trace)) {
         size_t n = traces_notes(reader, &trace, note);
         for (size_t i = 0; i < n; i++)
-            put_note(json, &note[i], has_many);
+            put_note(json, reader, &trace, &note[i], has_many);
     }
     json_close(json, ']');
 }
@@ -279,7 +312,24 @@ void report_json_regions(struct json *json, ttr_reader *reader)
     json_close(json, ']');
 }
 
-void report_print_notes(const struct call *call, ttr_reader *reader, const struct trace *trace, ttr_severity from)
+/* What streams behind the first that has it found of a code, at most `most` of them. */
+static void print_others(ttr_reader *reader, const struct trace *trace, const struct trace_note *found, size_t most)
+{
+    ttr_report report = {.size = sizeof report};
+    size_t met = 0;
+    for (size_t i = 0; i < trace->n && met <= most; i++) {
+        const ttr_note *note = note_of(reader, trace->first + i, found->note.code, &report);
+        if (!note || met++ == 0)
+            continue;
+        (void)printf("    x%s, at byte %" PRIu64 ": ", units_count(note->count).s, note->first_offset);
+        term_text((ttr_text){note->text, strlen(note->text)});
+        (void)putchar('\n');
+    }
+    if (found->streams - 1 > most)
+        (void)printf("    and in %zu more (--verbose lists all)\n", found->streams - 1 - most);
+}
+
+void report_print_notes(const struct call *call, ttr_reader *reader, const struct trace *trace, ttr_severity from, size_t others)
 {
     static const enum ink inks[] = {INK_DIM, INK_YELLOW, INK_RED};
     struct trace_note found[TRACE_NOTES];
@@ -295,5 +345,7 @@ void report_print_notes(const struct call *call, ttr_reader *reader, const struc
         (void)printf(", first at byte %" PRIu64 ": ", note->first_offset);
         term_text((ttr_text){note->text, strlen(note->text)});
         (void)putchar('\n');
+        if (others && note->severity == TTR_NOTE_ODD)
+            print_others(reader, trace, &found[i], others);
     }
 }

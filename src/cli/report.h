@@ -49,7 +49,7 @@ void report_json_trace_clocks(struct json *json, ttr_reader *reader, const struc
 /* "regions": [...] of all inputs (with their path where there are several); the bytes between them are good. */
 void report_json_regions(struct json *json, ttr_reader *reader);
 
-/* Prints the notes of a trace for people, `from` the mildest severity shown. */
-void report_print_notes(const struct call *call, ttr_reader *reader, const struct trace *trace, ttr_severity from);
+/* Prints the notes of a trace for people, `from` the mildest severity shown; of what is odd also the first of `others` more of its streams. */
+void report_print_notes(const struct call *call, ttr_reader *reader, const struct trace *trace, ttr_severity from, size_t others);
 
 #endif
