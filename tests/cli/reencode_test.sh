@@ -345,6 +345,42 @@ same "an_index_that_is_wrong_of_where_reading_begins_loses_nothing" "$work/wante
 [ "$(wc -l <"$work/wanted")" = 55 ] && "$tracetta" convert -q --start=72500 --to=jsonl "$work/lying" -o - 2>/dev/null | wc -l | grep -qx 55
 verdict "nor_in_another_format" $? "$(wc -l <"$work/wanted") lines"
 
+# check holds every entry against its packet and tells of the first wrong one of each index; a copy has a right one, whatever number was wrong.
+wrong='odd ctf.bad-index x20, first at byte 1960: index/s.idx, entry at byte 5056: timestamp_end 70002, expected 70900 as the packet at byte 1960 says; it is not used'
+says "check_tells_of_an_index_that_is_wrong_in_its_middle" "$wrong" "$tracetta" check "$work/lying"
+cp -r "$work/lying" "$work/both"
+cp "$work/both/s" "$work/both/z"
+cp "$work/both/index/s.idx" "$work/both/index/z.idx"
+says "and_of_each_index" '^    x20, at byte 1960: index/z.idx, entry at byte 5056: timestamp_end 70002, expected 70900' "$tracetta" check "$work/both"
+says "also_in_json" '"path": ?"[^"]*/z"' "$tracetta" check -j "$work/both"
+for number in 0 1 2 3 4 5 6; do
+    rm -rf "$work/copied" "$work/wrong"
+    "$tracetta" convert -q --to=ctf --option=index=yes "$work/long" -o "$work/wrong"
+    cp "$work/wrong/index/s.idx" "$work/wanted"
+    /usr/bin/python3 -c 'import struct, sys
+index = bytearray(open(sys.argv[1], "rb").read())
+at = 16 + 72 * 50 + 8 * int(sys.argv[2])
+struct.pack_into(">Q", index, at, struct.unpack_from(">Q", index, at)[0] + 1)
+open(sys.argv[1], "wb").write(index)' "$work/wrong/index/s.idx" $number
+    says "every_number_of_an_entry_is_checked:$number" 'odd ctf.bad-index x1, first at byte 1400: index/s.idx, entry at byte 3616: ' "$tracetta" check "$work/wrong"
+    "$tracetta" convert -q --to=ctf "$work/wrong" -o "$work/copied"
+    same "and_right_in_a_copy:$number" "$work/wanted" cat "$work/copied/index/s.idx"
+done
+"$tracetta" convert -q --to=ctf --option=index=yes "$work/long" -o "$work/short"
+truncate -s -72 "$work/short/index/s.idx"
+says "an_index_that_lacks_packets_is_told" 'index/s.idx has 99 entries, expected 100, one a packet; it is not used' "$tracetta" check "$work/short"
+cp "$work/wanted" "$work/short/index/s.idx"
+tail -c 72 "$work/wanted" >>"$work/short/index/s.idx"
+says "and_one_that_has_more" 'index/s.idx has 101 entries, expected 100, one a packet; it is not used' "$tracetta" check "$work/short"
+cp -r "$work/wrong" "$work/holed"
+/usr/bin/python3 -c 'import sys
+stream = bytearray(open(sys.argv[1], "rb").read())
+stream[28 * 20:28 * 20 + 4] = b"gone"
+open(sys.argv[1], "wb").write(stream)' "$work/holed/s"
+run "$tracetta" check "$work/holed"
+grep -q 'odd ctf.bad-index x2, first at byte 560: index/s.idx, entry at byte 1456: no packet begins at byte 560;' "$work/.out"
+verdict "entries_behind_damage_are_checked_too" $? "$(cat "$work/.out")"
+
 # A packet whose own times are damaged, which an index that fits all others does not show: a range that it seems to be behind does not end there.
 "$tracetta" convert -q --to=ctf --option=index=yes "$work/long" -o "$work/struck"
 /usr/bin/python3 -c 'import struct, sys

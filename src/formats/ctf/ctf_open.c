@@ -187,7 +187,7 @@ static void join_lane(struct input *in, struct ctf_lanes *lanes, uint32_t i)
     reader->lane = i;
     reader->takes_all = is_copy;
     in->shares_file = i > 0;
-    reader->is_in_order = lanes->lane[i].is_in_order && !is_copy;
+    reader->is_in_order = lanes->lane[i].is_in_order && (!is_copy || lanes->n == 1);
     bool is_ordered = (reader->is_in_order || is_copy) && !(in->flags & TTR_READ_UNORDERED);
     in->base.order = is_ordered ? TTR_ORDER_TIME : TTR_ORDER_NONE;
 }

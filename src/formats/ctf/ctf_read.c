@@ -194,6 +194,16 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
     return has_zero ? ctf_time(line, 0, &is_clamped) : reader->time;
 }
 
+/* Whether a packet is in the range by its own word: of others only events that are outside of their packet are looked for. */
+static bool meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet)
+{
+    const struct ctf_timeline *line = &reader->stream->kind->timeline;
+    bool is_clamped = false;
+    const bool is_behind = packet->has_begin && reader->to != INT64_MAX && ctf_time(line, packet->begin, &is_clamped) >= reader->to;
+    const bool is_before = packet->has_end && reader->from != INT64_MIN && ctf_time(line, packet->end, &is_clamped) < reader->from;
+    return is_clamped || (!is_behind && !is_before);
+}
+
 static enum step enter_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
@@ -231,29 +241,28 @@ static enum step enter_packet(struct ctf_reader *reader)
         give_definition(reader, reader->stream, CTF_DEFINITION_STREAM);
     reader->is_told = true;
     tell_oddities(reader, packet);
-    ctf_give_gaps(reader);
+    if (meets_range(reader, packet))
+        ctf_give_gaps(reader);
     if (!has_time) /* gaps lie before */
         reader->time = time_without_clock(reader, packet);
     return is_rfc(reader) ? failed(reader, rfc11_enter_packet(reader)) : STEP_GO;
 }
 
-/* Whether nothing of the packet is asked for. */
-static bool is_out_of_range(const struct ctf_reader *reader, const struct ctf_frame *frame)
-{
-    const struct ctf_packet *packet = &frame->packet;
-    bool is_clamped = false;
-    if (reader->from == INT64_MIN || !packet->has_end || packet->size == UINT64_MAX || reader->trace->quirks.event_after_packet)
-        return false;
-    return ctf_time(&frame->kind->timeline, packet->end, &is_clamped) < reader->from && !is_clamped;
-}
-
-/* Whether this packet and all behind it begin too late. */
+/* Whether this packet and all behind it begin too late.  Its first events may be earlier than it says, but not than the end of the one before that has some. */
 static bool is_behind_range(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     bool is_clamped = false;
     if (reader->to == INT64_MAX || !frame->packet.has_begin || !reader->is_in_order || reader->trace->quirks.event_before_packet)
         return false;
-    return ctf_time(&frame->kind->timeline, frame->packet.begin, &is_clamped) >= reader->to && !is_clamped;
+    return reader->packet_end >= reader->to && ctf_time(&frame->kind->timeline, frame->packet.begin, &is_clamped) >= reader->to && !is_clamped;
+}
+
+/* The packet, which is one of those that are read here, is the one before from now on. */
+static void settle_end(struct ctf_reader *reader, const struct ctf_kind *kind, const struct ctf_packet *packet)
+{
+    bool is_clamped = false;
+    if (packet->has_begin)
+        reader->packet_end = ctf_time(&kind->timeline, packet->has_end ? packet->end : packet->begin, &is_clamped);
 }
 
 /* What entering the packet needs in the window. */
@@ -285,6 +294,8 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
             return failed(reader, fail_memory(reader->error));
         ctf_settle_before(ctf_before_of(stream), &frame->packet);
     }
+    if (is_mine && !ctf_is_empty(frame))
+        settle_end(reader, frame->kind, &frame->packet);
     if (frame->packet.size == UINT64_MAX)
         return STEP_END;
     reader->next += frame->packet.size / 8;
@@ -299,30 +310,20 @@ static bool was_had(const struct ctf_reader *reader, const struct ctf_frame *fra
     return lane && ctf_lane_had(lane, &frame->packet);
 }
 
-/* Whether nothing in range stands behind a packet that is behind it.  Damage may hide anything, and one packet of a file whose headers were not all looked
- * at may be wrong of its time: the next one is asked, too. */
-static bool ends_range(struct ctf_reader *reader)
-{
-    const bool is_sure = !reader->lanes || !reader->lanes->is_indexed || reader->was_behind;
-    reader->was_behind = true;
-    return is_sure && (!reader->lanes || reader->lanes->is_whole);
-}
-
 /* A packet that is whole in its header and context. */
 static enum step take_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
     bool is_mine = reader->takes_all || !reader->lanes || ctf_lane_of(reader->lanes, reader->packet_i) == reader->lane;
-    if (is_mine && is_behind_range(reader, frame))
-        return ends_range(reader) ? STEP_END : pass_packet(reader, is_mine);
-    reader->was_behind &= !is_mine;
+    if (is_mine && is_behind_range(reader, frame)) /* damage may hide anything */
+        return !reader->lanes || reader->lanes->is_whole ? STEP_END : pass_packet(reader, is_mine);
     if (is_mine && was_had(reader, frame)) {
         input_note(reader->in, TTR_NOTE_REMARK, reader->next, "ctf.duplicate",
                    "a packet of %s stands in another file of its stream too: left out here", reader->file);
         return pass_packet(reader, is_mine);
     }
-    if (!is_mine || is_out_of_range(reader, frame))
+    if (!is_mine || reader->packet_i < reader->wanted)
         return pass_packet(reader, is_mine);
     if (in->n + EVENTS_BEFORE > in->batch || reader->slots_n == reader->slots_most)
         return STEP_HOLD;
@@ -388,6 +389,8 @@ static enum step leave_packet(struct ctf_reader *reader)
         rfc11_leave_packet(reader);
     reader->packet_i++;
     ctf_settle_before(ctf_before_of(reader->stream), packet);
+    if (reader->given)
+        settle_end(reader, reader->stream->kind, packet);
     uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) / 8; /* what is lost begins in the byte of its first bit */
     reader->next = packet->size == UINT64_MAX ? here : packet->offset + packet->size / 8;
     uint64_t n = reader->next - packet->offset;
@@ -533,19 +536,15 @@ static enum step look_forward(struct ctf_reader *reader)
     return in->window.at_end ? STEP_GO : move_window(reader);
 }
 
-/* Enters the file where the range begins, or shortly before; at its begin where the index was wrong of it. */
+/* Enters the file where the range begins, or shortly before. */
 static void jump_to_range(struct ctf_reader *reader)
 {
-    const struct ctf_mark *mark = reader->lanes ? ctf_find_mark(reader->lanes, reader->from) : NULL;
-    if (!mark)
+    uint64_t packet = 0;
+    const struct ctf_mark *mark = reader->lanes ? ctf_find_mark(reader->lanes, reader->from, &packet, &reader->wanted) : NULL;
+    if (packet == 0)
         return;
-    if (!ctf_mark_holds(reader, mark, reader->from)) {
-        input_note(reader->in, TTR_NOTE_REMARK, 0, "ctf.bad-index", "the index of %s does not fit its packets: it is not used", reader->file);
-        reader->lanes->is_whole = false; /* as far as it told */
-        return;
-    }
     reader->next = mark->offset;
-    reader->packet_i = mark->packet;
+    reader->packet_i = packet;
     reader->is_entered_late = true;
 }
 
@@ -601,7 +600,7 @@ ttr_status ctf_open(struct input *in, ttr_error *error)
     reader->in = in;
     reader->from = INT64_MIN;
     reader->to = INT64_MAX;
-    reader->time = INT64_MIN;
+    reader->time = reader->packet_end = INT64_MIN;
     reader->slots_most = CTF_SLOTS;
     arena_init(&reader->scratch, &in->base.t->counted);
     reader->scratch.is_shared = true; /* two threads may write what is read (model/output_half.c) */

@@ -126,6 +126,8 @@ struct ctf_reader {
     int64_t time;                         /* of the last event */
     uint64_t given;                       /* events of the present packet */
     int64_t from, to;                     /* what is asked for */
+    int64_t packet_end;                   /* of the packet before that has events; INT64_MIN before the first */
+    uint64_t wanted;                      /* packets before this one are not asked for */
     uint32_t slot;                        /* the present one */
     uint32_t slots_n;
     ttr_status status;                    /* of CTF_STOP_FAILED */
@@ -138,7 +140,6 @@ struct ctf_reader {
     bool is_over;                         /* nothing stands at `next`, which was looked for there */
     bool is_lost;                         /* no packet begins at `next`: frame.code and text tell why */
     bool is_in_order;                     /* packets follow each other in time */
-    bool was_behind;                      /* the packet before is behind the range */
     bool is_foreign;                      /* packets that were taken had the uuid of another trace */
     bool has_cpu;                         /* RFC: the file's name says so */
     struct ctf_lanes *lanes;              /* of the file; may be NULL */

@@ -1,6 +1,5 @@
-/* A look ahead over a stream file before its first event is read.  Only headers are touched, or only the index where the file has one:
- * that must list packets of one stream in order and without holes up to the end of the file, and the first, the last, one in the middle,
- * those that overlap, and where reading begins later that one must be as it says. */
+/* A look ahead over a stream file before its first event is read.  Only headers are touched, and of those all: an index could spare them, but whether
+ * one of its entries is wrong only the header tells, and one wrong entry can hide a packet from a range.  So indexes are verified, not used. */
 #include "formats/ctf/ctf_scan.h"
 
 #include <string.h>
@@ -9,7 +8,7 @@
 #include "base/status.h"
 #include "formats/ctf/ctf_index.h"
 
-#define PEEK_FIRST ((size_t)512)
+#define PEEK_FIRST ((size_t)256)  /* most headers are smaller */
 #define PEEK_MAX ((size_t)1 << 20)
 
 struct scan {
@@ -18,7 +17,7 @@ struct scan {
     uint8_t *bytes;
     size_t room;
     uint64_t at;
-    bool is_late;        /* events may be later than their packet's end */
+    struct ctf_index_check check; /* of the file's index */
 };
 
 void ctf_lanes_release(struct ctf_lanes *lanes)
@@ -38,7 +37,16 @@ void ctf_lanes_release(struct ctf_lanes *lanes)
 
 /* --- Marks --- */
 
-static bool add_mark(struct scan *scan, int64_t begin)
+/* The first of the packets with events that are the last such of their lanes so far. */
+static uint64_t oldest_of(const struct ctf_lanes *lanes)
+{
+    uint64_t oldest = lanes->packets;
+    for (uint32_t i = 0; i < lanes->n && lanes->packets; i++)
+        oldest = lanes->lane[i].last_full < oldest ? lanes->lane[i].last_full : oldest;
+    return oldest;
+}
+
+static bool add_mark(struct scan *scan, const struct ctf_frame *frame, int64_t begin)
 {
     struct ctf_lanes *lanes = scan->lanes;
     if (lanes->packets % lanes->stride)
@@ -51,12 +59,13 @@ static bool add_mark(struct scan *scan, int64_t begin)
     }
     if (!alloc_reserve(lanes->alloc, (void **)&lanes->mark, &lanes->marks_capacity, lanes->marks_n + 1, sizeof *lanes->mark))
         return false;
-    int64_t before = scan->is_late && begin > lanes->end ? begin : lanes->end;
-    lanes->mark[lanes->marks_n++] = (struct ctf_mark){.offset = scan->at, .packet = lanes->packets, .before = before};
+    int64_t before = lanes->packets == 0 || begin > lanes->end ? begin : lanes->end;
+    lanes->mark[lanes->marks_n++] = (struct ctf_mark){
+        .offset = scan->at, .oldest = oldest_of(lanes) & (UINT64_MAX >> 1), .is_empty = ctf_is_empty(frame), .before = before};
     return true;
 }
 
-const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from)
+const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet, uint64_t *wanted)
 {
     size_t low = 0, high = lanes->has_times ? lanes->marks_n : 0;
     while (low < high) {
@@ -66,7 +75,14 @@ const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from
         else
             high = middle;
     }
-    return low > 1 ? &lanes->mark[low - 2] : NULL;
+    if (low == 0)
+        return NULL;
+    const struct ctf_mark *mark = &lanes->mark[low - 1];
+    const uint64_t first = (low - 1) * lanes->stride;
+    const uint64_t enter = (mark->oldest == first && first ? first - 1 : mark->oldest) / lanes->stride; /* before the first, for its counters */
+    *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest;
+    *packet = enter * lanes->stride;
+    return &lanes->mark[enter];
 }
 
 /* --- Dealing packets into lanes --- */
@@ -117,7 +133,7 @@ static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, b
         return UINT32_MAX;
     if (lanes->n < CTF_LANES) {
         lanes->lane[lanes->n] = (struct ctf_lane){.kind = frame->kind->first, .number = frame->number, .has_number = frame->has_number,
-                                                  .is_in_order = true};
+                                                  .last_full = UINT64_MAX, .is_in_order = true};
         return lanes->n++;
     }
     any = any == CTF_LANES ? CTF_LANES - 1 : any;
@@ -181,8 +197,8 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
     bool has_begin = times_of(frame, &times[0], &times[1]);
     if (lanes->packets == 0)
         lanes->lane[0] = (struct ctf_lane){.kind = frame->kind->first, .number = frame->number, .has_number = frame->has_number,
-                                           .is_in_order = true};
-    if (!add_mark(scan, times[0]))
+                                           .last_full = UINT64_MAX, .is_in_order = true};
+    if (!add_mark(scan, frame, times[0]))
         return false;
     scan->reader->trace->has_foreign |= frame->is_foreign;
     if (!scan->reader->trace->has_first) {
@@ -195,6 +211,8 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
     if (chosen == UINT32_MAX || !record(lanes, chosen))
         return false;
     settle_lane(&lanes->lane[chosen], frame, has_begin, times);
+    if (!ctf_is_empty(frame))
+        lanes->lane[chosen].last_full = lanes->packets;
     lanes->packets++;
     return true;
 }
@@ -227,7 +245,8 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
 {
     for (;;) {
         struct ctf_frame frame;
-        switch (look(scan, scan->at, &frame, error)) {
+        enum ctf_framing framing = look(scan, scan->at, &frame, error);
+        switch (framing) {
         case CTF_FRAMED:
             if (!deal(scan, &frame))
                 return fail_memory(error);
@@ -242,6 +261,7 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
         default:
             return TTR_OK;
         }
+        ctf_index_check_packet(&scan->check, scan->at, &frame);
         scan->lanes->is_whole = frame.packet.size == UINT64_MAX;
         if (scan->lanes->is_whole)
             return TTR_OK;
@@ -252,92 +272,22 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
     }
 }
 
-/* --- By the index --- */
-
-/* Whether a packet is as the index says. */
-static bool fits(const struct ctf_frame *frame, const struct ctf_index_entry *entry, bool has_instance)
+/* Holds the entries of the index that are left against what lies where they say, which is behind damage. */
+static void check_rest(struct scan *scan)
 {
-    const struct ctf_packet *packet = &frame->packet;
-    return packet->size == entry->size && packet->content == entry->content &&
-           entry->begin == (packet->has_begin ? packet->begin : 0) && entry->end == (packet->has_end ? packet->end : 0) &&
-           entry->discarded == (packet->has_discarded ? packet->discarded : 0) && frame->kind->class->id == entry->stream_id && !frame->is_foreign &&
-           (!has_instance || !packet->has_sequence || packet->sequence == entry->sequence) &&
-           (!has_instance || !frame->has_number || frame->number == entry->instance);
-}
-
-/* Makes of an entry what its packet's header would have been; `like`: the header of another packet. */
-static bool imagine(struct scan *scan, const struct ctf_index_entry *entry, const struct ctf_frame *like, struct ctf_frame *frame)
-{
-    const struct ctf_stream_class *class = ctf_find_stream(&scan->reader->trace->description, entry->stream_id);
+    struct ctf_index_check *check = &scan->check;
+    const uint64_t size = source_disk_size(scan->reader->in->source);
+    struct ctf_index_entry entry;
+    struct ctf_frame frame;
     ttr_error error;
-    *frame = *like;
-    frame->kind = class ? ctf_kind_of(scan->reader->trace, class, &error) : NULL;
-    frame->packet.size = entry->size;
-    frame->packet.content = entry->content;
-    frame->packet.begin = entry->begin;
-    frame->packet.end = entry->end;
-    frame->packet.has_end = like->packet.has_begin && (entry->end != 0 || entry->begin == 0);
-    frame->packet.discarded = entry->discarded;
-    frame->packet.sequence = entry->sequence;
-    frame->number = entry->instance;
-    return frame->kind != NULL;
-}
-
-/* Whether an entry can stand behind another.  All of an index are of one stream and in order: an entry that is wrong is noticed by this,
- * but for a smaller end, which ctf_find_mark allows for. */
-static bool follows(const struct ctf_index_entry *entry, const struct ctf_index_entry *before)
-{
-    return entry->stream_id == before->stream_id && entry->instance == before->instance && entry->begin >= before->begin &&
-           (entry->end == 0 || entry->end >= entry->begin) && (entry->end == 0 || entry->end >= before->end);
-}
-
-/* Takes all entries; false where they do not fit: nothing was taken then. */
-static bool follow_index(struct scan *scan, struct ctf_index *index)
-{
-    struct ctf_frame like = {.kind = NULL}, frame;
-    struct ctf_index_entry entry, before = {.end = 0};
-    ttr_error error;
-    while (ctf_index_next(index, &entry)) {
-        bool is_checked = index->at == 1 || index->at == index->n / 2 || index->at == index->n || entry.begin < before.end;
-        if (entry.offset != scan->at || entry.size == 0 || entry.size % 8 || entry.content > entry.size)
-            return false;
-        if (index->at > 1 && !follows(&entry, &before))
-            return false;
-        before = entry;
-        if (is_checked && (look(scan, scan->at, &like, &error) != CTF_FRAMED || !fits(&like, &entry, index->has_instance)))
-            return false;
-        if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)
-            return false;
-        if (!imagine(scan, &entry, &like, &frame) || !deal(scan, &frame))
-            return false;
-        scan->at += entry.size / 8;
+    while (!scan->lanes->is_whole && ctf_index_check_peek(check, &entry)) {
+        enum ctf_framing framing = entry.offset < size ? look(scan, entry.offset, &frame, &error) : CTF_FRAME_SHORT;
+        if (framing == CTF_FRAMED)
+            ctf_index_check_packet(check, entry.offset, &frame);
+        else
+            ctf_index_check_nothing(check);
     }
-    return index->at == index->n && scan->at == source_disk_size(scan->reader->in->source);
-}
-
-static void reset(struct scan *scan)
-{
-    struct ctf_lanes *lanes = scan->lanes;
-    alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
-    alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
-    lanes->lane[0] = (struct ctf_lane){.is_in_order = true};
-    *lanes = (struct ctf_lanes){.alloc = lanes->alloc, .users = 1, .n = 1, .lane = lanes->lane, .capacity = lanes->capacity, .stride = 1, .has_times = true};
-    scan->at = 0;
-}
-
-static bool scan_by_index(struct scan *scan)
-{
-    struct ctf_reader *reader = scan->reader;
-    struct ctf_index index;
-    bool is_odd;
-    bool is_there = ctf_index_open(&index, reader->trace, reader->file, &is_odd);
-    scan->lanes->is_indexed = scan->lanes->is_whole = is_there && follow_index(scan, &index);
-    if (is_odd || (is_there && !scan->lanes->is_indexed))
-        input_note(reader->in, TTR_NOTE_REMARK, 0, "ctf.bad-index", "the index of %s does not fit its packets: it is not used", reader->file);
-    ctf_index_close(&index);
-    if (is_there && !scan->lanes->is_indexed)
-        reset(scan);
-    return scan->lanes->is_indexed;
+    ctf_index_check_end(check, scan->lanes->is_whole);
 }
 
 struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
@@ -351,50 +301,28 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
         (void)fail_memory(error);
         return NULL;
     }
-    lanes->alloc = alloc;
-    lanes->lane = lane;
-    lanes->capacity = 1;
-    struct scan scan = {.reader = reader, .lanes = lanes, .room = PEEK_FIRST, .is_late = reader->trace->quirks.event_after_packet};
-    reset(&scan);
+    *lane = (struct ctf_lane){.is_in_order = true};
+    *lanes = (struct ctf_lanes){.alloc = alloc, .users = 1, .n = 1, .lane = lane, .capacity = 1, .stride = 1, .has_times = true};
+    struct scan scan = {.reader = reader, .lanes = lanes, .room = PEEK_FIRST};
     if (!source_is_seekable(reader->in->source)) {
         lanes->lane[0].is_in_order = lanes->has_times = false;
         return lanes;
     }
     scan.bytes = alloc_zero(alloc, PEEK_FIRST, 1);
     ttr_status status = scan.bytes ? TTR_OK : fail_memory(error);
-    if (status == TTR_OK && !scan_by_index(&scan))
+    if (status == TTR_OK) {
+        ctf_index_check_begin(&scan.check, reader);
         status = hop(&scan, error);
+        if (status == TTR_OK)
+            check_rest(&scan);
+        ctf_index_close(&scan.check.index);
+    }
     if (scan.bytes)
         alloc_free(alloc, scan.bytes, scan.room, 1);
     if (status == TTR_OK)
         return lanes;
     ctf_lanes_release(lanes);
     return NULL;
-}
-
-/* The packet at a mark as its header says; false where none is there that says when it begins. */
-static bool times_at(struct ctf_reader *reader, const struct ctf_mark *mark, int64_t *begin, int64_t *end)
-{
-    const struct alloc *alloc = &reader->trace->t->counted;
-    struct ctf_lanes lanes = {.alloc = alloc};
-    struct scan scan = {.reader = reader, .lanes = &lanes, .room = PEEK_FIRST, .bytes = alloc_zero(alloc, PEEK_FIRST, 1)};
-    struct ctf_frame frame;
-    ttr_error error;
-    if (!scan.bytes)
-        return false;
-    bool is_there = look(&scan, mark->offset, &frame, &error) == CTF_FRAMED && times_of(&frame, begin, end);
-    alloc_free(alloc, scan.bytes, scan.room, 1);
-    return is_there;
-}
-
-bool ctf_mark_holds(struct ctf_reader *reader, const struct ctf_mark *mark, int64_t from)
-{
-    int64_t begin, end;
-    if (!reader->lanes->is_indexed)
-        return true;
-    if (reader->trace->quirks.event_after_packet)
-        return times_at(reader, mark + 1, &begin, &end) && begin <= from;
-    return times_at(reader, mark, &begin, &end) && end < from;
 }
 
 static bool is_same(const struct ctf_identity *a, const struct ctf_identity *b)
@@ -421,9 +349,10 @@ struct visit {
 /* Begins with the last mark before a time; is_over when memory is out. */
 static struct visit visit_from(struct ctf_reader *reader, uint32_t lane, int64_t begin, struct ctf_lanes *own)
 {
-    const struct ctf_mark *mark = ctf_find_mark(reader->lanes, begin);
+    uint64_t wanted, packet = 0;
+    const struct ctf_mark *mark = ctf_find_mark(reader->lanes, begin, &packet, &wanted);
     struct visit visit = {.scan = {.reader = reader, .lanes = own, .at = mark ? mark->offset : 0, .room = PEEK_FIRST},
-                          .packet = mark ? mark->packet : 0, .lane = lane};
+                          .packet = packet, .lane = lane};
     visit.scan.bytes = alloc_zero(own->alloc, PEEK_FIRST, 1);
     visit.is_over = !visit.scan.bytes;
     return visit;

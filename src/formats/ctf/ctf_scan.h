@@ -26,6 +26,7 @@ struct ctf_lane {
     int64_t last_begin;          /* of its last packet */
     bool is_in_order;            /* no packet begins before the one before it ends */
     struct ctf_before last;      /* counters behind its last packet */
+    uint64_t last_full;          /* its last packet that has events; UINT64_MAX = none */
     struct ctf_identity first;   /* its first packet that says when it begins */
     struct ctf_before initial;   /* counters of its stream's packets in another file before this */
     struct pairmap *had;         /* packets that files before this one have, where it begins with one of those; NULL = none */
@@ -33,8 +34,10 @@ struct ctf_lane {
 
 /* A packet to enter the file at. */
 struct ctf_mark {
-    uint64_t offset, packet;
-    int64_t before;              /* all packets before it have only events before or at this time */
+    uint64_t offset;
+    uint64_t oldest : 63;        /* the first packet before it that has events and that none with events follows in its lane before it; itself = none */
+    bool is_empty : 1;           /* the packet has no events */
+    int64_t before;              /* all packets before it end before or at this time, and it begins then or earlier */
 };
 
 struct ctf_lanes {
@@ -45,16 +48,15 @@ struct ctf_lanes {
     uint64_t packets;            /* looked at: up to the first that cannot be taken apart */
     uint8_t *of;                 /* the lane of each packet, NULL = all are of the first */
     size_t of_capacity;
-    struct ctf_mark *mark;       /* ascending */
+    struct ctf_mark *mark;       /* ascending; the i-th is that of packet i * stride */
     size_t marks_n, marks_capacity;
     uint64_t stride;             /* packets between marks */
     int64_t end;                 /* the latest of all packets so far */
     bool has_times;              /* every packet says when it begins and ends */
-    bool is_indexed;             /* found by an index file that fits */
     bool is_whole;               /* looked at up to the end: nothing stands behind that could be searched for */
 };
 
-/* Looks at the headers of all packets, or at the file's index where it fits.  A file that cannot be looked at ahead (compressed) is one lane
+/* Looks at the headers of all packets, and tells where the file's index says otherwise.  A file that cannot be looked at ahead (compressed) is one lane
  * that is not in order.  NULL with `error` when that fails. */
 struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error);
 
@@ -74,6 +76,12 @@ static inline uint32_t ctf_lane_of(const struct ctf_lanes *lanes, uint64_t i)
     return lanes->of && i < lanes->packets ? lanes->of[i] : 0;
 }
 
+/* Whether a packet has no events. */
+static inline bool ctf_is_empty(const struct ctf_frame *frame)
+{
+    return frame->packet.content <= frame->head;
+}
+
 /* Whether a packet is of the data stream of a lane. */
 static inline bool ctf_is_of_lane(const struct ctf_lane *lane, const struct ctf_frame *frame)
 {
@@ -83,11 +91,12 @@ static inline bool ctf_is_of_lane(const struct ctf_lane *lane, const struct ctf_
 /* The lane of a packet of the file, which is the i-th; behind those that were looked at the first of its stream.  NULL: there is none. */
 struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i, const struct ctf_frame *frame);
 
-/* The last mark but one that all events from a time on are behind, so that counters are known there; NULL = begin at the beginning. */
-const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from);
-
-/* Whether the file itself says so of a mark that was found: where it was made from an index, the packet's header is asked. */
-bool ctf_mark_holds(struct ctf_reader *reader, const struct ctf_mark *mark, int64_t from);
+/* The mark to enter the file at where events from a time on are asked for, whose packet it gives; NULL = the beginning.  *wanted is untouched then, else
+ * the first packet to take; those between are passed over, so that counters are known.
+ *
+ * A packet is left out where it ends before that time and the next one of its lane that has events begins before it: so the word of no single header
+ * is believed of events, which may be later than the end that their packet tells; only that a stream's events are in order. */
+const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet, uint64_t *wanted);
 
 /* Lets go of them; NULL is fine. */
 void ctf_lanes_release(struct ctf_lanes *lanes);

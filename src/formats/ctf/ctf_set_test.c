@@ -388,6 +388,144 @@ static void losses_inside_a_range_are_those_of_its_packets(void **state)
     assert_int_equal(given.lost, 3);
 }
 
+/* Reads a range of a stream, with an index if there is one. */
+static void read_stream(const struct buffer *stream, const struct buffer *index, const int64_t range[2], struct given *given)
+{
+    char metadata[sizeof((struct chunk *)0)->metadata];
+    ttr_error error;
+    ttr_filter filter;
+    ttr *t = ttr_new(NULL);
+    (void)snprintf(metadata, sizeof metadata, metadata_head, UUID_A);
+    const ttr_file files[] = {{"metadata", metadata, strlen(metadata)}, {"s", stream->bytes, stream->n}, {"index/s.idx", index ? index->bytes : NULL, index ? index->n : 0}};
+    ttr_filter_init(&filter);
+    filter.from_ns = range[0];
+    filter.to_ns = range[1];
+    ttr_reader *reader = ttr_filter_new(ttr_open_files(t, "range", files, index ? 3 : 2, NULL, &error), &filter, &error);
+    *given = (struct given){.n = 0};
+    assert_non_null(reader);
+    read_on(reader, given);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
+/* Ten packets of ten events, from 1,000 ns on, every 10 ns a packet; the sixth may have more. */
+static void put_ten(struct buffer *stream, uint64_t sixth_events)
+{
+    buffer_init(stream, alloc_default());
+    for (uint32_t i = 0; i < 10; i++)
+        put_packet(stream, &(struct packet){1, i, 0, 1000 + 10 * i, i == 5 ? sixth_events : 10});
+}
+
+static void put_u64be(struct buffer *to, uint64_t value)
+{
+    for (unsigned i = 0; i < 8; i++)
+        buffer_add_byte(to, (uint8_t)(value >> (56 - 8 * i)));
+}
+
+/* An index of ten packets that all say to have ten events. */
+static void put_index(struct buffer *index, uint64_t sixth_events)
+{
+    static const uint8_t head[] = {0xC1, 0xF1, 0xDC, 0xC1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 72};
+    uint64_t offset = 0;
+    buffer_init(index, alloc_default());
+    buffer_add(index, head, sizeof head);
+    for (uint64_t i = 0; i < 10; i++) {
+        const uint64_t bytes = 44 + 10 * (i == 5 ? sixth_events : 10);
+        const uint64_t numbers[] = {offset, bytes * 8, bytes * 8, 1000 + 10 * i, 1009 + 10 * i, 0, 0, 1, i};
+        for (size_t k = 0; k < 9; k++)
+            put_u64be(index, numbers[k]);
+        offset += bytes;
+    }
+}
+
+static void an_index_that_lies_about_one_packet_hides_none_of_its_events(void **state)
+{
+    (void)state;
+    static struct given given;
+    struct buffer stream, index;
+    put_ten(&stream, 500); /* from 1,050 to 1,549: all others overlap with it */
+    put_index(&index, 500);
+    read_stream(&stream, &index, (const int64_t[]){1095, INT64_MAX}, &given);
+    assert_int_equal(given.n, 455 + 5);
+    read_stream(&stream, &index, (const int64_t[]){1200, 1300}, &given);
+    assert_int_equal(given.n, 100);
+    buffer_free(&stream);
+    buffer_free(&index);
+}
+
+/* Changes the time of the sixth packet's header: at 12 its begin, at 20 its end. */
+static void set_sixth(struct buffer *stream, size_t at, uint64_t time)
+{
+    store_u64le(stream->bytes + 5 * 144 + at, time);
+}
+
+static void events_later_than_their_packet_says_are_of_a_range(void **state)
+{
+    (void)state;
+    static struct given given;
+    struct buffer stream;
+    put_ten(&stream, 10);
+    set_sixth(&stream, 20, 1050);
+    read_stream(&stream, NULL, (const int64_t[]){1055, INT64_MAX}, &given);
+    assert_int_equal(given.n, 45);
+    assert_int_equal(given.time[0], 1055);
+    buffer_free(&stream);
+}
+
+static void events_earlier_than_their_packet_says_are_of_a_range(void **state)
+{
+    (void)state;
+    static struct given given;
+    struct buffer stream;
+    put_ten(&stream, 10);
+    set_sixth(&stream, 12, 1059);
+    read_stream(&stream, NULL, (const int64_t[]){INT64_MIN, 1055}, &given);
+    assert_int_equal(given.n, 55);
+    buffer_free(&stream);
+}
+
+static void an_event_behind_the_end_of_the_last_packet_is_of_a_range(void **state)
+{
+    (void)state;
+    static struct given given;
+    struct buffer stream;
+    put_ten(&stream, 10);
+    store_u64le(stream.bytes + 9 * 144 + 44 + 9 * 10 + 1, 5000); /* the last event's time */
+    read_stream(&stream, NULL, (const int64_t[]){4000, INT64_MAX}, &given);
+    assert_int_equal(given.n, 1);
+    assert_int_equal(given.time[0], 5000);
+    buffer_free(&stream);
+}
+
+static void a_packet_without_events_says_nothing_of_those_before_it(void **state)
+{
+    (void)state;
+    static struct given given;
+    struct buffer stream;
+    put_ten(&stream, 10);
+    store_u64le(stream.bytes + 9 * 144 + 44 + 9 * 10 + 1, 5000); /* the last event's time */
+    put_packet(&stream, &(struct packet){1, 10, 0, 1100, 0});
+    store_u64le(stream.bytes + 10 * 144 + 20, 1100);
+    read_stream(&stream, NULL, (const int64_t[]){4000, INT64_MAX}, &given);
+    assert_int_equal(given.n, 1);
+    buffer_free(&stream);
+}
+
+/* A file of two streams, of which one ends early. */
+static void the_last_packet_of_each_stream_of_a_file_is_looked_at(void **state)
+{
+    (void)state;
+    static struct given given;
+    struct buffer stream;
+    buffer_init(&stream, alloc_default());
+    for (uint32_t i = 0; i < 20; i++)
+        put_packet(&stream, &(struct packet){i == 1 || i == 3 ? 1 : 2, i, 0, 1000 + 10 * i, 10});
+    store_u64le(stream.bytes + 3 * 144 + 44 + 9 * 10 + 1, 5000); /* the last event of stream 1 */
+    read_stream(&stream, NULL, (const int64_t[]){4000, INT64_MAX}, &given);
+    assert_int_equal(given.n, 1);
+    buffer_free(&stream);
+}
+
 /* --- Metadata from elsewhere --- */
 
 static void metadata_of_another_file_is_read_instead(void **state)
@@ -440,6 +578,12 @@ int main(void)
         cmocka_unit_test(what_lies_behind_a_range_is_not_read),
         cmocka_unit_test(what_lies_behind_damage_is_of_a_range_whenever_it_is),
         cmocka_unit_test(losses_inside_a_range_are_those_of_its_packets),
+        cmocka_unit_test(an_index_that_lies_about_one_packet_hides_none_of_its_events),
+        cmocka_unit_test(events_later_than_their_packet_says_are_of_a_range),
+        cmocka_unit_test(events_earlier_than_their_packet_says_are_of_a_range),
+        cmocka_unit_test(an_event_behind_the_end_of_the_last_packet_is_of_a_range),
+        cmocka_unit_test(a_packet_without_events_says_nothing_of_those_before_it),
+        cmocka_unit_test(the_last_packet_of_each_stream_of_a_file_is_looked_at),
         cmocka_unit_test(metadata_of_another_file_is_read_instead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
