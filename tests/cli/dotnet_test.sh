@@ -6,6 +6,7 @@ python=$2
 here=$(realpath "$(dirname "$0")")
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR"
+cd "$work" || exit 1 # recordings that are given no name have one of the time, here
 
 # serve KEY=VALUE...: begins to serve; $pid is the process, what it is asked is in $TMPDIR/log.
 serve()

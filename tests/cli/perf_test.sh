@@ -14,10 +14,11 @@ record()
     run "$tracetta" record --perf -o "$work/out.data" "$@"
 }
 
-# interruptible FILE OPTIONS...: begins a recording; $recorder is its process.  It runs once its file has a header.
+# interruptible FILE OPTIONS...: begins a recording; $recorder is its process.  It runs once its file has a header, and ends by itself where this
+# test is killed.
 interruptible()
 {
-    "$tracetta" record --perf -o "$@" &
+    "$tracetta" record --perf --duration=600s -o "$@" &
     recorder=$!
     await_file "$1" $recorder
 }

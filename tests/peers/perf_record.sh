@@ -54,7 +54,7 @@ has_calls()
     [ "$(lines "$1" | grep -c sys_enter_getpgid)" = 20000 ]
 }
 for how in "" --zstd; do
-    "$tracetta" record --perf -o "$work/killed$how.data" $how $roomy -e $events -a &
+    "$tracetta" record --perf -o "$work/killed$how.data" $how $roomy -e $events -a --duration=600s &
     recorder=$!
     await_file "$work/killed$how.data" $recorder
     "$workload" 20000
