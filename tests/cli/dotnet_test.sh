@@ -222,6 +222,7 @@ watch()
 {
     local pattern=$1
     shift
+    : >"$work/.out" # what was printed before is not looked at
     "$tracetta" counters "$@" >"$work/.out" 2>"$work/.err" &
     command=$!
     await is_shown "$pattern"

@@ -57,6 +57,7 @@ unserve
 # Signals: a background job of a script ignores SIGINT unless job control is on.
 set -m
 serve stay
+: >"$work/.out" # what was printed before is not looked at
 "$tracetta" cat "$url" >"$work/.out" 2>"$work/.err" &
 command=$!
 is_shown()

@@ -85,6 +85,7 @@ record()
 # follow URL: begins to print the session.
 follow()
 {
+    : >"$work/ours" # what was printed before is not looked at
     "$tracetta" cat --style=babeltrace2 "$1" >"$work/ours" 2>"$work/said" &
     follower=$!
 }
@@ -217,6 +218,7 @@ tell $? "events that the tracer lost are counted as babeltrace2 counts them ($(l
 
 record kept --subbuf-size=16k --num-subbuf=8 --blocking-timeout=inf
 set -m
+: >"$work/said"
 "$tracetta" convert -q --progress=json "$url/kept" --to=ctf -o "$work/kept" 2>"$work/said" &
 follower=$!
 "$app" 3000 2
@@ -235,6 +237,7 @@ lttng destroy kept >>"$work/lttng.log" 2>&1
 record gone --subbuf-size=16k --num-subbuf=8 --blocking-timeout=inf
 "$app" 2000 2
 await has_begun gone
+: >"$work/ours"
 "$tracetta" cat --style=babeltrace2 --option=live-reconnect=60 "$url/gone" >"$work/ours" 2>"$work/said" &
 follower=$!
 caught_up gone

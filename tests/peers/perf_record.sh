@@ -6,6 +6,7 @@ source "$(dirname "$0")/../cli/cli.sh" "$1"
 workload=$2
 events=syscalls:sys_enter_getpgid,sched:sched_process_exec,sched:sched_process_exit
 name=$(basename "$workload" | cut -c1-15)
+export HOME=$work # of which perf would take the cache of programs, and fail where another one changes it
 roomy=--buffersize=32 # MB that hold all that is made here: nothing is lost where the recorder waits for a processor
 
 command -v perf >/dev/null || { skip "perf" "there is no perf"; exit 0; }
