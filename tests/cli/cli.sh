@@ -1,6 +1,13 @@
 # Helpers of the command line tests, sourced by *_test.sh: "source cli.sh COMMAND".  Each call below is one TAP case.
 # $tracetta is the command under test, $work a scratch folder that is removed at the end, $corpus the recorded traces or "".
 # shellcheck shell=bash
+
+# What whoever started us ignores (nohup: SIGHUP, the background of a script: SIGINT), all that is started here would ignore: we begin anew without.
+ignored=$(sed -n 's/^SigIgn:[[:space:]]*/0x/p' /proc/$$/status)
+if ((ignored & 0x4003)) && [ -z "${TTR_BEGUN_ANEW:-}" ] && env --default-signal=HUP true 2>/dev/null; then # HUP, INT, TERM
+    mapfile -d '' -t words </proc/$$/cmdline
+    TTR_BEGUN_ANEW=1 exec env --default-signal=HUP,INT,TERM "${words[@]}"
+fi
 tracetta=$(realpath "$1")
 work=$(mktemp -d) || exit 1
 corpus=${TTR_CORPUS:-}

@@ -18,7 +18,7 @@ if [ "$3" != inside ]; then
         command -v $program >/dev/null || skip_all "no $program"
     done
     unshare -r -m -n true 2>/dev/null || skip_all "no namespaces"
-    exec timeout 290 unshare -r -m -n "$0" "$tracetta" "$(realpath "$app")" inside
+    exec env --default-signal=INT timeout 290 unshare -r -m -n "$0" "$tracetta" "$(realpath "$app")" inside
 fi
 
 case_count=0
