@@ -37,6 +37,8 @@ int run_cat(struct call *call)
     pump.hides_losses = !call->set.verbose;
     pump.see = is_babeltrace2 && !call->set.quiet ? style_tell_gaps : NULL;
     outcome = pump_open(&pump, style.format, has_color ? TTR_WRITE_COLOR : 0);
+    if (outcome == OUTCOME_FINE && !pump.is_live)
+        inputs_share(&inputs, call, pump.out);
     if (outcome == OUTCOME_FINE)
         outcome = pump_run(&pump);
     outcome = pump_end(&pump, outcome);

@@ -198,6 +198,7 @@ int run_convert(struct call *call)
     if (outcome != OUTCOME_FINE)
         return outcome;
     convert_explain(call, format);
+    const ttr_reader *opened = inputs.reader;
     bool is_copy = reading_flags(call, format) && is_all_of(inputs.reader, format);
     outcome = is_copy ? OUTCOME_FINE : convert_order(&inputs, call, format);
     if (outcome != OUTCOME_FINE) {
@@ -208,6 +209,8 @@ int run_convert(struct call *call)
     outcome = pump_open(&pump, format, 0);
     if (outcome == OUTCOME_FINE && is_copy)
         (void)ttr_write_scattered(pump.out, pump.in);
+    else if (outcome == OUTCOME_FINE && inputs.reader == opened)
+        inputs_share(&inputs, call, pump.out);
     if (outcome == OUTCOME_FINE)
         outcome = convert_run(&pump, format, begin_ns);
     inputs_close(&inputs);

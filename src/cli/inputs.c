@@ -14,6 +14,7 @@
 #include "talk.h"
 #include "traces.h"
 
+#define JOBS_MOST 65u
 #define MAX_RECORD_MIN 65536u
 #define METADATA_OPTION "ctf.metadata="
 
@@ -150,6 +151,16 @@ static void warn_of_others(const struct call *call, const char *path, ttr_reader
     talk_note(call, "%s: warning: --%s is for ctf: %s", path, option, instead);
 }
 
+static void fill_options(ttr_read_options *options, const struct call *call, const char *const *format_options)
+{
+    options->size = sizeof *options;
+    options->from = call->set.from;
+    options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0) |
+                      (call->set.sort ? TTR_READ_UNORDERED : 0);
+    options->max_record = call->set.max_record;
+    options->format_options = format_options;
+}
+
 static ttr_reader *open_path(struct inputs *inputs, const struct call *call, const char *path, ttr_read_options *options,
                              int *outcome)
 {
@@ -157,12 +168,7 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
     ttr_error error = {0};
     ttr_reader *reader = NULL;
     const char **format_options = inputs_format_options(call, false, &is_fine);
-    options->size = sizeof *options;
-    options->from = call->set.from;
-    options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0) |
-                      (call->set.sort ? TTR_READ_UNORDERED : 0);
-    options->max_record = call->set.max_record;
-    options->format_options = format_options;
+    fill_options(options, call, format_options);
     /* Opening what is far away may take long. */
     ttr_watch(inputs->t, is_wanted, NULL);
     is_fine = is_fine && is_good_limit(call);
@@ -185,16 +191,11 @@ static int out_of_memory(const struct call *call)
     return OUTCOME_INPUT;
 }
 
-static bool start_jobs(const struct inputs *inputs, const struct call *call)
-{
-    return call->set.jobs <= 1 || ttr_jobs(inputs->t, call->set.jobs < 65 ? (unsigned)call->set.jobs : 65);
-}
-
 int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path, uint32_t flags)
 {
     int outcome = OUTCOME_FINE;
     *inputs = (struct inputs){.t = ttr_new(NULL), .flags = flags, .stream = calloc(1, sizeof *inputs->stream)};
-    if (!inputs->t || !inputs->stream || !start_jobs(inputs, call)) {
+    if (!inputs->t || !inputs->stream) {
         inputs_close(inputs);
         return out_of_memory(call);
     }
@@ -459,7 +460,7 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
     ttr_error error = {0};
     *inputs = (struct inputs){.flags = flags, .t = ttr_new(NULL), .offset = calloc(call->paths_n + 1, sizeof *inputs->offset),
                               .stream = calloc(call->paths_n + 1, sizeof *inputs->stream), .from_ns = INT64_MIN, .to_ns = INT64_MAX};
-    int outcome = inputs->t && inputs->offset && inputs->stream && start_jobs(inputs, call) ? check_stdin_once(call) : out_of_memory(call);
+    int outcome = inputs->t && inputs->offset && inputs->stream ? check_stdin_once(call) : out_of_memory(call);
     if (outcome == OUTCOME_FINE && !take_offsets(inputs, call))
         outcome = OUTCOME_MISUSE;
     if (outcome == OUTCOME_FINE && set->align && strcmp(set->align, "begin") == 0)
@@ -481,4 +482,41 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
     if (outcome != OUTCOME_FINE)
         inputs_close(inputs);
     return outcome;
+}
+
+/* --- Once more, for other threads --- */
+
+/* Whether opening the same path again gives the same events: one trace in files, read as it is. */
+static bool can_read_again(const struct inputs *inputs, const struct call *call)
+{
+    const struct settings *set = &call->set;
+    ttr_report report = {.size = sizeof report};
+    if (call->paths_n != 1 || inputs->symbols || inputs->servers || inputs_are_filtered(call) || set->sort || set->align || inputs_are_live(call) ||
+        stream_is_one(call->path[0]))
+        return false;
+    return ttr_reader_report(inputs->reader, 0, &report) && report.format && strcmp(report.format, "ctf") == 0;
+}
+
+/* What the first opening had to say was said. */
+static ttr_reader *open_again(void *own, ttr *t)
+{
+    const struct inputs *inputs = own;
+    const struct call *call = inputs->call;
+    bool is_fine;
+    ttr_error error = {0};
+    ttr_read_options options = {.flags = inputs->flags, .time_offset = inputs->offset[0], .copied_to = call->set.to};
+    const char **format_options = inputs_format_options(call, false, &is_fine);
+    fill_options(&options, call, format_options);
+    ttr_watch(t, is_wanted, NULL);
+    ttr_reader *reader = is_fine ? ttr_open(t, call->path[0], &options, &error) : NULL;
+    ttr_watch(t, NULL, NULL);
+    free(format_options);
+    return reader;
+}
+
+void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *out)
+{
+    inputs->call = call;
+    if (call->set.jobs > 1 && can_read_again(inputs, call))
+        (void)ttr_write_shared(out, call->set.jobs < JOBS_MOST ? (unsigned)call->set.jobs - 1 : JOBS_MOST - 1, open_again, inputs);
 }

@@ -18,6 +18,7 @@ struct inputs {
     uint32_t flags;     /* TTR_READ_* beyond what the options ask for */
     struct debuginfod *servers; /* of --debuginfod, or NULL */
     struct symbols *symbols; /* of --debug-info, or NULL */
+    const struct call *call; /* that other threads read for (inputs_share) */
 };
 
 /* Opens all paths of the call: `flags` adds to what the options say.  OUTCOME_FINE, or the outcome after telling the user. */
@@ -25,6 +26,9 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags);
 
 /* Opens one path alone, without filters. */
 int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path, uint32_t flags);
+
+/* Lets other threads write, too, as --jobs asks for, where they can read the same again: until the writer is finished, which is before inputs_close. */
+void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *out);
 
 void inputs_close(struct inputs *inputs);
 

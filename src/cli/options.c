@@ -173,7 +173,7 @@ static const struct option_row table[] = {
     {"strict", 0, OPTION_FLAG, GROUP_INPUT, AT(strict), VERB_CHECK, NULL, NULL,
      "end with status 1 also for records that break a rule and for missing events"},
     {"jobs", 0, OPTION_COUNT, GROUP_INPUT, AT(jobs), READS, "N", NULL,
-     "use N processors where the trace allows (default 1); what is read is the same"},
+     "write lines of a CTF trace on N processors, with the memory of N readers (default 1); what is written is the same"},
     {"max-record", 0, OPTION_SIZE, GROUP_INPUT, AT(max_record), READS, "SIZE", NULL, "pass over larger records of FXT, packets of Heph and events of CTF (\"64MiB\", at least 64KiB)"},
     {"no-mmap", 0, OPTION_FLAG, GROUP_INPUT, AT(no_mmap), READS, NULL, NULL, "never map files, for files that may shrink"},
 

@@ -19,6 +19,8 @@
 #include "base/status.h"
 #include "io/temporary.h"
 
+#define DIRECT ((size_t)8 << 10) /* bytes: so many at once go out without being copied */
+
 enum {
     SINK_BUFFER = 256 << 10
 };
@@ -338,9 +340,10 @@ ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error 
         return stuck(sink, error);
     if (n > sink->buffer_size - sink->n && sink_flush(sink, error) != TTR_OK)
         return sink->failure.status;
-    if (n >= sink->buffer_size && write_all(sink, bytes, n, error) != TTR_OK)
+    const bool is_large = n >= sink->buffer_size || n >= DIRECT;
+    if (is_large && (sink_flush(sink, error) != TTR_OK || write_all(sink, bytes, n, error) != TTR_OK))
         return sink->failure.status;
-    if (n < sink->buffer_size && n > 0) {
+    if (!is_large && n > 0) {
         if (!has_buffer(sink))
             return stuck(sink, error);
         memcpy(sink->buffer + sink->n, bytes, n);

@@ -2,7 +2,7 @@
  *
  * A regular file is written to a temporary name beside its target and renamed by sink_finish; sink_abandon removes it.  "-" is
  * standard output.  Devices, FIFOs and sockets that exist are opened and written directly.  Errors stick: the first failed
- * write is repeated by every later call.  Writes are buffered (256 KiB) and survive EINTR and short counts.
+ * write is repeated by every later call.  Writes are buffered (256 KiB, but for pieces of 8 KiB and more, which go out at once) and survive EINTR and short counts.
  * An existing file that is overwritten keeps its mode, and a link to it stays a link.  SIGPIPE is the program's: where it is
  * ignored, a closed pipe is TTR_E_IO with EPIPE.
  * Thread rule: one thread at a time. */

@@ -81,9 +81,9 @@ struct format {
     size_t writer_size;                           /* of out->own, zeroed before create */
     ttr_status (*create)(struct ttr_writer *out, ttr_error *error);
     ttr_status (*write)(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
-    /* What `write` makes of an event depends on those before it only by what `pass` keeps of them: then a batch may be written in parts, each by
-     * a writer of its own, and the parts joined.  NULL: not so. */
-    void (*pass)(struct ttr_writer *out, const ttr_event *event);
+    /* What `write` makes of an event depends on those before it only by what `pass` keeps of those in a batch: then events may be written by
+     * several writers, each some of them, and the texts joined.  NULL: not so. */
+    void (*pass)(struct ttr_writer *out, const ttr_batch *batch);
     ttr_status (*finish)(struct ttr_writer *out, ttr_error *error);
     /* Whether all that a reader gives, of which nothing was read yet, is the same to the output where its inputs come one after another.  NULL: no. */
     bool (*takes_scattered)(struct ttr_writer *out, ttr_reader *in);

@@ -6,9 +6,11 @@
 
 #include "base/status.h"
 #include "model/options.h"
+#include "model/output_shared.h"
 #include "model/reader.h"
 
 #define DRAIN_AT ((size_t)256 * 1024)
+#define SHARED_MOST 64u /* threads */
 
 const char *output_option(const struct ttr_writer *out, const char *key)
 {
@@ -61,6 +63,7 @@ bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event)
 void output_free(struct ttr_writer *out)
 {
     const struct alloc *alloc = &out->t->counted;
+    output_drop_shared(out);
     output_drop_half(out);
     if (out->own && out->format->drop)
         out->format->drop(out);
@@ -118,12 +121,12 @@ struct ttr_writer *output_new(ttr *t, struct output_target target, const struct 
     return NULL;
 }
 
-struct ttr_writer *output_twin(const struct ttr_writer *out)
+struct ttr_writer *output_twin(const struct ttr_writer *out, ttr *t)
 {
     const ttr_write_options options = {.size = sizeof options, .flags = out->flags,
                                        .format_options = (const char *const *)(const void *)out->format_options};
     ttr_error error;
-    struct ttr_writer *twin = output_new(out->t, (struct output_target){.sink = NULL}, out->format, &options, &error);
+    struct ttr_writer *twin = output_new(t, (struct output_target){.sink = NULL}, out->format, &options, &error);
     if (twin)
         twin->is_half = true;
     return twin;
@@ -159,6 +162,14 @@ static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
+bool ttr_write_shared(ttr_writer *out, unsigned threads, ttr_reader *(*open)(void *own, ttr *t), void *own)
+{
+    const bool is_fresh = out->stuck == TTR_OK && out->events == 0 && !out->shared, is_strict = out->flags & TTR_WRITE_STRICT;
+    if (!is_fresh || is_strict || !out->format->pass || out->folder || threads == 0)
+        return false;
+    return output_share(out, threads < SHARED_MOST ? threads : SHARED_MOST, &(struct output_again){open, own});
+}
+
 bool ttr_write_scattered(ttr_writer *out, ttr_reader *in)
 {
     const bool is_fresh = out->stuck == TTR_OK && !out->has_ended && out->events == 0 && in->apart == out->format;
@@ -172,7 +183,7 @@ ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
     if (out->has_ended)
         return refuse_ended(error);
     ttr_error own = {0};
-    ttr_status status = output_write(out, batch, &own);
+    ttr_status status = out->shared ? output_write_shared(out, batch, &own) : output_write(out, batch, &own);
     if (status == TTR_OK)
         status = refuse_loss(out, &own);
     if (status == TTR_OK)
@@ -186,6 +197,8 @@ ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
     ttr_status status = out->stuck;
     if (status == TTR_OK && out->has_ended)
         return refuse_ended(error);
+    if (status == TTR_OK)
+        status = output_settle_shared(out, &own);
     if (status == TTR_OK)
         status = hand_over(out, &own);
     if (status == TTR_OK)
@@ -201,6 +214,8 @@ ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
     if (out->has_ended)
         return stick(out, TTR_OK, NULL, error);
     ttr_status status = out->stuck;
+    if (status == TTR_OK)
+        status = output_settle_shared(out, &own);
     if (status == TTR_OK)
         status = out->format->finish(out, &own);
     if (status == TTR_OK)
@@ -253,6 +268,9 @@ uint64_t ttr_writer_events(const ttr_writer *out)
 size_t ttr_losses(ttr_writer *out, const ttr_loss **losses)
 {
     size_t n = 0;
+    ttr_error own = {0};
+    const ttr_status status = out->stuck == TTR_OK ? output_settle_shared(out, &own) : TTR_OK;
+    (void)stick(out, status, &own, NULL);
     for (size_t i = 0; i < out->format->losses_n; i++)
         if (out->ledger[i].count)
             out->told[n++] = out->ledger[i];

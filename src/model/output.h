@@ -12,6 +12,7 @@
 #include "model/format.h"
 
 struct output_half;
+struct output_shared;
 
 struct ttr_writer {
     ttr *t;
@@ -32,7 +33,8 @@ struct ttr_writer {
     char **format_options;     /* copies, NULL at the end */
     size_t format_options_n;
     struct output_half *half; /* writes part of each batch on another thread; NULL = none made yet */
-    bool is_half;             /* it is one: its buffer goes nowhere */
+    struct output_shared *shared; /* other threads write, too (output_shared.h); NULL = they do not */
+    bool is_half;             /* it writes for another one: its buffer goes nowhere */
 };
 
 /* The value of a format option, or NULL. */
@@ -102,8 +104,8 @@ TTR_MUST ttr_status output_write(struct ttr_writer *out, const ttr_batch *batch,
 /* Frees what that made. */
 void output_drop_half(struct ttr_writer *out);
 
-/* A second writer of the same format with the same options, whose buffer goes nowhere; NULL when memory is out. */
-struct ttr_writer *output_twin(const struct ttr_writer *out);
+/* A second writer of the same format with the same options, maybe in another context, whose buffer goes nowhere; NULL when memory is out. */
+struct ttr_writer *output_twin(const struct ttr_writer *out, ttr *t);
 void output_free(struct ttr_writer *out);
 
 #endif

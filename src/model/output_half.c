@@ -29,7 +29,7 @@ static bool make_half(struct ttr_writer *out)
     struct output_half *half = alloc_zero(&out->t->counted, 1, sizeof *half);
     if (!half)
         return false;
-    half->writer = output_twin(out);
+    half->writer = output_twin(out, out->t);
     half->task.run = write_half;
     half->task.own = half;
     half->shares = SHARES / 2;
@@ -85,12 +85,6 @@ static void join(struct ttr_writer *out, struct ttr_writer *half)
     half->lost_any = 0;
 }
 
-static void pass_all(struct ttr_writer *out, const ttr_batch *batch)
-{
-    for (uint32_t i = 0; i < batch->n; i++)
-        out->format->pass(out, ttr_batch_at(batch, i));
-}
-
 /* The caller's part is done: who is done first had too little. */
 static void balance(struct output_half *half)
 {
@@ -112,14 +106,14 @@ static ttr_status write_halves(struct ttr_writer *out, const ttr_batch *batch, t
         half->batch.pick += n;
     else
         half->batch.event += n;
-    pass_all(half->writer, &first);
+    half->writer->format->pass(half->writer, &first);
     ahead_post(out->t->ahead, &half->task);
     ttr_status status = out->format->write(out, &first, error);
     balance(half);
     if (!ahead_take(out->t->ahead, &half->task))
         write_half(half);
     join(out, half->writer);
-    pass_all(out, &half->batch);
+    out->format->pass(out, &half->batch);
     if (status == TTR_OK && half->status != TTR_OK)
         *error = half->error;
     return status == TTR_OK ? half->status : status;

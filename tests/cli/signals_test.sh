@@ -51,6 +51,31 @@ interrupt TERM
 [ $run_status = 143 ]
 verdict "sigterm_ends_with_143" $? "exit status $run_status"
 
+# --- With jobs, whose threads read the trace once more each ---
+
+"$tracetta" convert -q --to=ctf -o "$work/long" "$work/long.heph"
+for words in --style=babeltrace2 --format=jsonl --format=text "--format=text --limit=2500"; do
+    # shellcheck disable=SC2086 # several words
+    for jobs in 1 2 3; do "$tracetta" cat $words --jobs=$jobs "$work/long" >"$work/jobs.$jobs" 2>&1; done
+    cmp "$work/jobs.1" "$work/jobs.2" && cmp "$work/jobs.1" "$work/jobs.3" && [ "$(wc -l <"$work/jobs.1")" -ge 2500 ]
+    verdict "jobs_change_nothing_of_${words//[^a-z0-9]/_}" $? "$(wc -l "$work"/jobs.*)"
+done
+run bash -c "'$tracetta' cat --jobs=2 '$work/long' | head -n 1; exit \${PIPESTATUS[0]}"
+[ $run_status = 0 ] && [ ! -s "$work/.err" ] && [ "$(wc -l <"$work/.out")" = 1 ]
+verdict "with_jobs_too_a_reader_that_leaves_is_no_failure" $? "exit status $run_status"
+if [ -w /dev/full ]; then
+    refuses "with_jobs_too_a_full_disk_is_told" 4 "cannot write standard output .*No space left" bash -c "'$tracetta' cat --jobs=2 '$work/long' >/dev/full"
+else
+    skip "with_jobs_too_a_full_disk_is_told" "there is no /dev/full"
+fi
+"$tracetta" cat --jobs=2 "$work/long" >"$work/fifo" 2>"$work/.err" &
+command=$!
+{ head -n 3; sleep 0.3; kill -INT $command; cat; } <"$work/fifo" >"$work/part"
+wait $command
+run_status=$?
+[ $run_status = 130 ] && grep -q interrupted "$work/.err" && [ -z "$(tail -c 1 "$work/part")" ]
+verdict "with_jobs_too_ctrl_c_ends_with_130_and_whole_lines" $? "exit status $run_status"
+
 # look WORD...: runs the command on what comes through the FIFO, and files behind it, and interrupts it while it waits for more.
 look()
 {

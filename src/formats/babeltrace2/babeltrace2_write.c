@@ -219,10 +219,16 @@ static bool has_clock(const struct event_class *event_class)
     return !event_class || event_class->has_clock;
 }
 
-static void babeltrace2_pass(struct ttr_writer *out, const ttr_event *event)
+/* Only the last event with a time counts. */
+static void babeltrace2_pass(struct ttr_writer *out, const ttr_batch *batch)
 {
-    if (event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP && has_clock(context_schema(out->t, event->schema)->event_class))
+    for (uint32_t i = batch->n; i > 0; i--) {
+        const ttr_event *event = ttr_batch_at(batch, i - 1);
+        if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP || !has_clock(context_schema(out->t, event->schema)->event_class))
+            continue;
         keep_time(out->own, event);
+        return;
+    }
 }
 
 /* Times within a second of the one before and in the same as that, as nearly all are; NULL where they are not. */

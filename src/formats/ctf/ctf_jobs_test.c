@@ -1,5 +1,8 @@
 /* What other threads decode and write is what is read and written without them.  The trace is made here byte by byte. */
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <tracetta/read.h>
 #include <tracetta/tracetta.h>
@@ -203,9 +206,184 @@ static void jobs_change_nothing_of_what_is_written(void **state)
     drop_trace(&trace);
 }
 
+/* --- Threads that read the same once more --- */
+
+/* What other threads open, and how often they did. */
+struct again {
+    const ttr_file *files;
+    unsigned streams;
+    atomic_uint opened;
+};
+
+static ttr_reader *open_again(void *own, ttr *t)
+{
+    struct again *again = own;
+    ttr_error error = {0};
+    atomic_fetch_add(&again->opened, 1);
+    return again->files ? ttr_open_files(t, "made", again->files, again->streams + 1, NULL, &error) : NULL;
+}
+
+/* How a trace is written: by how many other threads, which read `again`; so many batches of it, or all; the output fails behind so many bytes. */
+struct sharing {
+    const char *format;
+    unsigned threads, streams;
+    struct again *again;
+    uint64_t batches;
+    size_t fails_at;
+    bool is_cut;  /* the last batch has one event less */
+};
+
+struct output {
+    struct buffer *to;
+    size_t fails_at;
+};
+
+static int64_t take_bytes(void *own, const void *bytes, size_t n)
+{
+    struct output *output = own;
+    if (output->to->n + n > output->fails_at) {
+        errno = ENOSPC;
+        return -1;
+    }
+    buffer_add(output->to, bytes, n);
+    return (int64_t)n;
+}
+
+/* Writes as told; gives how that ended, the bytes, and what was counted. */
+static ttr_status write_shared(const struct trace *trace, const struct sharing *how, struct buffer *to, uint64_t counts[3])
+{
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    const ttr_loss *losses;
+    struct output output = {.to = to, .fails_at = how->fails_at ? how->fails_at : SIZE_MAX};
+    ttr_reader *in = ttr_open_files(t, "made", trace->files, how->streams + 1, NULL, &error);
+    ttr_writer *out = ttr_create_push(t, take_bytes, &output, how->format, NULL, &error);
+    ttr_batch batch;
+    ttr_status status = TTR_OK;
+    assert_true(in && out);
+    assert_true(ttr_write_shared(out, how->threads, open_again, how->again) == (how->threads > 0));
+    buffer_clear(to);
+    for (uint64_t i = 0; status == TTR_OK && (how->batches == 0 || i < how->batches) && ttr_read(in, &batch, &error) == TTR_OK; i++) {
+        batch.n -= how->is_cut && i + 1 == how->batches;
+        status = ttr_write(out, &batch, &error);
+    }
+    counts[0] = ttr_writer_events(out);
+    counts[1] = counts[2] = 0;
+    for (size_t n = ttr_losses(out, &losses), i = 0; i < n; i++) {
+        counts[1] += losses[i].count;
+        counts[2] = counts[2] * 31 + losses[i].first_offset;
+    }
+    if (status == TTR_OK)
+        status = ttr_finish(out, &error);
+    else
+        ttr_abandon(out);
+    if (status != TTR_OK && how->fails_at)
+        assert_int_equal(error.sys, ENOSPC);
+    if (how->fails_at)
+        counts[0] = counts[1] = counts[2] = 0; /* as far as it got */
+    ttr_close(in);
+    ttr_free(t);
+    return status;
+}
+
+/* Writes without other threads and with one and two of them, which must be the same. */
+static void check_sharing(const struct trace *trace, struct sharing how, const struct again *read_again)
+{
+    struct buffer alone, shared;
+    uint64_t counted[3], counts[3];
+    buffer_init(&alone, alloc_default());
+    buffer_init(&shared, alloc_default());
+    const ttr_status expected = write_shared(trace, &how, &alone, counted);
+    for (how.threads = 1; how.threads <= 2; how.threads++) {
+        struct again again = {.files = read_again->files, .streams = read_again->streams};
+        how.again = &again;
+        assert_int_equal(write_shared(trace, &how, &shared, counts), expected);
+        assert_true(how.fails_at || shared.n == alone.n);
+        assert_memory_equal(shared.bytes, alone.bytes, shared.n < alone.n ? shared.n : alone.n);
+        assert_memory_equal(counts, counted, sizeof counted);
+    }
+    buffer_free(&alone);
+    buffer_free(&shared);
+}
+
+static void threads_that_read_the_same_change_nothing_of_what_is_written(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"jsonl", "text", "babeltrace2"};
+    struct trace trace;
+    make_trace(&trace);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        for (unsigned streams = 1; streams <= STREAMS; streams += streams == 1 ? 1 : STREAMS - 2)
+            check_sharing(&trace, (struct sharing){.format = formats[i], .streams = streams}, &(struct again){.files = trace.files, .streams = streams});
+    drop_trace(&trace);
+}
+
+/* The trace has changed, or cannot be opened any more. */
+static void threads_that_read_something_else_are_sent_away(void **state)
+{
+    (void)state;
+    struct trace trace;
+    make_trace(&trace);
+    check_sharing(&trace, (struct sharing){.format = "text", .streams = 2}, &(struct again){.files = trace.files, .streams = 3});
+    check_sharing(&trace, (struct sharing){.format = "text", .streams = 3}, &(struct again){.files = trace.files, .streams = 2});
+    check_sharing(&trace, (struct sharing){.format = "text", .streams = 2}, &(struct again){.files = NULL});
+    trace.files[2].n -= 12345; /* is read so, and was whole when it was opened again */
+    ttr_file whole[STREAMS + 1];
+    memcpy(whole, trace.files, sizeof whole);
+    whole[2].n += 12345;
+    check_sharing(&trace, (struct sharing){.format = "babeltrace2", .streams = 2}, &(struct again){.files = whole, .streams = 2});
+    drop_trace(&trace);
+}
+
+static void output_that_ends_early_is_what_it_would_be_alone(void **state)
+{
+    (void)state;
+    struct trace trace;
+    make_trace(&trace);
+    const struct again same = {.files = trace.files, .streams = 2};
+    for (uint64_t batches = 1; batches < 200; batches += 1 + batches / 3) {
+        check_sharing(&trace, (struct sharing){.format = "babeltrace2", .streams = 2, .batches = batches}, &same);
+        check_sharing(&trace, (struct sharing){.format = "text", .streams = 2, .batches = batches, .is_cut = true}, &same);
+    }
+    drop_trace(&trace);
+}
+
+static void an_output_that_fails_ends_all_threads(void **state)
+{
+    (void)state;
+    struct trace trace;
+    make_trace(&trace);
+    const struct again same = {.files = trace.files, .streams = 2};
+    for (size_t bytes = 1; bytes < 2000000; bytes *= 7)
+        check_sharing(&trace, (struct sharing){.format = "text", .streams = 2, .fails_at = bytes}, &same);
+    drop_trace(&trace);
+}
+
+static void formats_whose_events_do_not_stand_alone_are_not_shared(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"fxt", "chrome", "csv"};
+    struct again again = {.files = NULL};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        ttr *t = ttr_new(NULL);
+        ttr_error error = {0};
+        ttr_writer *out = ttr_create(t, NULL, formats[i], NULL, &error);
+        assert_non_null(out);
+        assert_false(ttr_write_shared(out, 1, open_again, &again));
+        ttr_abandon(out);
+        ttr_free(t);
+    }
+    assert_int_equal(atomic_load(&again.opened), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(jobs_change_nothing_of_what_is_read),
-                                       cmocka_unit_test(jobs_change_nothing_of_what_is_written)};
+                                       cmocka_unit_test(jobs_change_nothing_of_what_is_written),
+                                       cmocka_unit_test(threads_that_read_the_same_change_nothing_of_what_is_written),
+                                       cmocka_unit_test(threads_that_read_something_else_are_sent_away),
+                                       cmocka_unit_test(output_that_ends_early_is_what_it_would_be_alone),
+                                       cmocka_unit_test(an_output_that_fails_ends_all_threads),
+                                       cmocka_unit_test(formats_whose_events_do_not_stand_alone_are_not_shared)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

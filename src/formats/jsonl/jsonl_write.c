@@ -380,9 +380,9 @@ static ttr_status jsonl_write(struct ttr_writer *out, const ttr_batch *batch, tt
 }
 
 /* No line depends on those before it. */
-static void jsonl_pass(struct ttr_writer *out, const ttr_event *event)
+static void jsonl_pass(struct ttr_writer *out, const ttr_batch *batch)
 {
-    (void)out, (void)event;
+    (void)out, (void)batch;
 }
 
 static ttr_status jsonl_finish(struct ttr_writer *out, ttr_error *error)

@@ -122,13 +122,20 @@ static bool decide_time(struct text *own, const ttr_event *event)
     return has_time;
 }
 
-static void text_pass(struct ttr_writer *out, const ttr_event *event)
+/* Only the last event counts once it is decided how times are shown. */
+static void text_pass(struct ttr_writer *out, const ttr_batch *batch)
 {
     struct text *own = out->own;
-    if (event->kind == TTR_KIND_DEFINITION)
-        return;
-    own->has_last = decide_time(own, event);
-    own->last_time = event->time;
+    uint32_t i = own->has_last ? batch->n : 0;
+    while (i > 1 && ttr_batch_at(batch, i - 1)->kind == TTR_KIND_DEFINITION)
+        i--;
+    for (i -= i > 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        if (event->kind == TTR_KIND_DEFINITION)
+            continue;
+        own->has_last = decide_time(own, event);
+        own->last_time = event->time;
+    }
 }
 
 static char *put_times(char *at, struct text *own, const ttr_event *event)
