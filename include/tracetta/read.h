@@ -63,6 +63,11 @@ TTR_API ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *own, const char *
 /* Gives the next batch: TTR_OK (batch->n >= 1), TTR_END, or an error, which sticks; TTR_AGAIN does not. */
 TTR_API TTR_MUST ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error);
 
+/* Says that it does not matter in which order events of different streams come, for who only counts or checks.  Where the trace keeps streams apart
+ * they are then read one after another, without what it costs to order their events, and with the memory of one.  Before the first ttr_read; true where
+ * that will be so, else nothing changes. */
+TTR_API bool ttr_read_scattered(ttr_reader *reader);
+
 /* Closes a reader and those it wraps.  NULL is fine. */
 TTR_API void ttr_close(ttr_reader *reader);
 

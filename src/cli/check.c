@@ -26,6 +26,7 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
     ttr_batch batch;
     ttr_status status;
     progress_begin(&progress, call, inputs->t, inputs->reader, "checking");
+    (void)ttr_read_scattered(inputs->reader); /* each stream is whole or not by itself */
     do {
         status = ttr_read(inputs->reader, &batch, &verdict->error);
     } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));

@@ -316,7 +316,8 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     report->version = in->version ? in->version : "";
     report->compression = source_compression(in->source);
     report->path = ttr_text_get(reader->t, reader->t->sources[in->id].path);
-    report->bytes = in->window.offset + in->window.n;
+    const uint64_t behind = in->window.offset + in->window.n, end = source_end(in->source);
+    report->bytes = in->window.n == 0 && end < behind ? end : behind; /* what is damaged may say that more is to come far behind the end */
     report->disk_size = source_disk_size(in->source);
     report->disk_used = source_disk_used(in->source);
     report->shares_file = in->shares_file;

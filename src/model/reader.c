@@ -79,6 +79,11 @@ bool reader_scatter(ttr_reader *reader)
     return reader->ops->scatter && !reader->has_begun && reader->ops->scatter(reader);
 }
 
+bool ttr_read_scattered(ttr_reader *reader)
+{
+    return reader_scatter(reader);
+}
+
 uint32_t reader_kinds(ttr_reader *reader)
 {
     return reader->ops->kinds ? reader->ops->kinds(reader) : READER_ANY_KIND;

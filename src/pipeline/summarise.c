@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "model/context.h"
+#include "model/reader.h"
 #include "pipeline/walk.h"
 
 /* Which ids have been seen. */
@@ -12,13 +13,20 @@ struct seen {
     uint32_t count;
 };
 
+/* The event before, in its source. */
+struct before {
+    int64_t time;
+    bool is_there;
+};
+
 struct summing {
     const ttr *t;
     const struct alloc *alloc;
     ttr_summary *summary;
     struct seen threads, processes, names, providers;
-    int64_t last_time;
-    bool is_out_of_memory;
+    struct before *before; /* by source where these come one after another, else one for all */
+    size_t before_n;
+    bool is_scattered, is_out_of_memory;
 };
 
 static void see(struct summing *summing, struct seen *seen, size_t id)
@@ -43,15 +51,29 @@ static int64_t end_of(const ttr_event *event)
     return event->duration < room ? event->time + (int64_t)event->duration : INT64_MAX;
 }
 
+static void sum_order(struct summing *summing, const ttr_event *event)
+{
+    const size_t i = summing->is_scattered ? event->source : 0, had = summing->before_n;
+    if (i >= had) {
+        if (!alloc_reserve(summing->alloc, (void **)&summing->before, &summing->before_n, i + 1, sizeof *summing->before)) {
+            summing->is_out_of_memory = true;
+            return;
+        }
+        memset(summing->before + had, 0, (summing->before_n - had) * sizeof *summing->before);
+    }
+    struct before *before = &summing->before[i];
+    summing->summary->backward += before->is_there && event->time < before->time;
+    *before = (struct before){.time = event->time, .is_there = true};
+}
+
 static void sum_time(struct summing *summing, const ttr_event *event)
 {
     ttr_summary *summary = summing->summary;
     int64_t end = end_of(event);
     summary->begin_ns = !summary->has_times || event->time < summary->begin_ns ? event->time : summary->begin_ns;
     summary->end_ns = !summary->has_times || end > summary->end_ns ? end : summary->end_ns;
-    summary->backward += summary->has_times && event->time < summing->last_time;
-    summing->last_time = event->time;
     summary->has_times = true;
+    sum_order(summing, event);
 }
 
 static void sum_event(struct summing *summing, const ttr_event *event)
@@ -84,7 +106,7 @@ static ttr_status sum_batch(void *own, const ttr_batch *batch, ttr_error *error)
 
 ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress, void *own, ttr_error *error)
 {
-    struct summing summing = {.t = t, .alloc = &t->counted, .summary = summary};
+    struct summing summing = {.t = t, .alloc = &t->counted, .summary = summary, .is_scattered = reader_scatter(in)};
     const struct walk walk = {.take = sum_batch, .own = &summing, .progress = progress, .progress_own = own};
     struct seen *all[] = {&summing.threads, &summing.processes, &summing.names, &summing.providers};
     *summary = (ttr_summary){0};
@@ -93,6 +115,7 @@ ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progr
     summary->processes = summing.processes.count;
     summary->names = summing.names.count;
     summary->providers = summing.providers.count;
+    alloc_free(&t->counted, summing.before, summing.before_n, sizeof *summing.before);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         alloc_free(&t->counted, all[i]->is_seen, all[i]->n, sizeof *all[i]->is_seen);
     return status;

@@ -16,7 +16,7 @@
 #define FAR_EVENTS 250u   /* the same of larger ones */
 #define PACKET_EVENTS 400u /* of a packet at most */
 #define COPY_MEMORY (12u << 20) /* what a copy may take */
-#define STAT_MEMORY (2u << 20) /* what statistics may take */
+#define STAT_MEMORY (5u << 19) /* what counting and checking may take */
 #define SPANS 100000       /* more events than wait for one another to come in order */
 #define UNORDERED_MEMORY (13u << 20) /* what reading without order may take */
 #define FAR 256u          /* bytes: what a value is aligned to, from its packet's begin */
@@ -439,6 +439,86 @@ static void definitions_for_a_copy_to_another_format_are_not_given(void **state)
     buffer_free(&many.stream);
 }
 
+static void who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory(void **state)
+{
+    static struct many many;
+    (void)state;
+    const ttr_options options = {.size = sizeof options, .max_memory = STAT_MEMORY};
+    ttr *t = ttr_new(&options);
+    ttr_batch batch;
+    ttr_status status;
+    unsigned source = 0;
+    uint64_t events = 0;
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
+    ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
+    assert_non_null(in);
+    assert_true(ttr_read_scattered(in));
+    for (; (status = ttr_read(in, &batch, NULL)) == TTR_OK; events += batch.n) {
+        assert_true(ttr_batch_at(&batch, 0)->source >= source);
+        source = ttr_batch_at(&batch, batch.n - 1)->source;
+    }
+    assert_int_equal(status, TTR_END);
+    assert_int_equal(events, STREAMS * EVENTS);
+    assert_false(ttr_read_scattered(in)); /* too late */
+    ttr_close(in);
+    ttr_free(t);
+    buffer_free(&many.stream);
+}
+
+/* That a stream begins before the one that was read before it ended is no disorder. */
+static void a_summary_of_many_streams_counts_what_goes_back_within_each(void **state)
+{
+    static struct many many;
+    struct buffer hit;
+    ttr_summary summary;
+    (void)state;
+    const ttr_options options = {.size = sizeof options, .max_memory = STAT_MEMORY};
+    ttr *t = ttr_new(&options);
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
+    buffer_init(&hit, alloc_default());
+    buffer_add(&hit, many.stream.bytes, many.stream.n);
+    hit.bytes[24 + 4] = 0xff; /* its first time: later than the second */
+    many.file[7].bytes = many.file[9].bytes = hit.bytes;
+    ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
+    assert_non_null(in);
+    ttr_error error = {0};
+    ttr_status status = ttr_summarise(t, in, &summary, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    assert_int_equal(status, TTR_OK);
+    assert_int_equal(summary.events, STREAMS * EVENTS);
+    assert_int_equal(summary.begin_ns, 1000);
+    assert_int_equal(summary.end_ns, 1000 + (EVENTS - 1) * 10);
+    assert_int_equal(summary.backward, 2);
+    ttr_close(in);
+    ttr_free(t);
+    buffer_free(&hit);
+    buffer_free(&many.stream);
+}
+
+/* The last packet says that it goes on far behind the end of its file. */
+static void what_a_packet_claims_is_no_size_of_its_stream(void **state)
+{
+    static struct many many;
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    ttr_batch batch;
+    ttr_report report = {.size = sizeof report};
+    make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
+    const uint8_t far[8] = {0, 0, 0, 0, 1};
+    memcpy(many.stream.bytes + 16, far, sizeof far);
+    for (unsigned scattered = 0; scattered < 2; scattered++) {
+        ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
+        assert_true(scattered ? ttr_read_scattered(in) : in != NULL);
+        while (ttr_read(in, &batch, NULL) == TTR_OK)
+            continue;
+        for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
+            assert_in_range(report.bytes, 1, many.stream.n);
+        ttr_close(in);
+    }
+    ttr_free(t);
+    buffer_free(&many.stream);
+}
+
 /* Instants are counted stream by stream, where only one has events and bytes at hand. */
 static void many_streams_without_spans_are_counted_one_behind_another_in_little_memory(void **state)
 {
@@ -516,6 +596,9 @@ int main(void)
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
                                        cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),
                                        cmocka_unit_test(definitions_for_a_copy_to_another_format_are_not_given),
+                                       cmocka_unit_test(who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory),
+                                       cmocka_unit_test(a_summary_of_many_streams_counts_what_goes_back_within_each),
+                                       cmocka_unit_test(what_a_packet_claims_is_no_size_of_its_stream),
                                        cmocka_unit_test(many_streams_without_spans_are_counted_one_behind_another_in_little_memory),
                                        cmocka_unit_test(spans_from_one_stream_to_another_are_counted_in_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
