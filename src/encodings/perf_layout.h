@@ -239,4 +239,19 @@ enum perf_attr_flag {
 /* ttr_event.stack of a sample: its stack is its ip alone, a callchain, or one without addresses, in whose place the ip stands. */
 enum { PERF_STACK_IP = 1, PERF_STACK_CHAIN = 2, PERF_STACK_EMPTY = 3 };
 
+
+#define PERF_BUILD_ID_BYTES 20u
+
+/* The bytes of the build id of an MMAP2 record of at least 64 bytes that has PERF_MISC_BUILD_ID (they stand at its byte 44), 0 where none stands there:
+ * u8 length, 3 zeros, the id, zeros up to 20 bytes.  While any session asks for build ids, kernels set the bit in records of sessions that did
+ * not, too (seen of 6.18); device and inode stand there then, as in all their records. */
+static inline uint32_t perf_mapping_id_bytes(const uint8_t *record)
+{
+    const uint32_t n = record[40];
+    uint8_t rest = record[41] | record[42] | record[43];
+    for (uint32_t i = n; i < PERF_BUILD_ID_BYTES; i++)
+        rest |= record[44 + i];
+    return n > PERF_BUILD_ID_BYTES || rest ? 0 : n;
+}
+
 #endif

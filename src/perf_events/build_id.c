@@ -179,7 +179,7 @@ struct build_id build_ids_of_record(struct build_ids *ids, const void *record, s
     memcpy(&prot, bytes + 64, sizeof prot);
     *path = (ttr_text){(const char *)bytes + MAPPING_PATH_AT, strnlen((const char *)bytes + MAPPING_PATH_AT, n - MAPPING_PATH_AT)};
     uint64_t key = hash_bytes(path->p, path->n);
-    if (misc & PERF_MISC_BUILD_ID || !(prot & PROT_EXEC) || path->n == n - MAPPING_PATH_AT || keymap_get(&ids->told, key))
+    if ((misc & PERF_MISC_BUILD_ID && perf_mapping_id_bytes(bytes)) || !(prot & PROT_EXEC) || path->n == n - MAPPING_PATH_AT || keymap_get(&ids->told, key))
         return none;
     const struct build_id id = build_ids_find(ids, pid, path->p, inode);
     return id.n && keymap_put(&ids->told, key, 1) ? id : none;

@@ -116,10 +116,12 @@ static void a_mapping_without_an_id_gets_it_from_its_file_once(void **state)
     assert_int_equal(fstat(fd, &about), 0);
     build_ids_init(&ids);
     mapping_record(record, path, about.st_ino, PERF_MISC_BUILD_ID | 2, PROT_READ | PROT_EXEC);
+    memset(record + 44, 7, record[40] = 20);
     assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &told).n, 0); /* told already */
     mapping_record(record, path, about.st_ino, 2, PROT_READ);
     assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &told).n, 0); /* data */
-    mapping_record(record, path, about.st_ino, 2, PROT_READ | PROT_EXEC);
+    mapping_record(record, path, about.st_ino, PERF_MISC_BUILD_ID | 2, PROT_READ | PROT_EXEC);
+    record[40] = 0xfe; /* of a device: the bit is another session's */
     assert_int_equal(build_ids_of_record(&ids, record, 72, &told).n, 0);
     assert_int_equal(build_ids_of_record(&ids, record, 80, &told).n, 0);
     assert_memory_equal(build_ids_of_record(&ids, record, sizeof record, &told).bytes, "narrow", 6);

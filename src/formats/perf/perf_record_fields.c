@@ -104,22 +104,21 @@ static bool give_text(const ttr_event *event, const struct walk *walk, const str
     return true;
 }
 
-/* u8 bytes, 3 zeros, 20 bytes; else u32 major, u32 minor, u64 inode, u64 generation. */
+/* A build id; else u32 major, u32 minor, u64 inode, u64 generation. */
 static bool give_build_id(const ttr_event *event, struct walk *walk, ttr_field *field)
 {
     static const struct item device[] = {{"major", 40, FORM_U32}, {"minor", 44, FORM_U32}, {"inode", 48, FORM_U64}, {"generation", 56, FORM_U64}};
-    if (!(perf_u16(event->payload + 4, walk->at.is_big) & PERF_MISC_BUILD_ID)) {
-        const struct item *item = &device[walk->part++];
-        field->name = (ttr_text){item->name, strlen(item->name)};
-        if (walk->part < sizeof device / sizeof *device)
-            walk->item--; /* there are more */
-        return give_plain(event, walk, item, field);
+    const bool may_have = perf_u16(event->payload + 4, walk->at.is_big) & PERF_MISC_BUILD_ID;
+    const uint32_t n = may_have && walk->end >= 64 ? perf_mapping_id_bytes(event->payload) : 0;
+    if (n) {
+        field->value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)event->payload + 44, n}};
+        return true;
     }
-    if (walk->end < 64)
-        return false;
-    uint32_t n = event->payload[40] < 20 ? event->payload[40] : 20;
-    field->value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)event->payload + 44, n}};
-    return true;
+    const struct item *item = &device[walk->part++];
+    field->name = (ttr_text){item->name, strlen(item->name)};
+    if (walk->part < sizeof device / sizeof *device)
+        walk->item--; /* there are more */
+    return give_plain(event, walk, item, field);
 }
 
 static bool begin_array(const struct perf_trace *trace, const ttr_event *event, struct walk *walk, const struct item *item, ttr_field *field)

@@ -9,7 +9,6 @@
 #include "formats/perf/perf.h"
 
 #define PROT_RUN 4u
-#define BUILD_ID_BYTES 20u
 #define BUILD_ID_RECORD 36u /* header, i32 pid, 24 bytes of id; then the path */
 
 /* The process of a pid; UINT32_MAX when memory is out. */
@@ -86,10 +85,11 @@ static bool take_mapping(struct perf_trace *trace, const struct perf_view *recor
         return true;
     if (!add_mapping(trace, pid, &range, path))
         return false;
-    if (!is_second || !(record->misc & PERF_MISC_BUILD_ID) || path.n == 0)
+    const uint32_t n = is_second && record->misc & PERF_MISC_BUILD_ID && path.n ? perf_mapping_id_bytes(p) : 0;
+    if (n == 0)
         return true;
     ttr_id path_id = ttr_text_add(trace->t, path.p, path.n);
-    ttr_id id = ttr_text_add(trace->t, p + 44, p[40] < BUILD_ID_BYTES ? p[40] : BUILD_ID_BYTES);
+    ttr_id id = ttr_text_add(trace->t, p + 44, n);
     return path_id && symbols_build_id(&trace->t->symbols, trace->source, path_id, id);
 }
 
@@ -150,7 +150,7 @@ bool perf_build_id_take(struct perf_trace *trace, const struct perf_view *record
     if (record->size <= BUILD_ID_RECORD || *path == '\0')
         return true;
     const uint8_t *id = record->p + PERF_RECORD_HEADER + 4;
-    uint32_t n = record->misc & PERF_MISC_BUILD_ID_SIZE && id[BUILD_ID_BYTES] < BUILD_ID_BYTES ? id[BUILD_ID_BYTES] : BUILD_ID_BYTES;
+    uint32_t n = record->misc & PERF_MISC_BUILD_ID_SIZE && id[PERF_BUILD_ID_BYTES] < PERF_BUILD_ID_BYTES ? id[PERF_BUILD_ID_BYTES] : PERF_BUILD_ID_BYTES;
     ttr_id build_id = ttr_text_add(trace->t, id, n);
     return (build_id || n == 0) && add_build_id(trace, (ttr_text){path, strnlen(path, record->size - BUILD_ID_RECORD)}, build_id);
 }

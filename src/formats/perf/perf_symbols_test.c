@@ -106,8 +106,9 @@ static void folders_are_one_trace_in_order_of_time(void **state)
     vectors_files_refused_when_strict(FOLDER, "", "perf", "data");
 }
 
-#define HEAD                                                                                                                              \
-    "str \"PERFILE2\" u64le 104 u64le 80  u64le 104 u64le 80  u64le 184 u64le 40  u64le 0 u64le 0  word64le [24]=1 zeros 24\n"               \
+#define HEAD HEAD_OF("40", "[24]=1")
+#define HEAD_OF(data, features)                                                                                                                              \
+    "str \"PERFILE2\" u64le 104 u64le 80  u64le 104 u64le 80  u64le 184 u64le " data "  u64le 0 u64le 0  word64le " features " zeros 24\n"               \
     "u32le 1 u32le 64 u64le 0 u64le 1000 u64le 0x06 u64le 0 u64le 0x140000 u32le 0 u32le 0 u64le 0  u64le 0 u64le 0\n"
 
 /* The recorder's threads write a file each, and so the name of a thread and its samples may be in different ones. */
@@ -145,12 +146,51 @@ static void names_of_one_file_hold_in_all_from_the_time_on_when_they_are_told(vo
         hexa_free(&hexa[i]);
 }
 
+/* Kernels set the bit that announces a build id also where another session asks for ids, and this one has device and inode. */
+static void a_device_behind_the_bit_of_a_build_id_is_none(void **state)
+{
+    static const char text[] =
+        HEAD_OF("192", "[24]=0") "u32le 10 u16le 0x4002 u16le 96 u32le 5 u32le 5 u64le 0x1000 u64le 0x1000 u64le 0  u8 20 zeros 3 repeat 20 { u8 7 }  u32le 5 u32le 2 str \"/bin/a\" zeros 2 "
+             "u32le 5 u32le 5 u64le 90\n"
+             "u32le 10 u16le 0x4002 u16le 96 u32le 5 u32le 5 u64le 0x3000 u64le 0x1000 u64le 0  u32le 254 u32le 1 u64le 248139 u64le 0  u32le 5 u32le 2 "
+             "str \"/bin/b\" zeros 2 u32le 5 u32le 5 u64le 91";
+    struct hexa hexa;
+    char message[200] = "";
+    ttr_batch batch;
+    ttr_field field;
+    unsigned seen = 0;
+    ttr *t = ttr_new(NULL);
+    (void)state;
+    if (!hexa_parse(text, sizeof text - 1, &hexa, message, sizeof message))
+        fail_msg("%s", message);
+    const ttr_file file = {"data", hexa.bytes, hexa.n};
+    ttr_reader *reader = ttr_open_memory(t, file.bytes, file.n, file.name, NULL, NULL);
+    assert_non_null(reader);
+    while (ttr_read(reader, &batch, NULL) == TTR_OK) {
+        for (uint32_t i = 0; i < batch.n; i++, seen++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            const bool has_id = event->time == 90;
+            assert_int_equal(ttr_field_find(t, event, "build_id", &field), has_id);
+            assert_int_equal(has_id ? field.value.text.n : 20, 20);
+            assert_int_equal(ttr_field_find(t, event, "inode", &field), !has_id);
+            assert_int_equal(has_id ? 248139 : field.value.v.u, 248139);
+            assert_true(ttr_field_find(t, event, "flags", &field));
+            assert_int_equal(field.value.v.u, 2);
+        }
+    }
+    assert_int_equal(seen, 2);
+    ttr_close(reader);
+    ttr_free(t);
+    hexa_free(&hexa);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_in_files_kernel_and_runtimes_also_of_children),
         cmocka_unit_test(profiles_ask_for_functions_by_file_build_id_and_place),
         cmocka_unit_test(folders_are_one_trace_in_order_of_time),
+        cmocka_unit_test(a_device_behind_the_bit_of_a_build_id_is_none),
         cmocka_unit_test(names_of_one_file_hold_in_all_from_the_time_on_when_they_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
