@@ -381,6 +381,15 @@ run "$tracetta" check "$work/holed"
 grep -q 'odd ctf.bad-index x2, first at byte 560: index/s.idx, entry at byte 1456: no packet begins at byte 560;' "$work/.out"
 verdict "entries_behind_damage_are_checked_too" $? "$(cat "$work/.out")"
 
+# Numbers of packets that wrap do so in the index of a copy, too.
+mkdir "$work/round"
+printf '\x30\x30\x00\x00\xff\x01\x30\x30\x05\x05\x00\x05' >"$work/round/s"
+printf '/* CTF 1.8 */\ntypealias integer { size = 8; } := u8;\ntypealias integer { size = 8; map = clock.c.value; } := time;\ntrace { major = 1; minor = 8; byte_order = le; };\nclock { name = c; };\nstream { packet.context := struct { u8 content_size; u8 packet_size; time timestamp_begin; time timestamp_end; u8 packet_seq_num; }; event.header := struct { time timestamp; }; };\nevent { name = a; };\n' >"$work/round/metadata"
+"$tracetta" convert -q --to=ctf --option=index=yes --start=3 "$work/round" -o "$work/rounded"
+run "$tracetta" check -v "$work/rounded"
+[ -f "$work/rounded/index/s.idx" ] && ! grep -q 'bad-index' "$work/.out"
+verdict "an_index_has_numbers_of_packets_as_wide_as_they_are" $? "$(cat "$work/.out")"
+
 # A packet whose own times are damaged, which an index that fits all others does not show: a range that it seems to be behind does not end there.
 "$tracetta" convert -q --to=ctf --option=index=yes "$work/long" -o "$work/struck"
 /usr/bin/python3 -c 'import struct, sys

@@ -369,7 +369,7 @@ static void add_index(struct ctf_file_copy *file, const struct ctf_stream *strea
     const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8, content = has_size ? about->content : size;
     const uint64_t begin = about->has_begin ? about->begin : 0, end = about->has_end ? about->end : 0, discarded = about->has_discarded ? about->discarded : 0;
     const uint64_t numbers[] = {file->offset, size, content, begin, end, discarded, stream->kind->class->id, stream->number,
-                                about->sequence - (uint64_t)*ctf_shift_of(file)};
+                                ctf_sequence_before(about, *ctf_shift_of(file))};
     file->unnumbered |= (stream->has_number ? 0 : 1u << 7) | (about->has_sequence ? 0 : 1u << 8);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         bitput_be(&put, numbers[i], 64);

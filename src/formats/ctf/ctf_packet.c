@@ -95,6 +95,7 @@ static void take_context(struct roles *roles, const struct type *type, uint64_t 
         packet->has_sequence = true;
         packet->sequence = value;
         roles->frame->sequence_width = width_of(type);
+        roles->frame->packet.sequence_bits = (uint8_t)(roles->frame->sequence_width & 63);
         break;
     case CTF_ROLE_CPU:
         packet->has_cpu = value <= UINT32_MAX;

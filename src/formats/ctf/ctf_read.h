@@ -121,6 +121,7 @@ struct ctf_packet {
     bool has_sequence, has_discarded, has_begin, has_end;
     uint32_t cpu;
     bool has_cpu;
+    uint8_t sequence_bits;     /* of its field; 0 = 64 */
     const uint8_t *base;       /* a multiple of 1 << kind->step bits behind its start, in the window or in unpacked memory; bits count from here */
     uint64_t base_bit;         /* of that place in the packet */
     uint64_t content_end;      /* in bits from base */
@@ -128,6 +129,12 @@ struct ctf_packet {
     uint32_t head_at, head_n;  /* a copy of its header and context: bytes of the reader's `heads` */
     uint64_t context_bit;      /* where the context begins in it */
 };
+
+/* The number of a packet that is so many numbers before the one it has, as its field can say it. */
+static inline uint64_t ctf_sequence_before(const struct ctf_packet *packet, int64_t shift)
+{
+    return (packet->sequence - (uint64_t)shift) & (UINT64_MAX >> (packet->sequence_bits ? 64 - packet->sequence_bits : 0));
+}
 
 /* Lets go of a trace; the last input frees it. */
 void ctf_trace_release(struct ctf_trace *trace);

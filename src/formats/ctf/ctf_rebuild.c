@@ -390,7 +390,7 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
         return TTR_OK;
     if (!shift)
         return fail_memory(error);
-    uint64_t content = r->put.at, sequence = about->sequence - (uint64_t)*shift;
+    uint64_t content = r->put.at, sequence = ctf_sequence_before(about, *shift);
     bitput_align(&r->put, 3);
     if (r->bytes.failed)
         return fail_memory(error);
