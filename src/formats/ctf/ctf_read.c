@@ -381,6 +381,14 @@ static enum step between(struct ctf_reader *reader)
 
 /* --- Inside a packet --- */
 
+/* Tells of events that a range which begins long behind their packet does not find (ctf_find_mark). */
+static void tell_late(struct ctf_reader *reader, const struct ctf_packet *packet)
+{
+    const bool has_times = reader->stream->kind->plan.has_time && packet->has_end && reader->given && !is_rfc(reader); /* which tells by itself */
+    if (has_times && reader->ticks > packet->end && packet->end >= packet->begin && !reader->trace->quirks.event_after_packet)
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event", "an event of %s is later than its packet's end", reader->file);
+}
+
 static enum step leave_packet(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
@@ -391,6 +399,7 @@ static enum step leave_packet(struct ctf_reader *reader)
     ctf_settle_before(ctf_before_of(reader->stream), packet);
     if (reader->given)
         settle_end(reader, reader->stream->kind, packet);
+    tell_late(reader, packet);
     uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) / 8; /* what is lost begins in the byte of its first bit */
     reader->next = packet->size == UINT64_MAX ? here : packet->offset + packet->size / 8;
     uint64_t n = reader->next - packet->offset;

@@ -65,6 +65,16 @@ static bool add_mark(struct scan *scan, const struct ctf_frame *frame, int64_t b
     return true;
 }
 
+/* Whether a time is so far behind a file's last packet, which is the only one whose end no other confirms, that it can only be damage which has
+ * events then: farther than its packets are long. */
+static bool is_far_behind(const struct ctf_lanes *lanes, int64_t from)
+{
+    const struct ctf_lane *lane = &lanes->lane[0];
+    if (lanes->n > 1 || !lanes->is_whole || from <= lanes->end)
+        return false;
+    return (uint64_t)from - (uint64_t)lanes->end > ((uint64_t)lanes->end - (uint64_t)lane->begin) / lanes->packets;
+}
+
 const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet, uint64_t *wanted)
 {
     size_t low = 0, high = lanes->has_times ? lanes->marks_n : 0;
@@ -81,6 +91,8 @@ const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from
     const uint64_t first = (low - 1) * lanes->stride;
     const uint64_t enter = (mark->oldest == first && first ? first - 1 : mark->oldest) / lanes->stride; /* before the first, for its counters */
     *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest;
+    if (is_far_behind(lanes, from))
+        *wanted = UINT64_MAX;
     *packet = enter * lanes->stride;
     return &lanes->mark[enter];
 }

@@ -95,7 +95,8 @@ struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i, const 
  * the first packet to take; those between are passed over, so that counters are known.
  *
  * A packet is left out where it ends before that time and the next one of its lane that has events begins before it: so the word of no single header
- * is believed of events, which may be later than the end that their packet tells; only that a stream's events are in order. */
+ * is believed of events, which may be later than the end that their packet tells; only that a stream's events are in order.  The last packet of a file
+ * of one lane is left out where the time is farther behind its end than packets are long: what is later is told where it is read (ctf.late-event). */
 const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet, uint64_t *wanted);
 
 /* Lets go of them; NULL is fine. */

@@ -69,7 +69,7 @@ struct given {
     uint32_t flags; /* to read with; set before */
     int64_t time[EVENTS_MAX];
     size_t n, gaps;
-    uint64_t lost, damage, duplicates;
+    uint64_t lost, damage, duplicates, late;
 };
 
 static void read_on(ttr_reader *reader, struct given *given)
@@ -94,8 +94,10 @@ static void read_on(ttr_reader *reader, struct given *given)
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
         given->damage += report.damage_regions;
-        for (size_t k = 0; k < report.notes_n; k++)
+        for (size_t k = 0; k < report.notes_n; k++) {
+            given->late += strcmp(report.notes[k].code, "ctf.late-event") == 0 ? report.notes[k].count : 0;
             given->duplicates += strcmp(report.notes[k].code, "ctf.duplicate") == 0 ? report.notes[k].count : 0;
+        }
     }
 }
 
@@ -484,16 +486,31 @@ static void events_earlier_than_their_packet_says_are_of_a_range(void **state)
     buffer_free(&stream);
 }
 
-static void an_event_behind_the_end_of_the_last_packet_is_of_a_range(void **state)
+static void an_event_shortly_behind_the_end_of_the_last_packet_is_of_a_range(void **state)
 {
     (void)state;
     static struct given given;
     struct buffer stream;
     put_ten(&stream, 10);
-    store_u64le(stream.bytes + 9 * 144 + 44 + 9 * 10 + 1, 5000); /* the last event's time */
-    read_stream(&stream, NULL, (const int64_t[]){4000, INT64_MAX}, &given);
+    store_u64le(stream.bytes + 9 * 144 + 44 + 9 * 10 + 1, 1107); /* the last event's time */
+    read_stream(&stream, NULL, (const int64_t[]){1105, INT64_MAX}, &given);
     assert_int_equal(given.n, 1);
-    assert_int_equal(given.time[0], 5000);
+    assert_int_equal(given.time[0], 1107);
+    buffer_free(&stream);
+}
+
+static void an_event_far_behind_the_end_of_its_packet_is_told(void **state)
+{
+    (void)state;
+    static struct given given;
+    struct buffer stream;
+    put_ten(&stream, 10);
+    store_u64le(stream.bytes + 9 * 144 + 44 + 9 * 10 + 1, 5000);
+    read_stream(&stream, NULL, (const int64_t[]){INT64_MIN, INT64_MAX}, &given);
+    assert_int_equal(given.late, 1);
+    assert_int_equal(given.n, 100);
+    read_stream(&stream, NULL, (const int64_t[]){4000, INT64_MAX}, &given);
+    assert_int_equal(given.n, 0);
     buffer_free(&stream);
 }
 
@@ -503,10 +520,10 @@ static void a_packet_without_events_says_nothing_of_those_before_it(void **state
     static struct given given;
     struct buffer stream;
     put_ten(&stream, 10);
-    store_u64le(stream.bytes + 9 * 144 + 44 + 9 * 10 + 1, 5000); /* the last event's time */
+    store_u64le(stream.bytes + 9 * 144 + 44 + 9 * 10 + 1, 1107); /* the last event's time */
     put_packet(&stream, &(struct packet){1, 10, 0, 1100, 0});
     store_u64le(stream.bytes + 10 * 144 + 20, 1100);
-    read_stream(&stream, NULL, (const int64_t[]){4000, INT64_MAX}, &given);
+    read_stream(&stream, NULL, (const int64_t[]){1105, INT64_MAX}, &given);
     assert_int_equal(given.n, 1);
     buffer_free(&stream);
 }
@@ -581,7 +598,8 @@ int main(void)
         cmocka_unit_test(an_index_that_lies_about_one_packet_hides_none_of_its_events),
         cmocka_unit_test(events_later_than_their_packet_says_are_of_a_range),
         cmocka_unit_test(events_earlier_than_their_packet_says_are_of_a_range),
-        cmocka_unit_test(an_event_behind_the_end_of_the_last_packet_is_of_a_range),
+        cmocka_unit_test(an_event_shortly_behind_the_end_of_the_last_packet_is_of_a_range),
+        cmocka_unit_test(an_event_far_behind_the_end_of_its_packet_is_told),
         cmocka_unit_test(a_packet_without_events_says_nothing_of_those_before_it),
         cmocka_unit_test(the_last_packet_of_each_stream_of_a_file_is_looked_at),
         cmocka_unit_test(metadata_of_another_file_is_read_instead),
