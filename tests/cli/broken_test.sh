@@ -132,6 +132,30 @@ cp -r follow apart pair
 run "$tracetta" convert --to=ctf pair -o pair.good
 says "also_of_two_traces_beside_one_another" ' 8 events, .* 6 files' "$tracetta" check pair.good
 
+# Counters of missing events go on from file to file of a stream, also behind packets without sizes.
+counted()
+{
+    mkdir "$1"
+    cat >"$1/metadata" <<METADATA
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+typealias integer { size = 32; align = 8; } := u32;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u8 stream_id; u8 stream_instance_id; }; };
+clock { name = c; freq = 1000000000; };
+typealias integer { size = 8; align = 8; map = clock.c.value; } := ts;
+stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u8 events_discarded; }; event.header := struct { u8 id; ts timestamp; }; };
+event { name = a; id = 0; stream_id = 0; };
+METADATA
+}
+counted split
+magic='\xc1\x1f\xfc\xc1\x00\x07' # begin, end, events missing so far; an event
+printf "$magic\x0a\x0f\x03\x00\x0b$magic\x14\x1d\x04\x00\x15" >split/s_0
+printf "$magic\x1e\x2f\x04\x00\x1f$magic\x32\x3f\x06\x00\x33" >split/s_1
+printf "$magic\x46\x4f\x07\x00\x47" >split/s_2
+run "$tracetta" check --json split
+[ "$(grep -cE '"(events": 5|lost": 4|gaps": 4),' "$work/.out")" = 3 ]
+verdict "what_is_missing_is_counted_from_file_to_file_of_packets_without_sizes" $? "$(grep -E '"(events|lost|gaps)"' "$work/.out")"
+
 # Checksums of v1.1 that nobody knows: a packet made anew has that of the first one, or none.
 lay rfc11-checksums-le
 patch() { printf '%b' "$2" | dd of=rfc11-checksums-le/s bs=1 seek="$1" conv=notrunc 2>"$work/.err"; }

@@ -41,7 +41,7 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
     [CTF_LOST_UUID] = {.code = "trace.uuid", .what = "uuids of traces of which another input has packets of the same time", .rule = "become other ones",
                        .kind = TTR_LOSS_CHANGED},
     [CTF_LOST_FILE] = {.code = "stream.file", .what = "packets behind others of a file that do not tell where they end",
-                       .rule = "stand in files of their own", .kind = TTR_LOSS_CHANGED},
+                       .rule = "stand in files of their own; counters of what is missing begin anew there where packets have no times or their stream no number", .kind = TTR_LOSS_CHANGED},
     [CTF_LOST_CHECKSUM] = {.code = "packet.checksum", .what = "checksums of a scheme that version 1.1 does not define, of packets made anew",
                            .rule = "become those of the trace's first packet, or none", .kind = TTR_LOSS_CHANGED},
     [CTF_LOST_THREAD] = {.code = "thread.name", .what = "names of threads, in version 1.1", .rule = "are fields only", .kind = TTR_LOSS_DROPPED},

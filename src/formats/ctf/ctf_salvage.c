@@ -31,7 +31,7 @@ static ttr_status is_packet(struct ctf_reader *reader, const uint8_t *p, size_t 
 }
 
 /* Where the next packet may begin: by the magic number, of the RFC in either byte order where packets have both. */
-static const uint8_t *find_magic(const struct ctf_trace *trace, const uint8_t *begin, const uint8_t *end)
+const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin, const uint8_t *end)
 {
     const uint8_t *magic = trace->magic, reversed[] = {magic[3], magic[2], magic[1], magic[0]};
     const uint8_t *p = memmem(begin, (size_t)(end - begin), magic, sizeof trace->magic);
@@ -48,7 +48,7 @@ static ttr_status search_window(struct ctf_reader *reader, uint64_t *at, bool *i
     const uint8_t *begin = window->bytes + (*at - window->offset), *end = window->bytes + window->n;
     const uint8_t *last = window->at_end || (size_t)(end - begin) < CANDIDATE_BYTES ? end : end - CANDIDATE_BYTES;
     while (begin < last) {
-        const uint8_t *p = find_magic(reader->trace, begin, end);
+        const uint8_t *p = ctf_find_magic(reader->trace, begin, end);
         if (!p || p >= last)
             break;
         ttr_status status = is_packet(reader, p, (size_t)(end - p), is_found);

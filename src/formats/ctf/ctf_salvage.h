@@ -1,5 +1,5 @@
 /* What to do where a stream is not as it should be: search for the next packet, leave out what cannot be read, and tell.
- * Used by ctf_read.c only; state and thread rule are the reader's. */
+ * State and thread rule are the reader's. */
 #ifndef TRACETTA_FORMATS_CTF_SALVAGE_H
 #define TRACETTA_FORMATS_CTF_SALVAGE_H
 
@@ -7,6 +7,9 @@
 
 /* Whether n bytes are all zero. */
 bool ctf_is_zero(const uint8_t *bytes, size_t n);
+
+/* The first place between the two where the magic number stands; NULL = none. */
+const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin, const uint8_t *end);
 
 /* Looks for a packet from `from` on and puts reader->next there, or at the end of the input.  *is_zero: all bytes from reader->next as it
  * was up to there are zero.  The batch must be empty. */

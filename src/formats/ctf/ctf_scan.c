@@ -7,9 +7,12 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/ctf_index.h"
+#include "formats/ctf/ctf_salvage.h"
 
 #define PEEK_FIRST ((size_t)256)  /* most headers are smaller */
 #define PEEK_MAX ((size_t)1 << 20)
+#define REST_BYTES ((size_t)64 << 10)
+#define REST_CANDIDATE ((size_t)4096) /* header and context of a packet are looked for in so many bytes */
 
 struct scan {
     struct ctf_reader *reader;
@@ -275,8 +278,10 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
         }
         ctf_index_check_packet(&scan->check, scan->at, &frame);
         scan->lanes->is_whole = frame.packet.size == UINT64_MAX;
-        if (scan->lanes->is_whole)
+        if (scan->lanes->is_whole) {
+            scan->lanes->open_at = scan->at;
             return TTR_OK;
+        }
         scan->at += frame.packet.size / 8;
         scan->lanes->is_whole = scan->at == source_disk_size(scan->reader->in->source);
         if (scan->lanes->is_whole) /* where most files end: reading tells where this one does by then */
@@ -314,7 +319,7 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
         return NULL;
     }
     *lane = (struct ctf_lane){.is_in_order = true};
-    *lanes = (struct ctf_lanes){.alloc = alloc, .users = 1, .n = 1, .lane = lane, .capacity = 1, .stride = 1, .has_times = true};
+    *lanes = (struct ctf_lanes){.alloc = alloc, .users = 1, .n = 1, .lane = lane, .capacity = 1, .stride = 1, .has_times = true, .open_at = UINT64_MAX};
     struct scan scan = {.reader = reader, .lanes = lanes, .room = PEEK_FIRST};
     if (!source_is_seekable(reader->in->source)) {
         lanes->lane[0].is_in_order = lanes->has_times = false;
@@ -335,6 +340,49 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
         return lanes;
     ctf_lanes_release(lanes);
     return NULL;
+}
+
+/* Takes what may be a packet for one where it can follow those of the first lane. */
+static void take_rest(struct ctf_reader *reader, const uint8_t *p, const uint8_t *end)
+{
+    struct ctf_lane *lane = &reader->lanes->lane[0];
+    struct ctf_frame frame;
+    ttr_error error;
+    int64_t times[2];
+    struct bits bits = bits_over(p, 0, (uint64_t)(end - p) * 8);
+    if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAMED || frame.is_foreign || !ctf_is_of_lane(lane, &frame))
+        return;
+    if (times_of(&frame, &times[0], &times[1]) && times[0] >= lane->end)
+        settle_lane(lane, &frame, true, times);
+}
+
+/* What candidates there are in some bytes; how many are looked through. */
+static size_t search_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
+{
+    const bool is_end = n < REST_BYTES;
+    const uint8_t *end = bytes + n, *last = is_end ? end : end - REST_CANDIDATE, *p = bytes;
+    while (p < last && (p = ctf_find_magic(reader->trace, p, end)) && p < last)
+        take_rest(reader, p++, end);
+    return is_end ? n : n - REST_CANDIDATE;
+}
+
+bool ctf_scan_rest(struct ctf_reader *reader)
+{
+    struct ctf_lanes *lanes = reader->lanes;
+    ttr_error error;
+    if (lanes->open_at == UINT64_MAX || !reader->trace->has_magic || !lanes->lane[0].has_begin)
+        return true;
+    uint8_t *bytes = alloc_zero(lanes->alloc, REST_BYTES, 1);
+    if (!bytes)
+        return false;
+    int64_t n = REST_BYTES;
+    for (uint64_t at = lanes->open_at + 1; n == (int64_t)REST_BYTES;) {
+        n = source_peek_at(reader->in->source, at, bytes, REST_BYTES, &error);
+        at += n > 0 ? search_rest(reader, bytes, (size_t)n) : 0;
+    }
+    lanes->open_at = UINT64_MAX;
+    alloc_free(lanes->alloc, bytes, REST_BYTES, 1);
+    return true;
 }
 
 static bool is_same(const struct ctf_identity *a, const struct ctf_identity *b)

@@ -53,12 +53,17 @@ struct ctf_lanes {
     uint64_t stride;             /* packets between marks */
     int64_t end;                 /* the latest of all packets so far */
     bool has_times;              /* every packet says when it begins and ends */
+    uint64_t open_at;            /* where a packet is that tells no size, so that those behind it were not looked at; UINT64_MAX = nowhere */
     bool is_whole;               /* looked at up to the end: nothing stands behind that could be searched for */
 };
 
 /* Looks at the headers of all packets, and tells where the file's index says otherwise.  A file that cannot be looked at ahead (compressed) is one lane
  * that is not in order.  NULL with `error` when that fails. */
 struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error);
+
+/* Looks for packets behind one that tells no size, by their magic number: those of the first lane's stream that begin where all before them have ended. Their
+ * counters and times become the lane's, for files that go on with it.  Packets are not looked for where all are known; false when memory is out. */
+TTR_MUST bool ctf_scan_rest(struct ctf_reader *reader);
 
 /* Whether the i-th lane of the reader's file has the first packet of a lane of another file, as overlapping snapshots have; by the headers from the last
  * mark before it on.  What cannot be looked at is not found: reading tells of it. */

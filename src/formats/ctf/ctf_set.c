@@ -119,6 +119,19 @@ static bool is_behind(const struct ctf_lane *lane, const struct ctf_before *last
     return lane->begin >= end || (last->has_sequence && lane->last.has_sequence && lane->first.sequence > last->sequence);
 }
 
+/* Where another file goes on with the stream, all packets of this one count, also those that are behind one without a size.  False when memory is out. */
+static bool complete_lane(struct ctf_set *set, size_t i)
+{
+    struct ctf_opened *here = &set->opened[i];
+    struct ctf_reader *reader = here->in->own;
+    if (i + 1 == set->n || here->lane_i != 0 || !reader->lanes || !is_one_stream(here, &set->opened[i + 1]))
+        return true;
+    const bool is_fine = ctf_scan_rest(reader);
+    here->lane.end = reader->lanes->lane[0].end;
+    here->lane.last = reader->lanes->lane[0].last;
+    return is_fine;
+}
+
 /* What the files of a stream that begin earlier have.  Files that overlap without having the same packets only claim to be of one stream, as those of
  * tracers that give all one number: each keeps its packets and its counters.  False when memory is out. */
 static bool link_stream(struct ctf_set *set)
@@ -129,6 +142,7 @@ static bool link_stream(struct ctf_set *set)
     bool is_fine = true;
     for (size_t i = 0; i < set->n && is_fine; i++) {
         const struct ctf_opened *here = &set->opened[i];
+        is_fine = complete_lane(set, i);
         struct ctf_lanes *lanes = ((struct ctf_reader *)here->in->own)->lanes;
         bool goes_on = i > 0 && here->lane.has_begin && set->opened[i - 1].lane.has_begin && is_one_stream(&set->opened[i - 1], here);
         bool has_same = false;
