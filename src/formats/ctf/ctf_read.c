@@ -303,11 +303,16 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
     return STEP_GO;
 }
 
-/* Whether another file of the stream has this packet: snapshots overlap. */
-static bool was_had(const struct ctf_reader *reader, const struct ctf_frame *frame)
+/* Whether another file of the stream gives this packet: snapshots overlap.  What this file gives in place of one that is damaged there comes behind what
+ * comes before that. */
+static bool was_had(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     const struct ctf_lane *lane = reader->lanes ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
-    return lane && ctf_lane_had(lane, &frame->packet);
+    const uint32_t had = lane ? ctf_lane_had(lane, &frame->packet) : 0;
+    struct ctf_stream *stream = had >= CTF_TAKEN ? ctf_stream_of(reader, frame) : NULL;
+    if (stream)
+        *ctf_before_of(stream) = lane->taken[had - CTF_TAKEN];
+    return had == CTF_HAD;
 }
 
 /* A packet that is whole in its header and context. */

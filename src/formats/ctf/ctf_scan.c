@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "formats/ctf/ctf_index.h"
 #include "formats/ctf/ctf_salvage.h"
+#include "formats/ctf/ctf_twins.h"
 
 #define PEEK_FIRST ((size_t)256)  /* most headers are smaller */
 #define PEEK_MAX ((size_t)1 << 20)
@@ -29,11 +30,13 @@ void ctf_lanes_release(struct ctf_lanes *lanes)
         return;
     alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
     alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
-    for (uint32_t i = 0; i < lanes->n; i++)
-        if (lanes->lane[i].had) {
-            pairmap_free(lanes->lane[i].had);
-            alloc_free(lanes->alloc, lanes->lane[i].had, 1, sizeof *lanes->lane[i].had);
-        }
+    for (uint32_t i = 0; i < lanes->n; i++) {
+        struct ctf_lane *lane = &lanes->lane[i];
+        if (lane->had)
+            pairmap_free(lane->had);
+        alloc_free(lanes->alloc, lane->had, 1, sizeof *lane->had);
+        alloc_free(lanes->alloc, lane->taken, lane->taken_capacity, sizeof *lane->taken);
+    }
     alloc_free(lanes->alloc, lanes->lane, lanes->capacity, sizeof *lanes->lane);
     alloc_free(lanes->alloc, lanes, 1, sizeof *lanes);
 }
@@ -464,31 +467,87 @@ static void key_of(const struct ctf_packet *packet, uint64_t key[2])
     key[1] = hash_pair(identity.sequence, identity.size);
 }
 
-bool ctf_scan_collect(struct ctf_reader *reader, uint32_t i, struct ctf_lane *lane)
+/* Where a lane keeps what other files have; NULL when memory is out. */
+static struct pairmap *had_of(struct ctf_lanes *lanes, uint32_t i)
 {
-    struct ctf_lanes own = {.alloc = &reader->trace->t->counted};
-    bool is_fine = true;
-    if (!lane->had && (lane->had = alloc_zero(own.alloc, 1, sizeof *lane->had)))
-        pairmap_init(lane->had, own.alloc);
-    if (!lane->had)
+    struct ctf_lane *lane = &lanes->lane[i];
+    if (!lane->had && (lane->had = alloc_zero(lanes->alloc, 1, sizeof *lane->had)))
+        pairmap_init(lane->had, lanes->alloc);
+    return lane->had;
+}
+
+static struct ctf_twin twin_of(const struct visit *visit)
+{
+    const uint64_t size = visit->is_over ? 0 : visit->frame.packet.size / 8;
+    return (struct ctf_twin){visit->scan.reader, visit->scan.at - size};
+}
+
+/* The other file's packet that is the first's too, where there is one: both visits go by time. */
+static bool find_twin(const struct visit *first, struct visit *here, bool *has_other)
+{
+    while (*has_other && here->begin < first->begin)
+        *has_other = visit_next(here);
+    const struct ctf_identity a = identity_of(&first->frame.packet), b = identity_of(&here->frame.packet);
+    return *has_other && is_same(&a, &b);
+}
+
+/* The second file gives the packet at hand. */
+static bool take_from(const struct visit *first, const struct visit *here, const struct ctf_before *before)
+{
+    struct ctf_lanes *lanes = here->scan.reader->lanes;
+    struct ctf_lane *lane = &lanes->lane[here->lane];
+    struct pairmap *given = had_of(first->scan.reader->lanes, first->lane);
+    uint64_t key[2];
+    key_of(&first->frame.packet, key);
+    if (!given || !pairmap_put(given, key[0], key[1], CTF_HAD) ||
+        !alloc_reserve(lanes->alloc, (void **)&lane->taken, &lane->taken_capacity, lane->taken_n + 1, sizeof *lane->taken) ||
+        !pairmap_put(lane->had, key[0], key[1], CTF_TAKEN + (uint32_t)lane->taken_n))
         return false;
-    struct visit visit = visit_from(reader, i, lane->begin, &own);
+    lane->taken[lane->taken_n++] = *before;
+    input_note(first->scan.reader->in, TTR_NOTE_ODD, twin_of(first).offset, "ctf.damaged-twin",
+               "a packet of %s is damaged: it is read from %s, which has it whole", first->scan.reader->file, here->scan.reader->file);
+    return true;
+}
+
+/* Whether the second file's packet, which is the first's too, is to be given in its place. */
+static bool is_better(const struct visit *first, const struct visit *here)
+{
+    const struct ctf_lane *lane = &first->scan.reader->lanes->lane[first->lane];
+    const struct ctf_twin a = twin_of(first), b = twin_of(here);
+    return !ctf_lane_had(lane, &first->frame.packet) && first->frame.packet.has_end && !first->is_over && !here->is_over &&
+           ctf_twin_is_better(&a, &b, first->frame.packet.size / 8);
+}
+
+bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *here)
+{
+    struct ctf_lanes own = {.alloc = &first->reader->trace->t->counted};
+    const struct ctf_lane *lane = &here->reader->lanes->lane[here->lane];
+    struct pairmap *had = had_of(here->reader->lanes, here->lane);
+    if (!had)
+        return false;
+    struct visit visit = visit_from(first->reader, first->lane, lane->begin, &own), other = visit_from(here->reader, here->lane, lane->begin, &own);
+    struct ctf_before before = visit.packet ? (struct ctf_before){.is_there = false} : first->reader->lanes->lane[first->lane].initial;
+    bool is_fine = true, has_other = visit_next(&other);
     for (bool goes_on = true; goes_on && is_fine && visit_next(&visit);) {
         uint64_t key[2];
         key_of(&visit.frame.packet, key);
-        is_fine = pairmap_put(lane->had, key[0], key[1], 1);
-        goes_on = may_follow(reader->lanes, visit.begin, lane->end);
+        is_fine = find_twin(&visit, &other, &has_other) && is_better(&visit, &other) ? take_from(&visit, &other, &before)
+                                                                                   : pairmap_put(had, key[0], key[1], CTF_HAD);
+        ctf_settle_before(&before, &visit.frame.packet);
+        goes_on = may_follow(first->reader->lanes, visit.begin, lane->end);
     }
-    is_fine = is_fine && visit.scan.bytes;
+    is_fine = is_fine && visit.scan.bytes && other.scan.bytes;
     visit_end(&visit);
+    visit_end(&other);
     return is_fine;
 }
 
-bool ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet)
+uint32_t ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet)
 {
     uint64_t key[2];
     if (!lane->had || !packet->has_begin || !packet->has_end || packet->size == UINT64_MAX)
-        return false;
+        return 0;
     key_of(packet, key);
-    return pairmap_get(lane->had, key[0], key[1]);
+    const uint32_t *value = pairmap_get(lane->had, key[0], key[1]);
+    return value ? *value : 0;
 }

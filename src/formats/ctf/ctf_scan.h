@@ -29,8 +29,14 @@ struct ctf_lane {
     uint64_t last_full;          /* its last packet that has events; UINT64_MAX = none */
     struct ctf_identity first;   /* its first packet that says when it begins */
     struct ctf_before initial;   /* counters of its stream's packets in another file before this */
-    struct pairmap *had;         /* packets that files before this one have, where it begins with one of those; NULL = none */
+    struct pairmap *had;         /* packets that other files give: CTF_HAD; of those that this one gives in place of a damaged one in another file,
+                                  * CTF_TAKEN and its place in `taken`.  NULL = none */
+    struct ctf_before *taken;    /* counters before each of the latter */
+    size_t taken_n, taken_capacity;
 };
+
+#define CTF_HAD 1u
+#define CTF_TAKEN 2u
 
 /* A packet to enter the file at. */
 struct ctf_mark {
@@ -69,11 +75,18 @@ TTR_MUST bool ctf_scan_rest(struct ctf_reader *reader);
  * mark before it on.  What cannot be looked at is not found: reading tells of it. */
 bool ctf_scan_finds(struct ctf_reader *reader, uint32_t i, const struct ctf_lane *lane);
 
-/* Adds the packets of the i-th lane of the reader's file that are not before a lane of another file to those that are known there as had. */
-TTR_MUST bool ctf_scan_collect(struct ctf_reader *reader, uint32_t i, struct ctf_lane *lane);
+/* A lane of a file. */
+struct ctf_place {
+    struct ctf_reader *reader;
+    uint32_t lane;
+};
 
-/* Whether a packet of a lane is one that another file has. */
-bool ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet);
+/* Adds the packets of a lane that are not before one of another file to those that are known there as had; where that one has a packet whole which is damaged in
+ * the first, it gives it, and the first has it no more. */
+TTR_MUST bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *here);
+
+/* What is known of a packet of a lane that other files have too: CTF_HAD, CTF_TAKEN and on, or 0. */
+uint32_t ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet);
 
 /* The lane of the i-th packet. */
 static inline uint32_t ctf_lane_of(const struct ctf_lanes *lanes, uint64_t i)

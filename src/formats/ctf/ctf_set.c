@@ -150,7 +150,7 @@ static bool link_stream(struct ctf_set *set)
             const struct ctf_opened *before = &set->opened[k ? i - 1 : latest];
             if ((k == 0 || i - 1 != latest) && is_copy(here, before)) {
                 has_same = true;
-                is_fine = ctf_scan_collect(before->in->own, before->lane_i, &lanes->lane[here->lane_i]);
+                is_fine = ctf_scan_collect(&(struct ctf_place){before->in->own, before->lane_i}, &(struct ctf_place){here->in->own, here->lane_i});
             }
         }
         if (has_same || (goes_on && is_behind(&here->lane, &last, end)))

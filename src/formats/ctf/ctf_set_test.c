@@ -10,6 +10,7 @@
 #include "support.h"
 
 #define EVENTS_MAX 4096u
+#define DAMAGED (UINT64_C(1) << 32)
 #define NO_STREAM UINT32_MAX /* what is no packet, having no magic number */
 
 static const char metadata_head[] =
@@ -27,7 +28,7 @@ static const char metadata_head[] =
 /* A packet of events of these times, a nanosecond apart. */
 struct packet {
     uint32_t stream, sequence, lost;
-    uint64_t begin, events;
+    uint64_t begin, events; /* | DAMAGED: the second is of no class */
 };
 
 static void put_u32(struct buffer *to, uint32_t value)
@@ -46,18 +47,19 @@ static void put_u64(struct buffer *to, uint64_t value)
 
 static void put_packet(struct buffer *to, const struct packet *packet)
 {
-    uint32_t bits = (uint32_t)(44 + packet->events * 10) * 8;
+    const uint64_t events = packet->events & ~DAMAGED;
+    uint32_t bits = (uint32_t)(44 + events * 10) * 8;
     put_u32(to, packet->stream == NO_STREAM ? 0 : CTF_MAGIC);
     put_u32(to, 0);
     put_u32(to, packet->stream);
     put_u64(to, packet->begin);
-    put_u64(to, packet->begin + packet->events - 1);
+    put_u64(to, packet->begin + events - 1);
     put_u32(to, bits);
     put_u32(to, bits);
     put_u32(to, packet->sequence);
     put_u32(to, packet->lost);
-    for (uint64_t i = 0; i < packet->events; i++) {
-        buffer_add_byte(to, 0);
+    for (uint64_t i = 0; i < events; i++) {
+        buffer_add_byte(to, packet->events & DAMAGED && i == 1 ? 99 : 0);
         put_u64(to, packet->begin + i);
         buffer_add_byte(to, (uint8_t)packet->sequence);
     }
@@ -289,6 +291,57 @@ static void files_that_claim_to_be_of_one_stream_keep_what_no_other_has(void **s
     assert_int_equal(given.n, 46);
     assert_int_equal(given.duplicates, 0);
     assert_int_equal(given.lost, 7); /* each has counters of its own */
+}
+
+/* Two chunks of which one has packets damaged that the other has whole: all events come once, without damage, whichever it is. */
+static void packets_damaged_in_one_snapshot_are_read_from_the_other(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static struct given given;
+    for (uint32_t damaged = 0; damaged < 16; damaged++) { /* bits: of the first, then of the second */
+        struct packet first[] = {{1, 4, 2, 10, 4}, {1, 5, 3, 20, 4 | (damaged & 1 ? DAMAGED : 0)}, {1, 6, 5, 30, 4 | (damaged & 2 ? DAMAGED : 0)}};
+        struct packet second[] = {{1, 5, 3, 20, 4 | (damaged & 4 ? DAMAGED : 0)}, {1, 6, 5, 30, 4 | (damaged & 8 ? DAMAGED : 0)}, {1, 7, 6, 40, 4}};
+        const unsigned both = (damaged & damaged >> 2 & 1) + (damaged >> 1 & damaged >> 3 & 1);
+        for (uint32_t flags = 0; flags < 2; flags++) {
+            given.flags = flags ? TTR_READ_DEFINITIONS : 0;
+            read_chunks(uuids, first, 3, second, 3, &given);
+            assert_int_equal(given.n, 16 - 3 * both);
+            assert_int_equal(given.damage, both);
+            assert_int_equal(given.duplicates, 2);
+            assert_int_equal(given.lost, 4);
+            assert_int_equal(given.gaps, 4);
+        }
+    }
+}
+
+static void of_three_snapshots_one_gives_the_packet(void **state)
+{
+    (void)state;
+    static struct given given;
+    struct chunk chunk[3];
+    ttr_error error;
+    for (uint32_t damaged = 0; damaged < 8; damaged++) {
+        ttr *t = ttr_new(NULL);
+        struct folder_found folders[3];
+        for (uint32_t i = 0; i < 3; i++) {
+            const struct packet twin = {1, 7, 0, 40, 4 | (damaged >> i & 1 ? DAMAGED : 0)};
+            const struct packet other = {1, i ? 8 : 6, 0, i ? 40 + 10 * i : 30, 4}, packets[] = {i ? twin : other, i ? other : twin};
+            folders[i] = (struct folder_found){open_chunk(t, &chunk[i], UUID_A, packets, 2), NULL};
+        }
+        ttr_reader *reader = ctf_open_folders(t, folders, 3, NULL, &error);
+        given = (struct given){.n = 0};
+        read_on(reader, &given);
+        const unsigned both = (damaged & 3) == 3; /* of the third it is not asked then */
+        assert_int_equal(given.n, 16 - 3 * both);
+        assert_int_equal(given.damage, both);
+        assert_int_equal(given.duplicates, 2);
+        assert_int_equal(given.gaps, 0);
+        ttr_close(reader);
+        for (uint32_t i = 0; i < 3; i++)
+            buffer_free(&chunk[i].stream);
+        ttr_free(t);
+    }
 }
 
 /* --- Ranges --- */
@@ -590,6 +643,8 @@ int main(void)
         cmocka_unit_test(traces_of_other_uuids_keep_their_packets),
         cmocka_unit_test(other_streams_of_the_trace_keep_theirs),
         cmocka_unit_test(files_that_claim_to_be_of_one_stream_keep_what_no_other_has),
+        cmocka_unit_test(packets_damaged_in_one_snapshot_are_read_from_the_other),
+        cmocka_unit_test(of_three_snapshots_one_gives_the_packet),
         cmocka_unit_test(a_range_gives_its_events_whatever_its_ends_are),
         cmocka_unit_test(what_lies_before_a_range_is_not_even_looked_at),
         cmocka_unit_test(what_lies_behind_a_range_is_not_read),
