@@ -157,6 +157,8 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
         tell_success(pump, format, begin_ns);
     if (outcome == OUTCOME_FINE)
         pump_tell_nothing(pump);
+    if (outcome == OUTCOME_FINE)
+        report_interrupted(pump->call, pump->in);
     return report_warn(pump->call, pump->in, outcome);
 }
 

@@ -161,6 +161,42 @@ static void fill_options(ttr_read_options *options, const struct call *call, con
     options->format_options = format_options;
 }
 
+/* Whether metadata are to be read that are not the trace's own, by either option. */
+static bool has_metadata(const struct call *call)
+{
+    const struct words *given = &call->set.format_options;
+    bool is_given = call->set.metadata_file != NULL;
+    for (size_t i = 0; i < given->n && !is_given; i++)
+        is_given = strncmp(given->list[i], METADATA_OPTION, strlen(METADATA_OPTION)) == 0 || strncmp(given->list[i], "metadata=", strlen("metadata=")) == 0;
+    return is_given;
+}
+
+/* A path up to its last slash. */
+static ttr_text folder_of(ttr_text path)
+{
+    while (path.n > 0 && path.p[path.n - 1] != '/')
+        path.n--;
+    return path;
+}
+
+/* One file of metadata stands for those of all traces, which may be what nobody meant.  With one uuid for all of them only their folders tell them apart. */
+static void warn_of_many(const struct call *call, ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    ttr_text first = {NULL, 0};
+    bool has_many = false;
+    for (size_t i = 0; has_metadata(call) && ttr_reader_report(reader, i, &report) && !has_many; i++) {
+        const ttr_text folder = folder_of(report.path);
+        if (strcmp(report.format, "ctf") != 0)
+            continue;
+        has_many = first.p && (folder.n != first.n || memcmp(folder.p, first.p, first.n) != 0);
+        first = first.p ? first : folder;
+    }
+    if (has_many)
+        talk_note(call, "%s: warning: these metadata are read in place of those of each of several traces: name one trace to have them for it alone",
+                  inputs_name(call));
+}
+
 static ttr_reader *open_path(struct inputs *inputs, const struct call *call, const char *path, ttr_read_options *options,
                              int *outcome)
 {
@@ -200,7 +236,9 @@ int inputs_open_one(struct inputs *inputs, const struct call *call, const char *
         return out_of_memory(call);
     }
     inputs->reader = open_path(inputs, call, path, &(ttr_read_options){.flags = flags}, &outcome);
-    if (!inputs->reader)
+    if (inputs->reader)
+        warn_of_many(call, inputs->reader);
+    else
         inputs_close(inputs);
     return outcome;
 }
@@ -441,6 +479,8 @@ static int open_all(struct inputs *inputs, const struct call *call)
         if (!inputs->reader)
             outcome = inputs_failed(call, inputs_name(call), &error);
     }
+    if (inputs->reader)
+        warn_of_many(call, inputs->reader);
     free(readers);
     return outcome;
 }

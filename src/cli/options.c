@@ -167,7 +167,7 @@ static const struct option_row table[] = {
     {"option", 0, OPTION_WORDS, GROUP_INPUT, AT(format_options), READS, "[FORMAT.]KEY=VALUE", NULL,
      "set an option of a format; \"tracetta formats\" lists them"},
     {"metadata", 0, OPTION_TEXT, GROUP_INPUT, AT(metadata_file), READS & ~VERB_INFO, "FILE", "@file",
-     "CTF: read this metadata instead of the trace's own, which may be damaged or missing"},
+     "CTF: read this metadata instead of the trace's own, which may be damaged or missing; where several traces are read, in place of those of each"},
     {"strict", 0, OPTION_FLAG, GROUP_INPUT, AT(strict), READS & ~(VERB_CHECK | VERB_RECOVER), NULL, NULL,
      "stop with status 1 at the first damage, and where a target format cannot hold something"},
     {"strict", 0, OPTION_FLAG, GROUP_INPUT, AT(strict), VERB_CHECK, NULL, NULL,

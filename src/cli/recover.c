@@ -208,6 +208,7 @@ static int conclude(const struct call *call, struct inputs *inputs, const struct
 {
     struct findings found = report_sum(inputs->reader);
     tell(call, &found);
+    report_interrupted(call, inputs->reader);
     int outcome = write_sidecar(sidecar, call, inputs->reader);
     if (outcome == OUTCOME_FINE)
         outcome = verify(call, found.events);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "interrupt.h"
 #include "talk.h"
 #include "traces.h"
 
@@ -152,6 +153,56 @@ int report_warn(const struct call *call, ttr_reader *reader, int outcome)
 int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome)
 {
     return warn_each(call, reader, false, outcome);
+}
+
+/* How far reading came: streams read to their ends, in part, and not at all. */
+struct extent {
+    size_t whole, part, none;
+    ttr_text path;     /* of the last that was read in part */
+    uint64_t used, size;
+};
+
+static struct extent find_extent(ttr_reader *reader)
+{
+    struct extent extent = {0};
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
+        if (report.shares_file || (report.disk_size == 0 && report.bytes == 0)) /* there is nothing to read, or it counts elsewhere */
+            continue;
+        const bool is_whole = report.disk_size && report.disk_used >= report.disk_size;
+        extent.whole += is_whole;
+        extent.none += report.disk_used == 0 && report.events == 0;
+        if (is_whole || (report.disk_used == 0 && report.events == 0))
+            continue;
+        extent.part++;
+        extent.path = report.path;
+        extent.used = report.disk_used;
+        extent.size = report.disk_size;
+    }
+    return extent;
+}
+
+void report_interrupted(const struct call *call, ttr_reader *reader)
+{
+    const struct extent extent = interrupt_came() ? find_extent(reader) : (struct extent){0};
+    char partly[600] = "";
+    if (extent.part == 1 && extent.size)
+        (void)snprintf(partly, sizeof partly, " (%.*s, %.0f %% of it)", (int)(extent.path.n < 500 ? extent.path.n : 500), extent.path.p,
+                       100 * (double)extent.used / (double)extent.size);
+    if (extent.part + extent.none)
+        talk_note(call, "warning: this is not of all: %zu stream%s read whole, %zu in part%s, %zu not at all", extent.whole,
+                  extent.whole == 1 ? " was" : "s were", extent.part, partly, extent.none);
+}
+
+void report_json_extent(struct json *json, ttr_reader *reader)
+{
+    const struct extent extent = find_extent(reader);
+    json_bool(json, "interrupted", interrupt_came() != 0);
+    json_open(json, "streams_read", '{');
+    json_uint(json, "whole", extent.whole);
+    json_uint(json, "part", extent.part);
+    json_uint(json, "none", extent.none);
+    json_close(json, '}');
 }
 
 void report_json_damage(struct json *json, const struct findings *findings)

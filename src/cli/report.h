@@ -38,6 +38,12 @@ bool report_can_recover(const char *format);
 /* The same without what is missing, which was told already. */
 int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome);
 
+/* Where a signal ended the reading: tells how many streams were read whole, in part and not at all, for they may be read one after another. */
+void report_interrupted(const struct call *call, ttr_reader *reader);
+
+/* The same as members "interrupted" and "streams_read". */
+void report_json_extent(struct json *json, ttr_reader *reader);
+
 /* "damage": {...}, "lost": n */
 void report_json_damage(struct json *json, const struct findings *findings);
 

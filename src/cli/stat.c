@@ -139,6 +139,7 @@ static void put_json(const ttr *t, ttr_reader *reader, const ttr_stat *stat, con
     json_string(&json, "schema", "tracetta.stat/1");
     json_uint(&json, "events", findings.events);
     report_json_damage(&json, &findings);
+    report_json_extent(&json, reader);
     json_uint(&json, "unmatched", ttr_stat_unmatched(stat));
     json_uint(&json, "disordered", ttr_stat_disordered(stat));
     json_open(&json, "rows", '[');
@@ -223,6 +224,7 @@ int run_stat(struct call *call)
     if (stat) {
         term_page(&call->term, &call->set);
         outcome = show(call, &inputs, stat);
+        report_interrupted(call, inputs.reader);
         outcome = report_warn(call, inputs.reader, outcome);
     }
     if (error.status != TTR_OK && error.status != TTR_AGAIN)

@@ -393,6 +393,15 @@ refuses "a_folder_of_folders_is_no_trace_because_of_them" 3 "above holds no trac
 run "$tracetta" cat --metadata=whole.metadata other.fxt
 [ $run_status = 0 ] && [ -s "$work/.out" ] && grep -q 'other.fxt: warning: --metadata is for ctf: this trace is read as it is' "$work/.err"
 verdict "metadata_mean_nothing_to_other_formats" $? "exit status $run_status"
+for words in 'cat --metadata=session/one/metadata session' 'stat --metadata=session/one/metadata session/one session/two' 'cat --option=ctf.metadata=session/one/metadata session'; do
+    # shellcheck disable=SC2086 # words of a command
+    run "$tracetta" $words
+    grep -q 'warning: these metadata are read in place of those of each of several traces: name one trace' "$work/.err"
+    verdict "metadata_that_stand_for_several_traces_are_told_after_${words%% *}" $? "exit status $run_status, $words"
+done
+run "$tracetta" cat --metadata=session/one/metadata session/one
+[ $run_status = 0 ] && ! grep -q 'these metadata' "$work/.err"
+verdict "for_one_trace_there_is_nothing_to_tell" $? "exit status $run_status"
 
 # The name of a trace of CTF 2 is its own; babeltrace2 calls it as traces of CTF 1.8.
 mkdir named && printf 'x' >named/s

@@ -89,6 +89,35 @@ look()
     run_status=$?
     exec 8>&-
 }
+# Streams of a trace without spans are read one after another: the first is whole, the one at hand so long that a signal comes while it is read.
+mkdir "$work/streams"
+cat >"$work/streams/metadata" <<METADATA
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+trace { major = 1; minor = 8; byte_order = le; };
+stream { event.header := struct { u8 id; }; };
+event { name = a; id = 0; };
+METADATA
+printf '\0\0\0' | tee "$work/streams/a" >"$work/streams/c"
+truncate -s 2G "$work/streams/b"
+# stop WORD...: runs the command, interrupts it when it has read for a moment.
+stop()
+{
+    "$tracetta" "$@" >"$work/.out" 2>"$work/.err" &
+    local command=$!
+    sleep 1
+    kill -INT $command
+    wait $command
+    run_status=$?
+}
+stop stat "$work/streams"
+[ $run_status = 130 ] && grep -Eq 'warning: this is not of all: 1 stream was read whole, 1 in part \(.*streams/b, [0-9]+ % of it\), 1 not at all' "$work/.err"
+verdict "interrupted_stat_tells_which_streams_it_has" $? "exit status $run_status"
+stop stat --json "$work/streams"
+[ $run_status = 130 ] && grep -q '"interrupted": true' "$work/.out" && tr -d ' \n' <"$work/.out" | grep -q '"streams_read":{"whole":1,"part":1,"none":1}'
+verdict "also_in_json" $? "exit status $run_status"
+rm -r "$work/streams"
+
 look info "$work/fifo"
 [ $run_status = 130 ] && grep -q '^events' "$work/.out"
 verdict "interrupted_info_shows_what_it_has" $? "exit status $run_status"
