@@ -78,13 +78,18 @@ static bool warn_unreadable(const struct call *call, const struct trace *trace)
     return false;
 }
 
-/* Tells of files among others of a trace that cannot be read. */
+/* Notes that people should not have to ask for: files among others of a trace that cannot be read, and guesses that an option decides. */
+static bool is_for_all(const ttr_note *note)
+{
+    return strcmp(note->code, "ctf.unreadable") == 0 || strcmp(note->code, "ctf.alignment-guess") == 0;
+}
+
 static void warn_of_files(const struct call *call, ttr_reader *reader, const struct trace *trace)
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
         for (size_t k = 0; k < report.notes_n; k++)
-            if (strcmp(report.notes[k].code, "ctf.unreadable") == 0)
+            if (is_for_all(&report.notes[k]))
                 talk_note(call, "%.*s: warning: %s", (int)trace->report.trace_path.n, trace->report.trace_path.p, report.notes[k].text);
 }
 

@@ -162,6 +162,29 @@ for how in byte-order=be alignment=natural event-size=yes header=1; do
     salvages "and_what_is_not_known_is_passed_over_by_it:$how" '"fields":\{"d":85\}' "$tracetta" cat --format=jsonl wide_sized
 done
 
+# A trace that records no alignment and fits several: a guess is told, and an option decides.
+mkdir guessed
+printf '%s\n' 'trace { major = 1; minor = 1; }' 'section { name = s; event { header_type = type2; } }' \
+    'event { name = e; fields = { { uint8_t, a }, { uint16_t, b }, { string, t } }; }' >guessed/metadata
+cat >guessed.hexa <<'HEXA'
+C1 1F FC C1  u32le 0  u32le 60  u32le 60  u32le 0  u32le 3  u64le 1  u64le 1  u32le 0  20 00 00 00
+u32le 1  u16le 0  01  02 03 79  78 00
+HEXA
+"$hexa_cat" guessed.hexa >guessed/s
+for how in packed:770:yx natural:30979:x natural-32:30979:x; do
+    IFS=: read -r alignment b t <<<"$how"
+    says "an_option_tells_where_numbers_begin:$alignment" "\"b\":$b,\"t\":\"$t\"" "$tracetta" cat --format=jsonl --option=ctf.assume-alignment=$alignment guessed
+    ! grep -q 'warning' "$work/.err"
+    verdict "and_nothing_is_a_guess_then:$alignment" $? "$(cat "$work/.err")"
+done
+refuses "an_alignment_that_is_none_is_refused" 2 'expected packed, natural or natural-32' "$tracetta" cat --option=ctf.assume-alignment=48 guessed
+for how in cat stat 'convert --to=ctf -o decided'; do
+    # shellcheck disable=SC2086
+    run "$tracetta" $how guessed
+    [ $run_status = 0 ] && grep -q 'warning: .*read as packed.*--option=ctf.assume-alignment=' "$work/.err"
+    verdict "a_guess_is_told:${how%% *}" $? "exit status $run_status: $(cat "$work/.err")"
+done
+
 # Blocks of metadata are entries of their own in packets; of metadata that are cut, whole entries are read.
 run "$tracetta" convert --to=ctf --option version=1.1 --option packet-align=1 made -o entries
 [ "$(tail -c +49 entries/metadata | tr "\0" "@" | grep -ac "^@[a-z]")" = "$(tail -c +49 entries/metadata | tr -d "\0" | grep -acE "^(section|type|event|env) ")" ] &&

@@ -13,6 +13,7 @@ static const ttr_option_info options[] = {
     {"key", "FILE", FOR_11 "file with the key of enciphered packets: 32 bytes, or 64 hexadecimal digits", false},
     {"key-env", "NAME", FOR_11 "environment variable with that key: 64 hexadecimal digits", false},
     {"unpacked-max", "BYTES", FOR_11 "how large a compressed packet may get (default 1 GiB)", false},
+    {"assume-alignment", "packed|natural|natural-32", FOR_11 "where numbers begin in traces that do not record it (default: what fits their events)", false},
     {"live-start", "begin|now", "live traces: from the begin of what the relay daemon has (the default), or from now on", false},
     {"live-reconnect", "SECONDS", "live traces: how long to try to get a lost connection back (30); 0 = not at all", false},
     {"live-poll", "SECONDS", "live traces: how long to wait before asking again (0.1, or half the live timer where that is less)", false},

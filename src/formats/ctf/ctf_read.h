@@ -70,6 +70,7 @@ struct ctf_trace {
     char version[8];           /* "1.8" */
     uint8_t key[32];           /* RFC: of enciphered packets */
     bool has_key;
+    enum ctf_alignment assumed_alignment; /* RFC: where none is recorded; UNKNOWN: it is probed */
     uint64_t unpacked_max;     /* RFC: bytes that a packet may unpack to; 0 = 1 GiB */
     struct ctf_trace *other_order; /* RFC: the same metadata for packets of the other byte order; NULL = none was met */
     struct rfc11_packet first; /* RFC: the header of a packet, where there is one: the others are stored as it is */

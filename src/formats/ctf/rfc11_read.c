@@ -10,6 +10,16 @@
 #include "formats/ctf/rfc11.h"
 #include "model/options.h"
 
+static ttr_status read_assumption(struct ctf_trace *trace, const char *value, ttr_error *error)
+{
+    static const char *const words[] = {[CTF_ALIGN_PACKED] = "packed", [CTF_ALIGN_NATURAL_64] = "natural", [CTF_ALIGN_NATURAL_32] = "natural-32"};
+    for (unsigned i = CTF_ALIGN_PACKED; value && i < sizeof words / sizeof *words; i++)
+        if (strcmp(value, words[i]) == 0)
+            trace->assumed_alignment = (enum ctf_alignment)i;
+    return !value || trace->assumed_alignment ? TTR_OK
+                                              : fail(error, TTR_E_MISUSE, NO_OFFSET, "option assume-alignment=%s of ctf: expected packed, natural or natural-32", value);
+}
+
 ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, size_t n, ttr_error *error)
 {
     const char *file = options_get(options, n, "key"), *variable = options_get(options, n, "key-env");
@@ -22,7 +32,7 @@ ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, siz
     trace->has_key = (file || variable) && status == TTR_OK;
     if (status == TTR_OK && most && (!number_get_u64(most, strlen(most), &trace->unpacked_max) || trace->unpacked_max < RFC11_HEADER))
         status = fail(error, TTR_E_MISUSE, NO_OFFSET, "option unpacked-max=%s of ctf: expected a number of bytes from %u", most, RFC11_HEADER);
-    return status;
+    return status == TTR_OK ? read_assumption(trace, options_get(options, n, "assume-alignment"), error) : status;
 }
 
 void rfc11_join_section(struct ctf_reader *reader)
@@ -232,8 +242,7 @@ static const struct layout *compile_context(struct ctf_trace *trace, struct ctf_
     return kind->rfc_context;
 }
 
-/* Where the payload ends of the event whose context begins at run->bits; 0 when it cannot be said. */
-static uint64_t payload_end(const struct layout *context, struct layout_run *run)
+uint64_t rfc11_payload_end(const struct layout *context, struct layout_run *run)
 {
     static const ttr_text name = {"payload_size", 12};
     const struct type_reference reference = {.names = &name, .names_n = 1, .root = ROOT_COMMON_CONTEXT};
@@ -258,7 +267,7 @@ enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, co
         return RFC11_STAYS;
     ctf_read_header(&kind->plan, &bits, reader->run.slots, &header);
     struct layout_run run = {.bits = bits};
-    uint64_t end = header.end == LAYOUT_FINE ? payload_end(context, &run) : 0;
+    uint64_t end = header.end == LAYOUT_FINE ? rfc11_payload_end(context, &run) : 0;
     if (end == 0 || end > bits.end)
         return is_content || reader->in->window.at_end ? RFC11_STAYS : RFC11_IS_CUT;
     uint64_t mask = (UINT64_C(1) << kind->plan.align) - 1;

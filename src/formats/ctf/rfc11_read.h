@@ -6,7 +6,9 @@
 
 #include "formats/ctf/ctf_reader.h"
 
-/* Fills trace->key and limits from the options key, key-env and unpacked-max. */
+#define RFC11_ASSUMES "--option=ctf.assume-alignment=packed, natural or natural-32"
+
+/* Fills trace->key, limits and what is assumed from the options key, key-env, unpacked-max and assume-alignment. */
 TTR_MUST ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, size_t n, ttr_error *error);
 
 /* Before plain-text metadata is parsed: the byte order of the first stream file that begins with a packet. */
@@ -61,6 +63,10 @@ enum rfc11_pass {
     RFC11_IS_CUT,  /* the window ends before the event may */
     RFC11_STAYS    /* no size says where the event ends */
 };
+
+/* Where the payload ends of the event whose context begins at run->bits, by its payload_size; 0 when it cannot be said.  `context`: the layout
+ * of the context alone. */
+uint64_t rfc11_payload_end(const struct layout *context, struct layout_run *run);
 
 /* Passes over the event at reader->bits, which cannot be read, by its payload_size. */
 enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, const char *what);
