@@ -13,6 +13,8 @@
 #include "pipeline/runs.h"
 
 #define BATCH 256u
+#define MANY_INPUTS 1024u /* reports */
+#define MANY_SHARE 4u
 
 /* About 4,096 events: often enough for Ctrl-C to be felt at once. */
 #define BATCHES_PER_PROGRESS 16u
@@ -282,6 +284,18 @@ static struct notes *sorter_notes(ttr_reader *base)
     return sorter->in_n ? reader_notes(sorter->in[0]) : NULL;
 }
 
+/* Many inputs take room of their own: with them runs are shorter, and so are the buffers that they are merged with. */
+static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t inputs)
+{
+    struct sort_limits own = *limits;
+    if (inputs < MANY_INPUTS)
+        return own;
+    own.run_events = own.run_events / MANY_SHARE + 1;
+    own.run_bytes = own.run_bytes / MANY_SHARE + 1;
+    own.read_bytes = own.read_bytes / MANY_SHARE + 1;
+    return own;
+}
+
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits, ttr_error *error)
 {
     static const struct reader_ops ops = {
@@ -299,11 +313,11 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     for (size_t i = 0; i < n; i++)
         list[i] = in[i];
     sorter->base = (ttr_reader){.t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
-    sorter->limits = *limits;
+    sorter->limits = limits_for(limits, sorter->base.reports);
     sorter->in = list;
     sorter->in_n = n;
     sorter->ending = TTR_END;
-    runs_init(&sorter->runs, &t->counted, limits->fan_in, limits->read_bytes);
+    runs_init(&sorter->runs, &t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);
     buffer_init(&sorter->held.bytes, &t->counted);
     return &sorter->base;
 }

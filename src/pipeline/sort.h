@@ -10,7 +10,7 @@ struct sort_limits {
 };
 
 /* 32,768 events (160 bytes each) and 3.5 MiB of fields while collecting; 4 MiB while merging: with what doubling buffers waste
- * less than 16 MiB in all, for any size of input. */
+ * less than 16 MiB in all, for any size of input.  A quarter of it where there are a thousand inputs or more. */
 extern const struct sort_limits sort_limits_default;
 
 /* Orders the events of all readers by (time, place in the list, source, position).  The readers are taken over, also on
