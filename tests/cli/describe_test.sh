@@ -273,6 +273,27 @@ for how in ctf.byte-order=be ctf.version=2 ctf.version=1.1; do
     verdict "many_names_stay_and_are_said_once:$how" $? "exit status $run_status: $(tr ',' '\n' <listed/metadata | grep -a -c L69998) times"
 done
 
+# Threads that get other names, in a recording without times: each event has the name of then, however packets are cut.
+{
+    printf '%s\n' 'str "PERFILE2" u64le 16' 'u32le 64 u16le 0 u16le 80' \
+        'u32le 1 u32le 64 u64le 0 u64le 1000 u64le 3 u64le 0 u64le 0x100000 u32le 0 u32le 0 u64le 0' 'u64le 7'
+    for name in one- two- one- last; do
+        printf 'u32le 3 u16le 0 u16le 24 u32le 10 u32le 10 str "%s" u32le 0\n' $name
+        printf 'u32le 9 u16le 1 u16le 24 u64le 0x%s u32le 10 u32le 10\n' 1000 2000 3000
+    done
+} >called.hexa
+"$hexa_cat" called.hexa >called.data
+"$tracetta" cat --format=jsonl called.data | grep -o '"thread":"[a-z]*-*"' >called.then
+[ "$(uniq -c called.then | tr -s ' \n' ' ')" = ' 4 "thread":"one-" 4 "thread":"two-" 4 "thread":"one-" 4 "thread":"last" ' ]
+verdict "a_recording_tells_the_names_of_then" $? "$(uniq -c called.then)"
+for how in '' '--option=ctf.packet-size=300' '--option=ctf.version=2' '--option=ctf.version=1.1'; do
+    # shellcheck disable=SC2086
+    rm -rf called && run "$tracetta" convert --quiet --to=ctf $how called.data -o called
+    "$tracetta" cat --format=jsonl called | grep -o '"thread":"[a-z]*-*"' >called.now
+    cmp -s called.then called.now
+    verdict "so_does_its_ctf:$how" $? "$(uniq -c called.now)"
+done
+
 # Elements that are not there, whose number is told by another field.
 number() { printf '{"name":"%s","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"big-endian","alignment":8}}' "$@"; }
 mkdir gone && printf '\0\2\11''\1\2\5\6\7' >gone/s && {

@@ -355,6 +355,7 @@ void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc)
     alloc_free(alloc, trace->kinds, trace->kinds_capacity, sizeof *trace->kinds);
     alloc_free(alloc, trace->told.thread, trace->told.threads_n, sizeof *trace->told.thread);
     alloc_free(alloc, trace->told.process, trace->told.processes_n, sizeof *trace->told.process);
+    alloc_free(alloc, trace->told.change, trace->told.changes_n, sizeof *trace->told.change);
     ctf_home_free(&trace->home, alloc);
     ctf_trace_release(trace->source);
     ctf_types_free(&trace->types);

@@ -159,7 +159,7 @@ static struct ctf_stream_out *stream_of(struct ttr_writer *out, struct ctf_trace
 /* --- Names of threads --- */
 
 /* The place of an id in a growing table, 0 where it is new; NULL when memory is out. */
-static ttr_id *told_at(ttr_id **table, size_t *n, const struct alloc *alloc, uint32_t id)
+static uint32_t *told_at(uint32_t **table, size_t *n, const struct alloc *alloc, uint32_t id)
 {
     size_t before = *n;
     if (id >= before && !alloc_reserve(alloc, (void **)table, n, (size_t)id + 1, sizeof **table))
@@ -180,8 +180,10 @@ static ttr_status tell_names(struct ttr_writer *out, struct ctf_stream_out *stre
         return TTR_OK;
     ttr_id *told = told_at(&trace->told.thread, &trace->told.threads_n, alloc, id);
     ttr_id *process = told_at(&trace->told.process, &trace->told.processes_n, alloc, out->t->threads[id].process);
-    if (!told || !process)
+    uint32_t *change = told_at(&trace->told.change, &trace->told.changes_n, alloc, id);
+    if (!told || !process || !change)
         return fail_memory(error);
+    *change = out->t->names_changes + 1;
     bool has_thread = thread.thread_name && *told != thread.thread_name + 1, has_process = thread.process_name && *process != thread.process_name + 1;
     *told = thread.thread_name + 1;
     if (!has_thread && !has_process)
@@ -301,8 +303,9 @@ static ttr_status encode_any(struct ttr_writer *out, const ttr_event *event, ttr
         return fail_memory(error);
     uint64_t ticks = ticks_of(out, stream, event);
     ctf_watch_order(out, stream, event);
-    bool is_new = event->thread && (event->thread >= trace->told.threads_n || !trace->told.thread[event->thread]);
-    ttr_status status = is_new ? tell_names(out, stream, event->thread, ticks, error) : TTR_OK;
+    const struct ctf_names_told *told = &trace->told;
+    bool may_be_new = event->thread && (event->thread >= told->changes_n || told->change[event->thread] != out->t->names_changes + 1);
+    ttr_status status = may_be_new ? tell_names(out, stream, event->thread, ticks, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
     const struct ctf_items_for what = {.out = out, .version = trace->description.version, .is_dialect = true, .has_cpu = stream->has_cpu};

@@ -254,7 +254,8 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
     loop->header.ticks = ticks;
 }
 
-/* Fills in what an event says of itself in our dialect; one that only names a thread is no event. */
+/* Fills in what an event says of itself in our dialect; one that only names a thread is no event.  The events before
+ * that are given first: whoever has them asks for the name that is known now. */
 static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
 {
     struct ctf_reader *reader = loop->reader;
@@ -264,6 +265,8 @@ static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
     bool is_fine = ctf_dialect_fill(said, trace->t, trace->thread_source, &bits, event);
     if (is_fine && said->is_listed)
         is_fine = ctf_listed_fill(trace->t, trace->thread_source, event);
+    if (is_fine && said->is_names && loop->n > 1)
+        return CTF_STOP_NAMES;
     if (is_fine && said->is_names) {
         is_fine = ctf_dialect_take_names(trace->t, trace->thread_source, event);
         event->kind = TTR_KIND_DEFINITION;
@@ -314,7 +317,13 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const 
     set_time(reader, event, views);
     if (loop->class->times)
         move_clock(loop);
-    return loop->class->said ? take_said(loop, event) : CTF_STOP_FULL;
+    stop = loop->class->said ? take_said(loop, event) : CTF_STOP_FULL;
+    if (stop == CTF_STOP_NAMES) {
+        loop->header.ticks = ticks;
+        loop->at = at;
+        loop->n--;
+    }
+    return stop;
 }
 
 /* The plainest events, as many as come in a row. */

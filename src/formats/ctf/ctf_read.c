@@ -498,6 +498,8 @@ static enum step inside(struct ctf_reader *reader)
         return failed(reader, reader->status);
     case CTF_STOP_EDGE:
         return meet_edge(reader);
+    case CTF_STOP_NAMES:
+        return STEP_HOLD;
     case CTF_STOP_ZERO:
         if (!reader->frame.is_unfinished)
             status = ctf_lose_event(reader, "ctf.empty-event", "an event takes no bits, so that there would be no end of them");

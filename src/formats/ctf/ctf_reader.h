@@ -105,6 +105,7 @@ enum ctf_stop {
     CTF_STOP_UNKNOWN,                     /* an id that no event class has */
     CTF_STOP_CLASS,                       /* the class cannot be compiled: reader->why tells */
     CTF_STOP_ZERO,                        /* an event without any bits */
+    CTF_STOP_NAMES,                       /* before a thread gets a name; the batch is not empty */
     CTF_STOP_BAD,                         /* a field that cannot be: reader->run tells */
     CTF_STOP_FAILED
 };

@@ -238,6 +238,8 @@ struct ctf_names_told {
     size_t threads_n;
     ttr_id *process;           /* by process, the same */
     size_t processes_n;
+    uint32_t *change;          /* by thread: of which change of names they are + 1 */
+    size_t changes_n;
 };
 
 /* One trace of the output: a description with its stream files. */
