@@ -238,6 +238,15 @@ for how in --option=ctf.version=1.8 --option=ctf.version=2 --option=ctf.byte-ord
     verdict "a_trace_merged_with_itself_is_read_twice:$how" $? "exit status $run_status"
 done
 
+# The same of traces that have no uuid, of which each is given one.
+rm -rf nameless && cp -r session/one nameless && sed -i 's/ uuid = "[^"]*";//' nameless/metadata
+for how in --option=ctf.version=1.8 --option=ctf.version=2 --option=ctf.version=1.1; do
+    rm -rf twice && run "$tracetta" merge --to=ctf "$how" nameless nameless nameless -o twice
+    [ $run_status = 0 ] && [ "$("$tracetta" cat twice 2>/dev/null | wc -l)" = "$((3 * $("$tracetta" cat nameless 2>/dev/null | wc -l)))" ] &&
+        [ "$("$tracetta" info twice | grep -o '^ *trace .*uuid [0-9a-f-]*' | sort -u | wc -l)" = 3 ]
+    verdict "traces_without_a_uuid_get_one_each:$how" $? "exit status $run_status: $("$tracetta" info twice | grep -o '^ *trace .*uuid [0-9a-f-]*')"
+done
+
 # Events that begin inside a byte, in the byte order of CTF 2's numbers, and the others taken out.
 number() { printf '{"name":"%s","field-class":{"type":"fixed-length-unsigned-integer","length":%s,"byte-order":"big-endian"%s}}' "$@"; }
 mkdir halfway && {

@@ -102,6 +102,21 @@ static void make_uuid(struct ctf_stream_out *stream)
     /* Version 8 and variant of RFC 9562: made by rules of our own. */
     description->uuid[6] = (uint8_t)((description->uuid[6] & 0x0f) | 0x80);
     description->uuid[8] = (uint8_t)((description->uuid[8] & 0x3f) | 0x80);
+}
+
+/* Inputs that are alike are several traces all the same: none gets the UUID of another of this output. */
+static void give_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
+{
+    struct ctf_description *description = &stream->trace->description;
+    make_uuid(stream);
+    uint32_t rank = 0;
+    for (size_t i = 0; i < w->traces_n; i++) {
+        const struct ctf_description *other = &w->traces[i]->description;
+        if (other == description || !other->has_uuid || memcmp(other->uuid, description->uuid, sizeof other->uuid) != 0)
+            continue;
+        ctf_change_uuid(description->uuid, ++rank);
+        i = SIZE_MAX; /* once more from the first */
+    }
     description->has_uuid = true;
     description->session_id = load_u32le(description->uuid);
     description->has_session_id = true;
@@ -174,7 +189,7 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
     if (!stream->sink)
         return error ? error->status : TTR_E_IO;
     if (!stream->trace->description.has_uuid)
-        make_uuid(stream);
+        give_uuid(out->own, stream);
     if (status == TTR_OK && is_rfc(stream)) {
         status = pack(stream, out, error);
         bytes = &out->buffer;

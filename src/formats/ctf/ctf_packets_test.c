@@ -14,6 +14,7 @@
 struct made {
     char folder[64];
     struct ttr_writer out;
+    struct ctf_writer writer; /* without other traces */
     ttr_loss ledger[CTF_LOSSES];
     struct ctf_options options;
     struct ctf_trace_out trace;
@@ -28,7 +29,8 @@ static void begin(struct made *m, enum ctf_version version, bool is_big, bool ha
     memset(m, 0, sizeof *m);
     (void)snprintf(m->folder, sizeof m->folder, "/tmp/tracetta-ctf-XXXXXX");
     assert_non_null(mkdtemp(m->folder));
-    m->out = (struct ttr_writer){.t = ttr_new(NULL), .format = &format, .ledger = m->ledger};
+    m->writer = (struct ctf_writer){.traces_n = 0};
+    m->out = (struct ttr_writer){.t = ttr_new(NULL), .format = &format, .ledger = m->ledger, .own = &m->writer};
     m->out.folder = folder_create(alloc_default(), m->folder, "metadata", true, NULL);
     assert_non_null(m->out.folder);
     buffer_init(&m->out.buffer, alloc_default());

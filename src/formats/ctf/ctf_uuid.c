@@ -44,7 +44,7 @@ static struct ctf_claim *add_claim(struct ttr_writer *out, const struct ctf_trac
 }
 
 /* Version 8 and variant of RFC 9562: made by rules of our own. */
-static void change_uuid(uint8_t uuid[16], uint32_t rank)
+void ctf_change_uuid(uint8_t uuid[16], uint32_t rank)
 {
     uint64_t a = hash_pair(hash_bytes(uuid, 16), rank), b = hash_pair(a, rank);
     for (unsigned i = 0; i < 8; i++) {
@@ -72,6 +72,6 @@ ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace,
     claim->begin = trace->begin < claim->begin ? trace->begin : claim->begin;
     claim->end = trace->end > claim->end ? trace->end : claim->end;
     if (claim->rank)
-        change_uuid(uuid, claim->rank);
+        ctf_change_uuid(uuid, claim->rank);
     return TTR_OK;
 }

@@ -446,6 +446,9 @@ void ctf_count_about(struct ttr_writer *out, const struct ctf_description *from,
 /* The uuid that a trace is written with; all zeros where it has none. */
 TTR_MUST ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace, uint8_t uuid[16], ttr_error *error);
 
+/* Makes another uuid of one, the same for the same number. */
+void ctf_change_uuid(uint8_t uuid[16], uint32_t rank);
+
 /* --- ctf_homes.c --- */
 
 /* The folder of the next trace, which comes from a path; false when memory is out. */
