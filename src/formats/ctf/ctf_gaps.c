@@ -47,8 +47,13 @@ static void give_events_gap(struct ctf_reader *reader)
     if (!packet->has_discarded || reader->trace->is_dialect) /* which has events for gaps */
         return;
     if (before->is_there && before->has_discarded) {
-        uint64_t lost = difference(packet->discarded, before->discarded, reader->frame.discarded_width);
-        if (lost)
+        const unsigned width = reader->frame.discarded_width ? reader->frame.discarded_width : 64;
+        const uint64_t lost = difference(packet->discarded, before->discarded, width);
+        if (packet->discarded < before->discarded && lost >> (width - 1)) /* it did not wrap: it went back */
+            input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.discarded-order",
+                       "the counter of discarded events of %s goes from %llu back to %llu: how many are missing there is not known", reader->file,
+                       (unsigned long long)before->discarded, (unsigned long long)packet->discarded);
+        else if (lost)
             give_gap(reader, TTR_GAP_EVENTS, lost);
         return;
     }
