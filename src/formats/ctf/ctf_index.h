@@ -1,5 +1,5 @@
 /* LTTng's index of a stream file, `index/NAME.idx`: where packets lie and what their contexts say.  It can be stale or wrong, so nothing
- * of it is believed: it is held against the stream file, and what is wrong of it is told (ctf_scan.c).
+ * of it is believed that was not held against the stream file where it matters, and what is wrong of it is told (ctf_scan.c).
  *
  *   [0..3] magic 0xC1F1DCC1 | [4..7] major 1 | [8..11] minor | [12..15] bytes of an entry: 56, or 72 from minor 1 on
  *   an entry: u64 offset (bytes) | packet_size | content_size (bits) | timestamp_begin | timestamp_end | events_discarded | stream_id
@@ -45,6 +45,9 @@ struct ctf_index_check {
     struct ctf_index_entry entry;
     uint64_t packets;              /* met */
 };
+
+/* Whether an entry is as the packet at an offset says. */
+bool ctf_index_fits(const struct ctf_index *index, const struct ctf_index_entry *entry, uint64_t offset, const struct ctf_frame *frame);
 
 /* Opens the index of the reader's file, if it has one; closed by ctf_index_close(&check->index). */
 void ctf_index_check_begin(struct ctf_index_check *check, struct ctf_reader *reader);

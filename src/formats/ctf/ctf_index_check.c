@@ -51,33 +51,44 @@ static void tell(const struct ctf_index_check *check, unsigned i, uint64_t found
                reader->file, place_of(&check->index), number_names[i], found, expected, offset);
 }
 
-void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset, const struct ctf_frame *frame)
+/* The numbers of an entry, and of the packet that it is held against. */
+struct both {
+    uint64_t found[NUMBERS], expected[NUMBERS];
+};
+
+/* The first number that is wrong; NUMBERS where none is. */
+static unsigned compare(const struct ctf_index *index, const struct ctf_index_entry *entry, uint64_t offset, const struct ctf_frame *frame, struct both *both)
 {
     const struct ctf_packet *packet = &frame->packet;
-    const struct ctf_index_entry *entry = &check->entry;
+    const bool has_size = packet->size != UINT64_MAX, has_instance = index->has_instance;
+    *both = (struct both){.found = {entry->offset, entry->size, entry->content, entry->begin, entry->end, entry->discarded, entry->stream_id, entry->instance,
+                                    entry->sequence},
+                          .expected = {offset, packet->size, packet->content, packet->has_begin ? packet->begin : 0, packet->has_end ? packet->end : 0,
+                                       packet->has_discarded ? packet->discarded : 0, frame->kind->class->id, frame->number, packet->sequence}};
+    const bool is_known[NUMBERS] = {true, has_size, has_size, true, true, true, true, has_instance && frame->has_number,
+                                    has_instance && packet->has_sequence};
+    unsigned i = 0;
+    while (i < NUMBERS && (!is_known[i] || both->found[i] == both->expected[i]))
+        i++;
+    return i;
+}
+
+bool ctf_index_fits(const struct ctf_index *index, const struct ctf_index_entry *entry, uint64_t offset, const struct ctf_frame *frame)
+{
+    struct both both;
+    return compare(index, entry, offset, frame, &both) == NUMBERS;
+}
+
+void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset, const struct ctf_frame *frame)
+{
+    struct both both;
     check->packets++;
     if (!take_entry(check))
         return;
     check->is_taken = false;
-    const bool has_size = packet->size != UINT64_MAX, has_instance = check->index.has_instance;
-    const uint64_t expected[NUMBERS] = {offset,
-                                        packet->size,
-                                        packet->content,
-                                        packet->has_begin ? packet->begin : 0,
-                                        packet->has_end ? packet->end : 0,
-                                        packet->has_discarded ? packet->discarded : 0,
-                                        frame->kind->class->id,
-                                        frame->number,
-                                        packet->sequence};
-    const uint64_t found[NUMBERS] = {entry->offset, entry->size, entry->content, entry->begin, entry->end, entry->discarded, entry->stream_id,
-                                     entry->instance, entry->sequence};
-    const bool is_known[NUMBERS] = {true, has_size, has_size, true, true, true, true, has_instance && frame->has_number,
-                                    has_instance && packet->has_sequence};
-    unsigned i = 0;
-    while (i < NUMBERS && (!is_known[i] || found[i] == expected[i]))
-        i++;
+    const unsigned i = compare(&check->index, &check->entry, offset, frame, &both);
     if (i < NUMBERS)
-        tell(check, i, found[i], expected[i], offset);
+        tell(check, i, both.found[i], both.expected[i], offset);
 }
 
 void ctf_index_check_nothing(struct ctf_index_check *check)

@@ -552,11 +552,19 @@ static enum step look_forward(struct ctf_reader *reader)
     return in->window.at_end ? STEP_GO : move_window(reader);
 }
 
-/* Enters the file where the range begins, or shortly before. */
+/* Enters the file where the range begins, or shortly before; at its begin where the index was wrong of it. */
 static void jump_to_range(struct ctf_reader *reader)
 {
-    uint64_t packet = 0;
-    const struct ctf_mark *mark = reader->lanes ? ctf_find_mark(reader->lanes, reader->from, &packet, &reader->wanted) : NULL;
+    uint64_t packet = 0, wanted = reader->wanted;
+    const struct ctf_mark *mark = reader->lanes ? ctf_find_mark(reader->lanes, reader->from, &packet, &wanted) : NULL;
+    if (!mark)
+        return;
+    if (!ctf_range_holds(reader, reader->from, &wanted)) {
+        ctf_scan_check(reader);
+        reader->lanes->is_whole = false; /* as far as the index told */
+        return;
+    }
+    reader->wanted = wanted;
     if (packet == 0)
         return;
     reader->next = mark->offset;
@@ -590,6 +598,8 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
     } while (step == STEP_HOLD && in->n == 0);
     if (step == STEP_FAILED)
         return reader->status;
+    if (step == STEP_END && reader->lanes && reader->from == INT64_MIN && reader->to == INT64_MAX)
+        ctf_scan_check(reader);
     if (step == STEP_END && in->n && in->until != INT64_MAX)
         ctf_stop_at(in, INT64_MAX);
     return in->n || in->is_stopped ? TTR_OK : TTR_END;

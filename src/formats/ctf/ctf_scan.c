@@ -1,5 +1,5 @@
-/* A look ahead over a stream file before its first event is read.  Only headers are touched, and of those all: an index could spare them, but whether
- * one of its entries is wrong only the header tells, and one wrong entry can hide a packet from a range.  So indexes are verified, not used. */
+/* A look ahead over a stream file before its first event is read.  Only headers are touched; of a file with an index that can be right only some: the
+ * first, the last, one in the middle, those that overlap, and where a range begins.  What is read whole has all entries held against headers in the end. */
 #include "formats/ctf/ctf_scan.h"
 
 #include <string.h>
@@ -235,7 +235,7 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
     return true;
 }
 
-/* --- By the headers --- */
+/* --- By the headers, or the index --- */
 
 /* Takes apart the packet at an offset; CTF_FRAME_SHORT at the end of the file. */
 static enum ctf_framing look(struct scan *scan, uint64_t offset, struct ctf_frame *frame, ttr_error *error)
@@ -310,6 +310,88 @@ static void check_rest(struct scan *scan)
     ctf_index_check_end(check, scan->lanes->is_whole);
 }
 
+/* Makes of an entry what its packet's header would have been; `like`: the header of another packet. */
+static bool imagine(struct scan *scan, const struct ctf_index_entry *entry, const struct ctf_frame *like, struct ctf_frame *frame)
+{
+    const struct ctf_stream_class *class = ctf_find_stream(&scan->reader->trace->description, entry->stream_id);
+    ttr_error error;
+    *frame = *like;
+    frame->kind = class ? ctf_kind_of(scan->reader->trace, class, &error) : NULL;
+    frame->packet.size = entry->size;
+    frame->packet.content = entry->content;
+    frame->packet.begin = entry->begin;
+    frame->packet.end = entry->end;
+    frame->packet.has_end = like->packet.has_begin && (entry->end != 0 || entry->begin == 0);
+    frame->packet.discarded = entry->discarded;
+    frame->packet.sequence = entry->sequence;
+    frame->number = entry->instance;
+    return frame->kind != NULL;
+}
+
+/* Whether an entry can stand behind another.  All of an index are of one stream and in order: an entry that is wrong is noticed by this, but for a smaller
+ * end, which a look at the header behind it tells (ctf_range_holds). */
+static bool follows(const struct ctf_index_entry *entry, const struct ctf_index_entry *before)
+{
+    return entry->stream_id == before->stream_id && entry->instance == before->instance && entry->begin >= before->begin &&
+           (entry->end == 0 || entry->end >= entry->begin) && (entry->end == 0 || entry->end >= before->end);
+}
+
+/* Takes all entries; false where they do not fit: nothing counts then of what was taken. */
+static bool follow_index(struct scan *scan, struct ctf_index *index)
+{
+    struct ctf_frame like = {.kind = NULL}, frame;
+    struct ctf_index_entry entry, before = {.end = 0};
+    ttr_error error;
+    while (ctf_index_next(index, &entry)) {
+        bool is_checked = index->at == 1 || index->at == index->n / 2 || index->at == index->n || entry.begin < before.end;
+        if (entry.offset != scan->at || entry.size == 0 || entry.size % 8 || entry.content > entry.size || (index->at > 1 && !follows(&entry, &before)))
+            return false;
+        before = entry;
+        if (is_checked && (look(scan, scan->at, &like, &error) != CTF_FRAMED || like.is_foreign || !ctf_index_fits(index, &entry, entry.offset, &like)))
+            return false;
+        if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)
+            return false;
+        if (!imagine(scan, &entry, &like, &frame) || !deal(scan, &frame))
+            return false;
+        scan->at += entry.size / 8;
+    }
+    return index->at == index->n && scan->at == source_disk_size(scan->reader->in->source);
+}
+
+static void reset(struct scan *scan)
+{
+    struct ctf_lanes *lanes = scan->lanes;
+    alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
+    alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
+    lanes->lane[0] = (struct ctf_lane){.is_in_order = true};
+    *lanes = (struct ctf_lanes){.alloc = lanes->alloc, .users = 1, .n = 1, .lane = lanes->lane, .capacity = lanes->capacity, .stride = 1, .has_times = true,
+                                .open_at = UINT64_MAX};
+    scan->at = 0;
+}
+
+/* False where there is no index that can be right. */
+static bool scan_by_index(struct scan *scan)
+{
+    struct ctf_index index;
+    bool is_odd, is_there = ctf_index_open(&index, scan->reader->trace, scan->reader->file, &is_odd);
+    bool is_taken = is_there && follow_index(scan, &index);
+    ctf_index_close(&index);
+    scan->lanes->is_indexed = scan->lanes->is_whole = is_taken;
+    if (is_there && !is_taken)
+        reset(scan);
+    return is_taken;
+}
+
+static ttr_status scan_by_headers(struct scan *scan, ttr_error *error)
+{
+    ctf_index_check_begin(&scan->check, scan->reader);
+    ttr_status status = hop(scan, error);
+    if (status == TTR_OK)
+        check_rest(scan);
+    ctf_index_close(&scan->check.index);
+    return status;
+}
+
 struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
@@ -321,28 +403,62 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
         (void)fail_memory(error);
         return NULL;
     }
-    *lane = (struct ctf_lane){.is_in_order = true};
-    *lanes = (struct ctf_lanes){.alloc = alloc, .users = 1, .n = 1, .lane = lane, .capacity = 1, .stride = 1, .has_times = true, .open_at = UINT64_MAX};
+    lanes->alloc = alloc;
+    lanes->lane = lane;
+    lanes->capacity = 1;
     struct scan scan = {.reader = reader, .lanes = lanes, .room = PEEK_FIRST};
+    reset(&scan);
     if (!source_is_seekable(reader->in->source)) {
         lanes->lane[0].is_in_order = lanes->has_times = false;
         return lanes;
     }
     scan.bytes = alloc_zero(alloc, PEEK_FIRST, 1);
     ttr_status status = scan.bytes ? TTR_OK : fail_memory(error);
-    if (status == TTR_OK) {
-        ctf_index_check_begin(&scan.check, reader);
-        status = hop(&scan, error);
-        if (status == TTR_OK)
-            check_rest(&scan);
-        ctf_index_close(&scan.check.index);
-    }
+    if (status == TTR_OK && !scan_by_index(&scan))
+        status = scan_by_headers(&scan, error);
     if (scan.bytes)
         alloc_free(alloc, scan.bytes, scan.room, 1);
     if (status == TTR_OK)
         return lanes;
     ctf_lanes_release(lanes);
     return NULL;
+}
+
+/* The packet at a mark as its header says; false where none is there that says when it begins. */
+static bool times_at(struct ctf_reader *reader, const struct ctf_mark *mark, int64_t *begin, int64_t *end)
+{
+    struct ctf_lanes lanes = {.alloc = reader->lanes->alloc};
+    struct scan scan = {.reader = reader, .lanes = &lanes, .room = PEEK_FIRST, .bytes = alloc_zero(lanes.alloc, PEEK_FIRST, 1)};
+    struct ctf_frame frame;
+    ttr_error error;
+    if (!scan.bytes)
+        return false;
+    bool is_there = look(&scan, mark->offset, &frame, &error) == CTF_FRAMED && times_of(&frame, begin, end);
+    alloc_free(lanes.alloc, scan.bytes, scan.room, 1);
+    return is_there;
+}
+
+bool ctf_range_holds(struct ctf_reader *reader, int64_t from, uint64_t *wanted)
+{
+    const struct ctf_lanes *lanes = reader->lanes;
+    int64_t begin, end;
+    if (!lanes->is_indexed || *wanted == UINT64_MAX) /* all headers were looked at; or the last was */
+        return true;
+    *wanted -= *wanted % lanes->stride;
+    return times_at(reader, &lanes->mark[*wanted / lanes->stride], &begin, &end) && begin < from;
+}
+
+void ctf_scan_check(struct ctf_reader *reader)
+{
+    struct ctf_lanes *lanes = reader->lanes, unused = {.alloc = lanes->alloc, .open_at = UINT64_MAX};
+    struct scan scan = {.reader = reader, .lanes = &unused, .room = PEEK_FIRST};
+    if (!lanes->is_indexed || !(scan.bytes = alloc_zero(lanes->alloc, PEEK_FIRST, 1)))
+        return;
+    lanes->is_indexed = false; /* once is enough */
+    ctf_index_check_begin(&scan.check, reader);
+    check_rest(&scan);
+    ctf_index_close(&scan.check.index);
+    alloc_free(lanes->alloc, scan.bytes, scan.room, 1);
 }
 
 /* Takes what may be a packet for one where it can follow those of the first lane. */

@@ -61,9 +61,10 @@ struct ctf_lanes {
     bool has_times;              /* every packet says when it begins and ends */
     uint64_t open_at;            /* where a packet is that tells no size, so that those behind it were not looked at; UINT64_MAX = nowhere */
     bool is_whole;               /* looked at up to the end: nothing stands behind that could be searched for */
+    bool is_indexed;             /* what is said here is the index's word, but for some packets; and not all of it was held against headers */
 };
 
-/* Looks at the headers of all packets, and tells where the file's index says otherwise.  A file that cannot be looked at ahead (compressed) is one lane
+/* Looks at the headers of all packets, and tells where the file's index says otherwise; where that can be right it is taken, and few headers are looked at.  A file that cannot be looked at ahead (compressed) is one lane
  * that is not in order.  NULL with `error` when that fails. */
 struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error);
 
@@ -116,6 +117,13 @@ struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i, const 
  * is believed of events, which may be later than the end that their packet tells; only that a stream's events are in order.  The last packet of a file
  * of one lane is left out where the time is farther behind its end than packets are long: what is later is told where it is read (ctf.late-event). */
 const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet, uint64_t *wanted);
+
+/* Whether the header of the first packet to take, or of one before it, which is that then, says too that it begins before the range, so that no packet before it has events
+ * there; else an index was wrong.  No look is needed where there was none. */
+bool ctf_range_holds(struct ctf_reader *reader, int64_t from, uint64_t *wanted);
+
+/* Holds the entries of an index that was taken against all packets, once, and tells what is wrong. */
+void ctf_scan_check(struct ctf_reader *reader);
 
 /* Lets go of them; NULL is fine. */
 void ctf_lanes_release(struct ctf_lanes *lanes);
