@@ -559,7 +559,7 @@ static void jump_to_range(struct ctf_reader *reader)
     const struct ctf_mark *mark = reader->lanes ? ctf_find_mark(reader->lanes, reader->from, &packet, &wanted) : NULL;
     if (!mark)
         return;
-    if (!ctf_range_holds(reader, reader->from, &wanted)) {
+    if (!ctf_range_holds(reader, reader->from, &mark, &packet, &wanted)) {
         ctf_scan_check(reader);
         reader->lanes->is_whole = false; /* as far as the index told */
         return;

@@ -424,28 +424,37 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
     return NULL;
 }
 
-/* The packet at a mark as its header says; false where none is there that says when it begins. */
-static bool times_at(struct ctf_reader *reader, const struct ctf_mark *mark, int64_t *begin, int64_t *end)
+/* Takes apart the packet at a mark; false where none is there that says when it begins. */
+static bool look_at_mark(struct ctf_reader *reader, const struct ctf_mark *mark, struct ctf_frame *frame, int64_t *begin)
 {
     struct ctf_lanes lanes = {.alloc = reader->lanes->alloc};
     struct scan scan = {.reader = reader, .lanes = &lanes, .room = PEEK_FIRST, .bytes = alloc_zero(lanes.alloc, PEEK_FIRST, 1)};
-    struct ctf_frame frame;
+    int64_t end;
     ttr_error error;
     if (!scan.bytes)
         return false;
-    bool is_there = look(&scan, mark->offset, &frame, &error) == CTF_FRAMED && times_of(&frame, begin, end);
+    bool is_there = look(&scan, mark->offset, frame, &error) == CTF_FRAMED && times_of(frame, begin, &end);
     alloc_free(lanes.alloc, scan.bytes, scan.room, 1);
     return is_there;
 }
 
-bool ctf_range_holds(struct ctf_reader *reader, int64_t from, uint64_t *wanted)
+bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_mark **mark, uint64_t *packet, uint64_t *wanted)
 {
     const struct ctf_lanes *lanes = reader->lanes;
-    int64_t begin, end;
+    struct ctf_frame frame;
+    int64_t begin;
     if (!lanes->is_indexed || *wanted == UINT64_MAX) /* all headers were looked at; or the last was */
         return true;
+    const struct ctf_mark *first = &lanes->mark[*wanted / lanes->stride];
     *wanted -= *wanted % lanes->stride;
-    return times_at(reader, &lanes->mark[*wanted / lanes->stride], &begin, &end) && begin < from;
+    if (!look_at_mark(reader, first, &frame, &begin) || begin >= from)
+        return false;
+    bool is_before = *packet + 1 == *wanted && look_at_mark(reader, *mark, &frame, &begin);
+    if (!is_before || frame.packet.size == UINT64_MAX || (*mark)->offset + frame.packet.size / 8 != first->offset) {
+        *mark = first; /* what is said to lie before it is damaged, or too far away to be looked at */
+        *packet = *wanted;
+    }
+    return true;
 }
 
 void ctf_scan_check(struct ctf_reader *reader)

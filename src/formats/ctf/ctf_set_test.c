@@ -513,6 +513,22 @@ static void an_index_that_lies_about_one_packet_hides_none_of_its_events(void **
     buffer_free(&stream);
 }
 
+/* By the index it is the packet before the first one of the range, at which the file is entered. */
+static void damage_that_the_index_does_not_know_hides_no_packet_behind_it(void **state)
+{
+    (void)state;
+    static struct given given;
+    struct buffer stream, index;
+    put_ten(&stream);
+    memset(stream.bytes + 5 * 144, 0, 144);
+    put_index(&index, 1059, 1060);
+    read_stream(&stream, &index, (const int64_t[]){1062, INT64_MAX}, &given);
+    assert_int_equal(given.n, 38);
+    assert_int_equal(given.time[0], 1062);
+    buffer_free(&stream);
+    buffer_free(&index);
+}
+
 /* Changes the time of the sixth packet's header: at 12 its begin, at 20 its end. */
 static void set_sixth(struct buffer *stream, size_t at, uint64_t time)
 {
@@ -656,6 +672,7 @@ int main(void)
         cmocka_unit_test(what_lies_behind_damage_is_of_a_range_whenever_it_is),
         cmocka_unit_test(losses_inside_a_range_are_those_of_its_packets),
         cmocka_unit_test(an_index_that_lies_about_one_packet_hides_none_of_its_events),
+        cmocka_unit_test(damage_that_the_index_does_not_know_hides_no_packet_behind_it),
         cmocka_unit_test(events_later_than_their_packet_says_are_of_a_range),
         cmocka_unit_test(events_earlier_than_their_packet_says_are_of_a_range),
         cmocka_unit_test(an_event_shortly_behind_the_end_of_the_last_packet_is_of_a_range),
