@@ -651,7 +651,9 @@ bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *her
     if (!had)
         return false;
     struct visit visit = visit_from(first->reader, first->lane, lane->begin, &own), other = visit_from(here->reader, here->lane, lane->begin, &own);
-    struct ctf_before before = visit.packet ? (struct ctf_before){.is_there = false} : first->reader->lanes->lane[first->lane].initial;
+    struct ctf_before before = {.is_there = false};
+    if (visit.packet == 0)
+        before = first->reader->lanes->lane[first->lane].initial;
     bool is_fine = true, has_other = visit_next(&other);
     for (bool goes_on = true; goes_on && is_fine && visit_next(&visit);) {
         uint64_t key[2];
