@@ -110,10 +110,11 @@ compare()
     [ $truth = 0 ] || { echo "# exit status $status, $(wc -l <"$work/ours") events"; quote "$work/said"; diff "$work/theirs" "$work/ours" >"$work/diff"; quote "$work/diff"; }
 }
 
-# lost FILE: events lost by its warnings.
+# lost FILE: events lost by its warnings.  The tracer's counter goes back where a packet is finished after the one behind it: what babeltrace2 makes of
+# that, a number of nearly 2^64, does not count.
 lost()
 {
-    sed -nE 's/^WARNING: Tracer discarded ([0-9]+) events? .*/\1/p' "$1" | awk '{ n += $1 } END { print n + 0 }'
+    sed -nE 's/^WARNING: Tracer discarded ([0-9]{1,15}) events? .*/\1/p' "$1" | awk '{ n += $1 } END { print n + 0 }'
 }
 
 # stored SESSION: events in the daemon's files.
