@@ -20,7 +20,7 @@ typedef struct ttr_summary {
     uint64_t kinds[TTR_KIND_COUNT];
     bool has_times;                     /* some event says when it was: */
     int64_t begin_ns, end_ns;           /* first begin and last end; 0 when there are none */
-    uint64_t backward;                  /* events earlier than the one before them */
+    uint64_t backward;                  /* events earlier than the one before them; in their stream where streams are read one after another */
     uint32_t threads, processes;        /* that have events */
     uint32_t names, providers;
 } ttr_summary;

@@ -11,6 +11,7 @@
 #ifndef TRACETTA_ENCODINGS_PERF_LAYOUT_H
 #define TRACETTA_ENCODINGS_PERF_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define PERF_MAGIC "PERFILE2"          /* in a little-endian file; reversed in a big-endian one */
@@ -248,10 +249,11 @@ enum { PERF_STACK_IP = 1, PERF_STACK_CHAIN = 2, PERF_STACK_EMPTY = 3 };
 static inline uint32_t perf_mapping_id_bytes(const uint8_t *record)
 {
     const uint32_t n = record[40];
+    const bool may_be_device = n < 16 && (!(record[44] | record[45]) || !(record[46] | record[47])); /* the number of its major part, and a small minor one */
     uint8_t rest = record[41] | record[42] | record[43];
     for (uint32_t i = n; i < PERF_BUILD_ID_BYTES; i++)
         rest |= record[44 + i];
-    return n > PERF_BUILD_ID_BYTES || rest ? 0 : n;
+    return n > PERF_BUILD_ID_BYTES || rest || may_be_device ? 0 : n;
 }
 
 #endif

@@ -124,6 +124,7 @@ static bool start_thread(struct decode *decode)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
+    (void)sigdelset(&all, SIGBUS); /* of the thread itself: a mapped file was cut */
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     bool is_started = pthread_create(&decode->thread, NULL, decode_run, decode) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);

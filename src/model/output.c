@@ -164,7 +164,7 @@ static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
 
 bool ttr_write_shared(ttr_writer *out, unsigned threads, ttr_reader *(*open)(void *own, ttr *t), void *own)
 {
-    const bool is_fresh = out->stuck == TTR_OK && out->events == 0 && !out->shared, is_strict = out->flags & TTR_WRITE_STRICT;
+    const bool is_fresh = out->stuck == TTR_OK && !out->has_ended && out->events == 0 && !out->shared, is_strict = out->flags & TTR_WRITE_STRICT;
     if (!is_fresh || is_strict || !out->format->pass || out->folder || threads == 0)
         return false;
     return output_share(out, threads < SHARED_MOST ? threads : SHARED_MOST, &(struct output_again){open, own});

@@ -14,6 +14,7 @@
 #include "model/context.h"
 
 #define SLOTS 16u
+#define TEXT_KEPT ((size_t)256 << 10) /* bytes of room that a text keeps for the next one */
 #define TEXT_MOST ((size_t)4 << 20) /* bytes that wait: who would claim more waits, too */
 #define LOOKS 2000u                 /* before a thread sleeps: some 20 us */
 
@@ -215,7 +216,9 @@ static void wait_for_text(struct output_shared *shared, struct slot *slot)
 /* Leaves a slot to a later batch. */
 static void free_slot(struct slot *slot)
 {
-    if (slot->text)
+    if (slot->text && slot->text->capacity > TEXT_KEPT)
+        buffer_free(slot->text);
+    else if (slot->text)
         buffer_clear(slot->text);
     slot->text = NULL;
     slot->has_lost = false;
@@ -374,6 +377,7 @@ static void start_threads(struct output_shared *shared)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
+    (void)sigdelset(&all, SIGBUS); /* of the thread itself: a mapped file was cut */
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     while (shared->threads_n + 1 < shared->hands_n) {
         struct hand *hand = &shared->hand[shared->threads_n + 1];

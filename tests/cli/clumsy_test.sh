@@ -98,6 +98,10 @@ verdict "too_many_open_files_are_not_blamed_on_the_folder" $? "exit status $run_
 
 # Cut while the pipe is full: what is mapped is gone.
 for ((i = 0; i < 5; i++)); do cat "$small" "$small" >"$work/twice"; cp "$work/twice" "$small"; done
+"$tracetta" convert -q --to=ctf "$small" -o "$work/streams" 2>"$work/.err"
+run bash -c "'$tracetta' cat --jobs=2 '$work/streams' | { read -r line; truncate -s 12288 '$work'/streams/[!mi]*; cat >/dev/null; }; exit \${PIPESTATUS[0]}"
+[ $run_status = 3 ] && grep -q "was cut while it was read" "$work/.err"
+verdict "a_stream_that_is_cut_while_two_threads_read_it_is_told" $? "exit status $run_status"
 run bash -c "'$tracetta' cat '$small' | { read -r line; truncate -s 100 '$small'; cat >/dev/null; }; exit \${PIPESTATUS[0]}"
 [ $run_status = 3 ] && grep -q "was cut while it was read" "$work/.err"
 verdict "an_input_that_is_cut_while_it_is_read_is_told" $? "exit status $run_status"

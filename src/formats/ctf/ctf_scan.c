@@ -12,6 +12,7 @@
 
 #define PEEK_FIRST ((size_t)256)  /* most headers are smaller */
 #define PEEK_MAX ((size_t)1 << 20)
+#define LOST_MOST 16u             /* entries of an index where no packet is: those behind are not looked at */
 #define REST_BYTES ((size_t)64 << 10)
 #define REST_CANDIDATE ((size_t)4096) /* header and context of a packet are looked for in so many bytes */
 
@@ -292,20 +293,33 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
     }
 }
 
-/* Holds the entries of the index that are left against what lies where they say, which is behind damage. */
+/* Gives back the room that looking for a header took where there is none. */
+static void shrink(struct scan *scan)
+{
+    uint8_t *smaller = scan->room > PEEK_FIRST ? alloc_resize(scan->lanes->alloc, scan->bytes, scan->room, PEEK_FIRST, 1) : NULL;
+    if (!smaller)
+        return;
+    scan->bytes = smaller;
+    scan->room = PEEK_FIRST;
+}
+
+/* Holds the entries of the index that are left against what lies where they say, which is behind damage; up to some that lie nowhere. */
 static void check_rest(struct scan *scan)
 {
+    unsigned lost = 0;
     struct ctf_index_check *check = &scan->check;
     const uint64_t size = source_disk_size(scan->reader->in->source);
     struct ctf_index_entry entry;
     struct ctf_frame frame;
     ttr_error error;
-    while (!scan->lanes->is_whole && ctf_index_check_peek(check, &entry)) {
+    while (!scan->lanes->is_whole && lost < LOST_MOST && ctf_index_check_peek(check, &entry)) {
         enum ctf_framing framing = entry.offset < size ? look(scan, entry.offset, &frame, &error) : CTF_FRAME_SHORT;
         if (framing == CTF_FRAMED)
             ctf_index_check_packet(check, entry.offset, &frame);
         else
             ctf_index_check_nothing(check);
+        lost += framing != CTF_FRAMED;
+        shrink(scan);
     }
     ctf_index_check_end(check, scan->lanes->is_whole);
 }
@@ -643,12 +657,23 @@ static bool is_better(const struct visit *first, const struct visit *here)
            ctf_twin_is_better(&a, &b, first->frame.packet.size / 8);
 }
 
+/* A packet that the first file has too is not given here; unless that does not give it either, and it was found before that this one is to. */
+static bool leave_out(const struct visit *first, const struct visit *here)
+{
+    const struct ctf_packet *packet = &first->frame.packet;
+    const struct ctf_lane *before = &first->scan.reader->lanes->lane[first->lane], *lane = &here->scan.reader->lanes->lane[here->lane];
+    uint64_t key[2];
+    key_of(packet, key);
+    if (ctf_lane_had(before, packet) == CTF_HAD && ctf_lane_had(lane, packet) >= CTF_TAKEN)
+        return true;
+    return pairmap_put(lane->had, key[0], key[1], CTF_HAD);
+}
+
 bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *here)
 {
     struct ctf_lanes own = {.alloc = &first->reader->trace->t->counted};
     const struct ctf_lane *lane = &here->reader->lanes->lane[here->lane];
-    struct pairmap *had = had_of(here->reader->lanes, here->lane);
-    if (!had)
+    if (!had_of(here->reader->lanes, here->lane))
         return false;
     struct visit visit = visit_from(first->reader, first->lane, lane->begin, &own), other = visit_from(here->reader, here->lane, lane->begin, &own);
     struct ctf_before before = {.is_there = false};
@@ -656,10 +681,7 @@ bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *her
         before = first->reader->lanes->lane[first->lane].initial;
     bool is_fine = true, has_other = visit_next(&other);
     for (bool goes_on = true; goes_on && is_fine && visit_next(&visit);) {
-        uint64_t key[2];
-        key_of(&visit.frame.packet, key);
-        is_fine = find_twin(&visit, &other, &has_other) && is_better(&visit, &other) ? take_from(&visit, &other, &before)
-                                                                                   : pairmap_put(had, key[0], key[1], CTF_HAD);
+        is_fine = find_twin(&visit, &other, &has_other) && is_better(&visit, &other) ? take_from(&visit, &other, &before) : leave_out(&visit, &other);
         ctf_settle_before(&before, &visit.frame.packet);
         goes_on = may_follow(first->reader->lanes, visit.begin, lane->end);
     }

@@ -345,6 +345,32 @@ static void of_three_snapshots_one_gives_the_packet(void **state)
     }
 }
 
+/* The third file is held against the first, which ends last, and against the second, which does not give the packet either. */
+static void a_packet_that_one_of_three_snapshots_has_whole_is_read_once(void **state)
+{
+    (void)state;
+    static struct given given;
+    struct chunk chunk[3];
+    ttr_error error;
+    const uint64_t bad = 4 | DAMAGED;
+    const struct packet first[] = {{1, 5, 0, 20, 4}, {1, 6, 0, 30, 4}, {1, 7, 0, 40, bad}, {1, 8, 0, 50, 4}, {1, 9, 0, 60, 4}};
+    const struct packet second[] = {{1, 6, 0, 30, 4}, {1, 7, 0, 40, bad}}, third[] = {{1, 7, 0, 40, 4}, {1, 8, 0, 50, 4}};
+    ttr *t = ttr_new(NULL);
+    const struct folder_found folders[] = {{open_chunk(t, &chunk[0], UUID_A, first, 5), NULL},
+                                           {open_chunk(t, &chunk[1], UUID_A, second, 2), NULL},
+                                           {open_chunk(t, &chunk[2], UUID_A, third, 2), NULL}};
+    ttr_reader *reader = ctf_open_folders(t, folders, 3, NULL, &error);
+    given = (struct given){.n = 0};
+    read_on(reader, &given);
+    assert_int_equal(given.n, 20);
+    assert_int_equal(given.damage, 0);
+    assert_int_equal(given.duplicates, 4);
+    ttr_close(reader);
+    for (uint32_t i = 0; i < 3; i++)
+        buffer_free(&chunk[i].stream);
+    ttr_free(t);
+}
+
 /* --- Ranges --- */
 
 #define PACKETS 300u
@@ -666,6 +692,7 @@ int main(void)
         cmocka_unit_test(files_that_claim_to_be_of_one_stream_keep_what_no_other_has),
         cmocka_unit_test(packets_damaged_in_one_snapshot_are_read_from_the_other),
         cmocka_unit_test(of_three_snapshots_one_gives_the_packet),
+        cmocka_unit_test(a_packet_that_one_of_three_snapshots_has_whole_is_read_once),
         cmocka_unit_test(a_range_gives_its_events_whatever_its_ends_are),
         cmocka_unit_test(what_lies_before_a_range_is_not_even_looked_at),
         cmocka_unit_test(what_lies_behind_a_range_is_not_read),

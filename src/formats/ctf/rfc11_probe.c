@@ -118,7 +118,9 @@ struct trial {
     const struct layout **layouts;     /* of the section's events, by their place; behind them that of their context alone */
     struct ctf_plan plan;
     uint64_t ticks, values, oddities;
+    uint64_t seen;                     /* values, of which there are no more than bits unless they take none */
     bool is_late, is_missized;         /* times or sizes contradict */
+    bool is_cut;                       /* there were more values than are looked at: the others are nowhere in `values` */
 };
 
 /* How well a sample and an alignment go together. */
@@ -149,17 +151,27 @@ static void see_value(struct trial *trial, const ttr_value *value, const struct 
     trial->oddities += type && type->labels && !type_label_of(type->labels, value->v.u, 0);
 }
 
-/* Moves behind what a layout describes. */
+/* Moves behind what a layout describes; without a look at its values where there were too many already. */
 static enum layout_end pass_values(struct trial *trial, const struct layout *layout, struct bits *bits)
 {
     struct layout_walk walk;
     const struct type *type = NULL;
     ttr_field field;
+    const uint64_t most = trial->sample->n * 8;
     layout_walk_begin(&walk, layout, bits, NULL);
-    while (layout_walk_next(&walk, &field, &type))
+    while (trial->seen < most && layout_walk_next(&walk, &field, &type)) {
         see_value(trial, &field.value, type);
-    *bits = walk.run.bits;
-    return walk.end;
+        trial->seen++;
+    }
+    if (trial->seen < most) {
+        *bits = walk.run.bits;
+        return walk.end;
+    }
+    struct layout_run run = {.bits = *bits};
+    enum layout_end end = layout_measure(layout, &run);
+    trial->is_cut = true;
+    *bits = run.bits;
+    return end;
 }
 
 /* Whether the size that the event's context tells, which begins at `from`, is that of its payload, which ends at `to`. */
@@ -235,7 +247,7 @@ static ttr_status try_alignment(struct sample *sample, size_t i, enum fit *fit, 
     if (header) {
         ctf_plan_init(&trial.plan, sample->section, header);
         *fit = fit_of(&trial, error);
-        sample->values[i] = hash_pair(sample->values[i], trial.values);
+        sample->values[i] = hash_pair(sample->values[i], trial.is_cut ? i : trial.values); /* what was not seen is taken for different */
         sample->oddities[i] += trial.oddities;
     }
     ttr_status status = trial.layouts && error->status != TTR_E_NOMEM ? TTR_OK : fail_memory(error);
