@@ -475,9 +475,9 @@ void ctf_scan_check(struct ctf_reader *reader)
 {
     struct ctf_lanes *lanes = reader->lanes, unused = {.alloc = lanes->alloc, .open_at = UINT64_MAX};
     struct scan scan = {.reader = reader, .lanes = &unused, .room = PEEK_FIRST};
-    if (!lanes->is_indexed || !(scan.bytes = alloc_zero(lanes->alloc, PEEK_FIRST, 1)))
+    if (!lanes->is_indexed || lanes->is_checked || !(scan.bytes = alloc_zero(lanes->alloc, PEEK_FIRST, 1)))
         return;
-    lanes->is_indexed = false; /* once is enough */
+    lanes->is_checked = true;
     ctf_index_check_begin(&scan.check, reader);
     check_rest(&scan);
     ctf_index_close(&scan.check.index);

@@ -61,7 +61,8 @@ struct ctf_lanes {
     bool has_times;              /* every packet says when it begins and ends */
     uint64_t open_at;            /* where a packet is that tells no size, so that those behind it were not looked at; UINT64_MAX = nowhere */
     bool is_whole;               /* looked at up to the end: nothing stands behind that could be searched for */
-    bool is_indexed;             /* what is said here is the index's word, but for some packets; and not all of it was held against headers */
+    bool is_indexed;             /* what is said here is the index's word, but for some packets */
+    bool is_checked;             /* all of that was held against headers, and what is wrong was told */
 };
 
 /* Looks at the headers of all packets, and tells where the file's index says otherwise; where that can be right it is taken, and few headers are looked at.  A file that cannot be looked at ahead (compressed) is one lane
