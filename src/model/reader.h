@@ -28,12 +28,18 @@ struct reader_some {
  * the reader goes on. */
 #define READER_RUN 128u
 
-/* An event that a run found. */
+/* An event that a run found, in a line of the cache.  Its bytes are at hand when it is found; when its turn comes they lie in one of hundreds of
+ * pages, more than the processor knows the places of.  So those of a small one are taken along. */
+#define READER_SLIM_BYTES 48u
+
 struct reader_slim {
-    const uint8_t *payload; /* NULL: this is none */
+    const uint8_t *payload; /* where the run has it; NULL: this is none */
     uint32_t size;
-    uint32_t of;            /* the run's number, and above its 16 bits what the run knows the event's class by */
+    uint32_t of;            /* the run's number, and above its 16 bits what the run knows the event's class by; 0 where it is none */
+    uint8_t bytes[READER_SLIM_BYTES]; /* of the payload, all where it has no more */
 };
+
+_Static_assert(sizeof(struct reader_slim) == 64, "a line of the cache");
 
 /* Its key: its time since the begin of what is merged at once, above the place of its slim. */
 #define READER_PLACE_BITS 20u
@@ -58,6 +64,8 @@ struct reader_slims {
     union reader_place *runs;     /* by lane */
     const struct reader_slim *slim;
     uint64_t origin;              /* what the time in a key is to be added to */
+    bool stay;                    /* payloads are to be where the runs have them: slims go before the views */
+    const uint64_t *keys_end;     /* of keys that are there: views of those behind the ones asked for are wanted next */
 };
 
 struct reader_run_ops {

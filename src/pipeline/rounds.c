@@ -63,7 +63,8 @@ bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *c
     *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .room = room, .has_slims = n >= SLIMS_LEAST, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
     /* With slims only few are views, here and there: large pages would be mostly empty. */
     rounds->events = rounds->has_slims ? alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->events) : alloc_large(alloc, capacity, sizeof *rounds->events);
-    rounds->slim = alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->slim);
+    rounds->slim_memory = alloc_resize(alloc, NULL, 0, capacity + 2, sizeof *rounds->slim); /* who looks at bytes may look behind the last ones */
+    rounds->slim = (struct reader_slim *)(((uintptr_t)rounds->slim_memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
     rounds->lane = alloc_zero(alloc, n, sizeof *rounds->lane);
     rounds->run_memory = alloc_zero(alloc, n + 1, sizeof *rounds->run);
     rounds->run = (union reader_place *)(((uintptr_t)rounds->run_memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
@@ -75,7 +76,7 @@ bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *c
     rounds->place = alloc_zero(alloc, DIGITS, sizeof *rounds->place);
     rounds->out = alloc_zero(alloc, room, sizeof *rounds->out);
     rounds->pick = alloc_zero(alloc, room, sizeof *rounds->pick);
-    return rounds->events && rounds->slim && rounds->lane && rounds->run_memory && rounds->placed && rounds->keys && rounds->spare && rounds->wide &&
+    return rounds->events && rounds->slim_memory && rounds->lane && rounds->run_memory && rounds->placed && rounds->keys && rounds->spare && rounds->wide &&
            rounds->wide_spare && rounds->place && rounds->out && rounds->pick;
 }
 
@@ -83,7 +84,7 @@ void rounds_free(struct rounds *rounds)
 {
     const struct alloc *alloc = rounds->alloc;
     alloc_free(alloc, rounds->events, rounds->capacity, sizeof *rounds->events);
-    alloc_free(alloc, rounds->slim, rounds->capacity, sizeof *rounds->slim);
+    alloc_free(alloc, rounds->slim_memory, rounds->capacity + 2, sizeof *rounds->slim);
     alloc_free(alloc, rounds->lane, rounds->n, sizeof *rounds->lane);
     alloc_free(alloc, rounds->run_memory, rounds->n + 1, sizeof *rounds->run);
     alloc_free(alloc, rounds->placed, rounds->n, sizeof *rounds->placed);
@@ -118,8 +119,10 @@ static void add_keys(struct rounds *rounds, struct rounds_lane *lane)
         rank = own > rank ? own : rank;
         key[i] = ((rank < far ? rank : far) - begin) << PLACE_BITS | (at + i);
     }
-    for (uint32_t i = 0; rounds->has_slims && i < n; i++)
+    for (uint32_t i = 0; rounds->has_slims && i < n; i++) {
         rounds->slim[at + i].payload = NULL;
+        rounds->slim[at + i].of = 0;
+    }
     lane->last = rank;
     rounds->most = rank > rounds->most ? rank : rounds->most;
     rounds->keys_n += n;
@@ -315,7 +318,7 @@ static void give_all(struct rounds *rounds)
 static void keep_views(struct rounds *rounds, const uint64_t *key, size_t n)
 {
     const uint32_t at = n ? (uint32_t)(*key & READER_PLACE) : 0;
-    const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0)};
+    const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0), .keys_end = key + n, .stay = true};
     if (n == 0 || !rounds->has_slims || !rounds->slim[at].payload)
         return;
     const struct reader_run *run = &rounds->run[rounds->slim[at].of & LANE].run;
@@ -497,7 +500,8 @@ static void pick_events(struct rounds *rounds, ttr_batch *batch)
 static void view_events(struct rounds *rounds, ttr_batch *batch)
 {
     const uint64_t *key = rounds->keys + rounds->given;
-    const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0)};
+    const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0),
+                                       .keys_end = rounds->keys + rounds->keys_n};
     for (uint32_t i = 0; i < batch->n; i++) {
         const struct reader_slim *slim = &rounds->slim[key[i] & READER_PLACE];
         if (slim->payload)

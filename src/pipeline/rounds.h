@@ -27,7 +27,8 @@ struct rounds {
     ttr_reader *const *in;
     size_t n;
     ttr_event *events;         /* room for `capacity` of them */
-    struct reader_slim *slim;  /* the same for those of runs; what is at a place here is none where it is in `events` */
+    struct reader_slim *slim;  /* the same for those of runs; what is at a place here is none where it is in `events`; in `slim_memory`, at whole lines of the cache */
+    void *slim_memory;
     size_t capacity;
     struct rounds_lane *lane;
     union reader_place *run;   /* of lanes, at whole lines of the cache; in `run_memory`, which has one more */

@@ -87,6 +87,7 @@ struct ctf_event_class {
     struct layout *times;      /* CTF 1.8: the same with what is mapped to the clock, where there is such; else NULL */
     ttr_id name_id, provider_id;
     const struct ctf_spots *spots; /* where its threads lie, once looked for */
+    struct ctf_schema *schema;  /* that of its events in all streams; NULL where it was not met, or each stream has its own */
     bool is_turned;            /* ctf_dialect_prepare was here */
 };
 

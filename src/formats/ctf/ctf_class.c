@@ -68,22 +68,49 @@ void ctf_import(struct ctf_reader *reader, const struct layout *layout, const st
     fill_imports(&view, layout, run);
 }
 
-static struct view view_of(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from)
+struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event *event)
 {
-    const struct ctf_reader *reader = schema->reader;
+    const struct ctf_trace *trace = schema->trace;
+    if (schema->reader)
+        return (struct ctf_origin){schema->reader, schema->stream};
+    struct ctf_origin origin = {.reader = event->source < trace->readers_n ? trace->readers[event->source] : NULL};
+    for (size_t i = 0; origin.reader && i < origin.reader->streams_n; i++) {
+        struct ctf_stream *stream = origin.reader->streams[i];
+        if (stream->class == schema->event->stream && (!origin.stream || stream->track == event->track))
+            origin.stream = stream;
+    }
+    return origin;
+}
+
+/* Where an event begins, in bytes from its packet's base.  Its payload may be a copy, but for the RFC's: what was unpacked has no places in the file. */
+static uint64_t place_of(const struct ctf_reader *reader, const struct ctf_packet *packet, const ttr_event *event)
+{
+    if (reader->trace->description.version == CTF_RFC_1_1)
+        return (uint64_t)(event->payload - packet->base);
+    return event->offset - packet->offset - packet->base_bit / 8;
+}
+
+static struct view view_of(const struct ctf_origin *origin, const ttr_event *event, uint64_t *from)
+{
+    const struct ctf_reader *reader = origin->reader;
     const struct ctf_packet *packet = &reader->packets[event->part % reader->slots_most];
-    *from = (uint64_t)(event->payload - packet->base) * 8;
+    *from = place_of(reader, packet, event) * 8;
     uint64_t end = *from + (uint64_t)event->payload_size * 8;
     struct bits header = bits_over(packet->base, *from + ctf_header_bit(event), end < packet->content_end ? end : packet->content_end);
-    return (struct view){reader, packet, schema->stream->kind, header};
+    return (struct view){reader, packet, origin->stream->kind, header};
 }
 
 /* Where the body of an event stands. */
 static void place_body(const struct layout_schema *base, const ttr_event *event, struct layout_run *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
-    const struct ctf_packet *packet = &schema->reader->packets[event->part % schema->reader->slots_most];
-    uint64_t from = (uint64_t)(event->payload - packet->base) * 8, end = from + (uint64_t)event->payload_size * 8;
+    const struct ctf_origin origin = ctf_origin_of(schema, event);
+    if (!origin.stream) {
+        run->bits = (struct bits){.failed = true};
+        return;
+    }
+    const struct ctf_packet *packet = &origin.reader->packets[event->part % origin.reader->slots_most];
+    uint64_t from = place_of(origin.reader, packet, event) * 8, end = from + (uint64_t)event->payload_size * 8;
     /* One by one: a struct made on the stack is copied by vectors, which wait until its parts have reached the cache. */
     run->bits.base = packet->base;
     run->bits.at = from + ctf_body_bit(event);
@@ -91,7 +118,7 @@ static void place_body(const struct layout_schema *base, const ttr_event *event,
     run->bits.failed = false;
     if (!schema->has_imports)
         return;
-    struct view view = view_of(schema, event, &from);
+    struct view view = view_of(&origin, event, &from);
     fill_imports(&view, base->layout, run);
 }
 
@@ -103,14 +130,17 @@ static const struct layout *place_group(const struct layout_schema *base, const 
     uint64_t from;
     if (!event->payload_size || !schema->event || (group != TTR_GROUP_PACKET && group != TTR_GROUP_HEADER))
         return NULL;
-    if (group == TTR_GROUP_PACKET && schema->reader->has_cpu) {
-        run->bits = (struct bits){.base = schema->reader->cpu_bytes, .end = 32};
-        return schema->stream->trace->cpu;
+    const struct ctf_origin origin = ctf_origin_of(schema, event);
+    if (!origin.stream)
+        return NULL;
+    if (group == TTR_GROUP_PACKET && origin.reader->has_cpu) {
+        run->bits = (struct bits){.base = origin.reader->cpu_bytes, .end = 32};
+        return schema->trace->cpu;
     }
-    struct view view = view_of(schema, event, &from);
+    struct view view = view_of(&origin, event, &from);
     const struct layout *layout = stand_before(&view, group == TTR_GROUP_PACKET ? ROOT_PACKET_CONTEXT : ROOT_EVENT_HEADER, &run->bits);
     if (layout && group == TTR_GROUP_PACKET)
-        layout = schema->stream->kind->context_shown;
+        layout = origin.stream->kind->context_shown;
     if (layout)
         fill_imports(&view, layout, run);
     return layout;
@@ -119,14 +149,14 @@ static const struct layout *place_group(const struct layout_schema *base, const 
 /* Packets are told apart by where they stand in their file. */
 static uint64_t packet_number(const struct layout_schema *base, const ttr_event *event)
 {
-    const struct ctf_schema *schema = (const struct ctf_schema *)base;
-    return event->part < schema->reader->slots_most && schema->reader->packets ? schema->reader->packets[event->part].offset + 1 : 0;
+    const struct ctf_reader *reader = ctf_origin_of((const struct ctf_schema *)base, event).reader;
+    return reader && event->part < reader->slots_most && reader->packets ? reader->packets[event->part].offset + 1 : 0;
 }
 
 void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from, uint64_t *to)
 {
     const struct ctf_packet *packet = &schema->reader->packets[event->part];
-    uint64_t first = packet->base_bit + (uint64_t)(event->payload - packet->base) * 8;
+    uint64_t first = packet->base_bit + place_of(schema->reader, packet, event) * 8;
     struct layout_run run;
     *from = first + ctf_header_bit(event);
     *to = first + (uint64_t)event->payload_size * 8;
@@ -344,48 +374,64 @@ static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class
     return true;
 }
 
+/* Whether streams share the schemas of their events. */
+static bool shares_schemas(const struct ctf_reader *reader)
+{
+    return reader->trace->description.version != CTF_RFC_1_1 && !reader->has_cpu && !(reader->in->flags & TTR_READ_DEFINITIONS);
+}
+
+/* The schema of a class in the present stream; NULL when memory is out. */
+static struct ctf_schema *schema_of(struct ctf_reader *reader, struct ctf_event_class *event)
+{
+    const bool is_shared = shares_schemas(reader);
+    if (is_shared && event->schema)
+        return event->schema;
+    struct ctf_schema *schema = arena_take(&reader->trace->met, sizeof *schema);
+    const struct event_class *about = describe(reader, event);
+    if (!schema || !about)
+        return NULL;
+    *schema = (struct ctf_schema){.base = {.layout = event->layout, .scratch = &reader->trace->scratch, .place = place_body, .place_group = place_group,
+                                           .packet = packet_number},
+                                  .trace = reader->trace, .event = event, .stream = is_shared ? NULL : reader->stream, .reader = is_shared ? NULL : reader};
+    if (event->layout) {
+        uint32_t imports;
+        (void)layout_imports(event->layout, &imports);
+        schema->has_imports = imports > 0;
+        schema->base.is_in_payload = !imports && layout_is_at_any_byte(event->layout);
+        schema->base.body_mask = CTF_BODY_MASK;
+    }
+    if (!add_schema(reader, schema, about))
+        return NULL;
+    if (is_shared)
+        event->schema = schema;
+    return schema;
+}
+
 static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_class *event, ttr_error *error)
 {
     struct ctf_stream *stream = reader->stream;
     if (!compile_body(reader->trace, event, error) || !intern_names(reader->trace, event, error))
         return NULL;
     struct ctf_class *class = arena_take(&reader->trace->met, sizeof *class);
-    const struct event_class *about = describe(reader, event);
-    if (!class || !about) {
+    struct ctf_schema *schema = schema_of(reader, event);
+    const struct ctf_spots *spots = event->layout ? find_threads(reader->trace, event) : NULL;
+    if (!class || !schema || (event->layout && !spots)) {
         (void)fail_memory(error);
         return NULL;
     }
-    *class = (struct ctf_class){.layout = event->layout, .times = event->times};
-    class->schema = (struct ctf_schema){.base = {.layout = event->layout, .scratch = &reader->scratch, .place = place_body,
-                                                 .place_group = place_group,
-                                                 .packet = packet_number},
-                                        .stream = stream, .event = event, .reader = reader};
+    *class = (struct ctf_class){.layout = event->layout, .times = event->times, .schema = schema, .has_imports = schema->has_imports};
     if (class->layout) {
-        uint32_t imports;
-        (void)layout_imports(class->layout, &imports);
-        class->has_imports = class->schema.has_imports = imports > 0;
-        class->schema.base.is_in_payload = !imports && layout_is_at_any_byte(class->layout);
-        class->schema.base.body_mask = CTF_BODY_MASK;
         class->fixed = layout_fixed_bits(class->layout);
-        const struct ctf_spots *spots = find_threads(reader->trace, event);
-        if (!spots) {
-            (void)fail_memory(error);
-            return NULL;
-        }
         class->pid = spots->pid;
         class->tid = spots->tid;
         class->name = spots->name;
         class->has_thread = spots->pid.bytes || spots->tid.bytes;
     }
-    if (!add_schema(reader, &class->schema, about)) {
-        (void)fail_memory(error);
-        return NULL;
-    }
     class->shape = layout_shape_of(class->layout);
     class->model = (ttr_event){
         .kind = TTR_KIND_INSTANT,
         .source = reader->in->id,
-        .schema = class->schema.id,
+        .schema = schema->id,
         .name = event->name_id,
         .provider = event->provider_id,
         .track = stream->track,
@@ -504,7 +550,7 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
     *stream = (struct ctf_stream){.trace = reader->trace, .class = frame->kind ? frame->kind->class : NULL, .kind = frame->kind, .file = reader->file,
                                   .number = frame->has_number ? frame->number : reader->number, .has_number = frame->has_number,
                                   .schema = schema, .is_entered_late = reader->is_entered_late};
-    *schema = (struct ctf_schema){.base = {.place = place_body}, .stream = stream, .reader = reader};
+    *schema = (struct ctf_schema){.base = {.place = place_body}, .trace = reader->trace, .stream = stream, .reader = reader};
     const struct ctf_lane *lane = reader->lanes && frame->kind ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
     if (lane)
         stream->before = lane->initial;
@@ -512,7 +558,7 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
     stream->track = stream->first->track;
     if (stream->first == stream)
         stream->track = context_add_track(t, &(ttr_track){.number = stream->number, .name = name, .source = reader->in->id});
-    return stream->track && add_schema(reader, schema, NULL) ? stream : NULL;
+    return stream->track && ctf_trace_know(reader->trace, reader) && add_schema(reader, schema, NULL) ? stream : NULL;
 }
 
 struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_frame *frame)
@@ -536,12 +582,13 @@ void ctf_drop_streams(struct ctf_reader *reader)
 {
     ttr *t = reader->trace->t;
     const struct alloc *alloc = &t->counted;
+    ctf_trace_forget(reader->trace, reader);
     for (size_t i = 0; i < reader->streams_n; i++) {
         struct ctf_stream *stream = reader->streams[i];
         context_drop_schema(t, stream->schema->id);
         for (size_t k = 0; k < stream->by_index_n; k++)
-            if (stream->by_index[k])
-                context_drop_schema(t, stream->by_index[k]->schema.id);
+            if (stream->by_index[k] && stream->by_index[k]->schema->reader)
+                context_drop_schema(t, stream->by_index[k]->schema->id);
         alloc_free(alloc, stream->by_id_memory, stream->by_id_n + 1, sizeof *stream->by_id);
         alloc_free(alloc, stream->by_index, stream->by_index_n, sizeof *stream->by_index);
     }

@@ -340,7 +340,7 @@ static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const
 {
     struct ctf_copied *packet = &file->packet;
     const struct ctf_packet *about = &schema->reader->packets[event->part];
-    uint64_t at = about->base_bit / 8 + (uint64_t)(event->payload - about->base);
+    uint64_t at = about->base_bit / 8 + (uint64_t)(event->payload - about->base); /* which is no copy: definitions come with it */
     bool is_next = packet->from && event->payload >= packet->to - 1 && at - packet->from_at == (uint64_t)(event->payload - packet->from);
     if (packet->from && !is_next) {
         ttr_status status = ctf_copy_save(file, error);

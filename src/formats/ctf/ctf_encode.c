@@ -65,7 +65,7 @@ static const struct ctf_trace *source_of(const struct ttr_writer *out, const ttr
 {
     const struct schema *schema = context_schema(out->t, event->schema);
     const struct ctf_schema *own = schema->format == out->format ? schema->own : NULL;
-    return own ? own->stream->trace : NULL;
+    return own ? own->trace : NULL;
 }
 
 /* Begins a trace of events of any kind, or joins the one that its source belongs to. */

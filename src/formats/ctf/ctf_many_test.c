@@ -224,6 +224,104 @@ static void extended_headers_that_end_inside_a_byte_are_read_up_to_their_bit(voi
     read_many(uneven_metadata, sizeof uneven_metadata - 1, MADE_EXTENDED);
 }
 
+/* --- What packets and headers say of an event --- */
+
+#define OWN_EVENTS 300u
+
+static const char own_metadata[] =
+    "/* CTF 1.8 */\n"
+    "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };\n"
+    "clock { name = c; freq = 1000000000; };\n"
+    "typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
+    "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; u32 own; };\n"
+    "event.header := struct { u32 id; ts timestamp; u32 more; }; };\n"
+    "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { u32 number; string word; }; };\n"
+    "event { name = \"far\"; id = 1; stream_id = 0; fields := struct { integer { size = 32; align = 2048; } number; string word; }; };\n";
+
+/* Of the first events some have a field that is aligned to the packet's begin: they are no plain ones. */
+static bool is_aligned(uint32_t i)
+{
+    return i < OWN_EVENTS / 3 && i % 3 == 0;
+}
+
+/* One packet of stream `own`. */
+static void make_own(struct buffer *to, uint32_t own)
+{
+    char word[80];
+    add_number(to, 0xC1FC1FC1u, 4);
+    buffer_add_zeros(to, 20);
+    add_number(to, own, 4);
+    for (uint32_t i = 0; i < OWN_EVENTS; i++) {
+        add_number(to, is_aligned(i), 4);
+        add_number(to, 1000 + i * 10, 8);
+        add_number(to, own + i, 4);
+        if (is_aligned(i))
+            buffer_add_zeros(to, (FAR - to->n % FAR) % FAR);
+        add_number(to, own * OWN_EVENTS + i, 4);
+        buffer_add(to, word, word_of(i + own, word) + 1);
+    }
+    for (unsigned i = 0; i < 16; i++)
+        to->bytes[8 + i] = (uint8_t)(to->n * 8 >> 8 * (i % 8));
+}
+
+static uint64_t number_of_group(const ttr *t, const ttr_event *event, ttr_group group, const char *name)
+{
+    ttr_fields fields;
+    ttr_field field;
+    ttr_fields_begin_group(t, event, group, &fields);
+    while (ttr_fields_next(&fields, &field))
+        if (field.name.n == strlen(name) && memcmp(field.name.p, name, field.name.n) == 0)
+            return field.value.v.u;
+    fail_msg("no %s", name);
+    return 0;
+}
+
+static void expect_own(const ttr *t, const ttr_event *event, uint32_t own, uint32_t i)
+{
+    char word[80];
+    ttr_field field;
+    const size_t n = word_of(i + own, word);
+    assert_int_equal(event->time, 1000 + i * 10);
+    assert_int_equal(number_of_group(t, event, TTR_GROUP_PACKET, "own"), own);
+    assert_int_equal(number_of_group(t, event, TTR_GROUP_HEADER, "more"), own + i);
+    assert_true(ttr_field_find(t, event, "number", &field));
+    assert_int_equal(field.value.v.u, own * OWN_EVENTS + i);
+    assert_true(ttr_field_find(t, event, "word", &field));
+    assert_int_equal(field.value.text.n, n);
+    assert_memory_equal(field.value.text.p, word, n);
+}
+
+static void packets_and_headers_of_events_are_those_of_their_own_stream(void **state)
+{
+    (void)state;
+    static struct buffer stream[STREAMS];
+    static char name[STREAMS][8];
+    static ttr_file file[STREAMS + 1];
+    ttr *t = ttr_new(NULL);
+    ttr_batch batch;
+    uint64_t given = 0;
+    file[0] = (ttr_file){.name = "metadata", .bytes = own_metadata, .n = sizeof own_metadata - 1};
+    for (unsigned i = 0; i < STREAMS; i++) {
+        buffer_init(&stream[i], alloc_default());
+        make_own(&stream[i], i);
+        (void)snprintf(name[i], sizeof name[i], "s%03u", i);
+        file[i + 1] = (ttr_file){.name = name[i], .bytes = stream[i].bytes, .n = stream[i].n};
+    }
+    ttr_reader *in = ttr_open_files(t, "made", file, STREAMS + 1, NULL, NULL);
+    assert_non_null(in);
+    for (ttr_status status; (status = ttr_read(in, &batch, NULL)) != TTR_END;) {
+        assert_int_equal(status, TTR_OK);
+        for (uint32_t i = 0; i < batch.n; i++, given++)
+            expect_own(t, ttr_batch_at(&batch, i), (uint32_t)(given % STREAMS), (uint32_t)(given / STREAMS));
+    }
+    assert_int_equal(given, STREAMS * OWN_EVENTS);
+    ttr_close(in);
+    ttr_free(t);
+    for (unsigned i = 0; i < STREAMS; i++)
+        buffer_free(&stream[i]);
+}
+
 /* Where an event of the first packet begins. */
 static size_t place_of_event(uint32_t number)
 {
@@ -589,6 +687,7 @@ int main(void)
                                        cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
                                        cmocka_unit_test(extended_headers_among_short_ones_tell_class_and_time),
                                        cmocka_unit_test(extended_headers_that_end_inside_a_byte_are_read_up_to_their_bit),
+        cmocka_unit_test(packets_and_headers_of_events_are_those_of_their_own_stream),
                                        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
                                        cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),

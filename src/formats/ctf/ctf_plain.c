@@ -22,6 +22,7 @@ struct plain {
     struct ctf_writer *w;
     const ttr_event *event;
     const struct ctf_schema *schema;
+    const struct ctf_stream *stream;
     const struct ctf_packet *about;    /* its packet */
     struct ctf_packet unknown;         /* stands for that of an event that was copied since */
     bool is_copy;
@@ -36,7 +37,8 @@ static const struct ctf_schema *own_schema(const struct ttr_writer *out, const t
     const struct schema *schema = context_schema(out->t, event->schema);
     if (schema->beneath)
         schema = context_schema(out->t, schema->beneath);
-    return schema->format == out->format ? schema->own : NULL;
+    const struct ctf_schema *own = schema->format == out->format ? schema->own : NULL;
+    return own && ctf_origin_of(own, event).stream ? own : NULL;
 }
 
 bool ctf_is_plain(const struct ttr_writer *out, const ttr_event *event)
@@ -44,7 +46,7 @@ bool ctf_is_plain(const struct ttr_writer *out, const ttr_event *event)
     const struct ctf_writer *w = out->own;
     const struct ctf_schema *schema = own_schema(out, event);
     if (schema)
-        return !schema->stream->trace->is_dialect;
+        return !schema->trace->is_dialect;
     const struct source_entry *source = &out->t->sources[event->source < out->t->sources_n ? event->source : 0];
     if (event->kind != TTR_KIND_GAP || !source->format || strcmp(source->format, out->format->name) != 0)
         return false;
@@ -103,13 +105,13 @@ static int64_t moved_by(const struct plain *plain)
 {
     const ttr_event *event = plain->event;
     bool is_clamped = false, has_time = !(event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) && event->kind != TTR_KIND_DEFINITION;
-    int64_t time = ctf_time(&plain->schema->stream->kind->timeline, event->ticks, &is_clamped);
+    int64_t time = ctf_time(&plain->stream->kind->timeline, event->ticks, &is_clamped);
     return has_time && !is_clamped ? (int64_t)((uint64_t)event->time - (uint64_t)time) : 0;
 }
 
 static struct ctf_trace_out *trace_of(struct plain *plain)
 {
-    struct ctf_trace *source = plain->schema->stream->trace;
+    struct ctf_trace *source = plain->schema->trace;
     const struct ctf_options *options = &plain->w->options;
     const uint32_t *index = pairmap_get(&plain->w->trace_of, plain->event->source, 0);
     bool is_new = false;
@@ -132,8 +134,8 @@ static struct ctf_trace_out *trace_of(struct plain *plain)
 /* The trace's own clock, in place of what the target cannot say. */
 static const struct ctf_clock *clock_of(const struct plain *plain, bool has_times)
 {
-    const struct ctf_description *from = &plain->schema->stream->trace->description;
-    const struct ctf_clock *source = plain->schema->stream->class->clock;
+    const struct ctf_description *from = &plain->schema->trace->description;
+    const struct ctf_clock *source = plain->stream->class->clock;
     if (!plain->trace->keeps_clocks || (!source && has_times && plain->version == CTF_2))
         return ctf_trace_clock(plain->trace);
     for (size_t i = 0; i < from->clocks_n; i++)
@@ -147,7 +149,7 @@ static bool has_rich_header(const struct plain *plain)
 {
     ttr_fields walk;
     ttr_field field;
-    bool is_rich = false, is_rfc = plain->schema->stream->trace->description.version == CTF_RFC_1_1;
+    bool is_rich = false, is_rfc = plain->schema->trace->description.version == CTF_RFC_1_1;
     ttr_fields_begin_group(plain->out->t, plain->event, TTR_GROUP_HEADER, &walk);
     while (!is_rfc && ttr_fields_next(&walk, &field)) {
         const struct type *type = field_type(&walk);
@@ -165,7 +167,7 @@ static bool has_own_cpu(const struct plain *plain)
 /* Whether the source's events have a context that only says their size, as event_size = true puts it there. */
 static bool has_size_alone(const struct plain *plain)
 {
-    const struct ctf_stream_class *source = plain->schema->stream->class;
+    const struct ctf_stream_class *source = plain->stream->class;
     return source->rfc_has_event_size && source->event_context && source->event_context->members_n == 1 && source->event_context->members[0].type->bits == 16;
 }
 
@@ -173,7 +175,7 @@ static bool has_size_alone(const struct plain *plain)
 static bool has_sized_context(const struct plain *plain)
 {
     const struct ctf_options *options = plain->trace->options;
-    const struct ctf_stream_class *source = plain->schema->stream->class;
+    const struct ctf_stream_class *source = plain->stream->class;
     return plain->version == CTF_RFC_1_1 && source->rfc_has_event_size && source->event_context && !has_size_alone(plain) &&
            (!options->has_event_size || options->rfc_has_event_size);
 }
@@ -189,7 +191,7 @@ static bool stores_size(const struct plain *plain)
 /* Whether the source's sizes are gone: they are told anew, or nobody asked for them. */
 static bool drops_size(const struct plain *plain)
 {
-    return plain->version == CTF_RFC_1_1 && (has_size_alone(plain) || (stores_size(plain) && plain->schema->stream->class->rfc_has_event_size));
+    return plain->version == CTF_RFC_1_1 && (has_size_alone(plain) || (stores_size(plain) && plain->stream->class->rfc_has_event_size));
 }
 
 /* The size among the members of a context: its number from 1, 0 where there is none that says it. */
@@ -204,8 +206,8 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t 
 {
     const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
     struct ctf_types *types = &plain->trace->types;
-    const struct ctf_stream_class *source = plain->schema->stream->class;
-    bool is_rfc = plain->version == CTF_RFC_1_1, has_time = plain->schema->stream->kind->plan.has_time || (is_rfc && source->clock);
+    const struct ctf_stream_class *source = plain->stream->class;
+    bool is_rfc = plain->version == CTF_RFC_1_1, has_time = plain->stream->kind->plan.has_time || (is_rfc && source->clock);
     struct ctf_kind_like like = {.name = is_rfc ? (ttr_text){plain->name, plain->section_n} : source->name,
                                  .id = source->id <= UINT32_MAX ? source->id : plain->trace->kinds_n,
                                  .has_cpu = has_own_cpu(plain),
@@ -226,7 +228,7 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t 
     if (!*kind)
         return false;
     (*kind)->size_member = size;
-    (*kind)->source = plain->schema->stream->kind;
+    (*kind)->source = plain->stream->kind;
     (*kind)->common_shape = items->common_shape;
     (*kind)->packet_shape = packet->payload_shape;
     (*kind)->prefix = prefix;
@@ -237,8 +239,8 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t 
 /* Stream classes that become one: of the RFC all sections of one id, which elsewhere are one class with many files. */
 static bool is_alike(const struct plain *plain, const struct ctf_kind *other)
 {
-    const struct ctf_kind *own = plain->schema->stream->kind;
-    bool is_rfc = plain->schema->stream->trace->description.version == CTF_RFC_1_1;
+    const struct ctf_kind *own = plain->stream->kind;
+    bool is_rfc = plain->schema->trace->description.version == CTF_RFC_1_1;
     return other == own || (is_rfc && other->class->id == own->class->id && other->class->clock == own->class->clock);
 }
 
@@ -327,7 +329,7 @@ static size_t section_size(const char *file, size_t n)
  * Streams of live sessions have paths; in a folder below the trace nobody would look for them. */
 static void name_stream(struct plain *plain)
 {
-    const char *path = plain->schema->stream->file, *slash = strrchr(path, '/'), *file = slash && slash[1] ? slash + 1 : path;
+    const char *path = plain->stream->file, *slash = strrchr(path, '/'), *file = slash && slash[1] ? slash + 1 : path;
     bool has_cpu = plain->version == CTF_RFC_1_1 && plain->about->has_cpu;
     size_t n = strlen(file) < NAME_MOST - 3 * NUMBER_MAX ? strlen(file) : NAME_MOST - 3 * NUMBER_MAX, base = has_cpu ? section_size(file, n) : n;
     memcpy(plain->name, file, base);
@@ -357,8 +359,8 @@ static struct ctf_stream_out *add_stream(struct plain *plain)
         return NULL;
     const ttr_text name = {plain->name, plain->name_n};
     struct ctf_stream_out *stream = ctf_stream_add(plain->w, &plain->out->t->counted, plain->trace, kind, name);
-    if (stream && plain->schema->stream->has_number)
-        stream->number = plain->schema->stream->number;
+    if (stream && plain->stream->has_number)
+        stream->number = plain->stream->number;
     return stream;
 }
 
@@ -366,7 +368,7 @@ static struct ctf_stream_out *stream_of(struct plain *plain)
 {
     struct ctf_writer *w = plain->w;
     const struct ctf_packet *about = plain->about;
-    uint64_t source = hash_pair((uintptr_t)plain->schema->stream->first, 1), place = w->items.common_shape + about->has_cpu;
+    uint64_t source = hash_pair((uintptr_t)plain->stream->first, 1), place = w->items.common_shape + about->has_cpu;
     if ((plain->version == CTF_RFC_1_1 || plain->is_copy) && about->has_cpu)
         place = hash_pair(place, about->cpu);
     const uint32_t *index = pairmap_get(&w->stream_of, source, place);
@@ -381,7 +383,7 @@ static struct ctf_stream_out *stream_of(struct plain *plain)
 static struct ctf_stream_out *stream_of_empty(const struct plain *plain)
 {
     const struct ctf_writer *w = plain->w;
-    const uint32_t *index = pairmap_get(&w->stream_of, hash_pair((uintptr_t)plain->schema->stream->first, 1), LATEST);
+    const uint32_t *index = pairmap_get(&w->stream_of, hash_pair((uintptr_t)plain->stream->first, 1), LATEST);
     return index && !w->streams[*index]->kind->fields ? w->streams[*index] : NULL;
 }
 
@@ -400,7 +402,7 @@ static uint64_t convert(const struct plain *plain, const struct ctf_timeline *li
 
 static uint64_t ticks_of(const struct plain *plain)
 {
-    const struct ctf_timeline *line = &plain->schema->stream->kind->timeline;
+    const struct ctf_timeline *line = &plain->stream->kind->timeline;
     const ttr_event *event = plain->event;
     bool is_clamped = false;
     int64_t time = (int64_t)((uint64_t)event->time - (uint64_t)plain->trace->moved);
@@ -411,7 +413,7 @@ static uint64_t ticks_of(const struct plain *plain)
 /* A time of the event's packet, in ticks of the target: moved as the event was. */
 static uint64_t packet_ticks(const struct plain *plain, uint64_t ticks)
 {
-    const struct ctf_timeline *line = &plain->schema->stream->kind->timeline;
+    const struct ctf_timeline *line = &plain->stream->kind->timeline;
     const ttr_event *event = plain->event;
     bool has_time = !(event->flags & TTR_EVENT_NO_TIME) && event->kind != TTR_KIND_DEFINITION;
     uint64_t moved = has_time ? ticks_of(plain) - convert(plain, line, event->ticks) : 0;
@@ -449,7 +451,7 @@ static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *strea
 static uint64_t identity_of(const struct plain *plain)
 {
     const struct ctf_event_class *source = plain->schema->event;
-    if (plain->schema->stream->trace->description.version != CTF_RFC_1_1)
+    if (plain->schema->trace->description.version != CTF_RFC_1_1)
         return (uintptr_t)source;
     return hash_pair(hash_pair(hash_bytes(source->name.p, source->name.n), source->id), (uint64_t)source->log_level);
 }
@@ -476,9 +478,11 @@ static bool begin(struct plain *plain, struct ttr_writer *out, const ttr_event *
     plain->w = out->own;
     plain->event = event;
     plain->schema = own_schema(out, event);
+    const struct ctf_origin origin = ctf_origin_of(plain->schema, event);
+    plain->stream = origin.stream;
     plain->is_copy = context_schema(out->t, event->schema)->ops == &packed_field_ops;
     plain->unknown = (struct ctf_packet){.cpu = event->cpu, .has_cpu = event->flags & TTR_EVENT_HAS_CPU};
-    plain->about = plain->is_copy ? &plain->unknown : &plain->schema->reader->packets[event->part];
+    plain->about = plain->is_copy ? &plain->unknown : &origin.reader->packets[event->part];
     plain->trace = trace_of(plain);
     plain->version = plain->trace ? plain->trace->description.version : CTF_UNKNOWN;
     return plain->trace != NULL;
@@ -488,7 +492,7 @@ ttr_status ctf_plain_packet(struct ttr_writer *out, const ttr_event *event, ttr_
 {
     struct plain plain;
     const struct ctf_schema *schema = own_schema(out, event);
-    if (event->link || !schema || schema->stream->trace->is_dialect)
+    if (event->link || !schema || schema->trace->is_dialect)
         return TTR_OK;
     if (!begin(&plain, out, event))
         return fail_memory(error);

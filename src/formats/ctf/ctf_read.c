@@ -519,7 +519,7 @@ static enum step inside(struct ctf_reader *reader)
 /* Slots and heads are those of the batch before; that of the present packet stays. */
 static void begin_batch(struct ctf_reader *reader)
 {
-    arena_reset(&reader->scratch);
+    arena_reset(&reader->trace->scratch);
     reader->slots_n = 0;
     if (!reader->is_inside && !reader->is_copied) {
         buffer_clear(&reader->heads);
@@ -628,8 +628,6 @@ ttr_status ctf_open(struct input *in, ttr_error *error)
     reader->to = INT64_MAX;
     reader->time = reader->packet_end = INT64_MIN;
     reader->slots_most = CTF_SLOTS;
-    arena_init(&reader->scratch, &in->base.t->counted);
-    reader->scratch.is_shared = true; /* two threads may write what is read (model/output_half.c) */
     buffer_init(&reader->heads, &in->base.t->counted);
     buffer_init(&reader->unpacked, &in->base.t->counted);
     return TTR_OK;
@@ -640,7 +638,6 @@ void ctf_close(struct input *in)
     struct ctf_reader *reader = in->own;
     if (reader->trace)
         ctf_drop_streams(reader);
-    arena_free(&reader->scratch);
     buffer_free(&reader->heads);
     buffer_free(&reader->unpacked);
     alloc_free(&in->base.t->counted, reader->packets, reader->slots_most, sizeof *reader->packets);

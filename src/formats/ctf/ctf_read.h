@@ -51,6 +51,9 @@ struct ctf_trace {
     bool rounds_times;         /* option time=double */
     bool hides_mapped;         /* option mapped=hidden */
     const struct format *format;
+    const struct ctf_reader **readers; /* by the source of their events; NULL: none of the trace's, or closed */
+    size_t readers_n;
+    struct arena scratch;      /* of fields being walked */
     struct arena met;          /* streams and classes of events as its inputs met them: side by side, to be found in few pages */
     struct ctf_entry *entries; /* the rest of what is at hand for small tables */
     size_t entries_n;
@@ -104,15 +107,25 @@ struct ctf_stream {
     bool is_entered_late;      /* reading began behind its first packet */
 };
 
-/* What ttr_event.schema's `own` points to: an event class as met in one stream. */
+/* What ttr_event.schema's `own` points to: an event class.  All streams of a trace share it, for what each has of its own is what hundreds of them
+ * have in no cache; unless events are to be copied with their packets, or what is shown of these differs (RFC). */
 struct ctf_schema {
     struct layout_schema base;
-    struct ctf_stream *stream;
+    struct ctf_trace *trace;
     const struct ctf_event_class *event; /* NULL in the schema of definitions */
     ttr_id id;
     bool has_imports;          /* its fields need values of the packet or the header */
+    struct ctf_stream *stream; /* this and the reader: NULL where it is shared, see ctf_origin_of */
     const struct ctf_reader *reader;
 };
+
+/* Where an event comes from; of one whose input was closed nothing. */
+struct ctf_origin {
+    const struct ctf_reader *reader;
+    struct ctf_stream *stream;
+};
+
+struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event *event);
 
 /* A packet whose events are in the batch; ttr_event.part is its index. */
 struct ctf_packet {

@@ -52,7 +52,7 @@ struct ctf_class {
     struct ctf_spot pid, tid, name;       /* see ctf_spots */
     const struct layout *times;           /* CTF 1.8: of a body that moves the clock, to find what does; else NULL */
     const struct ctf_said *said;          /* in our own dialect: what its events say of themselves; else NULL */
-    struct ctf_schema schema;
+    struct ctf_schema *schema;            /* shared with those of other streams, or its own */
 };
 
 /* The class of an id, with all that finding its plain events and making their views needs, in one line of the cache: of hundreds of streams each
@@ -145,7 +145,6 @@ struct ctf_reader {
     bool has_cpu;                         /* RFC: the file's name says so */
     struct ctf_lanes *lanes;              /* of the file; may be NULL */
     struct buffer heads;
-    struct arena scratch;                 /* of fields being walked */
     struct ctf_packet *packets;           /* slots_most of them; NULL before the first */
     uint32_t slots_most;                  /* CTF_SLOTS_LEAST to CTF_SLOTS, a power of two */
     struct layout_run run;
@@ -189,6 +188,10 @@ TTR_MUST ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version ve
 
 /* Makes an input one of the trace's: the stream file `name`, which is the number-th. */
 void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name, uint64_t number);
+
+/* The reader of a trace by the source of its events, from its first stream to its end; false when memory is out. */
+TTR_MUST bool ctf_trace_know(struct ctf_trace *trace, const struct ctf_reader *reader);
+void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader);
 
 /* Makes the packet header ready, once the description is there. */
 TTR_MUST ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error);

@@ -10,7 +10,9 @@
 #define VISITS_KEPT 64u                 /* of a run, in which its fields may begin to take memory before it is looked for */
 #define STRIDE_DECAY 16u
 #define LINE 64u
-#define AHEAD 12u                       /* views */
+#define SLIM_AHEAD 18u                  /* views: what they need is asked for */
+#define RUN_AHEAD 12u
+#define ENTRY_AHEAD 6u
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
@@ -47,7 +49,8 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const st
     const struct ctf_stream *stream = reader->stream;
     const struct ctf_plan *plan = &stream->kind->plan;
     const uint32_t more = plan->has_wide && stream->has_extended ? plan->wide.bits - plan->loads.bits : 0, wider = more % 8 ? 0 : more / 8;
-    const uint64_t behind = (uint64_t)stream->first_most + wider + LAYOUT_BYTES_AHEAD, margin = behind > plan->loads.room ? behind : plan->loads.room;
+    const uint64_t behind = (uint64_t)stream->first_most + wider + LAYOUT_BYTES_AHEAD, room = plan->loads.room > READER_SLIM_BYTES ? plan->loads.room : READER_SLIM_BYTES;
+    const uint64_t margin = behind > room ? behind : room;
     _Static_assert(offsetof(ttr_event, cpu) == 112 && offsetof(ttr_event, source) == 116 && offsetof(ttr_event, tag) == 118, "places");
     _Static_assert(offsetof(ttr_event, kind) == 120 && offsetof(ttr_event, flags) == 123 && offsetof(ttr_event, part) == 124, "places");
     const uint16_t source[2] = {reader->in->id, 0};
@@ -61,6 +64,7 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const st
 /* An event as it was found. */
 struct seen {
     const uint8_t *p;        /* its header */
+    const uint8_t *payload;  /* the same, or a copy */
     uint64_t bytes;
     int64_t time;
 };
@@ -79,7 +83,7 @@ static inline __attribute__((always_inline)) void fill_view(ttr_event *event, co
     to[0] = (uint64_t)seen.time;
     to[1] = (uint64_t)seen.time - run->plain_shift;
     part[1] = zero;
-    event->payload = seen.p;
+    event->payload = seen.payload;
     to[5] = word_of((uint32_t)seen.bytes, body);
     part[3] = ids;
     to[8] = word_of(entry->track, 0);
@@ -214,7 +218,7 @@ static inline __attribute__((always_inline)) void run_plain(struct ctf_run *stat
     for (; event < stop && (finding = find_next(&finder, &found, heads)) == FOUND; event++) {
         struct ctf_entry *entry = &finder.by_id[found.id];
         fill_view(event, entry, &run, run.body + 8 * (uint32_t)found.wider,
-                  (struct seen){finder.bytes + found.header_at, found.next - found.header_at, time = found.time});
+                  (struct seen){finder.bytes + found.header_at, finder.bytes + found.header_at, found.next - found.header_at, time = found.time});
         entry->given++;
     }
     if (event < stop && finding == FOUND_LATER) {
@@ -260,13 +264,15 @@ struct bag {
     uint32_t lane;
 };
 
-static inline __attribute__((always_inline)) void add_slim(struct bag *bag, const uint8_t *p, uint64_t bytes, uint64_t id, uint64_t ticks, uint64_t wider)
+/* A slim without its bytes. */
+static inline __attribute__((always_inline)) struct reader_slim *add_slim(struct bag *bag, const uint8_t *p, uint64_t bytes, uint64_t id, uint64_t ticks, uint64_t wider)
 {
     struct reader_slim *slim = bag->slim++;
     slim->payload = p;
     slim->size = (uint32_t)bytes | (wider ? SLIM_EXTENDED : 0);
     slim->of = bag->lane | (uint32_t)id << 16;
     *bag->key++ = (ticks << READER_PLACE_BITS) + bag->base++;
+    return slim;
 }
 
 /* What is asked for, in ticks: from `least` on, before `stop`; and where headers may begin, at last. */
@@ -313,7 +319,8 @@ static inline __attribute__((always_inline)) void run_on(const struct finder *fi
         if (UNLIKELY(!zeros))
             break;
         const uint8_t *const next = behind + __builtin_ctz(zeros); /* the last thing known, and the first that is waited for */
-        add_slim(bag, p, (uint64_t)(next - p), id, now, 0);
+        struct reader_slim *slim = add_slim(bag, p, (uint64_t)(next - p), id, now, 0);
+        memcpy(slim->bytes, p, sizeof slim->bytes); /* the margin is no smaller */
         before = ticks;
         ticks = least = now;
         p = next;
@@ -350,8 +357,14 @@ static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run
         if (bag.slim == bag.stop)
             break;
         finding = find_next(&finder, &found, heads);
-        if (finding == FOUND)
-            add_slim(&bag, finder.bytes + found.header_at, found.next - found.header_at, found.id, found.ticks, found.wider);
+        if (finding == FOUND) {
+            const uint64_t left = finder.end - found.header_at;
+            struct reader_slim *slim = add_slim(&bag, finder.bytes + found.header_at, found.next - found.header_at, found.id, found.ticks, found.wider);
+            if (left >= sizeof slim->bytes)
+                memcpy(slim->bytes, slim->payload, sizeof slim->bytes);
+            else
+                memcpy(slim->bytes, slim->payload, left);
+        }
     } while (finding == FOUND && bag.slim < bag.stop);
     if (finding == FOUND_LATER) {
         hunt->is_stopped = true;
@@ -383,10 +396,26 @@ static inline const struct ctf_run *run_of(const struct reader_slims *slims, con
     return (const struct ctf_run *)&slims->runs[slim->of & 0xffff];
 }
 
-/* The bytes of a view to come are asked for: who takes it will look at them. */
-static inline void ask_for(const struct reader_slims *slims, uint64_t key)
+static inline const uint8_t *payload_of(const struct reader_slims *slims, const struct reader_slim *slim)
 {
-    __builtin_prefetch(slims->slim[key & READER_PLACE].payload);
+    return (slim->size & ~SLIM_EXTENDED) <= READER_SLIM_BYTES && !slims->stay ? slim->bytes : slim->payload;
+}
+
+/* What views to come are made of lies anywhere and is asked for step by step: a slim tells where its run and its bytes are, and the run where its class is.
+ * Always inlined: gcc 12 takes a call of what only asks for lines as one that does nothing. */
+static inline __attribute__((always_inline)) void ask_for(const struct reader_slims *slims, const uint64_t *key)
+{
+    if (key + SLIM_AHEAD < slims->keys_end)
+        __builtin_prefetch(&slims->slim[key[SLIM_AHEAD] & READER_PLACE]);
+    if (key + RUN_AHEAD < slims->keys_end) {
+        const struct reader_slim *soon = &slims->slim[key[RUN_AHEAD] & READER_PLACE];
+        __builtin_prefetch((const uint8_t *)run_of(slims, soon) + CTF_LINE);
+        __builtin_prefetch(payload_of(slims, soon));
+    }
+    if (key + ENTRY_AHEAD < slims->keys_end) {
+        const struct reader_slim *next = &slims->slim[key[ENTRY_AHEAD] & READER_PLACE];
+        __builtin_prefetch(&run_of(slims, next)->by_id[next->of >> 16]);
+    }
 }
 
 /* Makes views of slims. */
@@ -395,14 +424,13 @@ static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint
     uint32_t i = 0;
     for (; i < n; i++) {
         const struct reader_slim *slim = &slims->slim[key[i] & READER_PLACE];
-        if (i + AHEAD < n)
-            ask_for(slims, key[i + AHEAD]);
+        ask_for(slims, key + i);
         if (!slim->payload)
             break;
         const struct ctf_run *run = run_of(slims, slim);
         const uint32_t wider = slim->size & SLIM_EXTENDED ? run->wider : 0;
         fill_view(&to[i], &run->by_id[slim->of >> 16], run, run->body + 8 * wider,
-                  (struct seen){slim->payload, slim->size & ~SLIM_EXTENDED, (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin)});
+                  (struct seen){slim->payload, payload_of(slims, slim), slim->size & ~SLIM_EXTENDED, (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin)});
     }
     return i;
 }
@@ -419,7 +447,7 @@ static bool sees_enough(const struct ctf_run *run)
 /* What fields took since the last time.  It stands where nothing else is looked at, and most traces never need it. */
 static __attribute__((noinline)) void reset_scratch(struct ctf_run *run)
 {
-    struct arena *scratch = &run->reader->scratch;
+    struct arena *scratch = &run->reader->trace->scratch;
     run->visits = 0;
     run->has_scratch = scratch->current != NULL;
     if (run->has_scratch)
@@ -501,15 +529,23 @@ static bool hunt(struct reader_run *base, struct reader_hunt *hunt)
     return false;
 }
 
+/* Slims have bytes of their own, and what is unpacked in memory has no other place than there. */
+static bool hunt_none(struct reader_run *base, struct reader_hunt *hunt)
+{
+    (void)base;
+    (void)hunt;
+    return false;
+}
+
 void ctf_run_begin(struct ctf_run *run, struct ctf_reader *reader, const struct ctf_views *views)
 {
     const struct input *in = reader->in;
     const uint64_t most = in->window.n / 4 < in->max_record ? in->window.n / 4 : 0;
-    static const struct reader_run_ops ops = {.go = go, .hunt = hunt, .view = view};
+    static const struct reader_run_ops usual = {.go = go, .hunt = hunt, .view = view}, of_rfc = {.go = go, .hunt = hunt_none, .view = view};
     ctf_run_init(run, reader, views);
-    run->base.ops = &ops;
+    run->base.ops = reader->trace->description.version == CTF_RFC_1_1 ? &of_rfc : &usual;
     run->reader = reader;
-    run->has_scratch = reader->scratch.current != NULL;
+    run->has_scratch = reader->trace->scratch.current != NULL;
     run->stride = (uint32_t)(reader->stride < UINT32_MAX ? reader->stride : UINT32_MAX);
     run->stride_most = (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX);
 }

@@ -22,6 +22,8 @@ struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
     trace->format = &format_ctf;
     ctf_description_init(&trace->description, &t->counted);
     arena_init(&trace->met, &t->counted);
+    arena_init(&trace->scratch, &t->counted);
+    trace->scratch.is_shared = true; /* two threads may write what is read (model/output_half.c) */
     return trace;
 }
 
@@ -58,11 +60,41 @@ void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name,
     in->base.apart = trace->format;
 }
 
+bool ctf_trace_know(struct ctf_trace *trace, const struct ctf_reader *reader)
+{
+    const size_t id = reader->in->id, had = trace->readers_n;
+    if (!alloc_reserve(&trace->t->counted, (void **)&trace->readers, &trace->readers_n, id + 1, sizeof *trace->readers))
+        return false;
+    for (size_t i = had; i < trace->readers_n; i++)
+        trace->readers[i] = NULL;
+    trace->readers[id] = reader;
+    return true;
+}
+
+void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader)
+{
+    if (reader->in->id < trace->readers_n)
+        trace->readers[reader->in->id] = NULL;
+}
+
+/* Forgets schemas that streams shared. */
+static void drop_schemas(const struct ctf_trace *trace)
+{
+    const struct ctf_description *description = &trace->description;
+    for (size_t i = 0; i < description->streams_n; i++)
+        for (size_t k = 0; k < description->streams[i]->events_n; k++)
+            if (description->streams[i]->events[k]->schema)
+                context_drop_schema(trace->t, description->streams[i]->events[k]->schema->id);
+}
+
 void ctf_trace_release(struct ctf_trace *trace)
 {
     if (!trace || --trace->users)
         return;
     const struct alloc *alloc = &trace->t->counted;
+    drop_schemas(trace);
+    arena_free(&trace->scratch);
+    alloc_free(alloc, trace->readers, trace->readers_n, sizeof *trace->readers);
     alloc_free(alloc, trace->kinds, trace->kinds_capacity, sizeof(struct ctf_kind *));
     if (trace->metadata)
         alloc_free(alloc, trace->metadata, trace->metadata_n + 1, 1);
