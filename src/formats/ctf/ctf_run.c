@@ -405,33 +405,41 @@ static inline const uint8_t *payload_of(const struct reader_slims *slims, const 
  * Always inlined: gcc 12 takes a call of what only asks for lines as one that does nothing. */
 static inline __attribute__((always_inline)) void ask_for(const struct reader_slims *slims, const uint64_t *key)
 {
-    if (key + SLIM_AHEAD < slims->keys_end)
-        __builtin_prefetch(&slims->slim[key[SLIM_AHEAD] & READER_PLACE]);
-    if (key + RUN_AHEAD < slims->keys_end) {
-        const struct reader_slim *soon = &slims->slim[key[RUN_AHEAD] & READER_PLACE];
-        __builtin_prefetch((const uint8_t *)run_of(slims, soon) + CTF_LINE);
-        __builtin_prefetch(payload_of(slims, soon));
-    }
-    if (key + ENTRY_AHEAD < slims->keys_end) {
-        const struct reader_slim *next = &slims->slim[key[ENTRY_AHEAD] & READER_PLACE];
-        __builtin_prefetch(&run_of(slims, next)->by_id[next->of >> 16]);
-    }
+    const struct reader_slim *soon = &slims->slim[key[RUN_AHEAD] & READER_PLACE], *next = &slims->slim[key[ENTRY_AHEAD] & READER_PLACE];
+    __builtin_prefetch(&slims->slim[key[SLIM_AHEAD] & READER_PLACE]);
+    __builtin_prefetch((const uint8_t *)run_of(slims, soon) + CTF_LINE);
+    if ((soon->size & ~SLIM_EXTENDED) > READER_SLIM_BYTES)
+        __builtin_prefetch(soon->payload);
+    __builtin_prefetch(&run_of(slims, next)->by_id[next->of >> 16]);
 }
 
-/* Makes views of slims. */
-static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint32_t n, ttr_event *to)
+/* Makes the view of a slim; false where it is none. */
+static inline __attribute__((always_inline)) bool view_one(const struct reader_slims *slims, uint64_t key, ttr_event *to)
 {
+    const struct reader_slim *slim = &slims->slim[key & READER_PLACE];
+    if (!slim->payload)
+        return false;
+    const struct ctf_run *run = run_of(slims, slim);
+    const uint32_t wider = slim->size & SLIM_EXTENDED ? run->wider : 0;
+    fill_view(to, &run->by_id[slim->of >> 16], run, run->body + 8 * wider,
+              (struct seen){slim->payload, payload_of(slims, slim), slim->size & ~SLIM_EXTENDED, (int64_t)((key >> READER_PLACE_BITS) + slims->origin)});
+    return true;
+}
+
+/* Makes views of slims: as long as there are keys to look ahead to, and then the last ones. */
+static uint32_t view(const struct reader_slims *all, const uint64_t *key, uint32_t n, ttr_event *to)
+{
+    const struct reader_slims slims = *all;
+    const uint64_t there = (uint64_t)(slims.keys_end - key), ahead = there > SLIM_AHEAD ? there - SLIM_AHEAD : 0;
     uint32_t i = 0;
-    for (; i < n; i++) {
-        const struct reader_slim *slim = &slims->slim[key[i] & READER_PLACE];
-        ask_for(slims, key + i);
-        if (!slim->payload)
-            break;
-        const struct ctf_run *run = run_of(slims, slim);
-        const uint32_t wider = slim->size & SLIM_EXTENDED ? run->wider : 0;
-        fill_view(&to[i], &run->by_id[slim->of >> 16], run, run->body + 8 * wider,
-                  (struct seen){slim->payload, payload_of(slims, slim), slim->size & ~SLIM_EXTENDED, (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin)});
+    for (const uint32_t most = ahead < n ? (uint32_t)ahead : n; i < most; i++) {
+        ask_for(&slims, key + i);
+        if (!view_one(&slims, key[i], &to[i]))
+            return i;
     }
+    for (; i < n; i++)
+        if (!view_one(&slims, key[i], &to[i]))
+            return i;
     return i;
 }
 
