@@ -136,7 +136,7 @@ static int find_first(const struct call *call, int64_t *time)
 static void date_of(const struct call *call, int64_t time, struct tm *parts)
 {
     struct tm day = {0};
-    time_t second = (time_t)(time / NS_PER_S);
+    time_t second = (time_t)(time / NS_PER_S - (time % NS_PER_S < 0)); /* before 1970, too, a second is that which began */
     if (call->set.clock_gmt ? gmtime_r(&second, &day) : localtime_r(&second, &day)) {
         parts->tm_year = day.tm_year;
         parts->tm_mon = day.tm_mon;

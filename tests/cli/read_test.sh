@@ -58,6 +58,8 @@ says "the_style_takes_the_options_of_that_program" "^\[2023-11-14 22:13:23\.0000
     "$tracetta" cat --style=babeltrace2 --clock-gmt --clock-date --no-delta --names=none --clock-offset=3 "$small"
 says "ranges_of_time_are_read_as_there_and_both_ends_are_in_them" "^1$" bash -c "'$tracetta' cat --style=babeltrace2 --clock-gmt \
     --begin=22:13:20.000002 --end='2023-11-14 22:13:20.000002000' '$small' | grep -c inner"
+says "hours_before_1970_are_of_the_day_that_had_begun" "^1$" bash -c "'$tracetta' cat --style=babeltrace2 --clock-gmt --offset='$small=-1700000000.5' \
+    --begin=23:59:59.4 --end=23:59:59.500003 '$small' | grep -c inner"
 says "also_both_in_one" "^1$" bash -c "'$tracetta' cat --style=babeltrace2 --timerange=[1700000000.000002,1700000000.000002] '$small' | grep -c inner"
 says "and_times_of_this_program_mean_what_they_always_do" "^1$" bash -c "'$tracetta' cat --style=babeltrace2 --start=+1us --end=+2us '$small' | grep -c inner"
 refuses "a_time_that_is_none_is_told" 2 "begin cannot be \"8:15\": it wants a time like" "$tracetta" cat --style=babeltrace2 --begin=8:15 "$small"
