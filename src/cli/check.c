@@ -184,6 +184,7 @@ static void put_json(struct json *json, const struct verdict *verdict)
     json_uint(json, "events", sum->events);
     json_uint(json, "odd", sum->odd);
     report_json_damage(json, sum);
+    report_json_extent(json, verdict->reader);
     report_json_regions(json, verdict->reader);
     report_json_notes(json, verdict->reader);
     if (verdict->error.status != TTR_OK)
@@ -206,6 +207,7 @@ static int check_one(const struct call *call, const char *path, struct json *jso
         put_json(json, &verdict);
     else
         print_text(call, &verdict);
+    report_interrupted(call, inputs.reader);
     inputs_close(&inputs);
     return verdict.outcome;
 }

@@ -5,6 +5,7 @@
 
 #include "classes.h"
 #include "info.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "talk.h"
 
@@ -398,6 +399,7 @@ static int inform(const struct call *call, const char *path, struct json *json)
             info_json(json, &subject);
         else
             print_text(&subject);
+        report_interrupted(call, subject.inputs.reader);
         outcome = report_warn(call, subject.inputs.reader, outcome);
     }
     inputs_close(&subject.inputs);
@@ -411,7 +413,7 @@ static int inform_all_json(const struct call *call)
     json_open(&json, NULL, '{');
     json_string(&json, "schema", "tracetta.info/1");
     json_open(&json, "inputs", '[');
-    for (size_t i = 0; i < call->paths_n; i++) {
+    for (size_t i = 0; i < call->paths_n && !interrupt_came(); i++) {
         int outcome = inform(call, call->path[i], &json);
         worst = outcome > worst ? outcome : worst;
     }
@@ -430,7 +432,7 @@ int run_info(struct call *call)
         return inform(call, call->path[0], &json);
     if (call->set.json)
         return inform_all_json(call);
-    for (size_t i = 0; i < call->paths_n; i++) {
+    for (size_t i = 0; i < call->paths_n && !interrupt_came(); i++) {
         if (i > 0)
             (void)putchar('\n');
         int outcome = inform(call, call->path[i], NULL);

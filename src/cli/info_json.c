@@ -134,6 +134,7 @@ void info_json(struct json *json, const struct subject *subject)
     json_uint(json, "bytes", subject->findings.bytes);
     json_uint(json, "disk_bytes", subject->findings.disk_size);
     put_numbers(json, subject);
+    report_json_extent(json, subject->inputs.reader);
     put_sessions(json, subject);
     report_json_clocks(json, subject->inputs.reader);
     report_json_notes(json, subject->inputs.reader);

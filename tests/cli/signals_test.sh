@@ -116,6 +116,14 @@ verdict "interrupted_stat_tells_which_streams_it_has" $? "exit status $run_statu
 stop stat --json "$work/streams"
 [ $run_status = 130 ] && grep -q '"interrupted": true' "$work/.out" && tr -d ' \n' <"$work/.out" | grep -q '"streams_read":{"whole":1,"part":1,"none":1}'
 verdict "also_in_json" $? "exit status $run_status"
+for command in info check; do
+    stop $command "$work/streams"
+    [ $run_status = 130 ] && grep -Eq 'warning: this is not of all: 1 stream was read whole, 1 in part \(.*streams/b, [0-9]+ % of it\), 1 not at all' "$work/.err"
+    verdict "interrupted_${command}_tells_so_too" $? "exit status $run_status, $(cat "$work/.err")"
+    stop $command --json "$work/streams"
+    [ $run_status = 130 ] && tr -d ' \n' <"$work/.out" | grep -q '"interrupted":true,"streams_read":{"whole":1,"part":1,"none":1}'
+    verdict "also_${command}_in_json" $? "exit status $run_status"
+done
 rm -r "$work/streams"
 
 look info "$work/fifo"
