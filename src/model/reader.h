@@ -64,7 +64,7 @@ struct reader_slims {
     union reader_place *runs;     /* by lane */
     const struct reader_slim *slim;
     uint64_t origin;              /* what the time in a key is to be added to */
-    bool stay;                    /* payloads are to be where the runs have them: slims go before the views */
+    bool are_kept;                /* longer than the slims: payloads are to be where the runs have them */
     const uint64_t *keys_end;     /* of keys that are there: views of those behind the ones asked for are wanted next */
 };
 

@@ -112,7 +112,8 @@ static ttr_status get_ready(struct merger *merger, ttr_error *error)
     merger->has_rounds = rounds_can(merger->in, merger->n);
     merger->is_ready = merger->has_rounds;
     if (merger->has_rounds)
-        return rounds_init(&merger->rounds, alloc, merger->in, merger->n, merger->base.t->ahead ? BATCH_JOBS : BATCH_OF_ROUND) ? TTR_OK : fail_memory(error);
+        return rounds_init(&merger->rounds, alloc, merger->in, merger->n, merger->base.t->ahead ? BATCH_JOBS : BATCH_OF_ROUND,
+                           merger->n >= ROUNDS_SLIMS_LEAST) ? TTR_OK : fail_memory(error);
     size_t lent = events_to_lend(merger);
     merger->events = (lent ? lent : BATCH) + 1;
     merger->memory = alloc_zero(alloc, merger->events, sizeof *merger->out);

@@ -22,7 +22,6 @@
 #define DIGITS (2u << DIGIT_BITS)
 #define SETTLE_EACH 8u                 /* places that a key may be moved by when both digits are sorted, in the mean */
 #define LANE UINT16_MAX               /* of reader_slim.of */
-#define SLIMS_LEAST 200u               /* inputs: with fewer a round of views has room in the nearer caches */
 #define LANES_AHEAD 3u                 /* whose bytes are asked for */
 #define LINES_AHEAD 7u
 #define LINE 64u
@@ -57,13 +56,14 @@ bool rounds_can(ttr_reader *const *in, size_t n)
     return n >= ROUNDS_LEAST && capacity_of(n) < (size_t)1 << PLACE_BITS;
 }
 
-bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n, uint32_t room)
+bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n, uint32_t room, bool has_slims)
 {
     const size_t capacity = capacity_of(n);
-    *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .room = room, .has_slims = n >= SLIMS_LEAST, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
+    *rounds = (struct rounds){.alloc = alloc, .in = in, .n = n, .capacity = capacity, .room = room, .has_slims = has_slims, .span = SPAN_FIRST, .ending = TTR_END, .reading = n};
     /* With slims only few are views, here and there: large pages would be mostly empty. */
     rounds->events = rounds->has_slims ? alloc_resize(alloc, NULL, 0, capacity, sizeof *rounds->events) : alloc_large(alloc, capacity, sizeof *rounds->events);
-    rounds->slim_memory = alloc_resize(alloc, NULL, 0, capacity + 2, sizeof *rounds->slim); /* who looks at bytes may look behind the last ones */
+    rounds->slims_most = has_slims ? capacity + 2 : 1; /* who looks at bytes may look behind the last ones */
+    rounds->slim_memory = alloc_resize(alloc, NULL, 0, rounds->slims_most, sizeof *rounds->slim);
     rounds->slim = (struct reader_slim *)(((uintptr_t)rounds->slim_memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
     rounds->lane = alloc_zero(alloc, n, sizeof *rounds->lane);
     rounds->run_memory = alloc_zero(alloc, n + 1, sizeof *rounds->run);
@@ -84,7 +84,7 @@ void rounds_free(struct rounds *rounds)
 {
     const struct alloc *alloc = rounds->alloc;
     alloc_free(alloc, rounds->events, rounds->capacity, sizeof *rounds->events);
-    alloc_free(alloc, rounds->slim_memory, rounds->capacity + 2, sizeof *rounds->slim);
+    alloc_free(alloc, rounds->slim_memory, rounds->slims_most, sizeof *rounds->slim);
     alloc_free(alloc, rounds->lane, rounds->n, sizeof *rounds->lane);
     alloc_free(alloc, rounds->run_memory, rounds->n + 1, sizeof *rounds->run);
     alloc_free(alloc, rounds->placed, rounds->n, sizeof *rounds->placed);
@@ -121,7 +121,7 @@ static void add_keys(struct rounds *rounds, struct rounds_lane *lane)
     }
     for (uint32_t i = 0; rounds->has_slims && i < n; i++) {
         rounds->slim[at + i].payload = NULL;
-        rounds->slim[at + i].of = 0;
+        rounds->slim[at + i].size = rounds->slim[at + i].of = 0;
     }
     lane->last = rank;
     rounds->most = rank > rounds->most ? rank : rounds->most;
@@ -318,7 +318,7 @@ static void give_all(struct rounds *rounds)
 static void keep_views(struct rounds *rounds, const uint64_t *key, size_t n)
 {
     const uint32_t at = n ? (uint32_t)(*key & READER_PLACE) : 0;
-    const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0), .keys_end = key + n, .stay = true};
+    const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0), .keys_end = key + n, .are_kept = true};
     if (n == 0 || !rounds->has_slims || !rounds->slim[at].payload)
         return;
     const struct reader_run *run = &rounds->run[rounds->slim[at].of & LANE].run;

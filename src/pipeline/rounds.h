@@ -8,8 +8,8 @@
  * A round ends as early as an input demands that cannot give all that is before the end (its window or the room is full): what is behind that
  * is kept for the next round, and inputs that have such events are not read before these were given.
  *
- * Where inputs are many, of one in its usual case only a slim is kept of each event (model/reader.h), a sixth of a view and its key: so that a round has room in the
- * nearer caches.  Views are made of them batch by batch, when they are given.
+ * Where inputs are many, of one in its usual case only a slim is kept of each event (model/reader.h), half of a view, with the bytes of small ones: so that a round
+ * has room in the nearer caches, and nothing is looked for in hundreds of pages.  Views are made of them batch by batch, when they are given.
  * Ownership: the readers are the caller's.  Thread rule: one thread at a time. */
 #ifndef TRACETTA_PIPELINE_ROUNDS_H
 #define TRACETTA_PIPELINE_ROUNDS_H
@@ -19,6 +19,9 @@
 /* Fewer inputs are merged by going to them in turn. */
 #define ROUNDS_LEAST 5u
 
+/* Inputs with slims: with fewer a round of views has room in the nearer caches. */
+#define ROUNDS_SLIMS_LEAST 200u
+
 struct order_key;
 struct rounds_lane;
 
@@ -27,8 +30,9 @@ struct rounds {
     ttr_reader *const *in;
     size_t n;
     ttr_event *events;         /* room for `capacity` of them */
-    struct reader_slim *slim;  /* the same for those of runs; what is at a place here is none where it is in `events`; in `slim_memory`, at whole lines of the cache */
-    void *slim_memory;
+    struct reader_slim *slim;  /* the same for those of runs; what is at a place here is none where it is in `events` */
+    void *slim_memory;         /* where these are, at whole lines of the cache; `slims_most` of them */
+    size_t slims_most;
     size_t capacity;
     struct rounds_lane *lane;
     union reader_place *run;   /* of lanes, at whole lines of the cache; in `run_memory`, which has one more */
@@ -58,8 +62,8 @@ struct rounds {
 /* Whether inputs can be merged so; not before reading begins. */
 bool rounds_can(ttr_reader *const *in, size_t n);
 
-/* For `n` inputs, borrowed, and batches of up to `room` events; false when memory is out (rounds_free is fine then, too). */
-TTR_MUST bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n, uint32_t room);
+/* For `n` inputs, borrowed, with slims or without, and batches of up to `room` events; false when memory is out (rounds_free is fine then, too). */
+TTR_MUST bool rounds_init(struct rounds *rounds, const struct alloc *alloc, ttr_reader *const *in, size_t n, uint32_t room, bool has_slims);
 void rounds_free(struct rounds *rounds);
 
 /* Gives the next events: none at the end, then rounds->ending says how it ended.  Valid until the next call.  TTR_AGAIN where an input has

@@ -213,8 +213,7 @@ static void rounds_give_what_a_merge_gives(void **state)
         struct scene *scene = new_scene(seed, steps[seed / 48]);
         struct rounds rounds;
         assert_true(rounds_can(scene->in, LANES));
-        assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES, 1 + (uint32_t)(scene->seed % 100)));
-        rounds.has_slims = seed % 3 > 0; /* as where inputs are many */
+        assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES, 1 + (uint32_t)(scene->seed % 100), seed % 3 > 0)); /* with slims as where inputs are many */
         expect_merged(scene, &rounds);
         assert_int_equal(rounds.ending, TTR_END);
         rounds_free(&rounds);
@@ -228,7 +227,7 @@ static void an_input_that_fails_does_not_keep_others_from_being_read(void **stat
     struct scene *scene = new_scene(3, 100);
     struct rounds rounds;
     scene->lane[4].ending = TTR_E_IO;
-    assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES, 1 + (uint32_t)(scene->seed % 100)));
+    assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES, 1 + (uint32_t)(scene->seed % 100), false));
     expect_merged(scene, &rounds);
     assert_int_equal(rounds.ending, TTR_E_IO);
     assert_int_equal(rounds.ending_error.status, TTR_E_IO);
@@ -247,7 +246,7 @@ static void an_event_before_what_its_input_told_of_is_given_all_the_same(void **
         size_t given = 0, sum = 0;
         for (size_t i = 0; i < LANES; i++)
             scene->lane[i].lies = i % 3 == 0;
-        assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES, 100));
+        assert_true(rounds_init(&rounds, alloc_default(), scene->in, LANES, 100, false));
         do {
             if (rounds_next(&rounds, &batch) == TTR_AGAIN) {
                 batch.n = 1;
@@ -279,7 +278,7 @@ static void a_burst_takes_few_reads(void **state)
     for (size_t i = 0; i < BURST_LANES; i++)
         scene->lane[i] = (struct lane){.base = {.ops = &lane_ops, .order = TTR_ORDER_TIME}, .event = scene->event + i * BURST_EVENTS, .n = BURST_EVENTS, .ending = TTR_END};
     order_keys(scene->key, scene->spare, scene->n);
-    assert_true(rounds_init(&rounds, alloc_default(), scene->in, BURST_LANES, 100));
+    assert_true(rounds_init(&rounds, alloc_default(), scene->in, BURST_LANES, 100, false));
     expect_merged(scene, &rounds);
     for (size_t i = 0; i < BURST_LANES; i++)
         reads += scene->lane[i].reads;

@@ -73,7 +73,7 @@ struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event
     const struct ctf_trace *trace = schema->trace;
     if (schema->reader)
         return (struct ctf_origin){schema->reader, schema->stream};
-    struct ctf_origin origin = {.reader = event->source < trace->readers_n ? trace->readers[event->source] : NULL};
+    struct ctf_origin origin = {.reader = (size_t)event->source - trace->readers_from < trace->readers_n ? trace->readers[event->source - trace->readers_from] : NULL};
     for (size_t i = 0; origin.reader && i < origin.reader->streams_n; i++) {
         struct ctf_stream *stream = origin.reader->streams[i];
         if (stream->class == schema->event->stream && (!origin.stream || stream->track == event->track))
@@ -115,8 +115,8 @@ static void place_body(const struct layout_schema *base, const ttr_event *event,
     run->bits.base = packet->base;
     run->bits.at = from + ctf_body_bit(event);
     run->bits.end = end < packet->content_end ? end : packet->content_end;
-    run->bits.failed = false;
-    if (!schema->has_imports)
+    run->bits.failed = from > packet->content_end; /* it is not that packet's */
+    if (!schema->has_imports || run->bits.failed)
         return;
     struct view view = view_of(&origin, event, &from);
     fill_imports(&view, base->layout, run);
@@ -138,6 +138,8 @@ static const struct layout *place_group(const struct layout_schema *base, const 
         return schema->trace->cpu;
     }
     struct view view = view_of(&origin, event, &from);
+    if (from > view.packet->content_end)
+        return NULL;
     const struct layout *layout = stand_before(&view, group == TTR_GROUP_PACKET ? ROOT_PACKET_CONTEXT : ROOT_EVENT_HEADER, &run->bits);
     if (layout && group == TTR_GROUP_PACKET)
         layout = origin.stream->kind->context_shown;
@@ -413,9 +415,9 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
     if (!compile_body(reader->trace, event, error) || !intern_names(reader->trace, event, error))
         return NULL;
     struct ctf_class *class = arena_take(&reader->trace->met, sizeof *class);
-    struct ctf_schema *schema = schema_of(reader, event);
     const struct ctf_spots *spots = event->layout ? find_threads(reader->trace, event) : NULL;
-    if (!class || !schema || (event->layout && !spots)) {
+    struct ctf_schema *schema = class && (spots || !event->layout) ? schema_of(reader, event) : NULL;
+    if (!schema) {
         (void)fail_memory(error);
         return NULL;
     }

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "files.h"
+#include "model/context.h"
 #include "support.h"
 
 #define STREAMS 250u
@@ -320,6 +321,38 @@ static void packets_and_headers_of_events_are_those_of_their_own_stream(void **s
     ttr_free(t);
     for (unsigned i = 0; i < STREAMS; i++)
         buffer_free(&stream[i]);
+}
+
+/* What a trace takes that is open and read from. */
+static uint64_t memory_of_trace(ttr *t, const ttr_file *file)
+{
+    const uint64_t before = t->memory;
+    ttr_batch batch;
+    ttr_reader *in = ttr_open_files(t, "made", file, 2, NULL, NULL);
+    assert_non_null(in);
+    assert_int_equal(ttr_read(in, &batch, NULL), TTR_OK);
+    assert_true(t->memory > before);
+    const uint64_t memory = t->memory - before;
+    ttr_close(in);
+    return memory;
+}
+
+static void a_trace_takes_no_more_memory_behind_a_thousand_others(void **state)
+{
+    (void)state;
+    struct buffer stream;
+    ttr *t = ttr_new(NULL);
+    buffer_init(&stream, alloc_default());
+    make_own(&stream, 0);
+    const ttr_file file[2] = {{.name = "metadata", .bytes = own_metadata, .n = sizeof own_metadata - 1},
+                              {.name = "s", .bytes = stream.bytes, .n = stream.n}};
+    (void)memory_of_trace(t, file);
+    const uint64_t early = memory_of_trace(t, file);
+    for (unsigned i = 0; i < 1000; i++)
+        (void)memory_of_trace(t, file);
+    assert_int_equal(memory_of_trace(t, file), early);
+    ttr_free(t);
+    buffer_free(&stream);
 }
 
 /* Where an event of the first packet begins. */
@@ -687,7 +720,8 @@ int main(void)
                                        cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
                                        cmocka_unit_test(extended_headers_among_short_ones_tell_class_and_time),
                                        cmocka_unit_test(extended_headers_that_end_inside_a_byte_are_read_up_to_their_bit),
-        cmocka_unit_test(packets_and_headers_of_events_are_those_of_their_own_stream),
+                                       cmocka_unit_test(packets_and_headers_of_events_are_those_of_their_own_stream),
+                                       cmocka_unit_test(a_trace_takes_no_more_memory_behind_a_thousand_others),
                                        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
                                        cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),

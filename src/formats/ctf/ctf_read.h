@@ -51,8 +51,9 @@ struct ctf_trace {
     bool rounds_times;         /* option time=double */
     bool hides_mapped;         /* option mapped=hidden */
     const struct format *format;
-    const struct ctf_reader **readers; /* by the source of their events; NULL: none of the trace's, or closed */
+    const struct ctf_reader **readers; /* by the source of their events, from `readers_from` on; NULL: none of the trace's, or closed */
     size_t readers_n;
+    uint16_t readers_from;
     struct arena scratch;      /* of fields being walked */
     struct arena met;          /* streams and classes of events as its inputs met them: side by side, to be found in few pages */
     struct ctf_entry *entries; /* the rest of what is at hand for small tables */
@@ -107,8 +108,8 @@ struct ctf_stream {
     bool is_entered_late;      /* reading began behind its first packet */
 };
 
-/* What ttr_event.schema's `own` points to: an event class.  All streams of a trace share it, for what each has of its own is what hundreds of them
- * have in no cache; unless events are to be copied with their packets, or what is shown of these differs (RFC). */
+/* What ttr_event.schema's `own` points to: an event class.  All streams of a trace share it, so that it stays in the caches where they are hundreds;
+ * unless events are to be copied with their packets, or what is shown of these differs (RFC). */
 struct ctf_schema {
     struct layout_schema base;
     struct ctf_trace *trace;
@@ -119,7 +120,7 @@ struct ctf_schema {
     const struct ctf_reader *reader;
 };
 
-/* Where an event comes from; of one whose input was closed nothing. */
+/* Where an event comes from, as its source and track tell, which have to be as they were given; of one whose input was closed nothing. */
 struct ctf_origin {
     const struct ctf_reader *reader;
     struct ctf_stream *stream;

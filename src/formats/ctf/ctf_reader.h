@@ -250,7 +250,7 @@ static inline struct ctf_before *ctf_before_of(const struct ctf_stream *stream)
     return &stream->first->before;
 }
 
-/* Forgets schemas. */
+/* Forgets the reader and the schemas that are its streams' own. */
 void ctf_drop_streams(struct ctf_reader *reader);
 
 /* --- ctf_gaps.c --- */

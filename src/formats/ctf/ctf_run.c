@@ -49,8 +49,8 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader, const st
     const struct ctf_stream *stream = reader->stream;
     const struct ctf_plan *plan = &stream->kind->plan;
     const uint32_t more = plan->has_wide && stream->has_extended ? plan->wide.bits - plan->loads.bits : 0, wider = more % 8 ? 0 : more / 8;
-    const uint64_t behind = (uint64_t)stream->first_most + wider + LAYOUT_BYTES_AHEAD, room = plan->loads.room > READER_SLIM_BYTES ? plan->loads.room : READER_SLIM_BYTES;
-    const uint64_t margin = behind > room ? behind : room;
+    const uint64_t behind = (uint64_t)stream->first_most + wider + LAYOUT_BYTES_AHEAD;
+    const uint64_t room = plan->loads.room > READER_SLIM_BYTES ? plan->loads.room : READER_SLIM_BYTES, margin = behind > room ? behind : room;
     _Static_assert(offsetof(ttr_event, cpu) == 112 && offsetof(ttr_event, source) == 116 && offsetof(ttr_event, tag) == 118, "places");
     _Static_assert(offsetof(ttr_event, kind) == 120 && offsetof(ttr_event, flags) == 123 && offsetof(ttr_event, part) == 124, "places");
     const uint16_t source[2] = {reader->in->id, 0};
@@ -398,7 +398,7 @@ static inline const struct ctf_run *run_of(const struct reader_slims *slims, con
 
 static inline const uint8_t *payload_of(const struct reader_slims *slims, const struct reader_slim *slim)
 {
-    return (slim->size & ~SLIM_EXTENDED) <= READER_SLIM_BYTES && !slims->stay ? slim->bytes : slim->payload;
+    return (slim->size & ~SLIM_EXTENDED) <= READER_SLIM_BYTES && !slims->are_kept ? slim->bytes : slim->payload;
 }
 
 /* What views to come are made of lies anywhere and is asked for step by step: a slim tells where its run and its bytes are, and the run where its class is.
@@ -410,7 +410,8 @@ static inline __attribute__((always_inline)) void ask_for(const struct reader_sl
     __builtin_prefetch((const uint8_t *)run_of(slims, soon) + CTF_LINE);
     if ((soon->size & ~SLIM_EXTENDED) > READER_SLIM_BYTES)
         __builtin_prefetch(soon->payload);
-    __builtin_prefetch(&run_of(slims, next)->by_id[next->of >> 16]);
+    if (next->payload)
+        __builtin_prefetch(&run_of(slims, next)->by_id[next->of >> 16]);
 }
 
 /* Makes the view of a slim; false where it is none. */

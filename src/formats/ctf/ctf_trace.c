@@ -62,19 +62,29 @@ void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name,
 
 bool ctf_trace_know(struct ctf_trace *trace, const struct ctf_reader *reader)
 {
-    const size_t id = reader->in->id, had = trace->readers_n;
-    if (!alloc_reserve(&trace->t->counted, (void **)&trace->readers, &trace->readers_n, id + 1, sizeof *trace->readers))
+    const uint16_t id = reader->in->id;
+    const size_t had = trace->readers_n, before = had && id < trace->readers_from ? (size_t)(trace->readers_from - id) : 0;
+    if (had == 0 || before)
+        trace->readers_from = id;
+    const size_t at = (size_t)(id - trace->readers_from), need = at < had + before ? had + before : at + 1;
+    if (!alloc_reserve(&trace->t->counted, (void **)&trace->readers, &trace->readers_n, need, sizeof *trace->readers)) {
+        trace->readers_from = (uint16_t)(trace->readers_from + before);
         return false;
-    for (size_t i = had; i < trace->readers_n; i++)
+    }
+    memmove(trace->readers + before, trace->readers, had * sizeof *trace->readers);
+    for (size_t i = 0; i < before; i++)
         trace->readers[i] = NULL;
-    trace->readers[id] = reader;
+    for (size_t i = had + before; i < trace->readers_n; i++)
+        trace->readers[i] = NULL;
+    trace->readers[at] = reader;
     return true;
 }
 
 void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader)
 {
-    if (reader->in->id < trace->readers_n)
-        trace->readers[reader->in->id] = NULL;
+    const size_t at = (size_t)reader->in->id - trace->readers_from;
+    if (at < trace->readers_n)
+        trace->readers[at] = NULL;
 }
 
 /* Forgets schemas that streams shared. */
