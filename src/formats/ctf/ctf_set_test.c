@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "formats/ctf/ctf_reader.h"
+#include "formats/ctf/ctf_twins.h"
 #include "support.h"
 
 #define EVENTS_MAX 4096u
@@ -71,7 +72,7 @@ struct given {
     uint32_t flags; /* to read with; set before */
     int64_t time[EVENTS_MAX];
     size_t n, gaps;
-    uint64_t lost, damage, duplicates, late, wrong;
+    uint64_t lost, damage, duplicates, late, wrong, unread_twins;
 };
 
 static void read_on(ttr_reader *reader, struct given *given)
@@ -99,6 +100,7 @@ static void read_on(ttr_reader *reader, struct given *given)
         for (size_t k = 0; k < report.notes_n; k++) {
             given->late += strcmp(report.notes[k].code, "ctf.late-event") == 0 ? report.notes[k].count : 0;
             given->wrong += strcmp(report.notes[k].code, "ctf.bad-index") == 0 ? report.notes[k].count : 0;
+            given->unread_twins += strcmp(report.notes[k].code, "ctf.unread-twin") == 0 ? report.notes[k].count : 0;
             given->duplicates += strcmp(report.notes[k].code, "ctf.duplicate") == 0 ? report.notes[k].count : 0;
         }
     }
@@ -314,6 +316,31 @@ static void packets_damaged_in_one_snapshot_are_read_from_the_other(void **state
             assert_int_equal(given.gaps, 4);
         }
     }
+}
+
+/* Packets that differ in two files are tried by reading them, up to a number: that others were not is told. */
+static void of_many_packets_that_differ_it_is_told_where_they_are_not_tried(void **state)
+{
+    (void)state;
+    static const char *const uuids[] = {UUID_A, UUID_A};
+    static struct given given;
+    static struct packet first[CTF_TWINS_MOST + 3], second[CTF_TWINS_MOST + 3];
+    for (uint32_t more = 0; more < 3; more++) {
+        const uint32_t n = CTF_TWINS_MOST + more;
+        for (uint32_t i = 0; i < n; i++) {
+            first[i] = (struct packet){1, i, 0, 1000 + 10 * i, 4 | DAMAGED};
+            second[i] = (struct packet){1, i, 0, 1000 + 10 * i, 4};
+        }
+        read_chunks(uuids, first, n, second, n, &given);
+        assert_int_equal(given.duplicates, n);
+        assert_int_equal(given.damage, more);
+        assert_int_equal(given.unread_twins, more > 0);
+        assert_int_equal(given.n, 4 * n - 3 * more);
+    }
+    for (uint32_t i = 0; i < CTF_TWINS_MOST + 2; i++)
+        second[i].events = 4 | DAMAGED; /* the same bytes are no question */
+    read_chunks(uuids, first, CTF_TWINS_MOST + 2, second, CTF_TWINS_MOST + 2, &given);
+    assert_int_equal(given.unread_twins, 0);
 }
 
 static void of_three_snapshots_one_gives_the_packet(void **state)
@@ -691,6 +718,7 @@ int main(void)
         cmocka_unit_test(other_streams_of_the_trace_keep_theirs),
         cmocka_unit_test(files_that_claim_to_be_of_one_stream_keep_what_no_other_has),
         cmocka_unit_test(packets_damaged_in_one_snapshot_are_read_from_the_other),
+        cmocka_unit_test(of_many_packets_that_differ_it_is_told_where_they_are_not_tried),
         cmocka_unit_test(of_three_snapshots_one_gives_the_packet),
         cmocka_unit_test(a_packet_that_one_of_three_snapshots_has_whole_is_read_once),
         cmocka_unit_test(a_range_gives_its_events_whatever_its_ends_are),

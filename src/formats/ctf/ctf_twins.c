@@ -68,10 +68,26 @@ static bool is_twin_whole(const struct ctf_twin *twin, uint64_t size)
     return is_fine;
 }
 
+/* Twins that are not read by themselves, once for a trace: which of them is whole nobody knows. */
+static void tell_unread(const struct ctf_twin *first, const struct ctf_twin *second, uint64_t size)
+{
+    struct ctf_trace *trace = first->reader->trace;
+    if (trace->has_unread_twins || are_same(first, second, size))
+        return;
+    trace->has_unread_twins = true;
+    input_note(first->reader->in, TTR_NOTE_ODD, first->offset, "ctf.unread-twin",
+               "a packet of %s differs in %s, and %s: the first is read, be it damaged or not, and so with all like this; to see the others give the traces one by one",
+               first->reader->file, second->reader->file, size > CTF_TWIN_BYTES ? "is too large to be tried" : "too many were tried before");
+}
+
 bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *second, uint64_t size_bytes)
 {
     struct ctf_trace *trace = first->reader->trace;
-    if (size_bytes > CTF_TWIN_BYTES || trace->twins >= CTF_TWINS_MOST || are_same(first, second, size_bytes))
+    if (size_bytes > CTF_TWIN_BYTES || trace->twins >= CTF_TWINS_MOST) {
+        tell_unread(first, second, size_bytes);
+        return false;
+    }
+    if (are_same(first, second, size_bytes))
         return false;
     trace->twins++;
     return !is_twin_whole(first, size_bytes) && is_twin_whole(second, size_bytes);

@@ -6,7 +6,7 @@
 
 #include "formats/ctf/ctf_reader.h"
 
-#define CTF_TWINS_MOST 256u                    /* of a trace that are read by themselves; behind them the first is taken for good */
+#define CTF_TWINS_MOST 256u                    /* of a trace that are read by themselves; behind them the first is taken, and that is told once */
 #define CTF_TWIN_BYTES ((uint64_t)16 << 20)    /* so are packets that are larger */
 
 /* Where one stands. */
