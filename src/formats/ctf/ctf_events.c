@@ -336,7 +336,7 @@ static void run_plain(struct loop *loop, const struct ctf_views *views)
     run.base.next = run.bytes + ((loop->at + 7) >> 3);
     run.end = loop->end >> 3;
     run.ticks = loop->header.ticks;
-    ctf_run_plain(&run, &some);
+    ctf_run_plain(&run, views->there, &some);
     if (some.is_stopped)
         ctf_stop_at(reader->in, some.next);
     loop->n = some.n;
@@ -361,12 +361,20 @@ static void find_plain_ticks(struct ctf_views *views)
     views->plain_ticks = (uint64_t)INT64_MAX - (line->base > 0 ? (uint64_t)line->base : 0);
 }
 
+/* Bytes behind the reader's base that are at hand. */
+static uint64_t bytes_there(const struct ctf_reader *reader)
+{
+    const struct window *window = &reader->in->window;
+    const uint64_t end = reader->bits.end >> 3, behind = window->offset + window->n;
+    return !reader->is_unpacked && reader->offset >= window->offset && behind - reader->offset > end && behind > reader->offset ? behind - reader->offset : end;
+}
+
 static struct ctf_views views_of(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_kind *kind = reader->stream->kind;
-    struct ctf_views views = {.timeline = &kind->timeline, .base = reader->bits.base, .offset = reader->offset, .part = reader->slot,
-                          .cpu = packet->has_cpu ? packet->cpu : 0, .cpu_flag = packet->has_cpu ? TTR_EVENT_HAS_CPU : 0,
+    struct ctf_views views = {.timeline = &kind->timeline, .base = reader->bits.base, .offset = reader->offset, .there = bytes_there(reader),
+                          .part = reader->slot, .cpu = packet->has_cpu ? packet->cpu : 0, .cpu_flag = packet->has_cpu ? TTR_EVENT_HAS_CPU : 0,
                           .has_time = kind->plan.has_time};
     find_plain_ticks(&views);
     return views;
@@ -398,6 +406,10 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
         const uint32_t before = loop.n;
         if (has_plain)
             run_plain(&loop, &views);
+        if (has_usual && loop.at >= loop.end) { /* as far as others would come */
+            stop = loop.n < loop.room && !in->is_stopped ? CTF_STOP_EDGE : CTF_STOP_FULL;
+            continue;
+        }
         if (has_usual && !in->is_stopped)
             run_usual(&loop, &views, has_plain);
         if (loop.n == before && !in->is_stopped)

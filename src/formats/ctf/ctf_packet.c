@@ -59,7 +59,7 @@ static void take_time(struct ctf_frame *frame, uint64_t value, unsigned width)
     packet->has_begin = true;
 }
 
-static void take_context(struct roles *roles, const struct type *type, uint64_t value)
+static void take_context_role(struct roles *roles, const struct type *type, uint64_t value)
 {
     struct ctf_packet *packet = &roles->frame->packet;
     switch (type->role) {
@@ -106,16 +106,13 @@ static void take_context(struct roles *roles, const struct type *type, uint64_t 
     }
 }
 
-static void take_role(struct roles *roles, const struct type *type, const ttr_field *field)
+/* All roles but that of the uuid. */
+static void take_role(struct roles *roles, const struct type *type, uint64_t value)
 {
-    uint64_t value = field->value.v.u;
     switch (type->role) {
     case CTF_ROLE_MAGIC:
         roles->has_magic = true;
         roles->magic = value;
-        break;
-    case CTF_ROLE_UUID:
-        take_uuid(roles, field);
         break;
     case CTF_ROLE_STREAM_CLASS_ID:
         roles->has_class_id = true;
@@ -126,7 +123,7 @@ static void take_role(struct roles *roles, const struct type *type, const ttr_fi
         roles->frame->number = value;
         break;
     default:
-        take_context(roles, type, value);
+        take_context_role(roles, type, value);
     }
 }
 
@@ -142,11 +139,28 @@ static enum layout_end walk_root(struct roles *roles, const struct layout *layou
     while (layout_walk_next(&walk, &field, &type)) {
         if (roles->wants_uuid && roles->uuid_n < 16 && field.depth > 0)
             roles->uuid[roles->uuid_n++] = (uint8_t)field.value.v.u;
+        else if (type->role == CTF_ROLE_UUID)
+            take_uuid(roles, &field);
         else if (type->role)
-            take_role(roles, type, &field);
+            take_role(roles, type, field.value.v.u);
     }
     *bits = walk.run.bits;
     return walk.end;
+}
+
+/* The same of one that lies at fixed places. */
+static void take_head(struct roles *roles, const struct ctf_head *head, struct bits *bits)
+{
+    for (uint32_t i = 0; i < head->n; i++) {
+        const struct ctf_head_part *part = &head->part[i];
+        if (part->type->role != CTF_ROLE_UUID) {
+            take_role(roles, part->type, ctf_head_load(part, bits));
+            continue;
+        }
+        memcpy(roles->uuid, bits->base + part->at, sizeof roles->uuid);
+        roles->uuid_n = sizeof roles->uuid;
+    }
+    bits->at = head->end;
 }
 
 /* Values of the packet header that the context's layout needs. */
@@ -240,6 +254,21 @@ static void settle_times(const struct roles *roles, struct ctf_packet *packet)
         packet->end = ctf_clock_update(packet->has_begin ? packet->begin : 0, roles->end_low, roles->end_width ? roles->end_width : 64);
 }
 
+/* Reads the packet's context, which begins at `bits`; `header`: where the packet does. */
+static enum ctf_framing take_context(const struct ctf_trace *trace, struct roles *roles, const struct bits *header, struct bits *bits)
+{
+    struct ctf_frame *frame = roles->frame;
+    const struct ctf_kind *kind = frame->kind;
+    frame->context_bit = bits->at;
+    if (ctf_head_is_there(&kind->head, bits)) {
+        take_head(roles, &kind->head, bits);
+        return CTF_FRAMED;
+    }
+    struct layout_run outer = {.bits = *bits};
+    import_header(trace, kind->context, header, &outer);
+    return ended(frame, walk_root(roles, kind->context, &outer, bits), "context");
+}
+
 enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section, const struct bits *from,
                                   struct ctf_frame *frame, ttr_error *error)
 {
@@ -249,7 +278,9 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
     if (trace->description.version == CTF_RFC_1_1)
         return rfc11_frame_packet(trace, section, from, frame, error);
     *frame = (struct ctf_frame){.number = 0};
-    if (trace->packet_header)
+    if (ctf_head_is_there(&trace->head, &bits))
+        take_head(&roles, &trace->head, &bits);
+    else if (trace->packet_header)
         framing = ended(frame, walk_root(&roles, trace->packet_header, NULL, &bits), "header");
     if (framing != CTF_FRAMED)
         return roles.has_magic && roles.magic != CTF_MAGIC ? check_header(trace, &roles) : framing;
@@ -263,12 +294,8 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
     frame->kind = ctf_kind_of(trace, class, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
-    if (frame->kind->context) {
-        struct layout_run outer = {.bits = bits};
-        frame->context_bit = bits.at;
-        import_header(trace, frame->kind->context, from, &outer);
-        framing = ended(frame, walk_root(&roles, frame->kind->context, &outer, &bits), "context");
-    }
+    if (frame->kind->context)
+        framing = take_context(trace, &roles, from, &bits);
     if (framing != CTF_FRAMED)
         return framing;
     frame->head = bits.at;

@@ -16,6 +16,7 @@
 #define TRACETTA_FORMATS_CTF_READ_H
 
 #include "formats/ctf/ctf.h"
+#include "formats/ctf/ctf_head.h"
 #include "formats/ctf/rfc11_packet.h"
 #include "io/folder.h"
 #include "model/input.h"
@@ -62,6 +63,7 @@ struct ctf_trace {
     struct ctf_kind **kinds;   /* of description.streams, made ready when first met; NULL before */
     size_t kinds_capacity;
     const struct layout *packet_header; /* NULL where packets have none */
+    struct ctf_head head;      /* the same where it lies at fixed places */
     const struct type *cpu_context; /* RFC: what the names of files tell, as fields of packets */
     const struct layout *cpu;  /* the same, compiled */
     struct ctf_quirks quirks;

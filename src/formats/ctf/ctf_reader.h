@@ -21,6 +21,7 @@ struct ctf_kind {
     const struct ctf_stream_class *class;
     const struct ctf_kind *first;         /* itself; for RFC packets of the other byte order than the metadata: the metadata's own */
     const struct layout *context, *header; /* of packets, of events; NULL = none */
+    struct ctf_head head;                 /* the context behind a fixed packet header, where it lies at fixed places */
     const struct layout *context_shown;   /* the same without what only readers need */
     const struct layout *rfc_context;     /* RFC: of events, alone; NULL = not needed yet */
     struct ctf_plan plan;

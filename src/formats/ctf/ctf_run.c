@@ -101,15 +101,6 @@ static __attribute__((noinline)) uint64_t pass_long_text(const struct layout_byt
     return zero ? (uint64_t)(zero - base) + bytes->rest : UINT64_MAX;
 }
 
-/* The end of a body, in bytes from `base`; behind `end` where it is not found so easily. */
-static inline uint64_t pass_body(const struct layout_bytes *bytes, const uint8_t *base, uint64_t header_at, uint64_t end)
-{
-    const uint64_t first = header_at + bytes->first;
-    if (UNLIKELY(first > end - LAYOUT_BYTES_AHEAD))
-        return UINT64_MAX;
-    uint64_t next = layout_bytes_pass(bytes, base, first);
-    return UNLIKELY(next == UINT64_MAX) ? pass_long_text(bytes, base, first, end) : next;
-}
 
 /* What finding the next event needs, in registers as far as they go. */
 struct finder {
@@ -120,6 +111,7 @@ struct finder {
     uint64_t escape, wider;
     unsigned id_at, id_shift;
     uint64_t end, last_header;
+    uint64_t last_body;          /* the fixed part of a body may end there */
     uint64_t plain_ticks, plain_shift;
     int64_t until;
 };
@@ -141,24 +133,36 @@ enum heads {
     HEADS_EXTENDED           /* some are longer, as the id in all of them tells */
 };
 
-/* False where there is nothing to be found. */
-static inline __attribute__((always_inline)) bool finder_init(struct finder *finder, const struct ctf_run *run, int64_t until, enum heads heads)
+/* The end of a body, in bytes from the finder's; behind its end where it is not found so easily. */
+static inline uint64_t pass_body(const struct finder *finder, const struct layout_bytes *bytes, uint64_t header_at)
+{
+    const uint64_t first = header_at + bytes->first;
+    if (UNLIKELY(first > finder->last_body))
+        return UINT64_MAX;
+    uint64_t next = layout_bytes_pass(bytes, finder->bytes, first);
+    return UNLIKELY(next == UINT64_MAX && first < finder->end) ? pass_long_text(bytes, finder->bytes, first, finder->end) : next;
+}
+
+/* `there`: bytes that may be looked at, all up to the run's end at least.  False where there is nothing to be found. */
+static inline __attribute__((always_inline)) bool finder_init(struct finder *finder, const struct ctf_run *run, uint64_t there, int64_t until, enum heads heads)
 {
     const struct ctf_plan *plan = run->plan;
     const bool is_simple = heads == HEADS_SIMPLE;
     const uint64_t ids_most = heads == HEADS_EXTENDED ? IDS_MOST : plan->escape;
     const uint64_t at = ctf_run_at(run), whole = run->end, end = at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
+    const uint64_t head = plan->loads.bits >> 3;
     *finder = (struct finder){.bytes = run->bytes, .by_id = run->by_id, .loads = plan->loads, .ids = run->ids < ids_most ? run->ids : ids_most,
                               .only_id = is_simple ? 0 : plan->only_id,
                               .mask = is_simple ? 0 : ((UINT64_C(1) << plan->align) - 1) >> 3, .id_at = is_simple ? 0 : plan->loads.id_at,
-                              .id_shift = is_simple ? 0 : plan->loads.id_shift, .end = end, .last_header = end - plan->loads.room,
-                              .plain_ticks = plain_ticks(run->plain_shift), .plain_shift = run->plain_shift, .until = until};
+                              .id_shift = is_simple ? 0 : plan->loads.id_shift, .end = end,
+                              .last_header = there - plan->loads.room < end - head ? there - plan->loads.room : end - head,
+                              .last_body = there - LAYOUT_BYTES_AHEAD, .plain_ticks = plain_ticks(run->plain_shift), .plain_shift = run->plain_shift, .until = until};
     if (heads == HEADS_EXTENDED) {
         finder->wide = plan->wide;
         finder->escape = plan->escape;
         finder->wider = run->wider;
     }
-    return at < end && end >= plan->loads.room && end >= LAYOUT_BYTES_AHEAD;
+    return at < end && end >= head && there >= plan->loads.room && there >= LAYOUT_BYTES_AHEAD;
 }
 
 /* Finds the next event.  Where one ends is what finding the next waits for, so all that is computed in between counts. */
@@ -185,7 +189,7 @@ static inline __attribute__((always_inline)) enum finding find_next(const struct
     }
     const uint64_t same = (found->ticks & ~mask) | low, now = same < found->ticks ? same + step : same;
     const uint64_t next = UNLIKELY(id >= finder->ids) ? UINT64_MAX
-                                                      : pass_body(&finder->by_id[id].bytes, finder->bytes, header_at + wider, finder->end);
+                                                      : pass_body(finder, &finder->by_id[id].bytes, header_at + wider);
     const int64_t here = (int64_t)(now + finder->plain_shift);
     if (UNLIKELY(next > finder->end || now >= finder->plain_ticks || here < found->time))
         return FOUND_NONE;
@@ -205,10 +209,10 @@ static inline enum heads heads_of(const struct ctf_run *run)
     return plan->align == 3 && !plan->only_id && !plan->loads.id_at && !plan->loads.id_shift ? HEADS_SIMPLE : HEADS_ANY;
 }
 
-static inline __attribute__((always_inline)) void run_plain(struct ctf_run *state, struct reader_some *some, enum heads heads)
+static inline __attribute__((always_inline)) void run_plain(struct ctf_run *state, uint64_t there, struct reader_some *some, enum heads heads)
 {
     struct finder finder;
-    if (!finder_init(&finder, state, some->until, heads))
+    if (!finder_init(&finder, state, there, some->until, heads))
         return;
     const struct ctf_run run = *state;
     struct found found = {.at = ctf_run_at(&run), .ticks = run.ticks, .time = run.time};
@@ -231,27 +235,27 @@ static inline __attribute__((always_inline)) void run_plain(struct ctf_run *stat
     state->time = time;
 }
 
-static __attribute__((noinline)) void run_simple(struct ctf_run *run, struct reader_some *some)
+static __attribute__((noinline)) void run_simple(struct ctf_run *run, uint64_t there, struct reader_some *some)
 {
-    run_plain(run, some, HEADS_SIMPLE);
+    run_plain(run, there, some, HEADS_SIMPLE);
 }
 
-static __attribute__((noinline)) void run_extended(struct ctf_run *run, struct reader_some *some)
+static __attribute__((noinline)) void run_extended(struct ctf_run *run, uint64_t there, struct reader_some *some)
 {
-    run_plain(run, some, HEADS_EXTENDED);
+    run_plain(run, there, some, HEADS_EXTENDED);
 }
 
-static __attribute__((noinline)) void run_other(struct ctf_run *run, struct reader_some *some)
+static __attribute__((noinline)) void run_other(struct ctf_run *run, uint64_t there, struct reader_some *some)
 {
-    run_plain(run, some, HEADS_ANY);
+    run_plain(run, there, some, HEADS_ANY);
 }
 
-void ctf_run_plain(struct ctf_run *run, struct reader_some *some)
+void ctf_run_plain(struct ctf_run *run, uint64_t there, struct reader_some *some)
 {
     switch (heads_of(run)) {
-    case HEADS_SIMPLE: run_simple(run, some); break;
-    case HEADS_EXTENDED: run_extended(run, some); break;
-    default: run_other(run, some);
+    case HEADS_SIMPLE: run_simple(run, there, some); break;
+    case HEADS_EXTENDED: run_extended(run, there, some); break;
+    default: run_other(run, there, some);
     }
 }
 
@@ -341,7 +345,7 @@ static inline __attribute__((always_inline)) void run_on(const struct finder *fi
 static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run, struct reader_hunt *hunt, enum heads heads)
 {
     struct finder finder;
-    if (!finder_init(&finder, run, hunt->until, heads))
+    if (!finder_init(&finder, run, run->end, hunt->until, heads))
         return;
     struct found found = {.at = ctf_run_at(run), .ticks = run->ticks, .time = run->time > hunt->since ? run->time : hunt->since};
     struct bag bag = {.slim = hunt->slim, .stop = hunt->slim + hunt->room, .key = hunt->key, .lane = hunt->lane,
@@ -488,7 +492,7 @@ static bool go(struct reader_run *base, struct reader_some *some)
     const uint32_t before = some->n;
     if (!begin_visit(run))
         return false;
-    ctf_run_plain(run, some);
+    ctf_run_plain(run, run->end, some);
     settle_visit(run, from, some->n - before);
     return some->is_stopped || some->n == some->room;
 }

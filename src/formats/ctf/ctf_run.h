@@ -16,6 +16,7 @@ struct ctf_views {
     const struct ctf_timeline *timeline;
     const uint8_t *base;
     uint64_t offset;         /* of base in the file */
+    uint64_t there;          /* bytes from base on that may be looked at, also beyond the packet's content */
     uint32_t part, cpu;
     uint8_t cpu_flag;
     bool has_time;
@@ -87,8 +88,9 @@ static inline uint64_t ctf_run_bit(const struct ctf_run *run, uint64_t before)
     return at == (before + 7) >> 3 ? before : at << 3;
 }
 
-/* Gives plain events behind the some->n that are there.  Stops at whatever is no such event, at its begin. */
-void ctf_run_plain(struct ctf_run *run, struct reader_some *some);
+/* Gives plain events behind the some->n that are there.  Stops at whatever is no such event, at its begin.  `there`: bytes from run->bytes on that may
+ * be looked at, not fewer than run->end. */
+void ctf_run_plain(struct ctf_run *run, uint64_t there, struct reader_some *some);
 
 /* Makes a run that goes on from where the reader is now. */
 void ctf_run_begin(struct ctf_run *run, struct ctf_reader *reader, const struct ctf_views *views);

@@ -12,6 +12,8 @@
 
 #define PEEK_FIRST ((size_t)256)  /* most headers are smaller */
 #define PEEK_MAX ((size_t)1 << 20)
+#define PEEK_DENSE ((size_t)32 << 10) /* where packets are small, for many of them at once */
+#define DENSE_PACKET ((uint64_t)2048)
 #define LOST_MOST 16u             /* entries of an index where no packet is: those behind are not looked at */
 #define REST_BYTES ((size_t)64 << 10)
 #define REST_CANDIDATE ((size_t)4096) /* header and context of a packet are looked for in so many bytes */
@@ -22,6 +24,9 @@ struct scan {
     uint8_t *bytes;
     size_t room;
     uint64_t at;
+    uint64_t from;                /* of the file: where the n bytes at hand begin */
+    size_t n;
+    bool is_dense;                /* the last packet was small: the next ones are soon to be asked for */
     struct ctf_index_check check; /* of the file's index */
 };
 
@@ -238,25 +243,61 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
 
 /* --- By the headers, or the index --- */
 
+/* More room for bytes, which are kept; false when memory is out. */
+static bool widen(struct scan *scan, size_t room)
+{
+    uint8_t *larger = alloc_resize(scan->lanes->alloc, scan->bytes, scan->room, room, 1);
+    if (!larger)
+        return false;
+    scan->bytes = larger;
+    scan->room = room;
+    return true;
+}
+
+/* Bytes of the file from an offset on. */
+struct at_hand {
+    struct bits bits;
+    bool is_end;             /* there are no more */
+    bool is_all;             /* there is no room for more */
+};
+
+/* What is at hand of them, where that is more than most headers have, or what the file has: as much as there is room for where that was not enough. */
+static bool take_at_hand(struct scan *scan, uint64_t offset, bool wants_all, struct at_hand *to, ttr_error *error)
+{
+    const uint64_t behind = scan->from + scan->n;
+    size_t wanted = scan->room < PEEK_DENSE ? scan->room : PEEK_FIRST;
+    *to = (struct at_hand){.is_end = false};
+    if (wants_all || offset < scan->from || offset > behind || behind - offset < PEEK_FIRST) {
+        if (scan->is_dense && (scan->room >= PEEK_DENSE || widen(scan, PEEK_DENSE))) /* without memory it takes longer */
+            wanted = PEEK_DENSE;
+        wanted = wants_all ? scan->room : wanted;
+        const int64_t n = source_peek_at(scan->reader->in->source, offset, scan->bytes, wanted, error);
+        scan->from = offset;
+        scan->n = n > 0 ? (size_t)n : 0;
+        to->is_end = scan->n < wanted;
+        to->is_all = wanted == scan->room;
+        if (n < 0)
+            return false;
+    }
+    to->bits = bits_over(scan->bytes + (offset - scan->from), 0, (scan->from + scan->n - offset) * 8);
+    return true;
+}
+
 /* Takes apart the packet at an offset; CTF_FRAME_SHORT at the end of the file. */
 static enum ctf_framing look(struct scan *scan, uint64_t offset, struct ctf_frame *frame, ttr_error *error)
 {
-    struct ctf_reader *reader = scan->reader;
-    for (;;) {
-        int64_t n = source_peek_at(reader->in->source, offset, scan->bytes, scan->room, error);
-        if (n < 0)
+    for (bool wants_all = false;; wants_all = true) {
+        struct at_hand at;
+        if (!take_at_hand(scan, offset, wants_all, &at, error))
             return CTF_FRAME_FAILED;
-        struct bits bits = bits_over(scan->bytes, 0, (uint64_t)n * 8);
-        enum ctf_framing framing = n ? ctf_frame_packet(reader->trace, reader->section, &bits, frame, error) : CTF_FRAME_SHORT;
-        if (framing != CTF_FRAME_SHORT || (size_t)n < scan->room || scan->room >= PEEK_MAX)
+        enum ctf_framing framing = at.bits.end ? ctf_frame_packet(scan->reader->trace, scan->reader->section, &at.bits, frame, error) : CTF_FRAME_SHORT;
+        scan->is_dense = framing == CTF_FRAMED && frame->packet.size / 8 <= DENSE_PACKET;
+        if (framing != CTF_FRAME_SHORT || at.is_end || (at.is_all && scan->room >= PEEK_MAX))
             return framing;
-        uint8_t *larger = alloc_resize(scan->lanes->alloc, scan->bytes, scan->room, scan->room * 4, 1);
-        if (!larger) {
+        if (at.is_all && !widen(scan, scan->room * 4)) {
             (void)fail_memory(error);
             return CTF_FRAME_FAILED;
         }
-        scan->bytes = larger;
-        scan->room *= 4;
     }
 }
 
@@ -296,11 +337,12 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
 /* Gives back the room that looking for a header took where there is none. */
 static void shrink(struct scan *scan)
 {
-    uint8_t *smaller = scan->room > PEEK_FIRST ? alloc_resize(scan->lanes->alloc, scan->bytes, scan->room, PEEK_FIRST, 1) : NULL;
+    uint8_t *smaller = scan->room > PEEK_DENSE ? alloc_resize(scan->lanes->alloc, scan->bytes, scan->room, PEEK_FIRST, 1) : NULL;
     if (!smaller)
         return;
     scan->bytes = smaller;
     scan->room = PEEK_FIRST;
+    scan->n = 0;
 }
 
 /* Holds the entries of the index that are left against what lies where they say, which is behind damage; up to some that lie nowhere. */

@@ -156,6 +156,7 @@ ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error)
     trace->packet_header = compile_root(trace, NULL, ROOT_PACKET_HEADER, true, error);
     if (!trace->packet_header)
         return TTR_E_MALFORMED;
+    ctf_head_init(&trace->head, header, 0);
     const struct type *first = header->members_n ? header->members[0].type : NULL;
     trace->has_magic = first && first->role == CTF_ROLE_MAGIC && first->bits == 32;
     if (trace->has_magic && first->is_big_endian)
@@ -198,6 +199,8 @@ static struct ctf_kind *make_kind(struct ctf_trace *trace, const struct ctf_stre
         kind->context_shown = kind->context ? compile_root(trace, class, ROOT_PACKET_CONTEXT, false, error) : NULL;
         if (!kind->context_shown)
             return NULL;
+        if (!trace->packet_header || trace->head.is_fixed)
+            ctf_head_init(&kind->head, class->packet_context, trace->packet_header ? trace->head.end : 0);
     }
     if (class->event_header) {
         kind->header = compile_root(trace, class, ROOT_EVENT_HEADER, true, error);
