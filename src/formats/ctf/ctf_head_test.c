@@ -191,6 +191,7 @@ static void expect_same(const struct ctf_frame *a, const struct ctf_frame *b)
     assert_int_equal(a->is_whole_file, b->is_whole_file);
     assert_int_equal(a->is_rounded, b->is_rounded);
     assert_int_equal(a->is_unfinished, b->is_unfinished);
+    assert_int_equal(a->has_unset_size, b->has_unset_size);
     assert_int_equal(a->is_overfull, b->is_overfull);
     assert_int_equal(a->is_foreign, b->is_foreign);
     assert_string_equal(a->code ? a->code : "", b->code ? b->code : "");

@@ -232,6 +232,11 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
     uint64_t content = roles->has_content ? roles->content : roles->size;
     bool is_open = is_unset(roles->has_content, roles->content, roles->content_width) || content < frame->head;
     bool has_size = roles->has_size ? !is_unset(true, roles->size, roles->size_width) : !is_open;
+    frame->has_unset_size = !has_size && !is_open;
+    if (frame->has_unset_size) {
+        size = to_next_byte(content);
+        has_size = true;
+    }
     frame->is_unfinished = !has_size || is_open;
     if (has_size && (size & 7))
         return bad(frame, "ctf.bad-size", "the packet has %llu bits, expected whole bytes", (unsigned long long)size);

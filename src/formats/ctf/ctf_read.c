@@ -98,6 +98,14 @@ static enum step give_packet(struct ctf_reader *reader)
 /* The input ends. */
 static enum step at_end(struct ctf_reader *reader)
 {
+    const uint64_t end = source_end(reader->in->source);
+    if (reader->next > end && !reader->is_cut_told && !reader->lane) {
+        reader->is_cut_told = true;
+        ttr_status status = input_damage(reader->in, end, 0, "ctf.cut", reader->error, "%s ends inside a packet: %llu bytes of it are missing", reader->file,
+                                         (unsigned long long)(reader->next - end));
+        if (status != TTR_OK)
+            return failed(reader, status);
+    }
     if (!(reader->in->flags & TTR_READ_DEFINITIONS) || reader->is_told)
         return STEP_END;
     struct ctf_stream *stream = ctf_stream_of(reader, &(struct ctf_frame){.kind = NULL});
@@ -176,6 +184,9 @@ static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *pa
     if (frame->is_unfinished)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unfinished",
                    "a packet of %s was never finished by its tracer: its sizes are not set; read as far as events go", reader->file);
+    if (frame->has_unset_size)
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unset-size",
+                   "a packet of %s tells the size of its content, but not its own: the next one is looked for behind the content", reader->file);
     if (packet->has_begin && packet->has_end && packet->end < packet->begin)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.begin-after-end", "a packet of %s ends before it begins", reader->file);
 }
@@ -227,7 +238,8 @@ static enum step enter_packet(struct ctf_reader *reader)
     in->packets++;
     reader->is_inside = true;
     reader->is_unpacked = false;
-    reader->is_damaged = frame->is_unfinished || frame->is_overfull;
+    reader->is_damaged = frame->is_unfinished || frame->is_overfull || frame->has_unset_size;
+    reader->is_size_told = false;
     reader->given = 0;
     reader->offset = reader->next;
     reader->bits = bits_over(packet->base, frame->head, frame->head);
@@ -284,6 +296,21 @@ static bool is_of_lane(const struct ctf_reader *reader, const struct ctf_frame *
     return reader->lanes && ctf_is_of_lane(&reader->lanes->lane[reader->lane], frame);
 }
 
+/* Goes on behind a packet that begins at an offset and has so many bytes by its own word, where `from` is as far as it was read. */
+static enum step go_on(struct ctf_reader *reader, uint64_t offset, uint64_t from, uint64_t bytes)
+{
+    const uint64_t next = offset + bytes;
+    reader->next = ctf_go_on(reader, from, next);
+    if (reader->next == next)
+        return STEP_GO;
+    reader->is_damaged = true;
+    if (reader->is_size_told || reader->lane) /* the first lane's input tells */
+        return STEP_GO;
+    return failed(reader, input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
+                                       "%s: the packet at byte %llu says that it has %llu bytes, but another one begins behind %llu of them: read on there",
+                                       reader->file, (unsigned long long)offset, (unsigned long long)bytes, (unsigned long long)(reader->next - offset)));
+}
+
 /* Passes over a packet that nobody asks for here. */
 static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
 {
@@ -298,9 +325,10 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
         settle_end(reader, frame->kind, &frame->packet);
     if (frame->packet.size == UINT64_MAX)
         return STEP_END;
-    reader->next += frame->packet.size / 8;
+    reader->is_size_told = false;
+    enum step step = go_on(reader, reader->next, reader->next + (frame->packet.content + 7) / 8, frame->packet.size / 8);
     reader->packet_i++;
-    return STEP_GO;
+    return step;
 }
 
 /* Whether another file of the stream gives this packet: snapshots overlap.  What this file gives in place of one that is damaged there comes behind what
@@ -397,20 +425,25 @@ static void tell_late(struct ctf_reader *reader, const struct ctf_packet *packet
 static enum step leave_packet(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
+    const bool was_unpacked = reader->is_unpacked;
     reader->is_inside = false;
     if (is_rfc(reader))
         rfc11_leave_packet(reader);
-    reader->packet_i++;
     ctf_settle_before(ctf_before_of(reader->stream), packet);
     if (reader->given)
         settle_end(reader, reader->stream->kind, packet);
     tell_late(reader, packet);
     uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) / 8; /* what is lost begins in the byte of its first bit */
-    reader->next = packet->size == UINT64_MAX ? here : packet->offset + packet->size / 8;
+    enum step step = STEP_GO;
+    if (packet->size == UINT64_MAX)
+        reader->next = here;
+    else
+        step = go_on(reader, packet->offset, was_unpacked ? packet->offset + packet->size / 8 : here, packet->size / 8);
+    reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
     bool is_shown = bytes_from(reader, packet->offset) >= n;
     reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_damaged && is_shown && n <= CTF_COPY_MAX;
-    return STEP_GO;
+    return step;
 }
 
 /* Moves the window on within the packet, to where the next event begins. */

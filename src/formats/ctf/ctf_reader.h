@@ -84,6 +84,7 @@ struct ctf_frame {
     bool is_whole_file;                   /* no size at all */
     bool is_rounded;                      /* nothing tells a content that ends inside a byte */
     bool is_unfinished;                   /* a size that a tracer writes last: the content ends where events do */
+    bool has_unset_size;                  /* as before, but that of the content is there */
     bool is_overfull;                     /* the content claims more than the packet */
     struct rfc11_packet rfc;              /* RFC: the header */
     bool is_foreign;                      /* the uuid is that of another trace */
@@ -141,6 +142,8 @@ struct ctf_reader {
     bool is_copied;                       /* its definition is still to be given */
     bool is_over;                         /* nothing stands at `next`, which was looked for there */
     bool is_lost;                         /* no packet begins at `next`: frame.code and text tell why */
+    bool is_size_told;                    /* that of the present packet is wrong */
+    bool is_cut_told;                     /* that the file ends inside a packet */
     bool is_in_order;                     /* packets follow each other in time */
     bool is_foreign;                      /* packets that were taken had the uuid of another trace */
     bool has_cpu;                         /* RFC: the file's name says so */

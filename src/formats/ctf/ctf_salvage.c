@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "formats/ctf/ctf_scan.h"
 
 #define SEARCH_BYTES ((size_t)16 << 10)
+#define PEEK_BYTES ((size_t)64 << 10)
 #define CANDIDATE_BYTES ((size_t)4096) /* header and context of a candidate are looked for in so many bytes */
 
 bool ctf_is_zero(const uint8_t *bytes, size_t n)
@@ -21,7 +23,7 @@ bool ctf_is_zero(const uint8_t *bytes, size_t n)
 }
 
 /* Whether a packet begins at p; TTR_E_* only where that cannot be found out. */
-static ttr_status is_packet(struct ctf_reader *reader, const uint8_t *p, size_t n, bool *is_one)
+static ttr_status is_packet(const struct ctf_reader *reader, const uint8_t *p, size_t n, bool *is_one)
 {
     struct ctf_frame frame;
     struct bits bits = bits_over(p, 0, (uint64_t)n * 8);
@@ -89,6 +91,62 @@ ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *is_zero)
     }
 }
 
+/* --- Wrong sizes --- */
+
+/* Whether a packet may begin at an offset. */
+static bool has_magic_at(const struct ctf_reader *reader, uint64_t offset)
+{
+    uint8_t bytes[sizeof reader->trace->magic];
+    ttr_error error;
+    return source_peek_at(reader->in->source, offset, bytes, sizeof bytes, &error) == (int64_t)sizeof bytes &&
+           ctf_find_magic(reader->trace, bytes, bytes + sizeof bytes) == bytes;
+}
+
+/* The first packet that begins in some bytes, but not in the last of them where more come behind; NULL: none. */
+static const uint8_t *find_among(const struct ctf_reader *reader, const uint8_t *bytes, size_t n, size_t look)
+{
+    const uint8_t *const end = bytes + n, *p = bytes;
+    while (p < bytes + look && (p = ctf_find_magic(reader->trace, p, end)) && p < bytes + look) {
+        bool is_one = false;
+        if (is_packet(reader, p, (size_t)(end - p), &is_one) == TTR_OK && is_one)
+            return p;
+        p++;
+    }
+    return NULL;
+}
+
+/* The first packet of the file that begins between two offsets, without moving the window, which cannot go back; `to`: there is none. */
+static uint64_t find_packet(const struct ctf_reader *reader, uint64_t from, uint64_t to)
+{
+    const struct alloc *alloc = &reader->trace->t->counted;
+    uint8_t *bytes = alloc_zero(alloc, PEEK_BYTES, 1);
+    uint64_t found = to;
+    ttr_error error;
+    for (uint64_t at = from; bytes && at < to && found == to;) {
+        const int64_t got = source_peek_at(reader->in->source, at, bytes, PEEK_BYTES, &error);
+        const size_t n = got > 0 ? (size_t)got : 0, usual = n < PEEK_BYTES ? n : n - CANDIDATE_BYTES, look = to - at < usual ? (size_t)(to - at) : usual;
+        const uint8_t *p = find_among(reader, bytes, n, look);
+        found = p ? at + (uint64_t)(p - bytes) : to;
+        at = n ? at + look : to;
+    }
+    alloc_free(alloc, bytes, bytes ? PEEK_BYTES : 0, 1);
+    return found;
+}
+
+uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next)
+{
+    const struct source *source = reader->in->source;
+    const struct ctf_lanes *lanes = reader->lanes;
+    if (!lanes || !reader->trace->has_magic || !source_is_seekable(source))
+        return next;
+    const uint64_t end = source_end(source), to = next < end ? next : end;
+    const bool is_known = !lanes->is_indexed && reader->packet_i + 1 < lanes->packets;
+    if (from >= to || next == end || (next < end && (is_known || has_magic_at(reader, next))))
+        return next;
+    const uint64_t found = find_packet(reader, from, to);
+    return found < to ? found : next;
+}
+
 ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const char *what)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
@@ -104,8 +162,14 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
     const struct source *source = reader->in->source;
     uint64_t file_end = source_is_seekable(source) ? source_disk_size(source) : UINT64_MAX;
     file_end = window->at_end ? window->offset + window->n : file_end;
-    if (end > file_end && file_end >= from)
+    const uint64_t next = packet->offset + packet->size / 8, sooner = reader->is_unpacked ? next : ctf_go_on(reader, from, next);
+    if (sooner < next) {
+        reader->is_size_told = true;
+        end = sooner < end ? sooner : end;
+    } else if (end > file_end && file_end >= from) {
+        reader->is_cut_told = true;
         end = file_end;
+    }
     return input_damage(reader->in, from, end - from, code, reader->error, "%s: %s (id %llu); %llu bytes of the packet at byte %llu are skipped",
                         reader->file, what, (unsigned long long)reader->bad_id, (unsigned long long)(end - from),
                         (unsigned long long)packet->offset);

@@ -19,6 +19,10 @@ TTR_MUST ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *i
  * packet where that is unknown.  The status of strict mode. */
 TTR_MUST ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const char *what);
 
+/* Where to go on behind the present packet, which was read up to `from` and ends at `next` by its own word: there, unless no packet begins there, or not even
+ * the file goes so far, and one begins between the two.  Only what nobody looked at before is looked at. */
+uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next);
+
 /* Passes over a packet of another trace. */
 TTR_MUST ttr_status ctf_pass_foreign(struct ctf_reader *reader);
 

@@ -315,8 +315,8 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
             break;
         case CTF_FRAME_FAILED:
             return error->status;
-        case CTF_FRAME_SHORT:
-            scan->lanes->is_whole = true;
+        case CTF_FRAME_SHORT: /* a packet that says to end behind the file may have others in it */
+            scan->lanes->is_whole = scan->at <= source_disk_size(scan->reader->in->source);
             return TTR_OK;
         default:
             return TTR_OK;
