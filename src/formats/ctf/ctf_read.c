@@ -296,19 +296,23 @@ static bool is_of_lane(const struct ctf_reader *reader, const struct ctf_frame *
     return reader->lanes && ctf_is_of_lane(&reader->lanes->lane[reader->lane], frame);
 }
 
-/* Goes on behind a packet that begins at an offset and has so many bytes by its own word, where `from` is as far as it was read. */
-static enum step go_on(struct ctf_reader *reader, uint64_t offset, uint64_t from, uint64_t bytes)
+/* Goes on behind a packet that begins at an offset, where `from` is as far as it was read. */
+static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packet, uint64_t offset, uint64_t from)
 {
-    const uint64_t next = offset + bytes;
-    reader->next = ctf_go_on(reader, from, next);
+    const struct ctf_extent extent = {.offset = offset, .size = packet->size / 8, .head = (reader->frame.head + 7) / 8, .content = (packet->content + 7) / 8,
+                                      .usual = reader->usual};
+    const uint64_t next = offset + extent.size, seen = offset + ctf_seen_size(reader, &extent);
+    reader->next = seen < next ? seen : ctf_go_on(reader, from, next);
+    reader->usual = reader->next - offset;
     if (reader->next == next)
         return STEP_GO;
     reader->is_damaged = true;
     if (reader->is_size_told || reader->lane) /* the first lane's input tells */
         return STEP_GO;
+    from = from < reader->next ? from : reader->next;
     return failed(reader, input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
                                        "%s: the packet at byte %llu says that it has %llu bytes, but another one begins behind %llu of them: read on there",
-                                       reader->file, (unsigned long long)offset, (unsigned long long)bytes, (unsigned long long)(reader->next - offset)));
+                                       reader->file, (unsigned long long)offset, (unsigned long long)extent.size, (unsigned long long)reader->usual));
 }
 
 /* Passes over a packet that nobody asks for here. */
@@ -326,7 +330,7 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
     if (frame->packet.size == UINT64_MAX)
         return STEP_END;
     reader->is_size_told = false;
-    enum step step = go_on(reader, reader->next, reader->next + (frame->packet.content + 7) / 8, frame->packet.size / 8);
+    enum step step = go_on(reader, &frame->packet, reader->next, reader->next + (frame->packet.content + 7) / 8);
     reader->packet_i++;
     return step;
 }
@@ -438,7 +442,7 @@ static enum step leave_packet(struct ctf_reader *reader)
     if (packet->size == UINT64_MAX)
         reader->next = here;
     else
-        step = go_on(reader, packet->offset, was_unpacked ? packet->offset + packet->size / 8 : here, packet->size / 8);
+        step = go_on(reader, packet, packet->offset, was_unpacked ? packet->offset + packet->size / 8 : here);
     reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
     bool is_shown = bytes_from(reader, packet->offset) >= n;

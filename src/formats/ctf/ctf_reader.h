@@ -124,6 +124,7 @@ struct ctf_reader {
     struct bits bits;                     /* at: where the next event may begin; end: of the content or of the window */
     uint64_t content_end;                 /* in bits from bits.base */
     uint64_t next;                        /* offset of the next packet */
+    uint64_t usual;                       /* size of the packet before, in bytes; 0 = none yet */
     uint64_t looked_from, stride;         /* reading up to times: where that began, and twice the bytes that take most of them */
     uint64_t ticks;
     int64_t time;                         /* of the last event */

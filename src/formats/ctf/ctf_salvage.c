@@ -12,6 +12,7 @@
 
 #define SEARCH_BYTES ((size_t)16 << 10)
 #define PEEK_BYTES ((size_t)64 << 10)
+#define PEEK_HEAD ((size_t)1024)
 #define CANDIDATE_BYTES ((size_t)4096) /* header and context of a candidate are looked for in so many bytes */
 
 bool ctf_is_zero(const uint8_t *bytes, size_t n)
@@ -131,6 +132,32 @@ static uint64_t find_packet(const struct ctf_reader *reader, uint64_t from, uint
     }
     alloc_free(alloc, bytes, bytes ? PEEK_BYTES : 0, 1);
     return found;
+}
+
+/* Whether a packet begins at an offset: *size is what it says of itself. */
+static bool stands_at(const struct ctf_reader *reader, uint64_t offset, uint64_t *size)
+{
+    uint8_t bytes[PEEK_HEAD];
+    struct ctf_frame frame;
+    ttr_error error;
+    const int64_t n = source_peek_at(reader->in->source, offset, bytes, sizeof bytes, &error);
+    const struct bits bits = bits_over(bytes, 0, n > 0 ? (uint64_t)n * 8 : 0);
+    if (n <= 0 || ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAMED || frame.is_foreign || frame.packet.size == UINT64_MAX)
+        return false;
+    *size = frame.packet.size / 8;
+    return true;
+}
+
+uint64_t ctf_seen_size(const struct ctf_reader *reader, const struct ctf_extent *extent)
+{
+    const struct source *source = reader->in->source;
+    uint64_t usual = extent->usual, unused;
+    if (!reader->trace->has_magic || !source_is_seekable(source) || extent->size < extent->content || extent->size - extent->content < extent->head)
+        return extent->size;
+    if (usual == extent->size || (usual == 0 && !stands_at(reader, extent->offset + extent->size, &usual)))
+        return extent->size;
+    const bool is_inside = usual >= extent->content && usual < extent->size && extent->size - usual >= extent->head;
+    return is_inside && has_magic_at(reader, extent->offset + usual) && stands_at(reader, extent->offset + usual, &unused) ? usual : extent->size;
 }
 
 uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next)

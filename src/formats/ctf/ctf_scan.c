@@ -26,6 +26,7 @@ struct scan {
     uint64_t at;
     uint64_t from;                /* of the file: where the n bytes at hand begin */
     size_t n;
+    uint64_t usual;               /* size of the packet before, in bytes; 0 = none yet */
     bool is_dense;                /* the last packet was small: the next ones are soon to be asked for */
     struct ctf_index_check check; /* of the file's index */
 };
@@ -327,7 +328,9 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
             scan->lanes->open_at = scan->at;
             return TTR_OK;
         }
-        scan->at += frame.packet.size / 8;
+        scan->usual = ctf_seen_size(scan->reader, &(struct ctf_extent){.offset = scan->at, .size = frame.packet.size / 8, .head = (frame.head + 7) / 8,
+                                                                       .content = (frame.packet.content + 7) / 8, .usual = scan->usual});
+        scan->at += scan->usual;
         scan->lanes->is_whole = scan->at == source_disk_size(scan->reader->in->source);
         if (scan->lanes->is_whole) /* where most files end: reading tells where this one does by then */
             return TTR_OK;
