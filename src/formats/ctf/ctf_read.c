@@ -630,6 +630,7 @@ ttr_status ctf_open(struct input *in, ttr_error *error)
     reader->slots_most = CTF_SLOTS;
     buffer_init(&reader->heads, &in->base.t->counted);
     buffer_init(&reader->unpacked, &in->base.t->counted);
+    pairmap_init(&reader->stream_of, &in->base.t->counted);
     return TTR_OK;
 }
 
