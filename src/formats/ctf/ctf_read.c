@@ -300,6 +300,9 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
         return STEP_END;
     reader->next += frame->packet.size / 8;
     reader->packet_i++;
+    const struct ctf_mark *mark = !is_mine && reader->lanes ? ctf_skip_others(reader->lanes, reader->lane, &reader->packet_i) : NULL;
+    if (mark)
+        reader->next = mark->offset;
     return STEP_GO;
 }
 
