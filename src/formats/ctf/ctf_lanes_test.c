@@ -20,7 +20,7 @@
 #define SMALL 256u         /* bytes of a packet */
 #define LARGE 65536u
 #define LARGE_PACKETS 64u
-#define MEMORY (9u << 20)  /* what reading 16 streams of one file may take: half of what windows of a MiB for each would */
+#define MEMORY (12u << 20) /* what reading 16 streams of one file may take: windows of a MiB for each would be 16 */
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"

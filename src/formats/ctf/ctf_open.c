@@ -18,6 +18,7 @@
 #define METADATA_MAX (UINT64_C(256) << 20)
 #define METADATA "metadata"
 #define WINDOW_SMALL ((size_t)32 << 10)
+#define FEW_LANES ((size_t)256) /* windows of so many take 16 MiB: they hold more of what is passed over than of what is read */
 
 struct opening {
     ttr *t;
@@ -289,7 +290,8 @@ static void share_window(struct opening *opening, struct input *first, const str
 {
     if (lanes->n == 1 || first->flags & TTR_READ_DEFINITIONS)
         return;
-    opening->how.chunk = source_chunk(opening->set->files * lanes->n);
+    const size_t n = opening->set->files * lanes->n;
+    opening->how.chunk = source_chunk(n > FEW_LANES ? n : (n + 1) / 2);
     opening->how.is_sparse = true;
     source_narrow(first->source, opening->how.chunk);
     choose_slots(opening, first);
