@@ -24,6 +24,15 @@ enum { SMALL_FILE = 64 << 10 };
 /* Windows smaller than this are read: to map and unmap them costs several times as much as to copy them. */
 enum { MAPPED_WORTH = 512 << 10 };
 
+/* The same where only parts of them are looked at. */
+enum { MAPPED_SPARSE = 64 << 10 };
+
+/* Whether windows of so many bytes may be mapped. */
+static bool is_mapped_size(size_t chunk, bool is_sparse)
+{
+    return !chunk || chunk >= (is_sparse ? MAPPED_SPARSE : MAPPED_WORTH);
+}
+
 void source_close(struct source *source)
 {
     if (!source)
@@ -148,7 +157,7 @@ static bool decompress(struct source *source, const struct source_options *optio
 /* Chooses the window of a descriptor. */
 static void choose_window(struct source *source, const struct source_options *options)
 {
-    bool no_mmap = options && (options->no_mmap || (options->chunk && options->chunk < MAPPED_WORTH));
+    bool no_mmap = options && (options->no_mmap || !is_mapped_size(options->chunk, options->is_sparse));
     uint64_t start = source->in.mapped.start;
     memset(&source->in, 0, sizeof source->in);
     source->ops = &source_stream_ops;
@@ -163,6 +172,19 @@ static void choose_window(struct source *source, const struct source_options *op
     source->ops = &source_mapped_ops;
     source->in.mapped.start = start;
     source->in.mapped.page = (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void source_narrow(struct source *source, size_t chunk)
+{
+    const bool is_mapped = source->ops == &source_mapped_ops;
+    if ((source->ops != &source_stream_ops && !is_mapped) || !source->disk->may_grow || (source->chunk && source->chunk <= chunk))
+        return;
+    source->chunk = source->options.chunk = chunk;
+    source->options.is_sparse = true;
+    if (!is_mapped || is_mapped_size(chunk, true))
+        return;
+    memset(&source->in, 0, sizeof source->in);
+    source->ops = &source_stream_ops;
 }
 
 static struct source *open_fd(const struct alloc *alloc, const struct opened *opened, const struct source_options *options,

@@ -28,6 +28,7 @@ struct source_options {
     bool no_mmap;        /* pread even where mapping looks safe */
     bool no_decompress;  /* take the bytes as they are */
     size_t chunk;        /* bytes a refill asks for; 0 = default (1 MiB; 4 MiB when mapped), small ones are never mapped; see source_chunk */
+    bool is_sparse;      /* much of the file will be passed over: small windows are mapped, too, so that only what is looked at is read */
     uint64_t limit;      /* most bytes one window may grow to; 0 = 4 GiB */
     struct descriptors *shared; /* the source holds no descriptor of its own for a regular file; NULL = it does */
     struct window_pool *windows; /* where the source has its first window, if its chunk is of their size; may be NULL */
@@ -90,6 +91,9 @@ uint64_t source_disk_used(const struct source *source);
 
 /* Where the uncompressed bytes end, as far as it is known by now: a file may still grow.  UINT64_MAX: not known yet. */
 uint64_t source_end(const struct source *source);
+
+/* Gives a regular file windows of so many bytes where it would have larger ones, and as if it had been opened as sparse.  Before the first fill. */
+void source_narrow(struct source *source, size_t chunk);
 
 /* Opens the same regular file once more from its beginning, for a look ahead; NULL where that cannot be (a pipe, memory, a
  * file that came as a descriptor, or an open that fails). */

@@ -19,6 +19,68 @@ static uint8_t level_of(const struct ctf_event_class *event)
     return event->log_level < (int64_t)sizeof levels ? levels[event->log_level] : TTR_LEVEL_DEBUG;
 }
 
+/* --- Finding streams --- */
+
+/* What a reader of many streams finds one by, beside a number: a stream class, as it is in the description or made ready, which is as far from the next
+ * as there are ways. */
+enum way {
+    WAY_PACKET = 0,       /* its kind; what packets say, where they say it: one more */
+    WAY_FIRST = 2,        /* its kind's first, the same; that of them which was met first */
+    WAY_TRACK = 4,        /* its class; the track of its events */
+    WAY_CLASS = 5         /* its class; that which was met first */
+};
+
+static struct ctf_stream *find_stream(const struct ctf_reader *reader, const void *of, unsigned way, uint64_t number)
+{
+    const uint32_t *found = pairmap_get(&reader->stream_of, (uintptr_t)of + way, number);
+    return found ? reader->streams[*found] : NULL;
+}
+
+static bool put_first(struct pairmap *map, uint64_t a, uint64_t b, uint32_t value)
+{
+    return pairmap_get(map, a, b) || pairmap_put(map, a, b, value);
+}
+
+/* Lets the i-th stream be found. */
+static bool index_stream(struct ctf_reader *reader, uint32_t i)
+{
+    const struct ctf_stream *stream = reader->streams[i];
+    const uintptr_t kind = (uintptr_t)stream->kind, class = (uintptr_t)stream->class, first = stream->kind ? (uintptr_t)stream->kind->first : 0;
+    struct pairmap *map = &reader->stream_of;
+    return pairmap_put(map, kind + WAY_PACKET + stream->has_number, stream->has_number ? stream->number : 0, i) &&
+           put_first(map, first + WAY_FIRST + stream->has_number, stream->number, i) && pairmap_put(map, class + WAY_TRACK, stream->track, i) &&
+           put_first(map, class + WAY_CLASS, 0, i);
+}
+
+/* Has the stream that was added last found as the others are, which are looked at one by one while they are few. */
+static bool index_last(struct ctf_reader *reader)
+{
+    bool is_fine = true;
+    const size_t n = reader->streams_n;
+    for (size_t i = n == CTF_FEW_STREAMS + 1 ? 0 : n - 1; n > CTF_FEW_STREAMS && i < n && is_fine; i++)
+        is_fine = index_stream(reader, (uint32_t)i);
+    return is_fine;
+}
+
+/* The stream of an event by its class and its track; one of the class where the track is another. */
+static struct ctf_stream *stream_of_event(const struct ctf_reader *reader, const struct ctf_stream_class *class, ttr_id track)
+{
+    struct ctf_stream *found = reader->stream;
+    if (found && found->class == class && found->track == track)
+        return found;
+    if (reader->streams_n > CTF_FEW_STREAMS) {
+        found = find_stream(reader, class, WAY_TRACK, track);
+        return found ? found : find_stream(reader, class, WAY_CLASS, 0);
+    }
+    found = NULL;
+    for (size_t i = 0; i < reader->streams_n; i++) {
+        struct ctf_stream *stream = reader->streams[i];
+        if (stream->class == class && (!found || stream->track == track))
+            found = stream;
+    }
+    return found;
+}
+
 /* --- Fields --- */
 
 /* A packet, and the event in it that is looked at. */
@@ -74,11 +136,8 @@ struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event
     if (schema->reader)
         return (struct ctf_origin){schema->reader, schema->stream};
     struct ctf_origin origin = {.reader = (size_t)event->source - trace->readers_from < trace->readers_n ? trace->readers[event->source - trace->readers_from] : NULL};
-    for (size_t i = 0; origin.reader && i < origin.reader->streams_n; i++) {
-        struct ctf_stream *stream = origin.reader->streams[i];
-        if (stream->class == schema->event->stream && (!origin.stream || stream->track == event->track))
-            origin.stream = stream;
-    }
+    if (origin.reader)
+        origin.stream = stream_of_event(origin.reader, schema->event->stream, event->track);
     return origin;
 }
 
@@ -533,6 +592,10 @@ struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error
 /* The stream that a new one goes on in another byte order; itself where it does not. */
 static struct ctf_stream *first_of(const struct ctf_reader *reader, struct ctf_stream *stream)
 {
+    if (reader->streams_n > CTF_FEW_STREAMS && stream->kind) {
+        const struct ctf_stream *other = find_stream(reader, stream->kind->first, WAY_FIRST + stream->has_number, stream->number);
+        return other ? other->first : stream;
+    }
     for (size_t i = 0; i < reader->streams_n && stream->kind; i++) {
         struct ctf_stream *other = reader->streams[i];
         if (other->kind && other->kind->first == stream->kind->first && other->has_number == stream->has_number && other->number == stream->number)
@@ -563,21 +626,33 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
     return stream->track && ctf_trace_know(reader->trace, reader) && add_schema(reader, schema, NULL) ? stream : NULL;
 }
 
-struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_frame *frame)
+/* The stream of a packet that was met; NULL = none was. */
+static struct ctf_stream *stream_met(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
+    const uint64_t number = frame->has_number ? frame->number : 0;
+    if (reader->streams_n > CTF_FEW_STREAMS)
+        return find_stream(reader, frame->kind, WAY_PACKET + frame->has_number, number);
     for (size_t i = 0; i < reader->streams_n; i++) {
         struct ctf_stream *stream = reader->streams[i];
-        if (stream->kind == frame->kind && stream->has_number == frame->has_number &&
-            (!frame->has_number || stream->number == frame->number))
+        if (stream->kind == frame->kind && stream->has_number == frame->has_number && (!frame->has_number || stream->number == number))
             return stream;
     }
+    return NULL;
+}
+
+struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_frame *frame)
+{
+    struct ctf_stream *stream = stream_met(reader, frame);
+    if (stream)
+        return stream;
     if (!alloc_reserve(&reader->trace->t->counted, (void **)&reader->streams, &reader->streams_capacity, reader->streams_n + 1,
                        sizeof(struct ctf_stream *)))
         return NULL;
-    struct ctf_stream *stream = make_stream(reader, frame);
-    if (stream)
-        reader->streams[reader->streams_n++] = stream;
-    return stream;
+    stream = make_stream(reader, frame);
+    if (!stream)
+        return NULL;
+    reader->streams[reader->streams_n++] = stream;
+    return index_last(reader) ? stream : NULL;
 }
 
 void ctf_drop_streams(struct ctf_reader *reader)
@@ -595,4 +670,5 @@ void ctf_drop_streams(struct ctf_reader *reader)
         alloc_free(alloc, stream->by_index, stream->by_index_n, sizeof *stream->by_index);
     }
     alloc_free(alloc, reader->streams, reader->streams_capacity, sizeof(struct ctf_stream *));
+    pairmap_free(&reader->stream_of);
 }

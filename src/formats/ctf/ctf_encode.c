@@ -403,6 +403,7 @@ void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc)
     alloc_free(alloc, w->traces, w->traces_capacity, sizeof *w->traces);
     pairmap_free(&w->trace_of);
     pairmap_free(&w->stream_of);
+    keymap_free(&w->given);
     alloc_free(alloc, w->missing, w->missing_n, sizeof *w->missing);
     ctf_items_free(&w->items, alloc);
     ctf_items_free(&w->packet_items, alloc);

@@ -18,6 +18,7 @@
 #define METADATA_MAX (UINT64_C(256) << 20)
 #define METADATA "metadata"
 #define WINDOW_SMALL ((size_t)32 << 10)
+#define FEW_LANES ((size_t)256) /* windows of so many take 16 MiB: they hold more of what is passed over than of what is read */
 
 struct opening {
     ttr *t;
@@ -158,6 +159,13 @@ static bool has_section(struct opening *opening, const struct folder_file *file)
     return false;
 }
 
+/* Few places for packets, where there are many inputs. */
+static void choose_slots(const struct opening *opening, struct input *in)
+{
+    if (opening->how.chunk && opening->how.chunk <= WINDOW_SMALL)
+        ((struct ctf_reader *)in->own)->slots_most = CTF_SLOTS_LEAST;
+}
+
 static struct input *make_input(struct opening *opening, const struct folder_file *file, ttr_error *error)
 {
     char path[1024];
@@ -170,8 +178,7 @@ static struct input *make_input(struct opening *opening, const struct folder_fil
     if (!in)
         return NULL;
     ctf_trace_join(trace, in, file->name, opening->files);
-    if (opening->how.chunk && opening->how.chunk <= WINDOW_SMALL)
-        ((struct ctf_reader *)in->own)->slots_most = CTF_SLOTS_LEAST;
+    choose_slots(opening, in);
     if (trace->description.version == CTF_RFC_1_1)
         rfc11_join_section(in->own);
     return in;
@@ -278,9 +285,23 @@ static ttr_status pass_over(struct opening *opening, const struct folder_file *f
     return TTR_OK;
 }
 
+/* Inputs of the lanes of a file have together the room of one that has none: a window for each would be as much as there are lanes. */
+static void share_window(struct opening *opening, struct input *first, const struct ctf_lanes *lanes)
+{
+    if (lanes->n == 1 || first->flags & TTR_READ_DEFINITIONS)
+        return;
+    const size_t n = opening->set->files * lanes->n;
+    opening->how.chunk = source_chunk(n > FEW_LANES ? n : (n + 1) / 2);
+    opening->how.is_sparse = true;
+    source_narrow(first->source, opening->how.chunk);
+    choose_slots(opening, first);
+}
+
 /* Opens a file: an input for each of its lanes; one for all of them for copies, which want packets in the order of the file. */
 static ttr_status open_file(struct opening *opening, const struct folder_file *file, ttr_error *error)
 {
+    opening->how.chunk = opening->set->chunk;
+    opening->how.is_sparse = false;
     struct input *in = make_input(opening, file, error);
     if (!in)
         return pass_over(opening, file, error);
@@ -290,6 +311,7 @@ static ttr_status open_file(struct opening *opening, const struct folder_file *f
         return pass_over(opening, file, error);
     }
     bool is_copy = in->flags & TTR_READ_DEFINITIONS;
+    share_window(opening, in, lanes);
     ttr_status status = take_lane(opening, in, lanes, 0, error);
     if (status == TTR_OK)
         status = correct_end(opening, file, error);
@@ -319,7 +341,6 @@ static ttr_status open_files(struct opening *opening, ttr_error *error)
     const struct folder_file *file;
     ttr_status status = TTR_OK;
     opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
-    opening->how.chunk = opening->set->chunk;
     opening->how.windows = opening->set->windows;
     for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
         if (is_stream_file(opening, file) && has_section(opening, file))
@@ -508,9 +529,9 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folder_found *fold
     ttr_error own = {0};
     ttr_status status = TTR_OK;
     size_t bad = 0, told = 0;
-    const size_t files = only ? 1 : count_files(folders, n);
-    set->chunk = source_chunk(files);
-    set->windows = set->chunk ? window_pool_new(&set->t->counted, files, set->chunk) : NULL; /* without it each has its own */
+    set->files = only ? 1 : count_files(folders, n);
+    set->chunk = source_chunk(set->files);
+    set->windows = set->chunk ? window_pool_new(&set->t->counted, set->files, set->chunk) : NULL; /* without it each has its own */
     for (size_t i = 0; i < n; i++) {
         told += !folders[i].untold;
         if (status != TTR_OK)

@@ -202,7 +202,7 @@ static uint32_t size_member(const struct type *context)
     return member && member->type->kind == TYPE_UINT ? (uint32_t)(member - context->members) + 1 : 0;
 }
 
-static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t prefix)
+static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
 {
     const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
     struct ctf_types *types = &plain->trace->types;
@@ -228,40 +228,37 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind, uint64_t 
     if (!*kind)
         return false;
     (*kind)->size_member = size;
-    (*kind)->source = plain->stream->kind;
-    (*kind)->common_shape = items->common_shape;
     (*kind)->packet_shape = packet->payload_shape;
-    (*kind)->prefix = prefix;
     (*kind)->loses_header = has_rich_header(plain);
     return true;
 }
 
-/* Stream classes that become one: of the RFC all sections of one id, which elsewhere are one class with many files. */
-static bool is_alike(const struct plain *plain, const struct ctf_kind *other)
+/* What tells stream classes of the source apart that do not become one: of the RFC all sections of one id do, which elsewhere are one class with many
+ * files. */
+static uint64_t source_of(const struct plain *plain)
 {
     const struct ctf_kind *own = plain->stream->kind;
     bool is_rfc = plain->schema->trace->description.version == CTF_RFC_1_1;
-    return other == own || (is_rfc && other->class->id == own->class->id && other->class->clock == own->class->clock);
+    return is_rfc ? hash_pair(own->class->id, (uintptr_t)own->class->clock) : (uintptr_t)own;
 }
 
-/* What the section's name adds to what makes a stream class. */
-static uint64_t prefix_of(const struct plain *plain)
+/* What streams have in common that can be of one stream class, apart from the section's name. */
+static uint64_t likeness_of(const struct plain *plain)
 {
-    return plain->version == CTF_RFC_1_1 ? hash_bytes(plain->name, plain->section_n) : 0;
+    const uint64_t shapes = hash_pair(plain->w->items.common_shape, plain->w->packet_items.payload_shape);
+    return hash_pair(hash_pair(source_of(plain), shapes), has_own_cpu(plain));
+}
+
+/* The same with that name. */
+static uint64_t kind_key_of(const struct plain *plain)
+{
+    return hash_pair(likeness_of(plain), plain->version == CTF_RFC_1_1 ? hash_bytes(plain->name, plain->section_n) : 0);
 }
 
 /* The stream class of a stream so called; NULL = none yet. */
 static struct ctf_kind_out *find_kind(const struct plain *plain)
 {
-    const uint64_t prefix = prefix_of(plain);
-    const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
-    for (size_t i = 0; i < plain->trace->kinds_n; i++) {
-        struct ctf_kind_out *kind = plain->trace->kinds[i];
-        if (is_alike(plain, kind->source) && kind->common_shape == items->common_shape && kind->prefix == prefix &&
-            kind->packet_shape == packet->payload_shape && kind->has_cpu == has_own_cpu(plain))
-            return kind;
-    }
-    return NULL;
+    return ctf_given_kind(plain->w, plain->trace, kind_key_of(plain));
 }
 
 /* Counts fields whose names had to change in what was made since `before`. */
@@ -277,42 +274,27 @@ static struct ctf_kind_out *kind_of(struct plain *plain)
     uint64_t before = plain->trace->types.renamed;
     if (kind)
         return kind;
-    bool is_made = make_kind(plain, &kind, prefix_of(plain));
+    bool is_made = make_kind(plain, &kind) && ctf_give_kind(plain->w, plain->trace, kind_key_of(plain));
     count_renamed(plain, before);
     return is_made ? kind : NULL;
 }
 
 /* --- Names of files --- */
 
-static bool is_taken(const struct plain *plain, const char *name)
-{
-    for (size_t i = 0; i < plain->w->streams_n; i++)
-        if (plain->w->streams[i]->trace == plain->trace && strcmp(plain->w->streams[i]->name, name) == 0)
-            return true;
-    return false;
-}
-
 /* Whether files are of the sections that they are meant for, this one and those before it: of the RFC, where names alone tell, and where another
  * stream class may have the section's name already. */
 static bool tells_section(const struct plain *plain)
 {
-    const ttr_text section = {plain->name, plain->section_n};
-    bool has_cpu;
-    uint32_t cpu;
-    if (plain->version != CTF_RFC_1_1)
-        return true;
-    const struct ctf_kind_out *kind = find_kind(plain);
-    for (size_t i = 0; i < plain->trace->kinds_n; i++) {
-        const struct ctf_stream_class *other = plain->trace->kinds[i]->class;
-        if (plain->trace->kinds[i] != kind && other->name.n >= section.n && rfc11_names_section(other->name, plain->name, &has_cpu, &cpu))
-            return false;
-    }
-    for (size_t i = 0; i < plain->w->streams_n && !kind; i++) {
-        const struct ctf_stream_out *other = plain->w->streams[i];
-        if (other->trace == plain->trace && other->kind->class->name.n <= section.n && rfc11_names_section(section, other->name, &has_cpu, &cpu))
-            return false;
-    }
-    return true;
+    const struct ctf_file_given file = {{plain->name, plain->name_n}, plain->section_n, find_kind(plain)};
+    if (ctf_given_is_other(plain->w, plain->trace, &file))
+        return false;
+    return file.kind || !ctf_given_has_files(plain->w, plain->trace, (ttr_text){plain->name, plain->section_n});
+}
+
+/* Whether the file can be called so. */
+static bool is_free(const struct plain *plain)
+{
+    return !ctf_is_given(plain->w, plain->trace, (ttr_text){plain->name, plain->name_n}) && (plain->version != CTF_RFC_1_1 || tells_section(plain));
 }
 
 /* Bytes of a file's name that are the section's in the RFC, where the cpu stands behind it. */
@@ -325,26 +307,44 @@ static size_t section_size(const char *file, size_t n)
     return has_tail ? digits - 1 : n;
 }
 
+/* Puts the name together: `base` bytes of it are there. */
+static void put_name(struct plain *plain, size_t base, uint64_t number, bool has_cpu)
+{
+    plain->section_n = plain->name_n = base;
+    if (number > 1) {
+        plain->name[base] = '-';
+        plain->section_n = plain->name_n = base + 1 + number_put_u64(plain->name + base + 1, number);
+    }
+    if (has_cpu) {
+        plain->name[plain->name_n++] = '_';
+        plain->name_n += number_put_u64(plain->name + plain->name_n, plain->about->cpu);
+    }
+    plain->name[plain->name_n] = '\0';
+}
+
+/* What streams have in common whose numbers are free only behind those of each other: what is not for one is not for the next. */
+static uint64_t number_key_of(const struct plain *plain, size_t base, bool has_cpu)
+{
+    const uint64_t name = hash_bytes(plain->name, base);
+    if (plain->version != CTF_RFC_1_1)
+        return name;
+    return hash_pair(hash_pair(name, likeness_of(plain)), has_cpu ? plain->about->cpu + UINT64_C(1) : 0);
+}
+
 /* Names the file: as the source's, with a number in it where that is taken.  The RFC finds the section (its first bytes) and the cpu in it.
- * Streams of live sessions have paths; in a folder below the trace nobody would look for them. */
-static void name_stream(struct plain *plain)
+ * Streams of live sessions have paths; in a folder below the trace nobody would look for them.  False when memory is out. */
+static bool name_stream(struct plain *plain)
 {
     const char *path = plain->stream->file, *slash = strrchr(path, '/'), *file = slash && slash[1] ? slash + 1 : path;
     bool has_cpu = plain->version == CTF_RFC_1_1 && plain->about->has_cpu;
     size_t n = strlen(file) < NAME_MOST - 3 * NUMBER_MAX ? strlen(file) : NAME_MOST - 3 * NUMBER_MAX, base = has_cpu ? section_size(file, n) : n;
     memcpy(plain->name, file, base);
-    for (uint64_t number = 1; number == 1 || is_taken(plain, plain->name) || !tells_section(plain); number++) {
-        plain->section_n = plain->name_n = base;
-        if (number > 1) {
-            plain->name[base] = '-';
-            plain->section_n = plain->name_n = base + 1 + number_put_u64(plain->name + base + 1, number);
-        }
-        if (has_cpu) {
-            plain->name[plain->name_n++] = '_';
-            plain->name_n += number_put_u64(plain->name + plain->name_n, plain->about->cpu);
-        }
-        plain->name[plain->name_n] = '\0';
-    }
+    const uint64_t key = number_key_of(plain, base, has_cpu);
+    uint32_t number = ctf_given_number(plain->w, plain->trace, key);
+    do
+        put_name(plain, base, ++number, has_cpu);
+    while (!is_free(plain));
+    return ctf_give_number(plain->w, plain->trace, key, number);
 }
 
 /* --- Streams --- */
@@ -353,13 +353,15 @@ static struct ctf_stream_out *add_stream(struct plain *plain)
 {
     ctf_items_collect(&plain->w->packet_items, &(struct ctf_items_for){.out = plain->out, .version = plain->version, .is_packet = true},
                       plain->event);
-    name_stream(plain);
-    struct ctf_kind_out *kind = plain->w->packet_items.failed ? NULL : kind_of(plain);
+    bool is_named = name_stream(plain);
+    struct ctf_kind_out *kind = !is_named || plain->w->packet_items.failed ? NULL : kind_of(plain);
     if (!kind)
         return NULL;
     const ttr_text name = {plain->name, plain->name_n};
     struct ctf_stream_out *stream = ctf_stream_add(plain->w, &plain->out->t->counted, plain->trace, kind, name);
-    if (stream && plain->stream->has_number)
+    if (!stream || !ctf_give_file(plain->w, plain->trace, kind, name))
+        return NULL;
+    if (plain->stream->has_number)
         stream->number = plain->stream->number;
     return stream;
 }

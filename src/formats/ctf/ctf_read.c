@@ -296,8 +296,8 @@ static bool is_of_lane(const struct ctf_reader *reader, const struct ctf_frame *
     return reader->lanes && ctf_is_of_lane(&reader->lanes->lane[reader->lane], frame);
 }
 
-/* Goes on behind a packet that begins at an offset, where `from` is as far as it was read. */
-static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packet, uint64_t offset, uint64_t from)
+/* Goes on behind a packet that begins at an offset, where `from` is as far as it was read.  Its own lane's input tells what is wrong of it. */
+static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packet, uint64_t offset, uint64_t from, bool is_mine)
 {
     const struct ctf_extent extent = {.offset = offset, .size = packet->size / 8, .head = (reader->frame.head + 7) / 8, .content = (packet->content + 7) / 8,
                                       .usual = reader->usual};
@@ -307,7 +307,7 @@ static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packe
     if (reader->next == next)
         return STEP_GO;
     reader->is_damaged = true;
-    if (reader->is_size_told || reader->lane) /* the first lane's input tells */
+    if (reader->is_size_told || !is_mine)
         return STEP_GO;
     from = from < reader->next ? from : reader->next;
     return failed(reader, input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
@@ -330,8 +330,13 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
     if (frame->packet.size == UINT64_MAX)
         return STEP_END;
     reader->is_size_told = false;
-    enum step step = go_on(reader, &frame->packet, reader->next, reader->next + (frame->packet.content + 7) / 8);
+    enum step step = go_on(reader, &frame->packet, reader->next, reader->next + (frame->packet.content + 7) / 8, is_mine);
     reader->packet_i++;
+    const struct ctf_mark *mark = !is_mine && reader->lanes && step == STEP_GO ? ctf_skip_others(reader->lanes, reader->lane, &reader->packet_i) : NULL;
+    if (mark) {
+        reader->next = mark->offset;
+        reader->usual = 0;
+    }
     return step;
 }
 
@@ -442,7 +447,7 @@ static enum step leave_packet(struct ctf_reader *reader)
     if (packet->size == UINT64_MAX)
         reader->next = here;
     else
-        step = go_on(reader, packet, packet->offset, was_unpacked ? packet->offset + packet->size / 8 : here);
+        step = go_on(reader, packet, packet->offset, was_unpacked ? packet->offset + packet->size / 8 : here, true);
     reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
     bool is_shown = bytes_from(reader, packet->offset) >= n;
@@ -667,6 +672,7 @@ ttr_status ctf_open(struct input *in, ttr_error *error)
     reader->slots_most = CTF_SLOTS;
     buffer_init(&reader->heads, &in->base.t->counted);
     buffer_init(&reader->unpacked, &in->base.t->counted);
+    pairmap_init(&reader->stream_of, &in->base.t->counted);
     return TTR_OK;
 }
 

@@ -3,6 +3,7 @@
 #ifndef TRACETTA_FORMATS_CTF_READER_H
 #define TRACETTA_FORMATS_CTF_READER_H
 
+#include "base/pairmap.h"
 #include "formats/ctf/ctf_clock.h"
 #include "formats/ctf/ctf_dialect.h"
 #include "formats/ctf/ctf_plan.h"
@@ -13,6 +14,7 @@
 #define CTF_MAGIC 0xC1FC1FC1u
 #define CTF_SLOTS 32u                     /* packets a batch may have events of */
 #define CTF_SLOTS_LEAST 8u                /* the same where hundreds of inputs have small windows */
+#define CTF_FEW_STREAMS 8u                /* in a file: so many are looked through as fast as they are looked up */
 #define CTF_STEP_MOST 15u                 /* log2 of bits: window bases keep a distance from their packet's start in which all alignments hold */
 #define CTF_STEP_LEAST 9u                 /* the same of a line of the cache: what nearly all traces do with */
 
@@ -166,6 +168,7 @@ struct ctf_reader {
     bool is_entered_late;                 /* reading began behind the first packet */
     struct ctf_stream **streams;
     size_t streams_n, streams_capacity;
+    struct pairmap stream_of;             /* their indices, where they are more than CTF_FEW_STREAMS: ctf_class.c */
     struct ctf_frame frame;               /* of the present packet */
     size_t need;                          /* bytes the window should hold from where it begins */
     uint64_t bad_id;                      /* of CTF_STOP_UNKNOWN and CTF_STOP_CLASS */

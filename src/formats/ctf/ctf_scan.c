@@ -110,6 +110,33 @@ const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from
     return &lanes->mark[enter];
 }
 
+/* The lanes that have packets of the stream of one of them. */
+static uint32_t lanes_of_stream(const struct ctf_lanes *lanes, uint32_t lane)
+{
+    const struct ctf_lane *own = &lanes->lane[lane];
+    uint32_t set = 0;
+    _Static_assert(CTF_LANES <= 32, "a bit for each lane");
+    for (uint32_t i = 0; i < lanes->n; i++) {
+        const struct ctf_lane *other = &lanes->lane[i];
+        set |= (uint32_t)(other->kind == own->kind && other->has_number == own->has_number && other->number == own->number) << i;
+    }
+    return set;
+}
+
+const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t lane, uint64_t *i)
+{
+    uint64_t next = *i;
+    if (!lanes->of || lanes->has_others || next >= lanes->packets)
+        return NULL;
+    for (const uint32_t wanted = lanes_of_stream(lanes, lane); next + 1 < lanes->packets && !(wanted >> lanes->of[next] & 1);)
+        next++;
+    const uint64_t mark = next / lanes->stride;
+    if (mark >= lanes->marks_n || mark * lanes->stride <= *i)
+        return NULL;
+    *i = mark * lanes->stride;
+    return &lanes->mark[mark];
+}
+
 /* --- Dealing packets into lanes --- */
 
 /* When a packet begins and ends; false where it does not say. */
@@ -313,6 +340,7 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
                 return fail_memory(error);
             break;
         case CTF_FRAME_FOREIGN:
+            scan->lanes->has_others = true;
             break;
         case CTF_FRAME_FAILED:
             return error->status;

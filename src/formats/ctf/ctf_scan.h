@@ -60,6 +60,7 @@ struct ctf_lanes {
     int64_t end;                 /* the latest of all packets so far */
     bool has_times;              /* every packet says when it begins and ends */
     uint64_t open_at;            /* where a packet is that tells no size, so that those behind it were not looked at; UINT64_MAX = nowhere */
+    bool has_others;             /* packets of other traces stand between, which are not counted */
     bool is_whole;               /* looked at up to the end: nothing stands behind that could be searched for */
     bool is_indexed;             /* what is said here is the index's word, but for some packets */
     bool is_checked;             /* all of that was held against headers, and what is wrong was told */
@@ -95,6 +96,10 @@ static inline uint32_t ctf_lane_of(const struct ctf_lanes *lanes, uint64_t i)
 {
     return lanes->of && i < lanes->packets ? lanes->of[i] : 0;
 }
+
+/* Where reading a lane goes on behind packets of others: at the next mark, if there is one, that lies not behind the next packet of the lane's stream, or the last packet.
+ * NULL: with the next packet, which is the i-th; else *i is that of the mark. */
+const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t lane, uint64_t *i);
 
 /* Whether a packet has no events. */
 static inline bool ctf_is_empty(const struct ctf_frame *frame)

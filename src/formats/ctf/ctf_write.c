@@ -10,6 +10,7 @@ ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
     const struct alloc *alloc = &out->t->counted;
     pairmap_init(&w->trace_of, alloc);
     pairmap_init(&w->stream_of, alloc);
+    keymap_init(&w->given, alloc);
     pairmap_init(&w->copy_of, alloc);
     w->items.alloc = w->packet_items.alloc = w->listing.items.alloc = alloc;
     buffer_init(&w->listing.text, alloc);

@@ -220,8 +220,7 @@ struct ctf_kind_out {
     const struct type *fields; /* what else the packet's context tells; NULL = nothing */
     uint32_t size_member;      /* of the context of events, from 1: it says their size, as in their source; 0 = none */
     /* of another CTF trace (ctf_plain.c) */
-    const struct ctf_kind *source; /* NULL = none */
-    uint64_t common_shape, packet_shape, prefix;
+    uint64_t packet_shape;
     bool loses_header;         /* its events' headers say more than id and time */
 };
 
@@ -410,6 +409,7 @@ struct ctf_writer {
     struct ctf_stream_out **streams;
     size_t streams_n, streams_capacity;
     struct pairmap trace_of;   /* (source, 0), and what makes a trace (1 to 3), to the index of its trace */
+    struct keymap given;       /* names of files and stream classes: ctf_given.c */
     struct pairmap stream_of;  /* (trace, cpu + 1, or 0 for none) to the index of a stream; of plain ones see ctf_plain.c */
     struct ctf_missing *missing; /* by source */
     size_t missing_n;
@@ -457,6 +457,32 @@ void ctf_home_free(struct ctf_home *home, const struct alloc *alloc);
 
 /* Gives the folders of several traces their names, when all files are ended. */
 TTR_MUST ttr_status ctf_homes_settle(struct ttr_writer *out, ttr_error *error);
+
+/* --- ctf_given.c --- */
+
+/* The last number that stood in the name of a stream so called (a hash); 0 = none has one, which all are tried from. */
+uint32_t ctf_given_number(const struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like);
+TTR_MUST bool ctf_give_number(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like, uint32_t number);
+
+/* Whether a file has the name, and that one has it from now on, which is one of a stream class; false when memory is out.  `file` ends with a zero. */
+bool ctf_is_given(const struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text file);
+TTR_MUST bool ctf_give_file(struct ctf_writer *w, const struct ctf_trace_out *trace, const struct ctf_kind_out *kind, ttr_text file);
+
+/* The stream class of streams like these (a hash), NULL = none yet; and that the last of the trace is, false when memory is out. */
+struct ctf_kind_out *ctf_given_kind(const struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like);
+TTR_MUST bool ctf_give_kind(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like);
+
+/* A file to be called so. */
+struct ctf_file_given {
+    ttr_text name;             /* ends with a zero */
+    size_t section_n;          /* bytes of it that are its section's */
+    const struct ctf_kind_out *kind; /* its section; NULL = there is none yet */
+};
+
+/* v1.1: whether the name is that of a file of another section, of this name or a longer one; whether files that there are, of sections with such a name or
+ * a shorter one, are called as those of a section are. */
+bool ctf_given_is_other(const struct ctf_writer *w, const struct ctf_trace_out *trace, const struct ctf_file_given *file);
+bool ctf_given_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text section);
 
 /* --- ctf_plain.c --- */
 
