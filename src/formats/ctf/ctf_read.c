@@ -335,7 +335,7 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
     const struct ctf_mark *mark = !is_mine && reader->lanes && step == STEP_GO ? ctf_skip_others(reader->lanes, reader->lane, &reader->packet_i) : NULL;
     if (mark) {
         reader->next = mark->offset;
-        reader->usual = 0;
+        reader->usual = mark->usual;
     }
     return step;
 }
@@ -610,6 +610,7 @@ static void jump_to_range(struct ctf_reader *reader)
     if (packet == 0)
         return;
     reader->next = mark->offset;
+    reader->usual = mark->usual;
     reader->packet_i = packet;
     reader->is_entered_late = true;
 }

@@ -211,6 +211,7 @@ ttr_status ctf_pass_foreign(struct ctf_reader *reader)
         return TTR_OK;
     }
     reader->next += n;
+    reader->usual = n;
     if (reader->lane) /* the first lane's input tells */
         return TTR_OK;
     return input_damage(reader->in, from, n, frame->code, reader->error, "%s: %s; its %llu bytes are skipped", reader->file, frame->text,

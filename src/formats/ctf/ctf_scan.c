@@ -74,7 +74,7 @@ static bool add_mark(struct scan *scan, const struct ctf_frame *frame, int64_t b
         return false;
     int64_t before = lanes->packets == 0 || begin > lanes->end ? begin : lanes->end;
     lanes->mark[lanes->marks_n++] = (struct ctf_mark){
-        .offset = scan->at, .oldest = oldest_of(lanes) & (UINT64_MAX >> 1), .is_empty = ctf_is_empty(frame), .before = before};
+        .offset = scan->at, .oldest = oldest_of(lanes) & (UINT64_MAX >> 1), .is_empty = ctf_is_empty(frame), .usual = scan->usual, .before = before};
     return true;
 }
 
@@ -356,8 +356,9 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
             scan->lanes->open_at = scan->at;
             return TTR_OK;
         }
-        scan->usual = ctf_seen_size(scan->reader, &(struct ctf_extent){.offset = scan->at, .size = frame.packet.size / 8, .head = (frame.head + 7) / 8,
-                                                                       .content = (frame.packet.content + 7) / 8, .usual = scan->usual});
+        const struct ctf_extent extent = {.offset = scan->at, .size = frame.packet.size / 8, .head = (frame.head + 7) / 8,
+                                          .content = (frame.packet.content + 7) / 8, .usual = scan->usual};
+        scan->usual = framing == CTF_FRAMED ? ctf_seen_size(scan->reader, &extent) : extent.size;
         scan->at += scan->usual;
         scan->lanes->is_whole = scan->at == source_disk_size(scan->reader->in->source);
         if (scan->lanes->is_whole) /* where most files end: reading tells where this one does by then */
@@ -440,7 +441,8 @@ static bool follow_index(struct scan *scan, struct ctf_index *index)
             return false;
         if (!imagine(scan, &entry, &like, &frame) || !deal(scan, &frame))
             return false;
-        scan->at += entry.size / 8;
+        scan->usual = entry.size / 8;
+        scan->at += scan->usual;
     }
     return index->at == index->n && scan->at == source_disk_size(scan->reader->in->source);
 }
@@ -453,7 +455,7 @@ static void reset(struct scan *scan)
     lanes->lane[0] = (struct ctf_lane){.is_in_order = true};
     *lanes = (struct ctf_lanes){.alloc = lanes->alloc, .users = 1, .n = 1, .lane = lanes->lane, .capacity = lanes->capacity, .stride = 1, .has_times = true,
                                 .open_at = UINT64_MAX};
-    scan->at = 0;
+    scan->at = scan->usual = 0;
 }
 
 /* False where there is no index that can be right. */

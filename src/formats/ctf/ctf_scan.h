@@ -43,6 +43,7 @@ struct ctf_mark {
     uint64_t offset;
     uint64_t oldest : 63;        /* the first packet before it that has events and that none with events follows in its lane before it; itself = none */
     bool is_empty : 1;           /* the packet has no events */
+    uint64_t usual;              /* size of the packet before it, in bytes; 0 = there is none */
     int64_t before;              /* all packets before it end before or at this time, and it begins then or earlier */
 };
 
