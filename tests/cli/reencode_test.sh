@@ -298,6 +298,22 @@ run "$tracetta" convert --to=ctf --clock-offset=-5s made -o earlier
 "$tracetta" cat --style=babeltrace2 --clock-gmt --clock-offset=-5s made >wanted 2>/dev/null
 same "times_that_are_moved_stay_moved" wanted "$tracetta" cat --strict --style=babeltrace2 --clock-gmt earlier
 
+# moved FORMAT TRACE: written to its own format by any option that moves times, events have the times that cat has by it.
+moved()
+{
+    local by
+    for by in --clock-offset=3 --clock-offset-ns=1000 --offset="$2=7us"; do
+        "$tracetta" cat "$by" "$2" 2>/dev/null >wanted
+        run "$tracetta" convert --overwrite --to="$1" "$by" "$2" -o "moved.$1"
+        same "${by%%[=]*}_moves_$1_that_stays_$1" wanted "$tracetta" cat "moved.$1"
+    done
+}
+moved ctf made
+for format in fxt heph nettrace; do
+    "$hexa_cat" "$(echo "$here"/traces/*_"$format".hexa | sed 's/.* //')" >"own.$format"
+    moved $format own.$format
+done
+
 run "$tracetta" merge made big -o both.ctf --to=ctf
 [ $run_status = 0 ] && [ -f both.ctf/made/metadata ] && [ -f both.ctf/big/channel_1 ] && [ ! -e both.ctf/metadata ]
 verdict "several_traces_have_folders_of_their_own" $? "exit status $run_status"
