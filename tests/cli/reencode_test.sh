@@ -39,6 +39,9 @@ says "the_trace_made_is_read" '\(\+0\.000000000\) host app:list: \{ cpu_id = 1 \
 mkfifo made/channel_9
 says "a_fifo_beside_stream_files_is_told_and_not_waited_for" 'channel_9 is a FIFO' "$tracetta" check made
 rm made/channel_9
+ln -s nonexistent made/channel_9
+says "so_is_a_link_that_leads_nowhere" 'channel_9 is a link that leads nowhere' "$tracetta" check made
+rm made/channel_9
 
 converted "the_other_byte_order" made big --option byte-order=be
 converted "and_back" big little --option byte-order=le

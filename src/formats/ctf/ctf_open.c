@@ -326,9 +326,11 @@ static ttr_status open_file(struct opening *opening, const struct folder_file *f
 static void tell_others(struct opening *opening)
 {
     const char *name;
-    for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i)); i++)
+    bool is_link;
+    for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i, &is_link)); i++)
         if (!strchr(name, '/'))
-            keep_note(opening, TTR_NOTE_ODD, 0, "ctf.no-file", "%s is a FIFO, a socket or a device: it was passed over", name);
+            keep_note(opening, TTR_NOTE_ODD, 0, "ctf.no-file", "%s is a %s: it was passed over", name,
+                      is_link ? "link that leads nowhere" : "FIFO, a socket or a device");
 }
 
 /* True where no stream file has a section. */
