@@ -301,6 +301,18 @@ run "$tracetta" convert --to=ctf --clock-offset=-5s made -o earlier
 "$tracetta" cat --style=babeltrace2 --clock-gmt --clock-offset=-5s made >wanted 2>/dev/null
 same "times_that_are_moved_stay_moved" wanted "$tracetta" cat --strict --style=babeltrace2 --clock-gmt earlier
 
+# Nothing is written into the folder of an input, by whatever name.
+ln -s made same_place
+cp -r made before
+for out in made/out made/index/deep/out.fxt same_place/out made/../made/out/; do
+    refuses "no_output_at_${out//\//_}" 2 "would be inside of the input \"made\".*a place outside" "$tracetta" convert --overwrite --to=ctf made -o $out
+done
+refuses "nor_where_several_are_merged" 2 'inside of the input "made"' "$tracetta" merge --to=ctf before made -o made/out
+refuses "nor_where_one_is_recovered" 2 'inside of the input "made"' "$tracetta" recover made -o made/out
+refuses "nor_as_text" 2 'inside of the input "\."' bash -c 'cd made && "$1" cat . -o ./text' cat "$tracetta"
+succeeds "all_is_as_it_was" diff -r before made
+succeeds "beside_it_is_fine" bash -c 'cd made && "$1" convert -q --to=ctf . -o ../made_too' convert "$tracetta"
+
 # moved FORMAT TRACE: written to its own format by any option that moves times, events have the times that cat has by it.
 moved()
 {
