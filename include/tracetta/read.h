@@ -16,7 +16,7 @@ typedef struct ttr_reader ttr_reader;
 
 #define TTR_READ_STRICT 1u        /* the first damage is an error */
 #define TTR_READ_NO_MMAP 2u       /* never map files: for files that may shrink while they are read */
-#define TTR_READ_DEFINITIONS 4u   /* also give TTR_KIND_DEFINITION events, so that a same-format writer can copy every byte */
+#define TTR_READ_DEFINITIONS 4u   /* also give TTR_KIND_DEFINITION events, so that a same-format writer can copy every byte; not with a time_offset */
 #define TTR_READ_UNORDERED 8u     /* take no trace at its word that it is in order, which damage may have broken: ttr_sort orders it all */
 #define TTR_READ_SYMBOLS 16u      /* also keep what the trace says of functions and their addresses, for ttr_symbol_get */
 

@@ -116,16 +116,57 @@ static bool is_read_from(const char *input, const char *output, const struct sta
            (S_ISDIR(about.st_mode) && (is_in_folder(input, about_output) || holds_input(output, input)));
 }
 
+/* The real path of the folder that a path is in or would be made in: of the nearest that is there. */
+static bool find_folder_of(const char *path, char real[PATH_MAX])
+{
+    char above[PATH_MAX];
+    size_t n = strlen(path);
+    if (n + sizeof "./" > sizeof above)
+        return false;
+    (void)snprintf(above, sizeof above, "%s%s", path[0] == '/' ? "" : "./", path);
+    do {
+        n = strlen(above);
+        while (n > 1 && above[n - 1] == '/')
+            n--;
+        while (n > 1 && above[n - 1] != '/')
+            n--;
+        above[n] = '\0';
+    } while (!realpath(above, real) && n > 2);
+    return realpath(above, real) != NULL;
+}
+
+/* Whether a path, which need not be there yet, is inside an input that is a folder: below the same folder by whatever name. */
+static bool is_inside(const char *input, const char *path)
+{
+    char real[PATH_MAX];
+    struct stat folder, about;
+    if (strcmp(input, "-") == 0 || stat(input, &folder) != 0 || !S_ISDIR(folder.st_mode) || !find_folder_of(path, real))
+        return false;
+    for (;;) {
+        if (stat(real, &about) == 0 && is_same_file(&folder, &about))
+            return true;
+        char *slash = strrchr(real, '/');
+        if (!slash || !real[1])
+            return false;
+        slash[slash == real] = '\0';
+    }
+}
+
 int convert_check_output(const struct call *call, const char *path, const char *format)
 {
     struct stat output;
-    bool may_be_folder = !format || convert_is_folder(format);
-    if (!path || strcmp(path, "-") == 0 || stat(path, &output) != 0 ||
-        !(S_ISREG(output.st_mode) || (may_be_folder && S_ISDIR(output.st_mode))))
+    const char *verb = call->command->name;
+    const bool may_be_folder = !format || convert_is_folder(format);
+    if (!path || strcmp(path, "-") == 0)
         return OUTCOME_FINE;
-    for (size_t i = 0; i < call->paths_n; i++)
-        if (is_read_from(call->path[i], path, &output))
-            return talk_misuse(call->command->name, "the output \"%s\" is an input: inputs are never touched", path);
+    const bool is_there = stat(path, &output) == 0, is_kept = is_there && (S_ISREG(output.st_mode) || (may_be_folder && S_ISDIR(output.st_mode)));
+    for (size_t i = 0; i < call->paths_n; i++) {
+        if (is_kept && is_read_from(call->path[i], path, &output))
+            return talk_misuse(verb, "the output \"%s\" is an input: inputs are never touched", path);
+        if ((is_kept || !is_there) && is_inside(call->path[i], path))
+            return talk_misuse(verb, "the output \"%s\" would be inside of the input \"%s\", and inputs are never touched: write to a place outside of it",
+                               path, call->path[i]);
+    }
     return OUTCOME_FINE;
 }
 
@@ -173,11 +214,12 @@ static bool is_all_of(ttr_reader *reader, const char *format)
     return n > 0;
 }
 
-/* A copy of one input to its own format keeps all bytes, for which the reader must give definitions too. */
+/* A copy of one input to its own format keeps all bytes, with the times in them, for which the reader must give definitions too. */
 static uint32_t reading_flags(const struct call *call, const char *format)
 {
     const struct settings *set = &call->set;
-    bool may_copy = call->paths_n == 1 && !set->sort && set->offsets.n == 0 && set->clock_offset == 0 && !debug_info_is_asked(set);
+    bool is_moved = set->offsets.n > 0 || set->clock_offset != 0 || set->clock_offset_ns != 0;
+    bool may_copy = call->paths_n == 1 && !set->sort && !is_moved && !debug_info_is_asked(set);
     return may_copy && has_ability(format, TTR_FORMAT_READS) ? TTR_READ_DEFINITIONS : 0;
 }
 

@@ -13,7 +13,10 @@
 
 const ttr_read_options *options_of(const struct format *format, const ttr_read_options *options, ttr_read_options *own)
 {
-    if (!options || !options->copied_to || strcmp(options->copied_to, format->name) == 0)
+    if (!options)
+        return NULL;
+    const bool is_of_target = !options->copied_to || strcmp(options->copied_to, format->name) == 0;
+    if (is_of_target && options->time_offset == 0) /* bytes that are copied keep their times */
         return options;
     *own = *options;
     own->flags &= ~TTR_READ_DEFINITIONS;

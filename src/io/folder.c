@@ -1,7 +1,8 @@
 /* Folders in: the regular files below a path, or a list of files in memory, sorted by name.
  *
  * Links to files count, links to folders are not followed: a trace does not lead out of its folder, and there are no loops.
- * What is neither a file nor a folder (a FIFO, a socket) is passed over, so that nothing here ever waits; its name can be asked for. */
+ * What is neither a file nor a folder (a FIFO, a socket, a link that leads nowhere) is passed over, so that nothing here ever waits; its name can be
+ * asked for. */
 #include "io/folder.h"
 
 #include <dirent.h>
@@ -23,6 +24,11 @@ struct entry {
     const void *bytes; /* in memory */
 };
 
+struct other {
+    const char *name;
+    bool is_link; /* that leads nowhere */
+};
+
 struct folder {
     const struct alloc *alloc;
     struct arena names;
@@ -30,7 +36,7 @@ struct folder {
     const char *place; /* the end of the path, see folder_set_place */
     struct entry *entry;
     size_t n, capacity;
-    const char **other; /* names of what is no file */
+    struct other *other; /* what is no file */
     size_t others_n, others_capacity;
     struct descriptors *pool; /* of all sources, which may outlive the folder */
     bool is_memory;
@@ -75,12 +81,12 @@ static bool add_entry(struct folder *folder, const struct entry *entry)
     return folder->entry[folder->n++].file.name != NULL;
 }
 
-static bool add_other(struct folder *folder, const char *name)
+static bool add_other(struct folder *folder, const char *name, bool is_link)
 {
     if (!alloc_reserve(folder->alloc, (void **)&folder->other, &folder->others_capacity, folder->others_n + 1, sizeof *folder->other))
         return false;
-    folder->other[folder->others_n] = arena_copy(&folder->names, name, strlen(name));
-    return folder->other[folder->others_n++] != NULL;
+    folder->other[folder->others_n] = (struct other){arena_copy(&folder->names, name, strlen(name)), is_link};
+    return folder->other[folder->others_n++].name != NULL;
 }
 
 /* A folder under way; `name` is the path below the top, "" at the top. */
@@ -127,11 +133,11 @@ static ttr_status walk_name(struct walk *walk, int fd, const char *name, ttr_err
         return TTR_OK; /* gone meanwhile */
     bool is_link = S_ISLNK(about.st_mode);
     if (is_link && fstatat(fd, name, &about, 0) != 0)
-        return TTR_OK; /* leads nowhere */
+        return add_other(walk->folder, walk->name, true) ? TTR_OK : fail_memory(error);
     if (S_ISDIR(about.st_mode))
         return is_link ? TTR_OK : walk_down(walk, fd, name, error);
     if (!S_ISREG(about.st_mode))
-        return add_other(walk->folder, walk->name) ? TTR_OK : fail_memory(error);
+        return add_other(walk->folder, walk->name, false) ? TTR_OK : fail_memory(error);
     struct entry entry = {.file = {.name = walk->name, .size = (uint64_t)about.st_size, .is_link = is_link}};
     return add_entry(walk->folder, &entry) ? TTR_OK : fail_memory(error);
 }
@@ -167,10 +173,10 @@ static int compare_names(const void *a, const void *b)
     return strcmp(left->file.name, right->file.name);
 }
 
-static int compare_texts(const void *a, const void *b)
+static int compare_others(const void *a, const void *b)
 {
-    const char *const *left = a, *const *right = b;
-    return strcmp(*left, *right);
+    const struct other *left = a, *right = b;
+    return strcmp(left->name, right->name);
 }
 
 static void sort_entries(struct folder *folder)
@@ -178,7 +184,7 @@ static void sort_entries(struct folder *folder)
     if (folder->n)
         qsort(folder->entry, folder->n, sizeof *folder->entry, compare_names);
     if (folder->others_n)
-        qsort(folder->other, folder->others_n, sizeof *folder->other, compare_texts);
+        qsort(folder->other, folder->others_n, sizeof *folder->other, compare_others);
 }
 
 struct folder *folder_open(const struct alloc *alloc, const char *path, unsigned depth, ttr_error *error)
@@ -226,9 +232,10 @@ const struct folder_file *folder_at(const struct folder *folder, size_t i)
     return i < folder->n ? &folder->entry[i].file : NULL;
 }
 
-const char *folder_other(const struct folder *folder, size_t i)
+const char *folder_other(const struct folder *folder, size_t i, bool *is_link)
 {
-    return i < folder->others_n ? folder->other[i] : NULL;
+    *is_link = i < folder->others_n && folder->other[i].is_link;
+    return i < folder->others_n ? folder->other[i].name : NULL;
 }
 
 const struct folder_file *folder_find(const struct folder *folder, const char *name)

@@ -32,8 +32,9 @@ struct folder *folder_open_memory(const struct alloc *alloc, const char *name, c
 const struct folder_file *folder_at(const struct folder *folder, size_t i);
 const struct folder_file *folder_find(const struct folder *folder, const char *name);
 
-/* The i-th name of something in the folder that is no file of any kind (a FIFO, a socket, a device), and so was passed over; NULL past the end. */
-const char *folder_other(const struct folder *folder, size_t i);
+/* The i-th name of something in the folder that is no file of any kind (a FIFO, a socket, a device, or a link that leads nowhere: *is_link), and so was
+ * passed over; NULL past the end. */
+const char *folder_other(const struct folder *folder, size_t i, bool *is_link);
 
 /* The path of the folder, or of one of its files (for messages): written to `to`, cut to `size`. */
 const char *folder_path(const struct folder *folder);

@@ -75,8 +75,12 @@ static void files_are_listed_by_name_without_hidden_ones_and_what_is_no_file(voi
     struct folder *folder = folder_open(alloc_default(), place, 0, NULL);
     assert_non_null(folder);
     assert_names(folder, "a b");
-    assert_string_equal(folder_other(folder, 0), "fifo");
-    assert_null(folder_other(folder, 1));
+    bool is_link;
+    assert_string_equal(folder_other(folder, 0, &is_link), "fifo");
+    assert_false(is_link);
+    assert_string_equal(folder_other(folder, 1, &is_link), "nowhere");
+    assert_true(is_link);
+    assert_null(folder_other(folder, 2, &is_link));
     assert_true(folder_at(folder, 0)->is_link);
     assert_false(folder_at(folder, 1)->is_link);
     assert_int_equal(folder_at(folder, 0)->size, 4);

@@ -76,6 +76,30 @@ static void descriptions_that_grow_without_end_are_refused(void **state)
     table_close(&table);
 }
 
+static void lengths_are_as_many_as_documented(void **state)
+{
+    (void)state;
+    enum { GROUP = 200 }; /* in a structure each, since the text of one has no more than 512 members */
+    static char text[1025 * 32];
+    for (int n = 1024; n <= 1025; n++) {
+        struct table table;
+        size_t at = 0;
+        table_open(&table);
+        for (int i = 0; i < n; i++) {
+            const bool is_first = i % GROUP == 0, is_last = i % GROUP == GROUP - 1 || i == n - 1;
+            if (is_first)
+                at += (size_t)snprintf(text + at, sizeof text - at, "g%d:{", i / GROUP);
+            at += (size_t)snprintf(text + at, sizeof text - at, "n%d:u8 d%d:T(p.g%d.n%d)%s ", i, i, i / GROUP, i, is_last ? "}" : "");
+        }
+        struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&table.arena, text)};
+        const bool is_fine = table_compile(&table, &spec);
+        assert_int_equal(is_fine, n == 1024);
+        if (!is_fine)
+            assert_non_null(strstr(table.error.text, "more than 1024 lengths and selectors"));
+        table_close(&table);
+    }
+}
+
 static void a_slot_serves_again_when_nobody_needs_it_any_more(void **state)
 {
     (void)state;
@@ -427,6 +451,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptions_that_cannot_work_are_refused_with_the_field_and_the_reason),
         cmocka_unit_test(descriptions_that_grow_without_end_are_refused),
+        cmocka_unit_test(lengths_are_as_many_as_documented),
         cmocka_unit_test(a_slot_serves_again_when_nobody_needs_it_any_more),
         cmocka_unit_test(values_of_other_records_are_imports),
         cmocka_unit_test(roots_stand_one_behind_another_and_name_their_group),

@@ -30,6 +30,8 @@ struct packed_walk {
     const uint8_t *labels; /* of the field given last; as many as its count */
     const struct event_class *about; /* of copies whose schema says what their fields are; NULL = nothing does */
     const struct type *type[PACKED_DEPTH]; /* the structs and arrays that the field given last is in, and itself */
+    uint32_t next[PACKED_DEPTH]; /* of these structs the member behind that of the field given last */
+    const struct type *root; /* that the field given last is in */
     uint16_t depth;
 };
 _Static_assert(sizeof(struct packed_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
@@ -112,14 +114,26 @@ static const struct type *type_of(const struct type *type, const ttr_value *valu
     return type && suits(type, value) ? type : NULL;
 }
 
-static const struct type *member_of(const struct type *outer, const ttr_field *field)
+static bool is_called(const struct type_member *member, ttr_text name)
+{
+    ttr_text own = member->shown.p ? member->shown : member->name;
+    return own.n == name.n && (name.n == 0 || memcmp(own.p, name.p, name.n) == 0);
+}
+
+/* Fields come in the order of members, some of which have none: so the search begins at *next, and it goes round for those out of order. */
+static const struct type *member_of(const struct type *outer, const ttr_field *field, uint32_t *next)
 {
     if (outer && (outer->kind == TYPE_ARRAY || outer->kind == TYPE_SEQUENCE))
         return outer->element;
-    for (uint32_t i = 0; outer && outer->kind == TYPE_STRUCT && i < outer->members_n; i++) {
-        ttr_text name = outer->members[i].shown.p ? outer->members[i].shown : outer->members[i].name;
-        if (name.n == field->name.n && (name.n == 0 || memcmp(name.p, field->name.p, name.n) == 0))
-            return outer->members[i].type;
+    const uint32_t n = outer && outer->kind == TYPE_STRUCT ? outer->members_n : 0;
+    uint32_t i = *next < n ? *next : 0;
+    for (uint32_t tried = 0; tried < n; tried++) {
+        const struct type_member *member = &outer->members[i++];
+        i = i < n ? i : 0;
+        if (!is_called(member, field->name))
+            continue;
+        *next = i;
+        return member->type;
     }
     return NULL;
 }
@@ -135,7 +149,13 @@ static void follow_types(struct packed_walk *walk, const ttr_field *field)
     const struct type *const *root = walk->about->root;
     bool is_joined = field->group == TTR_GROUP_CONTEXT && !root[ROOT_SPECIFIC_CONTEXT]; /* payloads may begin with it */
     const struct type *outer = field->depth ? walk->type[field->depth - 1] : is_joined ? root[ROOT_PAYLOAD] : root[roots[field->group]];
-    walk->type[field->depth] = type_of(member_of(outer, field), &field->value);
+    if (field->depth == 0 && outer != walk->root) {
+        walk->root = outer;
+        walk->next[0] = 0;
+    }
+    if (field->depth + 1u < PACKED_DEPTH)
+        walk->next[field->depth + 1u] = 0;
+    walk->type[field->depth] = type_of(member_of(outer, field, &walk->next[field->depth]), &field->value);
 }
 
 static const struct type *packed_type(const ttr_fields *fields)

@@ -4,6 +4,7 @@
 #include <tracetta/tracetta.h>
 
 #include "model/packed.h"
+#include "model/type.h"
 
 static ttr_event build_sample(ttr_builder *builder)
 {
@@ -251,6 +252,54 @@ static void copies_keep_groups_bases_and_every_name_of_a_value(void **state)
     ttr_free(t);
 }
 
+/* Two roots whose members share names, one of them twice, and one that events lack. */
+static const struct type shared_types[] = {{.kind = TYPE_UINT, .base = 2}, {.kind = TYPE_UINT, .base = 8}, {.kind = TYPE_UINT, .base = 16}};
+static const struct type_member shared_payload[] = {
+    {.name = {"x", 1}, .type = &shared_types[0]}, {.name = {"lacking", 7}, .type = &shared_types[1]},
+    {.name = {"_y", 2}, .shown = {"y", 1}, .type = &shared_types[1]}, {.name = {"x", 1}, .type = &shared_types[2]}};
+static const struct type_member shared_context[] = {{.name = {"y", 1}, .type = &shared_types[2]}, {.name = {"x", 1}, .type = &shared_types[1]}};
+static const struct type shared_roots[] = {{.kind = TYPE_STRUCT, .members = shared_context, .members_n = 2},
+                                           {.kind = TYPE_STRUCT, .members = shared_payload, .members_n = 4}};
+
+static bool shared_next(ttr_fields *fields, ttr_field *field)
+{
+    static const ttr_field given[] = {
+        {.name = {"y", 1}, .group = TTR_GROUP_CONTEXT, .value = {.type = TTR_TYPE_UINT}}, {.name = {"x", 1}, .group = TTR_GROUP_CONTEXT, .value = {.type = TTR_TYPE_UINT}},
+        {.name = {"x", 1}, .value = {.type = TTR_TYPE_UINT}}, {.name = {"y", 1}, .value = {.type = TTR_TYPE_UINT}},
+        {.name = {"strange", 7}, .value = {.type = TTR_TYPE_UINT}}, {.name = {"x", 1}, .value = {.type = TTR_TYPE_UINT}},
+        {.name = {"y", 1}, .value = {.type = TTR_TYPE_UINT}}};
+    struct given *walk = (struct given *)fields->state;
+    if (walk->at == sizeof given / sizeof given[0])
+        return false;
+    *field = given[walk->at++];
+    return true;
+}
+
+static void copies_know_the_types_of_fields_of_one_name_by_their_order(void **state)
+{
+    (void)state;
+    static const uint8_t bases[] = {16, 8, 2, 8, 0, 16, 8};
+    static const struct field_ops ops = {.begin = given_begin, .next = shared_next};
+    ttr *t = ttr_new(NULL);
+    const struct event_class about = {.root = {[ROOT_SPECIFIC_CONTEXT] = &shared_roots[0], [ROOT_PAYLOAD] = &shared_roots[1]}};
+    const struct schema schema = {.ops = &ops, .event_class = &about};
+    ttr_event event = {.schema = context_add_schema(t, &schema)}, copy;
+    struct buffer buffer;
+    ttr_fields fields;
+    ttr_field field;
+    size_t n = 0;
+    buffer_init(&buffer, &t->counted);
+    size_t at = packed_copy(t, &buffer, &event, &copy);
+    packed_settle(&copy, buffer.bytes + at);
+    for (ttr_fields_begin(t, &copy, &fields); ttr_fields_next(&fields, &field); n++) {
+        const struct type *type = packed_field_ops.type(&fields);
+        assert_int_equal(type ? type->base : 0, bases[n]);
+    }
+    assert_int_equal(n, sizeof bases);
+    buffer_free(&buffer);
+    ttr_free(t);
+}
+
 static void fields_put_by_hand_have_the_one_name_they_come_with(void **state)
 {
     (void)state;
@@ -316,6 +365,7 @@ int main(void)
         cmocka_unit_test(cut_payload_ends_the_walk_at_every_length),
         cmocka_unit_test(fields_taken_at_once_end_behind_one_of_several_names),
         cmocka_unit_test(copies_keep_groups_bases_and_every_name_of_a_value),
+        cmocka_unit_test(copies_know_the_types_of_fields_of_one_name_by_their_order),
         cmocka_unit_test(fields_put_by_hand_have_the_one_name_they_come_with),
         cmocka_unit_test(event_of_a_source_that_is_none_has_no_thread),
         cmocka_unit_test(every_failing_allocation_is_told),

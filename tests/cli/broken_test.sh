@@ -217,3 +217,13 @@ says "and_the_copy_is_whole" 'whole' bash -c '"$1" recover -q scratched -o mende
 printf '\0\0\0\0' | dd of=scratched/metadata bs=1 seek=8 conv=notrunc 2>"$work/.err"
 head -c 48 scratched/metadata >one && mv one scratched/metadata
 refuses "metadata_without_a_whole_packet_tell_why" 3 'content_size is less than' "$tracetta" cat scratched
+
+# Metadata of v1.1 that were cut before their sections: what all files hold is lost, which is not told as whole.
+lay rfc11-bad-no-section
+says "a_file_of_no_section_beside_others_is_odd" 'odd ctf.no-section x1' "$tracetta" check rfc11-bad-no-section
+echo 'trace { major = 1; minor = 1; alignment = packed; }' >rfc11-bad-no-section/metadata
+run "$tracetta" check rfc11-bad-no-section
+[ $run_status = 3 ] && grep -q 'damage ctf.no-section x2 in 2 streams' "$work/.out" && grep -q 'bad-no-section/other$' "$work/.out" && grep -q 'bad-no-section/s$' "$work/.out"
+verdict "where_no_file_has_a_section_each_is_damage" $? "exit status $run_status"
+refuses "which_is_told_of_no_events" 1 '2 damaged places skipped' "$tracetta" cat rfc11-bad-no-section
+refuses "and_ends_strict_reading" 1 'no stream file has a section' "$tracetta" cat --strict rfc11-bad-no-section

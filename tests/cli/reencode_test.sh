@@ -39,6 +39,9 @@ says "the_trace_made_is_read" '\(\+0\.000000000\) host app:list: \{ cpu_id = 1 \
 mkfifo made/channel_9
 says "a_fifo_beside_stream_files_is_told_and_not_waited_for" 'channel_9 is a FIFO' "$tracetta" check made
 rm made/channel_9
+ln -s nonexistent made/channel_9
+says "so_is_a_link_that_leads_nowhere" 'channel_9 is a link that leads nowhere' "$tracetta" check made
+rm made/channel_9
 
 converted "the_other_byte_order" made big --option byte-order=be
 converted "and_back" big little --option byte-order=le
@@ -297,6 +300,34 @@ holds "and_their_lengths" sorted/metadata '__data_length;.*_data\[__data_length\
 run "$tracetta" convert --to=ctf --clock-offset=-5s made -o earlier
 "$tracetta" cat --style=babeltrace2 --clock-gmt --clock-offset=-5s made >wanted 2>/dev/null
 same "times_that_are_moved_stay_moved" wanted "$tracetta" cat --strict --style=babeltrace2 --clock-gmt earlier
+
+# Nothing is written into the folder of an input, by whatever name.
+ln -s made same_place
+cp -r made before
+for out in made/out made/index/deep/out.fxt same_place/out made/../made/out/; do
+    refuses "no_output_at_${out//\//_}" 2 "would be inside of the input \"made\".*a place outside" "$tracetta" convert --overwrite --to=ctf made -o $out
+done
+refuses "nor_where_several_are_merged" 2 'inside of the input "made"' "$tracetta" merge --to=ctf before made -o made/out
+refuses "nor_where_one_is_recovered" 2 'inside of the input "made"' "$tracetta" recover made -o made/out
+refuses "nor_as_text" 2 'inside of the input "\."' bash -c 'cd made && "$1" cat . -o ./text' cat "$tracetta"
+succeeds "all_is_as_it_was" diff -r before made
+succeeds "beside_it_is_fine" bash -c 'cd made && "$1" convert -q --to=ctf . -o ../made_too' convert "$tracetta"
+
+# moved FORMAT TRACE: written to its own format by any option that moves times, events have the times that cat has by it.
+moved()
+{
+    local by
+    for by in --clock-offset=3 --clock-offset-ns=1000 --offset="$2=7us"; do
+        "$tracetta" cat "$by" "$2" 2>/dev/null >wanted
+        run "$tracetta" convert --overwrite --to="$1" "$by" "$2" -o "moved.$1"
+        same "${by%%[=]*}_moves_$1_that_stays_$1" wanted "$tracetta" cat "moved.$1"
+    done
+}
+moved ctf made
+for format in fxt heph nettrace; do
+    "$hexa_cat" "$(echo "$here"/traces/*_"$format".hexa | sed 's/.* //')" >"own.$format"
+    moved $format own.$format
+done
 
 run "$tracetta" merge made big -o both.ctf --to=ctf
 [ $run_status = 0 ] && [ -f both.ctf/made/metadata ] && [ -f both.ctf/big/channel_1 ] && [ ! -e both.ctf/metadata ]

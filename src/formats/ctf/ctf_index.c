@@ -31,11 +31,12 @@ bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, cons
     index->source = folder_source(trace->folder, found, &how, NULL);
     if (!index->source)
         return false;
-    *is_odd = found->size < CTF_INDEX_HEADER || !source_is_seekable(index->source) ||
-              source_fill(index->source, 0, CTF_INDEX_HEADER, &index->window, NULL) != TTR_OK || !take_header(index, found->size);
-    if (*is_odd)
+    const ttr_status status = source_fill(index->source, 0, CTF_INDEX_HEADER, &index->window, NULL);
+    const bool is_good = status == TTR_OK && found->size >= CTF_INDEX_HEADER && source_is_seekable(index->source) && take_header(index, found->size);
+    *is_odd = !is_good && status != TTR_E_NOMEM; /* without memory nothing is known of it */
+    if (!is_good)
         ctf_index_close(index);
-    return !*is_odd;
+    return is_good;
 }
 
 bool ctf_index_next(struct ctf_index *index, struct ctf_index_entry *entry)

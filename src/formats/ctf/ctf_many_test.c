@@ -551,19 +551,20 @@ static void streams_without_packets_to_copy_stay_in_order(void **state)
     buffer_free(&many.stream);
 }
 
-static void definitions_for_a_copy_to_another_format_are_not_given(void **state)
+static void definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given(void **state)
 {
     static struct many many;
     (void)state;
     ttr *t = ttr_new(NULL);
     make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     static const char *const formats[] = {"ctf", "fxt", NULL};
-    for (unsigned i = 0; i < 3; i++) {
-        const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS, .copied_to = formats[i]};
+    for (unsigned i = 0; i < 6; i++) {
+        const bool is_moved = i >= 3;
+        const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS, .copied_to = formats[i % 3], .time_offset = is_moved ? 7 : 0};
         ttr_batch batch;
         ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, &reading, NULL);
         assert_int_equal(ttr_read(in, &batch, NULL), TTR_OK);
-        assert_int_equal(ttr_batch_at(&batch, 0)->kind == TTR_KIND_DEFINITION, i != 1);
+        assert_int_equal(ttr_batch_at(&batch, 0)->kind == TTR_KIND_DEFINITION, i != 1 && !is_moved);
         ttr_close(in);
     }
     ttr_free(t);
@@ -728,7 +729,7 @@ int main(void)
                                        cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
                                        cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),
-                                       cmocka_unit_test(definitions_for_a_copy_to_another_format_are_not_given),
+                                       cmocka_unit_test(definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given),
                                        cmocka_unit_test(who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory),
                                        cmocka_unit_test(a_summary_of_many_streams_counts_what_goes_back_within_each),
                                        cmocka_unit_test(what_a_packet_claims_is_no_size_of_its_stream),

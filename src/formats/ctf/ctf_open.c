@@ -147,16 +147,12 @@ static bool is_stream_file(const struct opening *opening, const struct folder_fi
     return file->size > 0 || is_copy;
 }
 
-/* RFC: a file of no section is told and passed over. */
-static bool has_section(struct opening *opening, const struct folder_file *file)
+static bool has_section(const struct opening *opening, const struct folder_file *file)
 {
     const struct ctf_description *description = &opening->trace->description;
     bool has_cpu;
     uint32_t cpu;
-    if (description->version != CTF_RFC_1_1 || rfc11_section_of_file(description, file->name, &has_cpu, &cpu))
-        return true;
-    keep_note(opening, TTR_NOTE_ODD, 0, "ctf.no-section", "the file %s has the name of no section: it was passed over", file->name);
-    return false;
+    return description->version != CTF_RFC_1_1 || rfc11_section_of_file(description, file->name, &has_cpu, &cpu);
 }
 
 /* Few places for packets, where there are many inputs. */
@@ -257,19 +253,17 @@ static struct input *make_silent(struct opening *opening, const char *path, uint
     return in;
 }
 
-/* In the place of a file that cannot be read: an input without events that tells why. */
-static ttr_status pass_over(struct opening *opening, const struct folder_file *file, ttr_error *error)
+/* In the place of a file of which nothing can be read: an input without events that tells why, as damage of these bytes. */
+static ttr_status stand_in(struct opening *opening, const struct folder_file *file, const ttr_region *where, const char *reason, ttr_error *error)
 {
     char path[1024];
     struct ctf_trace *trace = opening->trace;
-    ttr_error reason = *error;
-    if (!is_of_trace(opening->set, reason.status))
-        return reason.status;
     folder_file_path(trace->folder, file, path, sizeof path);
     struct input *in = make_silent(opening, path, opening->files++, error);
     if (!in)
         return error->status;
-    ttr_status status = input_damage(in, 0, 0, "ctf.unreadable", error, "%.*s", (int)strcspn(reason.text, "\n"), reason.text);
+    in->size = where->bytes;
+    ttr_status status = input_damage(in, where->offset, where->bytes, where->code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
     if (status != TTR_OK) {
         ttr_close(&in->base);
         return status;
@@ -277,8 +271,6 @@ static ttr_status pass_over(struct opening *opening, const struct folder_file *f
     status = ctf_set_add(opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files}, error);
     if (status != TTR_OK)
         return status;
-    if (opening->unreadable++ == 0)
-        opening->reason = reason;
     if (in->id == trace->thread_source)
         return ctf_add_attributes_alone(in, trace) ? TTR_OK : fail_memory(error);
     context_share_attributes(opening->t, in->id, trace->thread_source);
@@ -295,6 +287,32 @@ static void share_window(struct opening *opening, struct input *first, const str
     opening->how.is_sparse = true;
     source_narrow(first->source, opening->how.chunk);
     choose_slots(opening, first);
+}
+
+/* A file that cannot be opened, where others may be read. */
+static ttr_status pass_over(struct opening *opening, const struct folder_file *file, ttr_error *error)
+{
+    const ttr_error reason = *error;
+    if (!is_of_trace(opening->set, reason.status))
+        return reason.status;
+    if (opening->unreadable++ == 0)
+        opening->reason = reason;
+    return stand_in(opening, file, &(ttr_region){.code = "ctf.unreadable"}, reason.text, error);
+}
+
+/* RFC: a file of no section is told and passed over.  Where all are, it is the metadata that lack their sections, and the events are lost. */
+static ttr_status pass_over_unnamed(struct opening *opening, const struct folder_file *file, bool is_lost, ttr_error *error)
+{
+    static const char code[] = "ctf.no-section";
+    if (!is_lost || file->size == 0) {
+        keep_note(opening, TTR_NOTE_ODD, 0, code, "the file %s has the name of no section: it was passed over", file->name);
+        return TTR_OK;
+    }
+    ttr_status status = stand_in(opening, file, &(ttr_region){.bytes = file->size, .code = code},
+                                 "no stream file has a section in the metadata, which may have been cut", error);
+    if (status == TTR_OK && !opening->first)
+        opening->first = opening->set->opened[opening->set->n - 1].in;
+    return status;
 }
 
 /* Opens a file: an input for each of its lanes; one for all of them for copies, which want packets in the order of the file. */
@@ -330,9 +348,21 @@ static ttr_status open_file(struct opening *opening, const struct folder_file *f
 static void tell_others(struct opening *opening)
 {
     const char *name;
-    for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i)); i++)
+    bool is_link;
+    for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i, &is_link)); i++)
         if (!strchr(name, '/'))
-            keep_note(opening, TTR_NOTE_ODD, 0, "ctf.no-file", "%s is a FIFO, a socket or a device: it was passed over", name);
+            keep_note(opening, TTR_NOTE_ODD, 0, "ctf.no-file", "%s is a %s: it was passed over", name,
+                      is_link ? "link that leads nowhere" : "FIFO, a socket or a device");
+}
+
+/* True where no stream file has a section. */
+static bool has_no_section(const struct opening *opening)
+{
+    const struct folder_file *file;
+    for (size_t i = 0; (file = folder_at(opening->trace->folder, i)); i++)
+        if (is_stream_file(opening, file) && has_section(opening, file))
+            return false;
+    return true;
 }
 
 static ttr_status open_files(struct opening *opening, ttr_error *error)
@@ -342,9 +372,10 @@ static ttr_status open_files(struct opening *opening, ttr_error *error)
     ttr_status status = TTR_OK;
     opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
     opening->how.windows = opening->set->windows;
+    const bool is_lost = has_no_section(opening);
     for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
-        if (is_stream_file(opening, file) && has_section(opening, file))
-            status = open_file(opening, file, error);
+        if (is_stream_file(opening, file))
+            status = has_section(opening, file) ? open_file(opening, file, error) : pass_over_unnamed(opening, file, is_lost, error);
     tell_others(opening);
     if (status == TTR_OK && opening->unreadable && !opening->first) {
         *error = opening->reason;
