@@ -40,13 +40,20 @@ struct ttr_writer {
 /* The value of a format option, or NULL. */
 const char *output_option(const struct ttr_writer *out, const char *key);
 
-/* Counts a loss of rule `index` of format->losses. */
-static inline void output_lost(struct ttr_writer *out, size_t index, uint64_t offset)
+/* Counts n losses of rule `index` of format->losses. */
+static inline void output_lost_many(struct ttr_writer *out, size_t index, uint64_t n, uint64_t offset)
 {
     ttr_loss *loss = &out->ledger[index];
-    if (loss->count++ == 0)
+    if (n && loss->count == 0)
         loss->first_offset = offset;
-    out->lost_any++;
+    loss->count += n;
+    out->lost_any += n;
+}
+
+/* Counts a loss. */
+static inline void output_lost(struct ttr_writer *out, size_t index, uint64_t offset)
+{
+    output_lost_many(out, index, 1, offset);
 }
 
 /* Counts what was written; a gap is no event, as in every report. */

@@ -373,9 +373,8 @@ ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error
 {
     struct ctf_writer *w = out->own;
     ttr_status status = tell_last_names(out, error);
-    for (size_t i = 0; i < w->missing_n; i++)
-        if (w->missing[i].events || w->missing[i].packets || w->missing[i].unknown)
-            output_lost(out, CTF_LOST_GAP, 0);
+    if (status == TTR_OK)
+        status = ctf_missing_finish(out, error);
     for (size_t i = 0; i < w->streams_n && status == TTR_OK; i++)
         status = ctf_stream_finish(w->streams[i], out, error);
     if (status == TTR_OK && needs_trace && w->traces_n == 0 && !add_trace(out, &(ttr_event){.kind = TTR_KIND_NONE}))

@@ -330,6 +330,15 @@ ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *ou
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
+ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct ttr_writer *out, const uint64_t *begin, ttr_error *error)
+{
+    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    if (status != TTR_OK)
+        return status;
+    begin_packet(stream, begin ? *begin : stream->last);
+    return stream->packet.failed ? fail_memory(error) : TTR_OK;
+}
+
 /* Bytes at which packets end; less than was asked for where many streams are written at once. */
 static uint64_t packet_limit(const struct ctf_stream_out *stream)
 {

@@ -4,11 +4,11 @@
  * A stream file of the source becomes one of the target, and each of its packets one, with its times, counters and cpu; where packets get too
  * large they are split.  Classes are found by the source's and by the shape of each event: variants and optional fields have one
  * shape when they come.  What several classes cannot share (a common context that changes its shape) has streams of its own.
- * Gaps are no events: they are in the counters of the packet behind them. */
+ * Gaps are no events: they are in the counters of the packet behind them (ctf_missing.c). */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"
-#include "formats/ctf/ctf_reader.h"
+#include "formats/ctf/ctf_scan.h"
 #include "formats/ctf/ctf_write.h"
 #include "model/packed.h"
 
@@ -54,48 +54,19 @@ bool ctf_is_plain(const struct ttr_writer *out, const ttr_event *event)
     return !index || !w->traces[*index]->is_dialect;
 }
 
-/* --- Gaps --- */
+/* --- Files that go on --- */
 
-static struct ctf_missing *missing_of(struct ttr_writer *out, uint16_t source)
+/* Whether the source's reader takes the stream's first packet for one behind those of another file. */
+static bool goes_on(const struct plain *plain)
 {
-    struct ctf_writer *w = out->own;
-    size_t before = w->missing_n;
-    if (source >= before && !alloc_reserve(&out->t->counted, (void **)&w->missing, &w->missing_n, source + (size_t)1, sizeof *w->missing))
-        return NULL;
-    memset(w->missing + before, 0, (w->missing_n - before) * sizeof *w->missing);
-    return &w->missing[source];
-}
-
-static ttr_status take_gap(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
-{
-    struct ctf_missing *missing = missing_of(out, event->source);
-    if (!missing)
-        return fail_memory(error);
-    if (event->tag == TTR_GAP_PACKETS)
-        missing->packets += event->sequence ? event->sequence : 1;
-    else if (event->link)
-        missing->events += event->link;
-    else
-        missing->unknown++;
-    return TTR_OK;
-}
-
-/* Counters of the packet to come.  The first of a stream has those of its source. */
-static bool take_missing(const struct plain *plain, struct ctf_stream_out *stream)
-{
-    const struct ctf_packet *about = plain->about;
-    struct ctf_missing *missing = missing_of(plain->out, plain->event->source);
-    bool is_first = stream->packet_at == 0;
-    if (!missing)
-        return false;
-    if (is_first && missing->packets)
-        output_lost(plain->out, CTF_LOST_GAP, plain->event->offset); /* behind packets without events, which nothing was made of */
-    stream->discarded = is_first && about->has_discarded ? about->discarded : stream->discarded + missing->events;
-    stream->sequence = is_first && about->has_sequence ? about->sequence : stream->sequence + missing->packets;
-    for (; missing->unknown && !(is_first && about->has_discarded); missing->unknown--)
-        output_lost(plain->out, CTF_LOST_GAP, plain->event->offset);
-    *missing = (struct ctf_missing){0};
-    return true;
+    const struct ctf_reader *reader = ctf_origin_of(plain->schema, plain->event).reader;
+    const struct ctf_lanes *lanes = reader->lanes;
+    for (uint32_t i = 0; lanes && i < lanes->n; i++) {
+        const struct ctf_lane *lane = &lanes->lane[reader->takes_all ? i : reader->lane];
+        if (lane->kind == plain->stream->kind->first && lane->has_number && lane->number == plain->stream->number)
+            return lane->initial.is_there;
+    }
+    return false;
 }
 
 /* --- Traces and stream classes --- */
@@ -228,6 +199,7 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
     if (!*kind)
         return false;
     (*kind)->size_member = size;
+    (*kind)->source = plain->stream->kind;
     (*kind)->packet_shape = packet->payload_shape;
     (*kind)->loses_header = has_rich_header(plain);
     return true;
@@ -381,12 +353,15 @@ static struct ctf_stream_out *stream_of(struct plain *plain)
     return stream && pairmap_put(&w->stream_of, source, place, own) && pairmap_put(&w->stream_of, source, LATEST, own) ? stream : NULL;
 }
 
-/* The stream for a packet without events; NULL where none says what it would be like. */
+/* The stream for a packet without events; NULL where none says what it would be like.  One with fields of its own has to tell of something
+ * that is missing: they are not known. */
 static struct ctf_stream_out *stream_of_empty(const struct plain *plain)
 {
     const struct ctf_writer *w = plain->w;
+    const uint16_t source = plain->event->source;
     const uint32_t *index = pairmap_get(&w->stream_of, hash_pair((uintptr_t)plain->stream->first, 1), LATEST);
-    return index && !w->streams[*index]->kind->fields ? w->streams[*index] : NULL;
+    const bool is_needed = source < w->missing_n && ctf_missing_is_known(&w->missing[source]);
+    return index && (is_needed || !w->streams[*index]->kind->fields) ? w->streams[*index] : NULL;
 }
 
 /* --- Time --- */
@@ -424,6 +399,39 @@ static uint64_t packet_ticks(const struct plain *plain, uint64_t ticks)
 
 /* --- Packets and events --- */
 
+/* Writes a packet that ends where the first gap of known size begins. */
+static ttr_status enter_lead(const struct plain *plain, struct ctf_stream_out *stream, const struct ctf_items *items, uint64_t begin, ttr_error *error)
+{
+    const struct ctf_missing *missing = &plain->w->missing[plain->event->source];
+    uint64_t at = missing->has_ticks ? packet_ticks(plain, missing->ticks) : begin;
+    stream->cpu = plain->about->cpu;
+    return ctf_stream_enter(stream, plain->out, items, at < begin ? at : begin, error);
+}
+
+/* Begins the packet, behind one that tells what is missing where that is needed; items: its own fields, NULL = none. */
+static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stream, const struct ctf_items *items, ttr_error *error)
+{
+    const ttr_event *event = plain->event;
+    const struct ctf_packet *about = plain->about;
+    const bool is_empty = event->kind == TTR_KIND_DEFINITION, is_first = stream->packet_at == 0;
+    const struct ctf_first what = {.about = about, .goes_on = is_first && goes_on(plain)};
+    struct ctf_missing *missing = ctf_missing_of(plain->out, event->source);
+    ttr_status status = TTR_OK;
+    if (!missing)
+        return fail_memory(error);
+    uint64_t first = event->flags & TTR_EVENT_NO_TIME || is_empty ? stream->last : ticks_of(plain);
+    uint64_t begin = about->has_begin ? packet_ticks(plain, about->begin) : first;
+    const bool is_beside = is_first && missing->stream; /* what is missing stands in another file */
+    if (is_first && ctf_missing_begin(plain->out, stream, &what, missing))
+        status = enter_lead(plain, stream, items, begin, error);
+    if (status == TTR_OK)
+        status = is_empty ? ctf_stream_enter_empty(stream, plain->out, &begin, error) : ctf_stream_enter(stream, plain->out, items, begin, error);
+    if (!is_beside)
+        ctf_missing_settle(plain->out, stream, missing, event->offset);
+    missing->stream = stream;
+    return status;
+}
+
 /* Begins the packet that stands for the event's, where it was not begun. */
 static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *stream, ttr_error *error)
 {
@@ -434,15 +442,14 @@ static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *strea
         return TTR_OK;
     ctf_items_collect(items, &what, plain->event);
     bool is_alike = items->payload_shape == stream->kind->packet_shape;
-    uint64_t first = plain->event->flags & TTR_EVENT_NO_TIME || plain->event->kind == TTR_KIND_DEFINITION ? stream->last : ticks_of(plain);
     if (items->n && (plain->version == CTF_RFC_1_1 || !is_alike))
         output_lost(plain->out, CTF_LOST_PACKET, about->offset);
     if (items->failed)
         return fail_memory(error);
-    ttr_status status = ctf_stream_enter(stream, plain->out, is_alike ? items : NULL,
-                                         about->has_begin ? packet_ticks(plain, about->begin) : first, error);
-    if (status != TTR_OK || !take_missing(plain, stream))
-        return status == TTR_OK ? fail_memory(error) : status;
+    ttr_status status = enter_counted(plain, stream, is_alike ? items : NULL, error);
+    if (status != TTR_OK)
+        return status;
+    stream->source = plain->event->source;
     stream->packet_at = about->offset + 1;
     stream->cpu = about->cpu;
     stream->end = about->has_end ? packet_ticks(plain, about->end) : 0;
@@ -531,7 +538,7 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
 {
     struct plain plain;
     if (!own_schema(out, event))
-        return take_gap(out, event, error);
+        return ctf_missing_add(out, event, error);
     if (!begin(&plain, out, event))
         return fail_memory(error);
     struct ctf_items *items = &plain.w->items;

@@ -59,6 +59,8 @@ enum ctf_loss {
     CTF_LOST_UUID,
     CTF_LOST_FILE,
     CTF_LOST_CHECKSUM,
+    CTF_LOST_EVENTS,
+    CTF_LOST_PACKETS,
     CTF_LOSSES
 };
 
@@ -220,6 +222,7 @@ struct ctf_kind_out {
     const struct type *fields; /* what else the packet's context tells; NULL = nothing */
     uint32_t size_member;      /* of the context of events, from 1: it says their size, as in their source; 0 = none */
     /* of another CTF trace (ctf_plain.c) */
+    const struct ctf_kind *source; /* of the first such stream; NULL = none */
     uint64_t packet_shape;
     bool loses_header;         /* its events' headers say more than id and time */
 };
@@ -341,11 +344,16 @@ struct ctf_stream_out {
     uint64_t head_bits;
     uint64_t end;              /* ticks: the packet ends no earlier */
     uint64_t packet_at;        /* of packets that are those of another trace: offset + 1 there; 0 = none yet */
+    uint16_t source;           /* and their input */
+    bool is_continued;         /* another file goes on with its counters */
 };
 
 /* Ends the packet under way and begins one at a time; items: its own fields, NULL = none. */
 TTR_MUST ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_items *items,
                                      uint64_t begin, ttr_error *error);
+
+/* The same of a packet without events, whose own fields are those of the packet before; begin: NULL = where that ends. */
+TTR_MUST ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct ttr_writer *out, const uint64_t *begin, ttr_error *error);
 
 /* Appends an event.  A packet that is large enough goes to its file first. */
 TTR_MUST ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_event_class *class,
@@ -391,6 +399,9 @@ struct ctf_file_copy;
 struct ctf_missing {
     uint64_t events, packets;
     uint64_t unknown;          /* gaps of unknown size */
+    uint64_t ticks;            /* where the first gap of known size begins */
+    bool has_ticks;
+    struct ctf_stream_out *stream; /* of another CTF trace: what its packets became last; NULL = none */
 };
 
 /* A uuid that is taken. */
@@ -483,6 +494,34 @@ struct ctf_file_given {
  * a shorter one, are called as those of a section are. */
 bool ctf_given_is_other(const struct ctf_writer *w, const struct ctf_trace_out *trace, const struct ctf_file_given *file);
 bool ctf_given_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text section);
+
+/* --- ctf_missing.c --- */
+
+struct ctf_packet;
+
+/* The first packet of a stream that is encoded anew. */
+struct ctf_first {
+    const struct ctf_packet *about; /* in the source */
+    bool goes_on;              /* its counters are read behind those of another file there */
+};
+
+/* What is missing in a source so far; NULL when memory is out. */
+struct ctf_missing *ctf_missing_of(struct ttr_writer *out, uint16_t source);
+
+/* Whether something is missing whose number is known. */
+bool ctf_missing_is_known(const struct ctf_missing *missing);
+
+/* Takes a gap. */
+TTR_MUST ttr_status ctf_missing_add(struct ttr_writer *out, const ttr_event *event, ttr_error *error);
+
+/* Has the counters of a new stream begin.  True: only a packet without events, to be written first, makes readers see what is missing. */
+bool ctf_missing_begin(struct ttr_writer *out, struct ctf_stream_out *stream, const struct ctf_first *first, struct ctf_missing *missing);
+
+/* Moves what is missing into the counters of the packet that was entered; what they have no room for is counted as lost. */
+void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream, struct ctf_missing *missing, uint64_t offset);
+
+/* Writes what is missing at the ends of streams, before these are ended; counts as lost what has no stream. */
+TTR_MUST ttr_status ctf_missing_finish(struct ttr_writer *out, ttr_error *error);
 
 /* --- ctf_plain.c --- */
 

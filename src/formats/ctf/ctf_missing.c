@@ -1,0 +1,195 @@
+/* What is missing in the streams of a CTF trace that is encoded anew: gaps of its inputs become counters of the packets behind them.
+ *
+ * Readers see a number only as the difference between two packets.  So what is missing before the first packet that has events, behind others
+ * that nothing was made of, needs a packet without events in front of it; and what is missing behind the last one needs such a packet
+ * behind it.  Numbers of packets are counted anew where packets are split or left out, so that no other gaps come about; files that go
+ * on with a stream count from where the one before them ended. */
+#include "base/status.h"
+#include "formats/ctf/ctf_scan.h"
+#include "formats/ctf/ctf_write.h"
+
+/* --- Gaps --- */
+
+struct ctf_missing *ctf_missing_of(struct ttr_writer *out, uint16_t source)
+{
+    struct ctf_writer *w = out->own;
+    size_t before = w->missing_n;
+    if (source >= before && !alloc_reserve(&out->t->counted, (void **)&w->missing, &w->missing_n, source + (size_t)1, sizeof *w->missing))
+        return NULL;
+    memset(w->missing + before, 0, (w->missing_n - before) * sizeof *w->missing);
+    return &w->missing[source];
+}
+
+bool ctf_missing_is_known(const struct ctf_missing *missing)
+{
+    return missing->events || missing->packets;
+}
+
+ttr_status ctf_missing_add(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    struct ctf_missing *missing = ctf_missing_of(out, event->source);
+    if (!missing)
+        return fail_memory(error);
+    bool is_known = event->tag == TTR_GAP_PACKETS || event->link;
+    if (is_known && !ctf_missing_is_known(missing)) {
+        missing->has_ticks = !(event->flags & TTR_EVENT_NO_TIME);
+        missing->ticks = event->ticks;
+    }
+    if (event->tag == TTR_GAP_PACKETS)
+        missing->packets += event->sequence ? event->sequence : 1;
+    else if (event->link)
+        missing->events += event->link;
+    else
+        missing->unknown++;
+    return TTR_OK;
+}
+
+static void forget(struct ctf_missing *missing)
+{
+    *missing = (struct ctf_missing){.stream = missing->stream};
+}
+
+/* Tells what cannot be told by counters, by its number. */
+static void lose(struct ttr_writer *out, struct ctf_missing *missing, uint64_t offset)
+{
+    output_lost_many(out, CTF_LOST_EVENTS, missing->events, offset);
+    output_lost_many(out, CTF_LOST_PACKETS, missing->packets, offset);
+    output_lost_many(out, CTF_LOST_GAP, missing->unknown, offset);
+    forget(missing);
+}
+
+/* --- Counters --- */
+
+static bool is_rfc(const struct ctf_stream_out *stream)
+{
+    return stream->trace->description.version == CTF_RFC_1_1;
+}
+
+/* The file that ends where this one goes on, by what readers take for one stream; NULL = none. */
+static struct ctf_stream_out *file_before(const struct ctf_writer *w, const struct ctf_stream_out *stream)
+{
+    if (is_rfc(stream) || !stream->trace->has_numbers)
+        return NULL;
+    for (size_t i = w->streams_n; i-- > 0;) {
+        struct ctf_stream_out *other = w->streams[i];
+        if (other != stream && other->kind == stream->kind && other->number == stream->number && other->packet_at)
+            return other;
+    }
+    return NULL;
+}
+
+/* Whether an input of which nothing was made has packets of the stream that this file is of. */
+static bool is_of_stream(const struct ctf_stream_out *stream, uint16_t source)
+{
+    const struct ctf_trace *trace = stream->trace->source;
+    const size_t at = trace ? (size_t)source - trace->readers_from : 0;
+    const struct ctf_reader *reader = trace && at < trace->readers_n ? trace->readers[at] : NULL;
+    if (!reader || !reader->lanes || (reader->takes_all && reader->lanes->n > 1))
+        return false;
+    const struct ctf_lane *lane = &reader->lanes->lane[reader->takes_all ? 0 : reader->lane];
+    return lane->has_number && lane->number == stream->number && stream->kind->source && lane->kind == stream->kind->source->first;
+}
+
+static void move(struct ctf_missing *to, struct ctf_missing *from)
+{
+    bool is_earlier = !ctf_missing_is_known(to) || (from->has_ticks && from->ticks < to->ticks);
+    if (is_earlier) {
+        to->has_ticks = from->has_ticks;
+        to->ticks = from->ticks;
+    }
+    to->events += from->events;
+    to->packets += from->packets;
+    to->unknown += from->unknown;
+    forget(from);
+}
+
+/* Adds what is missing in files of the stream of which nothing was made: they are before this one, or it is the last. */
+static void gather(struct ctf_writer *w, const struct ctf_stream_out *stream, struct ctf_missing *missing)
+{
+    for (size_t i = 0; i < w->missing_n; i++) {
+        struct ctf_missing *other = &w->missing[i];
+        if (other != missing && !other->stream && ctf_missing_is_known(other) && is_of_stream(stream, (uint16_t)i))
+            move(missing, other);
+    }
+}
+
+/* Goes on with the counters of the file before, and with what is missing at its end. */
+static void go_on(struct ctf_writer *w, struct ctf_stream_out *stream, struct ctf_stream_out *before, struct ctf_missing *missing)
+{
+    struct ctf_missing *tail = before->source < w->missing_n ? &w->missing[before->source] : NULL;
+    if (tail && tail != missing && tail->stream == before)
+        move(missing, tail);
+    before->is_continued = true;
+    stream->sequence = before->sequence + before->is_open;
+    stream->discarded = before->discarded;
+}
+
+/* Where counters begin that no packet before tells of; whether such a packet is needed.  `unknown` loses what a first counter tells by itself. */
+static bool begin_anew(struct ctf_stream_out *stream, const struct ctf_first *first, struct ctf_missing *missing)
+{
+    const uint64_t behind = ctf_missing_is_known(missing) ? missing->packets + 1 : 0;
+    const uint64_t sequence = first->goes_on ? behind : first->about->sequence, discarded = first->goes_on ? missing->events : first->about->discarded;
+    const bool is_told = sequence == 0 && discarded == missing->events; /* by the counter of number 0 */
+    const bool needs_lead = missing->packets || (missing->events && !is_told);
+    stream->sequence = !needs_lead ? sequence : sequence > missing->packets ? sequence - missing->packets - 1 : 0;
+    stream->discarded = discarded > missing->events ? discarded - missing->events : 0;
+    if (missing->unknown && stream->discarded && (stream->sequence || !first->about->has_sequence))
+        missing->unknown--;
+    return needs_lead;
+}
+
+bool ctf_missing_begin(struct ttr_writer *out, struct ctf_stream_out *stream, const struct ctf_first *first, struct ctf_missing *missing)
+{
+    struct ctf_writer *w = out->own;
+    struct ctf_stream_out *before = first->goes_on ? file_before(w, stream) : NULL;
+    if (missing->stream) /* what else comes of the same packets */
+        return false;
+    if (first->goes_on)
+        gather(w, stream, missing);
+    if (!before)
+        return begin_anew(stream, first, missing);
+    go_on(w, stream, before, missing);
+    return false;
+}
+
+void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream, struct ctf_missing *missing, uint64_t offset)
+{
+    if (is_rfc(stream) || stream->kind->has_discarded) {
+        stream->discarded += missing->events;
+        missing->events = 0;
+    }
+    if (is_rfc(stream) || stream->kind->has_sequence) {
+        stream->sequence += missing->packets;
+        missing->packets = 0;
+    }
+    lose(out, missing, offset);
+    missing->stream = stream;
+}
+
+/* --- Ends --- */
+
+/* Adds what is missing in files behind the last of a stream. */
+static void gather_ends(struct ctf_writer *w)
+{
+    for (size_t i = 0; i < w->missing_n; i++)
+        if (w->missing[i].stream && !w->missing[i].stream->is_continued)
+            gather(w, w->missing[i].stream, &w->missing[i]);
+}
+
+ttr_status ctf_missing_finish(struct ttr_writer *out, ttr_error *error)
+{
+    struct ctf_writer *w = out->own;
+    ttr_status status = TTR_OK;
+    gather_ends(w);
+    for (size_t i = 0; i < w->missing_n && status == TTR_OK; i++) {
+        struct ctf_missing *missing = &w->missing[i];
+        struct ctf_stream_out *stream = missing->stream;
+        bool has_counters = stream && (is_rfc(stream) || stream->kind->has_discarded || stream->kind->has_sequence);
+        if (ctf_missing_is_known(missing) && has_counters && !stream->is_continued) {
+            status = ctf_stream_enter_empty(stream, out, NULL, error);
+            ctf_missing_settle(out, stream, missing, 0);
+        }
+        lose(out, missing, 0);
+    }
+    return status;
+}
