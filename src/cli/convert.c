@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -135,12 +136,24 @@ static bool find_folder_of(const char *path, char real[PATH_MAX])
     return realpath(above, real) != NULL;
 }
 
-/* Whether a path, which need not be there yet, is inside an input that is a folder: below the same folder by whatever name. */
+/* The folder that an input is, or that of the trace whose metadata it is: a trace of CTF may be named so. */
+static bool stat_input_folder(const char *input, struct stat *folder)
+{
+    char beside[PATH_MAX];
+    const char *slash = strrchr(input, '/'), *name = slash ? slash + 1 : input;
+    if (strcmp(input, "-") == 0 || stat(input, folder) != 0)
+        return false;
+    if (S_ISDIR(folder->st_mode))
+        return true;
+    return strcmp(name, "metadata") == 0 && snprintf(beside, sizeof beside, "%.*s.", (int)(name - input), input) < (int)sizeof beside && stat(beside, folder) == 0;
+}
+
+/* Whether a path, which need not be there yet, is inside an input's folder: below the same folder by whatever name. */
 static bool is_inside(const char *input, const char *path)
 {
     char real[PATH_MAX];
     struct stat folder, about;
-    if (strcmp(input, "-") == 0 || stat(input, &folder) != 0 || !S_ISDIR(folder.st_mode) || !find_folder_of(path, real))
+    if (!stat_input_folder(input, &folder) || !find_folder_of(path, real))
         return false;
     for (;;) {
         if (stat(real, &about) == 0 && is_same_file(&folder, &about))

@@ -307,6 +307,7 @@ cp -r made before
 for out in made/out made/index/deep/out.fxt same_place/out made/../made/out/; do
     refuses "no_output_at_${out//\//_}" 2 "would be inside of the input \"made\".*a place outside" "$tracetta" convert --overwrite --to=ctf made -o $out
 done
+refuses "nor_beside_metadata_that_are_the_input" 2 'would be inside of the input "made/metadata"' "$tracetta" convert made/metadata -o made/out.fxt
 refuses "nor_where_several_are_merged" 2 'inside of the input "made"' "$tracetta" merge --to=ctf before made -o made/out
 refuses "nor_where_one_is_recovered" 2 'inside of the input "made"' "$tracetta" recover made -o made/out
 refuses "nor_as_text" 2 'inside of the input "\."' bash -c 'cd made && "$1" cat . -o ./text' cat "$tracetta"

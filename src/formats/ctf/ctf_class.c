@@ -218,7 +218,7 @@ void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uin
 {
     const struct ctf_packet *packet = &schema->reader->packets[event->part];
     uint64_t first = packet->base_bit + place_of(schema->reader, packet, event) * 8;
-    struct layout_run run;
+    struct layout_run run = {.has_cut_text = false};
     *from = first + ctf_header_bit(event);
     *to = first + (uint64_t)event->payload_size * 8;
     if (schema->stream->kind->plan.align >= 3)

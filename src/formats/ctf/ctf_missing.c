@@ -44,6 +44,13 @@ ttr_status ctf_missing_add(struct ttr_writer *out, const ttr_event *event, ttr_e
     return TTR_OK;
 }
 
+bool ctf_missing_is_beside(const struct ctf_missing *missing, const struct ctf_stream_out *stream)
+{
+    const struct ctf_stream_out *other = missing->stream;
+    const struct ctf_kind *own = stream->kind->source, *source = other ? other->kind->source : NULL;
+    return other && other->number == stream->number && (own ? own->first : NULL) == (source ? source->first : NULL);
+}
+
 static void forget(struct ctf_missing *missing)
 {
     *missing = (struct ctf_missing){.stream = missing->stream};
@@ -142,7 +149,7 @@ bool ctf_missing_begin(struct ttr_writer *out, struct ctf_stream_out *stream, co
 {
     struct ctf_writer *w = out->own;
     struct ctf_stream_out *before = first->goes_on ? file_before(w, stream) : NULL;
-    if (missing->stream) /* what else comes of the same packets */
+    if (ctf_missing_is_beside(missing, stream))
         return false;
     if (first->goes_on)
         gather(w, stream, missing);

@@ -23,8 +23,10 @@ static const char metadata[] =
 
 /* A packet: so many events from its begin on, one a nanosecond. */
 struct packet {
-    uint32_t begin, end, sequence, discarded, events;
+    uint32_t begin, end, sequence, discarded, events; /* sequence: | OTHER: of another data stream */
 };
+
+#define OTHER (1u << 16)
 
 /* Files of one data stream, which are read one behind the other. */
 struct scene {
@@ -46,7 +48,7 @@ static void put_u32(uint8_t **to, uint32_t value)
 static void put_packet(uint8_t **to, const struct packet *packet)
 {
     const uint32_t bits = (HEAD + EVENT * packet->events) * 8;
-    const uint32_t numbers[] = {0xC1FC1FC1, 0, 0, packet->begin, packet->end, bits, bits, packet->sequence, packet->discarded};
+    const uint32_t numbers[] = {0xC1FC1FC1, 0, packet->sequence / OTHER, packet->begin, packet->end, bits, bits, packet->sequence % OTHER, packet->discarded};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         put_u32(to, numbers[i]);
     *(*to)++ = 5; /* cpu */
@@ -251,6 +253,25 @@ static void files_of_a_stream_go_on_with_numbers_where_packets_were_split(void *
     end(&scene);
 }
 
+/* Each file has packets of two streams, whose counters have nothing to do with each other. */
+static void streams_of_one_file_have_counters_of_their_own(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct scene scene;
+        begin(&scene, "version=1.8", i ? TTR_READ_DEFINITIONS : 0);
+        add_file(&scene, (struct packet[]){{10000, 10010, 0, 0, 1}, {11000, 11010, 7 | OTHER, 30, 1}}, 2);
+        add_file(&scene, (struct packet[]){{12000, 12010, 1, 2, 1}, {13000, 13010, 9 | OTHER, 31, 1}}, 2);
+        assert_true(encode(&scene, alloc_default()));
+        expect(&scene, "s0", (struct packet[]){{10000, 10010, 0, 0, 1}}, 1);
+        expect(&scene, "s0-2", (struct packet[]){{11000, 11010, 7, 30, 1}}, 1);
+        expect(&scene, "s1", (struct packet[]){{12000, 12010, 1, 2, 1}}, 1);
+        expect(&scene, "s1-2", (struct packet[]){{13000, 13010, 9, 31, 1}}, 1);
+        assert_int_equal(scene.events + scene.packets, 0);
+        end(&scene);
+    }
+}
+
 static void what_is_missing_at_the_end_of_a_file_is_in_the_next(void **state)
 {
     struct scene scene;
@@ -322,6 +343,7 @@ int main(void)
         cmocka_unit_test(version_1_1_counts_the_same),
         cmocka_unit_test(what_is_missing_in_streams_without_events_is_told_by_its_number),
         cmocka_unit_test(files_of_a_stream_go_on_with_numbers_where_packets_were_split),
+        cmocka_unit_test(streams_of_one_file_have_counters_of_their_own),
         cmocka_unit_test(what_is_missing_at_the_end_of_a_file_is_in_the_next),
         cmocka_unit_test(files_without_events_leave_what_they_miss_to_the_others),
         cmocka_unit_test(a_file_behind_one_without_events_begins_anew),

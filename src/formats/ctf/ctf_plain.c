@@ -421,7 +421,7 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
         return fail_memory(error);
     uint64_t first = event->flags & TTR_EVENT_NO_TIME || is_empty ? stream->last : ticks_of(plain);
     uint64_t begin = about->has_begin ? packet_ticks(plain, about->begin) : first;
-    const bool is_beside = is_first && missing->stream; /* what is missing stands in another file */
+    const bool is_beside = is_first && ctf_missing_is_beside(missing, stream); /* what is missing stands in another file */
     if (is_first && ctf_missing_begin(plain->out, stream, &what, missing))
         status = enter_lead(plain, stream, items, begin, error);
     if (status == TTR_OK)

@@ -99,7 +99,7 @@ static enum step give_packet(struct ctf_reader *reader)
 static enum step at_end(struct ctf_reader *reader)
 {
     const uint64_t end = source_end(reader->in->source);
-    if (reader->next > end && !reader->is_cut_told && !reader->lane) {
+    if (reader->next > end && !reader->is_cut_told && reader->tells_cut) {
         reader->is_cut_told = true;
         ttr_status status = input_damage(reader->in, end, 0, "ctf.cut", reader->error, "%s ends inside a packet: %llu bytes of it are missing", reader->file,
                                          (unsigned long long)(reader->next - end));
@@ -238,7 +238,7 @@ static enum step enter_packet(struct ctf_reader *reader)
     in->packets++;
     reader->is_inside = true;
     reader->is_unpacked = false;
-    reader->is_damaged = frame->is_unfinished || frame->is_overfull || frame->has_unset_size;
+    reader->is_damaged = frame->is_unfinished || frame->is_overfull || frame->has_unset_size || frame->said_size;
     reader->is_size_told = false;
     reader->given = 0;
     reader->offset = reader->next;
@@ -299,12 +299,11 @@ static bool is_of_lane(const struct ctf_reader *reader, const struct ctf_frame *
 /* Goes on behind a packet that begins at an offset, where `from` is as far as it was read.  Its own lane's input tells what is wrong of it. */
 static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packet, uint64_t offset, uint64_t from, bool is_mine)
 {
-    const struct ctf_extent extent = {.offset = offset, .size = packet->size / 8, .head = (reader->frame.head + 7) / 8, .content = (packet->content + 7) / 8,
-                                      .usual = reader->usual};
-    const uint64_t next = offset + extent.size, seen = offset + ctf_seen_size(reader, &extent);
-    reader->next = seen < next ? seen : ctf_go_on(reader, from, next);
+    const uint64_t said = reader->frame.said_size, bytes = packet->size / 8, next = offset + bytes;
+    reader->next = ctf_go_on(reader, from, next);
     reader->usual = reader->next - offset;
-    if (reader->next == next)
+    reader->tells_cut = is_mine;
+    if (reader->next == next && !said)
         return STEP_GO;
     reader->is_damaged = true;
     if (reader->is_size_told || !is_mine)
@@ -312,7 +311,7 @@ static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packe
     from = from < reader->next ? from : reader->next;
     return failed(reader, input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
                                        "%s: the packet at byte %llu says that it has %llu bytes, but another one begins behind %llu of them: read on there",
-                                       reader->file, (unsigned long long)offset, (unsigned long long)extent.size, (unsigned long long)reader->usual));
+                                       reader->file, (unsigned long long)offset, (unsigned long long)(said ? said : bytes), (unsigned long long)reader->usual));
 }
 
 /* Passes over a packet that nobody asks for here. */
@@ -402,6 +401,7 @@ static enum step between(struct ctf_reader *reader)
         struct bits bits = bits_over(window_at(reader, reader->next), 0, n * 8);
         switch (ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error)) {
         case CTF_FRAMED:
+            ctf_correct_size(reader, reader->next, reader->usual, &reader->frame);
             return take_packet(reader);
         case CTF_FRAME_FAILED:
             return failed(reader, reader->error->status);

@@ -11,6 +11,7 @@
 #include "formats/ctf/ctf_scan.h"
 
 #define SEARCH_BYTES ((size_t)16 << 10)
+#define PEEK_NEAR ((size_t)8 << 10)
 #define PEEK_BYTES ((size_t)64 << 10)
 #define PEEK_HEAD ((size_t)1024)
 #define CANDIDATE_BYTES ((size_t)4096) /* header and context of a candidate are looked for in so many bytes */
@@ -120,12 +121,13 @@ static const uint8_t *find_among(const struct ctf_reader *reader, const uint8_t 
 static uint64_t find_packet(const struct ctf_reader *reader, uint64_t from, uint64_t to)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
-    uint8_t *bytes = alloc_zero(alloc, PEEK_BYTES, 1);
+    uint8_t *bytes = alloc_resize(alloc, NULL, 0, PEEK_BYTES, 1);
     uint64_t found = to;
     ttr_error error;
     for (uint64_t at = from; bytes && at < to && found == to;) {
-        const int64_t got = source_peek_at(reader->in->source, at, bytes, PEEK_BYTES, &error);
-        const size_t n = got > 0 ? (size_t)got : 0, usual = n < PEEK_BYTES ? n : n - CANDIDATE_BYTES, look = to - at < usual ? (size_t)(to - at) : usual;
+        const size_t wanted = at == from ? PEEK_NEAR : PEEK_BYTES; /* mostly it is near */
+        const int64_t got = source_peek_at(reader->in->source, at, bytes, wanted, &error);
+        const size_t n = got > 0 ? (size_t)got : 0, usual = n < wanted ? n : n - CANDIDATE_BYTES, look = to - at < usual ? (size_t)(to - at) : usual;
         const uint8_t *p = find_among(reader, bytes, n, look);
         found = p ? at + (uint64_t)(p - bytes) : to;
         at = n ? at + look : to;
@@ -148,16 +150,18 @@ static bool stands_at(const struct ctf_reader *reader, uint64_t offset, uint64_t
     return true;
 }
 
-uint64_t ctf_seen_size(const struct ctf_reader *reader, const struct ctf_extent *extent)
+void ctf_correct_size(const struct ctf_reader *reader, uint64_t offset, uint64_t usual, struct ctf_frame *frame)
 {
-    const struct source *source = reader->in->source;
-    uint64_t usual = extent->usual, unused;
-    if (!reader->trace->has_magic || !source_is_seekable(source) || extent->size < extent->content || extent->size - extent->content < extent->head)
-        return extent->size;
-    if (usual == extent->size || (usual == 0 && !stands_at(reader, extent->offset + extent->size, &usual)))
-        return extent->size;
-    const bool is_inside = usual >= extent->content && usual < extent->size && extent->size - usual >= extent->head;
-    return is_inside && has_magic_at(reader, extent->offset + usual) && stands_at(reader, extent->offset + usual, &unused) ? usual : extent->size;
+    const uint64_t size = frame->packet.size / 8, content = (frame->packet.content + 7) / 8, head = (frame->head + 7) / 8;
+    uint64_t unused;
+    if (!reader->trace->has_magic || !source_is_seekable(reader->in->source) || frame->packet.size == UINT64_MAX || size < content || size - content < head)
+        return;
+    if (usual == size || (usual == 0 && !stands_at(reader, offset + size, &usual)))
+        return;
+    if (usual < content || usual >= size || size - usual < head || !has_magic_at(reader, offset + usual) || !stands_at(reader, offset + usual, &unused))
+        return;
+    frame->said_size = size;
+    frame->packet.size = usual * 8;
 }
 
 uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next)
@@ -190,7 +194,7 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
     uint64_t file_end = source_is_seekable(source) ? source_disk_size(source) : UINT64_MAX;
     file_end = window->at_end ? window->offset + window->n : file_end;
     const uint64_t next = packet->offset + packet->size / 8, sooner = reader->is_unpacked ? next : ctf_go_on(reader, from, next);
-    if (sooner < next) {
+    if (sooner < next || reader->frame.said_size) {
         reader->is_size_told = true;
         end = sooner < end ? sooner : end;
     } else if (end > file_end && file_end >= from) {

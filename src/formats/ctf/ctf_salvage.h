@@ -23,16 +23,9 @@ TTR_MUST ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, 
  * the file goes so far, and one begins between the two.  Only what nobody looked at before is looked at. */
 uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next);
 
-/* A packet as its header tells of it. */
-struct ctf_extent {
-    uint64_t offset, size;       /* in the file; bytes */
-    uint64_t head, content;      /* bytes from its begin */
-    uint64_t usual;              /* size of the packet before it; 0 = there is none */
-};
-
-/* Whether a packet is hidden in another one's padding: where that would end if it were as large as the one before it, or as the first one's next, which it is
- * not.  Gives how large it seems to be, else what it says. */
-uint64_t ctf_seen_size(const struct ctf_reader *reader, const struct ctf_extent *extent);
+/* Whether another packet is hidden in the padding of the one at an offset: where that would end if it were as large as the one before it, of `usual` bytes
+ * (0 = there is none), or as the first one's next, which it is not.  Its size is corrected then. */
+void ctf_correct_size(const struct ctf_reader *reader, uint64_t offset, uint64_t usual, struct ctf_frame *frame);
 
 /* Passes over a packet of another trace. */
 TTR_MUST ttr_status ctf_pass_foreign(struct ctf_reader *reader);

@@ -336,6 +336,7 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
         enum ctf_framing framing = look(scan, scan->at, &frame, error);
         switch (framing) {
         case CTF_FRAMED:
+            ctf_correct_size(scan->reader, scan->at, scan->usual, &frame);
             if (!deal(scan, &frame))
                 return fail_memory(error);
             break;
@@ -356,9 +357,7 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
             scan->lanes->open_at = scan->at;
             return TTR_OK;
         }
-        const struct ctf_extent extent = {.offset = scan->at, .size = frame.packet.size / 8, .head = (frame.head + 7) / 8,
-                                          .content = (frame.packet.content + 7) / 8, .usual = scan->usual};
-        scan->usual = framing == CTF_FRAMED ? ctf_seen_size(scan->reader, &extent) : extent.size;
+        scan->usual = frame.packet.size / 8;
         scan->at += scan->usual;
         scan->lanes->is_whole = scan->at == source_disk_size(scan->reader->in->source);
         if (scan->lanes->is_whole) /* where most files end: reading tells where this one does by then */
@@ -628,7 +627,7 @@ static struct visit visit_from(struct ctf_reader *reader, uint32_t lane, int64_t
 {
     uint64_t wanted, packet = 0;
     const struct ctf_mark *mark = ctf_find_mark(reader->lanes, begin, &packet, &wanted);
-    struct visit visit = {.scan = {.reader = reader, .lanes = own, .at = mark ? mark->offset : 0, .room = PEEK_FIRST},
+    struct visit visit = {.scan = {.reader = reader, .lanes = own, .at = mark ? mark->offset : 0, .usual = mark ? mark->usual : 0, .room = PEEK_FIRST},
                           .packet = packet, .lane = lane};
     visit.scan.bytes = alloc_zero(own->alloc, PEEK_FIRST, 1);
     visit.is_over = !visit.scan.bytes;
@@ -643,10 +642,13 @@ static bool visit_next(struct visit *visit)
     for (bool is_found = false; !visit->is_over && !is_found;) {
         const struct ctf_frame *frame = &visit->frame;
         enum ctf_framing framing = look(&visit->scan, visit->scan.at, &visit->frame, &error);
+        if (framing == CTF_FRAMED)
+            ctf_correct_size(visit->scan.reader, visit->scan.at, visit->scan.usual, &visit->frame);
         is_found = framing == CTF_FRAMED && ctf_lane_of(visit->scan.reader->lanes, visit->packet) == visit->lane && times_of(frame, &visit->begin, &end);
         visit->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) || frame->packet.size == UINT64_MAX;
         visit->packet += framing == CTF_FRAMED;
-        visit->scan.at += visit->is_over ? 0 : frame->packet.size / 8;
+        visit->scan.usual = visit->is_over ? 0 : frame->packet.size / 8;
+        visit->scan.at += visit->scan.usual;
         if (is_found)
             return true;
     }

@@ -117,7 +117,7 @@ static void a_wrong_size_hides_no_packet(void **state)
             struct buffer stream;
             make_stream(&stream, 0);
             turn_bit(&stream, packets[p], SIZE_AT, bit);
-            const bool is_unset = PACKET_BYTES * 8 == 1u << bit; /* it says 0 then, and the padding is zero */
+            const bool is_unset = PACKET_BYTES * 8 == UINT64_C(1) << bit; /* it says 0 then, and the padding is zero */
             const struct given given = read_stream(&stream, 0);
             assert_int_equal(given.events, PACKETS * EVENTS);
             assert_int_equal(given.damage, !is_unset);

@@ -511,6 +511,9 @@ struct ctf_missing *ctf_missing_of(struct ttr_writer *out, uint16_t source);
 /* Whether something is missing whose number is known. */
 bool ctf_missing_is_known(const struct ctf_missing *missing);
 
+/* Whether a new stream is of packets that another one was made of, too, which tells what is missing. */
+bool ctf_missing_is_beside(const struct ctf_missing *missing, const struct ctf_stream_out *stream);
+
 /* Takes a gap. */
 TTR_MUST ttr_status ctf_missing_add(struct ttr_writer *out, const ttr_event *event, ttr_error *error);
 
