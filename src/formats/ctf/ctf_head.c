@@ -4,7 +4,7 @@
 #include "formats/ctf/ctf.h"
 
 #define HEAD_BITS_MOST ((uint64_t)1 << 20)
-#define UUID_BYTES 16u
+#define UUID_BYTES UINT64_C(16)
 
 static bool is_number(const struct type *type)
 {
