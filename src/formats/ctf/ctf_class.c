@@ -614,7 +614,7 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
         return NULL;
     *stream = (struct ctf_stream){.trace = reader->trace, .class = frame->kind ? frame->kind->class : NULL, .kind = frame->kind, .file = reader->file,
                                   .number = frame->has_number ? frame->number : reader->number, .has_number = frame->has_number,
-                                  .schema = schema, .is_entered_late = reader->is_entered_late};
+                                  .schema = schema, .is_entered_late = reader->is_entered_late, .time = INT64_MIN};
     *schema = (struct ctf_schema){.base = {.place = place_body}, .trace = reader->trace, .stream = stream, .reader = reader};
     const struct ctf_lane *lane = reader->lanes && frame->kind ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
     if (lane)

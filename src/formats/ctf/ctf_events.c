@@ -364,9 +364,8 @@ static void find_plain_ticks(struct ctf_views *views)
 /* Bytes behind the reader's base that are at hand. */
 static uint64_t bytes_there(const struct ctf_reader *reader)
 {
-    const struct window *window = &reader->in->window;
-    const uint64_t end = reader->bits.end >> 3, behind = window->offset + window->n;
-    return !reader->is_unpacked && reader->offset >= window->offset && behind - reader->offset > end && behind > reader->offset ? behind - reader->offset : end;
+    const uint64_t end = reader->bits.end >> 3, n = reader->is_unpacked ? 0 : ctf_bytes_from(reader, reader->offset);
+    return n > end ? n : end;
 }
 
 static struct ctf_views views_of(const struct ctf_reader *reader)

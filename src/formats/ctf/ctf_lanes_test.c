@@ -271,6 +271,54 @@ static void inputs_of_one_file_have_together_the_room_of_one(void **state)
     assert_int_equal(files_remove(folder), 0);
 }
 
+/* How often that is told of a file. */
+static uint64_t count_notes(const struct buffer *made, const char *code)
+{
+    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", made->bytes, made->n}};
+    ttr *t = ttr_new(NULL);
+    ttr_batch batch;
+    ttr_report report = {.size = sizeof report};
+    uint64_t count = 0;
+    ttr_reader *in = ttr_open_files(t, "made", files, 2, NULL, NULL);
+    assert_non_null(in);
+    while (ttr_read(in, &batch, NULL) == TTR_OK)
+        continue;
+    for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
+        for (size_t k = 0; k < report.notes_n; k++)
+            count += strcmp(report.notes[k].code, code) == 0 ? report.notes[k].count : 0;
+    ttr_close(in);
+    ttr_free(t);
+    return count;
+}
+
+/* Streams have inputs in common where they are more than these may be: what goes back is each stream's own. */
+static void packets_of_two_streams_may_overlap_in_one_input(void **state)
+{
+    (void)state;
+    struct buffer made;
+    buffer_init(&made, alloc_default());
+    for (uint64_t i = 0, time = 0; i < 3 * CTF_LANES; i++) {
+        time = 5000 - 10 * i;
+        add_packet(&made, (uint32_t)i, SMALL, &time);
+    }
+    assert_int_equal(count_notes(&made, "ctf.backward"), 0);
+    uint64_t time = 100; /* behind another stream's, the last one goes back itself */
+    add_packet(&made, 3 * CTF_LANES - 1, SMALL, &time);
+    assert_false(made.failed);
+    assert_int_equal(count_notes(&made, "ctf.backward"), 1);
+    buffer_free(&made);
+}
+
+static void a_file_that_ends_inside_a_header_is_told_of_once(void **state)
+{
+    (void)state;
+    uint64_t time = 1000;
+    struct buffer made = make_file(CTF_LANES + 4, 2 * CTF_LANES, SMALL, &time);
+    made.n -= SMALL - 20;
+    assert_int_equal(count_notes(&made, "ctf.cut-header"), 1);
+    buffer_free(&made);
+}
+
 static void packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_next_of_the_stream(void **state)
 {
     (void)state;
@@ -301,6 +349,8 @@ int main(void)
         cmocka_unit_test(files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of),
         cmocka_unit_test(fields_of_many_streams_of_a_file_are_those_of_their_own_packets),
         cmocka_unit_test(inputs_of_one_file_have_together_the_room_of_one),
+        cmocka_unit_test(packets_of_two_streams_may_overlap_in_one_input),
+        cmocka_unit_test(a_file_that_ends_inside_a_header_is_told_of_once),
         cmocka_unit_test(packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_next_of_the_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,13 +33,6 @@ static bool is_rfc(const struct ctf_reader *reader)
     return reader->trace->description.version == CTF_RFC_1_1;
 }
 
-/* Bytes of the window from a place on. */
-static uint64_t bytes_from(const struct ctf_reader *reader, uint64_t offset)
-{
-    const struct window *window = &reader->in->window;
-    return offset < window->offset || offset - window->offset > window->n ? 0 : window->offset + window->n - offset;
-}
-
 static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
 {
     const struct window *window = &reader->in->window;
@@ -50,7 +43,7 @@ static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
 static enum step see(struct ctf_reader *reader, uint64_t offset, uint64_t need)
 {
     struct input *in = reader->in;
-    if (is_in_window(reader, offset) && (bytes_from(reader, offset) >= need || in->window.at_end))
+    if (is_in_window(reader, offset) && (ctf_bytes_from(reader, offset) >= need || in->window.at_end))
         return STEP_GO;
     if (in->n)
         return STEP_HOLD;
@@ -120,9 +113,11 @@ static enum step at_end(struct ctf_reader *reader)
 static enum step meet_tail(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
-    uint64_t from = reader->next, n = bytes_from(reader, from);
+    uint64_t from = reader->next, n = ctf_bytes_from(reader, from);
     const uint8_t *p = window_at(reader, from);
     reader->next = from + n;
+    if (reader->lane) /* the first lane's input tells */
+        return STEP_GO;
     if (ctf_is_zero(p, (size_t)n)) {
         input_note(in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are no packet", (unsigned long long)n, reader->file);
         return STEP_GO;
@@ -215,10 +210,23 @@ static bool meets_range(const struct ctf_reader *reader, const struct ctf_packet
     return is_clamped || (!is_behind && !is_before);
 }
 
+/* Packets of a stream follow those of another, `last`, in the same input: times are compared with those of the own one. */
+static void change_stream(struct ctf_reader *reader, struct ctf_stream *last, const struct ctf_packet *packet)
+{
+    const struct ctf_stream *own = reader->stream->first;
+    bool is_clamped = false;
+    if (!last || last->first == own || !reader->stream->kind->plan.has_time)
+        return;
+    last->first->time = reader->time;
+    const int64_t begin = packet->has_begin ? ctf_time(&reader->stream->kind->timeline, packet->begin, &is_clamped) : reader->time;
+    reader->time = own->time > INT64_MIN ? own->time : begin < reader->time ? begin : reader->time;
+}
+
 static enum step enter_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     const struct ctf_frame *frame = &reader->frame;
+    struct ctf_stream *const last = reader->stream;
     reader->stream = ctf_stream_of(reader, frame);
     if (!reader->stream)
         return failed(reader, fail_memory(reader->error));
@@ -253,6 +261,7 @@ static enum step enter_packet(struct ctf_reader *reader)
         give_definition(reader, reader->stream, CTF_DEFINITION_STREAM);
     reader->is_told = true;
     tell_oddities(reader, packet);
+    change_stream(reader, last, packet);
     if (meets_range(reader, packet))
         ctf_give_gaps(reader);
     if (!has_time) /* gaps lie before */
@@ -395,7 +404,7 @@ static enum step between(struct ctf_reader *reader)
         enum step step = see(reader, reader->next, need);
         if (step != STEP_GO)
             return step;
-        uint64_t n = bytes_from(reader, reader->next);
+        uint64_t n = ctf_bytes_from(reader, reader->next);
         if (n == 0)
             return at_end(reader);
         struct bits bits = bits_over(window_at(reader, reader->next), 0, n * 8);
@@ -450,7 +459,7 @@ static enum step leave_packet(struct ctf_reader *reader)
         step = go_on(reader, packet, packet->offset, was_unpacked ? packet->offset + packet->size / 8 : here, true);
     reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
-    bool is_shown = bytes_from(reader, packet->offset) >= n;
+    bool is_shown = ctf_bytes_from(reader, packet->offset) >= n;
     reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_damaged && is_shown && n <= CTF_COPY_MAX;
     return step;
 }
@@ -461,7 +470,7 @@ static enum step move_window(struct ctf_reader *reader)
     struct input *in = reader->in;
     if (in->n)
         return STEP_HOLD;
-    uint64_t shift = reader->bits.at >> reader->stream->kind->step << reader->stream->kind->step, had = bytes_from(reader, reader->offset + shift / 8);
+    uint64_t shift = reader->bits.at >> reader->stream->kind->step << reader->stream->kind->step, had = ctf_bytes_from(reader, reader->offset + shift / 8);
     uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
     if (had > in->max_record) {
         reader->run.member = NULL;
@@ -530,7 +539,7 @@ static enum step lose_event(struct ctf_reader *reader, const char *code, const c
 
 static enum step inside(struct ctf_reader *reader)
 {
-    uint64_t shown = reader->is_unpacked ? reader->content_end : bytes_from(reader, reader->offset) * 8;
+    uint64_t shown = reader->is_unpacked ? reader->content_end : ctf_bytes_from(reader, reader->offset) * 8;
     ttr_status status = TTR_OK;
     reader->bits.end = shown < reader->content_end ? shown : reader->content_end;
     switch (ctf_run_events(reader)) {
@@ -583,7 +592,7 @@ static enum step look_forward(struct ctf_reader *reader)
 {
     const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next, went = here - reader->looked_from;
     const struct input *in = reader->in;
-    const uint64_t left = bytes_from(reader, here), most = in->window.n / 4 < in->max_record ? in->window.n / 4 : 0;
+    const uint64_t left = ctf_bytes_from(reader, here), most = in->window.n / 4 < in->max_record ? in->window.n / 4 : 0;
     reader->stride = went > reader->stride / 2 ? 2 * went : reader->stride - reader->stride / 16;
     reader->stride = reader->stride < most ? reader->stride : most;
     reader->looked_from = here;

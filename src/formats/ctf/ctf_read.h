@@ -109,6 +109,7 @@ struct ctf_stream {
         uint64_t sequence, discarded, end;
     } before;
     bool is_entered_late;      /* reading began behind its first packet */
+    int64_t time;              /* ns: of its last event, once another stream's packet came behind it; INT64_MIN: none */
 };
 
 /* What ttr_event.schema's `own` points to: an event class.  All streams of a trace share it, so that it stays in the caches where they are hundreds;

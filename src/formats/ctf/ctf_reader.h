@@ -260,6 +260,13 @@ static inline struct ctf_before *ctf_before_of(const struct ctf_stream *stream)
     return &stream->first->before;
 }
 
+/* Bytes of the window from a place in the file on. */
+static inline uint64_t ctf_bytes_from(const struct ctf_reader *reader, uint64_t offset)
+{
+    const struct window *window = &reader->in->window;
+    return offset < window->offset || offset - window->offset > window->n ? 0 : window->offset + window->n - offset;
+}
+
 /* Forgets the reader and the schemas that are its streams' own. */
 void ctf_drop_streams(struct ctf_reader *reader);
 
