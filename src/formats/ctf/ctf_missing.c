@@ -10,6 +10,11 @@
 
 /* --- Gaps --- */
 
+static bool is_rfc(const struct ctf_stream_out *stream)
+{
+    return stream->trace->description.version == CTF_RFC_1_1;
+}
+
 struct ctf_missing *ctf_missing_of(struct ttr_writer *out, uint16_t source)
 {
     struct ctf_writer *w = out->own;
@@ -51,6 +56,11 @@ bool ctf_missing_is_beside(const struct ctf_missing *missing, const struct ctf_s
     return other && other->number == stream->number && (own ? own->first : NULL) == (source ? source->first : NULL);
 }
 
+bool ctf_missing_is_told(const struct ctf_missing *missing, const struct ctf_stream_out *stream)
+{
+    return (missing->events && (is_rfc(stream) || stream->kind->has_discarded)) || (missing->packets && (is_rfc(stream) || stream->kind->has_sequence));
+}
+
 static void forget(struct ctf_missing *missing)
 {
     *missing = (struct ctf_missing){.stream = missing->stream};
@@ -66,11 +76,6 @@ static void lose(struct ttr_writer *out, struct ctf_missing *missing, uint64_t o
 }
 
 /* --- Counters --- */
-
-static bool is_rfc(const struct ctf_stream_out *stream)
-{
-    return stream->trace->description.version == CTF_RFC_1_1;
-}
 
 /* The file that ends where this one goes on, by what readers take for one stream; NULL = none. */
 static struct ctf_stream_out *file_before(const struct ctf_writer *w, const struct ctf_stream_out *stream)

@@ -34,6 +34,7 @@ struct scene {
     ttr_file files[4];
     size_t n;
     uint32_t flags;            /* of reading */
+    bool is_sorted;            /* events are copies, whose packets are not known */
     const char *options[4];
     char folder[64];           /* written to; "" = nowhere */
     uint64_t gaps, events, packets; /* lost: of unknown size; by number */
@@ -83,6 +84,7 @@ static bool encode(struct scene *scene, const struct alloc *alloc)
     scene->files[scene->n] = (ttr_file){"metadata", metadata, sizeof metadata - 1};
     ttr *t = ttr_new(&memory);
     ttr_reader *in = t ? ttr_open_files(t, "missing", scene->files, scene->n + 1, &read, NULL) : NULL;
+    in = in && scene->is_sorted ? ttr_sort(in, NULL) : in;
     ttr_writer *out = in ? ttr_create(t, *scene->folder ? scene->folder : NULL, "ctf", &how, NULL) : NULL;
     ttr_status status = out ? TTR_OK : TTR_E_NOMEM;
     while (status == TTR_OK && (status = ttr_read(in, &batch, NULL)) == TTR_OK)
@@ -140,7 +142,7 @@ static void expect(const struct scene *scene, const char *name, const struct pac
         assert_int_equal(load_u64be(bytes + at + 40), packets[i].end);
         assert_int_equal(load_u64be(bytes + at + 64), packets[i].sequence);
         assert_int_equal(load_u64be(bytes + at + 72), packets[i].discarded);
-        assert_int_equal(bytes[at + 80], 5);
+        assert_int_equal(bytes[at + (scene->is_sorted ? 83 : 80)], 5); /* the source's own field, or one of 32 bits for it */
         assert_true((load_u64be(bytes + at + 48) > 81 * 8) == (packets[i].events > 0));
         at += (size_t)load_u64be(bytes + at + 56) / 8;
     }
@@ -317,6 +319,22 @@ static void a_file_behind_one_without_events_begins_anew(void **state)
     end(&scene);
 }
 
+static void what_is_missing_between_sorted_events_ends_a_packet(void **state)
+{
+    static const char *const versions[] = {"version=1.8", "version=2"};
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct scene scene;
+        begin(&scene, versions[i], TTR_READ_UNORDERED);
+        scene.is_sorted = true;
+        add_file(&scene, (struct packet[]){{1000, 1005, 0, 0, 2}, {1005, 1009, 1, 0, 1}, {1010, 1020, 4, 7, 2}, {1030, 1040, 5, 8, 1}}, 4);
+        assert_true(encode(&scene, alloc_default()));
+        expect(&scene, "s0", (struct packet[]){{1000, 1005, 0, 0, 3}, {1010, 1011, 3, 7, 2}, {1030, 1030, 4, 8, 1}}, 3);
+        assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
+        end(&scene);
+    }
+}
+
 static bool with_a_packet_before_and_one_behind(const struct alloc *alloc)
 {
     struct scene scene = {.flags = 0, .options = {"version=1.8", "byte-order=be"}};
@@ -347,6 +365,7 @@ int main(void)
         cmocka_unit_test(what_is_missing_at_the_end_of_a_file_is_in_the_next),
         cmocka_unit_test(files_without_events_leave_what_they_miss_to_the_others),
         cmocka_unit_test(a_file_behind_one_without_events_begins_anew),
+        cmocka_unit_test(what_is_missing_between_sorted_events_ends_a_packet),
         cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

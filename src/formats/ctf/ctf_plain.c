@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "formats/ctf/ctf_scan.h"
 #include "formats/ctf/ctf_write.h"
+#include "formats/ctf/tsdl_types.h"
 #include "model/packed.h"
 
 #define NAME_MOST 256u
@@ -432,13 +433,22 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
     return status;
 }
 
+/* Whether a packet under way is to end before an event that was copied: where that was in its own packets is not known, and what is missing is told by
+ * the next one's counters. */
+static bool has_gap_before(const struct plain *plain, const struct ctf_stream_out *stream)
+{
+    const uint16_t source = plain->event->source;
+    const struct ctf_missing *missing = plain->is_copy && source < plain->w->missing_n ? &plain->w->missing[source] : NULL;
+    return missing && ctf_missing_is_told(missing, stream);
+}
+
 /* Begins the packet that stands for the event's, where it was not begun. */
 static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *stream, ttr_error *error)
 {
     const struct ctf_packet *about = plain->about;
     struct ctf_items *items = &plain->w->packet_items;
     const struct ctf_items_for what = {.out = plain->out, .version = plain->version, .is_packet = true};
-    if (stream->packet_at == about->offset + 1)
+    if (stream->packet_at == about->offset + 1 && !has_gap_before(plain, stream))
         return TTR_OK;
     ctf_items_collect(items, &what, plain->event);
     bool is_alike = items->payload_shape == stream->kind->packet_shape;
@@ -480,6 +490,12 @@ static const struct ctf_event_class *class_of(struct plain *plain, struct ctf_st
     return known;
 }
 
+/* Whether packets of the event's stream say something of that role; those of the RFC do. */
+static bool has_counter(const struct plain *plain, enum ctf_role role)
+{
+    return plain->schema->trace->description.version == CTF_RFC_1_1 || tsdl_has_role(plain->stream->class->packet_context, role);
+}
+
 /* What is known of an event, or a definition, with a schema; false when memory is out. */
 static bool begin(struct plain *plain, struct ttr_writer *out, const ttr_event *event)
 {
@@ -490,7 +506,9 @@ static bool begin(struct plain *plain, struct ttr_writer *out, const ttr_event *
     const struct ctf_origin origin = ctf_origin_of(plain->schema, event);
     plain->stream = origin.stream;
     plain->is_copy = context_schema(out->t, event->schema)->ops == &packed_field_ops;
-    plain->unknown = (struct ctf_packet){.cpu = event->cpu, .has_cpu = event->flags & TTR_EVENT_HAS_CPU};
+    plain->unknown = (struct ctf_packet){.cpu = event->cpu, .has_cpu = event->flags & TTR_EVENT_HAS_CPU,
+                                         .has_sequence = plain->is_copy && has_counter(plain, CTF_ROLE_SEQUENCE),
+                                         .has_discarded = plain->is_copy && has_counter(plain, CTF_ROLE_DISCARDED)};
     plain->about = plain->is_copy ? &plain->unknown : &origin.reader->packets[event->part];
     plain->trace = trace_of(plain);
     plain->version = plain->trace ? plain->trace->description.version : CTF_UNKNOWN;

@@ -511,6 +511,9 @@ struct ctf_missing *ctf_missing_of(struct ttr_writer *out, uint16_t source);
 /* Whether something is missing whose number is known. */
 bool ctf_missing_is_known(const struct ctf_missing *missing);
 
+/* Whether counters of the next packet of a stream tell something of it. */
+bool ctf_missing_is_told(const struct ctf_missing *missing, const struct ctf_stream_out *stream);
+
 /* Whether a new stream is of packets that another one was made of, too, which tells what is missing. */
 bool ctf_missing_is_beside(const struct ctf_missing *missing, const struct ctf_stream_out *stream);
 
