@@ -13,11 +13,10 @@ enum { OPEN_LEAST = 16, OPEN_MOST = 4096 };
 
 struct descriptors {
     const struct alloc *alloc;
-    pthread_mutex_t mutex; /* over all below, and over `fd`, `users`, `used` of the files */
+    pthread_mutex_t mutex; /* over all below, and over `fd`, `users`, `newer`, `older` of the files */
     unsigned holders;
-    uint64_t takes;
     size_t n, most;
-    struct shared_file **open;
+    struct shared_file *newest, *oldest; /* of the open ones */
 };
 
 static size_t most_open(void)
@@ -31,16 +30,10 @@ static size_t most_open(void)
 struct descriptors *descriptors_new(const struct alloc *alloc)
 {
     struct descriptors *pool = alloc_zero(alloc, 1, sizeof *pool);
-    size_t most = most_open();
-    struct shared_file **open = alloc_zero(alloc, most, sizeof(struct shared_file *));
-    if (!pool || !open) {
-        alloc_free(alloc, open, most, sizeof(struct shared_file *));
-        alloc_free(alloc, pool, 1, sizeof *pool);
+    if (!pool)
         return NULL;
-    }
     pool->alloc = alloc;
-    pool->most = most;
-    pool->open = open;
+    pool->most = most_open();
     pool->holders = 1;
     (void)pthread_mutex_init(&pool->mutex, NULL); /* cannot fail with default attributes on Linux */
     return pool;
@@ -64,15 +57,28 @@ void descriptors_drop(struct descriptors *pool)
     if (!is_last)
         return;
     (void)pthread_mutex_destroy(&pool->mutex);
-    alloc_free(pool->alloc, pool->open, pool->most, sizeof(struct shared_file *));
     alloc_free(pool->alloc, pool, 1, sizeof *pool);
 }
 
-/* Closes the i-th open file. */
-static void close_at(struct descriptors *pool, size_t i)
+/* Puts an open file in front of all others. */
+static void add_newest(struct descriptors *pool, struct shared_file *file)
 {
-    struct shared_file *file = pool->open[i];
-    pool->open[i] = pool->open[--pool->n];
+    file->newer = NULL;
+    file->older = pool->newest;
+    *(pool->newest ? &pool->newest->newer : &pool->oldest) = file;
+    pool->newest = file;
+}
+
+static void take_out(struct descriptors *pool, struct shared_file *file)
+{
+    *(file->newer ? &file->newer->older : &pool->newest) = file->older;
+    *(file->older ? &file->older->newer : &pool->oldest) = file->newer;
+}
+
+static void close_file(struct descriptors *pool, struct shared_file *file)
+{
+    take_out(pool, file);
+    pool->n--;
     /* Network file systems tell a full disk only here.  EINTR: the descriptor is closed all the same. */
     if (close(file->fd) != 0 && errno != EINTR)
         file->failed = errno;
@@ -82,14 +88,12 @@ static void close_at(struct descriptors *pool, size_t i)
 /* Closes the file not used for the longest; false where all are in use. */
 static bool close_oldest(struct descriptors *pool)
 {
-    size_t oldest = pool->n;
-    for (size_t i = 0; i < pool->n; i++)
-        if (pool->open[i]->users == 0 && (oldest == pool->n || pool->open[i]->used < pool->open[oldest]->used))
-            oldest = i;
-    if (oldest == pool->n)
-        return false;
-    close_at(pool, oldest);
-    return true;
+    struct shared_file *file = pool->oldest;
+    while (file && file->users)
+        file = file->newer;
+    if (file)
+        close_file(pool, file);
+    return file != NULL;
 }
 
 /* Which file it is, from the first time on. */
@@ -130,7 +134,8 @@ static int open_again(struct descriptors *pool, struct shared_file *file)
     }
     file->flags &= ~(O_CREAT | O_EXCL); /* these were for the first time */
     file->fd = fd;
-    pool->open[pool->n++] = file;
+    add_newest(pool, file);
+    pool->n++;
     return 0;
 }
 
@@ -151,11 +156,12 @@ void shared_file_adopt(struct shared_file *file, int fd, const struct stat *abou
     (void)pthread_mutex_lock(&pool->mutex);
     bool has_room = pool->n < pool->most || close_oldest(pool);
     file->fd = has_room ? fd : -1;
-    file->used = ++pool->takes;
-    if (has_room)
-        pool->open[pool->n++] = file;
-    else
+    if (has_room) {
+        add_newest(pool, file);
+        pool->n++;
+    } else {
         (void)close(fd);
+    }
     (void)pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -165,7 +171,10 @@ int shared_file_take(struct shared_file *file)
     (void)pthread_mutex_lock(&pool->mutex);
     int reason = file->fd < 0 ? open_again(pool, file) : 0;
     file->users += reason == 0;
-    file->used = ++pool->takes;
+    if (reason == 0 && file != pool->newest) {
+        take_out(pool, file);
+        add_newest(pool, file);
+    }
     int fd = file->fd;
     (void)pthread_mutex_unlock(&pool->mutex);
     errno = reason;
@@ -185,11 +194,8 @@ int shared_file_close(struct shared_file *file)
 {
     struct descriptors *pool = file->pool;
     (void)pthread_mutex_lock(&pool->mutex);
-    for (size_t i = 0; i < pool->n; i++)
-        if (pool->open[i] == file) {
-            close_at(pool, i);
-            break;
-        }
+    if (file->fd >= 0)
+        close_file(pool, file);
     (void)pthread_mutex_unlock(&pool->mutex);
     return file->failed;
 }

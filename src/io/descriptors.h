@@ -1,7 +1,7 @@
 /* Few descriptors for many files: a file is opened when it is used, and where too many are open, the one not used for the longest
  * is closed for it.
  *
- * Ownership: a shared_file is the user's and borrows its path; the pool goes when the last who holds it drops it.
+ * Ownership: a shared_file is the user's, stays where it is in memory while it is open, and borrows its path; the pool goes when the last who holds it drops it.
  * Thread rule: the files of a pool may be used by different threads at once, one file by one thread at a time. */
 #ifndef TRACETTA_IO_DESCRIPTORS_H
 #define TRACETTA_IO_DESCRIPTORS_H
@@ -21,7 +21,7 @@ struct shared_file {
     int flags;      /* for open, whenever it is opened again */
     int fd;         /* -1 while closed */
     unsigned users; /* > 0 between take and give: stays open */
-    uint64_t used;  /* when, counted in takes of the pool */
+    struct shared_file *newer, *older; /* of the pool's open files, by when they were used last */
     int failed;     /* errno of a close, told by shared_file_close */
     bool is_known;  /* device and inode say which file it was when it was opened first */
     dev_t device;
