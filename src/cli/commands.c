@@ -120,7 +120,8 @@ static const struct command commands[] = {
      report_examples, run_report},
     {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, "look for damage",
      "Reads everything and reports byte ranges that cannot be decoded, records that break a rule, and events that the trace says are "
-     "missing. Ends with 0 for whole files, 1 for damaged ones, 3 where nothing can be used.",
+     "missing. Each kind of finding has a code, of which docs/notes.md in the sources says what it means and what helps. Ends with 0 for whole files, "
+     "1 for damaged ones, 3 where nothing can be used.",
      check_examples, run_check},
     {"recover", VERB_RECOVER, "FILE -o OUTPUT", 1, 1, "copy what is good of a damaged trace",
      "Writes a trace of the same format with every record that can be decoded, byte for byte, and checks it. The input is never "
