@@ -218,6 +218,11 @@ printf '\0\0\0\0' | dd of=scratched/metadata bs=1 seek=8 conv=notrunc 2>"$work/.
 head -c 48 scratched/metadata >one && mv one scratched/metadata
 refuses "metadata_without_a_whole_packet_tell_why" 3 'content_size is less than' "$tracetta" cat scratched
 
+# What is odd of metadata is told by the first stream, so the text says where.
+lay rfc11-packets
+sed -i '0,/major/s//colour = 1; &/' rfc11-packets/metadata
+says "places_in_metadata_are_no_places_in_streams" 'ctf.unknown-attribute x1.*first at byte 0: metadata, byte [1-9][0-9]*: the trace has no attribute or block colour' "$tracetta" check rfc11-packets
+
 # Metadata of v1.1 that were cut before their sections: what all files hold is lost, which is not told as whole.
 lay rfc11-bad-no-section
 says "a_file_of_no_section_beside_others_is_odd" 'odd ctf.no-section x1' "$tracetta" check rfc11-bad-no-section

@@ -33,6 +33,7 @@ struct opening {
     struct source_options how;
     size_t files;
     struct input *first; /* of the trace, where notes go */
+    bool is_metadata;         /* the latter stands for the metadata */
     size_t unreadable;   /* files that cannot be read */
     ttr_error reason;    /* why the first of them cannot */
 };
@@ -395,6 +396,7 @@ static ttr_status open_nothing(struct opening *opening, ttr_error *error)
     if (status != TTR_OK)
         return status;
     opening->first = in;
+    opening->is_metadata = true;
     return ctf_add_attributes_alone(in, opening->trace) ? TTR_OK : fail_memory(error);
 }
 
@@ -410,18 +412,24 @@ static ttr_status open_metadata(struct opening *opening, ttr_error *error)
     if (status != TTR_OK)
         return status;
     opening->first = in;
+    opening->is_metadata = true;
     context_share_attributes(opening->t, in->id, opening->trace->thread_source);
     return TTR_OK;
 }
 
 /* --- All together --- */
 
+/* Notes of metadata without damage are told by the first stream's input, where their places mean nothing: the texts have them. */
 static void tell_notes(struct opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {
         const ttr_note *note = &opening->notes.note[i];
+        const bool has_place = opening->is_metadata || !note->first_offset || strncmp(note->text, opening->path, strlen(opening->path)) == 0;
+        char place[48] = "";
+        if (!has_place)
+            (void)snprintf(place, sizeof place, METADATA ", byte %llu: ", (unsigned long long)note->first_offset);
         for (uint64_t k = 0; k < note->count; k++)
-            input_note(opening->first, note->severity, note->first_offset, note->code, "%s", note->text);
+            input_note(opening->first, note->severity, opening->is_metadata ? note->first_offset : 0, note->code, "%s%s", place, note->text);
     }
 }
 

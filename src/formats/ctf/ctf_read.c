@@ -2,6 +2,7 @@
  *
  * The window moves only while the batch is empty (model/input.h): whoever wants it moved says STEP_HOLD when events wait.  Within a
  * packet it moves by multiples of 64 bytes from the packet's begin, or of 4,096 where its types say so, so that alignments stay what they are. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -425,6 +426,7 @@ static enum step between(struct ctf_reader *reader)
             return meet_tail(reader);
         if (need >= HEAD_MAX) {
             reader->frame.code = "ctf.bad-packet";
+            (void)snprintf(reader->frame.text, sizeof reader->frame.text, "its header and context take more than %zu MiB, which is more than is looked at", n >> 20);
             return lose_packet(reader, &reader->frame);
         }
     }
