@@ -223,6 +223,10 @@ lay rfc11-packets
 sed -i '0,/major/s//colour = 1; &/' rfc11-packets/metadata
 says "places_in_metadata_are_no_places_in_streams" 'ctf.unknown-attribute x1.*first at byte 0: metadata, byte [1-9][0-9]*: the trace has no attribute or block colour' "$tracetta" check rfc11-packets
 
+# What was lost nobody knows since when has no length.
+lay stream-lost-no-begin
+says "a_gap_without_a_begin_has_no_duration" '"kind":"gap",.*"dur_ns":null' "$tracetta" cat --format=jsonl stream-lost-no-begin
+
 # Metadata of v1.1 that were cut before their sections: what all files hold is lost, which is not told as whole.
 lay rfc11-bad-no-section
 says "a_file_of_no_section_beside_others_is_odd" 'odd ctf.no-section x1' "$tracetta" check rfc11-bad-no-section

@@ -293,7 +293,7 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop, const 
 {
     struct ctf_reader *reader = loop->reader;
     uint64_t ticks = loop->header.ticks, at = loop->at;
-    enum ctf_stop stop = reader->frame.is_unfinished ? look_for_zeros(loop) : CTF_STOP_FULL;
+    enum ctf_stop stop = ctf_ends_with_zeros(&reader->frame) ? look_for_zeros(loop) : CTF_STOP_FULL;
     if (stop == CTF_STOP_FULL)
         stop = read_header(loop);
     reader->run.has_cut_text = false;
@@ -382,7 +382,7 @@ static struct ctf_views views_of(const struct ctf_reader *reader)
 static bool has_usual_events(const struct ctf_reader *reader)
 {
     const struct ctf_plan *plan = &reader->stream->kind->plan;
-    return plan->kind == CTF_PLAN_LOADS && plan->loads.bits > 0 && !reader->frame.is_unfinished;
+    return plan->kind == CTF_PLAN_LOADS && plan->loads.bits > 0 && !ctf_ends_with_zeros(&reader->frame);
 }
 
 /* Leaves the reader where the loop stopped. */

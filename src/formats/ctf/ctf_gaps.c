@@ -29,7 +29,7 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     if (tag == TTR_GAP_PACKETS)
         event->sequence = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
     event->time = from == INT64_MIN ? 0 : from;
-    event->duration = end > from ? (uint64_t)end - (uint64_t)from : 0;
+    event->duration = end > from && from > INT64_MIN ? (uint64_t)end - (uint64_t)from : 0; /* from nobody knows when: as long as nothing */
     event->track = reader->stream->track;
     event->offset = packet->offset;
     event->ticks = before->has_end ? before->end : packet->begin;

@@ -176,7 +176,7 @@ static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *pa
                    reader->file);
     if (frame->is_overfull)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
-                   "a packet of %s claims more content than it has room for; read up to its end", reader->file);
+                   "a packet of %s claims more content than it has room for; read as far as events go", reader->file);
     if (frame->is_unfinished)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unfinished",
                    "a packet of %s was never finished by its tracer: its sizes are not set; read as far as events go", reader->file);
@@ -554,7 +554,7 @@ static enum step inside(struct ctf_reader *reader)
     case CTF_STOP_NAMES:
         return STEP_HOLD;
     case CTF_STOP_ZERO:
-        if (!reader->frame.is_unfinished)
+        if (!ctf_ends_with_zeros(&reader->frame))
             status = ctf_lose_event(reader, "ctf.empty-event", "an event takes no bits, so that there would be no end of them");
         break;
     case CTF_STOP_UNKNOWN:

@@ -95,6 +95,12 @@ struct ctf_frame {
     char text[160];
 };
 
+/* Whether the packet does not tell where its content ends, so that a header of zeros does. */
+static inline bool ctf_ends_with_zeros(const struct ctf_frame *frame)
+{
+    return frame->is_unfinished || frame->is_overfull;
+}
+
 enum ctf_framing {
     CTF_FRAMED,
     CTF_FRAME_SHORT,                      /* goes on behind the bytes given */
