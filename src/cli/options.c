@@ -163,7 +163,7 @@ static const struct option_row table[] = {
     {"offset", 0, OPTION_WORDS, GROUP_INPUT, AT(offsets), MANY, "FILE=DURATION", NULL, "add this to every time of an input"},
     {"clock-offset", 0, OPTION_SECONDS, GROUP_INPUT, AT(clock_offset), MANY, "SECONDS", NULL,
      "add this to every time of all inputs; also with a unit (\"-3ms\")"},
-    {"clock-offset-ns", 0, OPTION_DURATION, GROUP_INPUT, AT(clock_offset_ns), MANY, "NS", NULL, "the same in nanoseconds; both add up"},
+    {"clock-offset-ns", 0, OPTION_NANOSECONDS, GROUP_INPUT, AT(clock_offset_ns), MANY, "NS", NULL, "the same in nanoseconds; both add up"},
     {"option", 0, OPTION_WORDS, GROUP_INPUT, AT(format_options), READS, "[FORMAT.]KEY=VALUE", NULL,
      "set an option of a format; \"tracetta formats\" lists them"},
     {"metadata", 0, OPTION_TEXT, GROUP_INPUT, AT(metadata_file), READS & ~VERB_INFO, "FILE", "@file",
@@ -313,6 +313,8 @@ static bool store(struct settings *settings, const struct option_row *row, const
         return parse_size(value, to);
     case OPTION_DURATION:
         return units_parse_duration(value, to);
+    case OPTION_NANOSECONDS:
+        return units_parse_nanoseconds(value, to);
     case OPTION_SECONDS:
         return units_parse_seconds(value, to);
     case OPTION_TIME:
@@ -330,7 +332,7 @@ static bool set_option(const struct parse *parse, const struct option_row *row, 
 {
     static const char *const wanted[] = {
         [OPTION_WORDS] = "more memory than there is", [OPTION_COUNT] = "a number like 100",
-        [OPTION_SIZE] = "a size like 64MiB", [OPTION_DURATION] = "a duration like 250us",
+        [OPTION_SIZE] = "a size like 64MiB", [OPTION_DURATION] = "a duration like 250us", [OPTION_NANOSECONDS] = "whole nanoseconds like -500, or a duration like 1.5us",
         [OPTION_MOMENT] = "a time like +2s, 12.5s or 2026-11-21T01:32:51", [OPTION_SECONDS] = "seconds like 3 or -0.5, or a duration like 250us"};
     if (!value[0] && row->choices && (strcmp(row->choices, "@file") == 0 || strcmp(row->choices, "@profiles") == 0)) {
         (void)talk_misuse(parse->verb_name, "--%s cannot be empty: it wants %s", row->name, row->value);

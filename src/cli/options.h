@@ -60,6 +60,7 @@ enum option_type {
     OPTION_COUNT,    /* uint64_t */
     OPTION_SIZE,     /* uint64_t: "10MiB" */
     OPTION_DURATION, /* int64_t ns: "250us" */
+    OPTION_NANOSECONDS, /* int64_t ns: "250", "250us", not "0.5" */
     OPTION_MOMENT,   /* struct moment */
     OPTION_TIME,     /* the same with its text, which a style may read otherwise (trim.h) */
     OPTION_SECONDS,  /* int64_t ns: a duration, where a number without a unit is seconds */

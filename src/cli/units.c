@@ -123,6 +123,13 @@ bool units_parse_duration(const char *text, int64_t *ns)
     return true;
 }
 
+bool units_parse_nanoseconds(const char *text, int64_t *ns)
+{
+    const size_t n = strlen(text);
+    const bool has_unit = n == 0 || !is_digit(text[n - 1]);
+    return (has_unit || !strchr(text, '.')) && units_parse_duration(text, ns);
+}
+
 bool units_parse_seconds(const char *text, int64_t *ns)
 {
     char with_unit[40];

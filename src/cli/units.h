@@ -29,6 +29,9 @@ bool units_parse_size(const char *text, uint64_t *bytes);
 /* "250us", "1.5s", "2min", "-3ms"; a number without a unit is nanoseconds. */
 bool units_parse_duration(const char *text, int64_t *ns);
 
+/* The same where parts of a number without a unit are none: "1.5" is false. */
+bool units_parse_nanoseconds(const char *text, int64_t *ns);
+
 /* The same where a number without a unit is seconds. */
 bool units_parse_seconds(const char *text, int64_t *ns);
 

@@ -81,6 +81,11 @@ struct process {
     ttr_id name;
     uint32_t parent;  /* index + 1 of the one whose memory it began with, 0 = not told */
     uint16_t source;
+    struct named {
+        bool is_there;
+        uint16_t source;
+        int64_t time; /* ns */
+    } named;          /* when its name was told, and by which input; see context_rename_thread */
 };
 
 struct thread {
@@ -89,6 +94,7 @@ struct thread {
     ttr_id name;
     uint16_t source;
     bool pid_known, tid_known;
+    struct named named;
 };
 
 struct source_entry {
@@ -164,6 +170,10 @@ TTR_MUST bool context_name_tid(ttr *t, uint16_t source, uint64_t tid, ttr_id nam
 
 /* Names one thread. */
 void context_name_thread(ttr *t, ttr_id thread, ttr_id name);
+
+/* The same as of an event, where inputs of one trace are read side by side: what an event behind it in their order told stays. */
+TTR_MUST bool context_rename_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name, const ttr_event *event);
+void context_rename_thread(ttr *t, ttr_id thread, ttr_id name, const ttr_event *event);
 
 /* Adds a track; 0 = out of memory. */
 TTR_MUST ttr_id context_add_track(ttr *t, const ttr_track *track);

@@ -14,6 +14,7 @@ refuses "a_flag_takes_no_value" 2 "takes no value" "$tracetta" info --json=yes x
 refuses "a_limit_must_be_a_number" 2 "it wants a number" "$tracetta" cat --limit=many x
 refuses "a_size_must_be_one" 2 "it wants a size" "$tracetta" cat --max-record=12parsec x
 refuses "a_time_must_be_one" 2 "it wants a time" "$tracetta" cat --start=noon x
+refuses "there_is_nothing_below_a_nanosecond" 2 "it wants whole nanoseconds" "$tracetta" cat --clock-offset-ns=1.5 x
 refuses "a_choice_must_be_listed" 2 "auto\|always\|never" "$tracetta" cat --color=blue x
 refuses "an_unknown_format_is_listed_against" 2 "no format \"pcap\" can be read" "$tracetta" info --from=pcap x
 refuses "a_verb_wants_a_file" 2 "wants a file" "$tracetta" info

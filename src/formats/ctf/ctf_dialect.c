@@ -511,9 +511,9 @@ bool ctf_dialect_take_names(ttr *t, uint16_t source, const ttr_event *event)
         ttr_id name = ttr_text_add(t, field.value.text.p, field.value.text.n);
         is_fine = is_fine && (name || field.value.text.n == 0);
         if (is_text(field.name, "process"))
-            is_fine = is_fine && context_name_process(t, source, thread.pid, name);
+            is_fine = is_fine && context_rename_process(t, source, thread.pid, name, event);
         else if (is_text(field.name, "thread"))
-            context_name_thread(t, event->thread, name);
+            context_rename_thread(t, event->thread, name, event);
     }
     return is_fine;
 }
