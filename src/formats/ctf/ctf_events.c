@@ -140,6 +140,14 @@ static void note_backward(struct ctf_reader *reader, const ttr_event *event)
                (unsigned long long)reader->time - (unsigned long long)event->time);
 }
 
+static __attribute__((noinline)) void clamp(struct ctf_reader *reader, ttr_event *event)
+{
+    event->flags |= TTR_EVENT_CLAMPED;
+    input_note(reader->in, TTR_NOTE_ODD, event->offset, "ctf.far-time",
+               "the time of an event of %s (%llu ticks) is none that 64 bits of nanoseconds hold: the nearest one stands for it", reader->file,
+               (unsigned long long)event->ticks);
+}
+
 /* Fills the view of an event whose header begins at bit `header_at`, its body at `body_at`, and that ends at `end`. */
 static inline void fill_view(ttr_event *event, const struct ctf_views *views, struct ctf_class *class, uint64_t header_at,
                              uint64_t body_at, uint64_t end)
@@ -170,7 +178,7 @@ static inline void set_time(struct ctf_reader *reader, ttr_event *event, const s
     else
         event->time = ctf_time(views->timeline, event->ticks, &is_clamped);
     if (UNLIKELY(is_clamped))
-        event->flags |= TTR_EVENT_CLAMPED;
+        clamp(reader, event);
     if (UNLIKELY(event->time < reader->time))
         note_backward(reader, event);
     reader->time = event->time;
