@@ -53,6 +53,8 @@ static ttr_status get_bits(struct ctf2_parser *parser, const struct json_value *
         return ctf2_fail(parser, json, "expected a length of at least one bit");
     if (bits > BITS_MAX)
         return ctf2_refuse(parser, TTR_E_LIMIT, json, "numbers of more than %u bits are not supported", BITS_MAX);
+    if (type->kind == TYPE_FLOAT && bits > 64)
+        ctf2_note(parser, TTR_NOTE_REMARK, json, "ctf.wide-float", "floating point numbers of %u bits are given as the nearest ones of 64", (unsigned)bits);
     type->bits = (uint32_t)bits;
     return TTR_OK;
 }

@@ -227,6 +227,15 @@ static void two_sizes_in_one_field_are_the_total_length_and_other_second_roles_a
                      "ctf.unknown-role: the role \"brand-new\" is not known\n");
 }
 
+static void floating_point_numbers_that_are_given_with_fewer_bits_are_remarked_on(void **state)
+{
+    (void)state;
+    ctf2_check_notes(PREAMBLE "^{'type':'data-stream-class','packet-context-field-class':"
+                     STRUCT(MEMBER("f", "{'type':'fixed-length-floating-point-number','length':64,'byte-order':'little-endian'}") ","
+                            MEMBER("g", "{'type':'fixed-length-floating-point-number','length':128,'byte-order':'little-endian'}")) "}",
+                     "ctf.wide-float: floating point numbers of 128 bits are given as the nearest ones of 64\n");
+}
+
 static void extensions_that_the_preamble_declares_are_refused(void **state)
 {
     (void)state;
@@ -484,6 +493,7 @@ int main(void)
         cmocka_unit_test(roles_where_they_cannot_be_are_refused),
         cmocka_unit_test(a_role_may_be_deep_inside_and_come_more_than_once),
         cmocka_unit_test(two_sizes_in_one_field_are_the_total_length_and_other_second_roles_are_remarked_on),
+        cmocka_unit_test(floating_point_numbers_that_are_given_with_fewer_bits_are_remarked_on),
         cmocka_unit_test(extensions_that_the_preamble_declares_are_refused),
         cmocka_unit_test(numbers_of_the_environment_that_are_too_wide_stay_as_text),
         cmocka_unit_test(unknown_properties_and_json_that_is_not_quite_json_are_remarked_on),

@@ -199,6 +199,8 @@ static bool make_float(struct tsdl_resolver *resolver, const struct tsdl_specifi
     if (!is_known)
         tsdl_note(resolver, specifier->at, "ctf.unknown-float", "no floating point format has exp_dig %u and mant_dig %u: given as bits",
                   (unsigned)exponent, (unsigned)mantissa);
+    if (is_known && mantissa > 53)
+        tsdl_remark(resolver, specifier->at, "ctf.wide-float", "floating point numbers of 128 bits are given as the nearest ones of 64");
     type->type.kind = is_known ? TYPE_FLOAT : TYPE_BITS;
     type->type.bits = (uint32_t)(exponent + mantissa);
     type->type.align = values.seen >> CLASS_ALIGN & 1 ? values.align : type->type.bits % 8 ? 0 : 3;
