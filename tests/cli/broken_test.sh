@@ -227,6 +227,15 @@ says "places_in_metadata_are_no_places_in_streams" 'ctf.unknown-attribute x1.*fi
 lay stream-lost-no-begin
 says "a_gap_without_a_begin_has_no_duration" '"kind":"gap",.*"dur_ns":null' "$tracetta" cat --format=jsonl stream-lost-no-begin
 
+# Counters of a copy tell nothing of what is missing before its first packet.
+lay stream-lost
+says "what_is_missing_before_the_first_packet_that_is_kept_is_told_by_its_number" '^ *dropped 4,294,967,290  missing events' \
+    "$tracetta" convert --to=ctf --start=45ns stream-lost -o ranged
+says "and_the_rest_by_counters" 'that 2 events are missing' "$tracetta" check ranged
+says "where_no_packet_is_kept_all_is_told" '^ *dropped +5  missing events' "$tracetta" convert --to=ctf --start=30ns --end=34ns stream-lost -o none
+says "where_the_first_one_is_all_is_in_counters" '4 events, ' "$tracetta" convert --strict --to=ctf --level=warning stream-lost -o leveled
+says "which_tell_it" 'that 4,294,967,297 events are missing, in 3' "$tracetta" check leveled
+
 # Metadata of v1.1 that were cut before their sections: what all files hold is lost, which is not told as whole.
 lay rfc11-bad-no-section
 says "a_file_of_no_section_beside_others_is_odd" 'odd ctf.no-section x1' "$tracetta" check rfc11-bad-no-section

@@ -53,7 +53,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     *copy = (struct ctf_trace_copy){.source = trace, .options = options};
     trace->users++;
     pairmap_init(&copy->aligns, alloc);
-    pairmap_init(&copy->moved, alloc);
+    pairmap_init(&copy->stream_of, alloc);
     places_init(&copy->places, alloc);
     buffer_init(&copy->spare.image, alloc);
     copy->is_refused = !ctf_may_copy(trace, options);
@@ -90,9 +90,9 @@ void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
     if (!copy->source)
         return;
     pairmap_free(&copy->aligns);
-    pairmap_free(&copy->moved);
+    pairmap_free(&copy->stream_of);
     places_free(&copy->places);
-    alloc_free(alloc, copy->shift, copy->shifts_capacity, sizeof *copy->shift);
+    alloc_free(alloc, copy->streams, copy->streams_capacity, sizeof *copy->streams);
     ctf_home_free(&copy->home, alloc);
     free_room(&copy->spare, alloc);
     ctf_trace_release(copy->source);
@@ -322,12 +322,25 @@ static void begin_packet(struct ctf_file_copy *file, const struct ctf_stream *st
     ctf_adopt(file);
 }
 
+/* Counters of the packet tell what is missing before it; false when memory is out. */
+static bool settle_gap(struct ctf_file_copy *file)
+{
+    struct ctf_copied *packet = &file->packet;
+    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
+    if (stream && packet->gap_at == packet->about.offset) {
+        stream->events += packet->gap_events;
+        stream->packets += packet->gap_packets;
+    }
+    packet->gap_events = packet->gap_packets = 0;
+    return stream != NULL;
+}
+
 /* A packet whose definition never came. */
 static ttr_status end_without_definition(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
 {
     if (!file->packet.is_open)
         return TTR_OK;
-    ttr_status status = ctf_copy_save(file, error);
+    ttr_status status = settle_gap(file) ? ctf_copy_save(file, error) : fail_memory(error);
     if (status == TTR_OK)
         status = ctf_rebuild(file, out, error);
     file->packet.is_open = false;
@@ -369,10 +382,21 @@ static void add_index(struct ctf_file_copy *file, const struct ctf_stream *strea
     const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8, content = has_size ? about->content : size;
     const uint64_t begin = about->has_begin ? about->begin : 0, end = about->has_end ? about->end : 0, discarded = about->has_discarded ? about->discarded : 0;
     const uint64_t numbers[] = {file->offset, size, content, begin, end, discarded, stream->kind->class->id, stream->number,
-                                ctf_sequence_before(about, *ctf_shift_of(file))};
+                                ctf_sequence_before(about, ctf_stream_copy_of(file)->shift)};
     file->unnumbered |= (stream->has_number ? 0 : 1u << 7) | (about->has_sequence ? 0 : 1u << 8);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         bitput_be(&put, numbers[i], 64);
+}
+
+static void keep_gap(struct ctf_copied *packet, const ttr_event *event)
+{
+    if (packet->gap_at != event->offset)
+        packet->gap_events = packet->gap_packets = 0;
+    packet->gap_at = event->offset;
+    if (event->tag == TTR_GAP_PACKETS)
+        packet->gap_packets += event->sequence ? event->sequence : 1;
+    else
+        packet->gap_events += event->link;
 }
 
 static ttr_status take_packet(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event, const struct ctf_schema *schema,
@@ -389,7 +413,7 @@ static ttr_status take_packet(struct ctf_file_copy *file, struct ttr_writer *out
         begin_packet(file, schema->stream, schema->reader, about);
     packet->is_open = false;
     packet->about = *about;
-    if (packet->head.failed || !ctf_shift_of(file))
+    if (packet->head.failed || !settle_gap(file))
         return fail_memory(error);
     if (packet->kept_n != event->link) {
         status = ctf_copy_save(file, error);
@@ -407,6 +431,8 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out, co
     const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
     struct ctf_copied *packet = &file->packet;
     ttr_status status = TTR_OK;
+    if (event->kind == TTR_KIND_GAP)
+        keep_gap(packet, event);
     if (event->kind == TTR_KIND_GAP || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
         return TTR_OK; /* packets say so themselves */
     if (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
@@ -420,6 +446,14 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out, co
     if (packet->head.failed)
         return fail_memory(error);
     return status == TTR_OK ? keep(file, out, event, schema, error) : status;
+}
+
+void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer *out)
+{
+    for (size_t i = 0; i < copy->streams_n; i++) {
+        output_lost_many(out, CTF_LOST_EVENTS, copy->streams[i].events, 0);
+        output_lost_many(out, CTF_LOST_PACKETS, copy->streams[i].packets, 0);
+    }
 }
 
 ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)

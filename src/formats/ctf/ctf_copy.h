@@ -26,6 +26,13 @@ struct ctf_room {
     size_t kept_capacity;
 };
 
+/* A stream that is copied, in one file or several. */
+struct ctf_stream_copy {
+    int64_t shift;             /* what its packets' numbers are less than in the source */
+    bool is_begun;             /* packets of it were written */
+    uint64_t events, packets;  /* known to be missing behind the last of these */
+};
+
 /* A trace that is copied. */
 struct ctf_trace_copy {
     struct ctf_trace *source;
@@ -34,9 +41,9 @@ struct ctf_trace_copy {
     uint8_t uuid[16];          /* of the copy, where there is one: the source's or another */
     bool is_refused;           /* its events must be encoded anew */
     struct pairmap aligns;     /* type to log2 of the largest alignment inside; event class to the byte orders inside (ctf_rebuild.c) */
-    struct pairmap moved;      /* (stream class, stream) to the index in `shift` */
-    int64_t *shift;            /* what packet numbers are less than in the source */
-    size_t shifts_n, shifts_capacity;
+    struct pairmap stream_of;  /* (stream class, stream) to the index in `streams` */
+    struct ctf_stream_copy *streams;
+    size_t streams_n, streams_capacity;
     struct places places;
     struct ctf_room spare;     /* of the file whose packet ended last: files that come one after another take no more than one does */
 };
@@ -52,6 +59,8 @@ struct ctf_copied {
     struct ctf_room room;
     uint64_t image_at;         /* bytes, a multiple of 4,096 */
     size_t kept_n;
+    uint64_t gap_at;           /* where the packet begins in the source that the gap given last is told by */
+    uint64_t gap_events, gap_packets;
     const uint8_t *from, *to;  /* events of the present batch that are not in the image yet */
     uint64_t from_at;          /* where `from` is in the packet; bytes */
 };
@@ -94,6 +103,9 @@ TTR_MUST ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer 
 /* Ends the file. */
 TTR_MUST ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error);
 
+/* Behind the ends of a trace's files: tells what is missing where no packet is left to tell it. */
+void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer *out);
+
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
 
 /* Whether packets of a trace can go to the output with the bytes they have. */
@@ -116,7 +128,7 @@ TTR_MUST ttr_status ctf_rebuild(struct ctf_file_copy *file, struct ttr_writer *o
 /* Writes a packet as it is, but for its number where others before it are gone, and for the uuid of another trace (ctf_adopt). */
 TTR_MUST ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out, const uint8_t *bytes, size_t n, ttr_error *error);
 
-/* What the numbers of the packet's stream are less than in the source. */
-int64_t *ctf_shift_of(struct ctf_file_copy *file);
+/* The packet's stream; NULL when memory is out. */
+struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file);
 
 #endif

@@ -115,41 +115,56 @@ void ctf_adopt(struct ctf_file_copy *file)
     packet->uuid_at = at;
 }
 
-/* --- Shifted numbers --- */
+/* --- Numbers of packets, and what is missing --- */
 
-int64_t *ctf_shift_of(struct ctf_file_copy *file)
+struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
 {
     struct ctf_trace_copy *trace = file->trace;
     const struct ctf_copied *packet = &file->packet;
-    const uint32_t *index = pairmap_get(&trace->moved, packet->kind->class->id, packet->number);
+    const uint32_t *index = pairmap_get(&trace->stream_of, packet->kind->class->id, packet->number);
     if (index)
-        return &trace->shift[*index];
-    if (!alloc_reserve(trace->aligns.alloc, (void **)&trace->shift, &trace->shifts_capacity, trace->shifts_n + 1, sizeof *trace->shift) ||
-        !pairmap_put(&trace->moved, packet->kind->class->id, packet->number, (uint32_t)trace->shifts_n))
+        return &trace->streams[*index];
+    if (!alloc_reserve(trace->aligns.alloc, (void **)&trace->streams, &trace->streams_capacity, trace->streams_n + 1, sizeof *trace->streams) ||
+        !pairmap_put(&trace->stream_of, packet->kind->class->id, packet->number, (uint32_t)trace->streams_n))
         return NULL;
-    trace->shift[trace->shifts_n] = 0;
-    return &trace->shift[trace->shifts_n++];
+    trace->streams[trace->streams_n] = (struct ctf_stream_copy){.shift = 0};
+    return &trace->streams[trace->streams_n++];
+}
+
+/* A packet of the stream is written: counters tell what is missing behind the one before.  Before the first one only number 0 tells it. */
+static void tell_missing(const struct ctf_file_copy *file, struct ttr_writer *out, struct ctf_stream_copy *stream, uint64_t sequence)
+{
+    const struct ctf_packet *about = &file->packet.about;
+    const bool is_number_0 = about->has_sequence && sequence == 0, is_told = stream->is_begun || (is_number_0 && about->discarded == stream->events);
+    if (!is_told)
+        output_lost_many(out, CTF_LOST_EVENTS, stream->events, about->offset);
+    if (!stream->is_begun)
+        output_lost_many(out, CTF_LOST_PACKETS, stream->packets, about->offset);
+    stream->is_begun = true;
+    stream->events = stream->packets = 0;
 }
 
 ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out, const uint8_t *bytes, size_t n, ttr_error *error)
 {
     struct spot spot[CTF_ROLE_COUNT] = {{.type = NULL}};
-    const int64_t *shift = ctf_shift_of(file);
-    if (!shift)
+    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
+    if (!stream)
         return fail_memory(error);
     const struct ctf_copied *packet = &file->packet;
+    const int64_t shift = stream->shift;
+    tell_missing(file, out, stream, ctf_sequence_before(&packet->about, shift));
     out->events += packet->kept_n;
     file->offset += n;
     file->is_ended = packet->about.size == UINT64_MAX; /* it is whole, so that it has no sizes */
-    if (*shift == 0 && packet->uuid_at == UINT64_MAX)
+    if (shift == 0 && packet->uuid_at == UINT64_MAX)
         return sink_write(file->sink, bytes, n, error);
     file->is_changed = true;
     struct buffer copy;
     buffer_init(&copy, &out->t->counted);
     struct bitput put = bitput_begin(&copy);
     bitput_bytes(&put, bytes, n);
-    if (*shift && walk_head(file, spot))
-        store(&put, &spot[CTF_ROLE_SEQUENCE], packet->about.sequence - (uint64_t)*shift);
+    if (shift && walk_head(file, spot))
+        store(&put, &spot[CTF_ROLE_SEQUENCE], packet->about.sequence - (uint64_t)shift);
     if (packet->uuid_at != UINT64_MAX && !copy.failed)
         memcpy(copy.bytes + packet->uuid_at, packet->head.bytes + packet->uuid_at, CTF_UUID_BYTES);
     ttr_status status = copy.failed ? fail_memory(error) : sink_write(file->sink, copy.bytes, copy.n, error);
@@ -385,18 +400,19 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
-    int64_t *shift = ctf_shift_of(file);
+    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
     if (r->events == 0)
         return TTR_OK;
-    if (!shift)
+    if (!stream)
         return fail_memory(error);
-    uint64_t content = r->put.at, sequence = ctf_sequence_before(about, *shift);
+    uint64_t content = r->put.at, sequence = ctf_sequence_before(about, stream->shift);
     bitput_align(&r->put, 3);
     if (r->bytes.failed)
         return fail_memory(error);
     if (is_last && about->has_end && about->end > r->end)
         r->end = about->end;
-    *shift -= !is_last;
+    stream->shift -= !is_last;
+    tell_missing(file, r->out, stream, sequence);
     r->out->events += r->events;
     if (file->trace->source->description.version == CTF_RFC_1_1)
         return write_rfc(r, sequence, error);
@@ -451,11 +467,11 @@ ttr_status ctf_rebuild(struct ctf_file_copy *file, struct ttr_writer *out, ttr_e
     struct rebuild r = {.file = file, .out = out, .time_width = time_width(packet->kind->class->event_header, 0),
                         .header_align = packet->kind->plan.align};
     file->is_changed = true;
-    int64_t *shift = ctf_shift_of(file);
-    if (!shift)
+    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
+    if (!stream)
         return fail_memory(error);
     if (packet->kept_n == 0) {
-        ++*shift;
+        stream->shift++;
         return TTR_OK;
     }
     if (!walk_head(file, r.spot))

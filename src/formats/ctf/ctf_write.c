@@ -117,8 +117,10 @@ ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error)
     bool is_copied = false;
     for (size_t i = 0; i < w->copies_n && status == TTR_OK; i++)
         status = ctf_copy_finish(w->copies[i], out, error);
-    for (size_t i = 0; i < w->trace_copies_n; i++)
+    for (size_t i = 0; i < w->trace_copies_n; i++) {
         is_copied |= !w->trace_copies[i]->is_refused;
+        ctf_copy_trace_finish(w->trace_copies[i], out);
+    }
     if (status == TTR_OK)
         status = ctf_encode_finish(out, !is_copied, error);
     return status == TTR_OK ? ctf_homes_settle(out, error) : status;
