@@ -259,3 +259,11 @@ run "$tracetta" recover --no-sidecar --metadata=told/metadata --option=byte-orde
 [ $run_status = 0 ] && grep -q 'verified, clean' "$work/.err" && ! grep -q 'once more' "$work/.err"
 verdict "recover_reads_its_output_by_its_own_metadata" $? "exit status $run_status"
 same "in_which_all_events_are" wanted bash -c '"$1" cat turned | grep -o "[ax] = .*" | sort' turned "$tracetta"
+
+# Metadata in packets of the other byte order than the trace, or than each other: odd, and no more.
+lay stream-metadata-packets-be
+lay stream-metadata-packets
+says "metadata_packets_of_another_byte_order_than_the_trace_are_odd" 'odd ctf.metadata-byte-order x1.*:4: the trace is little-endian, the packets of its metadata are not' \
+    "$tracetta" check stream-metadata-packets-be
+says "and_those_of_another_than_the_first" 'odd ctf.metadata-byte-order x1.*the metadata packet at byte 336 has another byte order than the first' \
+    "$tracetta" check stream-metadata-packets
