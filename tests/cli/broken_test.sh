@@ -267,3 +267,18 @@ says "metadata_packets_of_another_byte_order_than_the_trace_are_odd" 'odd ctf.me
     "$tracetta" check stream-metadata-packets-be
 says "and_those_of_another_than_the_first" 'odd ctf.metadata-byte-order x1.*the metadata packet at byte 336 has another byte order than the first' \
     "$tracetta" check stream-metadata-packets
+
+# A rotated session: streams go on from folder to folder, whose losses are told once.
+mkdir -p rotated/one rotated/two
+sed 's/byte_order = le;/& uuid = "00112233-4455-6677-8899-aabbccddeeff";/' split/metadata | tee rotated/one/metadata >rotated/two/metadata
+part() { printf "\\xc1\\x1f\\xfc\\xc1\\x00\\x$1\\x$2\\x${2}\\x$3\\x00\\x$2"; } # stream, time, missing so far
+for stream in 1 2; do
+    { part 0$stream 1$stream 00 && part 0$stream 2$stream 03; } >"rotated/one/s_$stream"
+    { part 0$stream 3$stream 04 && part 0$stream 4$stream 06; } >"rotated/two/s_$stream"
+done
+run "$tracetta" cat rotated
+[ "$(sort "$work/.err")" = 'tracetta: rotated/one: warning: 6 events missing in 2 streams
+tracetta: rotated/two: warning: 6 events missing in 2 streams' ]
+verdict "losses_of_a_rotated_session_are_told_once_for_each_folder" $? "exit status $run_status"
+says "which_is_a_trace_of_its_streams" '^format +ctf 1.8, 2 traces, 8 packets in 4 streams$' "$tracetta" info rotated
+says "with_all_events_of_a_class" '^ +4  a$' "$tracetta" info rotated

@@ -156,7 +156,7 @@ run "$tracetta" info --metadata=ctf2 old
 [ $run_status = 0 ] && grep -q 'for people' "$work/.err" && grep -q '"data_length".*"length-field-location":{"path":\["data_length"\]}' "$work/.out"
 verdict "metadata_of_version_1_1_are_shown_in_ctf_2_with_a_word_on_it" $? "exit status $run_status"
 mkdir shown && cp "$work/.out" shown/metadata
-says "which_readers_of_ctf_2_understand" 'p:one +id 1, 0 events' "$tracetta" info --classes shown
+says "which_readers_of_ctf_2_understand" '^p:one +id 1, log level 4, 0 events' "$tracetta" info --classes shown
 refuses "a_language_that_cannot_say_it_is_told" 3 "session/one: RFC v1.1 has no" "$tracetta" info --metadata=ctf1.1 session/one
 
 # Lines: the folder of a trace stands for its files, and only where there are several.
