@@ -350,6 +350,14 @@ static void print_text(const struct subject *subject)
 
 /* --- Reading --- */
 
+/* CTF 2 has no words for all of v1.1. */
+static void warn_of_words(const struct call *call, const char *path, const ttr_report *report)
+{
+    if (report->version && strcmp(report->version, "RFC 1.1") == 0 && strcmp(call->set.metadata, "ctf2") == 0)
+        talk_note(call, "%s: this is for people: packets of v1.1 cannot be read by it, for CTF 2 has no words for their sizes, nor for lengths and bitfields "
+                  "of v1.1, which are shown otherwise; \"tracetta convert --to=ctf --option=version=2\" makes a trace of CTF 2", path);
+}
+
 /* Prints the metadata of the one trace that was opened, in the language asked for. */
 static int print_metadata(const struct call *call, const char *path, ttr_reader *reader)
 {
@@ -363,6 +371,7 @@ static int print_metadata(const struct call *call, const char *path, ttr_reader 
         return inputs_failed(call, path, &error);
     if (fwrite(text.p, 1, text.n, stdout) < text.n || fflush(stdout) != 0)
         return talk_output_failed(errno);
+    warn_of_words(call, path, &trace.report);
     return OUTCOME_FINE;
 }
 

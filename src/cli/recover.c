@@ -109,6 +109,38 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
     return OUTCOME_OUTPUT;
 }
 
+/* Whether an option tells how a trace of CTF is read, or how much of it, and not what is true of its copy, too. */
+static bool is_of_input(const char *option)
+{
+    static const char *const keys[] = {"metadata=", "stream-intersection="};
+    if (strncmp(option, "ctf.", 4) == 0)
+        option += 4;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strncmp(option, keys[i], strlen(keys[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Opens the output, by its own metadata: those given are the input's, and need not fit what was written. */
+static int open_output(struct inputs *inputs, const struct call *call, uint32_t flags)
+{
+    struct call own = *call;
+    const struct words *given = &call->set.format_options;
+    const char **list = calloc(given->n + 1, sizeof *list);
+    if (!list) {
+        talk_failure(call->set.output, "out of memory");
+        return OUTCOME_OUTPUT;
+    }
+    own.set.metadata_file = NULL;
+    own.set.format_options = (struct words){.list = list};
+    for (size_t i = 0; i < given->n; i++)
+        if (!is_of_input(given->list[i]))
+            list[own.set.format_options.n++] = given->list[i];
+    int outcome = inputs_open_one(inputs, &own, call->set.output, flags);
+    free(list);
+    return outcome == OUTCOME_FINE ? OUTCOME_FINE : OUTCOME_OUTPUT;
+}
+
 /* What was found in an output that was read again. */
 struct again {
     struct findings found;
@@ -123,9 +155,9 @@ static int read_again(const struct call *call, struct again *result)
     ttr_batch batch;
     ttr_error error = {0};
     ttr_status status;
-    int outcome = inputs_open_one(&again, call, call->set.output, 0);
+    int outcome = open_output(&again, call, 0);
     if (outcome != OUTCOME_FINE)
-        return OUTCOME_OUTPUT;
+        return outcome;
     progress_begin(&progress, call, again.t, again.reader, "verifying");
     do {
         status = ttr_read(again.reader, &batch, &error);
@@ -144,9 +176,9 @@ static int copy_again(const struct call *call, uint64_t *events)
 {
     struct inputs inputs;
     ttr_report report = {.size = sizeof report};
-    int outcome = inputs_open_one(&inputs, call, call->set.output, TTR_READ_DEFINITIONS);
+    int outcome = open_output(&inputs, call, TTR_READ_DEFINITIONS);
     if (outcome != OUTCOME_FINE)
-        return OUTCOME_OUTPUT;
+        return outcome;
     bool has_report = ttr_reader_report(inputs.reader, 0, &report);
     struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = call->set.output};
     if (outcome == OUTCOME_FINE && has_report)

@@ -120,7 +120,7 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
         return open_url(t, path, of_url, options, error);
     bool is_there = strcmp(path, "-") != 0 && *path && stat(path, &about) == 0;
     if (is_there && S_ISDIR(about.st_mode)) {
-        if (folder_format(t, path, options ? options->from : NULL, &format, error) != TTR_OK)
+        if (folder_format(t, path, options, &format, error) != TTR_OK)
             return NULL;
         return format ? open_folder(t, path, NULL, format, options, error) : open_directory(t, path, options, error);
     }

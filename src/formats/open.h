@@ -33,9 +33,12 @@ const ttr_read_options *options_of(const struct format *format, const ttr_read_o
 
 /* --- open_folder.c --- */
 
-/* The format whose trace a folder is: its anchor is there, and bids (or `from` names the format).  NULL in *format where it is none;
- * a failure to look is the status. */
-TTR_MUST ttr_status folder_format(ttr *t, const char *path, const char *from, const struct format **format, ttr_error *error);
+/* The format whose anchor an option stands in for; NULL = there is no such option. */
+const struct format *format_anchored(const ttr_read_options *options);
+
+/* The format whose trace a folder is: its anchor is there, and bids (or `from` names the format); or it is there, bids for nothing, another file begins
+ * as a part of such a trace, and an option stands in for it.  NULL in *format where it is none; a failure to look is the status. */
+TTR_MUST ttr_status folder_format(ttr *t, const char *path, const ttr_read_options *options, const struct format **format, ttr_error *error);
 
 /* Opens a folder as a trace of the format; `only` one of its files where that is not NULL. */
 ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct format *format, const ttr_read_options *options,

@@ -313,8 +313,7 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
         return TTR_OK;
     if (!pairmap_put(&search->seen, about->st_dev, about->st_ino, 1))
         return fail_memory(error);
-    const char *from = search->options ? search->options->from : NULL;
-    if (folder_format(search->t, search->path, from, &format, &reason) != TTR_OK)
+    if (folder_format(search->t, search->path, search->options, &format, &reason) != TTR_OK)
         return fail_named(search->path, &reason, error);
     if (!format)
         return take_names(search, error);
@@ -388,26 +387,6 @@ static ttr_status open_parts(struct search *search, ttr_error *error)
     return take(search, reader, &reason, error);
 }
 
-/* Whether an option of a format stands for the anchor of its folders. */
-static bool is_anchored_by(const struct format *format, const char *option)
-{
-    size_t n = strlen(format->name), key_n = strlen(format->anchor_option);
-    if (strncmp(option, format->name, n) == 0 && option[n] == '.')
-        option += n + 1;
-    return strncmp(option, format->anchor_option, key_n) == 0 && option[key_n] == '=';
-}
-
-/* The format of a folder whose anchor is lost, and given by an option; NULL = none is given. */
-static const struct format *find_anchored(const ttr_read_options *options)
-{
-    const char *const *given = options ? options->format_options : NULL;
-    for (; given && *given; given++)
-        for (size_t i = 0; format_at(i); i++)
-            if (format_at(i)->anchor_option && is_anchored_by(format_at(i), *given))
-                return format_at(i);
-    return NULL;
-}
-
 /* Whether files lie in the directory itself, which is then the folder of that trace. */
 static bool has_files(struct search *search, const char *path)
 {
@@ -423,7 +402,7 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
     while (search->parts_n > 0 && search->readers_n + search->told_n > 0)
         if (open_parts(search, error) != TTR_OK)
             return NULL;
-    const struct format *anchored = search->readers_n == 0 ? find_anchored(search->options) : NULL;
+    const struct format *anchored = search->readers_n == 0 ? format_anchored(search->options) : NULL;
     if (anchored && has_files(search, path))
         return open_folder(search->t, path, NULL, anchored, search->options, error);
     if (search->untold.n && (is_strict(search) || search->readers_n == 0)) {

@@ -223,6 +223,60 @@ static void a_single_trace_is_by_time_too(void **state)
     ttr_free(t);
 }
 
+/* Events of a trace whose `metadata` tells nothing, and which others stand in for: of a folder on disk or in memory; UINT64_MAX where it cannot be opened. */
+static uint64_t count_stood_in(const struct alloc *alloc, bool is_in_memory)
+{
+    static const ttr_file files[] = {{"metadata", "garbage", 7}, {"s", "\xc1\x1f\xfc\xc1\x01\x02", 6}, {"t", "\xc1\x1f\xfc\xc1\x03", 5}};
+    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+    ttr_batch batch;
+    char path[256], option[300];
+    uint64_t events = 0;
+    path_of(path, sizeof path, "other");
+    (void)snprintf(option, sizeof option, "ctf.metadata=%s", path);
+    const char *const options[] = {option, NULL};
+    const ttr_read_options how = {.size = sizeof how, .format_options = options};
+    path_of(path, sizeof path, "killed");
+    ttr_reader *reader = NULL;
+    if (t)
+        reader = is_in_memory ? ttr_open_files(t, "made", files, 3, &how, NULL) : ttr_open(t, path, &how, NULL);
+    ttr_report one = {.size = sizeof one}, two = {.size = sizeof two};
+    const bool is_there = reader && ttr_reader_report(reader, 0, &one) && ttr_reader_report(reader, 1, &two);
+    while (is_there && ttr_read(reader, &batch, NULL) == TTR_OK)
+        events += batch.n;
+    const bool is_one = is_there && one.trace == two.trace && one.damage_regions == 0 && two.damage_regions == 0;
+    ttr_close(reader);
+    ttr_free(t);
+    return is_one ? events : UINT64_MAX;
+}
+
+static void metadata_of_another_place_stand_in_for_some_that_tell_nothing(void **state)
+{
+    char path[256];
+    static const char *const names[] = {"killed/metadata", "killed/s", "killed/t", "killed", "other"};
+    (void)state;
+    path_of(path, sizeof path, "killed");
+    (void)mkdir(path, 0700);
+    write_text("other", "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias integer { size = 32; align = 8; } := u32;"
+               "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; }; event { name = e; fields := struct { u8 x; }; };");
+    write_text("killed/metadata", "garbage");
+    write_text("killed/s", "\xc1\x1f\xfc\xc1\x01\x02");
+    write_text("killed/t", "\xc1\x1f\xfc\xc1\x03");
+    for (int is_in_memory = 0; is_in_memory < 2; is_in_memory++) {
+        size_t through = 0;
+        for (size_t fail_at = 1; through < 20; fail_at++) {
+            struct support_heap heap;
+            support_heap_init(&heap, fail_at);
+            through += count_stood_in(&heap.alloc, is_in_memory) == 3;
+            support_heap_check(&heap);
+            assert_true(fail_at < 2000);
+        }
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) { /* the other tests count what is there */
+        path_of(path, sizeof path, names[i]);
+        (void)remove(path);
+    }
+}
+
 static void wrong_options_are_no_reason_to_pass_over(void **state)
 {
     ttr *t = ttr_new(NULL);
@@ -274,6 +328,7 @@ int main(void)
         cmocka_unit_test(directory_without_a_trace_is_refused),
         cmocka_unit_test(folder_whose_metadata_is_empty_is_damage_where_it_has_more),
         cmocka_unit_test(an_empty_file_called_metadata_beside_traces_is_no_damage),
+        cmocka_unit_test(metadata_of_another_place_stand_in_for_some_that_tell_nothing),
         cmocka_unit_test(a_single_trace_is_by_time_too),
         cmocka_unit_test(wrong_options_are_no_reason_to_pass_over),
         cmocka_unit_test(each_allocation_may_fail),

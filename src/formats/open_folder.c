@@ -34,7 +34,52 @@ static ttr_status bid_for_file(ttr *t, const char *path, const struct format *fo
     return status;
 }
 
-ttr_status folder_format(ttr *t, const char *path, const char *from, const struct format **format, ttr_error *error)
+/* Whether an option of a format stands for the anchor of its folders. */
+static bool is_anchored_by(const struct format *format, const char *option)
+{
+    size_t n = strlen(format->name), key_n = strlen(format->anchor_option);
+    if (strncmp(option, format->name, n) == 0 && option[n] == '.')
+        option += n + 1;
+    return strncmp(option, format->anchor_option, key_n) == 0 && option[key_n] == '=';
+}
+
+const struct format *format_anchored(const ttr_read_options *options)
+{
+    const char *const *given = options ? options->format_options : NULL;
+    for (; given && *given; given++)
+        for (size_t i = 0; format_at(i); i++)
+            if (format_at(i)->anchor_option && is_anchored_by(format_at(i), *given))
+                return format_at(i);
+    return NULL;
+}
+
+/* Whether the folder has an anchor of the format's name, and beside it a file that begins as its parts do. */
+static ttr_status has_parts(ttr *t, const char *path, const struct format *format, bool *has, ttr_error *error)
+{
+    char name[PATH_MAX];
+    const struct folder_file *file;
+    ttr_status status = TTR_OK;
+    *has = false;
+    if (!join(name, path, format->anchor) || !is_regular(name))
+        return TTR_OK;
+    struct folder *folder = folder_open(&t->counted, path, 0, error);
+    if (!folder)
+        return error ? error->status : TTR_E_IO;
+    for (size_t i = 0; status == TTR_OK && !*has && (file = folder_at(folder, i)); i++) {
+        unsigned bid = 0;
+        if (strcmp(file->name, format->anchor) == 0)
+            continue;
+        folder_file_path(folder, file, name, sizeof name);
+        status = bid_for_file(t, name, format, &bid, NULL);
+        *has = bid > 0;
+        status = status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK; /* what cannot be read is no part that could be known */
+    }
+    folder_close(folder);
+    return status;
+}
+
+/* The format of a folder's anchor, by what this begins with. */
+static ttr_status bid_for_anchor(ttr *t, const char *path, const char *from, const struct format **format, ttr_error *error)
 {
     char anchor[PATH_MAX];
     unsigned best = 0;
@@ -54,6 +99,18 @@ ttr_status folder_format(ttr *t, const char *path, const char *from, const struc
         best = bid > best ? bid : best;
     }
     return TTR_OK;
+}
+
+ttr_status folder_format(ttr *t, const char *path, const ttr_read_options *options, const struct format **format, ttr_error *error)
+{
+    bool has = false;
+    const struct format *anchored = format_anchored(options);
+    ttr_status status = bid_for_anchor(t, path, options ? options->from : NULL, format, error);
+    if (status != TTR_OK || *format || !anchored || (options->from && strcmp(options->from, anchored->name) != 0))
+        return status;
+    status = has_parts(t, path, anchored, &has, error);
+    *format = has ? anchored : NULL;
+    return status;
 }
 
 ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct format *format, const ttr_read_options *options,
@@ -95,7 +152,7 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
     *is_one = false;
     if (snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + (slash == path) : 1, slash ? path : ".") >= PATH_MAX)
         return NULL;
-    *is_one = folder_format(t, folder, from, &format, error) != TTR_OK;
+    *is_one = folder_format(t, folder, options, &format, error) != TTR_OK;
     if (*is_one)
         return NULL;
     bool is_anchor = format && strcmp(format->anchor, name) == 0;
@@ -124,6 +181,8 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
         best = bid > best_bid ? each : best;
         best_bid = bid > best_bid ? bid : best_bid;
     }
+    if (!best)
+        best = format_anchored(options);
     if (status == TTR_OK && best)
         return best->open_folder(t, folder, NULL, options_of(best, options, &own), error);
     if (status == TTR_OK)

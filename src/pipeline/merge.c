@@ -42,6 +42,7 @@ struct row {
 struct merger {
     ttr_reader base;
     ttr_reader **in;
+    ttr_reader **told; /* the same for reports (group_readers) */
     struct lane *lane; /* copies; else NULL */
     struct row *row;   /* picks; else NULL */
     size_t n;
@@ -71,6 +72,7 @@ static void merger_close(ttr_reader *base)
     alloc_free(alloc, merger->lane, merger->n, sizeof *merger->lane);
     alloc_free(alloc, merger->row, merger->n, sizeof *merger->row);
     alloc_free(alloc, merger->memory, merger->events, sizeof *merger->out);
+    group_free(alloc, merger->told, merger->in, merger->n);
     alloc_free(alloc, merger->in, merger->n, sizeof(ttr_reader *));
     alloc_free(alloc, merger, 1, sizeof *merger);
 }
@@ -357,16 +359,16 @@ static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct merger *merger = (struct merger *)base;
     if (base->reports == merger->n) /* one each */
-        return index < merger->n && ttr_reader_report(merger->in[index], 0, report);
-    return report_of_readers(merger->in, merger->n, index, report);
+        return index < merger->n && ttr_reader_report(merger->told[index], 0, report);
+    return report_of_readers(merger->told, merger->n, index, report);
 }
 
 static struct input *merger_input(ttr_reader *base, size_t index)
 {
     const struct merger *merger = (struct merger *)base;
     if (base->reports == merger->n)
-        return index < merger->n ? reader_input(merger->in[index], 0) : NULL;
-    return input_of_readers(merger->in, merger->n, index);
+        return index < merger->n ? reader_input(merger->told[index], 0) : NULL;
+    return input_of_readers(merger->told, merger->n, index);
 }
 
 static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
@@ -415,9 +417,13 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
                                           .crowd = merger_crowd, .scatter = merger_scatter, .kinds = merger_kinds,
                                           .report = merger_report, .input = merger_input, .notes = merger_notes};
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
-    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *));
-    if (!merger || !list || !calendar_init(&merger->calendar, &t->counted, n)) {
+    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **told = NULL;
+    for (size_t i = 0; list && i < n; i++)
+        list[i] = in[i];
+    told = list ? group_readers(&t->counted, list, n) : NULL;
+    if (!merger || !told || !calendar_init(&merger->calendar, &t->counted, n)) {
         close_readers(in, n);
+        group_free(&t->counted, told, list, n);
         if (merger)
             calendar_free(&merger->calendar);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
@@ -425,10 +431,9 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
         (void)fail_memory(error);
         return NULL;
     }
-    for (size_t i = 0; i < n; i++)
-        list[i] = in[i];
     merger->base = (ttr_reader){.t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
     merger->in = list;
+    merger->told = told;
     merger->n = n;
     merger->ending = TTR_END;
     merger->base.apart = apart_of(in, n);

@@ -6,8 +6,11 @@
  * after it. */
 #include "pipeline/sort.h"
 
+#include "base/pairmap.h"
 #include "base/status.h"
+#include "model/context.h"
 #include "model/packed.h"
+#include "model/input.h"
 #include "model/reader.h"
 #include "pipeline/order.h"
 #include "pipeline/runs.h"
@@ -35,6 +38,7 @@ struct sorter {
     ttr_reader base;
     struct sort_limits limits;
     ttr_reader **in;
+    ttr_reader **told;     /* the same for reports (group_readers) */
     size_t in_n, reading;  /* reading: the reader being read */
     ttr_batch batch;       /* of it */
     uint32_t batch_at;
@@ -63,6 +67,63 @@ uint32_t reports_of_readers(ttr_reader *const *in, size_t n)
         sum += in[i]->reports;
     }
     return sum;
+}
+
+/* The first reader of the same trace as the i-th; itself where it has several inputs. */
+static bool find_first(struct pairmap *firsts, ttr_reader *reader, uint32_t i, uint32_t *first)
+{
+    const struct input *in = reader->reports == 1 ? reader_input(reader, 0) : NULL;
+    *first = i;
+    if (!in)
+        return true;
+    const struct source_entry *entry = &reader->t->sources[in->id];
+    const uint16_t trace = entry->shares ? entry->shares : in->id;
+    const uint32_t *known = pairmap_get(firsts, trace, 0);
+    if (known)
+        *first = *known;
+    return known || pairmap_put(firsts, trace, 0, i);
+}
+
+/* Puts readers into their groups; begin: room for n numbers. */
+static void put_in_groups(ttr_reader **grouped, ttr_reader *const *in, const uint32_t *first, uint32_t *begin, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        begin[first[i]]++;
+    for (size_t i = 0, at = 0; i < n; i++) {
+        const uint32_t members = begin[i];
+        begin[i] = (uint32_t)at;
+        at += members;
+    }
+    for (size_t i = 0; i < n; i++)
+        grouped[begin[first[i]]++] = in[i];
+}
+
+ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n)
+{
+    struct pairmap firsts;
+    bool is_grouped = true, is_fine = true;
+    uint32_t *first = alloc_zero(alloc, n, sizeof *first), *begin = alloc_zero(alloc, n, sizeof *begin);
+    ttr_reader **grouped = NULL;
+    pairmap_init(&firsts, alloc);
+    is_fine = first && begin;
+    for (size_t i = 0; i < n && is_fine; i++) {
+        is_fine = find_first(&firsts, in[i], (uint32_t)i, &first[i]);
+        is_grouped = is_grouped && is_fine && (first[i] == i || first[i] == first[i - 1]);
+    }
+    if (is_fine)
+        grouped = is_grouped ? in : alloc_zero(alloc, n, sizeof(ttr_reader *));
+    if (grouped && !is_grouped)
+        put_in_groups(grouped, in, first, begin, n);
+    pairmap_free(&firsts);
+    alloc_free(alloc, first, n, sizeof *first);
+    alloc_free(alloc, begin, n, sizeof *begin);
+    return grouped;
+}
+
+void group_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in, size_t n)
+{
+    if (grouped && grouped != in)
+        alloc_free(alloc, grouped, n, sizeof(ttr_reader *));
 }
 
 /* The reader that has the report; *index becomes that within it. */
@@ -113,6 +174,7 @@ static void sorter_close(ttr_reader *base)
     close_readers(sorter->in, sorter->in_n);
     release_held(sorter);
     runs_free(&sorter->runs);
+    group_free(alloc, sorter->told, sorter->in, sorter->in_n);
     alloc_free(alloc, sorter->in, sorter->in_n, sizeof(ttr_reader *));
     alloc_free(alloc, sorter, 1, sizeof *sorter);
 }
@@ -262,13 +324,13 @@ static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
 static bool sorter_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct sorter *sorter = (struct sorter *)base;
-    return report_of_readers(sorter->in, sorter->in_n, index, report);
+    return report_of_readers(sorter->told, sorter->in_n, index, report);
 }
 
 static struct input *sorter_input(ttr_reader *base, size_t index)
 {
     const struct sorter *sorter = (struct sorter *)base;
-    return input_of_readers(sorter->in, sorter->in_n, index);
+    return input_of_readers(sorter->told, sorter->in_n, index);
 }
 
 static void sorter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
@@ -302,19 +364,22 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
         .next = sorter_next, .close = sorter_close, .range = sorter_range, .report = sorter_report,
         .input = sorter_input, .notes = sorter_notes};
     struct sorter *sorter = alloc_zero(&t->counted, 1, sizeof *sorter);
-    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *));
-    if (!sorter || !list) {
+    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **told = NULL;
+    for (size_t i = 0; list && i < n; i++)
+        list[i] = in[i];
+    told = list ? group_readers(&t->counted, list, n) : NULL;
+    if (!sorter || !told) {
         close_readers(in, n);
+        group_free(&t->counted, told, list, n);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
         alloc_free(&t->counted, sorter, 1, sizeof *sorter);
         (void)fail_memory(error);
         return NULL;
     }
-    for (size_t i = 0; i < n; i++)
-        list[i] = in[i];
     sorter->base = (ttr_reader){.t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
     sorter->limits = limits_for(limits, sorter->base.reports);
     sorter->in = list;
+    sorter->told = told;
     sorter->in_n = n;
     sorter->ending = TTR_END;
     runs_init(&sorter->runs, &t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);

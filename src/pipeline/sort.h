@@ -4,6 +4,8 @@
 
 #include <tracetta/read.h>
 
+#include "base/alloc.h"
+
 struct sort_limits {
     size_t run_events, run_bytes; /* events, and bytes of their fields, held in memory before they go to disk */
     size_t fan_in, read_bytes;    /* runs merged at once, and the buffer of each */
@@ -19,6 +21,11 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
 
 /* Closes readers of a list. */
 void close_readers(ttr_reader *const *in, size_t n);
+
+/* A list of readers for their reports: those of one trace are neighbours, where the first of them stands.  `in` itself where they are
+ * neighbours; NULL when memory is out.  group_free takes any of them. */
+ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n);
+void group_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in, size_t n);
 
 /* How many reports readers of a list have together; 0 = one does not know. */
 uint32_t reports_of_readers(ttr_reader *const *in, size_t n);

@@ -245,3 +245,61 @@ run "$tracetta" check rfc11-bad-no-section
 verdict "where_no_file_has_a_section_each_is_damage" $? "exit status $run_status"
 refuses "which_is_told_of_no_events" 1 '2 damaged places skipped' "$tracetta" cat rfc11-bad-no-section
 refuses "and_ends_strict_reading" 1 'no stream file has a section' "$tracetta" cat --strict rfc11-bad-no-section
+
+# Metadata of another place, where those of the trace tell nothing: all files beside them are still one trace.
+make told 'u8 x;' '\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'
+printf '\xc1\x1f\xfc\xc1\x40\x40\x00\x08' >told/t
+mkdir untold told/index && cp told/[st] untold
+mkdir -p copies
+for kind in empty zeros garbage; do
+    case $kind in
+        empty) : >untold/metadata ;;
+        zeros) head -c 64 /dev/zero >untold/metadata ;;
+        *) echo garbage >untold/metadata ;;
+    esac
+    says "metadata_given_where_those_of_the_trace_are_${kind}_are_of_one_trace" '^format +ctf 1.8, 3 packets in 2 streams$' "$tracetta" info --option=ctf.metadata=told/metadata untold
+    says "which_they_name_themselves_too" '^format +ctf 1.8, 3 packets in 2 streams$' "$tracetta" info --option=metadata=told/metadata untold/metadata
+    for verb in 'convert --to=ctf' 'recover --no-sidecar'; do
+        # shellcheck disable=SC2086 # words of a command
+        run "$tracetta" $verb --metadata=told/metadata untold -o copies/untold
+        cmp -s told/metadata copies/untold/metadata && cmp -s told/s copies/untold/s && cmp -s told/t copies/untold/t
+        verdict "${verb%% *}_copies_it" $? "exit status $run_status"
+        rm -rf copies/untold
+    done
+done
+refuses "without_them_nothing_is_known" 3 'untold/metadata is none of any known kind' "$tracetta" info untold
+mkdir mixed && cp untold/metadata mixed && "$tracetta" convert -q told -o mixed/a.fxt
+says "a_file_that_is_called_so_beside_traces_of_others_is_none" '^format +fxt' "$tracetta" info --option=ctf.metadata=told/metadata mixed
+
+# What recover wrote is read again by its own metadata, not by those that were given for the input.
+"$tracetta" cat told | grep -o '[ax] = .*\|magic.*' | sort >wanted
+run "$tracetta" recover --no-sidecar --metadata=told/metadata --option=byte-order=be untold -o turned
+[ $run_status = 0 ] && grep -q 'verified, clean' "$work/.err" && ! grep -q 'once more' "$work/.err"
+verdict "recover_reads_its_output_by_its_own_metadata" $? "exit status $run_status"
+same "in_which_all_events_are" wanted bash -c '"$1" cat turned | grep -o "[ax] = .*" | sort' turned "$tracetta"
+
+# Metadata in packets of the other byte order than the trace, or than each other: odd, and no more.
+lay stream-metadata-packets-be
+lay stream-metadata-packets
+says "metadata_packets_of_another_byte_order_than_the_trace_are_odd" 'odd ctf.metadata-byte-order x1.*:4: the trace is little-endian, the packets of its metadata are not' \
+    "$tracetta" check stream-metadata-packets-be
+says "and_those_of_another_than_the_first" 'odd ctf.metadata-byte-order x1.*the metadata packet at byte 336 has another byte order than the first' \
+    "$tracetta" check stream-metadata-packets
+
+# A rotated session: streams go on from folder to folder, whose losses are told once.
+mkdir -p rotated/one rotated/two
+sed 's/byte_order = le;/& uuid = "00112233-4455-6677-8899-aabbccddeeff";/' split/metadata | tee rotated/one/metadata >rotated/two/metadata
+part() { printf "\\xc1\\x1f\\xfc\\xc1\\x00\\x$1\\x$2\\x${2}\\x$3\\x00\\x$2"; } # stream, time, missing so far
+for stream in 1 2; do
+    { part 0$stream 1$stream 00 && part 0$stream 2$stream 03; } >"rotated/one/s_$stream"
+    { part 0$stream 3$stream 04 && part 0$stream 4$stream 06; } >"rotated/two/s_$stream"
+done
+for sorted in '' --sort; do
+    # shellcheck disable=SC2086 # no word where it is empty
+    run "$tracetta" cat $sorted rotated
+    [ "$(sort "$work/.err")" = 'tracetta: rotated/one: warning: 6 events missing in 2 streams
+tracetta: rotated/two: warning: 6 events missing in 2 streams' ]
+    verdict "losses_of_a_rotated_session_are_told_once_for_each_folder$sorted" $? "exit status $run_status"
+done
+says "which_is_a_trace_of_its_streams" '^format +ctf 1.8, 2 traces, 8 packets in 4 streams$' "$tracetta" info rotated
+says "with_all_events_of_a_class" '^ +4  a$' "$tracetta" info rotated

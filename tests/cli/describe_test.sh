@@ -151,6 +151,12 @@ run bash -c "'$tracetta' info --metadata=ctf2 wide | head -n 1; exit \${PIPESTAT
 verdict "metadata_nobody_reads_to_its_end_is_no_failure" $? "exit status $run_status"
 refuses "metadata_is_of_one_trace" 2 "for one trace: \"session\" holds 2" "$tracetta" info --metadata=ctf2 session
 refuses "and_alone" 2 "leave out --json" "$tracetta" info --json --metadata=ctf2 session/one
+"$tracetta" convert -q --to=ctf --option=version=1.1 session/one -o old
+run "$tracetta" info --metadata=ctf2 old
+[ $run_status = 0 ] && grep -q 'for people' "$work/.err" && grep -q '"data_length".*"length-field-location":{"path":\["data_length"\]}' "$work/.out"
+verdict "metadata_of_version_1_1_are_shown_in_ctf_2_with_a_word_on_it" $? "exit status $run_status"
+mkdir shown && cp "$work/.out" shown/metadata
+says "which_readers_of_ctf_2_understand" '^p:one +id 1, log level 4, 0 events' "$tracetta" info --classes shown
 refuses "a_language_that_cannot_say_it_is_told" 3 "session/one: RFC v1.1 has no" "$tracetta" info --metadata=ctf1.1 session/one
 
 # Lines: the folder of a trace stands for its files, and only where there are several.

@@ -190,6 +190,10 @@ TTR_MUST ttr_status tsdl_print(const struct ctf_description *description, struct
 TTR_MUST ttr_status ctf2_print(const struct ctf_description *description, struct buffer *to, ttr_error *error);
 TTR_MUST ttr_status rfc11_print(const struct ctf_description *description, struct buffer *to, ttr_error *error);
 
+/* ctf2_print for people, which says v1.1 too: sizes of its packets are fields that mean nothing, lengths are members before their sequence
+ * (NAME_length), bitfields have no unit.  The packets themselves cannot be read by it. */
+TTR_MUST ttr_status ctf2_show(const struct ctf_description *description, struct buffer *to, ttr_error *error);
+
 /* Which language a metadata file is in, by its first bytes; `is_packetised` where it stands in packets. */
 enum ctf_version ctf_sniff(const uint8_t *bytes, size_t n, bool *is_packetised);
 

@@ -221,7 +221,7 @@ static void put_event(struct ctf2_printer *printer, const struct ctf_event_class
     ctf2_print_aliases(printer, event->payload);
     ctf2_print_begin(printer, "event-record-class");
     put_u64(printer, "id", event->id);
-    put_u64(printer, "data-stream-class-id", event->stream->id);
+    put_u64(printer, "data-stream-class-id", printer->stream_id);
     put_identity(printer, event->ns, event->name, event->uid);
     put_event_attributes(printer, event);
     put_root(printer, "specific-context-field-class", ROOT_SPECIFIC_CONTEXT);
@@ -239,7 +239,7 @@ static void put_stream(struct ctf2_printer *printer, const struct ctf_stream_cla
     for (enum type_root root = ROOT_PACKET_CONTEXT; root <= ROOT_COMMON_CONTEXT; root++)
         ctf2_print_aliases(printer, printer->roots[root]);
     ctf2_print_begin(printer, "data-stream-class");
-    put_u64(printer, "id", stream->id);
+    put_u64(printer, "id", printer->stream_id);
     put_identity(printer, stream->ns, stream->name, stream->uid);
     if (stream->clock) {
         json_key(&printer->json, "default-clock-class-id");
@@ -254,11 +254,9 @@ static void put_stream(struct ctf2_printer *printer, const struct ctf_stream_cla
         put_event(printer, stream->events[i]);
 }
 
-ttr_status ctf2_print(const struct ctf_description *description, struct buffer *to, ttr_error *error)
+static ttr_status print_all(const struct ctf_description *description, bool shows, struct buffer *to, ttr_error *error)
 {
-    struct ctf2_printer printer = {.description = description, .error = error};
-    if (description->version == CTF_RFC_1_1)
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "packets of CTF v1.1 are no packets of CTF 2: their headers are fixed");
+    struct ctf2_printer printer = {.description = description, .shows = shows, .error = error};
     json_init(&printer.json, to);
     arena_init(&printer.scratch, description->alloc);
     pairmap_init(&printer.aliases, description->alloc);
@@ -267,8 +265,10 @@ ttr_status ctf2_print(const struct ctf_description *description, struct buffer *
     put_trace_class(&printer);
     for (size_t i = 0; i < description->clocks_n; i++)
         put_clock(&printer, description->clocks[i]);
-    for (size_t i = 0; i < description->streams_n && printer.status == TTR_OK; i++)
+    for (size_t i = 0; i < description->streams_n && printer.status == TTR_OK; i++) {
+        printer.stream_id = shows ? i : description->streams[i]->id;
         put_stream(&printer, description->streams[i]);
+    }
     if (description->streams_n == 0) { /* at least one there must be (CTF2-SPEC-2.0 5) */
         ctf2_print_begin(&printer, "data-stream-class");
         ctf2_print_end(&printer);
@@ -279,4 +279,16 @@ ttr_status ctf2_print(const struct ctf_description *description, struct buffer *
     if (printer.status == TTR_OK && to->failed)
         return fail_memory(error);
     return printer.status;
+}
+
+ttr_status ctf2_print(const struct ctf_description *description, struct buffer *to, ttr_error *error)
+{
+    if (description->version == CTF_RFC_1_1)
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "packets of CTF v1.1 are no packets of CTF 2: their headers are fixed");
+    return print_all(description, false, to, error);
+}
+
+ttr_status ctf2_show(const struct ctf_description *description, struct buffer *to, ttr_error *error)
+{
+    return print_all(description, description->version == CTF_RFC_1_1, to, error);
 }

@@ -14,6 +14,9 @@ struct ctf2_printer {
     const struct type *roots[ROOT_COUNT]; /* those that locations may begin in */
     enum type_root root;               /* the one being printed */
     bool has_clock;                    /* its stream has */
+    uint64_t stream_id;                /* its own, or a number: sections of v1.1 have names only, and may be of one id */
+    bool shows;                        /* for people: what CTF 2 cannot say of v1.1 is said otherwise */
+    ttr_text length;                   /* then: the member in which the length of what is printed next stands; "" = none */
     struct pairmap aliases;            /* (hash of the name, address of the type) of those defined */
     struct pairmap names;              /* (hash of the name, 0) */
     ttr_status status;

@@ -3,7 +3,11 @@
  * Types with a name become aliases where they mean the same everywhere, that is without roles and locations; another type of a name that
  * is taken already is written in full.  Locations are written from their root.  Names are those that people see, as CTF 2 has no
  * underscores to drop; where that would make two alike, all of that structure keep their stored names.
- * CTF 2 cannot say: bitfields that keep to a unit, lengths stored right before the elements, text that begins inside a byte. */
+ * CTF 2 cannot say: bitfields that keep to a unit, lengths stored right before the elements, text that begins inside a byte.  For people
+ * (ctf2_show) the first are bitfields without, and lengths members of their own: before the sequence in its structure, elsewhere in a structure
+ * of the two. */
+#include <stdio.h>
+
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/ctf2_print.h"
@@ -205,7 +209,7 @@ static void put_integer(struct ctf2_printer *printer, const struct type *type)
 static void put_fixed(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
-    if (type->unit)
+    if (type->unit && !printer->shows)
         ctf2_print_refuse(printer, type->name, "is a bitfield that keeps to a unit");
     put_number(json, "length", type->bits);
     put_pair(json, "byte-order", type->is_big_endian ? "big-endian" : "little-endian");
@@ -218,9 +222,25 @@ static void put_fixed(struct ctf2_printer *printer, const struct type *type)
 
 /* --- Text, blobs, arrays --- */
 
+/* The length in a member of the same structure. */
+static void put_length_before(struct ctf2_printer *printer)
+{
+    struct json *json = &printer->json;
+    json_key(json, "length-field-location");
+    json_object(json);
+    json_key(json, "path");
+    json_array(json);
+    json_text(json, printer->length.p, printer->length.n);
+    json_array_end(json);
+    json_object_end(json);
+    printer->length = (ttr_text){NULL, 0};
+}
+
 static void put_length(struct ctf2_printer *printer, const struct type *type)
 {
-    if (type->has_inline_length)
+    if (type->has_inline_length && printer->length.n)
+        put_length_before(printer);
+    else if (type->has_inline_length)
         ctf2_print_refuse(printer, type->name, "has its length right before its elements");
     else if (type->reference.names_n)
         put_location(printer, "length-field-location", &type->reference);
@@ -251,10 +271,20 @@ static void put_blob(struct ctf2_printer *printer, const struct type *type)
     put_role(printer, type);
 }
 
+/* Structures of v1.1 are aligned as their bitfields' units, and headers as words. */
+static uint8_t align_of(const struct ctf2_printer *printer, const struct type *type)
+{
+    uint8_t widest = 0;
+    for (uint32_t i = 0; i < type->members_n; i++)
+        widest = type->members[i].type->align > widest ? type->members[i].type->align : widest;
+    return printer->shows && type->kind == TYPE_STRUCT && type->align > widest ? type->align : type->minimum_align;
+}
+
 static void put_minimum(struct ctf2_printer *printer, const struct type *type)
 {
-    if (type->minimum_align)
-        put_number(&printer->json, "minimum-alignment", UINT64_C(1) << type->minimum_align);
+    const uint8_t align = align_of(printer, type);
+    if (align && !type->has_inline_length) /* whose length it is that is aligned */
+        put_number(&printer->json, "minimum-alignment", UINT64_C(1) << align);
 }
 
 static void put_array(struct ctf2_printer *printer, const struct type *type)
@@ -267,18 +297,71 @@ static void put_array(struct ctf2_printer *printer, const struct type *type)
 
 /* --- What holds others --- */
 
+/* A name for the length of a member: its own, else that of the member and "_length", with a number where others are called so. */
+static ttr_text name_length(struct ctf2_printer *printer, struct ctf2_names *names, const struct type *type, ttr_text name)
+{
+    const size_t room = name.n + sizeof "_length_4294967295";
+    ttr_text *made = arena_take(&printer->scratch, sizeof *made);
+    char *text = arena_take(&printer->scratch, room);
+    if (!made || !text) {
+        ctf2_print_run_out(printer);
+        return (ttr_text){"", 0};
+    }
+    *made = type->length_member;
+    for (uint32_t i = 1; made->n == 0 || !ctf2_names_add(names, made); i++)
+        *made = (ttr_text){text, (size_t)snprintf(text, room, i > 1 ? "%.*s_length_%u" : "%.*s_length", (int)name.n, name.p, i)};
+    return *made;
+}
+
+/* The length of a sequence as a member, which is aligned as the sequence. */
+static void put_length_member(struct ctf2_printer *printer, const struct type *type, ttr_text name)
+{
+    struct json *json = &printer->json;
+    struct type length = *type->length_type;
+    length.name = (ttr_text){NULL, 0};
+    length.align = type->minimum_align > length.align ? type->minimum_align : length.align;
+    json_object(json);
+    json_key(json, "name");
+    json_text(json, name.p, name.n);
+    json_key(json, "field-class");
+    ctf2_print_class(printer, &length);
+    json_object_end(json);
+    printer->length = name;
+}
+
+/* Lengths that are stored right before the elements, as members; false where there are none, or they cannot be said. */
+static bool begin_lengths(struct ctf2_printer *printer, const struct type *type, bool is_shown, struct ctf2_names *names)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < type->members_n; i++)
+        n += type->members[i].type->has_inline_length;
+    if (n == 0 || !printer->shows)
+        return false;
+    if (!ctf2_names_begin(names, &printer->scratch, type->members_n + n)) {
+        ctf2_print_run_out(printer);
+        return false;
+    }
+    for (uint32_t i = 0; i < type->members_n; i++)
+        (void)ctf2_names_add(names, is_shown ? &type->members[i].shown : &type->members[i].name);
+    return true;
+}
+
 static void put_struct(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
-    bool is_shown = prints_shown(printer, type);
+    struct ctf2_names names;
+    bool is_shown = prints_shown(printer, type), has_lengths = begin_lengths(printer, type, is_shown, &names);
     put_minimum(printer, type);
     json_key(json, "member-classes");
     json_array(json);
     for (uint32_t i = 0; i < type->members_n; i++) {
+        const struct type_member *member = &type->members[i];
+        if (has_lengths && member->type->has_inline_length)
+            put_length_member(printer, member->type, name_length(printer, &names, member->type, is_shown ? member->shown : member->name));
         json_object(json);
-        put_name(json, &type->members[i], is_shown);
+        put_name(json, member, is_shown);
         json_key(json, "field-class");
-        ctf2_print_class(printer, type->members[i].type);
+        ctf2_print_class(printer, member->type);
         json_object_end(json);
     }
     json_array_end(json);
@@ -365,13 +448,21 @@ static bool is_uuid_array(const struct type *type)
 static void put_class(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
+    static const char elements[] = "elements";
     bool is_blob = is_uuid_array(type);
     const struct class_word *class = &classes[is_blob ? TYPE_BLOB : type->kind];
+    if (type->has_inline_length && printer->shows && printer->length.n == 0) { /* no member of a structure: it becomes one */
+        const ttr_text name = {elements, sizeof elements - 1};
+        const struct type_member member = {.name = name, .shown = name, .type = type};
+        put_class(printer, &(struct type){.kind = TYPE_STRUCT, .members = &member, .members_n = 1});
+        return;
+    }
     json_object(json);
     if (!class->word || printer->status != TTR_OK)
         ctf2_print_refuse(printer, type->name, "has no class");
     else {
-        put_pair(json, "type", class->dynamic && type->reference.names_n ? class->dynamic : class->word);
+        bool is_dynamic = class->dynamic && (type->reference.names_n || type->has_inline_length);
+        put_pair(json, "type", is_dynamic ? class->dynamic : class->word);
         class->put(printer, type);
     }
     json_object_end(json);
@@ -380,7 +471,7 @@ static void put_class(struct ctf2_printer *printer, const struct type *type)
 /* True where the type means the same wherever it is used.  Recursion is bounded by the nesting of types. */
 static bool is_context_free(const struct type *type)
 {
-    if (type->role || type->reference.names_n)
+    if (type->role || type->reference.names_n || type->has_inline_length)
         return false;
     if (type->element && !is_context_free(type->element))
         return false;

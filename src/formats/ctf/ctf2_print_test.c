@@ -122,17 +122,18 @@ static void make(struct made *made, const struct type_member *members, uint32_t 
     event->payload = &made->payload;
 }
 
-/* What the last fragment has as its payload. */
-static void check_payload(const struct type_member *members, uint32_t n, const char *expected)
+/* What the last fragment has as its payload; of v1.1 as it is shown. */
+static void check_shown(enum ctf_version version, const struct type_member *members, uint32_t n, const char *expected)
 {
     struct made made;
     struct ctf_description again;
     struct buffer printed, said;
     ttr_error error;
     make(&made, members, n);
+    made.description.version = version;
     buffer_init(&printed, alloc_default());
     buffer_init(&said, alloc_default());
-    if (ctf2_print(&made.description, &printed, &error) != TTR_OK)
+    if ((version == CTF_RFC_1_1 ? ctf2_show : ctf2_print)(&made.description, &printed, &error) != TTR_OK)
         fail_msg("%s", error.text);
     ctf2_check_lines(&printed);
     ctf2_parse_printed(&again, &printed);
@@ -142,6 +143,11 @@ static void check_payload(const struct type_member *members, uint32_t n, const c
     buffer_free(&said);
     buffer_free(&printed);
     ctf_description_free(&made.description);
+}
+
+static void check_payload(const struct type_member *members, uint32_t n, const char *expected)
+{
+    check_shown(CTF_1_8, members, n, expected);
 }
 
 static const struct type plain_u8 = {.kind = TYPE_UINT, .bits = 8}, plain_i8 = {.kind = TYPE_INT, .bits = 8};
@@ -203,6 +209,35 @@ static void only_one_type_of_a_name_becomes_its_alias(void **state)
                                     {.name = text_of("b"), .shown = text_of("b"), .type = &two},
                                     {.name = text_of("c"), .shown = text_of("c"), .type = &one}};
     check_payload(members, 3, "struct(a: \"int\" = u8 le, b: u9 le, c: \"int\" = u8 le)");
+}
+
+static void lengths_and_bitfields_of_version_1_1_are_shown_as_members_and_without_unit(void **state)
+{
+    (void)state;
+    struct type bitfield = {.kind = TYPE_UINT, .bits = 3, .unit = 16, .name = {"bf", 2}};
+    struct type row = {.kind = TYPE_SEQUENCE, .has_inline_length = true, .length_type = &plain_u8, .element = &bitfield, .name = {"row", 3}};
+    struct type rows = {.kind = TYPE_SEQUENCE, .has_inline_length = true, .length_type = &plain_u8, .element = &row, .minimum_align = 5, .align = 5};
+    struct type named = row;
+    named.length_member = text_of("own");
+    struct type_member members[] = {{.name = text_of("a"), .shown = text_of("a"), .type = &row},
+                                    {.name = text_of("b_length"), .shown = text_of("b_length"), .type = &plain_u8},
+                                    {.name = text_of("b"), .shown = text_of("b"), .type = &rows},
+                                    {.name = text_of("c"), .shown = text_of("c"), .type = &named},
+                                    {.name = text_of("d"), .shown = text_of("d"), .type = &named}};
+    check_shown(CTF_RFC_1_1, members, 5,
+                "struct(a_length: u8 le, a: sequence[payload.a_length] \"bf\" = u3 le, b_length: u8 le, b_length_2: u8 le @32, "
+                "b: sequence[payload.b_length_2] struct(elements_length: u8 le, elements: sequence[payload.b.elements_length] \"bf\" = u3 le), "
+                "own: u8 le, c: sequence[payload.own] \"bf\" = u3 le, d_length: u8 le, d: sequence[payload.d_length] \"bf\" = u3 le) @32");
+}
+
+static void units_of_bitfields_align_structures_of_version_1_1(void **state)
+{
+    (void)state;
+    struct type bitfield = {.kind = TYPE_UINT, .bits = 3, .unit = 16, .name = {"bf", 2}};
+    struct type_member inner[] = {{.name = text_of("x"), .shown = text_of("x"), .type = &bitfield}};
+    struct type inside = {.kind = TYPE_STRUCT, .members = inner, .members_n = 1, .align = 4};
+    struct type_member members[] = {{.name = text_of("s"), .shown = text_of("s"), .type = &inside}};
+    check_shown(CTF_RFC_1_1, members, 1, "struct(s: struct(x: \"bf\" = u3 le) @16 min 16) @16");
 }
 
 static void check_refused(const struct type *type, const char *message)
@@ -396,6 +431,8 @@ int main(void)
         cmocka_unit_test(labels_of_one_name_become_one),
         cmocka_unit_test(options_that_nothing_selects_are_left_out),
         cmocka_unit_test(only_one_type_of_a_name_becomes_its_alias),
+        cmocka_unit_test(lengths_and_bitfields_of_version_1_1_are_shown_as_members_and_without_unit),
+        cmocka_unit_test(units_of_bitfields_align_structures_of_version_1_1),
         cmocka_unit_test(what_ctf_2_cannot_say_is_refused),
         cmocka_unit_test(what_tsdl_knows_finds_its_place),
         cmocka_unit_test(offsets_are_less_than_a_second_of_cycles),

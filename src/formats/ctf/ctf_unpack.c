@@ -4,9 +4,11 @@
  *   [32] compression u8 | [33] encryption u8 | [34] checksum scheme u8 | [35] major u8 | [36] minor u8 |
  *   of CTF 2: [37] 3 bytes | [40] header bits u32 (352)
  *
- * The byte order is that of the magic number.  A packet may end anywhere, also inside a word of the text.
- * Tolerated: version 2 with the short header, a last packet without its padding.
+ * The byte order is that of the magic number, of each packet's own.  A packet may end anywhere, also inside a word of the text.
+ * Tolerated: version 2 with the short header, a last packet without its padding, packets of both byte orders (told).
+ * Two passes: the first finds how much text there is, for padding takes no memory (parsers take as much as fits to what was taken).
  * Left out: compressed, encrypted and checked packets, which no writer is known to make. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -72,9 +74,13 @@ struct unpacking {
     struct cursor in;
     char *text;
     size_t text_n;
-    struct ctf_piece *pieces;
+    struct ctf_piece *pieces; /* of packets that have text */
     size_t pieces_n;
+    size_t packets;
     uint8_t uuid[16]; /* of the first packet */
+    bool is_big_endian; /* it, too */
+    bool is_mixed;
+    uint64_t mixed_at; /* the first packet of the other order */
     uint8_t major;
 };
 
@@ -131,9 +137,7 @@ static ttr_status check_header(const struct unpacking *u, const struct header *h
     if (header->major != u->major)
         return fail(u->error, TTR_E_MALFORMED, at, "%s: the metadata packet at byte %llu is of version %u.%u, not %u", u->file, at,
                     header->major, header->minor, u->major);
-    if (u->pieces_n && header->is_big_endian != u->description->is_big_endian)
-        return fail(u->error, TTR_E_MALFORMED, at, "%s: the metadata packet at byte %llu has another byte order than the first", u->file, at);
-    if (u->pieces_n && memcmp(header->uuid, u->uuid, 16) != 0)
+    if (u->packets && memcmp(header->uuid, u->uuid, 16) != 0)
         return fail(u->error, TTR_E_MALFORMED, at, "%s: the metadata packet at byte %llu has another UUID than the first", u->file, at);
     if (header->content_bits % 8 || header->packet_bits % 8 || header->content_bits / 8 < header->bytes ||
         header->packet_bits < header->content_bits)
@@ -146,8 +150,8 @@ static ttr_status check_header(const struct unpacking *u, const struct header *h
     return TTR_OK;
 }
 
-/* Takes one packet: its content goes to the text. */
-static ttr_status take_packet(struct unpacking *u)
+/* Begins the next packet: the cursor stands at its content of so many bytes. */
+static ttr_status begin_packet(struct unpacking *u, size_t *content, size_t *padding)
 {
     struct header header = {0};
     ttr_status status = read_header(u, &header);
@@ -155,34 +159,73 @@ static ttr_status take_packet(struct unpacking *u)
         status = check_header(u, &header);
     if (status != TTR_OK)
         return status;
-    memcpy(u->uuid, header.uuid, 16);
-    u->description->has_byte_order = true;
-    u->description->is_big_endian = header.is_big_endian;
-    size_t content = header.content_bits / 8 - header.bytes, padding = (header.packet_bits - header.content_bits) / 8;
-    u->pieces[u->pieces_n++] = (struct ctf_piece){.at = u->text_n, .offset = u->in.offset};
-    const uint8_t *from = cursor_take(&u->in, content);
-    if (content)
-        memcpy(u->text + u->text_n, from, content);
-    u->text_n += content;
-    (void)cursor_skip(&u->in, padding < cursor_left(&u->in) ? padding : cursor_left(&u->in));
+    if (u->packets == 0) {
+        memcpy(u->uuid, header.uuid, 16);
+        u->is_big_endian = header.is_big_endian;
+    } else if (header.is_big_endian != u->is_big_endian && !u->is_mixed) {
+        u->is_mixed = true;
+        u->mixed_at = header.offset;
+    }
+    u->packets++;
+    *content = header.content_bits / 8 - header.bytes;
+    *padding = (header.packet_bits - header.content_bits) / 8;
     return TTR_OK;
+}
+
+/* Goes through all packets; where there is room for the text it goes there, else it is counted, and so are the packets that have some. */
+static ttr_status take_packets(struct unpacking *u)
+{
+    size_t content, padding;
+    u->packets = u->text_n = u->pieces_n = 0;
+    while (cursor_left(&u->in) > 0) {
+        ttr_status status = begin_packet(u, &content, &padding);
+        if (status != TTR_OK)
+            return status;
+        if (u->text && content) {
+            u->pieces[u->pieces_n] = (struct ctf_piece){.at = u->text_n, .offset = u->in.offset};
+            memcpy(u->text + u->text_n, cursor_take(&u->in, content), content);
+        } else {
+            (void)cursor_skip(&u->in, content);
+        }
+        u->text_n += content;
+        u->pieces_n += content > 0;
+        (void)cursor_skip(&u->in, padding < cursor_left(&u->in) ? padding : cursor_left(&u->in));
+    }
+    return TTR_OK;
+}
+
+/* What packets say of the byte order; what was known before (live traces) stays. */
+static void take_order(const struct unpacking *u)
+{
+    struct ctf_description *description = u->description;
+    char text[160];
+    if (!description->has_byte_order) {
+        description->has_byte_order = true;
+        description->is_big_endian = u->is_big_endian;
+    }
+    if (!u->is_mixed || !description->note)
+        return;
+    (void)snprintf(text, sizeof text, "the metadata packet at byte %llu has another byte order than the first: each is read in its own",
+                   (unsigned long long)u->mixed_at);
+    description->note(description->note_own, TTR_NOTE_ODD, u->mixed_at, "ctf.metadata-byte-order", text);
 }
 
 static ttr_status unpack(struct unpacking *u, struct ctf_text *text)
 {
-    size_t n = cursor_left(&u->in), most = n / HEADER_BYTES + 1;
-    u->text = arena_take(&u->description->arena, n + 1);
-    u->pieces = arena_take(&u->description->arena, most * sizeof *u->pieces);
+    const struct cursor begin = u->in;
+    ttr_status status = take_packets(u);
+    if (status != TTR_OK)
+        return status;
+    u->text = arena_take(&u->description->arena, u->text_n + 1);
+    u->pieces = arena_take(&u->description->arena, (u->pieces_n + 1) * sizeof *u->pieces);
     if (!u->text || !u->pieces)
         return fail_memory(u->error);
-    while (cursor_left(&u->in) > 0) {
-        ttr_status status = take_packet(u);
-        if (status != TTR_OK)
-            return status;
-    }
+    u->in = begin;
+    status = take_packets(u);
     u->text[u->text_n] = 0;
+    take_order(u);
     *text = (struct ctf_text){.p = u->text, .n = u->text_n, .file = u->file, .piece = u->pieces, .pieces_n = u->pieces_n};
-    return TTR_OK;
+    return status;
 }
 
 ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_t *bytes, size_t n, const struct ctf_key *key,

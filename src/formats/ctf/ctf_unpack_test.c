@@ -125,9 +125,55 @@ static void wrong_packets_are_refused_with_their_place(void **state)
     refuse(HEADER_LE "4001000040010000" "0000000300" "616263", TTR_E_UNSUPPORTED, "offset 0: expected metadata packets of CTF 1.8 or 2");
     refuse(HEADER_LE "4001000040010000" TAIL "616263" "571dd175" UUID "00000000" "4001000040010000" "0000000208" "616263",
            TTR_E_MALFORMED, "is of version 2.8, not 1");
-    refuse(HEADER_LE "2801000028010000" TAIL HEADER_BE "0000012800000128" TAIL, TTR_E_MALFORMED, "another byte order");
     refuse(HEADER_LE "2801000028010000" TAIL "571dd175" "ff02030405060708090a0b0c0d0e0f10" "00000000" "2801000028010000" TAIL,
            TTR_E_MALFORMED, "the metadata packet at byte 37 has another UUID");
+}
+
+static void note_order(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
+{
+    uint64_t *at = own;
+    assert_int_equal(severity, TTR_NOTE_ODD);
+    assert_string_equal(code, "ctf.metadata-byte-order");
+    assert_non_null(strstr(text, "another byte order than the first"));
+    *at = *at * 1000 + offset;
+}
+
+/* CTF2-PMETA-1.0: the magic of each tells the order of what follows it. */
+static void each_packet_has_its_own_byte_order(void **state)
+{
+    (void)state;
+    uint8_t bytes[400];
+    uint64_t told = 0;
+    struct ctf_description description;
+    struct ctf_text text = {.file = "metadata"};
+    size_t n = support_hex(bytes, sizeof bytes, HEADER_LE "4001000040010000" TAIL "616263" HEADER_BE "0000013800000148" TAIL "64650000"
+                           HEADER_BE "0000013000000130" TAIL "66");
+    ctf_description_init(&description, alloc_default());
+    description.note = note_order;
+    description.note_own = &told;
+    assert_int_equal(ctf_unpack_metadata(&description, bytes, n, NULL, &text, NULL), TTR_OK);
+    support_assert_text(text.p, text.n, "abcdef");
+    assert_int_equal(told, 40);
+    assert_false(description.is_big_endian);
+    ctf_description_free(&description);
+}
+
+/* Parsers take as much memory as fits to the text, from what was taken on. */
+static void padding_takes_no_memory(void **state)
+{
+    (void)state;
+    enum { PACKETS = 2000, BYTES = 1024 };
+    static uint8_t bytes[PACKETS * BYTES];
+    struct ctf_description description;
+    struct ctf_text text = {.file = "metadata"};
+    for (size_t i = 0; i < PACKETS; i++)
+        (void)support_hex(bytes + i * BYTES, BYTES, HEADER_LE "3001000000200000" TAIL "61");
+    ctf_description_init(&description, alloc_default());
+    assert_int_equal(ctf_unpack_metadata(&description, bytes, sizeof bytes, NULL, &text, NULL), TTR_OK);
+    assert_int_equal(text.n, PACKETS);
+    assert_true(description.arena.total < 64 * text.n);
+    assert_int_equal(ctf_text_offset(&text, PACKETS - 1), (PACKETS - 1) * BYTES + 37);
+    ctf_description_free(&description);
 }
 
 static bool unpack_with(const struct alloc *alloc)
@@ -158,6 +204,8 @@ int main(void)
         cmocka_unit_test(places_in_the_text_are_places_in_the_file),
         cmocka_unit_test(the_last_packet_may_lack_its_padding),
         cmocka_unit_test(wrong_packets_are_refused_with_their_place),
+        cmocka_unit_test(each_packet_has_its_own_byte_order),
+        cmocka_unit_test(padding_takes_no_memory),
         cmocka_unit_test(failing_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,13 +67,16 @@ static ttr_status meet_session(struct live_client *client, const struct live_ses
 /* All sessions of the daemon are known. */
 static ttr_status end_list(struct live_client *client, ttr_error *error)
 {
+    char url[LIVE_URL_PART + 32];
     if (client->options.list || (client->sessions_n == 0 && client->is_attached)) {
         client->is_session_gone = client->is_attached;
         return TTR_END;
     }
-    if (client->sessions_n == 0)
-        return fail(error, TTR_E_IO, NO_OFFSET, "the relay daemon at %s has no session \"%s\" of host \"%s\": net://%s lists those it has",
-                    client->url.daemon, client->url.session, client->url.host, client->url.daemon);
+    if (client->sessions_n == 0) {
+        live_url_of_daemon(&client->url, url, sizeof url);
+        return fail(error, TTR_E_IO, NO_OFFSET, "the relay daemon at %s has no session \"%s\" of host \"%s\": %s lists those it has",
+                    client->url.daemon, client->url.session, client->url.host, url);
+    }
     (void)live_ask(client, LIVE_CREATE, 0);
     return TTR_OK;
 }

@@ -283,6 +283,8 @@ static void urls_of_sessions_are_read_as_they_were_written(void **state)
         struct live_url url, again;
         char text[100];
         assert_int_equal(live_url_parse(daemons[i], &url, NULL), TTR_OK);
+        live_url_of_daemon(&url, text, sizeof text);
+        assert_string_equal(text, daemons[i]);
         live_url_of_session(&url, (ttr_text){"h", 1}, (ttr_text){"s", 1}, text, sizeof text);
         assert_string_equal(text, expected[i]);
         assert_int_equal(live_url_parse(text, &again, NULL), TTR_OK);

@@ -78,13 +78,19 @@ ttr_status live_url_parse(const char *text, struct live_url *url, ttr_error *err
     return TTR_OK;
 }
 
+void live_url_of_daemon(const struct live_url *url, char *to, size_t size)
+{
+    const char *scheme = url->family == SOCKET_IPV4 ? "net4" : url->family == SOCKET_IPV6 ? "net6" : "net";
+    bool has_colon = strchr(url->daemon, ':') != NULL;
+    char port[8] = "";
+    if (url->port != LIVE_PORT)
+        (void)snprintf(port, sizeof port, ":%u", (unsigned)url->port);
+    (void)snprintf(to, size, "%s://%s%s%s%s", scheme, has_colon ? "[" : "", url->daemon, has_colon ? "]" : "", port);
+}
+
 void live_url_of_session(const struct live_url *daemon, ttr_text host, ttr_text session, char *to, size_t size)
 {
-    const char *scheme = daemon->family == SOCKET_IPV4 ? "net4" : daemon->family == SOCKET_IPV6 ? "net6" : "net";
-    bool has_colon = strchr(daemon->daemon, ':') != NULL;
-    char port[8] = "";
-    if (daemon->port != LIVE_PORT)
-        (void)snprintf(port, sizeof port, ":%u", (unsigned)daemon->port);
-    (void)snprintf(to, size, "%s://%s%s%s%s/host/%.*s/%.*s", scheme, has_colon ? "[" : "", daemon->daemon, has_colon ? "]" : "", port,
-                   (int)host.n, host.p, (int)session.n, session.p);
+    char url[LIVE_URL_PART + 32];
+    live_url_of_daemon(daemon, url, sizeof url);
+    (void)snprintf(to, size, "%s/host/%.*s/%.*s", url, (int)host.n, host.p, (int)session.n, session.p);
 }

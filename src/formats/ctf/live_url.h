@@ -23,6 +23,9 @@ struct live_url {
 /* Takes a URL apart; TTR_E_MISUSE with what is wrong. */
 TTR_MUST ttr_status live_url_parse(const char *text, struct live_url *url, ttr_error *error);
 
+/* Writes the URL of the daemon alone: cut to `size`. */
+void live_url_of_daemon(const struct live_url *url, char *to, size_t size);
+
 /* Writes the URL of a session of the daemon: cut to `size`. */
 void live_url_of_session(const struct live_url *daemon, ttr_text host, ttr_text session, char *to, size_t size);
 

@@ -146,7 +146,8 @@ static bool resolve_byte_order(struct tsdl_resolver *resolver, const struct tsdl
         if (!tsdl_get_byte_order(resolver, attribute, false, &description->is_big_endian))
             return false;
         if (description->has_byte_order && description->is_big_endian != is_packed_big_endian)
-            return tsdl_fail(resolver->reading, attribute->value->at, "the packets of the metadata have the other byte order");
+            tsdl_note(resolver, attribute->value->at, "ctf.metadata-byte-order", "the trace is %s-endian, the packets of its metadata are not",
+                      description->is_big_endian ? "big" : "little");
         description->has_byte_order = true;
     }
     return resolver->state->has_trace || tsdl_fail(resolver->reading, 0, "no trace block: trace { major = 1; minor = 8; byte_order = le; };");
