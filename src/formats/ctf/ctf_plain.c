@@ -523,7 +523,10 @@ ttr_status ctf_plain_packet(struct ttr_writer *out, const ttr_event *event, ttr_
         return TTR_OK;
     if (!begin(&plain, out, event))
         return fail_memory(error);
-    struct ctf_stream_out *stream = stream_of_empty(&plain);
+    ttr_status status = ctf_options_suit(&plain.w->options, plain.version, error);
+    struct ctf_stream_out *stream = status == TTR_OK ? stream_of_empty(&plain) : NULL;
+    if (status != TTR_OK)
+        return status;
     return stream ? enter_packet(&plain, stream, error) : TTR_OK;
 }
 
@@ -566,7 +569,7 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     struct ctf_stream_out *stream = items->failed ? NULL : stream_of(&plain);
     if (!stream)
         return fail_memory(error);
-    ttr_status status = enter_packet(&plain, stream, error);
+    status = enter_packet(&plain, stream, error);
     if (status != TTR_OK)
         return status;
     ctf_watch_order(out, stream, event);
@@ -574,3 +577,6 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     out->events++;
     return class ? ctf_stream_put(stream, out, class, items, settle_ticks(&plain, stream), error) : fail_memory(error);
 }
+    ttr_status status = ctf_options_suit(&plain.w->options, plain.version, error);
+    if (status != TTR_OK)
+        return status;

@@ -73,12 +73,14 @@ struct ctf_options {
     bool is_big_endian;
     bool has_order;             /* byte order was asked for */
     bool has_alignment, has_event_size, has_checksum, has_compression, has_cypher, has_packet_align, has_text; /* so were these, of 1.1 */
-    bool has_index, has_no_index, is_packetised, is_text_metadata;
+    bool has_packet_size;       /* and this, of all */
+    bool has_index, has_no_index, has_packetised, is_packetised, is_text_metadata;
+    const char *rfc_option;     /* the first that only 1.1 has; NULL = none was given */
     uint64_t packet_size;       /* bytes: packets end when they are as large */
     uint8_t rfc_header;         /* 1 or 2; 0 = not asked for */
     bool rfc_is_natural, rfc_has_event_size;
     bool rfc_has_short_words;   /* natural with words of 32 bits, as the source has it */
-    bool changes_rfc;           /* one of those for 1.1 was given */
+    bool changes_rfc;           /* packets of 1.1 must be made anew */
     struct rfc11_packing packing;
     uint8_t key[RFC11_KEY];
 };
@@ -91,6 +93,9 @@ TTR_MUST ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_op
 void ctf_options_like(struct ctf_options *options, const struct ctf_trace *source, enum ctf_version version);
 
 /* --- ctf_items.c --- */
+/* Whether all that was asked for can be had of a version; TTR_E_MISUSE says what cannot. */
+TTR_MUST ttr_status ctf_options_suit(const struct ctf_options *options, enum ctf_version version, ttr_error *error);
+
 
 /* Private hints of items beside those of ttr_hint. */
 enum ctf_item_hint {

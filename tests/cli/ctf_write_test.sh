@@ -1,0 +1,88 @@
+#!/bin/bash
+# What writing CTF promises: options do what they say or are refused, indexes are right, times stay, and what is lost is told.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+hexa_cat=$(realpath "$2")
+vectors=$(cd "$(dirname "$0")/../../src/formats/ctf/vectors" && pwd)
+traces=$(cd "$(dirname "$0")/traces" && pwd)
+cd "$work" || exit 1
+export TZ=UTC
+
+# lay VECTOR: the trace as a folder of files.
+lay()
+{
+    local file
+    mkdir -p "$1"
+    for file in "$vectors/$1"/*.hexa; do "$hexa_cat" "$file" >"$1/$(basename "$file" .hexa)"; done
+}
+
+# trace NAME: metadata of the standard input behind what all of them have, and bytes of a stream.
+trace()
+{
+    mkdir -p "$1"
+    {
+        printf '/* CTF 1.8 */\n'
+        for size in 8 16 32 64; do printf 'typealias integer { size = %d; align = 8; } := u%d;\n' $size $size; done
+        cat
+    } >"$1/metadata"
+    printf '%b' "$2" >"$1/s"
+}
+
+# loses NAME CODE COUNT OPTION...: convert counts it, and --strict refuses.
+loses()
+{
+    local name=$1 code=$2 count=$3
+    shift 3
+    rm -rf lossy
+    run "$tracetta" convert --to=ctf "$@" -o lossy
+    [ $run_status = 0 ] && grep -Eq "(changed|dropped) +$count  .*\[$code\]" "$work/.err"
+    verdict "${name}_is_counted" $? "exit status $run_status"
+    rm -rf strict
+    refuses "${name}_is_refused_by_strict" 1 'leave --strict out' "$tracetta" convert --strict --to=ctf "$@" -o strict
+}
+
+lay stream-packets
+lay rfc11-packets
+lay rfc11-sequences
+
+# --- Options ---
+for option in header=1 alignment=natural checksum=crc32 compression=gzip packet-align=1 event-size=yes text-metadata=yes; do
+    for version in '' --option=version=1.8 --option=version=2; do
+        refuses "${option%=*}_is_of_version_1.1${version##*=}" 2 "option ${option%=*} of ctf is of version 1.1 only.*try version=1.1" \
+            "$tracetta" convert --to=ctf $version --option="$option" stream-packets -o none
+    done
+done
+head -c 32 /dev/zero >key
+refuses "nothing_is_left_plain_that_was_to_be_enciphered" 2 'option cypher of ctf is of version 1.1 only, and 1.8 is' \
+    "$tracetta" convert --to=ctf --option=cypher=aes --option=ctf.key=key stream-packets -o none
+"$hexa_cat" "$traces/small_heph.hexa" >small.heph
+refuses "so_are_options_where_the_source_is_no_ctf" 2 'option checksum of ctf is of version 1.1 only' "$tracetta" convert --to=ctf --option=checksum=md5 small.heph -o none
+[ ! -e none ]
+verdict "and_nothing_is_written" $? "there is a folder"
+succeeds "version_1.1_has_them" "$tracetta" convert -q --to=ctf --option=version=1.1 --option=checksum=crc32 stream-packets -o summed
+succeeds "also_where_the_source_is_of_it" "$tracetta" convert -q --to=ctf --option=checksum=md5 rfc11-packets -o summed.again
+refuses "of_two_traces_both_must_be_of_it" 2 'option checksum of ctf is of version 1.1 only, and 1.8 is' \
+    "$tracetta" merge --to=ctf --option=checksum=crc32 rfc11-packets stream-packets -o none
+refuses "version_1.1_has_no_index" 2 'option index=yes of ctf: version 1.1, which is to be written, has no index' \
+    "$tracetta" convert --to=ctf --option=index=yes rfc11-packets -o none
+refuses "also_where_it_is_asked_for" 2 'has no index' "$tracetta" convert --to=ctf --option=version=1.1 --option=index=yes stream-packets -o none
+succeeds "no_index_is_what_it_has" "$tracetta" convert -q --to=ctf --option=index=no rfc11-packets -o unindexed
+refuses "its_metadata_are_in_packets_or_text" 2 'packetized-metadata of ctf is of versions 1.8 and 2 only' \
+    "$tracetta" convert --to=ctf --option=packetized-metadata=no rfc11-packets -o none
+
+# packets TRACE: how many there are.
+packets()
+{
+    "$tracetta" info --json "$1" | grep -Eo '"packets": ?[0-9]+' | head -n 1 | grep -Eo '[0-9]+$'
+}
+for version in 1.8 2 1.1; do
+    run "$tracetta" convert -q --to=ctf --option=version=$version stream-packets -o "whole.$version"
+    run "$tracetta" convert -q --to=ctf --option=packet-size=1 "whole.$version" -o "split.$version"
+    [ "$(packets "whole.$version")" = 2 ] && [ "$(packets "split.$version")" = 3 ]
+    verdict "packets_end_where_they_are_asked_to:$version" $? "$(packets "whole.$version") and $(packets "split.$version") packets"
+done
+succeeds "metadata_are_put_in_packets" "$tracetta" convert -q --to=ctf --option=packetized-metadata=yes stream-packets -o packed
+succeeds "and_taken_out" "$tracetta" convert -q --to=ctf --option=packetized-metadata=no packed -o unpacked
+[ "$(head -c 4 packed/metadata | od -An -tx1)" = " 57 1d d1 75" ] && [ "$(head -c 10 unpacked/metadata)" = '/* CTF 1.8' ]
+verdict "as_asked_for" $? "$(head -c 10 unpacked/metadata)"
+
