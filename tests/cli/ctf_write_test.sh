@@ -86,3 +86,28 @@ succeeds "and_taken_out" "$tracetta" convert -q --to=ctf --option=packetized-met
 [ "$(head -c 4 packed/metadata | od -An -tx1)" = " 57 1d d1 75" ] && [ "$(head -c 10 unpacked/metadata)" = '/* CTF 1.8' ]
 verdict "as_asked_for" $? "$(head -c 10 unpacked/metadata)"
 
+# --- Times ---
+# moved NAME TRACE OPTION...: times are those that the trace moved has.
+moved()
+{
+    local name=$1 from=$2 move=$3
+    shift 3
+    rm -rf moved
+    run "$tracetta" convert -q --to=ctf "$move" "$@" "$from" -o moved
+    "$tracetta" cat --style=babeltrace2 --clock-gmt "$move" "$from" >wanted
+    same "$name" wanted "$tracetta" cat --style=babeltrace2 --clock-gmt moved
+}
+lay stream-clock
+lay rfc11-clock
+for version in 1.8 2 1.1; do
+    for move in --clock-offset-ns=1 --clock-offset=0.3 --clock-offset=-0.7 --clock-offset=0.25; do
+        moved "times_are_kept_that_lie_between_ticks:$version:${move#*=}" stream-clock $move --option=version=$version
+    done
+done
+moved "also_from_version_1.1" rfc11-clock --clock-offset-ns=1
+loses "that_clocks_count_nanoseconds_then" clock.ticks 3 --clock-offset-ns=1 stream-clock
+succeeds "whole_ticks_lose_nothing" "$tracetta" convert --strict -q --to=ctf --clock-offset=0.25 stream-clock -o whole_ticks
+run "$tracetta" merge -q --to=ctf --offset stream-clock=0.1s stream-clock stream-packets -o merged
+says "offsets_of_merged_traces_are_kept_too" '100\.600000000' "$tracetta" cat merged
+loses "a_time_before_the_zero_of_version_1.1" time.between 3 --option=version=1.1 --clock-offset=-1000.3 stream-clock
+

@@ -97,7 +97,8 @@ static struct ctf_trace_out *trace_of(struct plain *plain)
     if (trace && is_new && ctf_claim_uuid(plain->out, source, trace->description.uuid, &own) != TTR_OK)
         return NULL;
     if (trace && is_new) {
-        ctf_trace_move(trace, moved_by(plain));
+        if (ctf_trace_move(trace, moved_by(plain), plain->event->time))
+            output_lost(plain->out, CTF_LOST_ABOUT, plain->event->offset);
         ctf_count_about(plain->out, &source->description, version);
     }
     return trace;
@@ -375,7 +376,7 @@ static uint64_t convert(const struct plain *plain, const struct ctf_timeline *li
         return ticks;
     int64_t time = (int64_t)((uint64_t)ctf_time(line, ticks, &is_clamped) + (uint64_t)plain->trace->moved);
     plain->trace->has_unix_time |= line->is_anchored;
-    return time < 0 ? 0 : (uint64_t)time;
+    return time < plain->trace->base ? 0 : (uint64_t)time - (uint64_t)plain->trace->base;
 }
 
 static uint64_t ticks_of(const struct plain *plain)
@@ -556,6 +557,16 @@ static uint64_t settle_ticks(const struct plain *plain, const struct ctf_stream_
 }
 
 ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+/* Whether readers find the event's time at these ticks. */
+static bool tells_time(const struct plain *plain, uint64_t ticks)
+{
+    const struct ctf_trace_out *trace = plain->trace;
+    bool is_clamped = false;
+    const uint64_t begin = (uint64_t)(trace->keeps_clocks ? trace->moved : trace->base);
+    const uint64_t ns = trace->keeps_clocks ? (uint64_t)ctf_time(&plain->stream->kind->timeline, ticks, &is_clamped) : ticks;
+    return is_clamped || (int64_t)(begin + ns) == plain->event->time;
+}
+
 {
     struct plain plain;
     if (!own_schema(out, event))
@@ -565,6 +576,8 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     struct ctf_items *items = &plain.w->items;
     const struct ctf_items_for what = {.out = out, .version = plain.version, .has_no_common = stores_size(&plain),
                                        .drops_size = drops_size(&plain)};
+    if (has_time && stream->kind->has_time && !tells_time(plain, ticks))
+        output_lost(plain->out, CTF_LOST_TIME, event->offset);
     ctf_items_collect(items, &what, event);
     struct ctf_stream_out *stream = items->failed ? NULL : stream_of(&plain);
     if (!stream)

@@ -38,6 +38,7 @@ enum ctf_loss {
     CTF_LOST_KIND,
     CTF_LOST_TICKS,
     CTF_LOST_BACKWARD,
+    CTF_LOST_TIME,
     CTF_LOST_ORDER,
     CTF_LOST_MIXED,
     CTF_LOST_DEPTH,
@@ -282,8 +283,9 @@ void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
 TTR_MUST bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
                                    struct ctf_trace *source);
 
-/* Has the clocks of such a trace begin so many nanoseconds later. */
-void ctf_trace_move(struct ctf_trace_out *trace, int64_t ns);
+/* Has the clocks of such a trace begin so many nanoseconds later.  True: one of nanoseconds stands for them, for these are no whole ticks of theirs;
+ * first: the time of the first event, then. */
+bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns, int64_t first);
 
 /* The clock of a trace that counts nanoseconds, for those that have no other; NULL when memory is out, which the types remember. */
 const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace);
