@@ -86,6 +86,13 @@ succeeds "and_taken_out" "$tracetta" convert -q --to=ctf --option=packetized-met
 [ "$(head -c 4 packed/metadata | od -An -tx1)" = " 57 1d d1 75" ] && [ "$(head -c 10 unpacked/metadata)" = '/* CTF 1.8' ]
 verdict "as_asked_for" $? "$(head -c 10 unpacked/metadata)"
 
+# --- Indexes ---
+lay stream-bad-unfinished
+run "$tracetta" convert -q --to=ctf --option=index=yes stream-bad-unfinished -o closed
+says "an_index_has_the_end_that_a_packet_was_given_when_it_was_closed" ': whole ' "$tracetta" check closed
+! grep -q 'ctf.bad-index' "$work/.out"
+verdict "and_nothing_is_wrong_with_it" $? "it is"
+
 # --- Times ---
 # moved NAME TRACE OPTION...: times are those that the trace moved has.
 moved()
