@@ -118,3 +118,34 @@ run "$tracetta" merge -q --to=ctf --offset stream-clock=0.1s stream-clock stream
 says "offsets_of_merged_traces_are_kept_too" '100\.600000000' "$tracetta" cat merged
 loses "a_time_before_the_zero_of_version_1.1" time.between 3 --option=version=1.1 --clock-offset=-1000.3 stream-clock
 
+# --- Values ---
+trace nul '\x04a\x00bcd\x00ef' <<'METADATA'
+trace { major = 1; minor = 8; byte_order = le; };
+stream { };
+event { name = e; fields := struct { u8 n; integer { size = 8; encoding = UTF8; } t[n]; integer { size = 8; encoding = UTF8; } u[4]; }; };
+METADATA
+for version in 1.8 2 1.1; do
+    loses "what_stands_behind_a_zero_in_a_text:$version" text.behind 2 --option=byte-order=be --option=version=$version nul
+done
+cp -r nul zeros && printf '\x04a\x00\x00\x00d\x00\x00\x00' >zeros/s
+succeeds "zeros_there_are_no_loss" "$tracetta" convert --strict -q --to=ctf --option=byte-order=be zeros -o zeros.be
+succeeds "nor_is_anything_of_a_copy" "$tracetta" convert --strict -q --to=ctf --option=version=2 nul -o nul.2
+
+trace wide '\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00' <<'METADATA'
+trace { major = 1; minor = 8; byte_order = le; };
+stream { };
+event { name = e; fields := struct { integer { size = 128; align = 8; } i; }; };
+METADATA
+loses "an_integer_of_128_bits" field.wide 1 --option=byte-order=be wide
+says "which_becomes_a_string" '"i":"18446744073709551617"' "$tracetta" cat --format=jsonl lossy
+sed 's/integer { size = 128; align = 8; }/floating_point { exp_dig = 15; mant_dig = 113; align = 8; }/' wide/metadata >metadata
+mkdir quad && mv metadata quad/metadata && printf '\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\xff\x3f' >quad/s
+loses "a_float_of_128_bits" field.float 1 --option=byte-order=be quad
+trace length '\x02\x07\x08' <<'METADATA'
+trace { major = 1; minor = 8; byte_order = le; };
+stream { event.context := struct { u8 n; }; };
+event { name = e; fields := struct { u8 a[stream.event.context.n]; }; };
+METADATA
+loses "a_length_that_stands_elsewhere" field.length 1 --option=byte-order=be length
+says "which_becomes_a_field" '"a_length":2,"a":\[7,8\]' "$tracetta" cat --format=jsonl lossy
+succeeds "one_in_front_of_what_it_counts_is_no_loss" "$tracetta" convert --strict -q --to=ctf --option=version=1.8 rfc11-sequences -o sequences

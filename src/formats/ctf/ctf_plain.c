@@ -235,21 +235,37 @@ static struct ctf_kind_out *find_kind(const struct plain *plain)
     return ctf_given_kind(plain->w, plain->trace, kind_key_of(plain));
 }
 
-/* Counts fields whose names had to change in what was made since `before`. */
-static void count_renamed(const struct plain *plain, uint64_t before)
+/* What types had to change so far. */
+struct changes {
+    uint64_t renamed, lengths;
+};
+
+/* Lengths in front of what they count, which the RFC has, are not counted where they are fields now: they stand where they stood. */
+static struct changes changes_of(const struct plain *plain)
 {
-    for (; before < plain->trace->types.renamed; before++)
+    const struct ctf_types *types = &plain->trace->types;
+    const bool is_rfc = plain->schema->trace->description.version == CTF_RFC_1_1;
+    return (struct changes){types->renamed, is_rfc ? types->pairs : types->lengths};
+}
+
+/* Counts what had to change in what was made since `before`. */
+static void count_changes(const struct plain *plain, struct changes before)
+{
+    const struct changes now = changes_of(plain);
+    for (; before.renamed < now.renamed; before.renamed++)
         output_lost(plain->out, CTF_LOST_NAME, plain->event->offset);
+    for (; before.lengths < now.lengths; before.lengths++)
+        output_lost(plain->out, CTF_LOST_LENGTH, plain->event->offset);
 }
 
 static struct ctf_kind_out *kind_of(struct plain *plain)
 {
     struct ctf_kind_out *kind = find_kind(plain);
-    uint64_t before = plain->trace->types.renamed;
+    const struct changes before = changes_of(plain);
     if (kind)
         return kind;
     bool is_made = make_kind(plain, &kind) && ctf_give_kind(plain->w, plain->trace, kind_key_of(plain));
-    count_renamed(plain, before);
+    count_changes(plain, before);
     return is_made ? kind : NULL;
 }
 
@@ -479,15 +495,14 @@ static uint64_t identity_of(const struct plain *plain)
 static const struct ctf_event_class *class_of(struct plain *plain, struct ctf_stream_out *stream)
 {
     const struct ctf_event_class *source = plain->schema->event;
-    struct ctf_types *types = &plain->trace->types;
     const struct ctf_class_key key = {.name = source->name, .like = source, .identity = identity_of(plain),
                                       .has_log_level = source->has_log_level, .log_level = source->log_level};
     const struct ctf_event_class *known = ctf_trace_find_class(stream->kind, &plain->w->items, &key);
     if (known)
         return known;
-    uint64_t before = types->renamed;
+    const struct changes before = changes_of(plain);
     known = ctf_trace_class(plain->trace, stream->kind, &plain->w->items, &key);
-    count_renamed(plain, before);
+    count_changes(plain, before);
     return known;
 }
 
@@ -542,21 +557,6 @@ static void count_rfc_losses(const struct plain *plain)
         output_lost(plain->out, CTF_LOST_THREAD, event->offset);
 }
 
-/* The event's ticks in the packet under way; what it loses is counted. */
-static uint64_t settle_ticks(const struct plain *plain, const struct ctf_stream_out *stream)
-{
-    const ttr_event *event = plain->event;
-    bool has_time = !(event->flags & TTR_EVENT_NO_TIME);
-    uint64_t ticks = has_time ? ticks_of(plain) : stream->last;
-    count_rfc_losses(plain);
-    if (has_time && ticks != event->ticks)
-        output_lost(plain->out, CTF_LOST_TICKS, event->offset);
-    if (stream->kind->loses_header)
-        output_lost(plain->out, CTF_LOST_PACKET, event->offset);
-    return ticks;
-}
-
-ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 /* Whether readers find the event's time at these ticks. */
 static bool tells_time(const struct plain *plain, uint64_t ticks)
 {
@@ -567,17 +567,35 @@ static bool tells_time(const struct plain *plain, uint64_t ticks)
     return is_clamped || (int64_t)(begin + ns) == plain->event->time;
 }
 
+/* The event's ticks in the packet under way; what it loses is counted. */
+static uint64_t settle_ticks(const struct plain *plain, const struct ctf_stream_out *stream)
+{
+    const ttr_event *event = plain->event;
+    bool has_time = !(event->flags & TTR_EVENT_NO_TIME);
+    uint64_t ticks = has_time ? ticks_of(plain) : stream->last;
+    count_rfc_losses(plain);
+    if (has_time && ticks != event->ticks)
+        output_lost(plain->out, CTF_LOST_TICKS, event->offset);
+    if (has_time && stream->kind->has_time && !tells_time(plain, ticks))
+        output_lost(plain->out, CTF_LOST_TIME, event->offset);
+    if (stream->kind->loses_header)
+        output_lost(plain->out, CTF_LOST_PACKET, event->offset);
+    return ticks;
+}
+
+ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct plain plain;
     if (!own_schema(out, event))
         return ctf_missing_add(out, event, error);
     if (!begin(&plain, out, event))
         return fail_memory(error);
+    ttr_status status = ctf_options_suit(&plain.w->options, plain.version, error);
+    if (status != TTR_OK)
+        return status;
     struct ctf_items *items = &plain.w->items;
     const struct ctf_items_for what = {.out = out, .version = plain.version, .has_no_common = stores_size(&plain),
                                        .drops_size = drops_size(&plain)};
-    if (has_time && stream->kind->has_time && !tells_time(plain, ticks))
-        output_lost(plain->out, CTF_LOST_TIME, event->offset);
     ctf_items_collect(items, &what, event);
     struct ctf_stream_out *stream = items->failed ? NULL : stream_of(&plain);
     if (!stream)
@@ -590,6 +608,3 @@ static bool tells_time(const struct plain *plain, uint64_t ticks)
     out->events++;
     return class ? ctf_stream_put(stream, out, class, items, settle_ticks(&plain, stream), error) : fail_memory(error);
 }
-    ttr_status status = ctf_options_suit(&plain.w->options, plain.version, error);
-    if (status != TTR_OK)
-        return status;

@@ -43,7 +43,11 @@ enum ctf_loss {
     CTF_LOST_MIXED,
     CTF_LOST_DEPTH,
     CTF_LOST_NUL,
+    CTF_LOST_BEHIND,
     CTF_LOST_HINT,
+    CTF_LOST_WIDE,
+    CTF_LOST_LENGTH,
+    CTF_LOST_FLOAT,
     CTF_LOST_SIZE,
     CTF_LOST_WRAP,
     CTF_LOST_MOVED,
@@ -89,14 +93,14 @@ struct ctf_options {
 /* Reads the options of the output; TTR_E_MISUSE says what is wrong with one. */
 TTR_MUST ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *options, ttr_error *error);
 
+/* Whether all that was asked for can be had of a version; TTR_E_MISUSE says what cannot. */
+TTR_MUST ttr_status ctf_options_suit(const struct ctf_options *options, enum ctf_version version, ttr_error *error);
+
 /* Where nothing else was asked for, a trace is written as its source is: in its byte order, and of 1.1 with its alignment, its checksums, its
  * compression, its cypher (where the key is known), its padding and its kind of metadata. */
 void ctf_options_like(struct ctf_options *options, const struct ctf_trace *source, enum ctf_version version);
 
 /* --- ctf_items.c --- */
-/* Whether all that was asked for can be had of a version; TTR_E_MISUSE says what cannot. */
-TTR_MUST ttr_status ctf_options_suit(const struct ctf_options *options, enum ctf_version version, ttr_error *error);
-
 
 /* Private hints of items beside those of ttr_hint. */
 enum ctf_item_hint {
@@ -177,6 +181,7 @@ struct ctf_types {
     struct ctf_description *description; /* its version and byte order are set */
     bool is_dialect, is_natural;
     uint64_t renamed;          /* fields whose names had to change */
+    uint64_t lengths, pairs;   /* that were added as fields, and of these such of elements, which became structs for them */
     struct keymap by_key;      /* hash of a shape or of a scalar to `type` */
     const struct type **type;
     size_t n, capacity;
