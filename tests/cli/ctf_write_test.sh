@@ -149,3 +149,23 @@ METADATA
 loses "a_length_that_stands_elsewhere" field.length 1 --option=byte-order=be length
 says "which_becomes_a_field" '"a_length":2,"a":\[7,8\]' "$tracetta" cat --format=jsonl lossy
 succeeds "one_in_front_of_what_it_counts_is_no_loss" "$tracetta" convert --strict -q --to=ctf --option=version=1.8 rfc11-sequences -o sequences
+
+# --- Copies ---
+lay rfc11-aes-without-key
+lay rfc11-gzip
+# copied NAME FROM OPTION...: convert tells damage, and copies every byte all the same.
+copied()
+{
+    rm -rf copy
+    run "$tracetta" convert -q --to=ctf "${@:3}" "$2" -o copy
+    [ $run_status = 1 ] && diff -r "$2" copy >/dev/null
+    verdict "$1" $? "exit status $run_status, or files differ"
+}
+copied "what_is_enciphered_is_copied_without_the_key" rfc11-aes-without-key
+copied "so_is_what_unpacks_to_too_much" rfc11-gzip --option=ctf.unpacked-max=49
+run "$tracetta" convert -q --to=ctf --name=none rfc11-aes-without-key -o filtered
+[ $run_status = 1 ] && [ ! -s filtered/s ]
+verdict "where_something_is_left_out_it_is_too" $? "exit status $run_status"
+run "$tracetta" recover --no-sidecar rfc11-aes-without-key -o opened
+[ $run_status = 1 ] && grep -q 'verified, clean' "$work/.err"
+verdict "recover_keeps_what_can_be_read" $? "exit status $run_status"
