@@ -117,6 +117,10 @@ succeeds "whole_ticks_lose_nothing" "$tracetta" convert --strict -q --to=ctf --c
 run "$tracetta" merge -q --to=ctf --offset stream-clock=0.1s stream-clock stream-packets -o merged
 says "offsets_of_merged_traces_are_kept_too" '100\.600000000' "$tracetta" cat merged
 loses "a_time_before_the_zero_of_version_1.1" time.between 3 --option=version=1.1 --clock-offset=-1000.3 stream-clock
+lay stream-lost
+run "$tracetta" convert -q --to=ctf --option=version=1.1 stream-lost -o lost
+loses "when_events_were_lost_becomes_less_in_version_1.1" gap.time '[1-9]' --option=version=1.1 stream-lost
+loses "and_more_in_others" gap.time '[1-9]' --option=version=1.8 lost
 
 # --- Values ---
 trace nul '\x04a\x00bcd\x00ef' <<'METADATA'

@@ -43,6 +43,8 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
                          .rule = "is left out", .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_GAP] = {.code = "event.gap", .what = "gaps of which nobody knows how much is missing", .rule = "are left out",
                       .kind = TTR_LOSS_DROPPED},
+    [CTF_LOST_WHEN] = {.code = "gap.time", .what = "times in which events are missing, from 1.8 or 2, which count them up to a packet's end, to 1.1, which counts up to its begin, or back",
+                       .rule = "end where the packet begins; end where it ends"},
     [CTF_LOST_EVENTS] = {.code = "events.missing", .what = "missing events, by their number, of streams that have no events, or whose packets do not count them", .rule = "are not told",
                          .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_PACKETS] = {.code = "packets.missing", .what = "missing packets, by their number, of streams that have no events, or whose packets have no numbers", .rule = "are not told",

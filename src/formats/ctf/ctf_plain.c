@@ -426,6 +426,14 @@ static ttr_status enter_lead(const struct plain *plain, struct ctf_stream_out *s
     return ctf_stream_enter(stream, plain->out, items, at < begin ? at : begin, error);
 }
 
+/* Whether the time in which events are missing becomes another one: the RFC's counters stand for a packet's begin, others for its end. */
+static bool moves_gap(const struct plain *plain, const struct ctf_missing *missing)
+{
+    const bool was_rfc = plain->schema->trace->description.version == CTF_RFC_1_1, is_rfc = plain->version == CTF_RFC_1_1;
+    const struct ctf_packet *about = plain->about;
+    return missing->events && was_rfc != is_rfc && about->has_begin && about->has_end && about->end > about->begin;
+}
+
 /* Begins the packet, behind one that tells what is missing where that is needed; items: its own fields, NULL = none. */
 static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stream, const struct ctf_items *items, ttr_error *error)
 {
@@ -444,6 +452,8 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
         status = enter_lead(plain, stream, items, begin, error);
     if (status == TTR_OK)
         status = is_empty ? ctf_stream_enter_empty(stream, plain->out, &begin, error) : ctf_stream_enter(stream, plain->out, items, begin, error);
+    if (!is_beside && moves_gap(plain, missing))
+        output_lost(plain->out, CTF_LOST_WHEN, event->offset);
     if (!is_beside)
         ctf_missing_settle(plain->out, stream, missing, event->offset);
     missing->stream = stream;

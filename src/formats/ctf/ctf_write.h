@@ -59,6 +59,7 @@ enum ctf_loss {
     CTF_LOST_PLACE,
     CTF_LOST_PACKET,
     CTF_LOST_GAP,
+    CTF_LOST_WHEN,
     CTF_LOST_LABEL,
     CTF_LOST_THREAD,
     CTF_LOST_UUID,
