@@ -19,6 +19,7 @@ typedef struct ttr_reader ttr_reader;
 #define TTR_READ_DEFINITIONS 4u   /* also give TTR_KIND_DEFINITION events, so that a same-format writer can copy every byte; not with a time_offset */
 #define TTR_READ_UNORDERED 8u     /* take no trace at its word that it is in order, which damage may have broken: ttr_sort orders it all */
 #define TTR_READ_SYMBOLS 16u      /* also keep what the trace says of functions and their addresses, for ttr_symbol_get */
+#define TTR_READ_SEALED 32u       /* with TTR_READ_DEFINITIONS: also of what cannot be opened (enciphered, no key), so that it is copied unread */
 
 typedef struct ttr_read_options {
     size_t size;          /* sizeof(ttr_read_options) */

@@ -227,13 +227,15 @@ static bool is_all_of(ttr_reader *reader, const char *format)
     return n > 0;
 }
 
-/* A copy of one input to its own format keeps all bytes, with the times in them, for which the reader must give definitions too. */
+/* A copy of one input to its own format keeps all bytes, with the times in them, for which the reader must give definitions too; of what cannot be
+ * opened as well, where nothing is to be left out. */
 static uint32_t reading_flags(const struct call *call, const char *format)
 {
     const struct settings *set = &call->set;
     bool is_moved = set->offsets.n > 0 || set->clock_offset != 0 || set->clock_offset_ns != 0;
     bool may_copy = call->paths_n == 1 && !set->sort && !is_moved && !debug_info_is_asked(set);
-    return may_copy && has_ability(format, TTR_FORMAT_READS) ? TTR_READ_DEFINITIONS : 0;
+    const uint32_t definitions = inputs_are_filtered(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_SEALED;
+    return may_copy && has_ability(format, TTR_FORMAT_READS) ? definitions : 0;
 }
 
 int run_convert(struct call *call)

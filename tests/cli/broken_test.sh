@@ -116,7 +116,7 @@ run "$tracetta" recover --no-sidecar follow -o follow.good
 [ $run_status = 0 ] && grep -q 'verified, clean' "$work/.err" && [ "$(cd follow.good && echo s*)" = 's s_2 s_3 s_4' ]
 verdict "recover_gives_each_a_file_that_none_has" $? "exit status $run_status"
 same "with_all_events" wanted bash -c '"$1" cat follow.good | grep -o "x = .*" | sort' all "$tracetta"
-run "$tracetta" convert --to=ctf --name=a --option=ctf.packet-size=100 --option=ctf.index=yes follow -o follow.some
+run "$tracetta" convert --to=ctf --name=a --option=ctf.index=yes follow -o follow.some
 [ $run_status = 0 ] && grep -q 'packets behind others .* stand in files of their own' "$work/.err"
 verdict "files_of_their_own_are_told" $? "exit status $run_status"
 grep -v 'x = 2' wanted >some

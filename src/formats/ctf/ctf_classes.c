@@ -3,6 +3,7 @@
  * CTF 1.8 and 2 have packets like LTTng's: header { magic, uuid, stream_id, stream_instance_id }, context { timestamp_begin, timestamp_end,
  * content_size, packet_size, packet_seq_num, events_discarded[, cpu_id] }, and events with LTTng's large header: 16 bits of id and 32 of
  * time, or the escape 65535, 32 bits of id and 64 of time.  The RFC has all of these as fixed structs (rfc11.h). */
+#include "base/wide.h"
 #include "formats/ctf/ctf_write.h"
 
 #include "base/endian.h"
@@ -145,18 +146,23 @@ static int64_t base_of(const ttr_event *first, enum ctf_version version)
     return (first->time / NS_PER_SECOND - (first->time % NS_PER_SECOND != 0 && first->time > INT64_MIN + NS_PER_SECOND)) * NS_PER_SECOND;
 }
 
-static bool make_clock(struct ctf_trace_out *trace, const ttr_event *first)
+static void set_clock(struct ctf_trace_out *trace, struct ctf_clock *clock, const ttr_event *first)
 {
-    trace->clock = ctf_add_clock(&trace->description);
-    if (!trace->clock)
-        return false;
+    trace->clock = clock;
     trace->clock->id = trace->clock->name = text("time");
     trace->clock->description = text("Nanoseconds");
     trace->has_unix_time = time_is_unix(first->time);
     trace->base = base_of(first, trace->description.version);
     trace->clock->offset_s = trace->base / NS_PER_SECOND;
     trace->clock->offset_cycles = trace->base % NS_PER_SECOND;
-    return true;
+}
+
+static bool make_clock(struct ctf_trace_out *trace, const ttr_event *first)
+{
+    struct ctf_clock *clock = ctf_add_clock(&trace->description);
+    if (clock)
+        set_clock(trace, clock, first);
+    return clock != NULL;
 }
 
 const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace)
@@ -166,13 +172,14 @@ const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace)
     return trace->clock;
 }
 
-/* The offset of a clock whose zero is so much later; false where it cannot be said. */
+/* The offset of a clock whose zero is so much later; false where it cannot be said: it counts whole ticks. */
 static bool move_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offset_s, int64_t *offset_cycles)
 {
     int64_t s = ns / NS_PER_SECOND - (ns % NS_PER_SECOND < 0), rest = ns % NS_PER_SECOND + (ns % NS_PER_SECOND < 0 ? NS_PER_SECOND : 0);
     uint64_t frequency = clock->frequency, whole = frequency / (uint64_t)NS_PER_SECOND, part = frequency % (uint64_t)NS_PER_SECOND;
-    uint64_t cycles = whole * (uint64_t)rest + part * (uint64_t)rest / (uint64_t)NS_PER_SECOND;
-    if (frequency > INT64_MAX / 2 || __builtin_add_overflow(clock->offset_s, s, offset_s) ||
+    uint64_t cycles = whole * (uint64_t)rest + (uint64_t)((uint128)part * (uint64_t)rest / (uint64_t)NS_PER_SECOND);
+    const bool is_whole = (uint64_t)((uint128)part * (uint64_t)rest % (uint64_t)NS_PER_SECOND) == 0;
+    if (!is_whole || frequency > INT64_MAX / 2 || __builtin_add_overflow(clock->offset_s, s, offset_s) ||
         __builtin_add_overflow(clock->offset_cycles, (int64_t)cycles, offset_cycles))
         return false;
     if (*offset_cycles < (int64_t)frequency || *offset_s == INT64_MAX)
@@ -182,18 +189,43 @@ static bool move_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offs
     return true;
 }
 
-void ctf_trace_move(struct ctf_trace_out *trace, int64_t ns)
+/* Whether the clocks' offsets can say that they begin so much later; the RFC's have offsets in Unix time only. */
+static bool can_move(const struct ctf_trace_out *trace, int64_t ns)
 {
     const struct ctf_description *description = &trace->description;
     int64_t s, cycles;
-    if (ns == 0)
-        return;
-    for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks; i++)
+    for (size_t i = 0; i < description->clocks_n; i++)
         if ((description->version == CTF_RFC_1_1 && !description->clocks[i]->is_unix) || !move_offset(description->clocks[i], ns, &s, &cycles))
-            return;
-    for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks; i++)
-        (void)move_offset(description->clocks[i], ns, &description->clocks[i]->offset_s, &description->clocks[i]->offset_cycles);
+            return false;
+    return true;
+}
+
+/* Whether so many nanoseconds are whole ticks of all clocks. */
+static bool are_ticks(const struct ctf_description *description, int64_t ns)
+{
+    int64_t s, cycles;
+    for (size_t i = 0; i < description->clocks_n; i++)
+        if (!move_offset(&(struct ctf_clock){.frequency = description->clocks[i]->frequency}, ns, &s, &cycles))
+            return false;
+    return true;
+}
+
+bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns, int64_t first)
+{
+    struct ctf_description *description = &trace->description;
+    const bool may_move = !trace->keeps_clocks || can_move(trace, ns);
+    if (ns == 0 || (!may_move && are_ticks(description, ns)))
+        return false; /* ticks say it */
     trace->moved = ns;
+    for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks && may_move; i++)
+        (void)move_offset(description->clocks[i], ns, &description->clocks[i]->offset_s, &description->clocks[i]->offset_cycles);
+    if (may_move)
+        return false;
+    trace->keeps_clocks = false;
+    description->clocks_n = 1;
+    *description->clocks[0] = (struct ctf_clock){.frequency = (uint64_t)NS_PER_SECOND}; /* in its place: types of the RFC know it already */
+    set_clock(trace, description->clocks[0], &(ttr_event){.time = first});
+    return true;
 }
 
 static bool add_environment(struct ctf_trace_out *trace, const char *name, const char *value, int64_t number)

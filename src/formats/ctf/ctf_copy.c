@@ -38,9 +38,17 @@ bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *optio
     bool is_rfc = from == CTF_RFC_1_1;
     if (is_rfc && trace->has_foreign) /* a trace has one session and one byte order */
         return false;
-    if (options->has_order && options->is_big_endian != description->is_big_endian)
+    if ((options->has_order && options->is_big_endian != description->is_big_endian) || options->has_packet_size)
         return false;
     return from == to ? !is_rfc || !options->changes_rfc : !is_rfc && to != CTF_RFC_1_1 && !moves_clock(description);
+}
+
+/* Whether metadata are to stand in packets that do not, or the other way round. */
+static bool changes_packets_of_metadata(const struct ctf_trace *trace, const struct ctf_options *options)
+{
+    bool is_packetised = false;
+    (void)ctf_sniff(trace->metadata, trace->metadata_n, &is_packetised);
+    return options->has_packetised && is_packetised != options->is_packetised;
 }
 
 ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *trace, const struct ctf_options *options,
@@ -57,9 +65,10 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     places_init(&copy->places, alloc);
     buffer_init(&copy->spare.image, alloc);
     copy->is_refused = !ctf_may_copy(trace, options);
-    if (copy->is_refused)
-        return TTR_OK;
-    ttr_status status = ctf_claim_uuid(out, trace, copy->uuid, error);
+    ttr_status status = ctf_options_suit(options, version, error);
+    if (status != TTR_OK || copy->is_refused)
+        return status;
+    status = ctf_claim_uuid(out, trace, copy->uuid, error);
     if (status != TTR_OK)
         return status;
     struct ctf_description description = trace->description; /* with the copy's uuid */
@@ -68,7 +77,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     bool has_other_uuid = memcmp(description.uuid, copy->uuid, sizeof copy->uuid) != 0;
     memcpy(description.uuid, copy->uuid, sizeof copy->uuid);
     buffer_init(&text, alloc);
-    bool is_same = version == trace->description.version && !options->is_packetised && !has_other_uuid && !trace->has_bad_metadata;
+    bool is_same = version == trace->description.version && !changes_packets_of_metadata(trace, options) && !has_other_uuid && !trace->has_bad_metadata;
     if (is_same)
         buffer_add(&text, trace->metadata, trace->metadata_n);
     else

@@ -301,11 +301,14 @@ static ttr_status encode_any(struct ttr_writer *out, const ttr_event *event, ttr
     struct ctf_stream_out *stream = trace ? stream_of(out, trace, event) : NULL;
     if (!stream)
         return fail_memory(error);
+    ttr_status status = ctf_options_suit(&w->options, trace->description.version, error);
+    if (status != TTR_OK)
+        return status;
     uint64_t ticks = ticks_of(out, stream, event);
     ctf_watch_order(out, stream, event);
     const struct ctf_names_told *told = &trace->told;
     bool may_be_new = event->thread && (event->thread >= told->changes_n || told->change[event->thread] != out->t->names_changes + 1);
-    ttr_status status = may_be_new ? tell_names(out, stream, event->thread, ticks, error) : TTR_OK;
+    status = may_be_new ? tell_names(out, stream, event->thread, ticks, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
     const struct ctf_items_for what = {.out = out, .version = trace->description.version, .is_dialect = true, .has_cpu = stream->has_cpu};
@@ -383,7 +386,9 @@ ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error
         struct ctf_trace_out *trace = w->traces[i];
         if (trace->clock && !trace->keeps_clocks)
             trace->clock->is_unix = trace->clock->is_absolute = trace->has_unix_time;
-        status = write_metadata(trace, out, error);
+        status = ctf_options_suit(&w->options, trace->description.version, error);
+        if (status == TTR_OK)
+            status = write_metadata(trace, out, error);
     }
     return status;
 }

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "model/layout.h"
+#include "model/packed.h"
 
 #define LIKES 16u /* types of elements in an event that are looked for in other arrays */
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
@@ -236,7 +237,7 @@ static void form_text(const struct forming *f, ttr_value *value)
         lost(f, CTF_LOST_TYPE);
     if (!f->what->is_dialect && value->hint == TTR_HINT_NUMBER) {
         value->hint = TTR_HINT_NONE;
-        lost(f, CTF_LOST_HINT);
+        lost(f, CTF_LOST_WIDE);
     }
     if (value->hint != TTR_HINT_NONE && (value->type == TTR_TYPE_BYTES || value->hint != TTR_HINT_NUMBER || has_nul)) {
         value->hint = TTR_HINT_NONE;
@@ -249,10 +250,13 @@ static void form_text(const struct forming *f, ttr_value *value)
     lost(f, CTF_LOST_NUL);
 }
 
-static void form_float(ttr_value *value)
+static void form_float(const struct forming *f, ttr_value *value)
 {
     double x = value->v.f;
+    const struct type *type = f->walk ? field_type(f->walk) : NULL;
     value->hint = 0;
+    if (type && type->kind == TYPE_FLOAT && type->bits > 64)
+        lost(f, CTF_LOST_FLOAT);
     bool is_narrow = value->bits == 16 || value->bits == 32;
     value->bits = is_narrow && ((double)(float)x == x || x != x) ? 32 : 64;
 }
@@ -269,7 +273,7 @@ static void form(const struct forming *f, ttr_value *value)
         break;
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT: form_number(f, value); break;
-    case TTR_TYPE_FLOAT: form_float(value); break;
+    case TTR_TYPE_FLOAT: form_float(f, value); break;
     case TTR_TYPE_TEXT:
     case TTR_TYPE_BYTES: form_text(f, value); break;
     case TTR_TYPE_ARRAY:
@@ -367,6 +371,37 @@ static void keep_fixed(const struct forming *f, ttr_value *value)
     value->v.u = type->count;
 }
 
+/* The bytes that the source has for a text, which may go on behind its end; 0 where that is not known. */
+static uint64_t room_of(const struct forming *f, const struct open_numbers *numbers, const struct type *type)
+{
+    const ttr_text name = length_name(type);
+    if (name.n == 0)
+        return type->has_inline_length ? 0 : type->count;
+    for (uint32_t i = numbers->n; i > 0 && i + NUMBERS_KEPT > numbers->n; i--) {
+        const ttr_field *field = &f->items->field[numbers->item[(i - 1) % NUMBERS_KEPT]];
+        if (ends_with(name, field->name))
+            return field->value.v.u;
+    }
+    return 0;
+}
+
+/* Whether anything but zeros follows the zero that ends a text of a given room.  Copies of events have the text alone, and other encodings are not
+ * where they were. */
+static bool goes_on_behind(const struct forming *f, const struct open_numbers *numbers, const ttr_value *value)
+{
+    const struct type *type = f->walk && value->type == TTR_TYPE_TEXT && f->walk->ops != &packed_field_ops ? field_type(f->walk) : NULL;
+    if (!type || type->kind != TYPE_TEXT || type->encoding >= ENCODING_UTF16LE)
+        return false;
+    const ttr_event *event = f->walk->event;
+    const uint64_t room = room_of(f, numbers, type), at = (uint64_t)((uintptr_t)value->text.p - (uintptr_t)event->payload);
+    if (at > event->payload_size || room > event->payload_size - at)
+        return false;
+    for (uint64_t i = value->text.n; i < room; i++)
+        if (value->text.p[i])
+            return true;
+    return false;
+}
+
 /* So many elements or members are left out; the field that says how many elements there were no longer does. */
 static void shorten(ttr_value *value, uint64_t by)
 {
@@ -408,8 +443,10 @@ static void take_field(const struct forming *f, struct open_items *open, const t
     items->n++;
     field->name_id = given->name_id || given->name.n == 0 ? given->name_id : ttr_text_add(f->what->out->t, given->name.p, given->name.n);
     items->failed |= given->name.n && !field->name_id;
-    form(f, &field->value);
     struct open_numbers *numbers = &open->numbers[open->n];
+    if (goes_on_behind(f, numbers, &field->value))
+        lost(f, CTF_LOST_BEHIND);
+    form(f, &field->value);
     if (field->value.type == TTR_TYPE_UINT && field->name_id)
         numbers->item[numbers->n++ % NUMBERS_KEPT] = items->n - 1;
     if (is_group && open->n == CTF_ITEMS_DEPTH && given->value.count) {

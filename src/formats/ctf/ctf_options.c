@@ -57,6 +57,41 @@ static ttr_status read_key(const struct ttr_writer *out, struct ctf_options *opt
     return status;
 }
 
+/* --- Options of some versions --- */
+
+/* Only the RFC's packets have these; a key may be the reader's. */
+static const char *const of_rfc[] = {"header", "alignment", "checksum", "compression", "cypher", "packet-align", "event-size", "text-metadata"};
+
+static void note_given(const struct ttr_writer *out, struct ctf_options *options)
+{
+    for (size_t i = 0; i < sizeof of_rfc / sizeof *of_rfc && !options->rfc_option; i++)
+        if (output_option(out, of_rfc[i]))
+            options->rfc_option = of_rfc[i];
+    options->has_packet_size = output_option(out, "packet-size") != NULL;
+    options->changes_rfc = options->rfc_option || options->has_packet_size;
+    options->has_alignment = output_option(out, "alignment") != NULL;
+    options->has_event_size = output_option(out, "event-size") != NULL;
+    options->has_checksum = output_option(out, "checksum") != NULL;
+    options->has_compression = output_option(out, "compression") != NULL;
+    options->has_cypher = output_option(out, "cypher") != NULL;
+    options->has_packet_align = output_option(out, "packet-align") != NULL;
+    options->has_text = output_option(out, "text-metadata") != NULL;
+}
+
+ttr_status ctf_options_suit(const struct ctf_options *options, enum ctf_version version, ttr_error *error)
+{
+    if (version == CTF_RFC_1_1 && options->has_index)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option index=yes of ctf: version 1.1, which is to be written, has no index; try version=1.8, version=2 or index=no");
+    if (version == CTF_RFC_1_1 && options->has_packetised)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option packetized-metadata of ctf is of versions 1.8 and 2 only, and 1.1 is to be written; try text-metadata=yes or text-metadata=no");
+    if (version != CTF_RFC_1_1 && options->rfc_option)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s of ctf is of version 1.1 only, and %s is to be written; try version=1.1", options->rfc_option,
+                    version == CTF_2 ? "2" : "1.8");
+    return TTR_OK;
+}
+
+/* --- All of them --- */
+
 /* One of a few words, and where its place goes. */
 struct choice {
     const char *key, *words;
@@ -75,6 +110,7 @@ static void take_choices(const struct choice *choice, struct ctf_options *option
     options->has_no_index = choice[INDEX].place == 1;
     options->has_index = choice[INDEX].place == 0;
     options->is_packetised = choice[METADATA_PACKETS].place == 0;
+    options->has_packetised = choice[METADATA_PACKETS].place < 2;
     options->rfc_header = (uint8_t)(choice[HEADER].place < 2 ? choice[HEADER].place + 1 : 0);
     options->rfc_is_natural = choice[ALIGNMENT].place == 1;
     options->packing.checksum = (uint8_t)choice[CHECKSUM].place;
@@ -111,19 +147,11 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
     if (status != TTR_OK)
         return status;
     take_choices(choice, options);
-    static const char *const changing[] = {"header", "alignment", "checksum", "compression", "cypher", "packet-align", "event-size", "packet-size",
-                                           "text-metadata"};
-    for (size_t i = 0; i < sizeof changing / sizeof *changing; i++)
-        options->changes_rfc |= output_option(out, changing[i]) != NULL;
+    note_given(out, options);
     options->packing.align = (uint32_t)align;
-    options->has_alignment = output_option(out, "alignment") != NULL;
-    options->has_event_size = output_option(out, "event-size") != NULL;
-    options->has_checksum = output_option(out, "checksum") != NULL;
-    options->has_compression = output_option(out, "compression") != NULL;
-    options->has_cypher = output_option(out, "cypher") != NULL;
-    options->has_packet_align = output_option(out, "packet-align") != NULL;
-    options->has_text = output_option(out, "text-metadata") != NULL;
-    return read_key(out, options, error);
+    if (options->version != CTF_UNKNOWN)
+        status = ctf_options_suit(options, options->version, error);
+    return status == TTR_OK ? read_key(out, options, error) : status;
 }
 
 /* How the source's packets are stored, as its first one is. */

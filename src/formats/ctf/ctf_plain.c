@@ -97,7 +97,8 @@ static struct ctf_trace_out *trace_of(struct plain *plain)
     if (trace && is_new && ctf_claim_uuid(plain->out, source, trace->description.uuid, &own) != TTR_OK)
         return NULL;
     if (trace && is_new) {
-        ctf_trace_move(trace, moved_by(plain));
+        if (ctf_trace_move(trace, moved_by(plain), plain->event->time))
+            output_lost(plain->out, CTF_LOST_ABOUT, plain->event->offset);
         ctf_count_about(plain->out, &source->description, version);
     }
     return trace;
@@ -234,21 +235,37 @@ static struct ctf_kind_out *find_kind(const struct plain *plain)
     return ctf_given_kind(plain->w, plain->trace, kind_key_of(plain));
 }
 
-/* Counts fields whose names had to change in what was made since `before`. */
-static void count_renamed(const struct plain *plain, uint64_t before)
+/* What types had to change so far. */
+struct changes {
+    uint64_t renamed, lengths;
+};
+
+/* Lengths in front of what they count, which the RFC has, are not counted where they are fields now: they stand where they stood. */
+static struct changes changes_of(const struct plain *plain)
 {
-    for (; before < plain->trace->types.renamed; before++)
+    const struct ctf_types *types = &plain->trace->types;
+    const bool is_rfc = plain->schema->trace->description.version == CTF_RFC_1_1;
+    return (struct changes){types->renamed, is_rfc ? types->pairs : types->lengths};
+}
+
+/* Counts what had to change in what was made since `before`. */
+static void count_changes(const struct plain *plain, struct changes before)
+{
+    const struct changes now = changes_of(plain);
+    for (; before.renamed < now.renamed; before.renamed++)
         output_lost(plain->out, CTF_LOST_NAME, plain->event->offset);
+    for (; before.lengths < now.lengths; before.lengths++)
+        output_lost(plain->out, CTF_LOST_LENGTH, plain->event->offset);
 }
 
 static struct ctf_kind_out *kind_of(struct plain *plain)
 {
     struct ctf_kind_out *kind = find_kind(plain);
-    uint64_t before = plain->trace->types.renamed;
+    const struct changes before = changes_of(plain);
     if (kind)
         return kind;
     bool is_made = make_kind(plain, &kind) && ctf_give_kind(plain->w, plain->trace, kind_key_of(plain));
-    count_renamed(plain, before);
+    count_changes(plain, before);
     return is_made ? kind : NULL;
 }
 
@@ -375,7 +392,7 @@ static uint64_t convert(const struct plain *plain, const struct ctf_timeline *li
         return ticks;
     int64_t time = (int64_t)((uint64_t)ctf_time(line, ticks, &is_clamped) + (uint64_t)plain->trace->moved);
     plain->trace->has_unix_time |= line->is_anchored;
-    return time < 0 ? 0 : (uint64_t)time;
+    return time < plain->trace->base ? 0 : (uint64_t)time - (uint64_t)plain->trace->base;
 }
 
 static uint64_t ticks_of(const struct plain *plain)
@@ -409,6 +426,14 @@ static ttr_status enter_lead(const struct plain *plain, struct ctf_stream_out *s
     return ctf_stream_enter(stream, plain->out, items, at < begin ? at : begin, error);
 }
 
+/* Whether the time in which events are missing becomes another one: the RFC's counters stand for a packet's begin, others for its end. */
+static bool moves_gap(const struct plain *plain, const struct ctf_missing *missing)
+{
+    const bool was_rfc = plain->schema->trace->description.version == CTF_RFC_1_1, is_rfc = plain->version == CTF_RFC_1_1;
+    const struct ctf_packet *about = plain->about;
+    return missing->events && was_rfc != is_rfc && about->has_begin && about->has_end && about->end > about->begin;
+}
+
 /* Begins the packet, behind one that tells what is missing where that is needed; items: its own fields, NULL = none. */
 static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stream, const struct ctf_items *items, ttr_error *error)
 {
@@ -427,6 +452,8 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
         status = enter_lead(plain, stream, items, begin, error);
     if (status == TTR_OK)
         status = is_empty ? ctf_stream_enter_empty(stream, plain->out, &begin, error) : ctf_stream_enter(stream, plain->out, items, begin, error);
+    if (!is_beside && moves_gap(plain, missing))
+        output_lost(plain->out, CTF_LOST_WHEN, event->offset);
     if (!is_beside)
         ctf_missing_settle(plain->out, stream, missing, event->offset);
     missing->stream = stream;
@@ -478,15 +505,14 @@ static uint64_t identity_of(const struct plain *plain)
 static const struct ctf_event_class *class_of(struct plain *plain, struct ctf_stream_out *stream)
 {
     const struct ctf_event_class *source = plain->schema->event;
-    struct ctf_types *types = &plain->trace->types;
     const struct ctf_class_key key = {.name = source->name, .like = source, .identity = identity_of(plain),
                                       .has_log_level = source->has_log_level, .log_level = source->log_level};
     const struct ctf_event_class *known = ctf_trace_find_class(stream->kind, &plain->w->items, &key);
     if (known)
         return known;
-    uint64_t before = types->renamed;
+    const struct changes before = changes_of(plain);
     known = ctf_trace_class(plain->trace, stream->kind, &plain->w->items, &key);
-    count_renamed(plain, before);
+    count_changes(plain, before);
     return known;
 }
 
@@ -523,7 +549,10 @@ ttr_status ctf_plain_packet(struct ttr_writer *out, const ttr_event *event, ttr_
         return TTR_OK;
     if (!begin(&plain, out, event))
         return fail_memory(error);
-    struct ctf_stream_out *stream = stream_of_empty(&plain);
+    ttr_status status = ctf_options_suit(&plain.w->options, plain.version, error);
+    struct ctf_stream_out *stream = status == TTR_OK ? stream_of_empty(&plain) : NULL;
+    if (status != TTR_OK)
+        return status;
     return stream ? enter_packet(&plain, stream, error) : TTR_OK;
 }
 
@@ -538,6 +567,16 @@ static void count_rfc_losses(const struct plain *plain)
         output_lost(plain->out, CTF_LOST_THREAD, event->offset);
 }
 
+/* Whether readers find the event's time at these ticks. */
+static bool tells_time(const struct plain *plain, uint64_t ticks)
+{
+    const struct ctf_trace_out *trace = plain->trace;
+    bool is_clamped = false;
+    const uint64_t begin = (uint64_t)(trace->keeps_clocks ? trace->moved : trace->base);
+    const uint64_t ns = trace->keeps_clocks ? (uint64_t)ctf_time(&plain->stream->kind->timeline, ticks, &is_clamped) : ticks;
+    return is_clamped || (int64_t)(begin + ns) == plain->event->time;
+}
+
 /* The event's ticks in the packet under way; what it loses is counted. */
 static uint64_t settle_ticks(const struct plain *plain, const struct ctf_stream_out *stream)
 {
@@ -547,6 +586,8 @@ static uint64_t settle_ticks(const struct plain *plain, const struct ctf_stream_
     count_rfc_losses(plain);
     if (has_time && ticks != event->ticks)
         output_lost(plain->out, CTF_LOST_TICKS, event->offset);
+    if (has_time && stream->kind->has_time && !tells_time(plain, ticks))
+        output_lost(plain->out, CTF_LOST_TIME, event->offset);
     if (stream->kind->loses_header)
         output_lost(plain->out, CTF_LOST_PACKET, event->offset);
     return ticks;
@@ -559,6 +600,9 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
         return ctf_missing_add(out, event, error);
     if (!begin(&plain, out, event))
         return fail_memory(error);
+    ttr_status status = ctf_options_suit(&plain.w->options, plain.version, error);
+    if (status != TTR_OK)
+        return status;
     struct ctf_items *items = &plain.w->items;
     const struct ctf_items_for what = {.out = out, .version = plain.version, .has_no_common = stores_size(&plain),
                                        .drops_size = drops_size(&plain)};
@@ -566,7 +610,7 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     struct ctf_stream_out *stream = items->failed ? NULL : stream_of(&plain);
     if (!stream)
         return fail_memory(error);
-    ttr_status status = enter_packet(&plain, stream, error);
+    status = enter_packet(&plain, stream, error);
     if (status != TTR_OK)
         return status;
     ctf_watch_order(out, stream, event);

@@ -248,7 +248,7 @@ static enum step enter_packet(struct ctf_reader *reader)
     reader->is_inside = true;
     reader->is_unpacked = false;
     reader->is_damaged = frame->is_unfinished || frame->is_overfull || frame->has_unset_size || frame->said_size;
-    reader->is_size_told = false;
+    reader->is_size_told = reader->is_sealed = false;
     reader->given = 0;
     reader->offset = reader->next;
     reader->bits = bits_over(packet->base, frame->head, frame->head);
@@ -462,7 +462,7 @@ static enum step leave_packet(struct ctf_reader *reader)
     reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
     bool is_shown = ctf_bytes_from(reader, packet->offset) >= n;
-    reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_damaged && is_shown && n <= CTF_COPY_MAX;
+    reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS && (!reader->is_damaged || reader->is_sealed) && is_shown && n <= CTF_COPY_MAX;
     return step;
 }
 

@@ -149,6 +149,7 @@ struct ctf_reader {
     bool is_inside;                       /* a packet */
     bool is_told;                         /* the stream's definition was given */
     bool is_damaged;                      /* the present packet */
+    bool is_sealed;                       /* its content cannot be opened, which is all that is wrong with it: copies have it as it is */
     bool is_copied;                       /* its definition is still to be given */
     bool is_over;                         /* nothing stands at `next`, which was looked for there */
     bool is_lost;                         /* no packet begins at `next`: frame.code and text tell why */

@@ -382,7 +382,8 @@ static void add_index(const struct rebuild *r, uint64_t content, uint64_t sequen
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
-    const uint64_t begin = about->has_begin ? r->begin : 0, end = about->has_end ? r->end : 0; /* as its header says, or does not */
+    /* As its header says, or does not.  A source that never closed the packet said no end; made anew, it has one. */
+    const uint64_t begin = r->spot[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0, end = r->spot[CTF_ROLE_TIME_END].type ? r->end : 0;
     struct bitput put = bitput_begin(&file->index);
     const uint64_t numbers[] = {file->offset, r->put.at, content, begin, end, about->discarded, file->packet.kind->class->id, file->packet.number,
                                 sequence};

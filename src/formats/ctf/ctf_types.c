@@ -540,8 +540,10 @@ static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name
 {
     bool has_length = !is_rfc(types) && is_counted(peek(types));
     ttr_text length = called_length(types);
-    if (has_length && length.n == 0)
+    if (has_length && length.n == 0) {
         length = add_length(types, structure, name);
+        types->lengths++;
+    }
     size_t at = add_member(types);
     if (at == SIZE_MAX)
         return;
@@ -566,6 +568,7 @@ static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name
 static const struct type *make_pair(struct ctf_types *types)
 {
     size_t begin = types->members_n;
+    types->pairs++;
     add_value(types, ++types->structs, (ttr_text){"elements", 8}, 0, true);
     return close_struct(types, begin);
 }

@@ -38,11 +38,16 @@ enum ctf_loss {
     CTF_LOST_KIND,
     CTF_LOST_TICKS,
     CTF_LOST_BACKWARD,
+    CTF_LOST_TIME,
     CTF_LOST_ORDER,
     CTF_LOST_MIXED,
     CTF_LOST_DEPTH,
     CTF_LOST_NUL,
+    CTF_LOST_BEHIND,
     CTF_LOST_HINT,
+    CTF_LOST_WIDE,
+    CTF_LOST_LENGTH,
+    CTF_LOST_FLOAT,
     CTF_LOST_SIZE,
     CTF_LOST_WRAP,
     CTF_LOST_MOVED,
@@ -54,6 +59,7 @@ enum ctf_loss {
     CTF_LOST_PLACE,
     CTF_LOST_PACKET,
     CTF_LOST_GAP,
+    CTF_LOST_WHEN,
     CTF_LOST_LABEL,
     CTF_LOST_THREAD,
     CTF_LOST_UUID,
@@ -73,18 +79,23 @@ struct ctf_options {
     bool is_big_endian;
     bool has_order;             /* byte order was asked for */
     bool has_alignment, has_event_size, has_checksum, has_compression, has_cypher, has_packet_align, has_text; /* so were these, of 1.1 */
-    bool has_index, has_no_index, is_packetised, is_text_metadata;
+    bool has_packet_size;       /* and this, of all */
+    bool has_index, has_no_index, has_packetised, is_packetised, is_text_metadata;
+    const char *rfc_option;     /* the first that only 1.1 has; NULL = none was given */
     uint64_t packet_size;       /* bytes: packets end when they are as large */
     uint8_t rfc_header;         /* 1 or 2; 0 = not asked for */
     bool rfc_is_natural, rfc_has_event_size;
     bool rfc_has_short_words;   /* natural with words of 32 bits, as the source has it */
-    bool changes_rfc;           /* one of those for 1.1 was given */
+    bool changes_rfc;           /* packets of 1.1 must be made anew */
     struct rfc11_packing packing;
     uint8_t key[RFC11_KEY];
 };
 
 /* Reads the options of the output; TTR_E_MISUSE says what is wrong with one. */
 TTR_MUST ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *options, ttr_error *error);
+
+/* Whether all that was asked for can be had of a version; TTR_E_MISUSE says what cannot. */
+TTR_MUST ttr_status ctf_options_suit(const struct ctf_options *options, enum ctf_version version, ttr_error *error);
 
 /* Where nothing else was asked for, a trace is written as its source is: in its byte order, and of 1.1 with its alignment, its checksums, its
  * compression, its cypher (where the key is known), its padding and its kind of metadata. */
@@ -171,6 +182,7 @@ struct ctf_types {
     struct ctf_description *description; /* its version and byte order are set */
     bool is_dialect, is_natural;
     uint64_t renamed;          /* fields whose names had to change */
+    uint64_t lengths, pairs;   /* that were added as fields, and of these such of elements, which became structs for them */
     struct keymap by_key;      /* hash of a shape or of a scalar to `type` */
     const struct type **type;
     size_t n, capacity;
@@ -277,8 +289,9 @@ void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
 TTR_MUST bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
                                    struct ctf_trace *source);
 
-/* Has the clocks of such a trace begin so many nanoseconds later. */
-void ctf_trace_move(struct ctf_trace_out *trace, int64_t ns);
+/* Has the clocks of such a trace begin so many nanoseconds later.  True: one of nanoseconds stands for them, for these are no whole ticks of theirs;
+ * first: the time of the first event, then. */
+bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns, int64_t first);
 
 /* The clock of a trace that counts nanoseconds, for those that have no other; NULL when memory is out, which the types remember. */
 const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace);

@@ -196,6 +196,7 @@ static ttr_status unpack(struct ctf_reader *reader, const struct content *conten
     if (how.unused)
         input_note(reader->in, TTR_NOTE_ODD, content->offset, "ctf.behind-compressed",
                    "%llu bytes stand behind the compressed content of a packet of %s", (unsigned long long)how.unused, reader->file);
+    reader->is_sealed = (reader->in->flags & TTR_READ_SEALED) && !reader->is_damaged && (result == RFC11_NO_KEY || result == RFC11_TOO_LARGE);
     switch (result) {
     case RFC11_PLAIN:
     case RFC11_UNPACKED: return TTR_OK;

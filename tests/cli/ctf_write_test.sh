@@ -1,0 +1,175 @@
+#!/bin/bash
+# What writing CTF promises: options do what they say or are refused, indexes are right, times stay, and what is lost is told.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+hexa_cat=$(realpath "$2")
+vectors=$(cd "$(dirname "$0")/../../src/formats/ctf/vectors" && pwd)
+traces=$(cd "$(dirname "$0")/traces" && pwd)
+cd "$work" || exit 1
+export TZ=UTC
+
+# lay VECTOR: the trace as a folder of files.
+lay()
+{
+    local file
+    mkdir -p "$1"
+    for file in "$vectors/$1"/*.hexa; do "$hexa_cat" "$file" >"$1/$(basename "$file" .hexa)"; done
+}
+
+# trace NAME: metadata of the standard input behind what all of them have, and bytes of a stream.
+trace()
+{
+    mkdir -p "$1"
+    {
+        printf '/* CTF 1.8 */\n'
+        for size in 8 16 32 64; do printf 'typealias integer { size = %d; align = 8; } := u%d;\n' $size $size; done
+        cat
+    } >"$1/metadata"
+    printf '%b' "$2" >"$1/s"
+}
+
+# loses NAME CODE COUNT OPTION...: convert counts it, and --strict refuses.
+loses()
+{
+    local name=$1 code=$2 count=$3
+    shift 3
+    rm -rf lossy
+    run "$tracetta" convert --to=ctf "$@" -o lossy
+    [ $run_status = 0 ] && grep -Eq "(changed|dropped) +$count  .*\[$code\]" "$work/.err"
+    verdict "${name}_is_counted" $? "exit status $run_status"
+    rm -rf strict
+    refuses "${name}_is_refused_by_strict" 1 'leave --strict out' "$tracetta" convert --strict --to=ctf "$@" -o strict
+}
+
+lay stream-packets
+lay rfc11-packets
+lay rfc11-sequences
+
+# --- Options ---
+for option in header=1 alignment=natural checksum=crc32 compression=gzip packet-align=1 event-size=yes text-metadata=yes; do
+    for version in '' --option=version=1.8 --option=version=2; do
+        refuses "${option%=*}_is_of_version_1.1${version##*=}" 2 "option ${option%=*} of ctf is of version 1.1 only.*try version=1.1" \
+            "$tracetta" convert --to=ctf $version --option="$option" stream-packets -o none
+    done
+done
+head -c 32 /dev/zero >key
+refuses "nothing_is_left_plain_that_was_to_be_enciphered" 2 'option cypher of ctf is of version 1.1 only, and 1.8 is' \
+    "$tracetta" convert --to=ctf --option=cypher=aes --option=ctf.key=key stream-packets -o none
+"$hexa_cat" "$traces/small_heph.hexa" >small.heph
+refuses "so_are_options_where_the_source_is_no_ctf" 2 'option checksum of ctf is of version 1.1 only' "$tracetta" convert --to=ctf --option=checksum=md5 small.heph -o none
+[ ! -e none ]
+verdict "and_nothing_is_written" $? "there is a folder"
+succeeds "version_1.1_has_them" "$tracetta" convert -q --to=ctf --option=version=1.1 --option=checksum=crc32 stream-packets -o summed
+succeeds "also_where_the_source_is_of_it" "$tracetta" convert -q --to=ctf --option=checksum=md5 rfc11-packets -o summed.again
+refuses "of_two_traces_both_must_be_of_it" 2 'option checksum of ctf is of version 1.1 only, and 1.8 is' \
+    "$tracetta" merge --to=ctf --option=checksum=crc32 rfc11-packets stream-packets -o none
+refuses "version_1.1_has_no_index" 2 'option index=yes of ctf: version 1.1, which is to be written, has no index' \
+    "$tracetta" convert --to=ctf --option=index=yes rfc11-packets -o none
+refuses "also_where_it_is_asked_for" 2 'has no index' "$tracetta" convert --to=ctf --option=version=1.1 --option=index=yes stream-packets -o none
+succeeds "no_index_is_what_it_has" "$tracetta" convert -q --to=ctf --option=index=no rfc11-packets -o unindexed
+refuses "its_metadata_are_in_packets_or_text" 2 'packetized-metadata of ctf is of versions 1.8 and 2 only' \
+    "$tracetta" convert --to=ctf --option=packetized-metadata=no rfc11-packets -o none
+
+# packets TRACE: how many there are.
+packets()
+{
+    "$tracetta" info --json "$1" | grep -Eo '"packets": ?[0-9]+' | head -n 1 | grep -Eo '[0-9]+$'
+}
+for version in 1.8 2 1.1; do
+    run "$tracetta" convert -q --to=ctf --option=version=$version stream-packets -o "whole.$version"
+    run "$tracetta" convert -q --to=ctf --option=packet-size=1 "whole.$version" -o "split.$version"
+    [ "$(packets "whole.$version")" = 2 ] && [ "$(packets "split.$version")" = 3 ]
+    verdict "packets_end_where_they_are_asked_to:$version" $? "$(packets "whole.$version") and $(packets "split.$version") packets"
+done
+succeeds "metadata_are_put_in_packets" "$tracetta" convert -q --to=ctf --option=packetized-metadata=yes stream-packets -o packed
+succeeds "and_taken_out" "$tracetta" convert -q --to=ctf --option=packetized-metadata=no packed -o unpacked
+[ "$(head -c 4 packed/metadata | od -An -tx1)" = " 57 1d d1 75" ] && [ "$(head -c 10 unpacked/metadata)" = '/* CTF 1.8' ]
+verdict "as_asked_for" $? "$(head -c 10 unpacked/metadata)"
+
+# --- Indexes ---
+lay stream-bad-unfinished
+run "$tracetta" convert -q --to=ctf --option=index=yes stream-bad-unfinished -o closed
+says "an_index_has_the_end_that_a_packet_was_given_when_it_was_closed" ': whole ' "$tracetta" check closed
+! grep -q 'ctf.bad-index' "$work/.out"
+verdict "and_nothing_is_wrong_with_it" $? "it is"
+
+# --- Times ---
+# moved NAME TRACE OPTION...: times are those that the trace moved has.
+moved()
+{
+    local name=$1 from=$2 move=$3
+    shift 3
+    rm -rf moved
+    run "$tracetta" convert -q --to=ctf "$move" "$@" "$from" -o moved
+    "$tracetta" cat --style=babeltrace2 --clock-gmt "$move" "$from" >wanted
+    same "$name" wanted "$tracetta" cat --style=babeltrace2 --clock-gmt moved
+}
+lay stream-clock
+lay rfc11-clock
+for version in 1.8 2 1.1; do
+    for move in --clock-offset-ns=1 --clock-offset=0.3 --clock-offset=-0.7 --clock-offset=0.25; do
+        moved "times_are_kept_that_lie_between_ticks:$version:${move#*=}" stream-clock $move --option=version=$version
+    done
+done
+moved "also_from_version_1.1" rfc11-clock --clock-offset-ns=1
+loses "that_clocks_count_nanoseconds_then" clock.ticks 3 --clock-offset-ns=1 stream-clock
+succeeds "whole_ticks_lose_nothing" "$tracetta" convert --strict -q --to=ctf --clock-offset=0.25 stream-clock -o whole_ticks
+run "$tracetta" merge -q --to=ctf --offset stream-clock=0.1s stream-clock stream-packets -o merged
+says "offsets_of_merged_traces_are_kept_too" '100\.600000000' "$tracetta" cat merged
+loses "a_time_before_the_zero_of_version_1.1" time.between 3 --option=version=1.1 --clock-offset=-1000.3 stream-clock
+lay stream-lost
+run "$tracetta" convert -q --to=ctf --option=version=1.1 stream-lost -o lost
+loses "when_events_were_lost_becomes_less_in_version_1.1" gap.time '[1-9]' --option=version=1.1 stream-lost
+loses "and_more_in_others" gap.time '[1-9]' --option=version=1.8 lost
+
+# --- Values ---
+trace nul '\x04a\x00bcd\x00ef' <<'METADATA'
+trace { major = 1; minor = 8; byte_order = le; };
+stream { };
+event { name = e; fields := struct { u8 n; integer { size = 8; encoding = UTF8; } t[n]; integer { size = 8; encoding = UTF8; } u[4]; }; };
+METADATA
+for version in 1.8 2 1.1; do
+    loses "what_stands_behind_a_zero_in_a_text:$version" text.behind 2 --option=byte-order=be --option=version=$version nul
+done
+cp -r nul zeros && printf '\x04a\x00\x00\x00d\x00\x00\x00' >zeros/s
+succeeds "zeros_there_are_no_loss" "$tracetta" convert --strict -q --to=ctf --option=byte-order=be zeros -o zeros.be
+succeeds "nor_is_anything_of_a_copy" "$tracetta" convert --strict -q --to=ctf --option=version=2 nul -o nul.2
+
+trace wide '\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00' <<'METADATA'
+trace { major = 1; minor = 8; byte_order = le; };
+stream { };
+event { name = e; fields := struct { integer { size = 128; align = 8; } i; }; };
+METADATA
+loses "an_integer_of_128_bits" field.wide 1 --option=byte-order=be wide
+says "which_becomes_a_string" '"i":"18446744073709551617"' "$tracetta" cat --format=jsonl lossy
+sed 's/integer { size = 128; align = 8; }/floating_point { exp_dig = 15; mant_dig = 113; align = 8; }/' wide/metadata >metadata
+mkdir quad && mv metadata quad/metadata && printf '\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\xff\x3f' >quad/s
+loses "a_float_of_128_bits" field.float 1 --option=byte-order=be quad
+trace length '\x02\x07\x08' <<'METADATA'
+trace { major = 1; minor = 8; byte_order = le; };
+stream { event.context := struct { u8 n; }; };
+event { name = e; fields := struct { u8 a[stream.event.context.n]; }; };
+METADATA
+loses "a_length_that_stands_elsewhere" field.length 1 --option=byte-order=be length
+says "which_becomes_a_field" '"a_length":2,"a":\[7,8\]' "$tracetta" cat --format=jsonl lossy
+succeeds "one_in_front_of_what_it_counts_is_no_loss" "$tracetta" convert --strict -q --to=ctf --option=version=1.8 rfc11-sequences -o sequences
+
+# --- Copies ---
+lay rfc11-aes-without-key
+lay rfc11-gzip
+# copied NAME FROM OPTION...: convert tells damage, and copies every byte all the same.
+copied()
+{
+    rm -rf copy
+    run "$tracetta" convert -q --to=ctf "${@:3}" "$2" -o copy
+    [ $run_status = 1 ] && diff -r "$2" copy >/dev/null
+    verdict "$1" $? "exit status $run_status, or files differ"
+}
+copied "what_is_enciphered_is_copied_without_the_key" rfc11-aes-without-key
+copied "so_is_what_unpacks_to_too_much" rfc11-gzip --option=ctf.unpacked-max=49
+run "$tracetta" convert -q --to=ctf --name=none rfc11-aes-without-key -o filtered
+[ $run_status = 1 ] && [ ! -s filtered/s ]
+verdict "where_something_is_left_out_it_is_too" $? "exit status $run_status"
+run "$tracetta" recover --no-sidecar rfc11-aes-without-key -o opened
+[ $run_status = 1 ] && grep -q 'verified, clean' "$work/.err"
+verdict "recover_keeps_what_can_be_read" $? "exit status $run_status"
