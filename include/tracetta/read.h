@@ -164,9 +164,9 @@ typedef enum ttr_severity {
 /* One kind of finding, counted.  Borrowed from the reader until its next call. */
 typedef struct ttr_note {
     const char *code;     /* stable, "fxt.bad-size"; static */
-    const char *text;     /* one sentence about the first of them, with what was expected */
-    uint64_t count, bytes, first_offset;
-    ttr_severity severity;
+    const char *text;     /* one sentence about the first of them that is so bad, with what was expected */
+    uint64_t count, bytes, first_offset; /* the offset is that of the one the text is about */
+    ttr_severity severity; /* of the worst of them */
 } ttr_note;
 
 /* A byte range that could not be decoded. */
