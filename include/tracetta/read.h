@@ -24,7 +24,7 @@ typedef struct ttr_read_options {
     size_t size;          /* sizeof(ttr_read_options) */
     const char *from;     /* format name; NULL: the formats bid by content */
     uint32_t flags;       /* TTR_READ_* */
-    uint64_t max_record;  /* FXT records, Heph packets and CTF events of more bytes are passed over; at least 64 KiB, 0 = what the format allows */
+    uint64_t max_record;  /* FXT records, Heph packets and CTF events of more bytes are passed over, as damage; at least 64 KiB, 0 = what the format allows */
     int64_t time_offset;  /* ns added to every time */
     const char *const *format_options; /* "key=value" strings, NULL at the end; ttr_format_option lists them */
     const char *copied_to; /* format name: TTR_READ_DEFINITIONS is for traces of this format, others are read without it; NULL: for all */

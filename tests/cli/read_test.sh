@@ -135,6 +135,13 @@ verdict "damage_whose_records_are_read_is_not_called_skipped" $? "exit status $r
 refuses "quiet_says_nothing_of_damage_but_strict_fails" 1 "heph\.|damage|malformed" "$tracetta" convert --strict --quiet --to=jsonl -o "$work/strict.jsonl" "$broken"
 [ ! -e "$work/strict.jsonl" ]
 verdict "strict_leaves_nothing_behind" $? "strict.jsonl is there"
+cp "$small" "$work/zeros.heph"
+truncate -s +40M "$work/zeros.heph"
+says "room_not_written_is_no_damage_however_much" 'whole \(heph' "$tracetta" check "$work/zeros.heph"
+cat "$small" >>"$work/zeros.heph"
+run "$tracetta" check "$work/zeros.heph"
+[ $run_status = 1 ] && grep -q '1 damaged place, 40.0 MiB' "$work/.out" && ! grep -q 'heph.zeros' "$work/.out"
+verdict "zeros_before_more_packets_are_damage_however_many" $? "exit status $run_status"
 succeeds "check_finds_a_whole_file_whole" "$tracetta" check "$small"
 run "$tracetta" check "$broken"
 [ $run_status = 1 ] && grep -q 'damaged' "$work/.out" && grep -q 'bytes 69 to 94' "$work/.out"
