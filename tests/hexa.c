@@ -454,11 +454,12 @@ static bool run_header(struct assembler *a, const char *end)
         add_ids(a->out, value, end);
         return true;
     }
-    bool is_offset = is_word(key, key_n, "offset");
-    if (!is_offset && !is_word(key, key_n, "damage"))
-        return refuse(a, "'#: %.*s' is not one of id, title, status, offset, damage", (int)key_n, key);
+    uint64_t *number = is_word(key, key_n, "offset") ? &a->out->offset : is_word(key, key_n, "damage") ? &a->out->damage
+                       : is_word(key, key_n, "limit") ? &a->out->max_record : NULL;
+    if (!number)
+        return refuse(a, "'#: %.*s' is not one of id, title, status, offset, damage, limit", (int)key_n, key);
     a->p = value;
-    return take_number(a, is_offset ? &a->out->offset : &a->out->damage);
+    return take_number(a, number);
 }
 
 static bool run_headers(struct assembler *a)

@@ -27,6 +27,7 @@ struct hexa {
     char *status;    /* how reading ends ("malformed"), "" when not given: to the end */
     uint64_t offset; /* where, HEXA_NO_OFFSET when not given */
     uint64_t damage; /* how many damages are noted and skipped, 0 when not given */
+    uint64_t max_record; /* reading is asked to pass over larger records, 0 when not given */
     char *expect;    /* the text after the line "---", NULL without such a line */
 };
 

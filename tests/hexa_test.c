@@ -108,7 +108,7 @@ static void headers_and_expectation_are_split_off(void **state)
 {
     (void)state;
     struct hexa hexa = parse("#: id A-1 B-2\n#: title Two words\n#:id C-3\n01\n@bad 02 # --- no\n"
-                             "#: status malformed\n#: offset @bad\n#: damage 2\n---\nline\n---\n#: id no\n");
+                             "#: status malformed\n#: offset @bad\n#: damage 2\n#: limit 65536\n---\nline\n---\n#: id no\n");
     assert_int_equal(hexa.ids_n, 3);
     assert_string_equal(hexa.ids[0], "A-1");
     assert_string_equal(hexa.ids[2], "C-3");
@@ -116,6 +116,7 @@ static void headers_and_expectation_are_split_off(void **state)
     assert_string_equal(hexa.status, "malformed");
     assert_int_equal(hexa.offset, 1);
     assert_int_equal(hexa.damage, 2);
+    assert_int_equal(hexa.max_record, 65536);
     assert_string_equal(hexa.expect, "line\n---\n#: id no\n");
     assert_int_equal(hexa.n, 2);
     hexa_free(&hexa);
@@ -151,7 +152,7 @@ static void slips_are_refused_with_their_line(void **state)
     assert_refused("@", "line 1: a label needs a name");
     assert_refused("pad 0", "line 1: pad 0");
     assert_refused("zeros 99999999999", "line 1: more than 67108864 bytes");
-    assert_refused("#: color red", "line 1: '#: color' is not one of id, title, status, offset, damage");
+    assert_refused("#: color red", "line 1: '#: color' is not one of id, title, status, offset, damage, limit");
 }
 
 static void broken_strings_repeats_and_fields_are_refused(void **state)

@@ -21,6 +21,7 @@ struct way {
     size_t n;
     size_t piece;         /* 0: at once, from memory */
     uint32_t flags;
+    uint64_t max_record;
     const ttr_options *options;
     uint64_t damage_regions, damage_bytes, first_damage, damage_end; /* out */
     bool is_read;         /* out: it was opened */
@@ -46,7 +47,7 @@ static int64_t pull(void *own, void *to, size_t n)
 
 static ttr_reader *open_way(ttr *t, struct way *way, struct pieces *pieces, ttr_error *error)
 {
-    ttr_read_options options = {.size = sizeof options, .from = way->format, .flags = way->flags};
+    ttr_read_options options = {.size = sizeof options, .from = way->format, .flags = way->flags, .max_record = way->max_record};
     *pieces = (struct pieces){way->bytes, way->n, 0, way->piece};
     if (way->piece)
         return ttr_open_pull(t, pull, pieces, "vector", &options, error);
@@ -111,7 +112,7 @@ static const char *text_of(struct dump *dump)
 
 static void check_written(const char *path, const struct hexa *hexa, const char *format)
 {
-    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n};
+    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record};
     struct dump dump;
     read_way(&way, &dump);
     if (!way.is_read)
@@ -130,7 +131,7 @@ static void check_written(const char *path, const struct hexa *hexa, const char 
 
 static void check_strict(const char *path, const struct hexa *hexa, const char *format)
 {
-    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n};
+    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record};
     struct dump dump, strict;
     read_way(&way, &dump);
     way.flags = TTR_READ_STRICT;
@@ -148,7 +149,7 @@ static void check_strict(const char *path, const struct hexa *hexa, const char *
 
 static void check_bytes(const char *path, const struct hexa *hexa, const char *format)
 {
-    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .flags = TTR_READ_DEFINITIONS};
+    struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record, .flags = TTR_READ_DEFINITIONS};
     struct dump dump;
     read_way(&way, &dump);
     if (way.damage_regions == 0 && dump.status == TTR_END) {
@@ -162,7 +163,7 @@ static void check_bytes(const char *path, const struct hexa *hexa, const char *f
 
 static void check_cuts(const char *path, const struct hexa *hexa, const char *format)
 {
-    struct way whole_way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .is_raw = true};
+    struct way whole_way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record, .is_raw = true};
     struct dump whole;
     read_way(&whole_way, &whole);
     for (size_t n = 0; n < hexa->n; n += n < CUTS_DENSE || hexa->n - n < CUTS_DENSE ? 1 : CUTS_STRIDE) {
@@ -170,7 +171,7 @@ static void check_cuts(const char *path, const struct hexa *hexa, const char *fo
         uint8_t *bytes = alloc_zero(alloc_default(), n + 1, 1);
         assert_non_null(bytes);
         memcpy(bytes + 1, hexa->bytes, n);
-        struct way way = {.format = format, .bytes = bytes + 1, .n = n, .is_raw = true};
+        struct way way = {.format = format, .bytes = bytes + 1, .n = n, .max_record = hexa->max_record, .is_raw = true};
         struct dump dump;
         read_way(&way, &dump);
         if (dump.status > TTR_AGAIN && dump.error.offset != UINT64_MAX && dump.error.offset > n)
@@ -192,7 +193,7 @@ static void check_pieces(const char *path, const struct hexa *hexa, const char *
 {
     static const size_t pieces[] = {1, 3, 7, 8, 13, 64, 1000, 4096};
     for (uint32_t flags = 0; flags <= TTR_READ_DEFINITIONS; flags += TTR_READ_DEFINITIONS) {
-        struct way whole_way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .is_raw = true, .flags = flags};
+        struct way whole_way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record, .is_raw = true, .flags = flags};
         struct dump whole;
         read_way(&whole_way, &whole);
         for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
@@ -217,7 +218,7 @@ static void check_memory(const char *path, const struct hexa *hexa, const char *
         struct support_heap heap;
         support_heap_init(&heap, at);
         ttr_options options = {.size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
-        struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .flags = TTR_READ_DEFINITIONS, .options = &options};
+        struct way way = {.format = format, .bytes = hexa->bytes, .n = hexa->n, .max_record = hexa->max_record, .flags = TTR_READ_DEFINITIONS, .options = &options};
         struct dump dump;
         read_way(&way, &dump);
         status = dump.status;

@@ -25,7 +25,7 @@ typedef struct ttr_read_options {
     size_t size;          /* sizeof(ttr_read_options) */
     const char *from;     /* format name; NULL: the formats bid by content */
     uint32_t flags;       /* TTR_READ_* */
-    uint64_t max_record;  /* FXT records, Heph packets and CTF events of more bytes are passed over; at least 64 KiB, 0 = what the format allows */
+    uint64_t max_record;  /* FXT records, Heph packets and CTF events of more bytes are passed over, as damage; at least 64 KiB, 0 = what the format allows */
     int64_t time_offset;  /* ns added to every time */
     const char *const *format_options; /* "key=value" strings, NULL at the end; ttr_format_option lists them */
     const char *copied_to; /* format name: TTR_READ_DEFINITIONS is for traces of this format, others are read without it; NULL: for all */
@@ -165,9 +165,9 @@ typedef enum ttr_severity {
 /* One kind of finding, counted.  Borrowed from the reader until its next call. */
 typedef struct ttr_note {
     const char *code;     /* stable, "fxt.bad-size"; static */
-    const char *text;     /* one sentence about the first of them, with what was expected */
-    uint64_t count, bytes, first_offset;
-    ttr_severity severity;
+    const char *text;     /* one sentence about the first of them that is so bad, with what was expected */
+    uint64_t count, bytes, first_offset; /* the offset is that of the one the text is about */
+    ttr_severity severity; /* of the worst of them */
 } ttr_note;
 
 /* A byte range that could not be decoded. */

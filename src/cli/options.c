@@ -95,7 +95,7 @@ static const struct option_row table[] = {
     {"min", 0, OPTION_DURATION, GROUP_VERB, AT(min_duration), VERB_TREE, "DURATION", NULL,
      "leave out spans shorter than this, with what is in them"},
     {"no-sidecar", 0, OPTION_FLAG, GROUP_VERB, AT(no_sidecar), VERB_RECOVER, NULL, NULL,
-     "do not write the list of skipped bytes to FILE.damage.json"},
+     "do not write the list of damaged bytes to FILE.damage.json"},
     {"environment", 'e', OPTION_FLAG, GROUP_VERB, AT(environment), VERB_PS, NULL, NULL, "show the environment of each process, as its runtime has it"},
     {"dotnet", 0, OPTION_FLAG, GROUP_VERB, AT(dotnet), VERB_RECORD, NULL, NULL, "record a .NET process"},
     {"perf", 0, OPTION_FLAG, GROUP_VERB, AT(perf), VERB_RECORD, NULL, NULL, "record events of the kernel, as a perf.data"},

@@ -18,7 +18,7 @@
 /* Copies of copies at the most; each is smaller than the one before it. */
 #define PASSES_MAX 8
 
-/* The file beside an output that lists what was skipped. */
+/* The file beside an output that lists what was damaged. */
 struct sidecar {
     char *path, *temporary; /* NULL when none is wanted */
 };
@@ -231,7 +231,7 @@ static int verify(const struct call *call, uint64_t events)
 static void tell(const struct call *call, const struct findings *found)
 {
     const char *output = strcmp(call->set.output, "-") == 0 ? "standard output" : call->set.output;
-    talk_note(call, "%s: kept %s, skipped %s damaged place%s (%s)", output, units_events(found->events).s,
+    talk_note(call, "%s: kept %s; %s damaged place%s (%s)", output, units_events(found->events).s,
               units_count(found->damage_regions).s, found->damage_regions == 1 ? "" : "s", units_size(found->damage_bytes).s);
 }
 

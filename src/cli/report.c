@@ -126,7 +126,7 @@ static bool warn_one(const struct call *call, const struct trace *trace, bool of
     if (sum->inputs > 1)
         (void)snprintf(where, sizeof where, " in %zu stream%s", trace->lossy, trace->lossy == 1 ? "" : "s");
     if (places)
-        n = snprintf(text, sizeof text, "%s damaged place%s skipped (%s)", units_count(places).s, places == 1 ? "" : "s",
+        n = snprintf(text, sizeof text, "%s damaged place%s (%s)", units_count(places).s, places == 1 ? "" : "s",
                      units_size(sum->damage_bytes).s);
     if (of_losses && (sum->lost || sum->lost_packets))
         (void)snprintf(text + n, sizeof text - (size_t)n, "%s%s missing%s", n ? ", " : "", report_lost(sum->lost, sum->lost_packets, lost), where);
@@ -368,15 +368,21 @@ void report_json_regions(struct json *json, ttr_reader *reader)
     json_close(json, ']');
 }
 
-/* What streams behind the first that has it found of a code, at most `most` of them. */
+/* What streams other than the one told of found of a code, at most `most` of them. */
 static void print_others(ttr_reader *reader, const struct trace *trace, const struct trace_note *found, size_t most)
 {
     ttr_report report = {.size = sizeof report};
-    size_t met = 0;
-    for (size_t i = 0; i < trace->n && met <= most; i++) {
+    size_t shown = 0;
+    bool is_met = false; /* the one told of: the first that is so bad */
+    for (size_t i = 0; i < trace->n && shown < most; i++) {
         const ttr_note *note = note_of(reader, trace->first + i, found->note.code, &report);
-        if (!note || met++ == 0)
+        if (!note)
             continue;
+        if (!is_met && note->severity == found->note.severity) {
+            is_met = true;
+            continue;
+        }
+        shown++;
         (void)printf("    x%s, at byte %" PRIu64 ": ", units_count(note->count).s, note->first_offset);
         term_text((ttr_text){note->text, strlen(note->text)});
         (void)putchar('\n');

@@ -28,7 +28,7 @@ struct findings report_sum(ttr_reader *reader);
 #define LOST_TEXT 80u
 const char *report_lost(uint64_t events, uint64_t packets, char text[LOST_TEXT]);
 
-/* Says in one line for each trace whether bytes were skipped or events are missing; nothing for clean ones and with --quiet.  Gives the
+/* Says in one line for each trace whether it is damaged or events are missing; nothing for clean ones and with --quiet.  Gives the
  * outcome of the command: what was fine so far is OUTCOME_NO when something was damaged, so that scripts learn of it too. */
 int report_warn(const struct call *call, ttr_reader *reader, int outcome);
 

@@ -96,10 +96,16 @@ void traces_order(const ttr *t, ttr_reader **readers, size_t n)
     free(placed);
 }
 
-static void add_note(ttr_note *sum, const ttr_note *note)
+/* Adds what another stream found of a code; the worst of them is told. */
+static void add_note(struct trace_note *sum, const ttr_note *note, ttr_text path)
 {
-    sum->count += note->count;
-    sum->bytes += note->bytes;
+    const uint64_t count = sum->note.count + note->count, bytes = sum->note.bytes + note->bytes;
+    if (note->severity > sum->note.severity) {
+        sum->note = *note;
+        sum->path = path;
+    }
+    sum->note.count = count;
+    sum->note.bytes = bytes;
 }
 
 size_t traces_notes(ttr_reader *reader, const struct trace *trace, struct trace_note note[TRACE_NOTES])
@@ -117,7 +123,7 @@ size_t traces_notes(ttr_reader *reader, const struct trace *trace, struct trace_
             if (at == n)
                 note[n++] = (struct trace_note){.note = *found, .path = report.path};
             else
-                add_note(&note[at].note, found);
+                add_note(&note[at], found, report.path);
             note[at].streams++;
         }
     return n;

@@ -35,7 +35,7 @@ void traces_order(const ttr *t, ttr_reader **readers, size_t n);
 
 /* A kind of finding in any of the streams of a trace. */
 struct trace_note {
-    ttr_note note;         /* counts and bytes together; the text and offset are those of the first stream that has it */
+    ttr_note note;         /* counts and bytes together; severity, text and offset are those of the first stream that has it worst */
     ttr_text path;         /* of that */
     size_t streams;        /* that have it */
 };

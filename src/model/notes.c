@@ -1,5 +1,5 @@
 /* Findings of a reader, counted by code.  A hostile file can leave millions of them, so texts are made for the first of a code
- * only and ranges are kept up to a bound; the counts are exact all the same. */
+ * (and the first that is worse) only and ranges are kept up to a bound; the counts are exact all the same. */
 #include "model/notes.h"
 
 #include <stdio.h>
@@ -40,6 +40,13 @@ static ttr_note *add(struct notes *notes, const char *code, const char *format, 
     return note;
 }
 
+/* A finding worse than those of its code before it is what there is to tell of them. */
+static void worsen(struct notes *notes, ttr_note *note, ttr_severity severity, const char *format, va_list values)
+{
+    note->severity = severity;
+    (void)vsnprintf(notes->text[note - notes->note], NOTES_TEXT_MAX, format, values);
+}
+
 /* A range that touches the one before it is the same damage seen again, not a second one. */
 static void add_region(struct notes *notes, const ttr_region *where)
 {
@@ -68,6 +75,9 @@ void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *whe
             note->severity = severity;
             note->first_offset = where->offset;
         }
+    } else if (severity > note->severity) {
+        worsen(notes, note, severity, format, values);
+        note->first_offset = where->offset;
     }
     if (note) {
         note->count++;
@@ -77,18 +87,25 @@ void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *whe
         add_region(notes, where);
 }
 
-/* Finds or adds the finding of a code; NULL where there is no room. */
-static ttr_note *find_or_add(struct notes *notes, const char *code, const char *format, ...) TTR_PRINTF(3, 4);
+/* Finds or adds the finding of a code, of which there is now one so bad; NULL where there is no room. */
+static ttr_note *find_or_add(struct notes *notes, const ttr_note *other, const char *format, ...) TTR_PRINTF(3, 4);
 
-static ttr_note *find_or_add(struct notes *notes, const char *code, const char *format, ...)
+static ttr_note *find_or_add(struct notes *notes, const ttr_note *other, const char *format, ...)
 {
-    ttr_note *note = find(notes, code);
+    ttr_note *note = find(notes, other->code);
     va_list values;
-    if (note)
+    if (note && other->severity <= note->severity)
         return note;
     va_start(values, format);
-    note = add(notes, code, format, values);
+    if (note)
+        worsen(notes, note, other->severity, format, values);
+    else
+        note = add(notes, other->code, format, values);
     va_end(values);
+    if (note) {
+        note->severity = other->severity;
+        note->first_offset = other->first_offset;
+    }
     return note;
 }
 
@@ -96,11 +113,9 @@ void notes_join(struct notes *notes, const struct notes *from)
 {
     for (size_t i = 0; i < from->n; i++) {
         const ttr_note *other = &from->note[i];
-        ttr_note *note = find_or_add(notes, other->code, "%s", other->text);
+        ttr_note *note = find_or_add(notes, other, "%s", other->text);
         if (!note)
             continue;
-        note->severity = other->severity;
-        note->first_offset = note->count ? note->first_offset : other->first_offset;
         note->count += other->count;
         note->bytes += other->bytes;
     }

@@ -25,7 +25,8 @@ struct notes {
 void notes_init(struct notes *notes, const struct alloc *alloc);
 void notes_free(struct notes *notes);
 
-/* Counts a finding; the text is formatted for the first of its code only.  Without memory the counts still hold. */
+/* Counts a finding; the text is formatted for the first of its code only, and anew where one is worse than those before it: the
+ * severity of a code is the worst.  Without memory the counts still hold. */
 void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *where, const char *format, va_list values);
 
 /* Adds all that another reader found, which is about to go: texts are copied, codes stay as they are. */

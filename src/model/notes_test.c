@@ -35,6 +35,37 @@ static void findings_are_counted_by_code_with_the_text_of_the_first(void **state
     notes_free(&notes);
 }
 
+static void the_worst_of_a_code_is_what_it_tells(void **state)
+{
+    (void)state;
+    struct notes to, from;
+    notes_init(&to, alloc_default());
+    notes_init(&from, alloc_default());
+    add(&to, TTR_NOTE_ODD, 7, 0, "x.both", "strange");
+    add(&to, TTR_NOTE_DAMAGE, 10, 5, "x.both", "gone at %d", 10);
+    add(&to, TTR_NOTE_DAMAGE, 30, 5, "x.both", "gone at %d", 30);
+    add(&to, TTR_NOTE_REMARK, 50, 0, "x.both", "fine");
+    assert_int_equal(to.n, 1);
+    assert_int_equal(to.note[0].severity, TTR_NOTE_DAMAGE);
+    assert_string_equal(to.note[0].text, "gone at 10");
+    assert_int_equal(to.note[0].first_offset, 10);
+    assert_int_equal(to.note[0].count, 4);
+    /* So it is where those of another reader come to it, in either order. */
+    add(&from, TTR_NOTE_ODD, 3, 0, "x.both", "other");
+    add(&from, TTR_NOTE_ODD, 4, 0, "x.late", "other");
+    add(&to, TTR_NOTE_REMARK, 2, 0, "x.late", "mine");
+    notes_join(&to, &from);
+    assert_int_equal(to.note[0].severity, TTR_NOTE_DAMAGE);
+    assert_string_equal(to.note[0].text, "gone at 10");
+    assert_int_equal(to.note[0].count, 5);
+    assert_int_equal(to.note[1].severity, TTR_NOTE_ODD);
+    assert_string_equal(to.note[1].text, "other");
+    assert_int_equal(to.note[1].first_offset, 4);
+    assert_int_equal(to.note[1].count, 2);
+    notes_free(&from);
+    notes_free(&to);
+}
+
 static void findings_of_a_reader_that_goes_join_those_of_another(void **state)
 {
     (void)state;
@@ -87,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(findings_are_counted_by_code_with_the_text_of_the_first),
+        cmocka_unit_test(the_worst_of_a_code_is_what_it_tells),
         cmocka_unit_test(findings_of_a_reader_that_goes_join_those_of_another),
         cmocka_unit_test(failing_memory_leaves_the_counts),
     };

@@ -170,7 +170,8 @@ class Runtime:
         return data
 
     def block(self, at, size):
-        return self.tagged("EventBlock", 2, struct.pack("<HHqq", 20, 1, 0, 0) + b"\0" * (size - 20), at)
+        """A block without events: all of it is its head, which may be longer than is known."""
+        return self.tagged("EventBlock", 2, struct.pack("<HHqq", size, 1, 0, 0) + b"\0" * (size - 20), at)
 
     # --- Counters ---
 

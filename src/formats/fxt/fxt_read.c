@@ -64,52 +64,31 @@ static enum stop run(struct fxt_reader *reader)
 
 /* --- Passing over bytes that are no record, or one too large --- */
 
-static ttr_status pass_unseen(struct fxt_reader *reader)
+/* Moves to `end`, or to where the input ends before it. */
+static ttr_status pass_unseen(struct fxt_reader *reader, uint64_t end)
 {
     struct input *in = reader->in;
-    while (reader->at < reader->pass_end) {
+    while (reader->at < end) {
         ttr_status status = input_fill(in, reader->at, 1, reader->error);
-        if (status != TTR_OK)
+        if (status != TTR_OK || in->window.n == 0)
             return status;
-        if (in->window.n == 0)
-            return input_damage(in, reader->at, 0, "fxt.truncated", reader->error,
-                                "the input ends inside a record that goes on to byte %llu", (unsigned long long)reader->pass_end);
-        uint64_t step = reader->pass_end - reader->at;
+        uint64_t step = end - reader->at;
         reader->at += step < in->window.n ? step : in->window.n;
     }
     return TTR_OK;
 }
 
-/* Gives the next bytes as a definition; the batch is empty. */
-static ttr_status pass_piece(struct fxt_reader *reader)
+/* Room that was never written; copies get its bytes, piece by piece.  The batch is empty. */
+static void pass_zeros(struct fxt_reader *reader)
 {
-    struct input *in = reader->in;
-    const uint8_t *bytes = zero_piece;
-    size_t room = ZERO_PIECE;
-    if (!reader->pass_is_zeros) {
-        ttr_status status = input_fill(in, reader->at, 1, reader->error);
-        if (status != TTR_OK)
-            return status;
-        bytes = in->window.bytes;
-        room = in->window.n;
+    uint64_t step = reader->zeros_end - reader->at;
+    if (!(reader->in->flags & TTR_READ_DEFINITIONS)) {
+        reader->at = reader->zeros_end;
+        return;
     }
-    if (room == 0)
-        return pass_unseen(reader);
-    uint64_t step = reader->pass_end - reader->at;
-    size_t n = step < room ? (size_t)step : room;
-    fxt_give_definition(reader, bytes, n, reader->at);
+    size_t n = step < ZERO_PIECE ? (size_t)step : ZERO_PIECE;
+    fxt_give_definition(reader, zero_piece, n, reader->at);
     reader->at += n;
-    return TTR_OK;
-}
-
-static ttr_status pass(struct fxt_reader *reader)
-{
-    if (reader->in->flags & TTR_READ_DEFINITIONS)
-        return pass_piece(reader);
-    if (!reader->pass_is_zeros)
-        return pass_unseen(reader);
-    reader->at = reader->pass_end;
-    return TTR_OK;
 }
 
 /* --- Decisions; the batch is empty, so the window may move --- */
@@ -282,8 +261,7 @@ static ttr_status meet_zeros(struct fxt_reader *reader)
     if (is_tail) {
         input_note(in, TTR_NOTE_REMARK, from, "fxt.zero-tail", "%llu zero bytes at the end, the unused rest of a buffer",
                    (unsigned long long)(end - from));
-        reader->pass_end = end;
-        reader->pass_is_zeros = true;
+        reader->zeros_end = end;
         return TTR_OK;
     }
     reader->at = end;
@@ -330,14 +308,18 @@ static ttr_status meet_end(struct fxt_reader *reader)
                         left);
 }
 
-/* A record larger than allowed is passed over without loading it. */
+/* A record larger than allowed is passed over without loading it, and left out of copies. */
 static ttr_status meet_too_large(struct fxt_reader *reader, uint64_t bytes)
 {
-    input_note(reader->in, TTR_NOTE_ODD, reader->at, "fxt.too-large", "a record of %llu bytes, more than the limit of %llu; skipped",
-               (unsigned long long)bytes, (unsigned long long)reader->in->max_record);
-    reader->pass_end = reader->at + bytes;
-    reader->pass_is_zeros = false;
-    return TTR_OK;
+    uint64_t from = reader->at;
+    ttr_status status = pass_unseen(reader, from + bytes);
+    if (status == TTR_OK)
+        status = input_damage(reader->in, from, reader->at - from, "fxt.too-large", reader->error,
+                              "a record of %llu bytes, larger than --max-record allows; passed over", (unsigned long long)bytes);
+    if (status != TTR_OK || reader->at == from + bytes)
+        return status;
+    return input_damage(reader->in, reader->at, 0, "fxt.truncated", reader->error, "the input ends inside a record that goes on to byte %llu",
+                        (unsigned long long)(from + bytes));
 }
 
 /* Whether a large record, of which the begin is at hand, is worth loading. */
@@ -395,8 +377,8 @@ ttr_status fxt_next(struct input *in, ttr_error *error)
     for (;;) {
         ttr_status status = TTR_OK;
         reader->has_fields = false; /* an event that was begun and refused may have left it */
-        if (reader->at < reader->pass_end) {
-            status = pass(reader);
+        if (reader->at < reader->zeros_end) {
+            pass_zeros(reader);
         } else {
             enum stop stop = run(reader);
             if (stop == STOP_FAILED)

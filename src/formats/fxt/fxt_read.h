@@ -65,8 +65,7 @@ struct fxt_reader {
     ttr_id schema;                  /* of definitions */
     uint64_t at;                    /* offset in the input of the next record */
     int64_t last_time;              /* given to events without a time */
-    uint64_t pass_end;              /* bytes up to here are passed over ... */
-    bool pass_is_zeros;             /* ... and known to be zeros, whether or not they are still in the window */
+    uint64_t zeros_end;             /* up to here there are zeros, whether or not they are still in the window */
     bool has_fields;                /* the batch has events whose fields may be decoded later */
     uint8_t *repaired;              /* a record with its size put right, FXT_SIZE_MAX words; NULL until needed */
 };

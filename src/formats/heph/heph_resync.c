@@ -12,6 +12,7 @@
 #include "formats/heph/heph_attributes.h"
 
 #define LOOK_AHEAD 65536u /* what is fetched before a bad packet is judged */
+#define ZERO_PIECE 16384u
 
 /* How much may be looked at again, in units of about eight bytes. */
 #define WORK_PER_BYTE 16u
@@ -182,30 +183,114 @@ static ttr_status give_partial(struct input *in, const struct candidate *bad, ui
                         "an event packet of %u bytes has attributes that make sense up to byte %u of it", heph_size(bad->p), whole);
 }
 
-/* Zeros up to the end are room that was never written.  True when the bad packet is that. */
-static bool is_zero_tail(const struct candidate *bad)
+static bool is_zero(const struct candidate *bad)
 {
     for (size_t i = 0; i < bad->left; i++)
         if (bad->p[i])
             return false;
-    return bad->at_end || bad->left >= HEPH_PACKET_MAX_DEFAULT;
+    return true;
 }
 
-static void pass_zeros(struct input *in, const struct candidate *bad)
+/* Counts the zeros from the packet's place on; in *is_tail whether nothing else follows.  Only the last window is kept. */
+static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, ttr_error *error)
+{
+    const struct heph_reader *reader = in->own;
+    size_t n = 0;
+    *end = reader->offset;
+    do {
+        ttr_status status = input_fill(in, *end, 1, error);
+        if (status != TTR_OK)
+            return status;
+        for (n = 0; n < in->window.n && in->window.bytes[n] == 0;)
+            n++;
+        *end += n;
+    } while (n > 0 && n == in->window.n);
+    *is_tail = n == in->window.n;
+    return TTR_OK;
+}
+
+/* Zeros as far as was looked: room that was never written, where they go on up to the end, and damage elsewhere. */
+static ttr_status meet_zeros(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
-    input_note(in, TTR_NOTE_REMARK, reader->offset, "heph.zeros", "%zu zero bytes where a packet could begin: room not written",
-               bad->left);
-    heph_add_definition(in, bad->p, bad->left, 0);
-    reader->offset += bad->left;
+    uint64_t end, from = reader->offset;
+    bool is_tail;
+    ttr_status status = count_zeros(in, &end, &is_tail, error);
+    if (status != TTR_OK)
+        return status;
+    if (is_tail) {
+        input_note(in, TTR_NOTE_REMARK, from, "heph.zeros", "%llu zero bytes up to the end: room not written", (unsigned long long)(end - from));
+        reader->zeros_until = end;
+        return TTR_OK;
+    }
+    reader->is_lost = true;
+    reader->is_torn = false;
+    reader->lost_from = from;
+    reader->offset = end;
+    return TTR_OK;
 }
 
-static bool begins_with_zeros(const struct candidate *bad)
+void heph_pass_zeros(struct input *in)
 {
-    for (size_t i = 0; i < bad->left && i < HEPH_FRAME; i++)
-        if (bad->p[i])
-            return false;
-    return true;
+    static const uint8_t zeros[ZERO_PIECE] = {0};
+    struct heph_reader *reader = in->own;
+    while (in->flags & TTR_READ_DEFINITIONS && in->n < in->batch && reader->offset < reader->zeros_until) {
+        uint64_t left = reader->zeros_until - reader->offset;
+        size_t n = left < sizeof zeros ? (size_t)left : sizeof zeros;
+        heph_add_definition(in, zeros, n, 0);
+        reader->offset += n;
+    }
+    if (!(in->flags & TTR_READ_DEFINITIONS))
+        reader->offset = reader->zeros_until;
+}
+
+/* True for the beginning of a packet that is larger than allowed: all that was looked at is part of it, and no other packet lies inside. */
+static bool is_too_large(struct heph_reader *reader, const struct candidate *bad)
+{
+    if (bad->left < LOOK_AHEAD || heph_size(bad->p) <= reader->max_packet)
+        return false;
+    struct cursor c = cursor_over(bad->p, bad->left, 0);
+    bool is_event = load_u32be(bad->p) == HEPH_MAGIC_EVENT;
+    if (!is_event && load_u32be(bad->p) != HEPH_MAGIC_METADATA)
+        return false;
+    (void)cursor_skip(&c, is_event ? reader->layout->description_length : HEPH_FRAME);
+    (void)cursor_skip(&c, cursor_u16be(&c));
+    while (is_event && heph_skip_attribute(&c))
+        continue;
+    return (is_event ? c.failed : !c.failed) && find_good(reader, bad, bad->left) == bad->left;
+}
+
+/* Gives what was looked at of an event that is larger than allowed; the rest is passed over next. */
+static ttr_status meet_too_large(struct input *in, const struct candidate *bad, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    uint32_t whole = readable(reader, bad, bad->left), size = heph_size(bad->p);
+    ttr_event *event = whole ? heph_add_event(in, bad->p, whole, reader->schema) : NULL;
+    if (whole && !event)
+        return fail_memory(error);
+    if (event)
+        event->flags = (uint8_t)((event->flags & ~TTR_EVENT_RAW) | TTR_EVENT_PARTIAL);
+    reader->large_size = size;
+    reader->large_until = reader->offset + size;
+    reader->offset += whole;
+    return TTR_OK;
+}
+
+ttr_status heph_pass_large(struct input *in, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    uint64_t from = reader->offset, until = reader->large_until;
+    ttr_status status = input_fill(in, until - 1, 1, error);
+    if (status != TTR_OK)
+        return status;
+    bool is_cut = in->window.n == 0;
+    reader->offset = until;
+    reader->large_until = 0;
+    status = input_damage(in, from, until - from, "heph.too-large", error, "a packet of %u bytes, larger than --max-record allows; %s",
+                          reader->large_size, from + reader->large_size == until ? "passed over" : "the rest of it is passed over");
+    if (status == TTR_OK && is_cut)
+        status = input_damage(in, until, 0, "heph.truncated", error, "the input ends inside a packet of %u bytes", reader->large_size);
+    return status != TTR_OK || !is_cut ? status : fail(error, TTR_E_TRUNCATED, from, "the input ends inside a packet (heph.truncated)");
 }
 
 /* True for a packet that sets the epoch and whose frame alone is wrong. */
@@ -294,12 +379,10 @@ ttr_status heph_recover(struct input *in, ttr_error *error)
     struct heph_reader *reader = in->own;
     struct candidate bad;
     ttr_status status = look(in, LOOK_AHEAD, &bad, error);
-    if (status == TTR_OK && begins_with_zeros(&bad))
-        status = look(in, HEPH_PACKET_MAX_DEFAULT, &bad, error);
-    if (status == TTR_OK && begins_with_zeros(&bad) && is_zero_tail(&bad)) {
-        pass_zeros(in, &bad);
-        return TTR_OK;
-    }
+    if (status == TTR_OK && is_zero(&bad))
+        return meet_zeros(in, error);
+    if (status == TTR_OK && is_too_large(reader, &bad))
+        return meet_too_large(in, &bad, error);
     bool is_framed = status == TTR_OK && bad.left >= HEPH_FRAME && heph_is_frame(bad.p, reader->layout, reader->max_packet);
     if (is_framed)
         status = look(in, (uint64_t)heph_size(bad.p) + LOOK_AHEAD, &bad, error);

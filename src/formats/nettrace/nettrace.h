@@ -98,6 +98,7 @@ struct nettrace_types {
     struct pairmap providers;              /* (provider, 0) to its index */
     struct nettrace_type **shown;          /* the first of all, by provider */
     size_t shown_n, shown_capacity;
+    uint32_t awaited;                      /* number of the last type that was not known when an event of it was met; 0 = none */
 };
 
 /* Who captures events; a thread of the process. */
@@ -267,6 +268,7 @@ struct nettrace_reader {
     bool resets_threads, resets_metadata; /* and these too */
     bool is_lost;                /* the next object must be searched */
     bool is_out_of_memory;       /* while fields were walked over */
+    ttr_status failed;           /* why nettrace_order_give did */
     struct nettrace_types types;
     struct nettrace_threads threads;
     struct nettrace_order order;
@@ -284,7 +286,8 @@ struct nettrace_reader {
     uint64_t keep;               /* offset from which on bytes must stay for a piece; UINT64_MAX = none */
     struct nettrace_piece pieces[NETTRACE_PIECES_MAX];
     uint32_t pieces_n;
-    uint32_t known_events;       /* events of the block at hand that will be given */
+    uint32_t known_events;       /* events of the block at hand that were understood but for their metadata */
+    bool has_bad_metadata;       /* the block at hand defines a type of events of which not even the id is known */
     ttr_id piece_schema;
 };
 
@@ -303,6 +306,9 @@ void nettrace_close(struct input *in);
 
 /* Shows the bytes from `offset` on (not before what is held), `need` of them where the input has so many. */
 TTR_MUST ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need, struct nettrace_bytes *bytes);
+
+/* Takes the end mark of so many bytes at reader->at, and tells of what follows it: the trace is over. */
+TTR_MUST ttr_status nettrace_take_end(struct nettrace_reader *reader, uint32_t size);
 
 /* Takes what Trace says: `c` stands behind its frame, and has failed when it is not whole. */
 TTR_MUST ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c);
@@ -376,7 +382,7 @@ TTR_MUST bool nettrace_run_add(struct nettrace_reader *reader, struct nettrace_r
 /* Lets everything up to `limit` be given. */
 void nettrace_order_release(struct nettrace_reader *reader, uint64_t limit);
 
-/* Gives into the batch until it is full or nothing that may be given is left; false when memory is out. */
+/* Gives into the batch until it is full or nothing that may be given is left; false when that failed, as reader->failed says. */
 TTR_MUST bool nettrace_order_give(struct nettrace_reader *reader);
 
 /* The time of ticks; TTR_EVENT_CLAMPED is added to `flags` where it does not fit. */
@@ -427,6 +433,9 @@ static inline uint64_t nettrace_address(const uint8_t *p, uint32_t bytes)
 
 /* Takes metadata of V1 to V5 (the payload at the cursor, `number` that of V1 and V2). */
 TTR_MUST ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, uint64_t number);
+
+/* Whether metadata of V1 to V5 tell at least which provider's event they are of, and its id. */
+bool nettrace_metadata_is_usable(unsigned version, struct cursor c);
 
 struct nettrace_said;
 

@@ -206,14 +206,6 @@ static ttr_status meet_cut(struct nettrace_reader *reader, uint64_t offset, uint
                         "the trace ends inside a block that should have %u bytes; all events before are given", size);
 }
 
-static ttr_status meet_end(struct nettrace_reader *reader)
-{
-    nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at, .size = 4, .kind = NETTRACE_PIECE_END});
-    reader->at += 4;
-    reader->is_over = reader->has_end = true;
-    return TTR_OK;
-}
-
 static ttr_status meet_nothing(struct nettrace_reader *reader)
 {
     reader->is_over = true;
@@ -295,5 +287,5 @@ ttr_status nettrace_block6(struct nettrace_reader *reader)
     }
     if (extent.is_lost)
         return take_damaged(reader, kind, &extent);
-    return kind == NETTRACE_BLOCK_END ? meet_end(reader) : take_sized(reader, kind, size, extent.is_strange);
+    return kind == NETTRACE_BLOCK_END ? nettrace_take_end(reader, 4) : take_sized(reader, kind, size, extent.is_strange);
 }

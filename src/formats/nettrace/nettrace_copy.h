@@ -66,6 +66,9 @@ TTR_MUST bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_wri
 /* V1, V2: the same, of events without a block. */
 TTR_MUST bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes);
 
+/* V4, V5: writes those metadata of a block that tell at least what they are of; `c` stands at the block's head. */
+void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *out, struct cursor *c);
+
 /* Writes a sequence point, or threads that are gone, with what is counted now. */
 void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes);
 

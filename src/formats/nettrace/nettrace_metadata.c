@@ -163,11 +163,34 @@ static bool take_beginning(struct nettrace_reader *reader, struct cursor *c, str
     return !is_out_of_memory;
 }
 
+static void skip_z16(struct cursor *c)
+{
+    while (cursor_u16le(c) != 0)
+        continue; /* 0, too, behind the end */
+}
+
+bool nettrace_metadata_is_usable(unsigned version, struct cursor c)
+{
+    if (version >= 3)
+        (void)cursor_u32le(&c);
+    if (version == 1)
+        (void)cursor_skip(&c, 16);
+    else
+        skip_z16(&c);
+    (void)cursor_u32le(&c);
+    if (version < 3) {
+        (void)cursor_u32le(&c);
+        if (cursor_u32le(&c) != 0)
+            (void)cursor_u32le(&c);
+    }
+    return !c.failed;
+}
+
 static ttr_status refuse(struct nettrace_reader *reader, const struct cursor *c)
 {
-    input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata",
-               "metadata that end before their provider and id; events of theirs are passed over");
-    return TTR_OK;
+    reader->has_bad_metadata = true;
+    return input_damage(reader->in, c->offset, cursor_left(c), "nettrace.bad-metadata", reader->error,
+                        "metadata that end before their provider and id; events of theirs are lost");
 }
 
 ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, uint64_t number)
@@ -177,10 +200,10 @@ ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, u
     bool is_out_of_memory = false;
     ttr_status status = TTR_OK;
     said.number = (uint32_t)number;
+    if (!nettrace_metadata_is_usable(reader->version, start))
+        return refuse(reader, &start);
     if (!take_beginning(reader, c, &said))
         return fail_memory(reader->error);
-    if (c->failed)
-        return refuse(reader, &start);
     said.name = cursor_left(c) ? take_text(reader, c, &is_out_of_memory) : 0;
     said.keyword = cursor_u64le(c);
     said.version = cursor_u32le(c);

@@ -179,6 +179,7 @@ static ttr_status take_events(struct nettrace_reader *reader, const struct frame
 {
     struct nettrace_block block = {.codec = CODEC_OLD, .is_metadata = frame->kind == KIND_METADATA, .is_cut = is_cut};
     reader->known_events = 0;
+    reader->has_bad_metadata = false;
     if (reader->version >= 4) {
         struct cursor head = *c, times = *c;
         uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
@@ -348,7 +349,8 @@ static ttr_status take_sized(struct nettrace_reader *reader, const struct frame 
     struct cursor c = cursor_over(bytes.p, (size_t)extent.size, bytes.offset);
     reader->at = extent.begin + extent.size + 1;
     status = take_payload(reader, frame, &c, false);
-    bool is_part = frame->is_misspelled || c.failed || ((frame->kind == KIND_EVENTS || frame->kind == KIND_METADATA) && cursor_left(&c) > 0);
+    bool has_rest = cursor_left(&c) > 0 || reader->has_bad_metadata;
+    bool is_part = frame->is_misspelled || c.failed || ((frame->kind == KIND_EVENTS || frame->kind == KIND_METADATA) && has_rest);
     add_piece(reader, frame, extent.begin, is_part ? c.offset : reader->at, is_part);
     return status;
 }
@@ -409,9 +411,8 @@ static bool goes_on(const struct nettrace_bytes *bytes)
 /* The end of the input, or its end mark; one that objects follow is the damaged first byte of another. */
 static ttr_status meet_end(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
 {
-    reader->is_over = true;
-    reader->has_end = bytes->n > 0;
     if (bytes->n == 0) {
+        reader->is_over = true;
         input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
                    "the trace ends without its end mark: whoever wrote it was stopped; everything up to here is given");
         return TTR_OK;
@@ -422,14 +423,7 @@ static ttr_status meet_end(struct nettrace_reader *reader, struct nettrace_bytes
             return status;
         reader->is_lost = goes_on(bytes);
     }
-    if (reader->is_lost) {
-        reader->is_over = reader->has_end = false;
-        return TTR_OK;
-    }
-    nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at++, .size = 1, .kind = NETTRACE_PIECE_END});
-    if (bytes->n > 1)
-        input_note(reader->in, TTR_NOTE_REMARK, reader->at, "nettrace.behind-end", "the input goes on behind the end of the trace; not read");
-    return TTR_OK;
+    return reader->is_lost ? TTR_OK : nettrace_take_end(reader, 1);
 }
 
 /* Shows the frame, and asks for no byte behind it: of a live trace that may come only with the next events. */

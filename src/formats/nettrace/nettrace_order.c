@@ -3,6 +3,7 @@
  * Events that come behind their time (a file that breaks its promise) are given at once, and told. */
 #include <stdlib.h>
 
+#include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 #include "model/activity.h"
 
@@ -204,6 +205,14 @@ static void note_late(const struct nettrace_reader *reader, const ttr_event *eve
                    "an event is older than those before a sequence point or a sorted event that it stands behind; it is given late");
 }
 
+/* Not before now is it sure that nothing tells what the event is. */
+static ttr_status note_unknown(const struct nettrace_reader *reader, const struct nettrace_header *h)
+{
+    const struct window *window = &reader->in->window;
+    return input_damage(reader->in, window->offset + (uint64_t)(h->start - window->bytes), (uint64_t)(h->next - h->start), "nettrace.no-metadata",
+                        reader->error, "an event of metadata %u, which are not defined; it is lost", h->metadata);
+}
+
 /* Copies what all events of a type have alike, by whole vectors, and zeros around it. */
 static inline void copy_alike(ttr_event *event, const ttr_event *like)
 {
@@ -283,7 +292,7 @@ struct turn {
     ttr_event *event, *stop;  /* the next of the batch; behind its last */
 };
 
-enum run_state { RUN_WAITS, RUN_IS_OVER, RUN_LACKS_MEMORY };
+enum run_state { RUN_WAITS, RUN_IS_OVER, RUN_FAILS };
 
 /* Moves to the next event of a run, by what was seen of it where that was kept; false at the end of the run. */
 static NETTRACE_INLINE bool next_event(const struct nettrace_order *order, struct nettrace_run *run, bool is_v6)
@@ -320,10 +329,16 @@ static NETTRACE_INLINE enum run_state give_run(struct turn *turn, struct nettrac
     enum run_state state = RUN_WAITS;
     do {
         bool is_other = h->flags & NETTRACE_TELLS_THREAD || !run->track;
-        if (NETTRACE_UNLIKELY(is_other) && !resolve(reader, run, h->capture, h->thread))
-            return RUN_LACKS_MEMORY;
+        if (NETTRACE_UNLIKELY(is_other) && !resolve(reader, run, h->capture, h->thread)) {
+            reader->failed = fail_memory(reader->error);
+            return RUN_FAILS;
+        }
         struct nettrace_type *type = nettrace_type_of(&reader->types, h->metadata);
-        if (NETTRACE_LIKELY(type)) { /* else it was told when it was scanned */
+        if (NETTRACE_UNLIKELY(!type)) {
+            reader->failed = note_unknown(reader, h);
+            if (reader->failed != TTR_OK)
+                return RUN_FAILS;
+        } else {
             type->given++;
             show(reader, run, type, h, event, is_v6);
             if (NETTRACE_UNLIKELY(h->ticks < given))
@@ -371,7 +386,7 @@ static NETTRACE_INLINE bool give_turn(struct nettrace_reader *reader, bool is_v6
         sift_down(order->heap, order->heap_n, order->runs[index].at.ticks, order->runs[index].at.start, index);
     else if (--order->heap_n > 0)
         sift_down(order->heap, order->heap_n, last->ticks, last->place, last->run);
-    return state != RUN_LACKS_MEMORY;
+    return state != RUN_FAILS;
 }
 
 /* Whether a gap begins before what comes next; behind everything else all of them do. */

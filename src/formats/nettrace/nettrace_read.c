@@ -27,6 +27,23 @@ ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64
     return TTR_OK;
 }
 
+ttr_status nettrace_take_end(struct nettrace_reader *reader, uint32_t size)
+{
+    struct nettrace_bytes behind;
+    nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at, .size = size, .kind = NETTRACE_PIECE_END});
+    reader->at += size;
+    reader->is_over = reader->has_end = true;
+    /* A live trace is not waited for. */
+    ttr_status status = nettrace_show(reader, reader->at, reader->gives_blocks ? 0 : NETTRACE_MAGIC_BYTES, &behind);
+    if (status != TTR_OK || behind.n == 0)
+        return status;
+    if (behind.n >= NETTRACE_MAGIC_BYTES && memcmp(behind.p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
+        input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.behind-end", "another trace begins behind the end of this one; not read");
+    else
+        input_note(reader->in, TTR_NOTE_REMARK, reader->at, "nettrace.behind-end", "the input goes on behind the end of the trace; not read");
+    return TTR_OK;
+}
+
 /* Days from 1970 to a date; the month counts from 1. */
 static int64_t days_from_1970(int64_t year, unsigned month, unsigned day)
 {
@@ -119,11 +136,12 @@ static ttr_status take_flat(struct nettrace_reader *reader)
             return status;
         size_t n = bytes.n < need ? bytes.n : (size_t)need; /* what is looked at does not hang on what is shown */
         struct nettrace_block block = {.begin = bytes.p, .end = bytes.p + n, .offset = reader->at, .codec = CODEC_OLDEST, .is_cut = true};
+        reader->has_bad_metadata = false;
         status = nettrace_scan(reader, &block);
         if (status != TTR_OK)
             return status;
-        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at, .size = (uint32_t)(block.stop - block.begin),
-                                                            .kind = NETTRACE_PIECE_FLAT, .events = reader->known_events});
+        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at, .size = (uint32_t)(block.stop - block.begin), .kind = NETTRACE_PIECE_FLAT,
+                                                            .events = reader->known_events, .is_part = reader->has_bad_metadata});
         reader->at += (uint64_t)(block.stop - block.begin);
         reader->is_lost &= block.stop == block.begin;
         if (block.stop > block.begin)
@@ -178,7 +196,7 @@ ttr_status nettrace_next(struct input *in, ttr_error *error)
     for (;;) {
         nettrace_pieces_give(reader);
         if (reader->order.is_giving && !nettrace_order_give(reader))
-            return fail_memory(error);
+            return reader->failed;
         if (in->n)
             return TTR_OK;
         forget(reader);

@@ -16,6 +16,7 @@ struct rebuild {
     uint64_t capture;             /* whose count is in `dropped` */
     uint32_t dropped;
     bool is_open, has_capture, is_out_of_memory;
+    enum nettrace_block_kind kind;
 };
 
 static uint32_t dropped_of(const struct nettrace_copy *copy, uint64_t capture)
@@ -43,7 +44,7 @@ static void enter_capture(struct rebuild *rebuild, uint64_t capture)
 static void begin_block(struct rebuild *rebuild)
 {
     struct buffer *to = &rebuild->out->buffer;
-    rebuild->frame = nettrace_frame_begin(rebuild->out, rebuild->copy->version, NETTRACE_BLOCK_EVENTS);
+    rebuild->frame = nettrace_frame_begin(rebuild->out, rebuild->copy->version, rebuild->kind);
     rebuild->is_open = true;
     rebuild->last = (struct nettrace_header){0};
     rebuild->least = UINT64_MAX;
@@ -68,7 +69,7 @@ static void end_block(struct rebuild *rebuild)
     nettrace_frame_end(rebuild->out, &rebuild->frame);
 }
 
-/* V4 to V6: an event that stays. */
+/* V4 to V6: an event that stays, or metadata of V4 and V5. */
 static void keep(struct rebuild *rebuild, const struct nettrace_header *h)
 {
     struct buffer *to = &rebuild->out->buffer;
@@ -96,25 +97,49 @@ static void keep_old(struct rebuild *rebuild, const struct nettrace_header *h)
     buffer_add(&rebuild->out->buffer, h->start, (size_t)(h->next - h->start));
 }
 
+static bool is_usable(const struct nettrace_copy *copy, const struct nettrace_header *h)
+{
+    return nettrace_metadata_is_usable(copy->version, cursor_over(h->payload, h->payload_size, 0));
+}
+
+/* Stands at the first event of a block of V4 to V6; gives how they are written. */
+static enum nettrace_codec pass_head(struct cursor *c, bool is_v6)
+{
+    struct cursor head = *c;
+    uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
+    (void)cursor_skip(c, size);
+    return flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : is_v6 ? CODEC_PLAIN_V6 : CODEC_PLAIN;
+}
+
+void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *out, struct cursor *c)
+{
+    struct rebuild rebuild = {.copy = copy, .out = out, .kind = NETTRACE_BLOCK_METADATA};
+    const enum nettrace_codec codec = pass_head(c, false);
+    struct nettrace_header h = {.next = c->p};
+    const struct nettrace_span span = nettrace_span_over(c->p, c->end, codec);
+    while (!c->failed && h.next < c->end && nettrace_header_next(&h, &span, false))
+        if (is_usable(copy, &h))
+            keep(&rebuild, &h);
+    end_block(&rebuild);
+}
+
 bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out, const struct nettrace_piece *piece, const uint8_t *bytes)
 {
-    struct rebuild rebuild = {.copy = copy, .out = out};
+    struct rebuild rebuild = {.copy = copy, .out = out, .kind = NETTRACE_BLOCK_EVENTS};
     bool is_old = copy->version < 4, is_v6 = copy->version >= NETTRACE_V6;
     enum nettrace_codec codec = CODEC_OLD;
     bool has_end_tag = !piece->is_part && !is_v6;
     struct cursor c = cursor_over(bytes, piece->size - has_end_tag, piece->offset);
     (void)cursor_skip(&c, piece->body);
-    if (!is_old) {
-        struct cursor head = c;
-        uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
-        codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : is_v6 ? CODEC_PLAIN_V6 : CODEC_PLAIN;
-        (void)cursor_skip(&c, size);
-    }
+    if (!is_old)
+        codec = pass_head(&c, is_v6);
     struct nettrace_header h = {.next = c.p};
     const struct nettrace_span span = nettrace_span_over(c.p, c.end, codec);
     while (!c.failed && h.next < c.end && nettrace_header_next(&h, &span, is_v6)) {
         bool is_metadata = is_old && h.metadata == 0;
         enter_capture(&rebuild, h.capture);
+        if (is_metadata && !is_usable(copy, &h))
+            continue;
         if (!is_metadata && !nettrace_copy_keeps(copy, piece->offset + (uint64_t)(h.start - bytes)))
             rebuild.dropped++;
         else if (is_old)
@@ -136,6 +161,8 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out, c
         uint64_t offset = piece->offset + (uint64_t)(h.start - bytes), now = ttr_writer_bytes(out);
         size_t at = out->buffer.n;
         const uint32_t *moved = h.metadata ? pairmap_get(&copy->moved, h.metadata, 0) : NULL;
+        if (h.metadata == 0 && !is_usable(copy, &h))
+            continue;
         if (h.metadata == 0 && now != offset && !pairmap_put(&copy->moved, offset, 0, (uint32_t)now))
             return false;
         if (h.metadata != 0 && !nettrace_copy_keeps(copy, offset))

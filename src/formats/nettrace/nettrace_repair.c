@@ -157,18 +157,6 @@ static void repair_block6(struct ttr_writer *out, const struct nettrace_piece *p
     nettrace_frame_end(out, &frame);
 }
 
-/* V4, V5: events that hold metadata, as far as they are whole. */
-static void repair_metadata(struct ttr_writer *out, unsigned version, struct cursor *c)
-{
-    struct cursor head = *c;
-    uint16_t size = cursor_u16le(&head);
-    if (head.failed || size < 4 || size > cursor_left(c))
-        return;
-    struct nettrace_frame frame = nettrace_frame_begin(out, version, NETTRACE_BLOCK_METADATA);
-    buffer_add(&out->buffer, c->p, cursor_left(c));
-    nettrace_frame_end(out, &frame);
-}
-
 /* V4, V5: a sequence point with the threads that are whole. */
 static void repair_point(struct ttr_writer *out, unsigned version, struct cursor *c)
 {
@@ -193,7 +181,7 @@ void nettrace_repair(struct nettrace_copy *copy, struct ttr_writer *out, const s
         buffer_add(&out->buffer, bytes, piece->size);
         buffer_add_byte(&out->buffer, NETTRACE_END);
     } else if (piece->kind == NETTRACE_PIECE_METADATA) {
-        repair_metadata(out, copy->version, &c);
+        nettrace_rebuild_metadata(copy, out, &c);
     } else if (piece->kind == NETTRACE_PIECE_POINT && cursor_left(&c) >= 12) {
         repair_point(out, copy->version, &c);
     } else if (piece->kind == NETTRACE_PIECE_STACKS && cursor_left(&c) >= 8) {

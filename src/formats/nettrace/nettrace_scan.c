@@ -13,10 +13,10 @@ struct scan {
     uint64_t first;                 /* ticks of its first event */
     uint64_t last;                  /* of the event before */
     size_t capture;                 /* index, SIZE_MAX before the first */
-    uint32_t metadata;              /* number whose type is known */
+    uint32_t metadata;              /* number whose type was looked for */
     uint64_t sorted;                /* ticks of the last sorted event */
     bool has_sorted, counts;
-    uint32_t known;                 /* events whose metadata are known */
+    uint32_t known;                 /* events, those without metadata too */
     bool sees;                      /* what headers say is kept for when they are given */
 };
 
@@ -78,15 +78,13 @@ static bool enter_capture(struct scan *scan, uint32_t before)
     return scan->capture != SIZE_MAX && nettrace_count(scan->reader, scan->capture, &scan->header, false);
 }
 
+/* Metadata that come behind their event, but before it is given, are early enough. */
 static void check_type(struct scan *scan)
 {
-    const struct nettrace_header *h = &scan->header;
-    scan->metadata = h->metadata;
-    if (!nettrace_type_of(&scan->reader->types, h->metadata)) {
-        scan->metadata = 0; /* each such event is told */
-        input_note(scan->reader->in, TTR_NOTE_ODD, offset_of(scan, h->start), "nettrace.no-metadata",
-                   "an event of metadata %u, which were not defined before it; passed over", h->metadata);
-    }
+    struct nettrace_reader *reader = scan->reader;
+    scan->metadata = scan->header.metadata;
+    if (!nettrace_type_of(&reader->types, scan->metadata))
+        reader->types.awaited = scan->metadata;
 }
 
 /* An event of a block of events that is not as usual: the first, of another thread, one that goes back, ... */
@@ -96,13 +94,13 @@ static bool take_event(struct scan *scan, uint32_t before)
     bool is_first = scan->capture == SIZE_MAX;
     if (scan->counts && (h->flags & NETTRACE_HAS_CAPTURE || is_first) && !enter_capture(scan, before))
         return false;
-    if (h->metadata != scan->metadata || !scan->metadata)
+    if (h->metadata != scan->metadata)
         check_type(scan);
     if (h->flags & NETTRACE_IS_SORTED) {
         scan->sorted = h->ticks;
         scan->has_sorted = true;
     }
-    scan->known += scan->metadata != 0;
+    scan->known++;
     struct nettrace_order *order = &scan->reader->order;
     bool goes_back = h->ticks < scan->last && order->runs_used < NETTRACE_RUNS_MAX;
     bool is_begin = !scan->run || goes_back;

@@ -32,6 +32,7 @@ void nettrace_types_forget(struct nettrace_reader *reader)
         types->dense[i] = NULL;
     pairmap_free(&types->sparse);
     pairmap_init(&types->sparse, &reader->t->counted);
+    types->awaited = 0;
 }
 
 struct nettrace_type *nettrace_type_sparse(const struct nettrace_types *types, uint32_t number)
@@ -132,6 +133,15 @@ static ttr_status make(struct nettrace_reader *reader, const struct nettrace_sai
     return TTR_OK;
 }
 
+static void check_awaited(struct nettrace_reader *reader, uint32_t number, uint64_t offset)
+{
+    if (number == 0 || number != reader->types.awaited)
+        return;
+    reader->types.awaited = 0;
+    input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.late-metadata",
+               "metadata %u are defined behind an event of theirs", number);
+}
+
 bool nettrace_type_again(struct nettrace_reader *reader, const struct nettrace_said *said)
 {
     const uint32_t *known = pairmap_get(&reader->types.known, hash_bytes(said->bytes, said->bytes_n), said->number);
@@ -162,5 +172,6 @@ ttr_status nettrace_type_add(struct nettrace_reader *reader, const struct nettra
         if (!pairmap_put(&types->known, hash, said->number, index))
             return fail_memory(reader->error);
     }
+    check_awaited(reader, said->number, offset);
     return put(reader, said->number, index) ? TTR_OK : fail_memory(reader->error);
 }

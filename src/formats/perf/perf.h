@@ -273,6 +273,9 @@ size_t perf_event_name(const struct perf_request *request, char *to, size_t size
 
 /* --- perf_features.c --- */
 
+/* Whether anything is learned from a feature. */
+bool perf_feature_is_used(unsigned feature);
+
 /* Takes a feature whose content is at the cursor. */
 TTR_MUST ttr_status perf_feature_take(struct perf_reader *reader, unsigned feature, struct perf_cursor *at);
 

@@ -118,12 +118,14 @@ static bool take_cpus(const struct perf_reader *reader, struct perf_cursor *at)
     return add_number(reader, "cpus_available", available) && add_number(reader, "cpus_online", online);
 }
 
+static const char *const texts[] = {[PERF_FEATURE_HOSTNAME] = "hostname", [PERF_FEATURE_OSRELEASE] = "os_release",
+                                    [PERF_FEATURE_VERSION] = "perf_version", [PERF_FEATURE_ARCH] = "arch",
+                                    [PERF_FEATURE_CPUDESC] = "cpu", [PERF_FEATURE_CPUID] = "cpu_id"};
+#define TEXTS_N (sizeof texts / sizeof *texts)
+
 static bool take_plain(const struct perf_reader *reader, unsigned feature, struct perf_cursor *at)
 {
-    static const char *const texts[] = {[PERF_FEATURE_HOSTNAME] = "hostname", [PERF_FEATURE_OSRELEASE] = "os_release",
-                                        [PERF_FEATURE_VERSION] = "perf_version", [PERF_FEATURE_ARCH] = "arch",
-                                        [PERF_FEATURE_CPUDESC] = "cpu", [PERF_FEATURE_CPUID] = "cpu_id"};
-    if (feature < sizeof texts / sizeof *texts && texts[feature])
+    if (feature < TEXTS_N && texts[feature])
         return add_text(reader, texts[feature], take_text(at));
     switch (feature) {
     case PERF_FEATURE_NRCPUS: return take_cpus(reader, at);
@@ -133,6 +135,22 @@ static bool take_plain(const struct perf_reader *reader, unsigned feature, struc
     case PERF_FEATURE_CLOCKID: return add_number(reader, "clock_resolution_ns", perf_take64(at));
     case PERF_FEATURE_CLOCK_DATA: return take_clock(reader, at);
     default: return true;
+    }
+}
+
+bool perf_feature_is_used(unsigned feature)
+{
+    switch (feature) {
+    case PERF_FEATURE_TRACING_DATA:
+    case PERF_FEATURE_BUILD_ID:
+    case PERF_FEATURE_NRCPUS:
+    case PERF_FEATURE_TOTAL_MEM:
+    case PERF_FEATURE_CMDLINE:
+    case PERF_FEATURE_EVENT_DESC:
+    case PERF_FEATURE_PMU_MAPPINGS:
+    case PERF_FEATURE_CLOCKID:
+    case PERF_FEATURE_CLOCK_DATA: return true;
+    default: return feature < TEXTS_N && texts[feature];
     }
 }
 

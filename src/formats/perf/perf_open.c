@@ -141,8 +141,12 @@ static ttr_status take_attrs(struct perf_reader *reader, const struct section *a
 static ttr_status take_feature(struct perf_reader *reader, unsigned feature, const struct section *section)
 {
     struct buffer bytes;
-    if (section->size > PERF_SECTION_MAX || feature > PERF_FEATURE_PMU_CAPS)
+    if (feature > PERF_FEATURE_PMU_CAPS || (section->size > PERF_SECTION_MAX && !perf_feature_is_used(feature)))
         return TTR_OK;
+    if (section->size > PERF_SECTION_MAX)
+        return input_damage(reader->in, section->told_at, 0, "perf.bad-feature", reader->error,
+                            "feature %u has %llu bytes at byte %llu, more than the 256 MiB that are looked at; what it tells is not known", feature,
+                            (unsigned long long)section->size, (unsigned long long)section->offset);
     buffer_init(&bytes, &reader->trace->t->counted);
     ttr_status status = fetch(reader, section, &bytes);
     if (status == TTR_OK && bytes.n < section->size)

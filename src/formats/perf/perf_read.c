@@ -157,10 +157,13 @@ static bool run_over(struct perf_reader *reader, const struct perf_span *span, u
 static ttr_status meet_end(struct perf_reader *reader, size_t n)
 {
     uint64_t from = reader->at;
+    ttr_status status = TTR_OK;
     reader->is_over = true;
     reader->at += n;
     if (reader->unpacked.n > reader->unpacked.at - reader->unpacked.from)
-        input_note(reader->in, TTR_NOTE_ODD, from, "perf.cut-packed", "the compressed records end inside a record");
+        status = input_damage(reader->in, from, 0, "perf.cut-packed", reader->error, "the compressed records end inside a record, which is lost");
+    if (status != TTR_OK)
+        return status;
     if (n)
         return input_damage(reader->in, from, n, "perf.cut", reader->error, "the records end inside a record; its %zu bytes are left out", n);
     if (reader->end != UINT64_MAX && from < reader->end)

@@ -74,8 +74,17 @@ static ttr_status take_tracing(struct perf_reader *reader, struct perf_cursor *a
     struct perf_span span;
     uint32_t n = perf_take32(at);
     uint64_t regions = reader->in->notes.damage_regions, left = reader->end - reader->at;
-    ttr_status status = n > PERF_SECTION_MAX ? TTR_OK : perf_show(reader, reader->at, n, &span);
-    if (status == TTR_OK && n <= PERF_SECTION_MAX && span.n >= n) {
+    if (n > PERF_SECTION_MAX) { /* whether the input has so many is not known yet */
+        const uint64_t from = reader->at;
+        reader->at += n < left ? n : left;
+        return input_damage(reader->in, from, 0, "perf.bad-tracing", reader->error,
+                            "formats of tracepoints of %u bytes, more than the 256 MiB that are looked at; passed over", n);
+    }
+    ttr_status status = perf_show(reader, reader->at, n, &span);
+    if (status == TTR_OK && span.n < n) {
+        status = input_damage(reader->in, reader->at, span.n, "perf.bad-tracing", reader->error,
+                              "the trace ends inside formats of tracepoints: %zu of %u bytes are there", span.n, n);
+    } else if (status == TTR_OK) {
         struct perf_cursor bytes = {cursor_over(span.p, n, reader->at), at->is_big};
         status = perf_feature_take(reader, PERF_FEATURE_TRACING_DATA, &bytes);
     }

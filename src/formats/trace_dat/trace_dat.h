@@ -65,6 +65,8 @@ struct trace_dat_reader {
     size_t heap_n;
     char compression[16];         /* "none", "zlib", "zstd" */
     uint64_t last;                /* ticks of the event given last */
+    uint64_t kernel_lost;         /* events that the statistics of all buffers say were lost */
+    uint64_t told_lost;           /* events that pages said were lost before them */
 };
 
 /* --- trace_dat_read.c --- */

@@ -37,17 +37,18 @@ static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *en
     }
 }
 
-static void add_instance(struct trace_dat_reader *reader, struct instances *instances, struct cursor c)
+static ttr_status add_instance(struct trace_dat_reader *reader, struct instances *instances, struct cursor c)
 {
-    uint64_t offset = c.offset, place = tracing_data_number(&reader->data, &c, 8);
+    const struct cursor option = c;
+    uint64_t place = tracing_data_number(&reader->data, &c, 8);
     ttr_text name = trace_dat_string(&c);
-    if (c.failed || instances->n == sizeof instances->item / sizeof *instances->item) {
-        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.instance", "a buffer that cannot be, or one too many; its events are not read");
-        return;
-    }
+    if (c.failed || instances->n == sizeof instances->item / sizeof *instances->item)
+        return input_damage(reader->in, option.offset, cursor_left(&option), "trace_dat.instance", reader->error, "%s; its events are not read",
+                            c.failed ? "a buffer whose place or name is cut off" : "a buffer behind the 64 that can be read");
     struct instance *instance = &instances->item[instances->n++];
     *instance = (struct instance){.offset = place};
     memcpy(instance->name, name.p, name.n < sizeof instance->name ? name.n : sizeof instance->name - 1);
+    return TTR_OK;
 }
 
 /* Options up to the zero behind them. */
@@ -61,11 +62,7 @@ static ttr_status take_options(struct trace_dat_reader *reader, struct cursor *c
         struct cursor part = cursor_part(c, n);
         if (c->failed)
             return TTR_OK;
-        ttr_status status = TTR_OK;
-        if (option == TRACE_DAT_BUFFER)
-            add_instance(reader, instances, part);
-        else
-            status = trace_dat_option(reader, option, part);
+        ttr_status status = option == TRACE_DAT_BUFFER ? add_instance(reader, instances, part) : trace_dat_option(reader, option, part);
         if (status != TTR_OK)
             return status;
     }

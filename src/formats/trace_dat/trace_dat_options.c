@@ -96,12 +96,22 @@ static uint64_t statistic(ttr_text text, const char *key)
     return n && number_get_u64(at, n, &value) ? value : 0;
 }
 
+/* Counts that nobody can have reached end there. */
+static uint64_t add_counts(uint64_t a, uint64_t b)
+{
+    const uint64_t most = INT64_MAX;
+    a = a < most ? a : most;
+    return b < most - a ? a + b : most;
+}
+
 /* "CPU: 0", and behind it what tracefs' per_cpu/cpu0/stats says. */
 static void take_statistics(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
     ttr_text text = trace_dat_string(c);
     uint64_t overrun = statistic(text, "\noverrun: "), dropped = statistic(text, "\ndropped events: ");
+    dropped = add_counts(dropped, statistic(text, "\ncommit overrun: "));
+    reader->kernel_lost = add_counts(reader->kernel_lost, add_counts(overrun, dropped));
     if (overrun || dropped)
         input_note(reader->in, TTR_NOTE_REMARK, offset, "trace_dat.kernel-lost",
                    "the kernel says that on CPU %" PRIu64 " it overwrote %" PRIu64 " events before they were read, and dropped %" PRIu64,

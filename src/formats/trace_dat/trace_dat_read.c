@@ -49,6 +49,7 @@ static bool give(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
     if (lane->is_gap) {
         event->kind = TTR_KIND_GAP;
         event->link = lane->page.lost;
+        reader->told_lost += lane->page.lost;
         return true;
     }
     struct tracepoint_raw raw = {lane->event.p, lane->event.n};
@@ -109,6 +110,23 @@ static ttr_status go_on(struct trace_dat_reader *reader)
     return TTR_OK;
 }
 
+/* What the kernel counted and no page tells: events it dropped, those overwritten behind the last page, and where a page only says that there are some. */
+static void give_rest(struct trace_dat_reader *reader)
+{
+    uint64_t rest = reader->kernel_lost > reader->told_lost ? reader->kernel_lost - reader->told_lost : 0;
+    bool clamped = false;
+    reader->kernel_lost = 0;
+    if (rest == 0)
+        return;
+    ttr_event *event = input_event(reader->in);
+    event->kind = TTR_KIND_GAP;
+    event->flags = TTR_EVENT_NO_TIME;
+    event->ticks = reader->last;
+    event->time = time_of(reader, reader->last, &clamped);
+    event->link = rest;
+    event->offset = reader->size;
+}
+
 ttr_status trace_dat_next(struct input *in, ttr_error *error)
 {
     struct trace_dat_reader *reader = in->own;
@@ -130,6 +148,9 @@ ttr_status trace_dat_next(struct input *in, ttr_error *error)
             sift_down(reader);
         break; /* its next page may take the place of the one that these events are in */
     }
+    if (in->n)
+        return TTR_OK;
+    give_rest(reader);
     if (in->n)
         return TTR_OK;
     status = input_fill(in, reader->size, 0, error); /* all of it was read */
