@@ -3,6 +3,8 @@
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"
 make=$(realpath "$(dirname "$0")/names_make.py")
+vectors=$(realpath "$(dirname "$0")/../../src/formats/ctf/vectors")
+hexa_cat=$(realpath "$2")
 peer=$(command -v babeltrace2)
 cd "$work" || exit 1
 
@@ -57,3 +59,21 @@ for options in --option=version=1.8 --option=byte-order=be; do
     [ "$(grep -Eao '"?packet_size"?[;,]' written/metadata | wc -l)" = 1 ]
     verdict "one_of_them_has_the_name" $? "$(grep -a packet_size written/metadata)"
 done
+
+# The length of an array may be called "": it is no other field than that.
+/usr/bin/python3 "$make" make nameless payload '' x
+sed 's/{"name": "x", "field-class": {"type": "fixed-length-unsigned-integer", /{"name": "x", "field-class": {"type": "dynamic-length-array", "length-field-location": {"path": [""]}, "element-field-class": {"type": "fixed-length-unsigned-integer", /; s/"little-endian"}}\]/"little-endian"}}}]/' \
+    nameless/metadata >metadata
+mv metadata nameless/metadata
+for options in byte-order=be version=1.1 version=1.8 "version=1.8 --option=byte-order=be"; do
+    # shellcheck disable=SC2086
+    "$tracetta" convert --overwrite -q --to=ctf --option=$options nameless -o written
+    says "a_length_without_a_name_stays_one_field:$options" '"fields":\{"":1,"x":\[2\]\}' "$tracetta" cat --strict --format=jsonl written
+done
+
+# Processes and threads that are LEB128 are the same when they are written as numbers of fixed size.
+mkdir leb
+for file in metadata s; do "$hexa_cat" "$vectors/stream-thread-leb/$file.hexa" >leb/$file; done
+"$tracetta" cat --format=jsonl leb >wanted
+"$tracetta" convert -q --to=ctf --option=byte-order=be leb -o fixed
+same "threads_in_leb128_stay" wanted "$tracetta" cat --format=jsonl fixed
