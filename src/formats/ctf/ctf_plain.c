@@ -375,7 +375,7 @@ static uint64_t convert(const struct plain *plain, const struct ctf_timeline *li
         return ticks;
     int64_t time = (int64_t)((uint64_t)ctf_time(line, ticks, &is_clamped) + (uint64_t)plain->trace->moved);
     plain->trace->has_unix_time |= line->is_anchored;
-    return time < 0 ? 0 : (uint64_t)time;
+    return time < plain->trace->base ? 0 : (uint64_t)time - (uint64_t)plain->trace->base;
 }
 
 static uint64_t ticks_of(const struct plain *plain)
