@@ -116,7 +116,7 @@ loses "that_clocks_count_nanoseconds_then" clock.ticks 3 --clock-offset-ns=1 str
 succeeds "whole_ticks_lose_nothing" "$tracetta" convert --strict -q --to=ctf --clock-offset=0.25 stream-clock -o whole_ticks
 run "$tracetta" merge -q --to=ctf --offset stream-clock=0.1s stream-clock stream-packets -o merged
 says "offsets_of_merged_traces_are_kept_too" '100\.600000000' "$tracetta" cat merged
-loses "a_time_before_the_zero_of_version_1.1" time.between 3 --option=version=1.1 --clock-offset=-1000.3 stream-clock
+moved "also_before_the_zero_of_their_clock" stream-clock --clock-offset=-1000.3 --option=version=1.1
 lay stream-lost
 run "$tracetta" convert -q --to=ctf --option=version=1.1 stream-lost -o lost
 loses "when_events_were_lost_becomes_less_in_version_1.1" gap.time '[1-9]' --option=version=1.1 stream-lost

@@ -504,3 +504,34 @@ printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nclock 
 says "it_is_the_time_of_events_there" '"time_ns":5,' "$tracetta" cat --format=jsonl "$work/elsewhere"
 "$tracetta" convert -q --to=ctf --option=version=2 "$work/elsewhere" -o "$work/copied" --overwrite
 says "and_in_ctf_2" '"time_ns":5,' "$tracetta" cat --format=jsonl "$work/copied"
+
+# Times before zero, of clocks that do not count from 1970: one, several, and in other formats.
+mkdir "$work/early"
+number='{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"little-endian"'
+{
+    printf '\x1e{"type":"preamble","version":2}\n\x1e{"type":"trace-class","packet-header-field-class":{"type":"structure","member-classes":[{"name":"id","field-class":%s,"roles":["data-stream-class-id"]}}]}}\n' "$number"
+    for clock in 0:-5 1:3; do
+        printf '\x1e{"type":"clock-class","id":"%s","frequency":1000,"offset-from-origin":{"seconds":%s,"cycles":0}}\n' "${clock%:*}" "${clock#*:}"
+        printf '\x1e{"type":"data-stream-class","id":%s,"default-clock-class-id":"%s","event-record-header-field-class":{"type":"structure","member-classes":[{"name":"t","field-class":%s,"roles":["default-clock-timestamp"]}}]}}\n' "${clock%:*}" "${clock%:*}" "$number"
+        printf '\x1e{"type":"event-record-class","data-stream-class-id":%s,"name":"e%s"}\n' "${clock%:*}" "${clock%:*}"
+    done
+} >"$work/early/metadata"
+printf '\x00\x07\x09' >"$work/early/s0"
+cp -r "$work/early" "$work/earlier_alone"
+sed -i '/"id":"1"/d; /-id":"1"/d; /-id":1/d' "$work/earlier_alone/metadata"
+printf '\x01\x07\x0a' >"$work/early/s1"
+"$hexa_cat" "$here/traces/small_fxt.hexa" >"$work/early.fxt"
+says "events_have_times_before_zero" '"time_ns":-4993000000,' "$tracetta" cat --format=jsonl "$work/early"
+for input in "early" "early --clock-offset=-100" "early --clock-offset=100" "earlier_alone" "earlier_alone --clock-offset=-2" "early.fxt --clock-offset=-1000" "early.fxt --clock-offset=1000"; do
+    # shellcheck disable=SC2086
+    "$tracetta" cat --format=jsonl $input 2>/dev/null | grep -Eo '"time_ns":[-0-9]+' | sort >wanted
+    for version in 1.1 1.8 2; do
+        # shellcheck disable=SC2086
+        "$tracetta" convert --overwrite -q --to=ctf --option=ctf.version=$version $input -o "$work/written"
+        "$tracetta" cat --format=jsonl "$work/written" | grep -Eo '"time_ns":[-0-9]+' | sort >found
+        same "times_before_zero_stay:$input:$version" wanted cat found
+    done
+done
+says "and_are_no_unix_times" 'no anchor: times count from its own zero' "$tracetta" info earlier_alone
+"$tracetta" convert --overwrite -q --to=ctf --option=ctf.version=1.1 earlier_alone -o "$work/written"
+says "in_version_1_1_either" 'no anchor: times count from its own zero' "$tracetta" info "$work/written"

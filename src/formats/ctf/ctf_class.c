@@ -232,9 +232,29 @@ void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uin
 
 /* --- Threads --- */
 
+/* LEB128; the body was measured, so that it has an end. */
+static uint64_t load_leb(const uint8_t *p, bool is_signed)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    for (;; p++) {
+        if (shift < 64)
+            value |= (uint64_t)(*p & 0x7f) << shift;
+        shift += 7;
+        if (!(*p & 0x80))
+            break;
+    }
+    return is_signed && shift < 64 && (*p & 0x40) ? value | UINT64_MAX << shift : value;
+}
+
 static uint64_t load_spot(const struct ctf_spot *spot, const uint8_t *body)
 {
     const uint8_t *p = body + spot->at;
+    for (unsigned i = 0; i < spot->skipped; i++)
+        while (*p++ & 0x80)
+            continue;
+    if (spot->is_leb)
+        return load_leb(p, spot->is_signed);
     if (spot->bytes == 8)
         return spot->is_big_endian ? load_u64be(p) : load_u64le(p);
     uint32_t value = spot->is_big_endian ? load_u32be(p) : load_u32le(p);
@@ -283,19 +303,45 @@ ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
     return id;
 }
 
-/* Where a number or text of the common context lies, if at a fixed place of whole bytes. */
-static struct ctf_spot find_spot(const struct layout *layout, const char *const *names)
+static bool is_leb(const struct type *type)
+{
+    return type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
+}
+
+/* Where a member of the common context begins: at a fixed place of whole bytes, or behind LEB128 numbers that begin at one. */
+static const struct type *find_begin(const struct layout *layout, const struct type *context, ttr_text name, struct ctf_spot *spot)
 {
     struct layout_spot found;
+    const struct type_member *member = context && context->kind == TYPE_STRUCT ? type_member_named(context, name) : NULL;
+    const struct type *type = member ? member->type : NULL;
+    if (!type)
+        return NULL;
+    while (member > context->members && is_leb(member[-1].type) && member->type->align <= 3 && !member->type->unit && spot->skipped < UINT8_MAX) {
+        spot->skipped++;
+        member--;
+    }
+    if (!layout_find_spot(layout, ROOT_COMMON_CONTEXT, member->name, &found) || (found.bit & 7) || found.bit / 8 > UINT16_MAX)
+        return NULL;
+    spot->at = (uint16_t)(found.bit / 8);
+    return type;
+}
+
+/* Where a number or text of the common context lies. */
+static struct ctf_spot find_spot(const struct layout *layout, const struct type *context, const char *const *names)
+{
     for (; *names; names++) {
-        ttr_text name = {*names, strlen(*names)};
-        if (!layout_find_spot(layout, ROOT_COMMON_CONTEXT, name, &found) || (found.bit & 7) || found.bit / 8 > UINT16_MAX)
+        struct ctf_spot spot = {0};
+        const struct type *type = find_begin(layout, context, (ttr_text){*names, strlen(*names)}, &spot);
+        if (!type)
             continue;
-        const struct type *type = found.type;
-        struct ctf_spot spot = {(uint32_t)(found.bit / 8), 0, type->is_big_endian, type->kind == TYPE_INT};
+        spot.is_big_endian = type->is_big_endian;
+        spot.is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
+        spot.is_leb = is_leb(type);
         if ((type->kind == TYPE_INT || type->kind == TYPE_UINT) && (type->bits == 32 || type->bits == 64) && !type->is_reversed)
             spot.bytes = (uint8_t)(type->bits / 8);
-        if (type->kind == TYPE_TEXT && type->count && type->count < 256)
+        if (spot.is_leb)
+            spot.bytes = 8;
+        if (type->kind == TYPE_TEXT && type->count && type->count < 256 && !spot.skipped)
             spot.bytes = (uint8_t)type->count;
         if (spot.bytes)
             return spot;
@@ -312,7 +358,10 @@ static const struct ctf_spots *find_threads(struct ctf_trace *trace, struct ctf_
     struct ctf_spots *spots = event->spots ? NULL : arena_take(&trace->met, sizeof *spots);
     if (!spots)
         return event->spots;
-    *spots = (struct ctf_spots){find_spot(event->layout, pids), find_spot(event->layout, tids), find_spot(event->layout, names)};
+    const struct type *context = event->stream->event_context;
+    *spots = (struct ctf_spots){find_spot(event->layout, context, pids), find_spot(event->layout, context, tids), find_spot(event->layout, context, names)};
+    if (spots->name.is_leb)
+        spots->name.bytes = 0;
     if (spots->pid.bytes != 4 && spots->pid.bytes != 8)
         spots->pid.bytes = 0;
     if (spots->tid.bytes != 4 && spots->tid.bytes != 8)

@@ -4,6 +4,7 @@
  * content_size, packet_size, packet_seq_num, events_discarded[, cpu_id] }, and events with LTTng's large header: 16 bits of id and 32 of
  * time, or the escape 65535, 32 bits of id and 64 of time.  The RFC has all of these as fixed structs (rfc11.h). */
 #include "base/wide.h"
+#include "formats/ctf/ctf_clock.h"
 #include "formats/ctf/ctf_write.h"
 
 #include "base/endian.h"
@@ -133,17 +134,22 @@ static const struct type *event_header(struct ctf_trace_out *trace, const struct
 /* --- Traces --- */
 
 /* The time of tick 0: so that ticks stay what they are in the source, where they are nanoseconds; else 0, or the second before the first
- * event where that is negative.  The RFC can say where its zero is only for clocks of Unix time. */
-static int64_t base_of(const ttr_event *first, enum ctf_version version)
+ * event where that is negative. */
+static int64_t base_of(const ttr_event *first)
 {
     bool has_ticks = first->source && !(first->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) && first->time >= 0;
-    if (version == CTF_RFC_1_1 && !time_is_unix(first->time))
-        return 0;
     if (has_ticks && first->ticks <= (uint64_t)first->time)
         return first->time - (int64_t)first->ticks;
     if (first->time >= 0)
         return 0;
     return (first->time / NS_PER_SECOND - (first->time % NS_PER_SECOND != 0 && first->time > INT64_MIN + NS_PER_SECOND)) * NS_PER_SECOND;
+}
+
+static void set_base(struct ctf_trace_out *trace, const ttr_event *first)
+{
+    trace->base = base_of(first);
+    trace->clock->offset_s = trace->base / NS_PER_SECOND;
+    trace->clock->offset_cycles = trace->base % NS_PER_SECOND;
 }
 
 static void set_clock(struct ctf_trace_out *trace, struct ctf_clock *clock, const ttr_event *first)
@@ -152,9 +158,7 @@ static void set_clock(struct ctf_trace_out *trace, struct ctf_clock *clock, cons
     trace->clock->id = trace->clock->name = text("time");
     trace->clock->description = text("Nanoseconds");
     trace->has_unix_time = time_is_unix(first->time);
-    trace->base = base_of(first, trace->description.version);
-    trace->clock->offset_s = trace->base / NS_PER_SECOND;
-    trace->clock->offset_cycles = trace->base % NS_PER_SECOND;
+    set_base(trace, first);
 }
 
 static bool make_clock(struct ctf_trace_out *trace, const ttr_event *first)
@@ -189,13 +193,27 @@ static bool move_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offs
     return true;
 }
 
-/* Whether the clocks' offsets can say that they begin so much later; the RFC's have offsets in Unix time only. */
+/* The earliest time that clocks can tell, so many nanoseconds later: no event of theirs is before it.  Without clocks ticks are nanoseconds. */
+static int64_t earliest_of(const struct ctf_description *from, int64_t moved)
+{
+    int64_t earliest = from->clocks_n ? INT64_MAX : 0;
+    bool is_clamped = false;
+    for (size_t i = 0; i < from->clocks_n; i++) {
+        struct ctf_timeline line;
+        ctf_timeline_init(&line, from->clocks[i]);
+        int64_t zero = ctf_time(&line, 0, &is_clamped);
+        earliest = zero < earliest ? zero : earliest;
+    }
+    return clockmath_add(earliest, moved, &is_clamped);
+}
+
+/* Whether the clocks' offsets can say that they begin so much later. */
 static bool can_move(const struct ctf_trace_out *trace, int64_t ns)
 {
     const struct ctf_description *description = &trace->description;
     int64_t s, cycles;
     for (size_t i = 0; i < description->clocks_n; i++)
-        if ((description->version == CTF_RFC_1_1 && !description->clocks[i]->is_unix) || !move_offset(description->clocks[i], ns, &s, &cycles))
+        if (!move_offset(description->clocks[i], ns, &s, &cycles))
             return false;
     return true;
 }
@@ -210,7 +228,7 @@ static bool are_ticks(const struct ctf_description *description, int64_t ns)
     return true;
 }
 
-bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns, int64_t first)
+bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns)
 {
     struct ctf_description *description = &trace->description;
     const bool may_move = !trace->keeps_clocks || can_move(trace, ns);
@@ -219,12 +237,16 @@ bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns, int64_t first)
     trace->moved = ns;
     for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks && may_move; i++)
         (void)move_offset(description->clocks[i], ns, &description->clocks[i]->offset_s, &description->clocks[i]->offset_cycles);
+    const ttr_event first = {.time = earliest_of(&trace->source->description, ns)};
+    if (!trace->keeps_clocks)
+        set_base(trace, &first);
     if (may_move)
         return false;
     trace->keeps_clocks = false;
     description->clocks_n = 1;
     *description->clocks[0] = (struct ctf_clock){.frequency = (uint64_t)NS_PER_SECOND}; /* in its place: types of the RFC know it already */
-    set_clock(trace, description->clocks[0], &(ttr_event){.time = first});
+    set_clock(trace, description->clocks[0], &first);
+    trace->has_unix_time = false; /* as clocks of the source say */
     return true;
 }
 
@@ -334,11 +356,10 @@ static bool copy_environment(struct ctf_trace_out *trace, const struct ctf_descr
     return true;
 }
 
-/* The RFC has one clock, and one that counts from elsewhere than 1970 has no offset. */
+/* The RFC has one clock. */
 static bool can_say_clocks(const struct ctf_description *from, enum ctf_version version)
 {
-    const struct ctf_clock *clock = from->clocks_n ? from->clocks[0] : NULL;
-    return version != CTF_RFC_1_1 || from->clocks_n == 0 || (from->clocks_n == 1 && (clock->is_unix || (!clock->offset_s && !clock->offset_cycles)));
+    return version != CTF_RFC_1_1 || from->clocks_n < 2;
 }
 
 /* Whether packets say of which data stream they are; where not, streams are told apart by their files. */
@@ -373,8 +394,9 @@ bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_
     for (size_t i = 0; i < from->clocks_n && trace->keeps_clocks; i++)
         if (!copy_clock(trace, from->clocks[i]))
             return false;
-    if (!trace->keeps_clocks && !make_clock(trace, &(ttr_event){.time = 0}))
+    if (!trace->keeps_clocks && !make_clock(trace, &(ttr_event){.time = earliest_of(from, 0)}))
         return false;
+    trace->has_unix_time = false; /* as clocks of the source say */
     return copy_environment(trace, from) && make_packet_header(trace);
 }
 

@@ -309,15 +309,19 @@ struct open_items {
 static bool ends_with(ttr_text name, ttr_text shown)
 {
     size_t skip = name.n > shown.n && name.n && name.p[0] == '_';
-    return name.n - skip == shown.n && memcmp(name.p + skip, shown.p, shown.n) == 0;
+    return name.n - skip == shown.n && (shown.n == 0 || memcmp(name.p + skip, shown.p, shown.n) == 0);
 }
 
-/* The name of the member that says how many elements or bytes there are; "" = none does. */
-static ttr_text length_name(const struct type *type)
+#define UNNAMED UINT32_MAX /* in place of the name of a length that is called "" */
+
+/* The name of the member that says how many elements or bytes there are; false where none does. */
+static bool length_name(const struct type *type, ttr_text *name)
 {
     if (type && type->reference.names_n)
-        return type->reference.names[type->reference.names_n - 1];
-    return type ? type->length_member : (ttr_text){"", 0};
+        *name = type->reference.names[type->reference.names_n - 1];
+    else
+        *name = type ? type->length_member : (ttr_text){"", 0};
+    return name->n || (type && type->reference.names_n);
 }
 
 /* An array or bytes whose length is a field of the same struct goes on with that. */
@@ -326,17 +330,18 @@ static void find_length(const struct forming *f, const struct open_items *open, 
     const struct open_numbers *numbers = &open->numbers[open->n];
     bool is_counted = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_BYTES;
     const struct type *type = is_counted && f->walk ? field_type(f->walk) : NULL;
-    ttr_text name = length_name(type);
+    ttr_text name;
+    bool has_length = length_name(type, &name);
     uint64_t length = value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
     if (!is_counted)
         return;
     value->text_id = 0;
     value->v.u = 0;
-    for (uint32_t i = numbers->n; name.n && i > 0 && i + NUMBERS_KEPT > numbers->n; i--) {
+    for (uint32_t i = numbers->n; has_length && i > 0 && i + NUMBERS_KEPT > numbers->n; i--) {
         const ttr_field *field = &f->items->field[numbers->item[(i - 1) % NUMBERS_KEPT]];
         if (field->value.v.u != length || !ends_with(name, field->name))
             continue;
-        value->text_id = field->name_id;
+        value->text_id = field->name_id ? field->name_id : UNNAMED;
         value->v.u = numbers->item[(i - 1) % NUMBERS_KEPT] + UINT64_C(1);
         return;
     }
@@ -374,8 +379,8 @@ static void keep_fixed(const struct forming *f, ttr_value *value)
 /* The bytes that the source has for a text, which may go on behind its end; 0 where that is not known. */
 static uint64_t room_of(const struct forming *f, const struct open_numbers *numbers, const struct type *type)
 {
-    const ttr_text name = length_name(type);
-    if (name.n == 0)
+    ttr_text name;
+    if (!length_name(type, &name))
         return type->has_inline_length ? 0 : type->count;
     for (uint32_t i = numbers->n; i > 0 && i + NUMBERS_KEPT > numbers->n; i--) {
         const ttr_field *field = &f->items->field[numbers->item[(i - 1) % NUMBERS_KEPT]];
@@ -447,7 +452,8 @@ static void take_field(const struct forming *f, struct open_items *open, const t
     if (goes_on_behind(f, numbers, &field->value))
         lost(f, CTF_LOST_BEHIND);
     form(f, &field->value);
-    if (field->value.type == TTR_TYPE_UINT && field->name_id)
+    bool is_member = open->n == 0 || items->field[open->item[open->n - 1]].value.type == TTR_TYPE_STRUCT;
+    if (field->value.type == TTR_TYPE_UINT && is_member)
         numbers->item[numbers->n++ % NUMBERS_KEPT] = items->n - 1;
     if (is_group && open->n == CTF_ITEMS_DEPTH && given->value.count) {
         open->skip = given->value.count;

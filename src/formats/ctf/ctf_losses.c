@@ -29,7 +29,7 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
     [CTF_LOST_MOVED] = {.code = "event.moved", .what = "events that cannot be put where others were taken out", .rule = "are left out",
                         .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_NAME] = {.code = "field.name", .what = "names of fields that are no identifiers of the target, or stand twice in a struct",
-                       .rule = "have underscores in place of what cannot be"},
+                       .rule = "have underscores in place of what cannot be, or a number behind them"},
     [CTF_LOST_ABSENT] = {.code = "field.absent", .what = "optional fields that are not there", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_TYPE] = {.code = "field.type", .what = "booleans, bits, bytes, optional fields and selectors without labels, in versions that have none",
                        .rule = "become numbers and enumerations, arrays of numbers, and variants"},

@@ -97,7 +97,7 @@ static struct ctf_trace_out *trace_of(struct plain *plain)
     if (trace && is_new && ctf_claim_uuid(plain->out, source, trace->description.uuid, &own) != TTR_OK)
         return NULL;
     if (trace && is_new) {
-        if (ctf_trace_move(trace, moved_by(plain), plain->event->time))
+        if (ctf_trace_move(trace, moved_by(plain)))
             output_lost(plain->out, CTF_LOST_ABOUT, plain->event->offset);
         ctf_count_about(plain->out, &source->description, version);
     }

@@ -31,11 +31,13 @@ struct ctf_kind {
     uint8_t step;                         /* log2 of bits: where windows may begin in packets */
 };
 
-/* A number of the common context that lies at a fixed place. */
+/* A number of the common context that lies at a fixed place, or behind LEB128 numbers that begin at one. */
 struct ctf_spot {
-    uint32_t at;       /* bytes from where the body begins */
+    uint16_t at;       /* bytes from where the body begins */
     uint8_t bytes;     /* 4 or 8; 0 = none */
+    uint8_t skipped;   /* LEB128 numbers before it, from `at` on */
     bool is_big_endian, is_signed;
+    bool is_leb;       /* it is one itself; `bytes` is 8 */
 };
 
 /* Those of threads: `name` has `bytes` of characters. */

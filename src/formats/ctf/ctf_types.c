@@ -289,21 +289,19 @@ static bool has_attributes(const struct ctf_types *types)
 }
 
 /* Outside of the dialect nobody would take back an escape: what cannot be in a name becomes an underscore. */
-static void put_plain_name(struct ctf_types *types, ttr_text name, unsigned times)
+static void put_plain_name(struct ctf_types *types, ttr_text name, unsigned number)
 {
     char digits[NUMBER_MAX];
-    bool is_identifier = types->description->version == CTF_1_8, is_changed = times > 1;
+    bool is_identifier = types->description->version == CTF_1_8;
     for (size_t i = 0; i < name.n; i++) {
         char c = name.p[i];
         bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-        is_changed |= is_identifier && !is_word;
         buffer_add_byte(&types->name, is_identifier && !is_word ? '_' : (uint8_t)c);
     }
-    types->renamed += is_changed;
-    if (times < 2)
+    if (number < 2)
         return;
     buffer_add_byte(&types->name, '_');
-    buffer_add(&types->name, digits, number_put_u64(digits, times));
+    buffer_add(&types->name, digits, number_put_u64(digits, number));
 }
 
 /* An identifier of TSDL has an underscore before it, as LTTng's have, so that it can be no keyword; people see it without.  Not so what
@@ -333,11 +331,11 @@ static ttr_text without_underscores(ttr_text name)
     return name;
 }
 
-/* What makes a name another than those beside it.  In TSDL some readers take names for the same that differ by underscores before them; where
- * these come back anyway, they are told apart by how often they stand there. */
+/* What makes a name of the dialect another than those beside it.  In TSDL some readers take names for the same that differ by underscores
+ * before them; where these come back anyway, they are told apart by how often they stand there. */
 static uint64_t key_of_name(struct ctf_types *types, ttr_text name, ttr_id id, bool is_fixed)
 {
-    if (!types->is_dialect || types->description->version != CTF_1_8)
+    if (types->description->version != CTF_1_8)
         return is_fixed ? UINT64_C(1) << 32 | types->at : id;
     buffer_clear(&types->name);
     if (is_fixed)
@@ -349,7 +347,7 @@ static uint64_t key_of_name(struct ctf_types *types, ttr_text name, ttr_id id, b
     return hash_bytes(plain.p, plain.n);
 }
 
-/* How often a name stands in a struct by now. */
+/* How often a name of the dialect stands in a struct by now. */
 static unsigned times_of(struct ctf_types *types, uint64_t structure, uint64_t key)
 {
     uint32_t *times = pairmap_get(&types->times, structure, key);
@@ -357,6 +355,92 @@ static unsigned times_of(struct ctf_types *types, uint64_t structure, uint64_t k
         return ++*times;
     types->failed |= !pairmap_put(&types->times, structure, key, 1);
     return 1;
+}
+
+/* Outside of the dialect names are told apart as they are written.  What is known of one in a struct: whether a member has it, and the last number
+ * that others got which would have it.  Those that fields to come have by themselves are known too, so that no made one takes them. */
+#define NAME_TAKEN 1u
+#define NAME_NUMBER 2u /* and above */
+
+/* A name with an underscore before it; lives until the next one is made. */
+static ttr_text plain_name(struct ctf_types *types, ttr_text name, unsigned number)
+{
+    buffer_clear(&types->name);
+    buffer_add_byte(&types->name, '_');
+    put_plain_name(types, name, number);
+    types->failed |= types->name.failed;
+    return types->failed ? (ttr_text){"_", 1} : (ttr_text){(const char *)types->name.bytes, types->name.n};
+}
+
+static ttr_text behind_underscore(ttr_text name)
+{
+    return (ttr_text){name.p + 1, name.n - 1};
+}
+
+static void know_name(struct ctf_types *types, uint64_t structure, ttr_text name, uint32_t what)
+{
+    types->failed |= !pairmap_put(&types->times, structure, hash_bytes(name.p, name.n), what);
+}
+
+/* Whether a member has the name, or, where that is asked, one to come. */
+static bool is_known(const struct ctf_types *types, uint64_t structure, ttr_text name, bool also_later)
+{
+    const uint32_t *known = pairmap_get(&types->times, structure, hash_bytes(name.p, name.n));
+    return known && (also_later || *known & NAME_TAKEN);
+}
+
+/* Whether a name, given with an underscore before it, is another's; one that was made also where the other is still to come.  Babeltrace shows names of
+ * TSDL without one underscore, and refuses those that are written as an earlier one is shown. */
+static bool is_another(const struct ctf_types *types, uint64_t structure, ttr_text written, bool is_made)
+{
+    ttr_text name = behind_underscore(written);
+    if (is_known(types, structure, name, is_made))
+        return true;
+    if (types->description->version != CTF_1_8)
+        return false;
+    bool shows_another = is_made && name.n && name.p[0] == '_' && is_known(types, structure, behind_underscore(name), true);
+    return shows_another || is_known(types, structure, written, false);
+}
+
+/* The number behind a name that makes it the only one in its struct; 1 = none is needed. */
+static unsigned number_of(struct ctf_types *types, uint64_t structure, ttr_text name)
+{
+    ttr_text written = plain_name(types, name, 1);
+    const uint64_t own = hash_bytes(written.p + 1, written.n - 1);
+    const uint32_t *known = pairmap_get(&types->times, structure, own);
+    uint32_t before = known ? *known : 0, number = before >= NAME_NUMBER ? before / NAME_NUMBER : 1;
+    if (!is_another(types, structure, written, false)) {
+        know_name(types, structure, behind_underscore(written), NAME_TAKEN);
+        return 1;
+    }
+    do
+        written = plain_name(types, name, ++number);
+    while (!types->failed && is_another(types, structure, written, true));
+    know_name(types, structure, behind_underscore(written), NAME_TAKEN);
+    types->failed |= !pairmap_put(&types->times, structure, own, number * NAME_NUMBER | (before & NAME_TAKEN));
+    return number;
+}
+
+/* Takes note of the names of fields in [from, to), and of those that packets have anyway, before any of them becomes a member. */
+static void expect_names(struct ctf_types *types, uint64_t structure, size_t from, size_t to)
+{
+    static const char *const usual[] = {"timestamp_begin", "timestamp_end", "content_size", "packet_size", "packet_seq_num", "events_discarded"};
+    bool is_packet = types->root == ROOT_PACKET_CONTEXT && types->members_n == 0;
+    for (size_t i = from; i < to && !types->is_dialect && !types->failed; i += ctf_items_inside(types->items, i)) {
+        const ttr_field *field = &types->items->field[i];
+        know_name(types, structure, behind_underscore(plain_name(types, ttr_text_get(types->t, field->name_id), 1)), 0);
+    }
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && is_packet && !types->is_dialect; i++)
+        know_name(types, structure, (ttr_text){usual[i], strlen(usual[i])}, NAME_TAKEN);
+}
+
+/* What tells a member from others of its name: how often that stands there in the dialect, else a number. */
+static unsigned place_of(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id, bool is_fixed)
+{
+    if (!types->is_dialect)
+        return number_of(types, structure, name);
+    unsigned times = times_of(types, structure, key_of_name(types, name, id, is_fixed));
+    return is_fixed ? 1 : times;
 }
 
 /* Adds a member to the struct under way; its type is still to come. */
@@ -444,11 +528,11 @@ static const struct type *length_type(struct ctf_types *types)
     return ctf_types_number(types, TYPE_UINT, bits, 10);
 }
 
-/* What the member is called that has the length of the value under way; "" = none does. */
+/* What the member is called that has the length of the value under way; NULL = none does. */
 static ttr_text called_length(const struct ctf_types *types)
 {
     const ttr_value *value = peek(types);
-    return !types->is_dialect && value->text_id && value->v.u && value->v.u <= types->at ? types->called[value->v.u - 1] : (ttr_text){"", 0};
+    return !types->is_dialect && value->text_id && value->v.u && value->v.u <= types->at ? types->called[value->v.u - 1] : (ttr_text){NULL, 0};
 }
 
 /* An array or bytes, called `name` in its struct, whose length is in the member `length` before it, or inline. */
@@ -461,7 +545,8 @@ static const struct type *make_counted(struct ctf_types *types, ttr_text name, t
     if (is_rfc(types)) {
         type->has_inline_length = true;
         type->length_type = length_type(types);
-        type->length_member = called_length(types);
+        ttr_text own = called_length(types);
+        type->length_member = own.p ? own : (ttr_text){"", 0};
     } else {
         refer(types, type, length);
     }
@@ -487,19 +572,6 @@ static struct type *close_struct(struct ctf_types *types, size_t begin)
     return type;
 }
 
-/* Whether a field of the struct under way is called so: some readers take names for the same that differ by an underscore before them. */
-static bool is_called(const struct ctf_types *types, ttr_text name)
-{
-    ttr_text plain = without_underscores(name);
-    for (size_t i = types->scope; i < types->scope_end; i += ctf_items_inside(types->items, i)) {
-        const ttr_field *field = &types->items->field[i];
-        ttr_text other = without_underscores(field->name_id ? ttr_text_get(types->t, field->name_id) : field->name);
-        if (other.n == plain.n && memcmp(other.p, plain.p, plain.n) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Adds the length of the value under way, under a name of its own.  Gives the name as written. */
 static ttr_text add_length(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
@@ -509,13 +581,15 @@ static ttr_text add_length(struct ctf_types *types, uint64_t structure, ttr_text
         memcpy(text, name.p, n);
     memcpy(text + n, "_length", 7);
     n += 7;
-    for (uint64_t number = 2, behind = n; !types->is_dialect && is_called(types, (ttr_text){text, n}); number++) {
+    for (uint64_t number = 2, behind = n; !types->is_dialect && !types->failed; number++) {
+        if (!is_another(types, structure, plain_name(types, (ttr_text){text, n}, 1), true))
+            break;
         text[behind] = '_';
         n = behind + 1 + number_put_u64(text + behind + 1, number);
     }
     ttr_id id = ttr_text_add(types->t, text, n);
     size_t at = add_member(types);
-    unsigned times = times_of(types, structure, key_of_name(types, (ttr_text){text, n}, id, false));
+    unsigned times = place_of(types, structure, (ttr_text){text, n}, id, false);
     types->failed |= !id;
     if (at == SIZE_MAX)
         return (ttr_text){"", 0};
@@ -540,16 +614,16 @@ static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name
 {
     bool has_length = !is_rfc(types) && is_counted(peek(types));
     ttr_text length = called_length(types);
-    if (has_length && length.n == 0) {
+    if (has_length && !length.p) {
         length = add_length(types, structure, name);
         types->lengths++;
     }
     size_t at = add_member(types);
     if (at == SIZE_MAX)
         return;
-    unsigned times = times_of(types, structure, key_of_name(types, name, id, is_fixed));
-    name_member(types, &types->member[at], name, is_fixed ? 1 : times, is_fixed);
-    ttr_text own = types->member[at].name;
+    name_member(types, &types->member[at], name, place_of(types, structure, name, id, is_fixed), is_fixed);
+    ttr_text own = types->member[at].name, shown = types->member[at].shown;
+    types->renamed += !types->is_dialect && (shown.n != name.n || (name.n && memcmp(shown.p, name.p, name.n) != 0));
     remember_name(types, own);
     if (types->failed)
         return;
@@ -587,19 +661,16 @@ static const struct type *make_group(struct ctf_types *types, bool is_array, uin
     uint64_t structure = ++types->structs;
     /* An identifier does not begin with a digit; in TSDL there is an underscore already. */
     char digits[NUMBER_MAX + 1] = "_";
-    size_t skip = is_rfc(types) ? 0 : 1, scope = types->scope, scope_end = types->scope_end, end = types->at;
+    size_t skip = is_rfc(types) ? 0 : 1, end = types->at;
     for (uint32_t i = 0; i < count; i++)
         end += ctf_items_inside(types->items, end);
-    types->scope = types->at;
-    types->scope_end = end;
+    expect_names(types, structure, types->at, is_array ? types->at : end);
     for (uint32_t i = 0; i < count && !types->failed; i++) {
         const ttr_field *field = &types->items->field[types->at];
         size_t n = 1 + number_put_u64(digits + 1, i);
         ttr_text name = is_array ? (ttr_text){digits + skip, n - skip} : ttr_text_get(types->t, field->name_id);
         add_value(types, structure, name, is_array ? i : field->name_id, is_array);
     }
-    types->scope = scope;
-    types->scope_end = scope_end;
     return close_struct(types, begin);
 }
 
@@ -693,10 +764,9 @@ const struct type *ctf_types_root(struct ctf_types *types, enum type_root root, 
     types->at = from;
     types->root = root;
     types->path_n = 0;
-    types->scope = from;
-    types->scope_end = to;
     uint64_t structure = ++types->structs;
     size_t begin = types->members_n;
+    expect_names(types, structure, from, to);
     while (types->at < to && !types->failed) {
         const ttr_field *field = &items->field[types->at];
         bool is_fixed = !field->name_id && field->name.n;

@@ -113,7 +113,7 @@ enum ctf_item_hint {
 };
 
 /* An event taken apart.  field[i].name_id is the name of whatever stands in a struct; of arrays and bytes whose length is an item of the same struct
- * before, value.v.u is that item's index + 1, and value.text_id its name; 0 = none.  Of arrays value.text.p is the source's type of
+ * before, value.v.u is that item's index + 1, and value.text_id tells of its name; 0 = none.  Of arrays value.text.p is the source's type of
  * elements, and of empty ones value.text.n the first element of another array of that type; 0 = none. */
 struct ctf_items {
     ttr_field *field;
@@ -195,10 +195,9 @@ struct ctf_types {
     ttr_text path[2 * CTF_ITEMS_DEPTH + 2];
     ttr_text *called;          /* what items that are members were called */
     size_t called_capacity;
-    size_t scope, scope_end;   /* items of the struct under way */
     uint32_t path_n;
     enum type_root root;
-    struct pairmap times;      /* (struct, name) to how often it stands there */
+    struct pairmap times;      /* (struct, name) to how often it stands there, or what is known of it */
     uint64_t structs;
     struct buffer name;
     bool failed;
@@ -289,9 +288,8 @@ void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
 TTR_MUST bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
                                    struct ctf_trace *source);
 
-/* Has the clocks of such a trace begin so many nanoseconds later.  True: one of nanoseconds stands for them, for these are no whole ticks of theirs;
- * first: the time of the first event, then. */
-bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns, int64_t first);
+/* Has the clocks of such a trace begin so many nanoseconds later.  True: one of nanoseconds stands for them, for these are no whole ticks of theirs. */
+bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns);
 
 /* The clock of a trace that counts nanoseconds, for those that have no other; NULL when memory is out, which the types remember. */
 const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace);

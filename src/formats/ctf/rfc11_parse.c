@@ -122,6 +122,7 @@ struct trace_block {
     struct rfc11_token major, minor;
     enum ctf_alignment alignment;
     bool has_alignment;
+    bool has_origin, is_absolute; /* clock_absolute, and what it says */
 };
 
 static bool take_unsigned(struct rfc11_parser *parser, uint64_t least, uint64_t most, uint64_t *value)
@@ -167,7 +168,7 @@ static bool take_word_size(struct rfc11_parser *parser)
     return bits == 32 || bits == 64 || rfc11_refuse(&parser->lexer, at, "expected a word_size of 32 or 64 bits");
 }
 
-/* Extension keys of decision 11: once an offset is stated, it counts from 1970. */
+/* Extension keys of decision 11: once an offset is stated, it counts from 1970, unless clock_absolute says that it does not (decision 53). */
 static bool take_offset(struct rfc11_parser *parser, int64_t *to)
 {
     parser->state->clock->is_unix = true;
@@ -244,6 +245,8 @@ static bool parse_trace_attribute(struct rfc11_parser *parser, const struct rfc1
         is_good = take_alignment(parser, trace);
     else if (is_named(name, "word_size"))
         is_good = take_word_size(parser);
+    else if (is_named(name, "clock_absolute"))
+        is_good = trace->has_origin = rfc11_take_bool(parser, &trace->is_absolute);
     else if (is_named(name, "uuid"))
         is_good = take_uuid(parser, parser->description->uuid, &parser->description->has_uuid);
     else if (!parse_clock_attribute(parser, name, &is_good))
@@ -278,6 +281,8 @@ static bool parse_trace(struct rfc11_parser *parser)
     if (!parse_block(parser, parse_trace_attribute, &trace) || !check_version(parser, &trace, at))
         return false;
     parser->state->has_trace = true;
+    if (trace.has_origin)
+        parser->state->clock->is_unix = trace.is_absolute;
     if (trace.has_alignment)
         d->alignment = trace.alignment == CTF_ALIGN_PACKED          ? CTF_ALIGN_PACKED
                        : parser->state->word_size == 32 ? CTF_ALIGN_NATURAL_32

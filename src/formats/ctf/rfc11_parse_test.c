@@ -384,6 +384,13 @@ static void clocks_and_words_are_extensions(void **state)
     assert_true(clock->frequency == 24000000 && clock->offset_s == 1700000000 && clock->offset_cycles == -5 && clock->is_unix);
     assert_int_equal(scene.description.alignment, CTF_ALIGN_NATURAL_32);
     end(&scene);
+    parse_well(&scene, "trace { major = 1; minor = 1; clock_absolute = false; clock_offset_s = -5; }" SECTION);
+    clock = scene.description.streams[0]->clock;
+    assert_true(clock->offset_s == -5 && !clock->is_unix);
+    end(&scene);
+    parse_well(&scene, "trace { major = 1; minor = 1; clock_offset_s = 5; clock_absolute = true; }" SECTION);
+    assert_true(scene.description.streams[0]->clock->is_unix);
+    end(&scene);
 }
 
 static void version_1_0_is_read_with_a_note(void **state)

@@ -325,13 +325,13 @@ static void put_about_clock(struct printer *p, const struct ctf_clock *clock)
 
 static bool put_clock(struct printer *p, const struct ctf_clock *clock)
 {
-    if (!clock->is_unix && (clock->offset_s || clock->offset_cycles))
-        return refuse(p, no_field, "clock whose offset counts from elsewhere than 1970");
+    bool has_own_origin = !clock->is_unix && (clock->offset_s || clock->offset_cycles);
     (void)put(p, "    clock_freq = %" PRIu64 ";\n", clock->frequency);
     put_about_clock(p, clock);
-    if (!clock->is_unix)
+    if (!clock->is_unix && !has_own_origin)
         return true;
-    return put(p, "    clock_offset_s = %" PRId64 ";\n    clock_offset = %" PRId64 ";\n", clock->offset_s, clock->offset_cycles);
+    (void)put(p, "    clock_offset_s = %" PRId64 ";\n    clock_offset = %" PRId64 ";\n", clock->offset_s, clock->offset_cycles);
+    return !has_own_origin || put(p, "    clock_absolute = false;\n");
 }
 
 static bool put_trace(struct printer *p)

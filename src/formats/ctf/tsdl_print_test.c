@@ -221,7 +221,17 @@ static void names_become_words_that_are_shown_as_they_were(void **state)
     (void)state;
     check_members(CTF2_UINT("int", "8") "," CTF2_UINT("_a", "8") "," CTF2_UINT("b", "8") "," CTF2_UINT("two words", "8") "," CTF2_UINT("7", "8"),
                   U8_LINE("_int") U8_LINE("__a") U8_LINE("b") U8_LINE("two_words") U8_LINE("_7"));
-    refuse_members(CTF2_UINT("a b", "8") "," CTF2_UINT("a.b", "8"), "field a b");
+}
+
+static void names_that_readers_take_for_the_same_are_refused(void **state)
+{
+    (void)state;
+    refuse_members(CTF2_UINT("a b", "8") "," CTF2_UINT("a.b", "8"), "field a.b");
+    refuse_members(CTF2_UINT("a b", "8") "," CTF2_UINT("a_b", "8"), "field a_b");
+    refuse_members(CTF2_UINT("a", "8") "," CTF2_UINT("a", "8"), "CTF 1.8 has no two fields in one place whose names are the same");
+    refuse_members(CTF2_UINT("_int", "8") "," CTF2_UINT("int", "8"), "field int"); /* Babeltrace does not take `_int` behind `__int` */
+    check_members(CTF2_UINT("int", "8") "," CTF2_UINT("_int", "8"), U8_LINE("_int") U8_LINE("__int"));
+    check_members(CTF2_UINT("_a", "8") "," CTF2_UINT("a", "8"), U8_LINE("__a") U8_LINE("a"));
 }
 
 #define AT_N "{'path':['n']}"
@@ -258,6 +268,7 @@ static void a_selector_without_labels_becomes_an_enumeration(void **state)
                    "selection by other values than the labels of the selector have, in stream 0, event 0 (), field x");
     refuse_members(CTF2_UINT("n", "8") "," VARIANT(OPTION("a", "[1,1]")) ",{'name':'y','field-class':{'type':'variant',"
                    "'selector-field-location':" AT_N ",'options':[" OPTION("b", "[1,1]") "]}}", "two ways of selecting");
+    refuse_members(CTF2_UINT("n", "8") "," VARIANT(OPTION("a b", "[0,1]") "," OPTION("a_b", "[3,3]")), "field x.a_b");
 }
 
 static void what_tsdl_cannot_say_is_refused_with_its_place(void **state)
@@ -357,6 +368,7 @@ int main(void)
         cmocka_unit_test(negative_cycles_of_a_clock_become_fewer_seconds),
         cmocka_unit_test(booleans_flags_bits_and_bytes_are_integers),
         cmocka_unit_test(names_become_words_that_are_shown_as_they_were),
+        cmocka_unit_test(names_that_readers_take_for_the_same_are_refused),
         cmocka_unit_test(an_optional_is_a_variant_of_present_and_absent),
         cmocka_unit_test(a_selector_without_labels_becomes_an_enumeration),
         cmocka_unit_test(what_tsdl_cannot_say_is_refused_with_its_place),

@@ -2,6 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/keymap.h"
 #include "base/status.h"
 #include "formats/ctf/tsdl_print.h"
 
@@ -225,18 +227,33 @@ static bool put_declaration(struct tsdl_printer *p, const struct type *type, ttr
     return true;
 }
 
-/* A name that had to change must not become that of another member. */
-static bool is_alone(struct tsdl_printer *p, const struct type *outer, const struct type_member *member, ttr_text word)
+/* Whether readers tell a word from those before it, and remembers it.  Babeltrace shows words without one underscore before them, and refuses those
+ * that are written as an earlier one is shown; what was read is as it was. */
+static bool is_alone(struct tsdl_printer *p, struct keymap *words, ttr_text word)
 {
-    bool is_kept = word.n >= member->shown.n && memcmp(word.p + (word.n - member->shown.n), member->shown.p, member->shown.n) == 0;
-    for (uint32_t i = 0; !is_kept && i < outer->members_n; i++) {
-        ttr_text other;
-        if (!tsdl_word_of(p, outer, &outer->members[i], &other))
-            return false;
-        if (&outer->members[i] != member && other.n == word.n && memcmp(other.p, word.p, word.n) == 0)
-            return tsdl_refuse(p, "two names for fields that differ only by other characters than letters, digits and underscores");
+    bool is_known = p->description->version == CTF_1_8, drops = !is_known && word.n && word.p[0] == '_';
+    uint64_t written = hash_bytes(word.p, word.n), shown = drops ? hash_bytes(word.p + 1, word.n - 1) : written;
+    if (keymap_get(words, shown) || keymap_get(words, written))
+        return tsdl_refuse(p, "two fields in one place whose names are the same where only letters, digits and underscores can be, or differ by one before them");
+    return keymap_put(words, shown, 1) || tsdl_refuse_memory(p);
+}
+
+/* Members and options have names of their own; once is enough to ask. */
+static bool are_alone(struct tsdl_printer *p, const struct type *outer)
+{
+    const struct tsdl_spot spot = {outer, p->root, p->frames_n == 1, p->arrays > 0};
+    bool is_struct = outer->kind == TYPE_STRUCT, is_fine = p->names_n < PRINT_DEPTH || tsdl_refuse(p, "types that deep inside one another");
+    struct keymap words;
+    keymap_init(&words, p->description->alloc);
+    for (uint32_t i = 0; is_fine && p->gathers && i < outer->members_n; i++) {
+        const struct type_member *member = &outer->members[i];
+        ttr_text word;
+        p->names[p->names_n++] = member->name;
+        is_fine = (is_struct ? tsdl_choose_word(p, &spot, member, &word) : tsdl_word_of(p, outer, member, &word)) && is_alone(p, &words, word);
+        p->names_n--;
     }
-    return true;
+    keymap_free(&words);
+    return is_fine;
 }
 
 static bool put_member(struct tsdl_printer *p, const struct type_member *member)
@@ -246,8 +263,7 @@ static bool put_member(struct tsdl_printer *p, const struct type_member *member)
     if (p->names_n == PRINT_DEPTH)
         return tsdl_refuse(p, "types that deep inside one another");
     p->names[p->names_n++] = member->name;
-    if (!tsdl_choose_word(p, &spot, member, &word) || !is_alone(p, spot.outer, member, word) ||
-        !put_declaration(p, member->type, word))
+    if (!tsdl_choose_word(p, &spot, member, &word) || !put_declaration(p, member->type, word))
         return false;
     p->names_n--;
     return true;
@@ -260,7 +276,7 @@ static bool put_members(struct tsdl_printer *p, const struct type *type)
     struct tsdl_print_frame *frame = &p->frames[p->frames_n++];
     *frame = (struct tsdl_print_frame){.type = type, .names_n = p->names_n, .arrays = p->arrays};
     p->indent++;
-    if (!tsdl_index_members(p, frame))
+    if (!are_alone(p, type) || !tsdl_index_members(p, frame))
         return false;
     for (uint32_t i = 0; i < type->members_n; i++) {
         frame->member = i;
@@ -309,7 +325,7 @@ static bool put_option(struct tsdl_printer *p, const struct type_member *option)
 {
     ttr_text word;
     const struct type *outer = p->frames[p->frames_n - 1].type;
-    return tsdl_word_of(p, outer, option, &word) && is_alone(p, outer, option, word) && put_declaration(p, option->type, word);
+    return tsdl_word_of(p, outer, option, &word) && put_declaration(p, option->type, word);
 }
 
 static bool begin_variant(struct tsdl_printer *p, const struct type *type)
@@ -335,6 +351,8 @@ static bool put_variant(struct tsdl_printer *p, const struct type *type)
     struct tsdl_print_frame *frame = &p->frames[p->frames_n++];
     *frame = (struct tsdl_print_frame){.type = type, .names_n = p->names_n, .arrays = p->arrays};
     p->indent++;
+    if (!are_alone(p, type))
+        return false;
     for (uint32_t i = 0; i < type->members_n; i++) {
         frame->member = i;
         if (!put_option(p, &type->members[i]))
