@@ -11,6 +11,9 @@
 #include "io/sink.h"
 #include "io/source.h"
 
+/* How many folders below a directory traces are looked for. */
+#define FOLDER_LEVELS_MAX 8u
+
 struct folder;
 
 struct folder_file {

@@ -21,8 +21,7 @@
 
 enum {
     PART_BUFFER = 16 << 10, /* of each file, while it has bytes that wait: packets are larger and pass it by */
-    REMOVE_FDS = 16,        /* descriptors that removing a tree may take */
-    MARK_DEPTH = 8          /* folders down to which a mark is looked for */
+    REMOVE_FDS = 16         /* descriptors that removing a tree may take */
 };
 
 struct part {
@@ -138,10 +137,10 @@ static bool may_replace(struct folder_sink *folder, const char *mark, ttr_error 
         if (!folder->overwrite)
             (void)fail_sys(error, EEXIST, NO_OFFSET, "will not overwrite the folder %s; remove it, choose another name, or ask to overwrite",
                            folder->target);
-        else if (!holds_file(folder->target, mark, MARK_DEPTH))
+        else if (!holds_file(folder->target, mark, FOLDER_LEVELS_MAX))
             (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "will not replace the folder %s: it is no trace of this format (no file \"%s\" in it); "
                        "name one in it that is not there yet", folder->target, mark);
-        if (!folder->overwrite || !holds_file(folder->target, mark, MARK_DEPTH))
+        if (!folder->overwrite || !holds_file(folder->target, mark, FOLDER_LEVELS_MAX))
             return false;
     }
     if (!realpath(folder->target, real)) {
