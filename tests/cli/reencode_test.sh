@@ -504,3 +504,30 @@ printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nclock 
 says "it_is_the_time_of_events_there" '"time_ns":5,' "$tracetta" cat --format=jsonl "$work/elsewhere"
 "$tracetta" convert -q --to=ctf --option=version=2 "$work/elsewhere" -o "$work/copied" --overwrite
 says "and_in_ctf_2" '"time_ns":5,' "$tracetta" cat --format=jsonl "$work/copied"
+
+# ids TRACE: numbers and versions that providers have for their events.
+ids()
+{
+    "$tracetta" cat --format=jsonl "$1" 2>/dev/null | grep -o '"event_id":[0-9]*,"event_version":[0-9]*'
+}
+"$hexa_cat" "$here/traces/meters_nettrace.hexa" >meters.nettrace
+ids meters.nettrace >wanted
+[ -s wanted ]
+verdict "events_of_net_have_numbers" $? "none"
+for version in 1.1 1.8 2; do
+    run "$tracetta" convert --to=ctf --option=version=$version meters.nettrace -o "numbered$version"
+    ids "numbered$version" | cmp -s wanted -
+    verdict "numbers_of_events_stay_in_version_$version" $? "they differ"
+done
+run "$tracetta" convert --to=ctf --option=version=2 numbered1.8 -o numbered_copy
+ids numbered_copy | cmp -s wanted -
+verdict "and_in_another_version" $? "they differ"
+run "$tracetta" convert --to=ctf --sort numbered1.8 -o numbered_anew
+ids numbered_anew | cmp -s wanted -
+verdict "and_where_they_are_written_anew" $? "they differ"
+run "$tracetta" convert --to=fxt meters.nettrace -o numbered.fxt
+grep -q 'attribute.number' "$work/.err"
+verdict "fxt_tells_of_their_loss" $? "it does not"
+run "$tracetta" convert --to=perf meters.nettrace -o numbered.data
+grep -q 'event.number' "$work/.err"
+verdict "perf_too" $? "it does not"

@@ -255,6 +255,9 @@ static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *s
     for (size_t i = 0; i < w->items.n; i++) /* what is listed has numbers only */
         if (w->items.field[i].value.hint == CTF_ITEM_LABELLED || w->items.field[i].value.hint == CTF_ITEM_FLAGS)
             output_lost(out, CTF_LOST_LABEL, event->offset);
+    uint32_t number, version;
+    if (ttr_event_number(out->t, event, &number, &version))
+        output_lost(out, CTF_LOST_NUMBER, event->offset);
     bool is_listed = ctf_list_items(&w->listing, out->t, &w->items, level, stream->trace->description.version == CTF_RFC_1_1);
     return (struct shaped){&w->listing.items, is_listed ? ctf_trace_class(stream->trace, stream->kind, &w->listing.items, &key) : NULL};
 }

@@ -258,7 +258,13 @@ static void put_parts(const struct heph_put *put, const ttr_event *event)
         heph_put_uint(put, "keyword", event->keyword);
     if (event->opcode)
         heph_put_uint(put, "opcode", event->opcode);
-    if (event->activity || event->related || event->keyword || event->opcode)
+    uint32_t number, version;
+    const bool has_number = ttr_event_number(out->t, event, &number, &version);
+    if (has_number)
+        heph_put_uint(put, "event_id", number);
+    if (has_number && version)
+        heph_put_uint(put, "event_version", version);
+    if (event->activity || event->related || event->keyword || event->opcode || has_number)
         output_lost(out, HEPH_LOST_ACTIVITY, event->offset);
     if (event->flags & TTR_EVENT_PARTIAL)
         output_lost(out, HEPH_LOST_CONTENT, event->offset);

@@ -240,6 +240,9 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event)
     struct event_header_put *header = &((struct perf_writer *)out->own)->header;
     if (event->category)
         output_lost(out, PERF_LOSS_CATEGORY, event->offset);
+    uint32_t number, version;
+    if (ttr_event_number(out->t, event, &number, &version))
+        output_lost(out, PERF_LOSS_NUMBER, event->offset);
     if (event->flags & TTR_EVENT_PARTIAL)
         output_lost(out, PERF_LOSS_CONTENT, event->offset);
     for (size_t i = 0; i < EVENT_HEADER_LOSSES && header->lost_any; i++)
