@@ -64,6 +64,8 @@ struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *eve
 static const struct ctf_trace *source_of(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
+    if (schema->beneath) /* of events that were put in order */
+        schema = context_schema(out->t, schema->beneath);
     const struct ctf_schema *own = schema->format == out->format ? schema->own : NULL;
     return own ? own->trace : NULL;
 }
