@@ -531,3 +531,19 @@ verdict "fxt_tells_of_their_loss" $? "it does not"
 run "$tracetta" convert --to=perf meters.nettrace -o numbered.data
 grep -q 'event.number' "$work/.err"
 verdict "perf_too" $? "it does not"
+
+# Names of threads stand in events of the dialect that are none.
+"$hexa_cat" "$here/traces/small_fxt.hexa" >small.fxt
+{ head -c 8 small.fxt; printf '\x37\0\1\4\x80\0\0\0\12\0\0\0\0\0\0\0shop\0\0\0\0'; tail -c +9 small.fxt; } >named.fxt # process 10 is a shop
+"$tracetta" convert -q --to=ctf --option=version=2 named.fxt -o spoken 2>/dev/null
+grep -q 'tracetta:names' spoken/metadata
+verdict "the_trace_names_threads" $? "it does not"
+run "$tracetta" convert --to=ctf spoken -o spoken_copy
+grep -q 'spoken_copy: 4 events' "$work/.err"
+verdict "names_of_threads_are_no_events_of_a_copy" $? "exit status $run_status"
+run "$tracetta" convert --to=ctf --name=load spoken -o spoken_part
+grep -q 'spoken_part: 1 event,' "$work/.err"
+verdict "nor_of_a_copy_without_some" $? "exit status $run_status"
+run "$tracetta" convert --to=ctf --sort spoken -o spoken_sorted
+head -c 300 spoken_sorted/metadata | grep -q '"version": *2'
+verdict "the_version_of_a_trace_of_the_dialect_stays_when_it_is_sorted" $? "$(head -c 100 spoken_sorted/metadata)"

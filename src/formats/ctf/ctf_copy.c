@@ -312,7 +312,7 @@ static void begin_packet(struct ctf_file_copy *file, const struct ctf_stream *st
     packet->about = *about;
     packet->kind = stream->kind;
     packet->number = stream->number;
-    packet->kept_n = 0;
+    packet->kept_n = packet->names_n = 0;
     if (!packet->room.kept)
         swap_room(file);
     packet->from = packet->to = NULL;
@@ -355,6 +355,7 @@ static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const
     if (!alloc_reserve(&out->t->counted, (void **)&packet->room.kept, &packet->room.kept_capacity, packet->kept_n + 1, sizeof *packet->room.kept))
         return fail_memory(error);
     struct ctf_kept *kept = &packet->room.kept[packet->kept_n++];
+    packet->names_n += event->kind == TTR_KIND_DEFINITION;
     kept->ticks = event->ticks;
     kept->event = schema->event;
     ctf_event_bits(schema, event, &kept->at, &kept->end);

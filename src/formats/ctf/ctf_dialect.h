@@ -161,6 +161,9 @@ extern const struct field_ops ctf_listed_field_ops;
 
 bool ctf_is_listed(const struct ctf_event_class *event);
 
+/* Whether events of a class of the dialect are none but name threads. */
+bool ctf_is_names(const struct ctf_event_class *event);
+
 /* Fills in the attributes that such an event lists; it is filled in otherwise.  False when memory is out. */
 TTR_MUST bool ctf_listed_fill(ttr *t, uint16_t source, ttr_event *event);
 

@@ -13,6 +13,12 @@ bool ctf_is_listed(const struct ctf_event_class *event)
     return event->name.n == n && memcmp(event->name.p, CTF_DIALECT_LISTED, n) == 0;
 }
 
+bool ctf_is_names(const struct ctf_event_class *event)
+{
+    size_t n = strlen(CTF_DIALECT_NAMES);
+    return event->name.n == n && memcmp(event->name.p, CTF_DIALECT_NAMES, n) == 0;
+}
+
 /* Entries that are still to come. */
 static uint64_t entries_left(const ttr_fields *fields)
 {

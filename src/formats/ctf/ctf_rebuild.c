@@ -26,7 +26,7 @@ struct rebuild {
     unsigned time_width;       /* least bits of time in headers; 64 = no wrap is possible */
     unsigned header_align;
     uint64_t begin, end;       /* ticks of the packet being made */
-    uint64_t events;
+    uint64_t events, names; /* names: of the events, those that name threads */
 };
 
 /* --- Numbers in place --- */
@@ -138,7 +138,7 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out, 
     if (!shift)
         return fail_memory(error);
     const struct ctf_copied *packet = &file->packet;
-    out->events += packet->kept_n;
+    out->events += packet->kept_n - packet->names_n;
     file->offset += n;
     file->is_ended = packet->about.size == UINT64_MAX; /* it is whole, so that it has no sizes */
     if (*shift == 0 && packet->uuid_at == UINT64_MAX)
@@ -312,6 +312,7 @@ static void put_event(struct rebuild *r, const struct ctf_kept *kept)
     }
     r->end = kept->ticks;
     r->events++;
+    r->names += r->file->trace->source->is_dialect && ctf_is_names(kept->event);
 }
 
 /* --- Packets --- */
@@ -326,7 +327,7 @@ static void begin_piece(struct rebuild *r, uint64_t ticks)
     const struct type *last = r->spot[CTF_ROLE_NONE].type;
     put_bits(r, packet->head.bytes, whole, head - whole, last && last->is_big_endian);
     r->begin = ticks;
-    r->events = 0;
+    r->events = r->names = 0;
 }
 
 /* The checksum of a packet made anew: its own, else that of the trace's first packet, else none.  One that is not defined cannot be computed. */
@@ -397,7 +398,7 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
     if (is_last && about->has_end && about->end > r->end)
         r->end = about->end;
     *shift -= !is_last;
-    r->out->events += r->events;
+    r->out->events += r->events - r->names;
     if (file->trace->source->description.version == CTF_RFC_1_1)
         return write_rfc(r, sequence, error);
     if (!r->spot[CTF_ROLE_PACKET_SIZE].type)
