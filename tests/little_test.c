@@ -80,7 +80,7 @@ static void write_trace(const char *folder, size_t n)
     write_stream(name, 10, 20, n);
     (void)snprintf(name, sizeof name, "%s/index", folder);
     make_folder(name);
-    (void)snprintf(name, sizeof name, "%s/index/a.bin", folder);
+    (void)snprintf(name, sizeof name, "%s/index/a.bin.idx", folder);
     write_bytes(name, "junk", 4);
 }
 

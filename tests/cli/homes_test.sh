@@ -67,3 +67,35 @@ verdict "folders_too_deep_to_be_looked_into_are_told_by_all_commands" $? "exit s
 says "and_by_check" 'odd directory.too-deep x1' "$tracetta" check far
 rm -r far/near
 refuses "also_where_nothing_else_is_there" 3 'too deep to be looked into' "$tracetta" cat far
+
+# kept NAME PATH: a trace with this in it is not replaced, and it stays.
+kept()
+{
+    refuses "$1_keeps_a_folder" 2 "will not replace the folder old: old/$2 in it is no part of a trace" "$tracetta" convert -f --to=ctf small.fxt -o old
+    [ -e "old/$2" ] && [ -f old/metadata ]
+    verdict "$1_stays" $? "it is gone"
+    rm -r "old/${2%%/*}"
+}
+make old
+echo "what I found" >old/notes.txt
+kept a_text notes.txt
+mkdir old/sub
+: >old/sub/empty
+kept a_folder sub
+: >old/.hidden
+kept a_hidden_file .hidden
+mkdir -p old/index
+cp small.fxt old/index/
+kept a_file_in_the_index index/small.fxt
+run "$tracetta" convert -f --to=ctf --option=index=yes small.fxt -o old
+[ $run_status = 0 ]
+verdict "a_trace_alone_is_replaced" $? "exit status $run_status"
+run "$tracetta" convert -f --to=ctf small.fxt -o old
+[ $run_status = 0 ]
+verdict "also_one_with_an_index" $? "exit status $run_status"
+cp small.fxt mo1/
+refuses "a_file_beside_traces_keeps_their_folder" 2 'mo1/small.fxt in it is no part of a trace' "$tracetta" convert -f --to=ctf small.fxt -o mo1
+rm mo1/small.fxt
+run "$tracetta" convert -f --to=ctf small.fxt -o mo1
+[ $run_status = 0 ] && [ -f mo1/metadata ] && [ ! -e mo1/other ]
+verdict "a_folder_of_traces_alone_is_replaced" $? "exit status $run_status"
