@@ -21,6 +21,8 @@ const ttr_loss heph_losses[HEPH_LOSSES] = {
     [HEPH_LOST_OBJECT] = {.code = "kind.object", .what = "descriptions of objects", .rule = ZERO_LENGTH},
     [HEPH_LOST_GAP] = {.code = "kind.gap", .what = "gaps",
                        .rule = "become zero-length spans with attributes \"kind\" and \"lost\", and missing event counters"},
+    [HEPH_LOST_MISSING] = {.code = "events.missing", .what = "missing events, by their number, of streams that have no event before them, or of over 2147483647 at once",
+                           .rule = "are told by attribute \"lost\" alone: no counter has a hole", .kind = TTR_LOSS_DROPPED},
     [HEPH_LOST_CATEGORY] = {.code = "event.category", .what = "categories", .rule = "become attribute \"category\""},
     [HEPH_LOST_PROVIDER] = {.code = "event.provider", .what = "providers", .rule = "become attribute \"provider\""},
     [HEPH_LOST_CPU] = {.code = "event.cpu", .what = "processor numbers", .rule = "become attribute \"cpu\""},

@@ -371,9 +371,13 @@ static void write_one(struct ttr_writer *out, const ttr_event *event)
 static void write_gap(struct ttr_writer *out, const ttr_event *event)
 {
     struct place place = place_of(out, event);
+    const struct heph_writer *writer = out->own;
+    bool shows = event->link <= INT32_MAX && pairmap_get(&writer->streams, place.stream, 0);
     uint32_t *counter = counter_of(out, place.stream);
     if (counter && event->link <= INT32_MAX)
         *counter += (uint32_t)event->link;
+    if (!shows && event->link)
+        output_lost_many(out, HEPH_LOST_MISSING, event->link, event->offset);
     write_one(out, event);
 }
 
