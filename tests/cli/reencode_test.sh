@@ -547,3 +547,13 @@ verdict "nor_of_a_copy_without_some" $? "exit status $run_status"
 run "$tracetta" convert --to=ctf --sort spoken -o spoken_sorted
 head -c 300 spoken_sorted/metadata | grep -q '"version": *2'
 verdict "the_version_of_a_trace_of_the_dialect_stays_when_it_is_sorted" $? "$(head -c 100 spoken_sorted/metadata)"
+
+# Gaps are events of the dialect, with all that is known of them.
+{ cat small.fxt; printf '\x10\0\3\0\0\0\0\0'; } >gap.fxt # a buffer that was full
+"$tracetta" convert -q --to=ctf gap.fxt -o gap 2>/dev/null
+"$tracetta" cat --kind=gap gap >wanted 2>/dev/null
+[ -s wanted ]
+verdict "a_gap_is_an_event_of_the_dialect" $? "there is none"
+run "$tracetta" convert -q --to=ctf gap -o gap_copy
+"$tracetta" cat --kind=gap gap_copy 2>/dev/null | cmp -s wanted -
+verdict "and_stays_in_copies" $? "it is gone"

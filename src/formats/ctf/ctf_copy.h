@@ -51,7 +51,7 @@ struct ctf_copied {
     uint64_t uuid_at;          /* where that was put into the head; bytes, UINT64_MAX = nowhere */
     struct ctf_room room;
     uint64_t image_at;         /* bytes, a multiple of 4,096 */
-    size_t kept_n, names_n;    /* names_n: of those kept, the ones that are no events but name threads (ctf_dialect.h) */
+    size_t kept_n, names_n;    /* names_n: of those kept, the ones that are no events but gaps, or name threads (ctf_dialect.h) */
     const uint8_t *from, *to;  /* events of the present batch that are not in the image yet */
     uint64_t from_at;          /* where `from` is in the packet; bytes */
 };
