@@ -80,7 +80,7 @@ static void write_trace(const char *folder, size_t n)
     write_stream(name, 10, 20, n);
     (void)snprintf(name, sizeof name, "%s/index", folder);
     make_folder(name);
-    (void)snprintf(name, sizeof name, "%s/index/a.bin", folder);
+    (void)snprintf(name, sizeof name, "%s/index/a.bin.idx", folder);
     write_bytes(name, "junk", 4);
 }
 
@@ -254,7 +254,7 @@ static void all_traces_below_a_directory_are_one_time_line(void **state)
     write_trace("session/kernel", 100);
     write_trace("session/ust/uid/64-bit", 50);
     write_trace("session/.hidden/trace", 7);
-    write_trace("session/index/trace", 7);
+    write_bytes("session/index/a.bin.idx", "junk", 4);
     write_trace("session/kernel/inner", 7); /* in a trace nothing else is looked for */
     write_bytes("session/notes", "no trace", 8);
     write_bytes("session/ust/x.fxt", "\x10\x00\x04\x46\x78\x54\x16\x00", 8);
@@ -298,6 +298,7 @@ static void folders_deeper_than_eight_levels_are_told_not_read(void **state)
     assert_true(ttr_reader_report(reader, 0, &report));
     assert_int_equal(report.notes_n, 1);
     assert_string_equal(report.notes[0].code, "directory.too-deep");
+    assert_int_equal(report.notes[0].severity, TTR_NOTE_ODD);
     assert_non_null(strstr(report.notes[0].text, "/t is deeper than 8 levels"));
     ttr_close(reader);
     assert_int_equal(read_path(in_place("d/d"), NULL).events, 2);

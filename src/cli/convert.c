@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "debug_info.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "report.h"
 #include "talk.h"
@@ -211,7 +212,9 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
         tell_success(pump, format, begin_ns);
     if (outcome == OUTCOME_FINE)
         pump_tell_nothing(pump);
-    if (outcome == OUTCOME_FINE)
+    if (outcome == OUTCOME_FINE && pump->call->set.sort && interrupt_came()) /* what was read is not what was written */
+        talk_note(pump->call, "warning: sorting had not ended when it was interrupted: only the first %s were written", units_events(pump->events).s);
+    else if (outcome == OUTCOME_FINE)
         report_interrupted(pump->call, pump->in);
     return report_warn(pump->call, pump->in, outcome);
 }

@@ -78,10 +78,15 @@ static bool warn_unreadable(const struct call *call, const struct trace *trace)
     return false;
 }
 
-/* Notes that people should not have to ask for: files among others of a trace that cannot be read, and guesses that an option decides. */
+/* Notes that people should not have to ask for: files among others of a trace that cannot be read, folders that nobody looked into, and guesses
+ * that an option decides. */
 static bool is_for_all(const ttr_note *note)
 {
-    return strcmp(note->code, "ctf.unreadable") == 0 || strcmp(note->code, "ctf.alignment-guess") == 0;
+    static const char *const codes[] = {"ctf.unreadable", "ctf.alignment-guess", "directory.too-deep"};
+    bool is_found = false;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        is_found |= strcmp(note->code, codes[i]) == 0;
+    return is_found;
 }
 
 static void warn_of_files(const struct call *call, ttr_reader *reader, const struct trace *trace)

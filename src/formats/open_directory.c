@@ -2,7 +2,7 @@
  *
  * A folder that is a trace is opened as one, and nothing in it is looked at; elsewhere each file is a trace or none, and folders are
  * gone into.  All is taken in the order of its names, so that the same directory always gives the same trace.  Left out: hidden
- * names, folders called "index" (they belong to the traces beside them), and what is neither file nor folder.  Links are followed, but
+ * names, folders called "index" with nothing but index files in them (they belong to traces beside them), and what is neither file nor folder.  Links are followed, but
  * no folder is gone into twice, so that there are no loops.  What is no trace is passed over with a remark on the first trace; a file
  * that cannot be read is an error, and so is the one trace of many files; among several of these it is damage, told in its place.  A folder
  * whose anchor is empty, as a killed tracer may leave it, while others of its files are not and none can be read alone, is damage too, told in its place where the format can; and so is one
@@ -24,7 +24,6 @@
 #include "model/notes.h"
 #include "model/reader.h"
 
-#define LEVELS_MAX 8u /* below the directory that was named */
 #define UNTOLD "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or read %s with --option=ctf.metadata=FILE"
 
 /* A folder that is a trace, or a part of one. */
@@ -177,6 +176,25 @@ static ttr_status names_read(struct names *names, const char *folder, ttr_error 
     return TTR_OK;
 }
 
+static bool is_index_name(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && strcmp(name + n - 4, ".idx") == 0;
+}
+
+/* Whether the folder at the path is LTTng's index of the files beside it. */
+static ttr_status find_index(const struct search *search, bool *is_index, ttr_error *error)
+{
+    struct names names = {.n = 0};
+    arena_init(&names.arena, &search->t->counted);
+    ttr_status status = names_read(&names, search->path, error);
+    *is_index = status == TTR_OK;
+    for (size_t i = 0; i < names.n && *is_index; i++)
+        *is_index = is_index_name(names.name[i]);
+    names_free(&names);
+    return status;
+}
+
 /* What stands at the path, whatever it is. */
 static ttr_status take_path(struct search *search, const char *name, ttr_error *error)
 {
@@ -185,14 +203,18 @@ static ttr_status take_path(struct search *search, const char *name, ttr_error *
         return TTR_OK; /* gone, or a link that leads nowhere */
     if (S_ISREG(about.st_mode))
         return take_file(search, error);
-    if (!S_ISDIR(about.st_mode) || strcmp(name, "index") == 0)
+    if (!S_ISDIR(about.st_mode))
         return TTR_OK;
-    if (search->level == LEVELS_MAX) {
+    bool is_index = false;
+    ttr_status status = strcmp(name, "index") == 0 ? find_index(search, &is_index, error) : TTR_OK;
+    if (status != TTR_OK || is_index)
+        return status;
+    if (search->level == FOLDER_LEVELS_MAX) {
         pass_over(search, &search->too_deep);
         return TTR_OK;
     }
     search->level++;
-    ttr_status status = search_folder(search, &about, error);
+    status = search_folder(search, &about, error);
     search->level--;
     return status;
 }
@@ -326,7 +348,7 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
 static void note(const struct search *search, const struct passed *passed, const char *code, const char *format, ...)
 {
     struct notes *notes = reader_notes(search->reader[0]);
-    ttr_severity severity = passed == &search->unplaced ? TTR_NOTE_DAMAGE : TTR_NOTE_REMARK;
+    ttr_severity severity = passed == &search->unplaced ? TTR_NOTE_DAMAGE : passed == &search->too_deep ? TTR_NOTE_ODD : TTR_NOTE_REMARK;
     for (uint64_t i = 0; notes && i < passed->n; i++) {
         va_list values;
         va_start(values, format);
@@ -346,8 +368,8 @@ static void note_passed(const struct search *search)
     const char *first = search->no_trace.first, *deep = search->too_deep.first;
     note(search, &search->no_trace, "directory.passed-over", "%s is no trace and was passed over", first ? first : "a file");
     note(search, &search->unplaced, "directory.untold", UNTOLD, untold_name(&search->unplaced), search->untold_why, "that folder alone");
-    note(search, &search->too_deep, "directory.too-deep", "%s is deeper than %u levels and was not looked into",
-         deep ? deep : "a folder", LEVELS_MAX);
+    note(search, &search->too_deep, "directory.too-deep", "%s is deeper than %u levels and was not looked into: what is in it must be named",
+         deep ? deep : "a folder", FOLDER_LEVELS_MAX);
 }
 
 /* Opens the folders of one format, the first one's, together. */
@@ -411,8 +433,9 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
         return NULL;
     }
     if (search->readers_n == 0) {
-        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "the directory %s holds no trace (%llu file%s looked at)", path,
-                   (unsigned long long)search->files, search->files == 1 ? "" : "s");
+        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "the directory %s holds no trace (%llu file%s looked at%s)", path,
+                   (unsigned long long)search->files, search->files == 1 ? "" : "s",
+                   search->too_deep.n ? "; some folders are too deep to be looked into, which must be named" : "");
         return NULL;
     }
     note_passed(search);

@@ -11,6 +11,9 @@
 #include "io/sink.h"
 #include "io/source.h"
 
+/* How many folders below a directory traces are looked for. */
+#define FOLDER_LEVELS_MAX 8u
+
 struct folder;
 
 struct folder_file {
@@ -64,7 +67,8 @@ void folder_close(struct folder *folder);
 struct folder_sink;
 
 /* Begins a folder.  One that exists and is not empty is refused unless `overwrite`; then it is replaced as a whole, and only if it looks
- * like a trace: it holds a file called `mark`, or a folder in it does.  NULL with `error` when it cannot be made. */
+ * like a trace: it holds a file called `mark`, or a folder in it does, and nothing that no trace has (hidden names, files of text, other folders than
+ * "index" in a trace, files beside folders that are one).  NULL with `error` when it cannot be made. */
 struct folder_sink *folder_create(const struct alloc *alloc, const char *path, const char *mark, bool overwrite, ttr_error *error);
 
 /* A folder that keeps nothing: to see what would be written. */

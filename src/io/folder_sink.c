@@ -21,8 +21,7 @@
 
 enum {
     PART_BUFFER = 16 << 10, /* of each file, while it has bytes that wait: packets are larger and pass it by */
-    REMOVE_FDS = 16,        /* descriptors that removing a tree may take */
-    MARK_DEPTH = 8          /* folders down to which a mark is looked for */
+    REMOVE_FDS = 16         /* descriptors that removing a tree may take */
 };
 
 struct part {
@@ -130,6 +129,86 @@ static bool holds_file(const char *path, const char *name, unsigned depth)
     return is_found;
 }
 
+/* Whether the file begins as text, as no stream of a trace does: bytes of control, zeros above all, are in all of these. */
+static bool is_text(const char *path)
+{
+    uint8_t bytes[4096];
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, bytes, sizeof bytes) : 0;
+    if (fd >= 0)
+        (void)close(fd);
+    bool is_plain = n > 0;
+    for (ssize_t i = 0; i < n && is_plain; i++)
+        is_plain = bytes[i] >= ' ' || (bytes[i] >= '\t' && bytes[i] <= '\r');
+    return is_plain;
+}
+
+/* A folder that is looked through before it is replaced. */
+struct old_folder {
+    char path[PATH_MAX]; /* of what is looked at */
+    const char *mark;
+    bool has_mark;       /* the folder at hand is a trace */
+    bool is_index;       /* it is the index of one */
+};
+
+static bool has_foreign(struct old_folder *old);
+
+/* Whether what stands at the path, under this name, is nothing that a trace has. */
+static bool is_foreign(struct old_folder *old, const char *name)
+{
+    struct stat about;
+    size_t n = strlen(name);
+    if (lstat(old->path, &about) != 0)
+        return false;
+    if (name[0] == '.')
+        return true;
+    if (S_ISREG(about.st_mode) && old->is_index)
+        return n < 5 || strcmp(name + n - 4, ".idx") != 0;
+    if (S_ISREG(about.st_mode))
+        return !old->has_mark || (strcmp(name, old->mark) != 0 && is_text(old->path));
+    if (!S_ISDIR(about.st_mode) || is_empty(old->path))
+        return false;
+    const bool has_mark = old->has_mark, is_index = old->is_index;
+    old->is_index = has_mark && strcmp(name, "index") == 0;
+    bool is_found = is_index || (has_mark && !old->is_index) || has_foreign(old);
+    old->has_mark = has_mark;
+    old->is_index = is_index;
+    return is_found;
+}
+
+/* Looks for what would be lost; it is at the path then. */
+static bool has_foreign(struct old_folder *old)
+{
+    size_t n = strlen(old->path);
+    DIR *directory = opendir(old->path);
+    const struct dirent *entry;
+    bool is_found = false;
+    old->has_mark = !old->is_index && holds_file(old->path, old->mark, 0);
+    /* cppcheck-suppress readdirCalled */
+    while (directory && !is_found && (entry = readdir(directory))) {
+        bool is_named = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+        int written = snprintf(old->path + n, sizeof old->path - n, "/%s", entry->d_name);
+        is_found = is_named && written > 0 && (size_t)written < sizeof old->path - n && is_foreign(old, entry->d_name);
+        if (!is_found)
+            old->path[n] = '\0';
+    }
+    if (directory)
+        (void)closedir(directory);
+    return is_found;
+}
+
+/* Whether there is anything but traces in the folder, which would go with them. */
+static bool refuse_foreign(const struct folder_sink *folder, const char *mark, ttr_error *error)
+{
+    struct old_folder old = {.mark = mark};
+    int n = snprintf(old.path, sizeof old.path, "%s", folder->target);
+    if (n < 0 || (size_t)n >= sizeof old.path || !has_foreign(&old))
+        return false;
+    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "will not replace the folder %s: %s in it is no part of a trace; move that away, or name another folder",
+               folder->target, old.path);
+    return true;
+}
+
 /* A folder that is there: may it go? */
 static bool may_replace(struct folder_sink *folder, const char *mark, ttr_error *error)
 {
@@ -138,10 +217,10 @@ static bool may_replace(struct folder_sink *folder, const char *mark, ttr_error 
         if (!folder->overwrite)
             (void)fail_sys(error, EEXIST, NO_OFFSET, "will not overwrite the folder %s; remove it, choose another name, or ask to overwrite",
                            folder->target);
-        else if (!holds_file(folder->target, mark, MARK_DEPTH))
+        else if (!holds_file(folder->target, mark, FOLDER_LEVELS_MAX))
             (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "will not replace the folder %s: it is no trace of this format (no file \"%s\" in it); "
                        "name one in it that is not there yet", folder->target, mark);
-        if (!folder->overwrite || !holds_file(folder->target, mark, MARK_DEPTH))
+        if (!folder->overwrite || !holds_file(folder->target, mark, FOLDER_LEVELS_MAX) || refuse_foreign(folder, mark, error))
             return false;
     }
     if (!realpath(folder->target, real)) {

@@ -133,7 +133,6 @@ static void an_existing_trace_is_refused_unless_asked_to_overwrite(void **state)
     ttr_error error;
     struct stat about;
     put_whole(false, "old");
-    files_write(in_target(".hidden"), "x");
     assert_int_equal(mkdir(in_target("index"), 0700) | symlink("/etc", in_target("index/link")), 0);
     assert_int_equal(chmod(target, 0700), 0);
     assert_null(begin(false, &error));
@@ -146,6 +145,31 @@ static void an_existing_trace_is_refused_unless_asked_to_overwrite(void **state)
     assert_int_equal(stat(target, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0700);
     assert_int_equal(access("/etc/passwd", F_OK), 0);
+}
+
+static void what_is_no_part_of_a_trace_keeps_its_folder(void **state)
+{
+    static const char *const names[] = {".hidden", "notes.txt", "index/notes", "sub/stream"};
+    (void)state;
+    ttr_error error;
+    put_whole(false, "old");
+    assert_int_equal(mkdir(in_target("index"), 0700), 0);
+    files_write(in_target("index/stream.idx"), "x");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char first[16];
+        (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(names[i], "/"), names[i]);
+        if (i == 3)
+            assert_int_equal(mkdir(in_target(first), 0700), 0);
+        files_write(in_target(names[i]), "what I found\n");
+        assert_null(begin(true, &error));
+        assert_int_equal(error.status, TTR_E_MISUSE);
+        assert_non_null(strstr(error.text, i == 3 ? "/sub in it" : names[i]));
+        assert_int_equal(unlink(in_target(names[i])), 0);
+    }
+    assert_int_equal(rmdir(in_target("sub")), 0);
+    put_whole(true, "new");
+    files_expect(in_target("mark"), "new");
+    assert_int_equal(files_count(target), 1);
 }
 
 static void a_folder_that_is_no_trace_is_never_replaced(void **state)
@@ -408,6 +432,7 @@ int main(void)
         TEST(an_abandoned_file_is_not_in_the_folder),
         TEST(a_file_that_was_not_ended_is_misuse),
         TEST(an_existing_trace_is_refused_unless_asked_to_overwrite),
+        TEST(what_is_no_part_of_a_trace_keeps_its_folder),
         TEST(a_folder_that_is_no_trace_is_never_replaced),
         TEST(an_empty_folder_is_taken),
         TEST(a_folder_or_file_that_came_meanwhile_is_not_overwritten),

@@ -268,6 +268,14 @@ ttr_id context_add_schema(ttr *t, const struct schema *schema)
     return (ttr_id)t->schemas_n++;
 }
 
+void context_number_schema(ttr *t, ttr_id id, uint32_t number, uint32_t version)
+{
+    struct schema *schema = &t->schemas[id];
+    schema->has_number = true;
+    schema->number = number;
+    schema->version = version;
+}
+
 /* Copies of its events stay readable. */
 void context_drop_schema(ttr *t, ttr_id schema)
 {

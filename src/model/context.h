@@ -182,6 +182,9 @@ TTR_MUST ttr_id context_add_track(ttr *t, const ttr_track *track);
 TTR_MUST ttr_id context_add_schema(ttr *t, const struct schema *schema);
 void context_drop_schema(ttr *t, ttr_id schema);
 
+/* Says which number, in which version, the provider has for events of a schema. */
+void context_number_schema(ttr *t, ttr_id schema, uint32_t number, uint32_t version);
+
 /* The schema of packed copies of a schema's events: where these have classes, one that knows them still; 0 when memory is out. */
 TTR_MUST ttr_id context_packed_schema(ttr *t, ttr_id schema);
 

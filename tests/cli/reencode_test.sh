@@ -535,3 +535,55 @@ done
 says "and_are_no_unix_times" 'no anchor: times count from its own zero' "$tracetta" info earlier_alone
 "$tracetta" convert --overwrite -q --to=ctf --option=ctf.version=1.1 earlier_alone -o "$work/written"
 says "in_version_1_1_either" 'no anchor: times count from its own zero' "$tracetta" info "$work/written"
+# ids TRACE: numbers and versions that providers have for their events.
+ids()
+{
+    "$tracetta" cat --format=jsonl "$1" 2>/dev/null | grep -o '"event_id":[0-9]*,"event_version":[0-9]*'
+}
+"$hexa_cat" "$here/traces/meters_nettrace.hexa" >meters.nettrace
+ids meters.nettrace >wanted
+[ -s wanted ]
+verdict "events_of_net_have_numbers" $? "none"
+for version in 1.1 1.8 2; do
+    run "$tracetta" convert --to=ctf --option=version=$version meters.nettrace -o "numbered$version"
+    ids "numbered$version" | cmp -s wanted -
+    verdict "numbers_of_events_stay_in_version_$version" $? "they differ"
+done
+run "$tracetta" convert --to=ctf --option=version=2 numbered1.8 -o numbered_copy
+ids numbered_copy | cmp -s wanted -
+verdict "and_in_another_version" $? "they differ"
+run "$tracetta" convert --to=ctf --sort numbered1.8 -o numbered_anew
+ids numbered_anew | cmp -s wanted -
+verdict "and_where_they_are_written_anew" $? "they differ"
+run "$tracetta" convert --to=fxt meters.nettrace -o numbered.fxt
+grep -q 'attribute.number' "$work/.err"
+verdict "fxt_tells_of_their_loss" $? "it does not"
+run "$tracetta" convert --to=perf meters.nettrace -o numbered.data
+grep -q 'event.number' "$work/.err"
+verdict "perf_too" $? "it does not"
+
+# Names of threads stand in events of the dialect that are none.
+"$hexa_cat" "$here/traces/small_fxt.hexa" >small.fxt
+{ head -c 8 small.fxt; printf '\x37\0\1\4\x80\0\0\0\12\0\0\0\0\0\0\0shop\0\0\0\0'; tail -c +9 small.fxt; } >named.fxt # process 10 is a shop
+"$tracetta" convert -q --to=ctf --option=version=2 named.fxt -o spoken 2>/dev/null
+grep -q 'tracetta:names' spoken/metadata
+verdict "the_trace_names_threads" $? "it does not"
+run "$tracetta" convert --to=ctf spoken -o spoken_copy
+grep -q 'spoken_copy: 4 events' "$work/.err"
+verdict "names_of_threads_are_no_events_of_a_copy" $? "exit status $run_status"
+run "$tracetta" convert --to=ctf --name=load spoken -o spoken_part
+grep -q 'spoken_part: 1 event,' "$work/.err"
+verdict "nor_of_a_copy_without_some" $? "exit status $run_status"
+run "$tracetta" convert --to=ctf --sort spoken -o spoken_sorted
+head -c 300 spoken_sorted/metadata | grep -q '"version": *2'
+verdict "the_version_of_a_trace_of_the_dialect_stays_when_it_is_sorted" $? "$(head -c 100 spoken_sorted/metadata)"
+
+# Gaps are events of the dialect, with all that is known of them.
+{ cat small.fxt; printf '\x10\0\3\0\0\0\0\0'; } >gap.fxt # a buffer that was full
+"$tracetta" convert -q --to=ctf gap.fxt -o gap 2>/dev/null
+"$tracetta" cat --kind=gap gap >wanted 2>/dev/null
+[ -s wanted ]
+verdict "a_gap_is_an_event_of_the_dialect" $? "there is none"
+run "$tracetta" convert -q --to=ctf gap -o gap_copy
+"$tracetta" cat --kind=gap gap_copy 2>/dev/null | cmp -s wanted -
+verdict "and_stays_in_copies" $? "it is gone"

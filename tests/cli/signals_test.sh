@@ -126,6 +126,11 @@ for command in info check; do
 done
 rm -r "$work/streams"
 
+look convert --sort --to=heph "$work/fifo" -o "$work/sorted.heph"
+[ $run_status = 130 ] && grep -Eq 'warning: sorting had not ended when it was interrupted: only the first [0-9]+ events? were written' "$work/.err" && ! grep -q 'not of all' "$work/.err"
+verdict "interrupted_sorting_tells_how_much_it_wrote" $? "exit status $run_status, $(cat "$work/.err")"
+rm -f "$work/sorted.heph"
+
 look info "$work/fifo"
 [ $run_status = 130 ] && grep -q '^events' "$work/.out"
 verdict "interrupted_info_shows_what_it_has" $? "exit status $run_status"

@@ -43,6 +43,8 @@ struct matrix {
     struct buffer bytes;
     struct lines expected, found;
     struct tally tallies[CODES];
+    uint64_t *streams; /* that have events */
+    size_t streams_n, streams_capacity;
     struct open_begin *open;
     size_t open_n, open_capacity, *free_slots, free_n, free_capacity;
     bool *told;           /* by thread: its names were written */
@@ -81,13 +83,18 @@ static void put(struct buffer *to, const char *format, ...)
     buffer_add(to, text, (size_t)n);
 }
 
-static void count(struct matrix *m, const char *code)
+static void count_many(struct matrix *m, const char *code, uint64_t n)
 {
     size_t i = 0;
     while (m->tallies[i].code && strcmp(m->tallies[i].code, code) != 0)
         i++;
     m->tallies[i].code = code;
-    m->tallies[i].count++;
+    m->tallies[i].count += n;
+}
+
+static void count(struct matrix *m, const char *code)
+{
+    count_many(m, code, 1);
 }
 
 /* --- Values --- */
@@ -330,6 +337,20 @@ static void put_place(struct buffer *line, const ttr_thread *thread)
         put(line, "%" PRIu64 "/%" PRIu64 " ", thread->pid, thread->tid);
 }
 
+/* What is missing before the first event of a stream shows in no counter. */
+static void expect_missing(struct matrix *m, const ttr_event *event, uint64_t pid)
+{
+    size_t i = 0;
+    while (i < m->streams_n && m->streams[i] != pid)
+        i++;
+    if (event->kind == TTR_KIND_GAP && event->link && (i == m->streams_n || event->link > INT32_MAX))
+        count_many(m, "events.missing", event->link);
+    if (i < m->streams_n)
+        return;
+    m->streams = grown(m->streams, &m->streams_capacity, m->streams_n + 1, sizeof *m->streams);
+    m->streams[m->streams_n++] = pid;
+}
+
 /* Expects a span: of this event with these attributes. */
 static void expect(struct matrix *m, const ttr_event *event, uint64_t duration, const struct buffer *attributes)
 {
@@ -340,6 +361,7 @@ static void expect(struct matrix *m, const ttr_event *event, uint64_t duration, 
         thread.pid = track.number;
     if (!thread.pid_known || !thread.tid_known)
         count(m, "thread.unknown");
+    expect_missing(m, event, thread.pid);
     int64_t time = event->time;
     if (time < 0 || (uint64_t)time < m->epoch) {
         time = (int64_t)m->epoch;
@@ -639,6 +661,7 @@ static bool end(struct matrix *m, bool ok)
     drop_lines(&m->found);
     buffer_free(&m->bytes);
     free(m->open);
+    free(m->streams);
     free(m->free_slots);
     free(m->told);
     ttr_free(m->t);

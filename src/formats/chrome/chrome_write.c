@@ -48,7 +48,7 @@ static const ttr_loss losses[CHROME_LOSSES] = {
     [CHROME_POINTER] = {.code = "field.pointer", .what = "pointers", .rule = "become strings of hexadecimal digits"},
     [CHROME_CONTEXT] = {.code = "field.context", .what = "fields of an event's context", .rule = "stand among its other fields"},
     [CHROME_PROVIDER] = {.code = "event.provider", .what = "providers unlike the first event's", .rule = "are left out: one is told for the whole file", .kind = TTR_LOSS_DROPPED},
-    [CHROME_DETAIL] = {.code = "event.detail", .what = "keywords, opcodes and activity ids", .rule = "are left out",
+    [CHROME_DETAIL] = {.code = "event.detail", .what = "keywords, opcodes, activity ids and numbers that providers have for their events", .rule = "are left out",
                        .kind = TTR_LOSS_DROPPED},
     [CHROME_NO_THREAD] = {.code = "event.no-thread", .what = "events whose process or thread is not known",
                           .rule = "are given the number 0 for it"},
@@ -228,7 +228,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     }
     if (event->provider != own->provider)
         output_lost(out, CHROME_PROVIDER, event->offset);
-    if (event->keyword || event->opcode || event->activity || event->related)
+    uint32_t number, version;
+    if (event->keyword || event->opcode || event->activity || event->related || ttr_event_number(out->t, event, &number, &version))
         output_lost(out, CHROME_DETAIL, event->offset);
     if (event->kind == TTR_KIND_SWITCH)
         chrome_write_switch(out, event);

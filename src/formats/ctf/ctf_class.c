@@ -481,6 +481,8 @@ static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class
     class->model.name = said->name;
     class->model.category = said->category;
     class->model.provider = said->provider;
+    if (said->has_number)
+        context_number_schema(trace->t, class->schema->id, said->number, said->version);
     return true;
 }
 

@@ -321,7 +321,7 @@ static void begin_packet(struct ctf_file_copy *file, const struct ctf_stream *st
     packet->about = *about;
     packet->kind = stream->kind;
     packet->number = stream->number;
-    packet->kept_n = 0;
+    packet->kept_n = packet->nones_n = 0;
     if (!packet->room.kept)
         swap_room(file);
     packet->from = packet->to = NULL;
@@ -377,6 +377,8 @@ static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const
     if (!alloc_reserve(&out->t->counted, (void **)&packet->room.kept, &packet->room.kept_capacity, packet->kept_n + 1, sizeof *packet->room.kept))
         return fail_memory(error);
     struct ctf_kept *kept = &packet->room.kept[packet->kept_n++];
+    kept->is_none = event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP;
+    packet->nones_n += kept->is_none;
     kept->ticks = event->ticks;
     kept->event = schema->event;
     ctf_event_bits(schema, event, &kept->at, &kept->end);
@@ -440,9 +442,10 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out, co
     const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
     struct ctf_copied *packet = &file->packet;
     ttr_status status = TTR_OK;
-    if (event->kind == TTR_KIND_GAP)
+    const bool is_said = event->kind == TTR_KIND_GAP && !output_is_own_raw(out, event); /* others are events of the dialect */
+    if (is_said)
         keep_gap(packet, event);
-    if (event->kind == TTR_KIND_GAP || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
+    if (is_said || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
         return TTR_OK; /* packets say so themselves */
     if (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
         return take_packet(file, out, event, schema, error);

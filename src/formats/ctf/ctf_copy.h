@@ -17,6 +17,7 @@
 struct ctf_kept {
     uint64_t at, end, ticks;
     const struct ctf_event_class *event;
+    bool is_none;              /* a gap, or what names a thread (ctf_dialect.h): nobody counts it as an event */
 };
 
 /* What a packet whose events come is kept in. */
@@ -58,7 +59,7 @@ struct ctf_copied {
     uint64_t uuid_at;          /* where that was put into the head; bytes, UINT64_MAX = nowhere */
     struct ctf_room room;
     uint64_t image_at;         /* bytes, a multiple of 4,096 */
-    size_t kept_n;
+    size_t kept_n, nones_n;    /* nones_n: of those kept, the ones that are no events */
     uint64_t gap_at;           /* where the packet begins in the source that the gap given last is told by */
     uint64_t gap_events, gap_packets;
     const uint8_t *from, *to;  /* events of the present batch that are not in the image yet */

@@ -321,6 +321,19 @@ ttr_id ctf_unescaped_id(ttr *t, ttr_text escaped, bool *failed)
     return id;
 }
 
+/* The number that a label is; false where it is none of 32 bits. */
+static bool read_label(ttr_text label, uint32_t *number)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < label.n && value <= UINT32_MAX; i++) {
+        if (label.p[i] < '0' || label.p[i] > '9')
+            return false;
+        value = 10 * value + (uint64_t)(label.p[i] - '0');
+    }
+    *number = value <= UINT32_MAX ? (uint32_t)value : 0;
+    return label.n > 0 && value <= UINT32_MAX;
+}
+
 /* What all events of the class have in common. */
 static void take_constant(ttr *t, const struct type *type, struct ctf_said *said)
 {
@@ -330,7 +343,9 @@ static void take_constant(ttr *t, const struct type *type, struct ctf_said *said
     switch (type->role - CTF_ROLE_ATTRIBUTE) {
     case CTF_ATTRIBUTE_KIND: said->kind = (uint8_t)label->ranges[0].low; break;
     case CTF_ATTRIBUTE_CATEGORY: said->category = ctf_unescaped_id(t, label->name, &said->failed); break;
-    default: said->provider = ctf_unescaped_id(t, label->name, &said->failed);
+    case CTF_ATTRIBUTE_PROVIDER: said->provider = ctf_unescaped_id(t, label->name, &said->failed); break;
+    case CTF_ATTRIBUTE_EVENT_ID: said->has_number = read_label(label->name, &said->number); break;
+    default: (void)read_label(label->name, &said->version);
     }
 }
 
@@ -346,7 +361,7 @@ static uint64_t take_spot(const struct type *type, uint64_t bit, struct ctf_said
         return 0;
     struct ctf_said_spot spot = {.at = (uint16_t)(bit / 8), .bytes = is_string ? 1 : (uint8_t)(bits / 8), .is_big_endian = type->is_big_endian,
                                  .attribute = (uint8_t)(type->role - CTF_ROLE_ATTRIBUTE)};
-    if (spot.attribute > CTF_ATTRIBUTE_PROVIDER && said->n < CTF_ATTRIBUTE_COUNT && is_string == (spot.attribute == CTF_ATTRIBUTE_NAME))
+    if (spot.attribute > CTF_ATTRIBUTE_LAST_CONSTANT && said->n < CTF_ATTRIBUTE_COUNT && is_string == (spot.attribute == CTF_ATTRIBUTE_NAME))
         said->spot[said->n++] = spot;
     if (said->bytes < (uint32_t)spot.at + spot.bytes)
         said->bytes = (uint32_t)spot.at + spot.bytes;
@@ -385,7 +400,7 @@ ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t, 
         unsigned attribute = (unsigned)member->role - CTF_ROLE_ATTRIBUTE;
         if (member->role < CTF_ROLE_ATTRIBUTE || attribute >= CTF_ATTRIBUTE_COUNT)
             break; /* they stand before all others */
-        if (attribute <= CTF_ATTRIBUTE_PROVIDER)
+        if (attribute <= CTF_ATTRIBUTE_LAST_CONSTANT)
             take_constant(t, member, said);
         uint64_t mask = (UINT64_C(1) << member->align) - 1, bits = 0;
         bit = (bit + mask) & ~mask;

@@ -34,6 +34,8 @@ enum ctf_attribute {
     CTF_ATTRIBUTE_KIND,       /* enumeration: the kind's name and number; missing: an instant */
     CTF_ATTRIBUTE_CATEGORY,   /* enumeration */
     CTF_ATTRIBUTE_PROVIDER,   /* enumeration */
+    CTF_ATTRIBUTE_EVENT_ID,   /* enumeration whose label is the number that the provider has for such events */
+    CTF_ATTRIBUTE_EVENT_VERSION, /* the same of the version of what they say; missing: 0 */
     CTF_ATTRIBUTE_PID,        /* 32 or 64 bits, like all below that do not say otherwise; missing: unknown */
     CTF_ATTRIBUTE_TID,        /* missing: the whole process, or no thread at all */
     CTF_ATTRIBUTE_CPU,        /* where the packet does not tell */
@@ -52,6 +54,9 @@ enum ctf_attribute {
     CTF_ATTRIBUTE_NAME,       /* a string: the name of the event where its class has none for it */
     CTF_ATTRIBUTE_COUNT
 };
+
+/* Those up to it are of classes, all others of events. */
+#define CTF_ATTRIBUTE_LAST_CONSTANT CTF_ATTRIBUTE_EVENT_VERSION
 
 /* Their names, as shown. */
 extern const char *const ctf_attribute_names[CTF_ATTRIBUTE_COUNT];
@@ -118,6 +123,8 @@ struct ctf_said {
     bool is_listed;    /* they list their fields, and most attributes among them */
     bool failed;
     ttr_id name, category, provider;
+    bool has_number;   /* event id, and version */
+    uint32_t number, version;
     struct ctf_said_spot spot[CTF_ATTRIBUTE_COUNT];
     uint32_t n, bytes; /* bytes: of the body that the spots need */
 };

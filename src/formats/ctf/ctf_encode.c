@@ -64,6 +64,8 @@ struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *eve
 static const struct ctf_trace *source_of(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
+    if (schema->beneath) /* of events that were put in order */
+        schema = context_schema(out->t, schema->beneath);
     const struct ctf_schema *own = schema->format == out->format ? schema->own : NULL;
     return own ? own->trace : NULL;
 }
@@ -255,6 +257,9 @@ static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *s
     for (size_t i = 0; i < w->items.n; i++) /* what is listed has numbers only */
         if (w->items.field[i].value.hint == CTF_ITEM_LABELLED || w->items.field[i].value.hint == CTF_ITEM_FLAGS)
             output_lost(out, CTF_LOST_LABEL, event->offset);
+    uint32_t number, version;
+    if (ttr_event_number(out->t, event, &number, &version))
+        output_lost(out, CTF_LOST_NUMBER, event->offset);
     bool is_listed = ctf_list_items(&w->listing, out->t, &w->items, level, stream->trace->description.version == CTF_RFC_1_1);
     return (struct shaped){&w->listing.items, is_listed ? ctf_trace_class(stream->trace, stream->kind, &w->listing.items, &key) : NULL};
 }

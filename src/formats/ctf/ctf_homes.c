@@ -1,13 +1,17 @@
 /* Where traces of one output live.  A single one is the output folder itself.  Several have folders in it, called as their sources are
- * relative to each other; that is known only at the end, so all but the first are written under a number and then renamed. */
+ * relative to each other, or, where these have nothing in common or lie too deep, by as many of their last folders as tell them apart; that is
+ * known only at the end, so all but the first are written under a number and then renamed.  Readers find all of them: no name is one that they
+ * pass over, none lies deeper than they look. */
 #include <stdio.h>
 
 #include "formats/ctf/ctf_copy.h"
 
 #include "base/number.h"
 #include "base/status.h"
+#include "io/folder.h"
 
-#define NAME_MOST 1024u
+#define PART_MOST 240u /* bytes of a folder's name that are kept: file systems take 255, and a number may follow */
+#define NAME_MOST 2048u /* of FOLDER_LEVELS_MAX of them */
 
 bool ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct alloc *alloc, ttr_text path)
 {
@@ -53,21 +57,54 @@ static size_t common_part(const struct ctf_writer *w)
     return common;
 }
 
-/* Appends a name to a text of NAME_MOST bytes, with what no name of a folder may begin with replaced. */
+/* The name of a folder on the way, replaced where readers would pass it over: hidden ones, and "index". */
+static size_t put_part(char *to, const char *from, size_t n)
+{
+    size_t before = n == 5 && memcmp(from, "index", 5) == 0;
+    size_t kept = n < PART_MOST ? n : PART_MOST;
+    to[0] = '_';
+    memcpy(to + before, from, kept);
+    if (to[0] == '.')
+        to[0] = '_';
+    return before + kept;
+}
+
+/* Writes a name of up to FOLDER_LEVELS_MAX folders to NAME_MOST bytes. */
 static void put_name(char *to, const char *from)
 {
     size_t n = 0;
-    while (*from == '/')
-        from++;
-    for (; *from && n + 32 < NAME_MOST; from++) {
-        bool is_first = n == 0 || to[n - 1] == '/';
-        if (is_first && *from == '/')
-            continue;
-        to[n++] = is_first && *from == '.' ? '_' : *from;
+    for (unsigned level = 0; level < FOLDER_LEVELS_MAX; level++) {
+        from += strspn(from, "/");
+        size_t part = strcspn(from, "/");
+        if (part == 0)
+            break;
+        if (n)
+            to[n++] = '/';
+        n += put_part(to + n, from, part);
+        from += part;
     }
-    while (n > 0 && to[n - 1] == '/')
-        n--;
     to[n] = '\0';
+}
+
+static unsigned count_levels(const char *path)
+{
+    unsigned n = 0;
+    for (const char *at = path; *at; at++)
+        n += *at != '/' && (at == path || at[-1] == '/');
+    return n;
+}
+
+/* Where the last folders of a path begin. */
+static const char *last_levels(const char *path, unsigned n)
+{
+    const char *at = path + strlen(path);
+    for (; n && at > path; n--) {
+        while (at > path && at[-1] == '/')
+            at--;
+        while (at > path && at[-1] != '/')
+            at--;
+    }
+    return at;
 }
 
 static bool is_taken(char (*names)[NAME_MOST], size_t n, const char *name)
@@ -81,20 +118,44 @@ static bool is_taken(char (*names)[NAME_MOST], size_t n, const char *name)
     return false;
 }
 
-/* Names the i-th home: none is another's, or inside of it. */
-static void name_home(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t i, size_t common)
+/* Names all homes by the last folders of their paths; false where some would be another's, or inside of it. */
+static bool tells_apart(const struct ctf_writer *w, char (*names)[NAME_MOST], unsigned levels)
 {
-    const char *path = w->homes[i]->path, *base = strrchr(path, '/');
-    char *name = names[i];
-    put_name(name, path + common);
+    for (size_t i = 0; i < w->homes_n; i++) {
+        put_name(names[i], last_levels(w->homes[i]->path, levels));
+        if (!*names[i] || is_taken(names, i, names[i]))
+            return false;
+    }
+    return true;
+}
+
+/* How many of their last folders homes are called by; 0 = by all behind what they have in common. */
+static unsigned find_levels(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t common)
+{
+    bool is_apart = w->homes[0]->path[strspn(w->homes[0]->path, "/")] && strspn(w->homes[0]->path, "/") >= common;
+    for (size_t i = 0; i < w->homes_n && !is_apart; i++)
+        is_apart = count_levels(w->homes[i]->path + common) > FOLDER_LEVELS_MAX;
+    unsigned levels = is_apart ? 1 : 0;
+    while (levels && levels < FOLDER_LEVELS_MAX && !tells_apart(w, names, levels))
+        levels++;
+    return levels;
+}
+
+/* Names the i-th home: none is another's, or inside of it. */
+static void name_home(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t i, const char *path)
+{
+    char *name = names[i], rest[NAME_MOST];
+    put_name(name, path);
     if (!*name)
-        put_name(name, base ? base + 1 : path);
+        put_name(name, last_levels(w->homes[i]->path, 1));
     if (!*name)
         memcpy(name, "trace", sizeof "trace");
-    size_t n = strlen(name);
+    size_t n = strcspn(name, "/");
+    memcpy(rest, name + n, strlen(name + n) + 1);
     for (uint64_t number = 2; is_taken(names, i, name); number++) {
         name[n] = '-';
-        name[n + 1 + number_put_u64(name + n + 1, number)] = '\0';
+        size_t end = n + 1 + number_put_u64(name + n + 1, number);
+        memcpy(name + end, rest, strlen(rest) + 1);
     }
 }
 
@@ -129,10 +190,10 @@ ttr_status ctf_homes_settle(struct ttr_writer *out, ttr_error *error)
     if (!names)
         return fail_memory(error);
     size_t common = common_part(w);
-    ttr_status status = TTR_OK;
+    unsigned levels = find_levels(w, names, common);
     for (size_t i = 0; i < w->homes_n; i++)
-        name_home(w, names, i, common);
-    status = move_first(out, error);
+        name_home(w, names, i, levels ? last_levels(w->homes[i]->path, levels) : w->homes[i]->path + common);
+    ttr_status status = move_first(out, error);
     for (size_t i = 0; i < w->homes_n && status == TTR_OK; i++) {
         char *folder = w->homes[i]->folder;
         if (i)

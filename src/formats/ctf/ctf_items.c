@@ -131,6 +131,18 @@ static void add_kind(struct ctf_items *items, const struct ctf_items_for *what, 
         ctf_items_add_constant(items, CTF_ATTRIBUTE_KIND, kind, (ttr_text){label, strlen(label)});
 }
 
+/* The number that the provider has for events of its kind: one of the class, as a label. */
+static void add_event_number(struct ctf_items *items, const ttr *t, const ttr_event *event)
+{
+    uint32_t number, version;
+    if (!ttr_event_number(t, event, &number, &version))
+        return;
+    size_t n = number_put_u64(items->number, number), version_n = number_put_u64(items->version, version);
+    ctf_items_add_constant(items, CTF_ATTRIBUTE_EVENT_ID, 0, (ttr_text){items->number, n});
+    if (version)
+        ctf_items_add_constant(items, CTF_ATTRIBUTE_EVENT_VERSION, 0, (ttr_text){items->version, version_n});
+}
+
 static void add_attributes(struct ctf_items *items, const struct ctf_items_for *what, const ttr_event *event)
 {
     const ttr *t = what->out->t;
@@ -140,6 +152,7 @@ static void add_attributes(struct ctf_items *items, const struct ctf_items_for *
         ctf_items_add_constant(items, CTF_ATTRIBUTE_CATEGORY, 0, ttr_text_get(t, event->category));
     if (event->provider)
         ctf_items_add_constant(items, CTF_ATTRIBUTE_PROVIDER, 0, ttr_text_get(t, event->provider));
+    add_event_number(items, t, event);
     if (event->thread && ttr_thread_get(t, event->thread, &thread))
         ctf_items_add_thread(items, &thread, CTF_ATTRIBUTE_PID);
     if ((event->flags & TTR_EVENT_HAS_CPU) && !what->has_cpu)

@@ -52,6 +52,8 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
     [CTF_LOST_LABEL] = {.code = "field.label",
                         .what = "names of enumerated values whose source does not tell all names, or of more values than version 1.1 can list, of flags before version 2, and of both in events that are listed",
                         .rule = "are left out; the numbers stay", .kind = TTR_LOSS_DROPPED},
+    [CTF_LOST_NUMBER] = {.code = "event.number", .what = "numbers and versions that providers have for their events, of events that are listed",
+                         .rule = "are left out", .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_UUID] = {.code = "trace.uuid", .what = "uuids of traces of which another input has packets of the same time", .rule = "become other ones",
                        .kind = TTR_LOSS_CHANGED},
     [CTF_LOST_FILE] = {.code = "stream.file", .what = "packets behind others of a file that do not tell where they end",

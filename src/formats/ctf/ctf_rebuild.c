@@ -26,7 +26,7 @@ struct rebuild {
     unsigned time_width;       /* least bits of time in headers; 64 = no wrap is possible */
     unsigned header_align;
     uint64_t begin, end;       /* ticks of the packet being made */
-    uint64_t events;
+    uint64_t events, nones;    /* nones: of the events, those that are none */
 };
 
 /* --- Numbers in place --- */
@@ -153,7 +153,7 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out, 
     const struct ctf_copied *packet = &file->packet;
     const int64_t shift = stream->shift;
     tell_missing(file, out, stream, ctf_sequence_before(&packet->about, shift));
-    out->events += packet->kept_n;
+    out->events += packet->kept_n - packet->nones_n;
     file->offset += n;
     file->is_ended = packet->about.size == UINT64_MAX; /* it is whole, so that it has no sizes */
     if (shift == 0 && packet->uuid_at == UINT64_MAX)
@@ -327,6 +327,7 @@ static void put_event(struct rebuild *r, const struct ctf_kept *kept)
     }
     r->end = kept->ticks;
     r->events++;
+    r->nones += kept->is_none;
 }
 
 /* --- Packets --- */
@@ -341,7 +342,7 @@ static void begin_piece(struct rebuild *r, uint64_t ticks)
     const struct type *last = r->spot[CTF_ROLE_NONE].type;
     put_bits(r, packet->head.bytes, whole, head - whole, last && last->is_big_endian);
     r->begin = ticks;
-    r->events = 0;
+    r->events = r->nones = 0;
 }
 
 /* The checksum of a packet made anew: its own, else that of the trace's first packet, else none.  One that is not defined cannot be computed. */
@@ -414,7 +415,7 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
         r->end = about->end;
     stream->shift -= !is_last;
     tell_missing(file, r->out, stream, sequence);
-    r->out->events += r->events;
+    r->out->events += r->events - r->nones;
     if (file->trace->source->description.version == CTF_RFC_1_1)
         return write_rfc(r, sequence, error);
     if (!r->spot[CTF_ROLE_PACKET_SIZE].type)

@@ -24,6 +24,7 @@
 
 #include "base/clockmath.h"
 #include "base/keymap.h"
+#include "base/number.h"
 #include "formats/ctf/ctf_dialect.h"
 #include "formats/ctf/ctf_read.h"
 #include "formats/ctf/rfc11.h"
@@ -60,6 +61,7 @@ enum ctf_loss {
     CTF_LOST_PACKET,
     CTF_LOST_GAP,
     CTF_LOST_WHEN,
+    CTF_LOST_NUMBER,
     CTF_LOST_LABEL,
     CTF_LOST_THREAD,
     CTF_LOST_UUID,
@@ -125,6 +127,7 @@ struct ctf_items {
     uint64_t common_shape, context_shape, payload_shape;
     uint64_t offset;    /* of the event */
     uint32_t context_members; /* version 1.1: of the payload's, the first that are of the event's context */
+    char number[NUMBER_MAX], version[NUMBER_MAX]; /* labels of the event's */
     const struct alloc *alloc;
     bool failed;       /* no memory */
 };

@@ -24,6 +24,8 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
     [FXT_LOST_LEVEL] = {.code = "attribute.level", .what = "levels", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
     [FXT_LOST_OPCODE] = {.code = "attribute.opcode", .what = "opcodes", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
     [FXT_LOST_KEYWORD] = {.code = "attribute.keyword", .what = "keywords", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
+    [FXT_LOST_NUMBER] = {.code = "attribute.number", .what = "numbers and versions that providers have for their events", .rule = "are dropped",
+                         .kind = TTR_LOSS_DROPPED},
     [FXT_LOST_ACTIVITY] = {.code = "attribute.activity", .what = "activity ids", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
     [FXT_LOST_SEQUENCE] = {.code = "attribute.sequence", .what = "sequence numbers", .rule = "are dropped", .kind = TTR_LOSS_DROPPED},
     [FXT_LOST_CPU] = {.code = "attribute.cpu", .what = "cpus of events other than switches", .rule = "are dropped",

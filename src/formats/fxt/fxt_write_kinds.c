@@ -483,6 +483,9 @@ static void lose_attributes(struct fxt_writer *w)
         fxt_lost(w, FXT_LOST_KEYWORD);
     if (e->activity || e->related)
         fxt_lost(w, FXT_LOST_ACTIVITY);
+    uint32_t number, version;
+    if (ttr_event_number(w->out->t, e, &number, &version))
+        fxt_lost(w, FXT_LOST_NUMBER);
     if (e->sequence)
         fxt_lost(w, FXT_LOST_SEQUENCE);
     if ((e->flags & TTR_EVENT_HAS_CPU) && !is_scheduling)

@@ -258,7 +258,13 @@ static void put_parts(const struct heph_put *put, const ttr_event *event)
         heph_put_uint(put, "keyword", event->keyword);
     if (event->opcode)
         heph_put_uint(put, "opcode", event->opcode);
-    if (event->activity || event->related || event->keyword || event->opcode)
+    uint32_t number, version;
+    const bool has_number = ttr_event_number(out->t, event, &number, &version);
+    if (has_number)
+        heph_put_uint(put, "event_id", number);
+    if (has_number && version)
+        heph_put_uint(put, "event_version", version);
+    if (event->activity || event->related || event->keyword || event->opcode || has_number)
         output_lost(out, HEPH_LOST_ACTIVITY, event->offset);
     if (event->flags & TTR_EVENT_PARTIAL)
         output_lost(out, HEPH_LOST_CONTENT, event->offset);
@@ -365,9 +371,13 @@ static void write_one(struct ttr_writer *out, const ttr_event *event)
 static void write_gap(struct ttr_writer *out, const ttr_event *event)
 {
     struct place place = place_of(out, event);
+    const struct heph_writer *writer = out->own;
+    bool shows = event->link <= INT32_MAX && pairmap_get(&writer->streams, place.stream, 0);
     uint32_t *counter = counter_of(out, place.stream);
     if (counter && event->link <= INT32_MAX)
         *counter += (uint32_t)event->link;
+    if (!shows && event->link)
+        output_lost_many(out, HEPH_LOST_MISSING, event->link, event->offset);
     write_one(out, event);
 }
 

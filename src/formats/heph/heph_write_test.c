@@ -112,6 +112,23 @@ static void check_readable(struct writing *w, uint64_t events)
     ttr_free(t);
 }
 
+static void what_is_missing_before_a_stream_begins_is_told_as_lost(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "heph", 0, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        ttr_event_begin(w.builder, TTR_KIND_GAP, 1000 + i, NULL, NULL);
+        ttr_on_thread(w.builder, 7, 9);
+        ttr_event_edit(w.builder)->link = 18626;
+        writing_end(&w);
+        assert_int_equal(writing_lost(&w, "events.missing"), 18626); /* the second one shows in the counters */
+    }
+    assert_int_equal(writing_lost(&w, "kind.gap"), 2);
+    writing_finish(&w);
+    writing_close(&w);
+}
+
 static void whatever_is_written_reads_as_whole(void **state)
 {
     (void)state;
@@ -198,6 +215,7 @@ int main(void)
         cmocka_unit_test(begins_and_ends_become_spans_and_counters_have_no_holes),
         cmocka_unit_test(asynchronous_spans_are_paired_by_category_and_id),
         cmocka_unit_test(not_every_asynchronous_begin_waits_for_an_end),
+        cmocka_unit_test(what_is_missing_before_a_stream_begins_is_told_as_lost),
         cmocka_unit_test(whatever_is_written_reads_as_whole),
         cmocka_unit_test(long_strings_are_cut_at_a_character_and_counted),
         cmocka_unit_test(names_of_values_and_contexts_are_counted),

@@ -22,6 +22,7 @@
 #define SAMPLE_TYPE (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_RAW)
 #define KERNEL_HALF (UINT64_C(1) << 63)
 #define NOBODY UINT32_MAX
+#define COMM_KEPT 15u                /* bytes of a thread's name */
 
 /* --- Begin --- */
 
@@ -240,6 +241,9 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event)
     struct event_header_put *header = &((struct perf_writer *)out->own)->header;
     if (event->category)
         output_lost(out, PERF_LOSS_CATEGORY, event->offset);
+    uint32_t number, version;
+    if (ttr_event_number(out->t, event, &number, &version))
+        output_lost(out, PERF_LOSS_NUMBER, event->offset);
     if (event->flags & TTR_EVENT_PARTIAL)
         output_lost(out, PERF_LOSS_CONTENT, event->offset);
     for (size_t i = 0; i < EVENT_HEADER_LOSSES && header->lost_any; i++)
@@ -298,22 +302,65 @@ static bool find_number(const ttr *t, const ttr_event *event, const char *name, 
     return true;
 }
 
+/* What an MMAP2 says beside place and size. */
+static void take_identity(const ttr *t, const ttr_event *event, struct perf_mapping *mapping)
+{
+    const struct {
+        const char *name;
+        uint32_t *narrow;
+        uint64_t *wide;
+    } fields[] = {{"offset", NULL, &mapping->offset}, {"prot", &mapping->prot, NULL}, {"flags", &mapping->flags, NULL}, {"major", &mapping->major, NULL},
+                  {"minor", &mapping->minor, NULL}, {"inode", NULL, &mapping->inode}, {"generation", NULL, &mapping->generation}};
+    ttr_field field;
+    uint64_t number;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (!find_number(t, event, fields[i].name, &number))
+            continue;
+        if (fields[i].wide)
+            *fields[i].wide = number;
+        else
+            *fields[i].narrow = (uint32_t)number;
+    }
+    if (!ttr_field_find(t, event, "build_id", &field) || field.value.type != TTR_TYPE_BYTES || field.value.text.n == 0 || field.value.text.n > 20)
+        return;
+    mapping->build_id = (const uint8_t *)field.value.text.p;
+    mapping->build_id_n = (uint8_t)field.value.text.n;
+}
+
 /* A mapping that tells where it is and how large. */
 static bool put_mapping(struct ttr_writer *out, const ttr_event *event, const struct perf_sample *about)
 {
     struct perf_writer *writer = out->own;
     struct perf_mapping mapping = {.pid = about->pid, .tid = about->tid, .prot = 5, .flags = 2};
-    uint64_t number;
     if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_MAPPING || !find_number(out->t, event, "start", &mapping.start) ||
         !find_number(out->t, event, "size", &mapping.size))
         return false;
-    (void)find_number(out->t, event, "offset", &mapping.offset);
-    if (find_number(out->t, event, "prot", &number))
-        mapping.prot = (uint32_t)number;
+    take_identity(out->t, event, &mapping);
     mapping.path = ttr_text_get(out->t, event->name);
     mapping.is_kernel = mapping.start >= KERNEL_HALF;
     output_lost(out, PERF_LOSS_MAPPING, event->offset);
     perf_put_mapping(&writer->put, DUMMY_TYPE, about, &mapping);
+    return true;
+}
+
+/* A thread that gets its name, as COMM records tell it: one of these, and nothing else. */
+static bool put_comm(struct ttr_writer *out, const ttr_event *event, const struct perf_sample *about)
+{
+    struct perf_writer *writer = out->own;
+    const ttr_text name = ttr_text_get(out->t, event->name);
+    ttr_field comm, is_exec;
+    if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_THREAD || about->pid == NOBODY || event->provider || !name.n ||
+        !ttr_field_find(out->t, event, "comm", &comm) || comm.value.type != TTR_TYPE_TEXT || comm.value.text.n != name.n ||
+        memcmp(comm.value.text.p, name.p, name.n) != 0)
+        return false;
+    bool is_exec_told = ttr_field_find(out->t, event, "is_exec", &is_exec) && is_exec.value.type == TTR_TYPE_BOOL && is_exec.value.v.u;
+    perf_put_comm(&writer->put, DUMMY_TYPE, about, name, is_exec_told);
+    writer->is_out_of_memory |= !pairmap_put(&writer->told, event->thread, 0, event->name);
+    if (about->pid == about->tid)
+        writer->is_out_of_memory |= !pairmap_put(&writer->told, (uint64_t)event->source << 32 | about->pid, 1, event->name);
+    if (name.n > COMM_KEPT)
+        output_lost(out, PERF_LOSS_NAME, event->offset);
+    count_losses(out, event);
     return true;
 }
 
@@ -339,11 +386,13 @@ void perf_encode(struct ttr_writer *out, const ttr_event *event)
 {
     struct perf_writer *writer = out->own;
     struct perf_sample about = about_event(out, event);
-    tell_names(out, event, &about);
-    if (event->kind == TTR_KIND_GAP)
-        put_gap(out, event, &about);
-    else if (!put_mapping(out, event, &about))
-        put_event(out, event, &about);
+    if (!put_comm(out, event, &about)) {
+        tell_names(out, event, &about);
+        if (event->kind == TTR_KIND_GAP)
+            put_gap(out, event, &about);
+        else if (!put_mapping(out, event, &about))
+            put_event(out, event, &about);
+    }
     output_wrote(out, event);
     count_round(writer, about.time);
 }

@@ -4,6 +4,7 @@
 const ttr_loss perf_losses[PERF_LOSSES] = {
     EVENT_HEADER_LOSS_ROWS,
     [PERF_LOSS_CATEGORY] = {.code = "event.category", .what = "categories", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
+    [PERF_LOSS_NUMBER] = {.code = "event.number", .what = "numbers and versions that providers have for their events", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
     [PERF_LOSS_TIME] = {.code = "time.range", .what = "times of zero, before it, or an hour and more before the first event",
                         .rule = "become the earliest time there is"},
     [PERF_LOSS_MARK] = {.code = "time.mark", .what = "events without a time of their own, or with one that had been clamped",

@@ -128,6 +128,28 @@ static void names_of_threads_come_before_their_events(void **state)
                     "instant time=2000 provider=Shop name=close thread=7/9 level=3 {}\n");
 }
 
+static void a_thread_that_gets_its_name_is_a_comm_record(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "perf", 0, NULL);
+    ttr_event_begin(w.builder, TTR_KIND_OBJECT, 1000, NULL, "cashier");
+    ttr_on_thread(w.builder, 7, 9);
+    ttr_event_edit(w.builder)->tag = TTR_OBJECT_THREAD;
+    ttr_put_text(w.builder, "comm", "cashier");
+    ttr_put_bool(w.builder, "is_exec", true);
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "thread.name"), 0);
+    ttr_event_begin(w.builder, TTR_KIND_OBJECT, 2000, NULL, "the name of the thread");
+    ttr_on_thread(w.builder, 7, 9);
+    ttr_event_edit(w.builder)->tag = TTR_OBJECT_THREAD;
+    ttr_put_text(w.builder, "comm", "the name of the thread");
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "thread.name"), 1);
+    expect_read(&w, "object time=1000 id=9 name=cashier thread=7/9 tag=2 {pid=7i32, tid=9i32, comm=\"cashier\", is_exec=true}\n"
+                    "object time=2000 id=9 name=\"the name of the\" thread=7/9 tag=2 {pid=7i32, tid=9i32, comm=\"the name of the\", is_exec=false}\n");
+}
+
 static void a_mapping_is_an_mmap2_record(void **state)
 {
     struct writing w;
@@ -137,9 +159,15 @@ static void a_mapping_is_an_mmap2_record(void **state)
     ttr_event_edit(w.builder)->tag = TTR_OBJECT_MAPPING;
     ttr_put_uint(w.builder, "start", 0x4000);
     ttr_put_uint(w.builder, "size", 0x1000);
+    ttr_put_uint(w.builder, "major", 8);
+    ttr_put_uint(w.builder, "minor", 1);
+    ttr_put_uint(w.builder, "inode", 99);
+    ttr_put_uint(w.builder, "generation", 3);
+    ttr_put_uint(w.builder, "flags", 0x1002);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "object.mapping"), 1);
     writing_finish(&w);
+    assert_non_null(memmem(w.text, w.n, "\x8\0\0\0\x1\0\0\0\x63\0\0\0\0\0\0\0\x3\0\0\0\0\0\0\0\x5\0\0\0\x2\x10\0\0", 32));
     assert_non_null(memmem(w.text, w.n, "\0\x40\0\0\0\0\0\0\0\x10\0\0\0\0\0\0", 16));
     assert_non_null(memmem(w.text, w.n, "/bin/shop", 9));
     writing_close(&w);
@@ -462,6 +490,7 @@ int main(void)
         cmocka_unit_test(a_trace_without_events_is_a_whole_file),
         cmocka_unit_test(a_gap_is_a_lost_record),
         cmocka_unit_test(names_of_threads_come_before_their_events),
+        cmocka_unit_test(a_thread_that_gets_its_name_is_a_comm_record),
         cmocka_unit_test(a_mapping_is_an_mmap2_record),
         cmocka_unit_test(what_the_format_cannot_hold_is_counted),
         cmocka_unit_test(options_that_are_none_are_refused),

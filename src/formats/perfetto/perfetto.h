@@ -128,7 +128,7 @@ struct perfetto {
 
     uint64_t *seen; /* names of the open objects, for fields of one name */
     size_t seen_n, seen_capacity;
-    ttr_id keys[19]; /* of attributes, enum attribute_key */
+    ttr_id keys[21]; /* of attributes, enum attribute_key */
     ttr_id null_text;
 };
 
@@ -222,7 +222,8 @@ void perfetto_free_tracks(struct perfetto *p);
 
 enum attribute_key {
     KEY_PROVIDER, KEY_LEVEL, KEY_KEYWORD, KEY_OPCODE, KEY_ACTIVITY, KEY_RELATED, KEY_FLAGS, KEY_CPU, KEY_ID, KEY_PID, KEY_TID,
-    KEY_TYPE, KEY_LOST, KEY_SOURCE, KEY_KIND, KEY_FROM, KEY_VALUE, KEY_LABEL, KEY_LABELS
+    KEY_TYPE, KEY_LOST, KEY_SOURCE, KEY_KIND, KEY_FROM, KEY_VALUE, KEY_LABEL, KEY_LABELS, KEY_EVENT_ID,
+    KEY_EVENT_VERSION
 };
 
 /* Adds all fields as annotations; `skip` names a top-level field that is told otherwise, or NULL.  `most` is the most bytes of a

@@ -13,11 +13,12 @@
 /* Names compared against, at most: so that an object with very many fields costs no square of them. */
 #define SEEN_MOST 1024
 
-static const char *const key_texts[19] = {
+static const char *const key_texts[21] = {
     [KEY_PROVIDER] = "provider", [KEY_LEVEL] = "level", [KEY_KEYWORD] = "keyword", [KEY_OPCODE] = "opcode",
     [KEY_ACTIVITY] = "activity", [KEY_RELATED] = "related", [KEY_FLAGS] = "flags", [KEY_CPU] = "cpu", [KEY_ID] = "id",
     [KEY_PID] = "pid", [KEY_TID] = "tid", [KEY_TYPE] = "type", [KEY_LOST] = "lost", [KEY_SOURCE] = "source",
     [KEY_KIND] = "kind", [KEY_FROM] = "from_tid", [KEY_VALUE] = "value", [KEY_LABEL] = "label", [KEY_LABELS] = "labels",
+    [KEY_EVENT_ID] = "event_id", [KEY_EVENT_VERSION] = "event_version",
 };
 
 /* An object or array whose fields are being added. */
@@ -349,6 +350,7 @@ static void add_id16(struct perfetto *p, enum attribute_key key, const uint8_t *
 void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const struct lane *lane)
 {
     ttr_id path = context_told_path(p->out->t, event->source);
+    uint32_t number, version;
     if (event->provider && (!lane->has_provider || lane->provider != event->provider))
         add_string(p, KEY_PROVIDER, event->provider);
     if (path)
@@ -359,6 +361,10 @@ void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const s
         perfetto_add_u64(p, KEY_KEYWORD, event->keyword);
     if (event->opcode)
         perfetto_add_u64(p, KEY_OPCODE, event->opcode);
+    if (ttr_event_number(p->out->t, event, &number, &version)) {
+        perfetto_add_u64(p, KEY_EVENT_ID, number);
+        perfetto_add_u64(p, KEY_EVENT_VERSION, version);
+    }
     if (event->flags & TTR_EVENT_HAS_CPU)
         perfetto_add_u64(p, KEY_CPU, event->cpu);
     if (event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME))
@@ -371,8 +377,9 @@ void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const s
 unsigned perfetto_count_attributes(const struct perfetto *p, const ttr_event *event)
 {
     unsigned flags = event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME);
+    uint32_t number, version;
     bool has[] = {event->level != 0, event->keyword != 0, flags != 0, event->activity != NULL, event->related != NULL,
-                  context_told_path(p->out->t, event->source) != 0};
+                  context_told_path(p->out->t, event->source) != 0, ttr_event_number(p->out->t, event, &number, &version)};
     unsigned n = 0;
     for (size_t i = 0; i < sizeof has; i++)
         n += has[i];
