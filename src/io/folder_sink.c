@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "base/utf.h"
 #include "io/descriptors.h"
 #include "io/temporary.h"
 
@@ -129,18 +130,23 @@ static bool holds_file(const char *path, const char *name, unsigned depth)
     return is_found;
 }
 
-/* Whether the file begins as text, as no stream of a trace does: bytes of control, zeros above all, are in all of these. */
+/* Whether the file is text by its begin and its end: UTF-8 without bytes of control, and a line that is whole in the end.  Few streams are, and
+ * what is kept of these is the trace itself, which somebody asked to replace. */
 static bool is_text(const char *path)
 {
-    uint8_t bytes[4096];
+    uint8_t bytes[4096], last = 0;
+    struct stat about;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, bytes, sizeof bytes) : 0;
+    bool is_plain = n > 0 && fstat(fd, &about) == 0 && pread(fd, &last, 1, about.st_size - 1) == 1 && last == '\n';
     if (fd >= 0)
         (void)close(fd);
-    bool is_plain = n > 0;
     for (ssize_t i = 0; i < n && is_plain; i++)
         is_plain = bytes[i] >= ' ' || (bytes[i] >= '\t' && bytes[i] <= '\r');
-    return is_plain;
+    if ((size_t)n == sizeof bytes)
+        while (n > 0 && bytes[n - 1] >= 0x80) /* a character may go on behind what was read */
+            n--;
+    return is_plain && utf8_valid(bytes, (size_t)n);
 }
 
 /* A folder that is looked through before it is replaced. */

@@ -99,3 +99,10 @@ rm mo1/small.fxt
 run "$tracetta" convert -f --to=ctf small.fxt -o mo1
 [ $run_status = 0 ] && [ -f mo1/metadata ] && [ ! -e mo1/other ]
 verdict "a_folder_of_traces_alone_is_replaced" $? "exit status $run_status"
+
+# Bytes of a stream may happen to be characters.
+mkdir letters
+printf '/* CTF 1.8 */\ntypealias integer { size = 8; align = 8; } := u8;\ntrace { major = 1; minor = 8; byte_order = le; };\nstream { };\nevent { name = e; fields := struct { u8 x; }; };\n' >letters/metadata
+printf 'ABCD\xe2\x80' >letters/s
+"$tracetta" convert -q --to=ctf letters -o letters_copy
+succeeds "a_stream_like_text_is_replaced_with_its_trace" "$tracetta" convert -q -f --to=ctf letters -o letters_copy

@@ -426,12 +426,14 @@ static ttr_status enter_lead(const struct plain *plain, struct ctf_stream_out *s
     return ctf_stream_enter(stream, plain->out, items, at < begin ? at : begin, error);
 }
 
-/* Whether the time in which events are missing becomes another one: the RFC's counters stand for a packet's begin, others for its end. */
+/* Whether the time in which events are missing becomes another one: the RFC's counters stand for a packet's begin, others for its end, and packets of
+ * sorted events are not those of the source. */
 static bool moves_gap(const struct plain *plain, const struct ctf_missing *missing)
 {
     const bool was_rfc = plain->schema->trace->description.version == CTF_RFC_1_1, is_rfc = plain->version == CTF_RFC_1_1;
     const struct ctf_packet *about = plain->about;
-    return missing->events && was_rfc != is_rfc && about->has_begin && about->has_end && about->end > about->begin;
+    const bool has_length = about->has_begin && about->has_end && about->end > about->begin;
+    return missing->events && (plain->is_copy || (was_rfc != is_rfc && has_length));
 }
 
 /* Begins the packet, behind one that tells what is missing where that is needed; items: its own fields, NULL = none. */

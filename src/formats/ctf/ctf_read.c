@@ -426,7 +426,8 @@ static enum step between(struct ctf_reader *reader)
             return meet_tail(reader);
         if (need >= HEAD_MAX) {
             reader->frame.code = "ctf.bad-packet";
-            (void)snprintf(reader->frame.text, sizeof reader->frame.text, "its header and context take more than %zu MiB, which is more than is looked at", n >> 20);
+            (void)snprintf(reader->frame.text, sizeof reader->frame.text, "its header and context take more than %llu MiB, which is more than is looked at",
+                           (unsigned long long)(n >> 20));
             return lose_packet(reader, &reader->frame);
         }
     }

@@ -311,15 +311,15 @@ static ttr_status meet_end(struct fxt_reader *reader)
 /* A record larger than allowed is passed over without loading it, and left out of copies. */
 static ttr_status meet_too_large(struct fxt_reader *reader, uint64_t bytes)
 {
-    uint64_t from = reader->at;
-    ttr_status status = pass_unseen(reader, from + bytes);
+    const uint64_t from = reader->at, until = from + bytes;
+    ttr_status status = pass_unseen(reader, until);
     if (status == TTR_OK)
         status = input_damage(reader->in, from, reader->at - from, "fxt.too-large", reader->error,
                               "a record of %llu bytes, larger than --max-record allows; passed over", (unsigned long long)bytes);
-    if (status != TTR_OK || reader->at == from + bytes)
+    if (status != TTR_OK || reader->at == until)
         return status;
     return input_damage(reader->in, reader->at, 0, "fxt.truncated", reader->error, "the input ends inside a record that goes on to byte %llu",
-                        (unsigned long long)(from + bytes));
+                        (unsigned long long)until);
 }
 
 /* Whether a large record, of which the begin is at hand, is worth loading. */

@@ -50,7 +50,7 @@ struct heph_reader {
     uint8_t repaired[HEPH_EPOCH_PACKET]; /* an epoch packet whose frame was damaged, as it should be */
     bool is_torn;            /* while lost: the input may end inside a packet */
     uint64_t zeros_until;    /* up to there nothing was written */
-    uint64_t large_until;    /* up to there goes a packet larger than allowed, of `large_size` bytes; 0 = none */
+    uint64_t large_until;    /* while lost: up to there goes a packet larger than allowed, as its `large_size` says; 0 = none */
     uint32_t large_size;
     bool is_restart;         /* another trace begins at `offset`: settle the counters before */
     bool is_out_of_memory;
@@ -129,9 +129,6 @@ TTR_MUST ttr_status heph_recover(struct input *in, ttr_error *error);
 
 /* Passes over room that was not written, up to zeros_until; copies get its bytes.  The batch has room. */
 void heph_pass_zeros(struct input *in);
-
-/* Passes over a packet that is larger than allowed, up to large_until. */
-TTR_MUST ttr_status heph_pass_large(struct input *in, ttr_error *error);
 
 /* Looks for the next packet from reader->offset on. */
 TTR_MUST ttr_status heph_search(struct input *in, ttr_error *error);

@@ -220,8 +220,6 @@ static ttr_status attend(struct input *in, ttr_error *error)
     struct heph_reader *reader = in->own;
     if (reader->is_restart)
         return restart(in);
-    if (reader->large_until)
-        return heph_pass_large(in, error);
     if (reader->offset < reader->zeros_until) {
         heph_pass_zeros(in);
         return TTR_OK;
@@ -251,7 +249,7 @@ ttr_status heph_next(struct input *in, ttr_error *error)
     struct heph_reader *reader = in->own;
     ttr_status status = TTR_OK;
     while (in->n == 0 && status == TTR_OK) {
-        if (!reader->is_lost && !reader->is_restart && !reader->large_until)
+        if (!reader->is_lost && !reader->is_restart)
             read_run(in);
         if (reader->is_out_of_memory)
             return fail_memory(error);

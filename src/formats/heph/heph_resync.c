@@ -260,7 +260,8 @@ static bool is_too_large(struct heph_reader *reader, const struct candidate *bad
     return (is_event ? c.failed : !c.failed) && find_good(reader, bad, bad->left) == bad->left;
 }
 
-/* Gives what was looked at of an event that is larger than allowed; the rest is passed over next. */
+/* Gives what was looked at of an event that is larger than allowed.  The rest is passed over next, up to where its size says, unless a packet is found
+ * before: then it was the size that is damaged. */
 static ttr_status meet_too_large(struct input *in, const struct candidate *bad, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
@@ -272,25 +273,11 @@ static ttr_status meet_too_large(struct input *in, const struct candidate *bad, 
         event->flags = (uint8_t)((event->flags & ~TTR_EVENT_RAW) | TTR_EVENT_PARTIAL);
     reader->large_size = size;
     reader->large_until = reader->offset + size;
-    reader->offset += whole;
+    reader->is_lost = true;
+    reader->is_torn = false;
+    reader->lost_from = reader->offset + whole;
+    reader->offset += whole > HEPH_FRAME ? whole : HEPH_FRAME;
     return TTR_OK;
-}
-
-ttr_status heph_pass_large(struct input *in, ttr_error *error)
-{
-    struct heph_reader *reader = in->own;
-    uint64_t from = reader->offset, until = reader->large_until;
-    ttr_status status = input_fill(in, until - 1, 1, error);
-    if (status != TTR_OK)
-        return status;
-    bool is_cut = in->window.n == 0;
-    reader->offset = until;
-    reader->large_until = 0;
-    status = input_damage(in, from, until - from, "heph.too-large", error, "a packet of %u bytes, larger than --max-record allows; %s",
-                          reader->large_size, from + reader->large_size == until ? "passed over" : "the rest of it is passed over");
-    if (status == TTR_OK && is_cut)
-        status = input_damage(in, until, 0, "heph.truncated", error, "the input ends inside a packet of %u bytes", reader->large_size);
-    return status != TTR_OK || !is_cut ? status : fail(error, TTR_E_TRUNCATED, from, "the input ends inside a packet (heph.truncated)");
 }
 
 /* True for a packet that sets the epoch and whose frame alone is wrong. */
@@ -394,12 +381,31 @@ ttr_status heph_recover(struct input *in, ttr_error *error)
     return recover_frame(in, &bad, error);
 }
 
+/* The search in a packet that is larger than allowed is over: at its end, at that of the input, or at another packet. */
+static ttr_status end_large(struct input *in, ttr_error *error)
+{
+    struct heph_reader *reader = in->own;
+    const uint64_t offset = reader->lost_from, n = reader->offset - offset, until = reader->large_until;
+    const bool is_cut = reader->offset < until && reader->offset == in->window.offset + in->window.n && in->window.at_end;
+    reader->large_until = 0;
+    if (reader->offset < until && !is_cut)
+        return input_damage(in, offset, n, "heph.bad-frame", error, "a packet that says that it has %u bytes ends before: another one begins in it",
+                            reader->large_size);
+    ttr_status status = input_damage(in, offset, n, "heph.too-large", error, "a packet of %u bytes, more than the %llu that may be held (--max-record): passed over",
+                                     reader->large_size, (unsigned long long)reader->max_packet);
+    if (status == TTR_OK && is_cut)
+        status = input_damage(in, reader->offset, 0, "heph.truncated", error, "the input ends inside a packet of %u bytes", reader->large_size);
+    return status != TTR_OK || !is_cut ? status : fail(error, TTR_E_TRUNCATED, offset, "the input ends inside a packet (heph.truncated)");
+}
+
 /* The search is over: tells what it passed as one damage. */
 static ttr_status end_search(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     uint64_t offset = reader->lost_from, n = reader->offset - offset;
     reader->is_lost = false;
+    if (reader->large_until)
+        return end_large(in, error);
     if (n == 0)
         return TTR_OK;
     if (!reader->is_torn || !in->window.at_end)
@@ -417,7 +423,9 @@ ttr_status heph_search(struct input *in, ttr_error *error)
     if (status != TTR_OK)
         return status;
     struct candidate all = candidate_at(in, reader->offset, UINT64_MAX);
-    for (size_t at = 0; at + HEPH_FRAME <= all.left; at++) {
+    const uint64_t stop = reader->large_until ? reader->large_until - reader->offset : UINT64_MAX;
+    size_t at = 0;
+    for (; at < stop && at + HEPH_FRAME <= all.left; at++) {
         if (all.p[at] != HEPH_MAGIC_EVENT >> 24 && all.p[at] != HEPH_MAGIC_METADATA >> 24)
             continue;
         struct candidate here = {.p = all.p + at, .left = all.left - at, .at_end = all.at_end};
@@ -427,6 +435,7 @@ ttr_status heph_search(struct input *in, ttr_error *error)
         reader->offset += at;
         return verdict == IS_PACKET ? end_search(in, error) : heph_fill(in, here.need, error);
     }
-    reader->offset += all.at_end ? all.left : all.left - (HEPH_FRAME - 1);
-    return all.at_end ? end_search(in, error) : TTR_OK;
+    const bool is_over = at >= stop || all.at_end;
+    reader->offset += at >= stop || stop < all.left ? stop : all.at_end ? all.left : all.left - (HEPH_FRAME - 1);
+    return is_over ? end_search(in, error) : TTR_OK;
 }
