@@ -176,12 +176,6 @@ static ttr_status names_read(struct names *names, const char *folder, ttr_error 
     return TTR_OK;
 }
 
-static bool is_index_name(const char *name)
-{
-    size_t n = strlen(name);
-    return n > 4 && strcmp(name + n - 4, ".idx") == 0;
-}
-
 /* Whether the folder at the path is LTTng's index of the files beside it. */
 static ttr_status find_index(const struct search *search, bool *is_index, ttr_error *error)
 {
@@ -190,7 +184,7 @@ static ttr_status find_index(const struct search *search, bool *is_index, ttr_er
     ttr_status status = names_read(&names, search->path, error);
     *is_index = status == TTR_OK;
     for (size_t i = 0; i < names.n && *is_index; i++)
-        *is_index = is_index_name(names.name[i]);
+        *is_index = folder_is_index_file(names.name[i]);
     names_free(&names);
     return status;
 }
@@ -206,7 +200,7 @@ static ttr_status take_path(struct search *search, const char *name, ttr_error *
     if (!S_ISDIR(about.st_mode))
         return TTR_OK;
     bool is_index = false;
-    ttr_status status = strcmp(name, "index") == 0 ? find_index(search, &is_index, error) : TTR_OK;
+    ttr_status status = strcmp(name, FOLDER_INDEX) == 0 ? find_index(search, &is_index, error) : TTR_OK;
     if (status != TTR_OK || is_index)
         return status;
     if (search->level == FOLDER_LEVELS_MAX) {

@@ -43,6 +43,12 @@ struct folder {
     size_t chunk; /* of windows at most; 0 = as asked */
 };
 
+bool folder_is_index_file(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && strcmp(name + n - 4, ".idx") == 0;
+}
+
 void folder_close(struct folder *folder)
 {
     if (!folder)

@@ -14,6 +14,10 @@
 /* How many folders below a directory traces are looked for. */
 #define FOLDER_LEVELS_MAX 8u
 
+/* LTTng's folder beside the stream files of a trace, and whether a file is one of those in it. */
+#define FOLDER_INDEX "index"
+bool folder_is_index_file(const char *name);
+
 struct folder;
 
 struct folder_file {

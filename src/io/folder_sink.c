@@ -130,8 +130,7 @@ static bool holds_file(const char *path, const char *name, unsigned depth)
     return is_found;
 }
 
-/* Whether the file is text by its begin and its end: UTF-8 without bytes of control, and a line that is whole in the end.  Few streams are, and
- * what is kept of these is the trace itself, which somebody asked to replace. */
+/* Whether the file is text by its begin and its end: UTF-8 without bytes of control, and a line that is whole in the end.  Streams hardly ever are. */
 static bool is_text(const char *path)
 {
     uint8_t bytes[4096], last = 0;
@@ -163,19 +162,18 @@ static bool has_foreign(struct old_folder *old);
 static bool is_foreign(struct old_folder *old, const char *name)
 {
     struct stat about;
-    size_t n = strlen(name);
     if (lstat(old->path, &about) != 0)
         return false;
     if (name[0] == '.')
         return true;
     if (S_ISREG(about.st_mode) && old->is_index)
-        return n < 5 || strcmp(name + n - 4, ".idx") != 0;
+        return !folder_is_index_file(name);
     if (S_ISREG(about.st_mode))
         return !old->has_mark || (strcmp(name, old->mark) != 0 && is_text(old->path));
     if (!S_ISDIR(about.st_mode) || is_empty(old->path))
         return false;
     const bool has_mark = old->has_mark, is_index = old->is_index;
-    old->is_index = has_mark && strcmp(name, "index") == 0;
+    old->is_index = has_mark && strcmp(name, FOLDER_INDEX) == 0;
     bool is_found = is_index || (has_mark && !old->is_index) || has_foreign(old);
     old->has_mark = has_mark;
     old->is_index = is_index;

@@ -60,7 +60,7 @@ static size_t common_part(const struct ctf_writer *w)
 /* The name of a folder on the way, replaced where readers would pass it over: hidden ones, and "index". */
 static size_t put_part(char *to, const char *from, size_t n)
 {
-    size_t before = n == 5 && memcmp(from, "index", 5) == 0;
+    size_t before = n == sizeof FOLDER_INDEX - 1 && memcmp(from, FOLDER_INDEX, n) == 0;
     size_t kept = n < PART_MOST ? n : PART_MOST;
     to[0] = '_';
     memcpy(to + before, from, kept);

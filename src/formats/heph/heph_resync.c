@@ -209,6 +209,15 @@ static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, tt
     return TTR_OK;
 }
 
+/* What begins at `from` is lost; a packet is looked for from `at` on. */
+static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
+{
+    reader->is_lost = true;
+    reader->is_torn = false;
+    reader->lost_from = from;
+    reader->offset = at;
+}
+
 /* Zeros as far as was looked: room that was never written, where they go on up to the end, and damage elsewhere. */
 static ttr_status meet_zeros(struct input *in, ttr_error *error)
 {
@@ -223,10 +232,7 @@ static ttr_status meet_zeros(struct input *in, ttr_error *error)
         reader->zeros_until = end;
         return TTR_OK;
     }
-    reader->is_lost = true;
-    reader->is_torn = false;
-    reader->lost_from = from;
-    reader->offset = end;
+    begin_search(reader, from, end);
     return TTR_OK;
 }
 
@@ -273,10 +279,7 @@ static ttr_status meet_too_large(struct input *in, const struct candidate *bad, 
         event->flags = (uint8_t)((event->flags & ~TTR_EVENT_RAW) | TTR_EVENT_PARTIAL);
     reader->large_size = size;
     reader->large_until = reader->offset + size;
-    reader->is_lost = true;
-    reader->is_torn = false;
-    reader->lost_from = reader->offset + whole;
-    reader->offset += whole > HEPH_FRAME ? whole : HEPH_FRAME;
+    begin_search(reader, reader->offset + whole, reader->offset + (whole > HEPH_FRAME ? whole : HEPH_FRAME));
     return TTR_OK;
 }
 
