@@ -99,6 +99,7 @@ typedef struct ttr_filter {
     const char *const *providers;
     const char *const *threads;      /* tid as number, or glob over the thread name */
     const char *const *processes;    /* pid as number, or glob over the process name */
+    const char *const *cpus;         /* lists of numbers and ranges: "0,4-7"; events of no known CPU are of none of them */
     uint32_t kinds;                  /* bit 1 << kind; 0 = all */
     uint8_t min_level;               /* events without a level pass */
     bool invert;                     /* pass what does not match */
@@ -107,7 +108,7 @@ typedef struct ttr_filter {
 /* Gives a filter that lets everything pass. */
 TTR_API void ttr_filter_init(ttr_filter *filter);
 
-/* Lets through what matches; definitions, objects and gaps always pass when only time or thread conditions are given.
+/* Lets through what matches; definitions, objects and gaps always pass when only conditions of time, thread, process and CPU are given.
  * The strings are copied.  A format that can seek in time is told the range before anything was read, and what is outside of it, also
  * objects and gaps, is then not even looked at. */
 TTR_API ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *filter, ttr_error *error);

@@ -419,7 +419,7 @@ bool inputs_are_filtered(const struct call *call)
 {
     const struct settings *set = &call->set;
     return set->names.n || set->not_names.n || set->categories.n || set->providers.n || set->threads.n || set->processes.n ||
-           set->kinds.n || set->level || set->start.kind != MOMENT_NONE || set->end.kind != MOMENT_NONE;
+           set->cpus.n || set->kinds.n || set->level || set->start.kind != MOMENT_NONE || set->end.kind != MOMENT_NONE;
 }
 
 static int add_filter(struct inputs *inputs, const struct call *call, int64_t begin_ns)
@@ -434,6 +434,7 @@ static int add_filter(struct inputs *inputs, const struct call *call, int64_t be
     filter.providers = set->providers.list;
     filter.threads = set->threads.list;
     filter.processes = set->processes.list;
+    filter.cpus = set->cpus.list;
     filter.min_level = level_of(set->level);
     filter.from_ns = absolute(&set->start, begin_ns, INT64_MIN);
     filter.to_ns = absolute(&set->end, begin_ns, INT64_MAX);
@@ -445,6 +446,8 @@ static int add_filter(struct inputs *inputs, const struct call *call, int64_t be
     if (!take_kinds(call, &filter.kinds))
         return OUTCOME_MISUSE;
     inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);
+    if (!inputs->reader && error.status == TTR_E_MISUSE) /* the one condition that is not looked at before */
+        return talk_misuse(call->command->name, "--cpu: %s", error.text);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
 }
 

@@ -143,6 +143,9 @@ static const struct option_row table[] = {
     {"provider", 0, OPTION_WORDS, GROUP_FILTER, AT(providers), MANY, "GLOB", NULL, "only events of such a provider"},
     {"thread", 0, OPTION_WORDS, GROUP_FILTER, AT(threads), MANY, "TID|GLOB", NULL, "only events of a thread, by number or name"},
     {"process", 0, OPTION_WORDS, GROUP_FILTER, AT(processes), MANY, "PID|GLOB", NULL, "only events of a process, by number or name"},
+    {"tid", 0, OPTION_WORDS, GROUP_FILTER, AT(threads), MANY, "TID|GLOB", NULL, "the same as --thread"},
+    {"pid", 0, OPTION_WORDS, GROUP_FILTER, AT(processes), MANY, "PID|GLOB", NULL, "the same as --process"},
+    {"cpu", 0, OPTION_WORDS, GROUP_FILTER, AT(cpus), MANY, "LIST", NULL, "only events on these processors (\"0,4-7\")"},
     {"kind", 0, OPTION_WORDS, GROUP_FILTER, AT(kinds), MANY, "LIST", "@kinds",
      "only events of these kinds (\"span,counter\"; \"async\" means all of async_*)"},
     {"level", 0, OPTION_TEXT, GROUP_FILTER, AT(level), MANY, "LEVEL", "trace|debug|info|warning|error|fatal",
@@ -152,6 +155,9 @@ static const struct option_row table[] = {
     {"end", 0, OPTION_MOMENT, GROUP_FILTER, AT(end), MANY & ~VERB_CAT, "TIME", NULL, "only events before this time"},
     {"end", 0, OPTION_TIME, GROUP_FILTER, AT(end), VERB_CAT, "TIME", NULL,
      "only events before this time; with --style=babeltrace2 up to it and including it"},
+    {"from", 0, OPTION_MOMENT, GROUP_FILTER, AT(start), MANY, "TIME", NULL, "the same as --start"},
+    {"to", 0, OPTION_MOMENT, GROUP_FILTER, AT(end), MANY & ~VERB_CAT, "TIME", NULL, "the same as --end"},
+    {"to", 0, OPTION_TIME, GROUP_FILTER, AT(end), VERB_CAT, "TIME", NULL, "the same as --end"},
     {"begin", 0, OPTION_TEXT, GROUP_FILTER, AT(begin), VERB_CAT, "TIME", NULL,
      "with --style=babeltrace2: only events from this time on: \"13:09:35.5\", \"2026-11-21 13:09:35\", or seconds"},
     {"timerange", 0, OPTION_TEXT, GROUP_FILTER, AT(timerange), VERB_CAT, "BEGIN,END", NULL, "both in one, with --style=babeltrace2"},
@@ -215,6 +221,24 @@ static const struct option_row *find_option(uint32_t verb, const char *name, siz
             return row;
     }
     return NULL;
+}
+
+static bool takes_time(const struct option_row *row)
+{
+    return row->type == OPTION_MOMENT || row->type == OPTION_TIME;
+}
+
+/* --from and --to are times and formats, which the value tells apart: no name of a format begins as times do. */
+static const struct option_row *option_of_value(uint32_t verb, const struct option_row *row, const char *value)
+{
+    const bool is_time = *value && strchr("+-0123456789", *value);
+    const struct option_row *other;
+    if (takes_time(row) == is_time)
+        return row;
+    for (size_t i = 0; (other = option_at(i)); i++)
+        if (strcmp(other->name, row->name) == 0 && other->verbs & verb && takes_time(other) == is_time)
+            return other;
+    return row;
 }
 
 /* "", which is near to nothing, for options of other verbs. */
@@ -328,8 +352,9 @@ static bool store(struct settings *settings, const struct option_row *row, const
     }
 }
 
-static bool set_option(const struct parse *parse, const struct option_row *row, const char *value)
+static bool set_option(const struct parse *parse, const struct option_row *named, const char *value)
 {
+    const struct option_row *const row = option_of_value(parse->verb, named, value);
     static const char *const wanted[] = {
         [OPTION_WORDS] = "more memory than there is", [OPTION_COUNT] = "a number like 100",
         [OPTION_SIZE] = "a size like 64MiB", [OPTION_DURATION] = "a duration like 250us", [OPTION_NANOSECONDS] = "whole nanoseconds like -500, or a duration like 1.5us",

@@ -41,7 +41,7 @@ struct settings {
     const char *debuginfod, *profile_debuginfod; /* servers; "" = those of the environment */
     const char *begin, *timerange;
     struct words format_options, offsets;
-    struct words names, not_names, categories, providers, threads, processes, kinds;
+    struct words names, not_names, categories, providers, threads, processes, cpus, kinds;
     struct moment start, end;
     uint64_t max_record, limit, depth, jobs, retry_us;
     int64_t min_duration;

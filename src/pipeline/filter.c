@@ -1,7 +1,7 @@
 /* Filtering by selection: a batch passes with a list of what counts in it, nothing is copied.
  *
  * Patterns are matched once per text, not per event: a table of verdicts per condition grows with the texts.  What always
- * passes, inverted or not: definitions, and with conditions of time, thread and process only also objects and gaps, which say
+ * passes, inverted or not: definitions, and with conditions of time, thread, process and CPU only also objects and gaps, which say
  * something about the trace and not at a time. */
 #include <string.h>
 
@@ -24,12 +24,19 @@ struct condition {
     size_t verdicts_n;
 };
 
+/* CPUs from first to last. */
+struct cpus {
+    uint64_t first, last;
+};
+
 struct filter {
     ttr_reader base;
     ttr_reader *in;
     struct arena arena; /* of the patterns */
     ttr_filter what;    /* without the lists */
     struct condition names, not_names, categories, providers, threads, processes;
+    struct cpus *cpus; /* NULL: no condition */
+    size_t cpus_n;
     bool spares_objects;
     uint32_t *pick;
     size_t pick_room;
@@ -130,6 +137,16 @@ static bool thread_matches(struct filter *filter, struct condition *condition, t
     return (has_number && number_matches(condition, by_process ? thread.pid : thread.tid)) || (name && string_matches(filter, condition, name));
 }
 
+static bool cpu_matches(const struct filter *filter, const ttr_event *event)
+{
+    if (!filter->cpus)
+        return true;
+    for (size_t i = 0; event->flags & TTR_EVENT_HAS_CPU && i < filter->cpus_n; i++)
+        if (filter->cpus[i].first <= event->cpu && event->cpu <= filter->cpus[i].last)
+            return true;
+    return false;
+}
+
 /* A span counts when any of it lies in the range, an instant (or a span of no length) when its time does. */
 static bool time_matches(const ttr_filter *what, const ttr_event *event)
 {
@@ -148,7 +165,7 @@ static bool event_matches(struct filter *filter, const ttr_event *event)
         return false;
     if (event->level && event->level < what->min_level)
         return false;
-    return time_matches(what, event) && string_matches(filter, &filter->names, event->name) &&
+    return time_matches(what, event) && cpu_matches(filter, event) && string_matches(filter, &filter->names, event->name) &&
            (!filter->not_names.glob || !string_matches(filter, &filter->not_names, event->name)) &&
            string_matches(filter, &filter->categories, event->category) &&
            string_matches(filter, &filter->providers, event->provider) &&
@@ -256,6 +273,40 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
            copy_condition(filter, &filter->processes, what->processes);
 }
 
+/* "3" or "4-7". */
+static bool take_range(const char *text, size_t n, struct cpus *cpus)
+{
+    const char *dash = memchr(text, '-', n);
+    const size_t first_n = dash ? (size_t)(dash - text) : n;
+    if (!number_get_u64(text, first_n, &cpus->first))
+        return false;
+    cpus->last = cpus->first;
+    return !dash || (number_get_u64(dash + 1, n - first_n - 1, &cpus->last) && cpus->first <= cpus->last);
+}
+
+static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_error *error)
+{
+    size_t most = 0;
+    for (size_t i = 0; list && list[i]; i++)
+        most += strlen(list[i]) + 1; /* more than there are parts in it */
+    if (most == 0)
+        return TTR_OK;
+    filter->cpus = arena_take(&filter->arena, most * sizeof *filter->cpus);
+    if (!filter->cpus)
+        return fail_memory(error);
+    for (; *list; list++) {
+        const char *part = *list;
+        for (size_t n;; part += n + 1) {
+            n = strcspn(part, ",");
+            if (!take_range(part, n, &filter->cpus[filter->cpus_n++]))
+                return fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" are no CPUs: numbers and ranges are wanted, like \"0,4-7\"", *list);
+            if (!part[n])
+                break;
+        }
+    }
+    return TTR_OK;
+}
+
 ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = filter_next, .close = filter_close, .range = filter_range,
@@ -275,9 +326,8 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
     filter->in = in;
     filter->what = *what;
     arena_init(&filter->arena, &t->counted);
-    if (!copy_conditions(filter, what)) {
+    if ((copy_conditions(filter, what) ? copy_cpus(filter, what->cpus, error) : fail_memory(error)) != TTR_OK) {
         filter_close(&filter->base);
-        (void)fail_memory(error);
         return NULL;
     }
     filter->spares_objects = !filter->names.glob && !filter->not_names.glob && !filter->categories.glob &&

@@ -238,11 +238,50 @@ static void last_time_is_in_a_range_without_end_and_a_number_too_large_is_none(v
     ttr_free(t);
 }
 
+static void cpus_are_numbers_and_ranges_and_no_cpu_is_none_of_them(void **state)
+{
+    static const char *const lists[][3] = {{"2"}, {"0,4-6"}, {"0x1-0x3", "5"}, {"0-4294967295"}, {"4294967296"}};
+    static const char *const expected[] = {"c", "aefg", "bcdf", "abcdefgh", ""};
+    ttr *t = ttr_new(NULL);
+    ttr_filter filter;
+    (void)state;
+    ttr_filter_init(&filter);
+    for (size_t i = 0; i < 9; i++) /* the last one, whose flag is not there, is of none */
+        events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .offset = i, .cpu = (uint32_t)(i % 8), .flags = i < 8 ? TTR_EVENT_HAS_CPU : 0};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        filter.cpus = lists[k];
+        size_t n = count_passed(t, &filter, 9);
+        assert_int_equal(n, strlen(expected[k]));
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(passed[i].offset, expected[k][i] - 'a');
+    }
+    ttr_free(t);
+}
+
+static void what_names_no_cpus_is_refused(void **state)
+{
+    static const char *const wrong[] = {"", ",", "1,", "x", "3-1", "1-", "-1", "1-2-3", "18446744073709551616"};
+    ttr *t = ttr_new(NULL);
+    ttr_filter filter;
+    (void)state;
+    ttr_filter_init(&filter);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ttr_error error = {0};
+        filter.cpus = (const char *const[]){"0", wrong[i], NULL};
+        assert_null(ttr_filter_new(memory_reader(t, &(struct memory_events){.event = events, .n = 1}), &filter, &error));
+        assert_int_equal(error.status, TTR_E_MISUSE);
+        assert_non_null(strstr(error.text, "like \"0,4-7\""));
+    }
+    ttr_free(t);
+}
+
 static bool filters_through(ttr *t, const ttr_event *given, size_t n)
 {
     ttr_batch batch;
     ttr_error error = {0};
+    static const char *const cpus[] = {"0,2-4", NULL};
     ttr_filter filter = filter_of(127);
+    filter.cpus = cpus;
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = given, .n = n});
     ttr_reader *reader = ttr_filter_new(in, &filter, &error);
     ttr_status status = reader ? TTR_OK : error.status;
@@ -270,6 +309,8 @@ int main(void)
         cmocka_unit_test(thread_goes_by_the_name_it_has_now),
         cmocka_unit_test(last_time_is_in_a_range_without_end_and_a_number_too_large_is_none),
         cmocka_unit_test(filter_of_another_size_is_refused),
+        cmocka_unit_test(cpus_are_numbers_and_ranges_and_no_cpu_is_none_of_them),
+        cmocka_unit_test(what_names_no_cpus_is_refused),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
