@@ -305,17 +305,50 @@ static bool is_readable_twice(const struct call *call, const char *path, const c
     return false;
 }
 
-/* First time of a file, by reading it.  False after telling the user. */
+static bool comes_in_order(ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        if (report.order != TTR_ORDER_TIME)
+            return false;
+    return true;
+}
+
+/* What ttr_summarise counts from. */
+static bool has_begun(const ttr_event *event)
+{
+    return event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP && !(event->flags & TTR_EVENT_NO_TIME);
+}
+
+/* Events in order of time begin with the earliest, whatever their number. */
+static ttr_status read_first(ttr_reader *reader, ttr_summary *summary, ttr_error *error)
+{
+    ttr_batch batch;
+    ttr_status status;
+    while ((status = ttr_read(reader, &batch, error)) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++)
+            if (has_begun(ttr_batch_at(&batch, i))) {
+                *summary = (ttr_summary){.events = 1, .begin_ns = ttr_batch_at(&batch, i)->time};
+                return TTR_OK;
+            }
+    return status;
+}
+
+/* First time of a file, by reading it, all of it where events are in no order.  False after telling the user. */
 static bool find_first(const struct call *call, size_t index, int64_t *begin_ns, bool *has_events)
 {
     struct inputs one;
     struct progress progress;
     ttr_summary summary = {0};
+    ttr_status status;
     ttr_error error = {0};
     if (inputs_open_one(&one, call, call->path[index], 0) != OUTCOME_FINE)
         return false;
     progress_begin(&progress, call, one.t, one.reader, "looking for the begin");
-    ttr_status status = ttr_summarise(one.t, one.reader, &summary, progress_step, &progress, &error);
+    if (comes_in_order(one.reader))
+        status = read_first(one.reader, &summary, &error);
+    else
+        status = ttr_summarise(one.t, one.reader, &summary, progress_step, &progress, &error);
     progress_end(&progress);
     if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN && summary.events == 0)
         (void)inputs_failed(call, call->path[index], &error);

@@ -3,6 +3,7 @@
 #include "io/feed.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -264,6 +265,16 @@ int64_t feed_read_at(const struct feed *feed, uint64_t offset, void *to, size_t 
         done += (size_t)got;
     }
     return (int64_t)done;
+}
+
+void feed_foretell(const struct feed *feed, uint64_t offset, size_t n)
+{
+    const struct raw_feed *raw = (const struct raw_feed *)feed;
+    const int fd = offset <= FILE_MOST - raw->start ? feed_take_fd(feed) : -1;
+    if (fd < 0)
+        return;
+    (void)posix_fadvise(fd, (off_t)(raw->start + offset), (off_t)n, POSIX_FADV_WILLNEED); /* only advice */
+    feed_give_fd(feed);
 }
 
 void feed_close(struct feed *feed)

@@ -65,6 +65,9 @@ TTR_MUST bool feed_jump(struct feed *feed, uint64_t n);
  * `error`. */
 int64_t feed_read_at(const struct feed *feed, uint64_t offset, void *to, size_t n, ttr_error *error);
 
+/* Says that such bytes of a regular file will soon be read; they are fetched meanwhile, where they must be. */
+void feed_foretell(const struct feed *feed, uint64_t offset, size_t n);
+
 static inline uint64_t feed_used(const struct feed *feed)
 {
     return atomic_load_explicit(&feed->used, memory_order_relaxed);

@@ -321,6 +321,12 @@ int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, s
     return (int64_t)n;
 }
 
+void source_foretell(const struct source *source, uint64_t offset, size_t n)
+{
+    if (source_is_seekable(source) && source->ops != &source_memory_ops)
+        feed_foretell(source->disk, offset, n);
+}
+
 const char *source_compression(const struct source *source)
 {
     return source->compression;

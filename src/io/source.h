@@ -84,6 +84,9 @@ void source_rest(struct source *source);
  * input, or -1 with `error` where reading fails or the source is not seekable (TTR_E_UNSUPPORTED). */
 int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, size_t n, ttr_error *error);
 
+/* Says that source_peek_at will soon be asked for such bytes: a disk can have many of them under way at once.  Does nothing where that is of no use. */
+void source_foretell(const struct source *source, uint64_t offset, size_t n);
+
 /* What is known: "gzip", "zstd", "lz4", "bzip2", "xz" or ""; the size on disk (0 = unknown); bytes consumed from disk so far. */
 const char *source_compression(const struct source *source);
 uint64_t source_disk_size(const struct source *source);

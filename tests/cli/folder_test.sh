@@ -64,6 +64,12 @@ ends "folders_are_merged_into_a_folder" 0 "$tracetta" merge session/kernel one/a
 says "which_has_all_events" '"events": ?1200' "$tracetta" info --json merged.little
 ends "a_part_of_a_folder_is_a_folder" 0 "$tracetta" convert --start=5000ns --end=6000ns one -o part.little
 says "with_the_part" '"events": ?200' "$tracetta" info --json part.little
+make late/less 1003 10 100
+make late/more 1001 10 100
+"$tracetta" cat --start=1011 --end=1051 late >wanted
+[ "$(wc -l <wanted)" = 16 ]
+verdict "a_part_is_of_all_its_traces" $? "$(wc -l <wanted) lines"
+same "times_with_a_plus_count_from_the_earliest_of_them" wanted "$tracetta" cat --start=+10ns --end=+50ns late
 ends "lines_are_made_of_a_folder" 0 "$tracetta" cat --format=jsonl one -o lines.jsonl
 [ "$(wc -l <lines.jsonl)" = 2000 ]
 verdict "all_of_it" $? "$(wc -l <lines.jsonl) lines"

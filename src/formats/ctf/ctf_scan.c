@@ -14,6 +14,7 @@
 #define PEEK_MAX ((size_t)1 << 20)
 #define PEEK_DENSE ((size_t)32 << 10) /* where packets are small, for many of them at once */
 #define DENSE_PACKET ((uint64_t)2048)
+#define AHEAD 32u                 /* headers that a disk is asked for at once: 40,000 of them take a sixth of the time */
 #define LOST_MOST 16u             /* entries of an index where no packet is: those behind are not looked at */
 #define REST_BYTES ((size_t)64 << 10)
 #define REST_CANDIDATE ((size_t)4096) /* header and context of a packet are looked for in so many bytes */
@@ -27,6 +28,7 @@ struct scan {
     uint64_t from;                /* of the file: where the n bytes at hand begin */
     size_t n;
     uint64_t usual;               /* size of the packet before, in bytes; 0 = none yet */
+    uint64_t foretold;            /* where the first header is that the disk was not asked for yet */
     bool is_dense;                /* the last packet was small: the next ones are soon to be asked for */
     struct ctf_index_check check; /* of the file's index */
 };
@@ -329,6 +331,20 @@ static enum ctf_framing look(struct scan *scan, uint64_t offset, struct ctf_fram
     }
 }
 
+/* Packets of one size tell where the next headers are; `before`: the size of the one before the last. */
+static void foretell(struct scan *scan, uint64_t before)
+{
+    const struct source *source = scan->reader->in->source;
+    const uint64_t size = source_disk_size(source);
+    if (scan->is_dense || scan->usual != before || scan->at >= size || scan->usual > (size - scan->at) / AHEAD)
+        return;
+    const uint64_t far = scan->at + AHEAD * scan->usual;
+    if (scan->foretold < scan->at || scan->foretold > far)
+        scan->foretold = scan->at;
+    for (; scan->foretold < far; scan->foretold += scan->usual)
+        source_foretell(source, scan->foretold, PEEK_FIRST);
+}
+
 static ttr_status hop(struct scan *scan, ttr_error *error)
 {
     for (;;) {
@@ -357,8 +373,10 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
             scan->lanes->open_at = scan->at;
             return TTR_OK;
         }
+        const uint64_t before = scan->usual;
         scan->usual = frame.packet.size / 8;
         scan->at += scan->usual;
+        foretell(scan, before);
         scan->lanes->is_whole = scan->at == source_disk_size(scan->reader->in->source);
         if (scan->lanes->is_whole) /* where most files end: reading tells where this one does by then */
             return TTR_OK;
