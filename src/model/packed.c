@@ -10,6 +10,8 @@
 #define HEAD 16u
 #define MORE 8u
 #define HAS_MORE 0x80u /* in the type */
+#define IS_REPEATED 0x40u /* there, too */
+#define TAKEN 16u /* fields at once */
 #define PACKED_DEPTH 16u /* fields deeper than that have no declared type */
 
 struct packed_head {
@@ -32,7 +34,10 @@ struct packed_walk {
     const struct type *type[PACKED_DEPTH]; /* the structs and arrays that the field given last is in, and itself */
     uint32_t next[PACKED_DEPTH]; /* of these structs the member behind that of the field given last */
     const struct type *root; /* that the field given last is in */
+    ttr_field repeated;      /* of elements that stand together, without its value */
+    uint32_t repeats;        /* of them that are left */
     uint16_t depth;
+    uint8_t width, behind;   /* bytes of each, and behind the last one */
 };
 _Static_assert(sizeof(struct packed_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 _Static_assert(sizeof(struct packed_head) == HEAD, "head is 16 bytes");
@@ -164,9 +169,50 @@ static const struct type *packed_type(const ttr_fields *fields)
     return walk->about && walk->depth < PACKED_DEPTH ? walk->type[walk->depth] : NULL;
 }
 
+/* In how many bytes values of elements stand. */
+static uint8_t width_of(uint8_t type, uint8_t bits)
+{
+    if (type == TTR_TYPE_FLOAT || bits == 0 || bits > 32)
+        return 8;
+    return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
+}
+
+/* The number that the lowest `width` bytes of x are. */
+static uint64_t widened(uint8_t type, uint64_t x, uint8_t width)
+{
+    const unsigned spare = 64 - 8u * width;
+    return type == TTR_TYPE_INT ? (uint64_t)((int64_t)(x << spare) >> spare) : x << spare >> spare;
+}
+
+static bool give_repeated(struct packed_walk *walk, ttr_field *field)
+{
+    uint8_t low[8] = {0};
+    const uint8_t *bytes = cursor_take(&walk->at, walk->width);
+    if (!bytes)
+        return false;
+    memcpy(low, bytes, walk->width);
+    *field = walk->repeated;
+    field->value.v.u = widened(field->value.type, load_u64le(low), walk->width);
+    if (--walk->repeats == 0 && !cursor_skip(&walk->at, walk->behind))
+        return false;
+    follow_types(walk, field);
+    return true;
+}
+
+static bool begin_repeated(struct packed_walk *walk, uint32_t n, ttr_field *field)
+{
+    walk->repeated = *field;
+    walk->repeats = n;
+    walk->width = width_of(field->value.type, field->value.bits);
+    walk->behind = (uint8_t)((8 - (uint64_t)n * walk->width % 8) % 8);
+    return n && give_repeated(walk, field);
+}
+
 static bool packed_next(ttr_fields *fields, ttr_field *field)
 {
     struct packed_walk *walk = (struct packed_walk *)fields->state;
+    if (walk->repeats)
+        return give_repeated(walk, field);
     const uint8_t *bytes = cursor_take(&walk->at, HEAD);
     if (!bytes)
         return false;
@@ -174,12 +220,14 @@ static bool packed_next(ttr_fields *fields, ttr_field *field)
     memcpy(&head, bytes, sizeof head);
     struct intern_text name = intern_get(walk->strings, head.name_id);
     *field = (ttr_field){.name = {name.p, name.n}, .name_id = head.name_id, .depth = head.depth};
-    field->value.type = head.type & (uint8_t)~HAS_MORE;
+    field->value.type = head.type & (uint8_t)~(HAS_MORE | IS_REPEATED);
     field->value.hint = head.hint;
     field->value.bits = head.bits;
     field->value.text_id = head.text_id;
     if (head.type & HAS_MORE && !take_more(walk, field))
         return false;
+    if (head.type & IS_REPEATED)
+        return begin_repeated(walk, head.count, field);
     if (is_counted_bytes(field->value.type)) {
         const uint8_t *text = cursor_take(&walk->at, head.count);
         if (!text || !cursor_skip(&walk->at, (8 - head.count % 8) % 8))
@@ -270,6 +318,58 @@ static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fie
     }
 }
 
+/* Elements that stand together while they are added. */
+struct repeat {
+    struct packed_head head;
+    struct packed_more more;
+    size_t at;      /* of the head in the buffer */
+    uint32_t n;     /* 0: there are none */
+    uint8_t width;
+};
+
+static bool is_plain_element(const ttr_field *field)
+{
+    const uint8_t type = field->value.type;
+    return field->depth && field->depth < 255 && !field->name.n && !field->name_id && !field->value.count &&
+           (type == TTR_TYPE_UINT || type == TTR_TYPE_INT || type == TTR_TYPE_FLOAT || type == TTR_TYPE_BOOL);
+}
+
+static void end_repeat(struct buffer *to, struct repeat *repeat)
+{
+    if (repeat->n && !to->failed) {
+        repeat->head.count = repeat->n;
+        memcpy(to->bytes + repeat->at, &repeat->head, sizeof repeat->head);
+        buffer_add_zeros(to, (8 - (size_t)repeat->n * repeat->width % 8) % 8);
+    }
+    repeat->n = 0;
+}
+
+/* Adds an element to those before it; false where it does not fit in with any. */
+static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_field *field)
+{
+    const ttr_value *value = &field->value;
+    const struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices};
+    const bool has_more = field->group || value->base || field->choices;
+    const struct packed_head head = {.type = (uint8_t)(value->type | IS_REPEATED | (has_more ? HAS_MORE : 0)), .hint = value->hint, .bits = value->bits,
+                                     .depth = (uint8_t)field->depth, .text_id = value->text_id};
+    const uint8_t width = width_of(value->type, value->bits);
+    uint8_t low[8];
+    if (widened(value->type, value->v.u, width) != value->v.u)
+        return false;
+    if (repeat->n == UINT32_MAX || memcmp(&head, &repeat->head, sizeof head) != 0 || memcmp(&more, &repeat->more, sizeof more) != 0)
+        end_repeat(to, repeat);
+    if (!repeat->n) {
+        *repeat = (struct repeat){.head = head, .more = more, .at = to->n, .width = width};
+        buffer_add(to, &head, sizeof head);
+        if (has_more)
+            buffer_add(to, &more, sizeof more);
+    }
+    store_u64le(low, value->v.u);
+    buffer_add(to, low, width);
+    repeat->n++;
+    return true;
+}
+
 void packed_add(ttr *t, struct buffer *to, const ttr_field *field)
 {
     add(t, to, field, NULL);
@@ -299,7 +399,8 @@ size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event 
 {
     size_t at = to->n;
     ttr_fields fields;
-    ttr_field field;
+    ttr_field taken[TAKEN];
+    struct repeat repeat = {.n = 0};
     *copy = *event;
     if (event->activity)
         buffer_add(to, event->activity, 16);
@@ -309,8 +410,13 @@ size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event 
         add_frames(t, to, event);
     copy->body = (uint32_t)(to->n - at);
     ttr_fields_begin(t, event, &fields);
-    while (ttr_fields_next(&fields, &field))
-        add(t, to, &field, &fields);
+    for (uint32_t n; (n = ttr_fields_take(&fields, taken, TAKEN)) > 0;)
+        for (uint32_t i = 0; i < n; i++)
+            if (!is_plain_element(&taken[i]) || !add_element(to, &repeat, &taken[i])) {
+                end_repeat(to, &repeat);
+                add(t, to, &taken[i], &fields);
+            }
+    end_repeat(to, &repeat);
     to->failed |= to->n - at > UINT32_MAX;
     copy->payload = NULL;
     copy->payload_size = (uint32_t)(to->n - at);

@@ -300,6 +300,77 @@ static void copies_know_the_types_of_fields_of_one_name_by_their_order(void **st
     ttr_free(t);
 }
 
+/* An array of what is given, and a copy of its event: that has the same fields, each as it was. */
+static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uint32_t n)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    struct buffer bytes;
+    ttr_event copy;
+    ttr_batch batch;
+    ttr_fields fields;
+    ttr_field field, list = {.name = {"list", 4}, .group = element->group, .value = {.type = TTR_TYPE_ARRAY, .count = n}};
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
+    ttr_put_field(builder, &list);
+    for (uint32_t i = 0; i < n; i++) {
+        field = *element;
+        field.value.v.u = value[i];
+        ttr_put_field(builder, &field);
+    }
+    ttr_put_uint(builder, "behind", 7);
+    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    buffer_init(&bytes, alloc_default());
+    assert_int_equal(packed_copy(t, &bytes, ttr_batch_at(&batch, 0), &copy), 0);
+    assert_false(bytes.failed);
+    packed_settle(&copy, bytes.bytes);
+    for (uint32_t cut = 0; cut <= copy.payload_size; cut++) { /* no walk reads further than there are bytes */
+        ttr_event part = copy;
+        uint8_t *own = test_malloc(cut + 1);
+        memcpy(own, bytes.bytes, cut);
+        part.payload = own;
+        part.payload_size = cut;
+        uint32_t got = 0;
+        ttr_fields_begin(t, &part, &fields);
+        for (; ttr_fields_next(&fields, &field); got++) {
+            const bool is_element = got > 0 && got <= n;
+            assert_int_equal(field.depth, is_element);
+            assert_int_equal(field.group, got > n ? 0 : element->group);
+            assert_int_equal(field.value.type, got == 0 ? TTR_TYPE_ARRAY : is_element ? element->value.type : TTR_TYPE_UINT);
+            assert_int_equal(field.value.base, is_element ? element->value.base : 0);
+            assert_int_equal(field.value.bits, is_element ? element->value.bits : field.value.bits);
+            assert_true(got == 0 || field.value.v.u == (is_element ? value[got - 1] : 7));
+        }
+        assert_int_equal(got == n + 2, cut == copy.payload_size);
+        test_free(own);
+    }
+    const uint32_t size = copy.payload_size;
+    buffer_free(&bytes);
+    ttr_builder_free(builder);
+    ttr_free(t);
+    return size;
+}
+
+static void elements_of_a_copy_take_what_their_values_need(void **state)
+{
+    enum { ENDS = 24 + 24, HEAD_BYTES = 16, MORE_BYTES = 8 }; /* of the list and of what is behind it; before the elements */
+    static const uint64_t small[] = {0, 1, 127, 128, 255, 3, 4, 5, 6}, large[] = {0, UINT64_MAX, 1u << 31, 5, 70000, 1, 2, 3, 4};
+    static const uint64_t below[] = {(uint64_t)-1, (uint64_t)-128, 127, 0, (uint64_t)-5, 1, 2, 3, 4};
+    const ttr_field u8 = {.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 8}}, u64 = {.depth = 1, .value = {.type = TTR_TYPE_UINT}};
+    const ttr_field s8 = {.depth = 1, .value = {.type = TTR_TYPE_INT, .bits = 8}}, f = {.depth = 1, .value = {.type = TTR_TYPE_FLOAT, .bits = 32}};
+    const ttr_field hex = {.depth = 1, .group = TTR_GROUP_COMMON, .value = {.type = TTR_TYPE_UINT, .bits = 16, .base = 16}};
+    (void)state;
+    assert_int_equal(copied_size(&u8, small, 9), ENDS + HEAD_BYTES + 16);
+    assert_int_equal(copied_size(&u8, small, 8), ENDS + HEAD_BYTES + 8);
+    assert_int_equal(copied_size(&u8, small, 0), ENDS);
+    assert_int_equal(copied_size(&s8, below, 9), ENDS + HEAD_BYTES + 16);
+    assert_int_equal(copied_size(&u64, large, 9), ENDS + HEAD_BYTES + 72);
+    assert_int_equal(copied_size(&f, large, 9), ENDS + HEAD_BYTES + 72);
+    assert_int_equal(copied_size(&hex, small, 9), ENDS + MORE_BYTES + HEAD_BYTES + MORE_BYTES + 24);
+    /* values that their type says not to have stand alone: 1 and 5 to 6 are with others */
+    assert_int_equal(copied_size(&u8, large, 9), ENDS + (HEAD_BYTES + 8) + 2 * 24 + (HEAD_BYTES + 8) + 24 + (HEAD_BYTES + 8));
+    assert_int_equal(copied_size(&s8, small, 9), ENDS + (HEAD_BYTES + 8) + 2 * 24 + (HEAD_BYTES + 8));
+}
+
 static void fields_put_by_hand_have_the_one_name_they_come_with(void **state)
 {
     (void)state;
@@ -366,6 +437,7 @@ int main(void)
         cmocka_unit_test(fields_taken_at_once_end_behind_one_of_several_names),
         cmocka_unit_test(copies_keep_groups_bases_and_every_name_of_a_value),
         cmocka_unit_test(copies_know_the_types_of_fields_of_one_name_by_their_order),
+        cmocka_unit_test(elements_of_a_copy_take_what_their_values_need),
         cmocka_unit_test(fields_put_by_hand_have_the_one_name_they_come_with),
         cmocka_unit_test(event_of_a_source_that_is_none_has_no_thread),
         cmocka_unit_test(every_failing_allocation_is_told),

@@ -132,6 +132,16 @@ struct ttr_reader {
 /* Tells a reader, and those it wraps, that nothing outside of [from_ns, to_ns) is needed; without effect once it was read. */
 void reader_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns);
 
+/* Whether an event counts in such a range: a span when any of it lies there, an instant (or a span of no length) when its time does. */
+static inline bool is_in_range(const ttr_event *event, int64_t from_ns, int64_t to_ns)
+{
+    if (from_ns == INT64_MIN && to_ns == INT64_MAX)
+        return true;
+    if (event->time >= to_ns && to_ns != INT64_MAX)
+        return false;
+    return event->time >= from_ns || (event->kind == TTR_KIND_SPAN && event->duration > (uint64_t)from_ns - (uint64_t)event->time);
+}
+
 /* Tells a reader, and those it wraps, that its inputs may come one after another; false where they will not, or it was read. */
 bool reader_scatter(ttr_reader *reader);
 

@@ -147,17 +147,6 @@ static bool cpu_matches(const struct filter *filter, const ttr_event *event)
     return false;
 }
 
-/* A span counts when any of it lies in the range, an instant (or a span of no length) when its time does. */
-static bool time_matches(const ttr_filter *what, const ttr_event *event)
-{
-    if (what->from_ns == INT64_MIN && what->to_ns == INT64_MAX)
-        return true;
-    if (event->time >= what->to_ns && what->to_ns != INT64_MAX)
-        return false;
-    return event->time >= what->from_ns ||
-           (event->kind == TTR_KIND_SPAN && event->duration > (uint64_t)what->from_ns - (uint64_t)event->time);
-}
-
 static bool event_matches(struct filter *filter, const ttr_event *event)
 {
     const ttr_filter *what = &filter->what;
@@ -165,7 +154,7 @@ static bool event_matches(struct filter *filter, const ttr_event *event)
         return false;
     if (event->level && event->level < what->min_level)
         return false;
-    return time_matches(what, event) && cpu_matches(filter, event) && string_matches(filter, &filter->names, event->name) &&
+    return is_in_range(event, what->from_ns, what->to_ns) && cpu_matches(filter, event) && string_matches(filter, &filter->names, event->name) &&
            (!filter->not_names.glob || !string_matches(filter, &filter->not_names, event->name)) &&
            string_matches(filter, &filter->categories, event->category) &&
            string_matches(filter, &filter->providers, event->provider) &&

@@ -46,6 +46,7 @@ struct sorter {
     bool is_collected, is_spilled;
     struct collected held;
     size_t given;          /* of what is held */
+    int64_t from_ns, to_ns; /* events outside of it are not kept */
     struct runs runs;
     ttr_event out[BATCH];
     ttr_status ending;     /* of the first input that failed */
@@ -223,12 +224,20 @@ static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
     return status;
 }
 
+/* Objects and gaps are asked for whatever their time. */
+static bool is_kept(const struct sorter *sorter, const ttr_event *event)
+{
+    if (event->kind == TTR_KIND_DEFINITION)
+        return false;
+    return event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP || is_in_range(event, sorter->from_ns, sorter->to_ns);
+}
+
 static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
 {
     const struct sort_limits *limits = &sorter->limits;
     while (sorter->batch_at < sorter->batch.n) {
         const ttr_event *event = ttr_batch_at(&sorter->batch, sorter->batch_at++);
-        if (event->kind == TTR_KIND_DEFINITION)
+        if (!is_kept(sorter, event))
             continue;
         ttr_status status = collect(sorter, event, error);
         if (status == TTR_OK && (sorter->held.n >= limits->run_events || sorter->held.bytes.n >= limits->run_bytes))
@@ -336,6 +345,8 @@ static struct input *sorter_input(ttr_reader *base, size_t index)
 static void sorter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     struct sorter *sorter = (struct sorter *)base;
+    sorter->from_ns = from_ns;
+    sorter->to_ns = to_ns;
     for (size_t i = 0; i < sorter->in_n; i++)
         reader_range(sorter->in[i], from_ns, to_ns);
 }
@@ -381,6 +392,8 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     sorter->in = list;
     sorter->told = told;
     sorter->in_n = n;
+    sorter->from_ns = INT64_MIN;
+    sorter->to_ns = INT64_MAX;
     sorter->ending = TTR_END;
     runs_init(&sorter->runs, &t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);
     buffer_init(&sorter->held.bytes, &t->counted);

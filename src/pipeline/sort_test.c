@@ -60,6 +60,34 @@ static void sort_and_check(const struct sort_limits *limits)
     assert_int_equal(memory_readers_open(), 0);
 }
 
+static void what_is_outside_of_the_range_is_not_kept(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    size_t wanted = 0, others = 0, got = 0;
+    ttr_batch batch;
+    (void)state;
+    memory_random_events(t, events, N, 3, 1000);
+    for (size_t i = 0; i < N; i++) {
+        events[i].kind = i % 50 == 7 ? TTR_KIND_OBJECT : i % 50 == 9 ? TTR_KIND_GAP : events[i].kind;
+        const bool is_asked = events[i].kind == TTR_KIND_OBJECT || events[i].kind == TTR_KIND_GAP;
+        others += is_asked;
+        wanted += events[i].kind != TTR_KIND_DEFINITION && (is_asked || is_in_range(&events[i], 400, 500));
+    }
+    assert_true(others > 0 && wanted > others && wanted < N / 2);
+    ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 300});
+    ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
+    reader_range(reader, 400, 500);
+    while (ttr_read(reader, &batch, NULL) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++, got++) {
+            const ttr_event *event = ttr_batch_at(&batch, i);
+            assert_true(event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP || is_in_range(event, 400, 500));
+        }
+    assert_int_equal(got, wanted);
+    ttr_close(reader);
+    memory_events_free(events, N);
+    ttr_free(t);
+}
+
 static void events_in_memory_are_sorted_by_time_source_and_position(void **state)
 {
     (void)state;
@@ -291,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_in_memory_are_sorted_by_time_source_and_position),
         cmocka_unit_test(events_on_disk_are_sorted_the_same),
+        cmocka_unit_test(what_is_outside_of_the_range_is_not_kept),
         cmocka_unit_test(one_reader_after_the_other_breaks_ties),
         cmocka_unit_test(activity_survives_the_disk),
         cmocka_unit_test(sorted_input_is_given_back_as_it_is),
