@@ -214,6 +214,19 @@ run "$tracetta" cat --style=babeltrace2 --clock-gmt session/./two/../one/
 [ $run_status = 0 ] && [ "$(wc -l <"$work/.out")" = 5 ] && cmp "$work/told" "$work/.err"
 verdict "what_is_missing_is_told_as_babeltrace2_does" $? "exit status $run_status"
 
+# Where one packet tells both, missing events come before missing packets, as there.
+mkdir both
+{
+    printf '/* CTF 1.8 */\ntypealias integer { size = 8; align = 8; } := u8;\nclock { name = c; };\n'
+    printf 'typealias integer { size = 8; align = 8; map = clock.c.value; } := time;\ntrace { major = 1; minor = 8; byte_order = le; };\n'
+    printf 'stream { packet.context := struct { time timestamp_begin; time timestamp_end; u8 content_size; u8 packet_size; u8 packet_seq_num; u8 events_discarded; };\n'
+    printf 'event.header := struct { time timestamp; }; };\nevent { name = e; };\n'
+} >both/metadata
+printf '\1\5\70\70\0\0\3''\12\14\70\70\3\4\13' >both/s
+run "$tracetta" cat --style=babeltrace2 --clock-gmt both
+[ $run_status = 0 ] && [ "$(grep -o 'discarded [0-9]* [a-z]*' "$work/.err" | tr '\n' ,)" = 'discarded 4 events,discarded 2 packets,' ]
+verdict "missing_events_are_told_before_missing_packets_of_the_same_place" $? "exit status $run_status"
+
 run bash -c "'$tracetta' cat --style=babeltrace2 --names=arg session/one >short; '$tracetta' cat --style=babeltrace2 --names=payload --clock-force-correlate session/one >long; cmp short long"
 [ $run_status = 0 ] && [ "$(wc -l <long)" = 5 ]
 verdict "words_and_options_that_mean_nothing_new_are_taken" $? "exit status $run_status"
