@@ -194,6 +194,11 @@ printf '\200\200\0\1\12\14''\1\12\5\24\1\0\11''\2\13\5''\110\110\3\1\27\27''\2\3
 run "$tracetta" cat --option=text.time=ns --stream-intersection --kind=instant late
 [ $run_status = 0 ] && [ "$(grep -o '^[^]]*' "$work/.out" | tr -d '\n')" = '[1700000000015000000[1700000000024000000' ]
 verdict "a_stream_whose_packets_are_known_to_end_too_early_ends_with_its_last_event" $? "exit status $run_status"
+printf '\110\110\0\1\26\0''\2\30\5' >late/a # a crash left the packet's end at 0
+sed -i 's/tracer_minor = 10;/tracer_minor = 13;/' late/metadata
+run "$tracetta" cat --option=text.time=ns --stream-intersection --kind=instant late
+[ $run_status = 0 ] && [ "$(grep -o '^[^]]*' "$work/.out" | tr -d '\n')" = '[1700000000024000000' ]
+verdict "so_does_one_whose_last_packet_a_crash_left_open" $? "exit status $run_status: $(cut -c 1-60 "$work/.out")"
 refuses "streams_that_never_meet_have_no_such_time" 3 "apart: there is no time at which all 2 streams are active" "$tracetta" cat --stream-intersection apart
 mkdir lonely && cp session/one/metadata lonely
 refuses "nor_has_a_trace_without_streams" 3 "lonely has no streams" "$tracetta" cat --stream-intersection lonely
