@@ -200,6 +200,19 @@ verdict "classes_that_differ_get_numbers_of_their_own" $? "exit status $run_stat
 same "so_that_all_is_read_again" wanted "$tracetta" cat --style=babeltrace2 united
 
 # --- Copies ---
+mkdir unescaped && printf '\1\2' >unescaped/s
+cat >unescaped/metadata <<'METADATA'
+/* CTF 1.8 */
+trace { major = 1; minor = 8; byte_order = le; };
+env {
+	procname = "a"p\p";
+};
+stream { };
+event { name = e; fields := struct { integer { size = 8; } x; }; };
+METADATA
+run "$tracetta" convert -q --to=ctf unescaped -o escaped
+[ $run_status = 0 ] && cmp -s unescaped/s escaped/s && grep -Fq 'procname = "a\"p\\p";' escaped/metadata
+verdict "copies_escape_what_was_not" $? "exit status $run_status"
 lay rfc11-aes-without-key
 lay rfc11-gzip
 # copied NAME FROM OPTION...: convert tells damage, and copies every byte all the same.
