@@ -154,7 +154,65 @@ loses "a_length_that_stands_elsewhere" field.length 1 --option=byte-order=be len
 says "which_becomes_a_field" '"a_length":2,"a":\[7,8\]' "$tracetta" cat --format=jsonl lossy
 succeeds "one_in_front_of_what_it_counts_is_no_loss" "$tracetta" convert --strict -q --to=ctf --option=version=1.8 rfc11-sequences -o sequences
 
+# --- Folders of one trace ---
+# Readers go by the metadata of one folder for all of them, and count packets from one to the next.
+for part in one two; do
+    mkdir -p rotated/$part
+    {
+        printf '/* CTF 1.8 */\ntypealias integer { size = 8; align = 8; } := u8;\nclock { name = c; };\n'
+        printf 'typealias integer { size = 8; align = 8; map = clock.c.value; } := time;\n'
+        printf 'trace { major = 1; minor = 8; byte_order = le; uuid = "00112233-4455-6677-8899-aabbccddeeff"; packet.header := struct { u8 stream_id; u8 stream_instance_id; }; };\n'
+        for class in 0 1; do
+            printf 'stream { id = %d; packet.context := struct { time timestamp_begin; time timestamp_end; u8 content_size; u8 packet_size; u8 packet_seq_num; };\n' $class
+            printf 'event.header := struct { u8 id; time timestamp; }; };\nevent { stream_id = %d; id = 2; name = only_%s; fields := struct { u8 x; }; };\n' $class $part
+            printf 'event { stream_id = %d; id = 1; name = both; };\n' $class
+        done
+    } >rotated/$part/metadata
+done
+sed -i 's/id = 2; name = only_two/id = 3; name = only_two/' rotated/two/metadata
+printf '\0\7\1\5\120\120\0\2\3\11' >rotated/one/s
+printf '\0\7\12\14\110\110\1\1\13''\0\7\15\16\120\120\2\3\15\10' >rotated/two/s
+printf '\1\7\12\14\110\110\0\1\13' >rotated/two/t
+# classes FOLDER: classes by their names, streams and numbers.
+classes()
+{
+    tr -d '\n' <"$1" | grep -o 'event {[^}]*' | sed -E 's/.*name = "?([a-z_]*).*/& \1/; s/.*[^_]id = ([0-9]*).*stream_id = ([0-9]*).* ([a-z_]*)$/\2 \1 \3/' | sort | tr '\n' ,
+}
+for how in --option=byte-order=be --sort; do
+    rm -rf united
+    run "$tracetta" convert -q --to=ctf "$how" rotated -o united
+    [ $run_status = 0 ] && [ "$(classes united/one/metadata)" = '0 1 both,0 2 only_one,0 3 only_two,1 1 both,' ] && [ "$(classes united/two/metadata)" = "$(classes united/one/metadata)" ]
+    verdict "each_folder_of_a_trace_declares_what_all_of_them_hold${how##*=}" $? "exit status $run_status: $(classes united/one/metadata)"
+    run "$tracetta" check -v united
+    [ $run_status = 0 ] && grep -q 'united: whole (ctf 1.8, 4 events' "$work/.out" && ! grep -q 'ctf.packet' "$work/.out"
+    verdict "and_counts_packets_from_one_to_the_next" $? "exit status $run_status"
+done
+united_uuids=$(grep -ho 'uuid = .*' united/*/metadata | sort -u | wc -l)
+[ "$united_uuids" = 1 ]
+verdict "which_are_one_trace" $? "$united_uuids uuids"
+sed -i 's/u8 x;/u8 y;/; s/id = 3; name = only_two/id = 2; name = only_one/' rotated/two/metadata
+printf '\0\7\12\14\110\110\1\1\13''\0\7\15\16\120\120\2\2\15\10' >rotated/two/s
+rm -rf united
+run "$tracetta" convert -q --to=ctf --option=byte-order=be rotated -o united
+[ $run_status = 0 ] && grep -q 'u\?int.*x;\|} _\?x;' united/two/metadata && [ "$(grep -c 'name = "\?only_one' united/two/metadata)" = 2 ]
+verdict "classes_that_differ_get_numbers_of_their_own" $? "exit status $run_status: $(classes united/two/metadata)"
+"$tracetta" cat --style=babeltrace2 rotated >wanted
+same "so_that_all_is_read_again" wanted "$tracetta" cat --style=babeltrace2 united
+
 # --- Copies ---
+mkdir unescaped && printf '\1\2' >unescaped/s
+cat >unescaped/metadata <<'METADATA'
+/* CTF 1.8 */
+trace { major = 1; minor = 8; byte_order = le; };
+env {
+	procname = "a"p\p";
+};
+stream { };
+event { name = e; fields := struct { integer { size = 8; } x; }; };
+METADATA
+run "$tracetta" convert -q --to=ctf unescaped -o escaped
+[ $run_status = 0 ] && cmp -s unescaped/s escaped/s && grep -Fq 'procname = "a\"p\\p";' escaped/metadata
+verdict "copies_escape_what_was_not" $? "exit status $run_status"
 lay rfc11-aes-without-key
 lay rfc11-gzip
 # copied NAME FROM OPTION...: convert tells damage, and copies every byte all the same.

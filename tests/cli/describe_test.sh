@@ -194,6 +194,11 @@ printf '\200\200\0\1\12\14''\1\12\5\24\1\0\11''\2\13\5''\110\110\3\1\27\27''\2\3
 run "$tracetta" cat --option=text.time=ns --stream-intersection --kind=instant late
 [ $run_status = 0 ] && [ "$(grep -o '^[^]]*' "$work/.out" | tr -d '\n')" = '[1700000000015000000[1700000000024000000' ]
 verdict "a_stream_whose_packets_are_known_to_end_too_early_ends_with_its_last_event" $? "exit status $run_status"
+printf '\110\110\0\1\26\0''\2\30\5' >late/a # a crash left the packet's end at 0
+sed -i 's/tracer_minor = 10;/tracer_minor = 13;/' late/metadata
+run "$tracetta" cat --option=text.time=ns --stream-intersection --kind=instant late
+[ $run_status = 0 ] && [ "$(grep -o '^[^]]*' "$work/.out" | tr -d '\n')" = '[1700000000024000000' ]
+verdict "so_does_one_whose_last_packet_a_crash_left_open" $? "exit status $run_status: $(cut -c 1-60 "$work/.out")"
 refuses "streams_that_never_meet_have_no_such_time" 3 "apart: there is no time at which all 2 streams are active" "$tracetta" cat --stream-intersection apart
 mkdir lonely && cp session/one/metadata lonely
 refuses "nor_has_a_trace_without_streams" 3 "lonely has no streams" "$tracetta" cat --stream-intersection lonely
@@ -213,6 +218,19 @@ TEXT
 run "$tracetta" cat --style=babeltrace2 --clock-gmt session/./two/../one/
 [ $run_status = 0 ] && [ "$(wc -l <"$work/.out")" = 5 ] && cmp "$work/told" "$work/.err"
 verdict "what_is_missing_is_told_as_babeltrace2_does" $? "exit status $run_status"
+
+# Where one packet tells both, missing events come before missing packets, as there.
+mkdir both
+{
+    printf '/* CTF 1.8 */\ntypealias integer { size = 8; align = 8; } := u8;\nclock { name = c; };\n'
+    printf 'typealias integer { size = 8; align = 8; map = clock.c.value; } := time;\ntrace { major = 1; minor = 8; byte_order = le; };\n'
+    printf 'stream { packet.context := struct { time timestamp_begin; time timestamp_end; u8 content_size; u8 packet_size; u8 packet_seq_num; u8 events_discarded; };\n'
+    printf 'event.header := struct { time timestamp; }; };\nevent { name = e; };\n'
+} >both/metadata
+printf '\1\5\70\70\0\0\3''\12\14\70\70\3\4\13' >both/s
+run "$tracetta" cat --style=babeltrace2 --clock-gmt both
+[ $run_status = 0 ] && [ "$(grep -o 'discarded [0-9]* [a-z]*' "$work/.err" | tr '\n' ,)" = 'discarded 4 events,discarded 2 packets,' ]
+verdict "missing_events_are_told_before_missing_packets_of_the_same_place" $? "exit status $run_status"
 
 run bash -c "'$tracetta' cat --style=babeltrace2 --names=arg session/one >short; '$tracetta' cat --style=babeltrace2 --names=payload --clock-force-correlate session/one >long; cmp short long"
 [ $run_status = 0 ] && [ "$(wc -l <long)" = 5 ]

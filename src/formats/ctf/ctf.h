@@ -137,6 +137,7 @@ struct ctf_description {
     enum ctf_alignment alignment; /* RFC only: as recorded; rfc11_set_alignment (rfc11.h) once it was found by probing */
     bool has_session_id;       /* RFC only: the metadata stood in packets */
     uint32_t session_id;
+    bool has_unescaped;        /* CTF 1.8: strings in the text that are not written as strings are */
     bool is_rc7;               /* CTF 2 in the dialect of the release candidate */
     /* Remarks of a parser; may be NULL.  offset: in the metadata file. */
     void (*note)(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text);

@@ -433,16 +433,18 @@ static bool make_roots(struct ctf_trace_out *trace, struct ctf_kind_out *kind, c
     return class->packet_context && class->event_header && !trace->types.failed;
 }
 
-/* The id, or where it is taken one above all others. */
-static uint64_t free_id(const struct ctf_trace_out *trace, uint64_t id)
+/* The id that is asked for, or that other folders have for the like, or where it is taken one above all others. */
+static uint64_t free_id(const struct ctf_trace_out *trace, const struct ctf_kind_like *like)
 {
-    uint64_t above = 0;
-    bool is_taken = false;
+    uint64_t above = 0, id = like->id;
+    bool is_taken = !ctf_union_finds(trace, CTF_UNION_KINDS, like->likeness, &id) && ctf_union_has(trace, CTF_UNION_KINDS, id);
     for (size_t i = 0; i + 1 < trace->kinds_n; i++) {
         uint64_t other = trace->kinds[i]->class->id;
         is_taken |= other == id;
         above = other >= above ? other + 1 : above;
     }
+    while (is_taken && ctf_union_has(trace, CTF_UNION_KINDS, above))
+        above++;
     return is_taken ? above : id;
 }
 
@@ -466,12 +468,12 @@ struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace, const struc
     const char *own = arena_copy(&trace->description.arena, like->name.p, like->name.n);
     if (!kind->class || !own)
         return NULL;
-    kind->class->id = trace->description.version == CTF_RFC_1_1 ? like->id : free_id(trace, like->id); /* sections go by their names */
+    kind->class->id = trace->description.version == CTF_RFC_1_1 ? like->id : free_id(trace, like); /* sections go by their names */
     kind->class->name = (ttr_text){own, like->name.n};
     kind->class->ns = kind->class->uid = kind->class->attributes = text("");
     kind->class->clock = like->clock;
     kind->class->event_context = like->common;
-    return make_roots(trace, kind, like) ? kind : NULL;
+    return ctf_union_give(trace, CTF_UNION_KINDS, like->likeness, kind->class->id) && make_roots(trace, kind, like) ? kind : NULL;
 }
 
 /* --- Event classes --- */
@@ -487,14 +489,28 @@ static bool copy_names(struct ctf_trace_out *trace, struct ctf_event_class *clas
     return keep_text(trace, &class->ns) && keep_text(trace, &class->uid) && keep_text(trace, &class->emf_uri);
 }
 
+/* What a class is made of. */
+struct class_roots {
+    const struct type *context, *payload; /* NULL = none */
+};
+
+/* What a class is to be. */
+struct class_like {
+    const struct ctf_class_key *key;
+    struct class_roots roots;
+    uint64_t likeness;         /* in all folders of a trace the same */
+};
+
 /* The id that the class has elsewhere; one above those given out where that is taken. */
-static uint64_t free_event_id(const struct ctf_stream_class *class, const struct ctf_class_key *key)
+static uint64_t free_event_id(const struct ctf_trace_out *trace, const struct ctf_stream_class *class, const struct class_like *what)
 {
-    if (!key->like)
+    if (!what->key->like)
         return class->events_n;
-    const struct ctf_stream_class *source = key->like->stream;
-    uint64_t own = key->like->id, above = source->events_n + class->events_n, id = own <= UINT32_MAX ? own : above;
-    for (; ctf_find_event(class, id) || (id != own && ctf_find_event(source, id)); above++)
+    const struct ctf_stream_class *source = what->key->like->stream;
+    uint64_t own = what->key->like->id, above = source->events_n + class->events_n, id = own <= UINT32_MAX ? own : above, known;
+    if (ctf_union_finds(trace, class->id, what->likeness, &known) && !ctf_find_event(class, known))
+        return known;
+    for (; ctf_find_event(class, id) || (id != own && ctf_find_event(source, id)) || ctf_union_has(trace, class->id, id); above++)
         id = above;
     return id;
 }
@@ -535,11 +551,6 @@ static bool has_sequences(const struct type *type)
     return false;
 }
 
-/* What a class is made of. */
-struct class_roots {
-    const struct type *context, *payload; /* NULL = none */
-};
-
 /* Whether readers can read events of such a class: those of ours have bounds, which no description shows. */
 static bool can_be_read(struct ctf_trace_out *trace, const struct ctf_stream_class *stream, const struct class_roots *roots)
 {
@@ -578,12 +589,12 @@ static struct class_roots make_class_roots(struct ctf_trace_out *trace, const st
     return roots;
 }
 
-static const struct ctf_event_class *add_class(struct ctf_trace_out *trace, struct ctf_kind_out *kind, const struct class_roots *roots,
-                                               const struct ctf_class_key *key)
+static const struct ctf_event_class *add_class(struct ctf_trace_out *trace, struct ctf_kind_out *kind, const struct class_like *what)
 {
     struct ctf_types *types = &trace->types;
-    struct ctf_event_class *class = ctf_add_event(&trace->description, kind->class, free_event_id(kind->class, key));
-    if (!class)
+    const struct ctf_class_key *key = what->key;
+    struct ctf_event_class *class = ctf_add_event(&trace->description, kind->class, free_event_id(trace, kind->class, what));
+    if (!class || !ctf_union_give(trace, kind->class->id, what->likeness, class->id))
         return NULL;
     buffer_clear(&types->name);
     if (key->is_unnamed)
@@ -601,8 +612,8 @@ static const struct ctf_event_class *add_class(struct ctf_trace_out *trace, stru
         return NULL;
     class->log_level = key->log_level;
     class->has_log_level = key->has_log_level;
-    class->context = roots->context;
-    class->payload = roots->payload;
+    class->context = what->roots.context;
+    class->payload = what->roots.payload;
     return class;
 }
 
@@ -630,12 +641,12 @@ const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace, struc
     const struct ctf_event_class *known = ctf_trace_find_class(kind, items, key);
     if (known || ctf_trace_refuses(kind, items, key))
         return known;
-    struct class_roots roots = make_class_roots(trace, items, key);
-    if (!trace->types.failed && trace->is_dialect && !can_be_read(trace, kind->class, &roots)) {
+    const struct class_like what = {key, make_class_roots(trace, items, key), hash_pair(hash_pair(items->context_shape, items->payload_shape), key->likeness)};
+    if (!trace->types.failed && trace->is_dialect && !can_be_read(trace, kind->class, &what.roots)) {
         trace->types.failed |= !keymap_put(&kind->events, hash_of(items, key), REFUSED);
         kind->refused_n++;
         return NULL;
     }
-    const struct ctf_event_class *class = trace->types.failed ? NULL : add_class(trace, kind, &roots, key);
+    const struct ctf_event_class *class = trace->types.failed ? NULL : add_class(trace, kind, &what);
     return class && keymap_put(&kind->events, hash_of(items, key), (uint32_t)(kind->class->events_n - 1)) ? class : NULL;
 }

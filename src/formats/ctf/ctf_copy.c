@@ -77,7 +77,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     bool has_other_uuid = memcmp(description.uuid, copy->uuid, sizeof copy->uuid) != 0;
     memcpy(description.uuid, copy->uuid, sizeof copy->uuid);
     buffer_init(&text, alloc);
-    bool is_same = version == trace->description.version && !changes_packets_of_metadata(trace, options) && !has_other_uuid && !trace->has_bad_metadata;
+    bool is_same = version == trace->description.version && !changes_packets_of_metadata(trace, options) && !has_other_uuid && !trace->has_bad_metadata && !description.has_unescaped;
     if (is_same)
         buffer_add(&text, trace->metadata, trace->metadata_n);
     else

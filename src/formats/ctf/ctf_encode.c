@@ -387,6 +387,8 @@ ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error
         status = ctf_stream_finish(w->streams[i], out, error);
     if (status == TTR_OK && needs_trace && w->traces_n == 0 && !add_trace(out, &(ttr_event){.kind = TTR_KIND_NONE}))
         status = fail_memory(error);
+    if (status == TTR_OK && !ctf_unions_settle(w, &out->t->counted))
+        status = fail_memory(error);
     for (size_t i = 0; i < w->traces_n && status == TTR_OK; i++) {
         struct ctf_trace_out *trace = w->traces[i];
         if (trace->clock && !trace->keeps_clocks)
@@ -410,6 +412,7 @@ void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc)
     }
     alloc_free(alloc, w->streams, w->streams_capacity, sizeof *w->streams);
     alloc_free(alloc, w->traces, w->traces_capacity, sizeof *w->traces);
+    ctf_unions_free(w, alloc);
     pairmap_free(&w->trace_of);
     pairmap_free(&w->stream_of);
     keymap_free(&w->given);

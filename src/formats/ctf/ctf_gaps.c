@@ -94,6 +94,6 @@ void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packe
 
 void ctf_give_gaps(struct ctf_reader *reader)
 {
-    give_packets_gap(reader);
     give_events_gap(reader);
+    give_packets_gap(reader);
 }

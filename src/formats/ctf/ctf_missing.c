@@ -77,6 +77,12 @@ static void lose(struct ttr_writer *out, struct ctf_missing *missing, uint64_t o
 
 /* --- Counters --- */
 
+/* Whether readers take the stream classes for one: those of one number in folders of one trace are. */
+static bool is_one_kind(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
+{
+    return a->kind == b->kind || (a->trace->joined && a->trace->joined == b->trace->joined && a->kind->class->id == b->kind->class->id);
+}
+
 /* The file that ends where this one goes on, by what readers take for one stream; NULL = none. */
 static struct ctf_stream_out *file_before(const struct ctf_writer *w, const struct ctf_stream_out *stream)
 {
@@ -84,7 +90,7 @@ static struct ctf_stream_out *file_before(const struct ctf_writer *w, const stru
         return NULL;
     for (size_t i = w->streams_n; i-- > 0;) {
         struct ctf_stream_out *other = w->streams[i];
-        if (other != stream && other->kind == stream->kind && other->number == stream->number && other->packet_at)
+        if (other != stream && is_one_kind(other, stream) && other->number == stream->number && other->packet_at)
             return other;
     }
     return NULL;

@@ -94,7 +94,8 @@ static struct ctf_trace_out *trace_of(struct plain *plain)
     if (trace && is_new && !ctf_trace_begin_like(trace, plain->out->t, options, version, source))
         return NULL;
     ttr_error own = {0};
-    if (trace && is_new && ctf_claim_uuid(plain->out, source, trace->description.uuid, &own) != TTR_OK)
+    if (trace && is_new &&
+        (ctf_claim_uuid(plain->out, source, trace->description.uuid, &own) != TTR_OK || !ctf_union_join(plain->w, &plain->out->t->counted, trace)))
         return NULL;
     if (trace && is_new) {
         if (ctf_trace_move(trace, moved_by(plain)))
@@ -181,8 +182,10 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
     struct ctf_types *types = &plain->trace->types;
     const struct ctf_stream_class *source = plain->stream->class;
     bool is_rfc = plain->version == CTF_RFC_1_1, has_time = plain->stream->kind->plan.has_time || (is_rfc && source->clock);
+    const unsigned flags = has_own_cpu(plain) | plain->about->has_sequence * 2u | plain->about->has_discarded * 4u | plain->about->has_begin * 8u;
     struct ctf_kind_like like = {.name = is_rfc ? (ttr_text){plain->name, plain->section_n} : source->name,
                                  .id = source->id <= UINT32_MAX ? source->id : plain->trace->kinds_n,
+                                 .likeness = hash_pair(hash_pair(hash_pair(source->id, items->common_shape), packet->payload_shape), flags),
                                  .has_cpu = has_own_cpu(plain),
                                  .has_sequence = plain->about->has_sequence,
                                  .has_discarded = plain->about->has_discarded,
@@ -495,19 +498,23 @@ static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *strea
     return TTR_OK;
 }
 
+/* What classes of events are called, in all folders of a trace. */
+static uint64_t likeness_of_class(const struct ctf_event_class *source)
+{
+    return hash_pair(hash_pair(hash_bytes(source->name.p, source->name.n), source->id), (uint64_t)source->log_level);
+}
+
 /* What tells classes of events apart: sections that become one class of streams may have the same. */
 static uint64_t identity_of(const struct plain *plain)
 {
     const struct ctf_event_class *source = plain->schema->event;
-    if (plain->schema->trace->description.version != CTF_RFC_1_1)
-        return (uintptr_t)source;
-    return hash_pair(hash_pair(hash_bytes(source->name.p, source->name.n), source->id), (uint64_t)source->log_level);
+    return plain->schema->trace->description.version != CTF_RFC_1_1 ? (uintptr_t)source : likeness_of_class(source);
 }
 
 static const struct ctf_event_class *class_of(struct plain *plain, struct ctf_stream_out *stream)
 {
     const struct ctf_event_class *source = plain->schema->event;
-    const struct ctf_class_key key = {.name = source->name, .like = source, .identity = identity_of(plain),
+    const struct ctf_class_key key = {.name = source->name, .like = source, .identity = identity_of(plain), .likeness = likeness_of_class(source),
                                       .has_log_level = source->has_log_level, .log_level = source->log_level};
     const struct ctf_event_class *known = ctf_trace_find_class(stream->kind, &plain->w->items, &key);
     if (known)

@@ -258,6 +258,13 @@ struct ctf_names_told {
     size_t changes_n;
 };
 
+/* Traces of one uuid, which are one to readers. */
+struct ctf_union {
+    uint8_t uuid[16];
+    size_t traces_n;
+    struct keymap given;       /* ids of classes: ctf_union.c */
+};
+
 /* One trace of the output: a description with its stream files. */
 struct ctf_trace_out {
     const struct ctf_options *options; /* `own` */
@@ -275,6 +282,7 @@ struct ctf_trace_out {
     bool keeps_clocks;         /* those of the source */
     int64_t moved;             /* ns that times are later than in the source; its clocks have them in their offsets */
     bool has_numbers;          /* packets tell their data stream */
+    struct ctf_union *joined;  /* with others; NULL = stands for itself */
     struct ctf_kind_out **kinds;
     size_t kinds_n, kinds_capacity;
     size_t streams_n;          /* files */
@@ -301,6 +309,7 @@ const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace);
 struct ctf_kind_like {
     ttr_text name;
     uint64_t id;                    /* taken where it is free */
+    uint64_t likeness;              /* a hash of what tells it from others of its trace, in all folders the same */
     bool has_cpu;
     bool has_clock, has_time;       /* of packets; of events */
     bool has_sequence, has_discarded;
@@ -320,6 +329,7 @@ struct ctf_class_key {
     const struct ctf_event_class *like; /* a class of another trace; NULL = none */
     bool is_unnamed;           /* its events have none: `name` is what the class is called instead */
     uint64_t identity;         /* a hash of everything that is not in the items */
+    uint64_t likeness;         /* the same, in all folders of a trace */
     int64_t log_level;
     bool has_log_level;
 };
@@ -446,6 +456,8 @@ struct ctf_writer {
     const struct ctf_stream_out *latest;
     struct ctf_claim *claims;  /* ctf_uuid.c */
     size_t claims_n, claims_capacity;
+    struct ctf_union **unions; /* ctf_union.c */
+    size_t unions_n, unions_capacity;
     struct ctf_home **homes;   /* of all traces, copied or encoded */
     size_t homes_n, homes_capacity;
     /* copies (ctf_copy.h) */
@@ -473,6 +485,22 @@ TTR_MUST ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trac
 
 /* Makes another uuid of one, the same for the same number. */
 void ctf_change_uuid(uint8_t uuid[16], uint32_t rank);
+
+/* --- ctf_union.c --- */
+
+#define CTF_UNION_KINDS UINT64_MAX /* the scope of ids of stream classes; those of event classes have that of their stream class */
+
+/* Has a trace, which has its uuid, be one with those of the same uuid; false when memory is out. */
+TTR_MUST bool ctf_union_join(struct ctf_writer *w, const struct alloc *alloc, struct ctf_trace_out *trace);
+
+/* The id that something alike has, in any folder of the trace; whether one is taken; and that one is, false when memory is out. */
+bool ctf_union_finds(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness, uint64_t *id);
+bool ctf_union_has(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id);
+TTR_MUST bool ctf_union_give(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness, uint64_t id);
+
+/* Has each folder declare what the others declare, before metadata are written; false when memory is out. */
+TTR_MUST bool ctf_unions_settle(const struct ctf_writer *w, const struct alloc *alloc);
+void ctf_unions_free(struct ctf_writer *w, const struct alloc *alloc);
 
 /* --- ctf_homes.c --- */
 

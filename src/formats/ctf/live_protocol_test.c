@@ -270,6 +270,8 @@ static void what_is_no_such_url_is_told_with_the_form(void **state)
         assert_non_null(strstr(error.text, texts[i]));
         assert_non_null(strstr(error.text, "net://HOST[:PORT]/host/HOSTNAME/SESSION"));
     }
+    assert_int_equal(live_url_parse("net://r/host/h", &url, &error), TTR_E_MISUSE); /* what is missing is the session */
+    assert_non_null(strstr(error.text, "the session is missing"));
     (void)snprintf(longer, sizeof longer, "net://r/host/h/%0300d", 1);
     assert_int_equal(live_url_parse(longer, &url, &error), TTR_E_MISUSE);
 }

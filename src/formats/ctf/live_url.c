@@ -69,9 +69,9 @@ ttr_status live_url_parse(const char *text, struct live_url *url, ttr_error *err
         return wrong(text, "the path does not begin with /host/", error);
     at += sizeof host - 1;
     size_t n = strcspn(at, "/");
-    if (!copy_part(url->host, at, n) || at[n] != '/')
+    if (!copy_part(url->host, at, n))
         return wrong(text, "the traced host is missing or too long", error);
-    at += n + 1;
+    at += n + (at[n] == '/');
     if (!copy_part(url->session, at, strlen(at)) || strchr(at, '/'))
         return wrong(text, "the session is missing, too long, or no name", error);
     url->has_session = true;

@@ -1,6 +1,7 @@
 /* The words of TSDL (CTF 1.8.3, C.1): names, keywords, numbers, strings with the escapes of C, punctuation; comments are passed
  * over.  The text ends with a zero byte, so that a look behind its last byte is a look at zero.
- * Tolerated beyond the grammar: bytes of 0x80 and above in names, line feeds in strings, zero bytes that only fill the end.
+ * Tolerated beyond the grammar: bytes of 0x80 and above in names, line feeds in strings, zero bytes that only fill the end, quotes and backslashes in
+ * what LTTng prints without escaping it.
  * Left out: wide characters (the prefix L means nothing). */
 #include <stdarg.h>
 #include <stdio.h>
@@ -219,18 +220,44 @@ static bool decode_string(struct tsdl_reading *reading, struct tsdl_token *token
     return true;
 }
 
+/* Does a line begin so, as LTTng writes it, up to the quote of a value that it does not escape? */
+static bool begins_unescaped(const struct ctf_text *text, size_t quote)
+{
+    static const char *const lines[] = {"\n\tprocname = ", "\n\thostname = ", "\n\tmodel.emf.uri = "};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const size_t n = strlen(lines[i]);
+        if (quote >= n && memcmp(text->p + quote - n, lines[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where the line's last quote is, which is that of the string, when nothing but a semicolon follows; 0 elsewhere. */
+static size_t find_unescaped_end(const struct ctf_text *text, size_t quote)
+{
+    const char *feed = begins_unescaped(text, quote) ? memchr(text->p + quote, '\n', text->n - quote) : NULL;
+    const size_t end = feed ? (size_t)(feed - text->p) : 0;
+    return end >= quote + 3 && text->p[end - 1] == ';' && text->p[end - 2] == '"' ? end - 2 : 0;
+}
+
 /* A string or characters; `quote` is at token->end. */
 static bool lex_string(struct tsdl_reading *reading, struct tsdl_token *token)
 {
     const char *p = reading->text->p;
     size_t begin = token->end + 1, i = begin, n = reading->text->n;
     char quote = p[token->end];
-    bool has_escapes = false;
+    bool has_escapes = false, has_odd_escapes = false;
     for (; i < n && p[i] != quote && p[i]; i++) {
         if (p[i] == '\\' && i + 1 < n) {
             has_escapes = true;
             i++;
+            has_odd_escapes |= p[i] == '\0' || !strchr("'\"?\\abfnrtvxuU01234567", p[i]);
         }
+    }
+    const size_t unescaped = i < n && p[i] == quote && !has_odd_escapes && p[i + 1] == ';' ? 0 : find_unescaped_end(reading->text, token->end);
+    if (unescaped && (unescaped != i || has_odd_escapes)) {
+        *token = (struct tsdl_token){.kind = TSDL_TOKEN_STRING, .is_unescaped = true, .at = token->at, .end = unescaped + 1, .text = {p + begin, unescaped - begin}};
+        return true;
     }
     if (i >= n)
         return tsdl_fail(reading, token->at, "this string does not end");

@@ -133,6 +133,7 @@ static const struct tsdl_value *parse_value(struct parser *p)
     } else if (p->token.kind == TSDL_TOKEN_STRING || p->token.kind == TSDL_TOKEN_CHARACTERS) {
         value->kind = TSDL_VALUE_STRING;
         value->text = p->token.text;
+        value->is_unescaped = p->token.is_unescaped;
     } else {
         value->kind = TSDL_VALUE_PATH;
         if (!parse_path(p, "a number, a string or a name", &value->text, &value->keyword))

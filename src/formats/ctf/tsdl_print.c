@@ -137,6 +137,11 @@ bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer, const struct
     bool is_bare = is_same(name, shown) && name.n && name.p[0] != '_';
     bool is_known = p->description->version == CTF_1_8; /* what was read is fine as it was */
     *word = name;
+    const ttr_text *label = outer->kind == TYPE_VARIANT ? tsdl_names_find(&p->options, 0, (ttr_text){(const char *)&member, sizeof member}) : NULL;
+    if (label) {
+        *word = *label;
+        return true;
+    }
     if (!is_known && name.n == 0 && outer->kind == TYPE_VARIANT)
         return number_option(p, (unsigned)(member - outer->members), word);
     return (is_known || ((is_escaped || is_bare) && tsdl_is_identifier(name))) ? true : escape(p, shown, word);

@@ -52,6 +52,7 @@ struct tsdl_printer {
     uint32_t arrays;                       /* we are inside of */
     const struct tsdl_need *need;          /* all of them */
     struct tsdl_names clocks;              /* names of clocks (texts), by the bytes of their addresses */
+    struct tsdl_names options;             /* words of options that are those of their labels (texts), by the bytes of their addresses */
     struct tsdl_names members;             /* of large structures */
     uint32_t scopes_n;
     struct pairmap labelled;               /* address of a type with long labels to 1, or to 1 and the number of its alias */

@@ -191,33 +191,58 @@ bool tsdl_put_reference(struct tsdl_printer *p, const struct type_reference *ref
     return follow(p, &way);
 }
 
-/* Do the labels of a selector choose the options by the very values the options say? */
-static bool fits(struct tsdl_printer *p, const struct type *selector, const struct type *user, bool *does)
+/* What labels mean an option: one that differs from its word by an underscore in front, as those of LTTng's contexts of applications do, is its word from
+ * now on, for Babeltrace wants the same for both. */
+static bool take_label(struct tsdl_printer *p, const struct type_member *option, ttr_text label)
+{
+    bool is_longer = label.n == option->shown.n + 1 && label.p[0] == '_' && is_same((ttr_text){label.p + 1, option->shown.n}, option->shown);
+    if (p->description->version == CTF_1_8 || !is_longer || !tsdl_is_identifier(label) || tsdl_names_find(&p->options, 0, (ttr_text){(const char *)&option, sizeof option}))
+        return true;
+    const struct type_member **key = arena_take(&p->arena, sizeof *key);
+    ttr_text *word = arena_take(&p->arena, sizeof *word);
+    if (!key || !word)
+        return tsdl_refuse_memory(p);
+    *key = option;
+    *word = label;
+    return tsdl_names_add(&p->options, &p->arena, 0, (ttr_text){(const char *)key, sizeof *key}, word) || tsdl_refuse_memory(p);
+}
+
+/* How labels of a selector choose options. */
+struct fit {
+    bool does;                 /* by the very values the options say */
+    bool has_words;            /* and each is the word its option is written as */
+};
+
+static bool fits(struct tsdl_printer *p, const struct type *selector, const struct type *user, struct fit *fit)
 {
     struct type_member *words = arena_take(&p->arena, user->members_n * sizeof *words);
     struct tsdl_type variant = {.type = *user}, tag = {.type = *selector};
     if (!words)
         return tsdl_refuse_memory(p);
     variant.type.members = words;
-    *does = true;
+    *fit = (struct fit){true, true};
     for (uint32_t i = 0; i < user->members_n; i++) {
         words[i] = user->members[i];
         if (!tsdl_word_of(p, user, &user->members[i], &words[i].name))
             return false;
     }
-    for (uint32_t i = 0; i < user->members_n && *does; i++) {
+    for (uint32_t i = 0; i < user->members_n && fit->does; i++) {
         const struct type_member *option = &user->members[i];
         const struct type_label *labels[3];
         char *escaped = arena_take(&p->arena, words[i].name.n + 2);
         if (!escaped)
             return tsdl_refuse_memory(p);
         uint32_t labels_n = tsdl_labels_of(&variant, &tag, words[i].name, escaped, labels), n = 0;
-        for (uint32_t k = 0; k < labels_n && *does; k++) {
+        for (uint32_t k = 0; k < labels_n && fit->does; k++) {
             size_t size = labels[k]->ranges_n * sizeof *option->ranges;
-            *does = option->ranges_n - n >= labels[k]->ranges_n && memcmp(option->ranges + n, labels[k]->ranges, size) == 0;
+            fit->does = option->ranges_n - n >= labels[k]->ranges_n && memcmp(option->ranges + n, labels[k]->ranges, size) == 0;
             n += labels[k]->ranges_n;
         }
-        *does &= n == option->ranges_n;
+        fit->does &= n == option->ranges_n;
+        ttr_text word = words[i].name;
+        if (labels_n == 1 && fit->does && (!take_label(p, option, labels[0]->name) || !tsdl_word_of(p, user, option, &word)))
+            return false;
+        fit->has_words &= is_same(word, labels_n == 1 ? labels[0]->name : option->shown);
     }
     return true;
 }
@@ -270,37 +295,26 @@ static bool cut(const struct type *type, struct type_range range, struct type_ra
     return low <= most && high >= least;
 }
 
-/* True where an option is written as another word than the label that means it: Babeltrace wants the same for both. */
-static bool needs_words(struct tsdl_printer *p, const struct type *user)
-{
-    for (uint32_t i = 0; p->description->version != CTF_1_8 && i < user->members_n; i++) {
-        ttr_text word;
-        if (!tsdl_word_of(p, user, &user->members[i], &word) || !is_same(word, user->members[i].shown))
-            return true;
-    }
-    return false;
-}
-
 bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
 {
     struct way way;
     const char *prefix;
-    bool does = false;
+    struct fit fit = {false, false};
     if (!begin_way(p, &user->reference, &way, &prefix) || !follow(p, &way))
         return false;
     const struct type *selector = way.type;
     bool has_labels = selector->labels && selector->kind != TYPE_FLAGS;
-    if (has_labels && user->kind == TYPE_VARIANT && !fits(p, selector, user, &does))
+    if (has_labels && user->kind == TYPE_VARIANT && !fits(p, selector, user, &fit))
         return false;
-    if (does && !needs_words(p, user))
+    if (fit.does && (fit.has_words || p->description->version == CTF_1_8))
         return true;
-    if (has_labels && !does)
+    if (has_labels && !fit.does)
         return tsdl_refuse(p, "selection by other values than the labels of the selector have");
     if (selector->kind < TYPE_BITS || selector->kind > TYPE_FLAGS || selector->bits > 64 || user->ranges_n > RANGES_MAX)
         return tsdl_refuse(p, "selection by such a field");
     for (const struct tsdl_need *need = p->need; need; need = need->next)
         if (is_here(p, need, user->reference.root) && is_same_reference(need->reference, &user->reference))
-            return does || is_same_use(need->user, user) || tsdl_refuse(p, "two ways of selecting by one number without labels");
+            return fit.does || is_same_use(need->user, user) || tsdl_refuse(p, "two ways of selecting by one number without labels");
     struct tsdl_need *need = arena_take(&p->arena, sizeof *need);
     if (!need)
         return tsdl_refuse_memory(p);

@@ -263,6 +263,11 @@ static void a_selector_without_labels_becomes_an_enumeration(void **state)
                   VARIANT(OPTION("int", "[3,3]")),
                   "\t\tenum : integer { size = 8; align = 1; signed = false; } {\n\t\t\t_int = 3,\n\t\t\t\"b c\" = 1,\n\t\t} n;\n"
                   "\t\tvariant <n> {\n\t\t\tstring _int;\n\t\t} x;\n");
+    /* As LTTng has it in contexts of applications: labels stay, and options are written as they are. */
+    check_members("{'name':'n','field-class':{'type':'fixed-length-unsigned-integer','length':8," LE ",'mappings':{'_none':[[0,0]],'_int':[[1,1]],'b':[[2,2]]}}},"
+                  VARIANT(OPTION("none", "[0,0]") "," OPTION("int", "[1,1]") "," OPTION("b", "[2,2]")),
+                  "\t\tenum : integer { size = 8; align = 1; signed = false; } {\n\t\t\t_none = 0,\n\t\t\t_int = 1,\n\t\t\tb = 2,\n\t\t} n;\n"
+                  "\t\tvariant <n> {\n\t\t\tstring _none;\n\t\t\tstring _int;\n\t\t\tstring b;\n\t\t} x;\n");
     refuse_members("{'name':'n','field-class':{'type':'fixed-length-unsigned-integer','length':8," LE ",'mappings':{'a':[[0,0]]}}},"
                    VARIANT(OPTION("a", "[1,1]")),
                    "selection by other values than the labels of the selector have, in stream 0, event 0 (), field x");

@@ -355,6 +355,28 @@ static void unknown_attributes_are_noted_with_their_line(void **state)
     done(&parsed);
 }
 
+/* LTTng does not escape these. */
+static void quotes_and_backslashes_that_lttng_prints_are_those_of_the_value(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    parse(&parsed, TRACE "env {\n\thostname = \"h\\\";\n\tprocname = \"a\"p\\p \";\n\tother = \"a\\\"b\";\n};\n"
+                         "stream { };\nevent {\n\tname = \"e\";\n\tmodel.emf.uri = \"x\"y\\z\";\n};");
+    const struct ctf_description *d = &parsed.description;
+    support_assert_text(ctf_find_environment(d, "hostname")->text.p, ctf_find_environment(d, "hostname")->text.n, "h\\");
+    support_assert_text(ctf_find_environment(d, "procname")->text.p, ctf_find_environment(d, "procname")->text.n, "a\"p\\p ");
+    support_assert_text(ctf_find_environment(d, "other")->text.p, ctf_find_environment(d, "other")->text.n, "a\"b");
+    assert_int_equal(parsed.notes_n, 3);
+    assert_true(d->has_unescaped);
+    done(&parsed);
+    parse(&parsed, TRACE "env {\n\tprocname = \"a\\\"b\"; other = \"\";\n\thostname = \"c\" ;\n};\n");
+    assert_int_equal(parsed.notes_n, 0); /* as a string is written */
+    done(&parsed);
+    parse_any(&parsed, TRACE "env {\n\tdomain = \"a\"b\";\n};\n");
+    assert_int_equal(parsed.status, TTR_E_MALFORMED); /* which is escaped there */
+    done(&parsed);
+}
+
 /* 7.3.1 */
 static void inner_scopes_hide_types_and_one_scope_has_each_once(void **state)
 {
@@ -529,6 +551,7 @@ int main(void)
         cmocka_unit_test(options_match_labels_that_differ_by_a_leading_underscore),
         cmocka_unit_test(declarations_may_come_in_pieces),
         cmocka_unit_test(unknown_attributes_are_noted_with_their_line),
+        cmocka_unit_test(quotes_and_backslashes_that_lttng_prints_are_those_of_the_value),
         cmocka_unit_test(inner_scopes_hide_types_and_one_scope_has_each_once),
         cmocka_unit_test(failures_show_the_place_with_a_caret),
         cmocka_unit_test(what_the_language_forbids_is_refused),

@@ -72,6 +72,7 @@ enum tsdl_keyword {
 
 struct tsdl_token {
     uint8_t kind, keyword;
+    bool is_unescaped; /* a string that is taken as it stands */
     size_t at, end;    /* in the text */
     ttr_text text;     /* of names and keywords; the decoded characters of a string */
     uint64_t number;
@@ -92,6 +93,7 @@ enum tsdl_value_kind {
 struct tsdl_value {
     uint8_t kind, keyword; /* keyword: the only name of a path is one */
     bool is_negative;
+    bool is_unescaped;     /* a string whose quotes and backslashes are its own */
     size_t at;
     uint64_t number;       /* without sign */
     ttr_text text;

@@ -115,6 +115,10 @@ bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *
     if (!value)
         return fail_value(resolver, attribute, "a string");
     const char *zero = memchr(value->text.p, 0, value->text.n);
+    if (value->is_unescaped) {
+        tsdl_note(resolver, value->at, "ctf.unescaped", "quotes or backslashes in '%.*s' are not escaped", (int)attribute->name.n, attribute->name.p);
+        resolver->description->has_unescaped = true;
+    }
     return tsdl_copy_text(resolver, (ttr_text){value->text.p, zero ? (size_t)(zero - value->text.p) : value->text.n}, text);
 }
 
