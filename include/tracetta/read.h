@@ -2,7 +2,8 @@
  *
  * Readers that wrap others (sort, filter, merge, pair) own what they wrap.  A batch is borrowed until the next ttr_read on the
  * same reader or its close.  Damage in the input is not a failure: the reader notes it, skips by the rule of the format, and
- * goes on; TTR_READ_STRICT turns the first damage into an error. */
+ * goes on; TTR_READ_STRICT turns the first damage into an error.  Thread rule as in event.h: a reader for each thread is opened in a
+ * context of that thread's own. */
 #ifndef TRACETTA_READ_H
 #define TRACETTA_READ_H
 
@@ -309,7 +310,8 @@ TTR_API bool ttr_declarations_label(ttr_declarations *walk, ttr_label *label);
 TTR_API bool ttr_declarations_selector(ttr_declarations *walk, ttr_label *label);
 
 /* Gives what the trace of the index-th report says of itself, in a language of its format ("ctf2", "ctf1.8", "ctf1.1"), borrowed until the
- * next call or the close.  TTR_E_UNSUPPORTED where the language cannot say it, TTR_E_MISUSE where there is no such language. */
+ * next call or the close.  TTR_E_UNSUPPORTED where the trace describes nothing or the language cannot say it, TTR_E_MISUSE where there is no such
+ * language or report. */
 TTR_API TTR_MUST ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *language, ttr_text *text, ttr_error *error);
 
 /* --- Formats --- */
