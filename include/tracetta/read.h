@@ -2,7 +2,8 @@
  *
  * Readers that wrap others (sort, filter, merge, pair) own what they wrap.  A batch is borrowed until the next ttr_read on the
  * same reader or its close.  Damage in the input is not a failure: the reader notes it, skips by the rule of the format, and
- * goes on; TTR_READ_STRICT turns the first damage into an error. */
+ * goes on; TTR_READ_STRICT turns the first damage into an error.  Thread rule as in event.h: a reader for each thread is opened in a
+ * context of that thread's own. */
 #ifndef TRACETTA_READ_H
 #define TRACETTA_READ_H
 
@@ -16,7 +17,7 @@ typedef struct ttr_reader ttr_reader;
 
 #define TTR_READ_STRICT 1u        /* the first damage is an error */
 #define TTR_READ_NO_MMAP 2u       /* never map files: for files that may shrink while they are read */
-#define TTR_READ_DEFINITIONS 4u   /* also give TTR_KIND_DEFINITION events, so that a same-format writer can copy every byte; not with a time_offset */
+#define TTR_READ_DEFINITIONS 4u   /* also give TTR_KIND_DEFINITION events, so that a same-format writer can copy every byte; with a time_offset there are none */
 #define TTR_READ_UNORDERED 8u     /* take no trace at its word that it is in order, which damage may have broken: ttr_sort orders it all */
 #define TTR_READ_SYMBOLS 16u      /* also keep what the trace says of functions and their addresses, for ttr_symbol_get */
 #define TTR_READ_SEALED 32u       /* with TTR_READ_DEFINITIONS: also of what cannot be opened (enciphered, no key), so that it is copied unread */
@@ -24,10 +25,10 @@ typedef struct ttr_reader ttr_reader;
 typedef struct ttr_read_options {
     size_t size;          /* sizeof(ttr_read_options) */
     const char *from;     /* format name; NULL: the formats bid by content */
-    uint32_t flags;       /* TTR_READ_* */
-    uint64_t max_record;  /* FXT records, Heph packets and CTF events of more bytes are passed over, as damage; at least 64 KiB, 0 = what the format allows */
-    int64_t time_offset;  /* ns added to every time */
-    const char *const *format_options; /* "key=value" strings, NULL at the end; ttr_format_option lists them */
+    uint32_t flags;       /* TTR_READ_*; others are TTR_E_MISUSE */
+    uint64_t max_record;  /* FXT records, Heph packets and CTF events of more bytes are passed over, as damage; less than 64 KiB counts as that, 0 = what the format allows */
+    int64_t time_offset;  /* ns added to every time; what does not fit is clamped (TTR_EVENT_CLAMPED) */
+    const char *const *format_options; /* "key=value", or "FORMAT.key=value", which other formats pass over; NULL at the end; ttr_format_option lists them */
     const char *copied_to; /* format name: TTR_READ_DEFINITIONS is for traces of this format, others are read without it; NULL: for all */
 } ttr_read_options;
 
@@ -48,12 +49,12 @@ typedef struct ttr_file {
     size_t n;
 } ttr_file;
 
-/* Opens a trace of many files that lie in memory, borrowed until close (the list itself is copied); `name` stands for the path of
- * their folder. */
+/* Opens one trace of many files that lie in memory, borrowed until close (the list itself is copied); `name` stands for the path of
+ * their folder, in which the anchor lies (CTF: the file "metadata"). */
 TTR_API ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size_t n, const ttr_read_options *options,
                                    ttr_error *error);
 
-/* Pulls up to n bytes into `to`: the count, 0 at the end, -1 with errno set.  May wait for them.  For a compressed stream it is called on
+/* Pulls up to n bytes into `to`: the count, 0 at the end, -1 with errno set (EIO where it is 0).  May wait for them.  For a compressed stream it is called on
  * a thread of the reader's own, one call at a time; ttr_close waits for a call under way. */
 typedef int64_t (*ttr_pull)(void *own, void *to, size_t n);
 
@@ -310,7 +311,8 @@ TTR_API bool ttr_declarations_label(ttr_declarations *walk, ttr_label *label);
 TTR_API bool ttr_declarations_selector(ttr_declarations *walk, ttr_label *label);
 
 /* Gives what the trace of the index-th report says of itself, in a language of its format ("ctf2", "ctf1.8", "ctf1.1"), borrowed until the
- * next call or the close.  TTR_E_UNSUPPORTED where the language cannot say it, TTR_E_MISUSE where there is no such language. */
+ * next call or the close.  TTR_E_UNSUPPORTED where the trace describes nothing or the language cannot say it, TTR_E_MISUSE where there is no such
+ * language or report. */
 TTR_API TTR_MUST ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *language, ttr_text *text, ttr_error *error);
 
 /* --- Formats --- */

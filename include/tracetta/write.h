@@ -19,8 +19,8 @@ typedef struct ttr_writer ttr_writer;
 
 typedef struct ttr_write_options {
     size_t size;    /* sizeof(ttr_write_options) */
-    uint32_t flags; /* TTR_WRITE_* */
-    const char *const *format_options; /* "key=value", NULL at the end */
+    uint32_t flags; /* TTR_WRITE_*; others are TTR_E_MISUSE */
+    const char *const *format_options; /* "key=value", or "FORMAT.key=value", which other formats pass over; NULL at the end */
 } ttr_write_options;
 
 /* Makes a writer: any path, "-" is standard output, NULL is nowhere (to count what would be lost); NULL options are fine.  NULL with
@@ -109,15 +109,17 @@ TTR_API void ttr_builder_free(ttr_builder *builder);
 /* Begins an event of a kind at a time (ns) in a category with a name; what was begun before and not ended is dropped. */
 TTR_API void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, const char *category, const char *name);
 
-/* The event under construction, to set any attribute directly (duration, link, cpu, ...); valid until ttr_event_end;
- * without effect before ttr_event_begin. */
+/* The event under construction, to set any attribute directly (duration, link, cpu, ...), or all of them as those of an event that was
+ * read; valid until ttr_event_end; without effect before ttr_event_begin.  What tells where fields are stays the builder's: payload,
+ * payload_size, body, schema, stack, part and TTR_EVENT_RAW are set at the end.  What `activity` and `related` point to must stay until then. */
 TTR_API ttr_event *ttr_event_edit(ttr_builder *builder);
 
-/* Puts the event on a thread, or under a provider (NULL: none). */
+/* Puts the event on a thread, or under a provider (NULL: none).  The thread is one of the event's `source`, 0 unless it was set before; one that is
+ * no input is TTR_E_MISUSE at the end. */
 TTR_API void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid);
 TTR_API void ttr_on_provider(ttr_builder *builder, const char *provider);
 
-/* Appends a field. Text and bytes are copied; a NULL text becomes a null. */
+/* Appends a field.  Text and bytes are copied; a NULL text becomes a null, a NULL name is "". */
 TTR_API void ttr_put_null(ttr_builder *builder, const char *name);
 TTR_API void ttr_put_bool(ttr_builder *builder, const char *name, bool value);
 TTR_API void ttr_put_uint(ttr_builder *builder, const char *name, uint64_t value);
@@ -126,14 +128,16 @@ TTR_API void ttr_put_float(ttr_builder *builder, const char *name, double value)
 TTR_API void ttr_put_text(ttr_builder *builder, const char *name, const char *value);
 TTR_API void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n);
 
-/* Appends any field as it is; an ARRAY or STRUCT is followed by its `count` fields, one level deeper. */
+/* Appends any field as it is; an ARRAY or STRUCT is followed by its `count` fields, one level deeper: nothing checks that it is.  A type, hint, group or
+ * id that is none, or bytes at NULL, are TTR_E_MISUSE at the event's end, more than 255 levels TTR_E_LIMIT. */
 TTR_API void ttr_put_field(ttr_builder *builder, const ttr_field *field);
 
-/* Ends the event and writes it.  TTR_E_MISUSE when none was begun since the last end. */
+/* Ends the event and writes it, with what ttr_write gives.  TTR_E_MISUSE, which does not stick to the writer, when none was begun since the last end, or a part of
+ * it was refused: it is dropped then. */
 TTR_API TTR_MUST ttr_status ttr_event_end(ttr_builder *builder, ttr_writer *writer, ttr_error *error);
 
 /* Ends the event and gives it as a batch of one, borrowed until the builder's next event.  TTR_E_NOMEM when memory was
- * out, TTR_E_MISUSE when none was begun. */
+ * out, TTR_E_MISUSE when none was begun or a part of it was refused. */
 TTR_API TTR_MUST ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *error);
 
 /* Names a thread and its process, for events built by hand; NULL leaves a name as it is.  False when memory is out. */

@@ -25,7 +25,7 @@ int run_cat(struct call *call)
     }
     if (is_screen && !inputs_are_live(call))
         term_page(&call->term, &call->set);
-    struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path, .limit = call->set.limit,
+    struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path, .limit = call->set.limit, .own_options = style.texts_n,
                         .is_live = is_screen && call->term.out_is_tty && !call->term.pager};
     bool is_babeltrace2 = strcmp(style.format, "babeltrace2") == 0;
     bool has_color = is_screen && call->term.has_color && (is_babeltrace2 || strcmp(style.format, "text") == 0);

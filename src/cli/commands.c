@@ -20,6 +20,7 @@ static const char *const cat_examples[] = {
 static const char *const convert_examples[] = {
     "tracetta convert trace.fxt -o trace.pftrace", "for ui.perfetto.dev",
     "tracetta convert trace.fxt -o trace.json", "Chrome JSON, also for speedscope",
+    "tracetta convert --to=ctf --option=ctf.version=2 lttng-traces/ -o ctf2/", "CTF 1.8 as CTF 2; \"tracetta formats\" lists options",
     "tracetta convert --to=heph --explain --dry-run trace.fxt", "what Heph could not hold",
     "tracetta convert --start=+1min --end=+2min trace.fxt -o minute.fxt", "cut a minute out", NULL};
 

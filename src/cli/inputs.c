@@ -109,6 +109,31 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
     return list;
 }
 
+static bool reads_format(ttr_reader *in, const char *name, size_t n)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
+        if (report.format && strlen(report.format) == n && memcmp(report.format, name, n) == 0)
+            return true;
+    return false;
+}
+
+void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t own)
+{
+    const struct words *given = &call->set.format_options;
+    for (size_t i = 0; i + own < given->n; i++) {
+        const char *option = given->list[i];
+        const size_t n = strcspn(option, ".=");
+        const unsigned uses = find_uses(option);
+        if (option[n] != '.')
+            continue; /* of any format: the library looks after those */
+        const bool is_written = strlen(target) == n && memcmp(target, option, n) == 0;
+        if (!(uses & 2u && is_written) && !(uses & 1u && reads_format(in, option, n)))
+            talk_note(call, "warning: --option=%s does nothing here: %.*s is not %s", option, (int)n, option,
+                      uses == 3u ? "read or written" : uses == 1u ? "read" : "written");
+    }
+}
+
 /* --- Opening --- */
 
 /* A pipe is read by ourselves, so that Ctrl-C ends it. */

@@ -49,4 +49,7 @@ bool inputs_are_filtered(const struct call *call);
  * *is_fine false after telling the user of one nobody knows. */
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine);
 
+/* Tells of options of formats that are neither read, nor written as `target`: a slip, most often.  The last `own` of the list are ours, not the user's. */
+void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t own);
+
 #endif

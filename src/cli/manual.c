@@ -74,7 +74,9 @@ static void put_end(FILE *to)
     (void)fputs(".SH ENVIRONMENT\n"
                 ".TP\n\\fBPAGER\\fR\nthe pager for output on a terminal; empty or \"cat\" for none. \\fBLESS\\fR is set to FRX when unset.\n"
                 ".TP\n\\fBNO_COLOR\\fR, \\fBCLICOLOR_FORCE\\fR\nno colours, or colours also into pipes.\n"
-                ".TP\n\\fBTMPDIR\\fR\nwhere sorting keeps what does not fit into memory.\n", to);
+                ".TP\n\\fBTMPDIR\\fR\nwhere sorting keeps what does not fit into memory.\n"
+                ".TP\n\\fBDEBUGINFOD_URLS\\fR, \\fBDEBUGINFOD_TIMEOUT\\fR\nservers that \\fB\\-\\-debuginfod\\fR without servers asks, and after how many seconds "
+                "without an answer it gives up.\n", to);
 }
 
 static void put_command_page(FILE *to, const struct command *command)

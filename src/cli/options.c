@@ -178,8 +178,10 @@ static const struct option_row table[] = {
      "stop with status 1 at the first damage, and where a target format cannot hold something"},
     {"strict", 0, OPTION_FLAG, GROUP_INPUT, AT(strict), VERB_CHECK, NULL, NULL,
      "end with status 1 also for records that break a rule and for missing events"},
-    {"jobs", 0, OPTION_COUNT, GROUP_INPUT, AT(jobs), READS, "N", NULL,
-     "write lines of a CTF trace on N processors, with the memory of N readers (default 1); what is written is the same"},
+    {"jobs", 0, OPTION_COUNT, GROUP_INPUT, AT(jobs), VERB_CAT | VERB_CONVERT, "N", NULL,
+     "write lines of a CTF trace on N processors, with the memory of N readers (default 1, at most 65); what is written is the same"},
+    {"jobs", 0, OPTION_COUNT, GROUP_INPUT, AT(jobs), READS & ~(VERB_CAT | VERB_CONVERT), "N", NULL,
+     "taken for scripts that give it to every command; only cat and convert use more than one processor"},
     {"max-record", 0, OPTION_SIZE, GROUP_INPUT, AT(max_record), READS, "SIZE", NULL, "pass over larger records of FXT, packets of Heph and events of CTF (\"64MiB\", at least 64KiB)"},
     {"no-mmap", 0, OPTION_FLAG, GROUP_INPUT, AT(no_mmap), READS, NULL, NULL, "never map files, for files that may shrink"},
 
@@ -356,7 +358,7 @@ static bool set_option(const struct parse *parse, const struct option_row *named
 {
     const struct option_row *const row = option_of_value(parse->verb, named, value);
     static const char *const wanted[] = {
-        [OPTION_WORDS] = "more memory than there is", [OPTION_COUNT] = "a number like 100",
+        [OPTION_WORDS] = "more memory than there is", [OPTION_COUNT] = "a number from 1 to 18446744073709551615, like 100",
         [OPTION_SIZE] = "a size like 64MiB", [OPTION_DURATION] = "a duration like 250us", [OPTION_NANOSECONDS] = "whole nanoseconds like -500, or a duration like 1.5us",
         [OPTION_MOMENT] = "a time like +2s, 12.5s or 2026-11-21T01:32:51", [OPTION_SECONDS] = "seconds like 3 or -0.5, or a duration like 250us"};
     if (!value[0] && row->choices && (strcmp(row->choices, "@file") == 0 || strcmp(row->choices, "@profiles") == 0)) {

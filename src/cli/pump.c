@@ -46,6 +46,7 @@ int pump_open(struct pump *pump, const char *format, uint32_t flags)
         pump->path = "nowhere";
     if (!pump->out)
         return tell_output_error(pump, &error);
+    inputs_warn_idle(pump->call, pump->in, format, pump->own_options);
     interrupt_remove(ttr_writer_temporary(pump->out));
     return OUTCOME_FINE;
 }

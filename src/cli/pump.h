@@ -15,6 +15,7 @@ struct pump {
     ttr_writer *out;
     const char *path;     /* of the output, for messages */
     uint64_t limit;       /* events; 0 = all */
+    size_t own_options;   /* of formats that the user did not give: the last of the list */
     bool is_live;         /* hand over every batch at once: someone is watching */
     void (*see)(void *own, const ttr_batch *batch); /* looks at every batch, or NULL */
     void *own;

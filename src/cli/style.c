@@ -82,6 +82,22 @@ static int begin_perfscript(struct style *style)
     return talk_misuse("cat", "out of memory");
 }
 
+/* The first option given that only that program's style has; NULL where none was. */
+static const char *companion(const struct settings *set)
+{
+    const struct {
+        bool is_given;
+        const char *name;
+    } options[] = {{set->shown_names.n > 0, "names"}, {set->shown_fields.n > 0, "fields"}, {set->clock_seconds, "clock-seconds"},
+                   {set->clock_cycles, "clock-cycles"}, {set->clock_date, "clock-date"}, {set->clock_gmt, "clock-gmt"},
+                   {set->clock_correlate, "clock-force-correlate"}, {set->no_delta, "no-delta"}, {set->retry_us > 0, "retry-duration"},
+                   {set->begin != NULL, "begin"}, {set->timerange != NULL, "timerange"}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].is_given)
+            return options[i].name;
+    return NULL;
+}
+
 int style_begin(struct style *style, struct call *call)
 {
     const struct settings *set = &call->set;
@@ -89,14 +105,11 @@ int style_begin(struct style *style, struct call *call)
     bool is_asked = set->style && strcmp(set->style, "babeltrace2") == 0;
     bool is_microsoft = set->style && strcmp(set->style, "microsoft") == 0;
     bool is_perfscript = set->style && (strcmp(set->style, "perf") == 0 || strcmp(set->style, "trace-cmd") == 0);
-    bool has_companion = set->begin || set->timerange || set->retry_us ||
-                         set->shown_names.n || set->shown_fields.n || set->clock_seconds || set->clock_cycles || set->clock_date ||
-                         set->clock_gmt || set->clock_correlate || set->no_delta;
+    const char *given = companion(set);
     if ((is_asked || is_microsoft || is_perfscript) && set->format && strcmp(set->format, "text") != 0)
         return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
-    if (has_companion && !is_asked)
-        return talk_misuse("cat", "--names, --fields, --clock-seconds, --clock-cycles, --clock-date, --clock-gmt, --clock-force-correlate, --no-delta, "
-                                  "--retry-duration, --begin and --timerange want --style=babeltrace2");
+    if (given && !is_asked)
+        return talk_misuse("cat", "--%s wants --style=babeltrace2", given);
     if (!is_asked && set->end.kind == MOMENT_UNREAD)
         return talk_misuse("cat", "--end cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51", set->end.text);
     if (is_microsoft)

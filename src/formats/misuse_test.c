@@ -64,12 +64,139 @@ static void a_null_text_is_a_null(void **state)
     ttr_free(t);
 }
 
+static void options_that_no_format_has_are_refused(void **state)
+{
+    static const char *const wrong[][2] = {{"nosuch.key=1", NULL}, {"fxt.nonsense=1", NULL}, {".key=1", NULL}, {"ctf.=1", NULL}};
+    static const char *const others[] = {"heph.layout=0.1", "ctf.version=2", NULL};
+    static const char bytes[] = "\x10\x00\x04\x46\x78\x54\x16\x00";
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const ttr_read_options reading = {.size = sizeof reading, .format_options = wrong[i]};
+        const ttr_write_options writing = {.size = sizeof writing, .format_options = wrong[i]};
+        error.status = TTR_OK;
+        assert_null(ttr_open_memory(t, bytes, 8, "x", &reading, &error));
+        assert_int_equal(error.status, TTR_E_MISUSE);
+        assert_non_null(strstr(error.text, wrong[i][0]));
+        error.status = TTR_OK;
+        assert_null(ttr_create(t, NULL, "jsonl", &writing, &error));
+        assert_int_equal(error.status, TTR_E_MISUSE);
+    }
+    const ttr_read_options reading = {.size = sizeof reading, .format_options = others};
+    ttr_reader *reader = ttr_open_memory(t, bytes, 8, "x", &reading, &error);
+    assert_non_null(reader);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
+static void flags_and_formats_that_are_none_are_refused(void **state)
+{
+    static const char bytes[] = "\x10\x00\x04\x46\x78\x54\x16\x00";
+    const ttr_read_options flags = {.size = sizeof flags, .flags = TTR_READ_STRICT | 0x40000000u};
+    const ttr_read_options target = {.size = sizeof target, .flags = TTR_READ_DEFINITIONS, .copied_to = "klingon"};
+    const ttr_write_options writing = {.size = sizeof writing, .flags = 8u};
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    (void)state;
+    assert_null(ttr_open_memory(t, bytes, 8, "x", &flags, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    assert_non_null(strstr(error.text, "0x40000000"));
+    assert_null(ttr_open_memory(t, bytes, 8, "x", &target, &error));
+    assert_non_null(strstr(error.text, "klingon"));
+    error.status = TTR_OK;
+    assert_null(ttr_create(t, NULL, "jsonl", &writing, &error));
+    assert_int_equal(error.status, TTR_E_MISUSE);
+    ttr_free(t);
+}
+
+/* Told where the event ends, since what adds a field gives nothing back; the next event is as good as ever. */
+static void a_field_that_can_be_none_is_refused_with_its_event(void **state)
+{
+    const ttr_field wrong[] = {
+        {.name = {"type", 4}, .value = {.type = TTR_TYPE_COUNT}},
+        {.name = {"type", 4}, .value = {.type = 0x82}},
+        {.name = {"hint", 4}, .value = {.type = TTR_TYPE_UINT, .hint = 99}},
+        {.name = {"group", 5}, .group = 5, .value = {.type = TTR_TYPE_UINT}},
+        {.name = {"name", 4}, .name_id = 12345678, .value = {.type = TTR_TYPE_UINT}},
+        {.name = {"text", 4}, .value = {.type = TTR_TYPE_TEXT, .text_id = 12345678, .text = {"", 0}}},
+        {.name = {"bytes", 5}, .value = {.type = TTR_TYPE_BYTES, .text = {NULL, 3}}},
+        {.name = {NULL, 4}, .value = {.type = TTR_TYPE_UINT}},
+        {.name = {"deep", 4}, .depth = 256, .value = {.type = TTR_TYPE_UINT}},
+    };
+    ttr *t = ttr_new(NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    ttr_batch batch;
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ttr_error error = {0};
+        ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
+        ttr_put_field(builder, &wrong[i]);
+        ttr_put_uint(builder, "after", 1);
+        assert_int_equal(ttr_event_take(builder, &batch, &error), wrong[i].depth ? TTR_E_LIMIT : TTR_E_MISUSE);
+        assert_true(!wrong[i].name.p || strstr(error.text, wrong[i].name.p));
+        ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
+        assert_int_equal(ttr_event_take(builder, &batch, &error), TTR_OK);
+    }
+    ttr_event_begin(builder, (ttr_kind)(256 + TTR_KIND_SPAN), 1, NULL, "x");
+    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    assert_string_equal(ttr_kind_text(batch.event->kind), "none");
+    ttr_builder_free(builder);
+    ttr_free(t);
+}
+
+static void a_thread_of_no_input_is_refused_as_that(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    ttr_batch batch;
+    ttr_error error = {0};
+    (void)state;
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
+    ttr_event_edit(builder)->source = 60000;
+    ttr_on_thread(builder, 1, 2);
+    assert_int_equal(ttr_event_take(builder, &batch, &error), TTR_E_MISUSE);
+    assert_non_null(strstr(error.text, "source"));
+    ttr_builder_free(builder);
+    ttr_free(t);
+}
+
+/* What a program does that reads events and writes them with a field more. */
+static void the_whole_of_a_read_event_may_be_put_into_a_built_one(void **state)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    ttr_batch batch;
+    ttr_field field;
+    (void)state;
+    const ttr_event read = {.time = 7, .kind = TTR_KIND_INSTANT, .flags = TTR_EVENT_RAW | TTR_EVENT_HAS_CPU, .cpu = 3, .schema = 4000000, .payload = (const uint8_t *)"raw record",
+                            .payload_size = 10, .body = 4, .stack = 9, .part = 5};
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, NULL);
+    *ttr_event_edit(builder) = read;
+    ttr_put_uint(builder, "more", 5);
+    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    assert_int_equal(batch.event->time, 7);
+    assert_int_equal(batch.event->cpu, 3);
+    assert_int_equal(batch.event->flags, TTR_EVENT_HAS_CPU);
+    assert_true(ttr_field_find(t, batch.event, "more", &field));
+    assert_int_equal(field.value.v.u, 5);
+    uint64_t address;
+    assert_int_equal(ttr_event_frames(t, batch.event, &address, 1), 0);
+    ttr_builder_free(builder);
+    ttr_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrapping_nothing_is_nothing_and_keeps_the_error),
         cmocka_unit_test(an_event_must_be_begun_before_it_ends),
         cmocka_unit_test(a_null_text_is_a_null),
+        cmocka_unit_test(options_that_no_format_has_are_refused),
+        cmocka_unit_test(flags_and_formats_that_are_none_are_refused),
+        cmocka_unit_test(a_field_that_can_be_none_is_refused_with_its_event),
+        cmocka_unit_test(a_thread_of_no_input_is_refused_as_that),
+        cmocka_unit_test(the_whole_of_a_read_event_may_be_put_into_a_built_one),
     };
     return cmocka_run_group_tests_name("misuse", tests, NULL, NULL);
 }

@@ -8,6 +8,9 @@
 #include "model/input.h"
 #include "model/output.h"
 
+#define READ_FLAGS (TTR_READ_STRICT | TTR_READ_NO_MMAP | TTR_READ_DEFINITIONS | TTR_READ_UNORDERED | TTR_READ_SYMBOLS | TTR_READ_SEALED)
+#define WRITE_FLAGS (TTR_WRITE_OVERWRITE | TTR_WRITE_STRICT | TTR_WRITE_COLOR)
+
 bool ttr_format_get(size_t i, ttr_format_info *info)
 {
     const struct format *format = format_at(i);
@@ -69,11 +72,62 @@ static bool knows_size(size_t given, size_t known, const char *name, ttr_error *
     return false;
 }
 
+/* A flag of a later library asks for what this one does not do. */
+static bool knows_flags(uint32_t given, uint32_t known, const char *name, ttr_error *error)
+{
+    if (!(given & ~known))
+        return true;
+    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s.flags has 0x%x, which this library does not know", name, (unsigned)(given & ~known));
+    return false;
+}
+
+static bool has_key(const struct format *format, const char *key, size_t n)
+{
+    for (size_t i = 0; i < format->options_n; i++)
+        if (strlen(format->options[i].key) == n && memcmp(format->options[i].key, key, n) == 0)
+            return true;
+    return false;
+}
+
+/* "FORMAT.key=value" may be another format's, which passes it over: but it must be some format's, lest a slip goes unseen. */
+static bool is_of_a_format(const char *option)
+{
+    const size_t n = strcspn(option, ".=");
+    if (option[n] != '.')
+        return true;
+    for (size_t i = 0; format_at(i); i++) {
+        const char *key = option + n + 1;
+        if (strlen(format_at(i)->name) == n && memcmp(format_at(i)->name, option, n) == 0)
+            return has_key(format_at(i), key, strcspn(key, "="));
+    }
+    return false;
+}
+
+static bool knows_options(const char *const *given, ttr_error *error)
+{
+    for (; given && *given; given++)
+        if (!is_of_a_format(*given)) {
+            (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "no format has an option \"%s\": ttr_format_option gives those there are", *given);
+            return false;
+        }
+    return true;
+}
+
+static bool knows_copied_to(const ttr_read_options *options, ttr_error *error)
+{
+    if (!options->copied_to || !(options->flags & TTR_READ_DEFINITIONS) || format_find(options->copied_to))
+        return true;
+    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "ttr_read_options.copied_to is \"%s\", which is no format", options->copied_to);
+    return false;
+}
+
 /* What the source is to do; false where the options are not what the header says. */
 static bool take_options(const ttr_read_options *options, struct source_options *how, ttr_error *error)
 {
     *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP};
-    return !options || knows_size(options->size, sizeof *options, "ttr_read_options", error);
+    return !options || (knows_size(options->size, sizeof *options, "ttr_read_options", error) &&
+                        knows_flags(options->flags, READ_FLAGS, "ttr_read_options", error) &&
+                        knows_options(options->format_options, error) && knows_copied_to(options, error));
 }
 
 /* Whether a word is one of a list of them. */
@@ -164,7 +218,8 @@ ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *own, const char *name, co
 static const struct format *find_writer(const char *name, const ttr_write_options *options, ttr_error *error)
 {
     char names[128];
-    if (options && !knows_size(options->size, sizeof *options, "ttr_write_options", error))
+    if (options && (!knows_size(options->size, sizeof *options, "ttr_write_options", error) ||
+                    !knows_flags(options->flags, WRITE_FLAGS, "ttr_write_options", error) || !knows_options(options->format_options, error)))
         return NULL;
     const struct format *format = format_find(name);
     if (format && format->abilities & TTR_FORMAT_WRITES)

@@ -1,4 +1,5 @@
 /* Events made by hand: attributes in a view, fields in the packed encoding. */
+#include <stdio.h>
 #include <string.h>
 
 #include <tracetta/write.h>
@@ -12,6 +13,8 @@ struct ttr_builder {
     struct buffer fields;
     bool is_begun; /* and not ended */
     bool failed;   /* a string or thread found no memory */
+    ttr_status refused; /* the caller broke a rule: told at the end, where errors can be */
+    char why[160];
 };
 
 ttr_builder *ttr_builder_new(ttr *t)
@@ -33,6 +36,15 @@ void ttr_builder_free(ttr_builder *builder)
     alloc_free(alloc, builder, 1, sizeof *builder);
 }
 
+/* The first refusal counts. */
+static void refuse(ttr_builder *builder, ttr_status status, const char *why)
+{
+    if (builder->refused != TTR_OK)
+        return;
+    builder->refused = status;
+    (void)snprintf(builder->why, sizeof builder->why, "%s", why);
+}
+
 static ttr_id intern_text(ttr_builder *builder, const char *text)
 {
     uint32_t id = text ? intern_add(&builder->t->strings, text, strlen(text)) : 0;
@@ -40,12 +52,19 @@ static ttr_id intern_text(ttr_builder *builder, const char *text)
     return id == UINT32_MAX ? 0 : id;
 }
 
+/* A number that does not fit must not become one that is a kind. */
+static uint8_t small_kind(ttr_kind kind)
+{
+    return (unsigned)kind <= UINT8_MAX ? (uint8_t)kind : UINT8_MAX;
+}
+
 void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, const char *category, const char *name)
 {
     buffer_clear(&builder->fields);
     builder->fields.failed = builder->failed = false;
     builder->is_begun = true;
-    builder->event = (ttr_event){.kind = (uint8_t)kind, .time = time, .schema = SCHEMA_PACKED};
+    builder->refused = TTR_OK;
+    builder->event = (ttr_event){.kind = small_kind(kind), .time = time};
     builder->event.category = intern_text(builder, category);
     builder->event.name = intern_text(builder, name);
 }
@@ -57,8 +76,11 @@ ttr_event *ttr_event_edit(ttr_builder *builder)
 
 void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
 {
-    bool has_source = builder->event.source < builder->t->sources_n; /* callers may set any */
-    builder->event.thread = has_source ? context_thread(builder->t, builder->event.source, pid, tid) : 0;
+    if (builder->event.source >= builder->t->sources_n) { /* callers may set any */
+        refuse(builder, TTR_E_MISUSE, "ttr_on_thread: the event's source is no input of the context; 0 stands for events built by hand");
+        return;
+    }
+    builder->event.thread = context_thread(builder->t, builder->event.source, pid, tid);
     builder->failed |= builder->event.thread == 0;
 }
 
@@ -67,9 +89,39 @@ void ttr_on_provider(ttr_builder *builder, const char *provider)
     builder->event.provider = intern_text(builder, provider);
 }
 
+/* Why a field cannot be one; NULL where it can.  How counts and depths fit each other is left to who writes it. */
+static const char *field_flaw(const ttr_builder *builder, const ttr_field *field)
+{
+    const ttr_value *value = &field->value;
+    const uint32_t strings = builder->t->strings.n;
+    const bool has_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
+    if (value->type >= TTR_TYPE_COUNT)
+        return "its type is none of ttr_type";
+    if (value->hint > TTR_HINT_ABSENT)
+        return "its hint is none of ttr_hint";
+    if (field->group > TTR_GROUP_HEADER)
+        return "its group is none of ttr_group";
+    if (field->name_id >= strings || value->text_id >= strings)
+        return "it bears the id of a string that the context has not";
+    if ((!field->name.p && field->name.n) || (has_text && !value->text.p && value->text.n))
+        return "it has bytes at NULL";
+    return NULL;
+}
+
 void ttr_put_field(ttr_builder *builder, const ttr_field *field)
 {
-    packed_add(builder->t, &builder->fields, field);
+    char why[sizeof builder->why];
+    const char *flaw = field_flaw(builder, field);
+    const bool is_deep = !flaw && field->depth > PACKED_DEEPEST;
+    if (is_deep)
+        flaw = "it lies deeper than 255 levels";
+    if (!flaw) {
+        packed_add(builder->t, &builder->fields, field);
+        return;
+    }
+    (void)snprintf(why, sizeof why, "field \"%.*s\": %s", field->name.p ? (int)(field->name.n < 60 ? field->name.n : 60) : 0,
+                   field->name.p ? field->name.p : "", flaw);
+    refuse(builder, is_deep ? TTR_E_LIMIT : TTR_E_MISUSE, why);
 }
 
 static void put(ttr_builder *builder, const char *name, const ttr_value *value)
@@ -115,16 +167,28 @@ void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, si
     put(builder, name, &(ttr_value){.type = TTR_TYPE_BYTES, .text = {bytes, n}});
 }
 
+/* Where the fields are is the builder's to say: the caller may have put the whole of another event there. */
+static void settle(ttr_builder *builder)
+{
+    ttr_event *event = &builder->event;
+    event->payload = builder->fields.bytes;
+    event->payload_size = (uint32_t)builder->fields.n;
+    event->schema = SCHEMA_PACKED;
+    event->body = event->stack = event->part = 0;
+    event->flags &= (uint8_t)~TTR_EVENT_RAW;
+}
+
 ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *error)
 {
     if (!builder->is_begun)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "no event was begun: ttr_event_begin comes first, once for each event");
     builder->is_begun = false;
+    if (builder->refused != TTR_OK)
+        return fail(error, builder->refused, NO_OFFSET, "%s", builder->why);
     /* No fields need a place too: walking them must not begin at NULL. */
     if (builder->failed || !buffer_room(&builder->fields, 0) || builder->fields.n > UINT32_MAX)
         return fail_memory(error);
-    builder->event.payload = builder->fields.bytes;
-    builder->event.payload_size = (uint32_t)builder->fields.n;
+    settle(builder);
     *batch = (ttr_batch){.event = &builder->event, .n = 1};
     return TTR_OK;
 }

@@ -48,7 +48,10 @@ bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *abo
 ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *language, ttr_text *text, ttr_error *error)
 {
     struct input *in = reader_input(reader, index);
+    ttr_report report = {.size = sizeof report};
     *text = (ttr_text){"", 0};
+    if (!in && !ttr_reader_report(reader, index, &report))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "ttr_reader_metadata: there is no report %zu", index);
     if (!in || !in->format->print)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "this trace holds no description that could be printed");
     buffer_clear(&in->description);

@@ -160,7 +160,8 @@ static void formats_that_describe_nothing_have_no_classes(void **state)
     assert_non_null(reader);
     assert_false(ttr_reader_class(reader, 0, 0, &about));
     assert_int_equal(ttr_reader_metadata(reader, 0, "ctf2", &text, &error), TTR_E_UNSUPPORTED);
-    assert_int_equal(ttr_reader_metadata(reader, 1, "ctf2", &text, &error), TTR_E_UNSUPPORTED);
+    assert_int_equal(ttr_reader_metadata(reader, 1, "ctf2", &text, &error), TTR_E_MISUSE);
+    assert_non_null(strstr(error.text, "no report 1"));
     ttr_close(reader);
     ttr_free(t);
 }

@@ -304,7 +304,7 @@ static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fie
     ttr_id name_id = field->name_id || !field->name.n ? field->name_id : add_id(t, to, field->name);
     to->failed |= counted && value->text.n > UINT32_MAX - 8;
     struct packed_head head = {.type = (uint8_t)(value->type | (has_more ? HAS_MORE : 0)), .hint = value->hint, .bits = value->bits,
-                               .name_id = name_id, .depth = (uint8_t)(field->depth < 255 ? field->depth : 255),
+                               .name_id = name_id, .depth = (uint8_t)(field->depth < PACKED_DEEPEST ? field->depth : PACKED_DEEPEST),
                                .text_id = value->text_id};
     head.count = counted ? (uint32_t)value->text.n : labelled && !fields ? 1 : value->count;
     buffer_add(to, &head, sizeof head);

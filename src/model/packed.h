@@ -11,6 +11,8 @@
 #include "base/buffer.h"
 #include "model/context.h"
 
+#define PACKED_DEEPEST 255u /* what the depth of a field has room for */
+
 extern const struct field_ops packed_field_ops;
 
 /* Appends a field; its name is interned, and of the names of an enumerated value the first.  The buffer's failed flag tells of memory. */

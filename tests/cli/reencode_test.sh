@@ -465,7 +465,7 @@ printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nclock 
 says "a_field_that_is_mapped_to_a_clock_is_shown" '"time_ns":2,.*"fields":\{"x":4,"when":5,"y":6\}' "$tracetta" cat --format=jsonl "$work/moving"
 says "babeltrace2_leaves_it_out" '^\[00:00:00.000000002\] \(\+0.000000002\) a: \{ x = 4, y = 6 \}$' "$tracetta" cat --style=babeltrace2 --clock-gmt "$work/moving"
 says "but_where_it_is_asked_for" 'a: \{ x = 4, when = 5, y = 6 \}$' "$tracetta" cat --style=babeltrace2 --option=mapped=shown "$work/moving"
-refuses "other_words_are_no_answer" 2 'mapped=no: expected shown or hidden' "$tracetta" cat --option=mapped=no "$work/moving"
+refuses "other_words_are_no_answer" 2 'mapped=no of ctf: expected shown or hidden' "$tracetta" cat --option=mapped=no "$work/moving"
 "$tracetta" cat --format=jsonl "$work/moving" >"$work/wanted"
 for how in version=2 version=1.1 byte-order=be; do
     rm -rf "$work/copied"

@@ -11,7 +11,7 @@ refuses "a_slip_in_an_option_is_recognised" 2 "did you mean --limit" "$tracetta"
 refuses "an_unknown_letter_is_a_misuse" 2 "unknown option -Z" "$tracetta" cat -Z x
 refuses "an_option_without_its_value_is_a_misuse" 2 "needs a value" "$tracetta" cat x --limit
 refuses "a_flag_takes_no_value" 2 "takes no value" "$tracetta" info --json=yes x
-refuses "a_limit_must_be_a_number" 2 "it wants a number" "$tracetta" cat --limit=many x
+refuses "a_limit_must_be_a_number" 2 "it wants a number from 1 to 18446744073709551615" "$tracetta" cat --limit=many x
 refuses "a_size_must_be_one" 2 "it wants a size" "$tracetta" cat --max-record=12parsec x
 refuses "a_time_must_be_one" 2 "it wants a time" "$tracetta" cat --start=noon x
 refuses "there_is_nothing_below_a_nanosecond" 2 "it wants whole nanoseconds" "$tracetta" cat --clock-offset-ns=1.5 x
@@ -26,6 +26,10 @@ for verb in info cat convert merge stat tree check recover formats; do
     says "${verb}_has_a_man_page" "^\.SH SYNOPSIS" "$tracetta" __man "$verb"
 done
 says "there_is_a_man_page_for_all" "^\.SH COMMANDS" "$tracetta" __man
+# Those that the page for all refers to, as they lie beside the command to be installed.
+for page in $("$tracetta" __man | sed -n 's/^\\fBtracetta\\-\([a-z]*\)\\fR(1).*/\1/p'); do
+    says "the_man_page_of_${page}_is_made" "^\.SH SYNOPSIS" cat "$(dirname "$tracetta")/tracetta-$page.1"
+done
 for shell in bash zsh fish; do
     says "there_are_completions_for_$shell" "tracetta" "$tracetta" __complete "$shell"
     if command -v "$shell" >/dev/null; then

@@ -27,6 +27,16 @@ ends()
 
 refuses "convert_wants_an_output" 2 "where to" "$tracetta" convert "$small"
 refuses "convert_wants_a_format_it_can_tell" 2 "which format" "$tracetta" convert "$small" -o "$work/out.bin"
+# Options of formats that have no part in it are a slip, most often: TARGET:OPTION:WARNINGS.
+for idle in jsonl:ctf.version=2:1 jsonl:ctf.time=double:1 jsonl:fxt.anchor=yes:1 fxt:fxt.anchor=yes:0 jsonl:heph.epoch=5:0 fxt:heph.layout=auto:0; do
+    IFS=: read -r target option wanted <<<"$idle"
+    run "$tracetta" convert --dry-run --to="$target" --option="$option" "$small"
+    [ $run_status = 0 ] && [ "$(grep -c "warning: --option=$option does nothing here: ${option%%.*} is not" "$work/.err")" = "$wanted" ]
+    verdict "an_option_that_does_nothing_is_told:$idle" $? "exit status $run_status, wanted $wanted warnings"
+done
+run "$tracetta" cat --style=babeltrace2 --clock-gmt --names=all "$small"
+[ $run_status = 0 ] && [ ! -s "$work/.err" ]
+verdict "options_that_a_style_stands_for_are_not_told" $? "exit status $run_status"
 ends "the_suffix_names_the_format" 0 "$tracetta" convert "$small" -o "$work/out.jsonl"
 [ "$(wc -l <"$work/out.jsonl")" = 3 ]
 verdict "convert_writes_all_events" $? "$(wc -l <"$work/out.jsonl") lines"

@@ -1,43 +1,66 @@
 /* Fuzzes the reader of a format whose traces are folders (-DFORMAT="ctf", -DANCHOR="metadata"): reads a trace in memory at once and
- * through small windows, touches every field and part, and stops when the two ways differ or memory or events grow out of proportion.
+ * through small windows, touches every field and part, writes it as the same format into nowhere, and stops when the two ways differ or memory or events
+ * grow out of proportion.
  *
  * The input is a list of files, each [u16le size][bytes], the last one as far as it goes: the anchor, the stream "s0", its index
- * "index/s0.idx", then streams "s1", "s2", ...  The flags come from the last byte. */
+ * "index/s0.idx", then streams "s1", "s2", ...  With bit 15 of the size a file has a name of its own behind it, [u8 n][name]: golden vectors are
+ * inputs so (hexa_folder.h), with the key they are enciphered by.  The last byte has knobs: bit 7 asks for definitions, bit 6 for a range of the time,
+ * from (bit 5: up to) 3 << the others; without a range, bit 7 or 5 asks for writing. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "dump.h"
 #include "formats/open.h"
 #include "formats/table.h"
 #include "fuzz.h"
+#include "hexa_folder.h"
 #include "model/context.h"
+#include "model/reader.h"
 
 #ifndef FORMAT
 #define FORMAT "ctf"
 #define ANCHOR "metadata"
 #endif
 
-#define FILES_MAX 8u
-#define TAKEN_MAX 9u
+#define FILES_MAX 12u
+#define TAKEN_MAX 64u
+#define NAME_MAX_N 40u
+#define KEY_VARIABLE "TTR_FUZZ_KEY"
+#define UNPACKED_MAX "1024" /* of a packet, lest few bytes become many events */
 
 struct files {
-    char name[FILES_MAX][16];
+    char name[FILES_MAX][NAME_MAX_N];
     ttr_file file[FILES_MAX];
     size_t n;
 };
 
-static void split(struct files *files, const uint8_t *bytes, size_t n)
+/* The name of the i-th file: its own, which stands at the bytes, or that of its place.  Gives how many bytes it took. */
+static size_t take_name(char *name, size_t i, bool is_named, const uint8_t *bytes, size_t n)
 {
     static const char *const first[] = {ANCHOR, "s0", "index/s0.idx"};
+    if (is_named && n) {
+        const size_t own = bytes[0] < n - 1 ? bytes[0] : n - 1;
+        (void)snprintf(name, NAME_MAX_N, "%.*s", (int)own, (const char *)bytes + 1);
+        return 1 + own;
+    }
+    if (i < 3)
+        (void)snprintf(name, NAME_MAX_N, "%s", first[i]);
+    else
+        (void)snprintf(name, NAME_MAX_N, "s%zu", i - 2);
+    return 0;
+}
+
+static void split(struct files *files, const uint8_t *bytes, size_t n)
+{
     for (files->n = 0; n >= 2 && files->n < FILES_MAX; files->n++) {
-        size_t size = (size_t)bytes[0] | (size_t)bytes[1] << 8;
-        size = size < n - 2 ? size : n - 2;
-        if (files->n < 3)
-            (void)snprintf(files->name[files->n], sizeof files->name[0], "%s", first[files->n]);
-        else
-            (void)snprintf(files->name[files->n], sizeof files->name[0], "s%zu", files->n - 2);
-        files->file[files->n] = (ttr_file){files->name[files->n], bytes + 2, size};
-        bytes += 2 + size;
-        n -= 2 + size;
+        const size_t word = (size_t)bytes[0] | (size_t)bytes[1] << 8;
+        const size_t head = 2 + take_name(files->name[files->n], files->n, word & HEXA_FOLDER_NAMED, bytes + 2, n - 2);
+        bytes += head;
+        n -= head;
+        const size_t size = (word & HEXA_FOLDER_SIZE) < n ? word & HEXA_FOLDER_SIZE : n;
+        files->file[files->n] = (ttr_file){files->name[files->n], bytes, size};
+        bytes += size;
+        n -= size;
     }
 }
 
@@ -72,7 +95,7 @@ static void touch_groups(ttr *t, ttr_reader *reader)
             const ttr_event *event = ttr_batch_at(&batch, i);
             ttr_fields_begin(t, event, &one);
             ttr_fields_begin(t, event, &many);
-            compare_walks(&one, &many, 1 + i % TAKEN_MAX);
+            compare_walks(&one, &many, 1 + i * 7 % TAKEN_MAX);
             for (unsigned group = TTR_GROUP_PACKET; group <= TTR_GROUP_HEADER; group++) {
                 ttr_fields_begin_group(t, event, (ttr_group)group, &one);
                 ttr_fields_begin_group(t, event, (ttr_group)group, &many);
@@ -81,30 +104,56 @@ static void touch_groups(ttr *t, ttr_reader *reader)
         }
 }
 
-static ttr_reader *open_with(ttr *t, const struct files *files, uint32_t flags, size_t chunk, ttr_error *error)
+static ttr_reader *open_with(ttr *t, const struct files *files, uint8_t knobs, size_t chunk, ttr_error *error)
 {
-    ttr_read_options options = {.size = sizeof options, .flags = flags};
+    const uint32_t flags = knobs & 0x80 ? TTR_READ_DEFINITIONS : 0;
+    const int64_t time = INT64_C(3) << (knobs & 31);
+    static const char *const with_key[] = {"key-env=" KEY_VARIABLE, "unpacked-max=" UNPACKED_MAX, NULL};
+    ttr_read_options options = {.size = sizeof options, .flags = flags, .format_options = with_key};
     struct folder *folder = folder_open_memory(&t->counted, "fuzz", files->file, files->n, error);
     if (!folder)
         return NULL;
     folder_limit_windows(folder, chunk);
-    return format_find(FORMAT)->open_folder(t, folder, NULL, &options, error);
+    ttr_reader *reader = format_find(FORMAT)->open_folder(t, folder, NULL, &options, error);
+    if (reader && knobs & 0x40)
+        reader_range(reader, knobs & 0x20 ? INT64_MIN : time, knobs & 0x20 ? time : INT64_MAX);
+    return reader;
 }
 
-static void read_all(const struct files *files, size_t n, uint32_t flags, size_t chunk, struct dump *dump)
+/* Copied as it is (with definitions), or encoded anew, into nowhere: refusals are fine. */
+static void write_all(ttr *t, ttr_reader *reader)
+{
+    ttr_batch batch;
+    ttr_error error;
+    ttr_status status = TTR_OK;
+    ttr_writer *writer = ttr_create(t, NULL, FORMAT, NULL, &error);
+    if (!writer)
+        fuzz_stop(error.text);
+    while (status == TTR_OK && ttr_read(reader, &batch, &error) == TTR_OK)
+        status = ttr_write(writer, &batch, &error);
+    if (ttr_finish(writer, &error) == TTR_OK && status != TTR_OK)
+        fuzz_stop("a failure of the writer did not stick");
+}
+
+static void read_all(const struct files *files, size_t n, uint8_t knobs, size_t chunk, struct dump *dump)
 {
     struct support_heap heap;
     ttr *t = fuzz_context(&heap);
     dump_init(dump);
-    ttr_reader *reader = open_with(t, files, flags, chunk, &dump->error);
+    ttr_reader *reader = open_with(t, files, knobs, chunk, &dump->error);
     if (reader) {
         dump_events(dump, t, reader);
         dump_report(dump, reader);
     }
     ttr_close(reader);
-    reader = chunk ? open_with(t, files, flags, chunk, &dump->error) : NULL;
+    reader = chunk ? open_with(t, files, knobs, chunk, &dump->error) : NULL;
     if (reader)
         touch_groups(t, reader);
+    ttr_close(reader);
+    const bool is_written = !(knobs & 0x40) && knobs & 0xa0; /* not always: it takes ten times as long as reading */
+    reader = chunk && is_written ? open_with(t, files, knobs, chunk, &dump->error) : NULL;
+    if (reader)
+        write_all(t, reader);
     ttr_close(reader);
     /* An event may take a bit. */
     if (dump->events > 64 + 8 * (uint64_t)n)
@@ -114,14 +163,15 @@ static void read_all(const struct files *files, size_t n, uint32_t flags, size_t
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    uint32_t flags = n && bytes[n - 1] & 0x80 ? TTR_READ_DEFINITIONS : 0;
+    const uint8_t knobs = n ? bytes[n - 1] : 0;
     struct files files;
     struct dump one, two;
+    (void)setenv(KEY_VARIABLE, "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", 1);
     split(&files, bytes, n);
     if (files.n == 0)
         return 0;
-    read_all(&files, n, flags, 0, &one);
-    read_all(&files, n, flags, 64, &two);
+    read_all(&files, n, knobs, 0, &one);
+    read_all(&files, n, knobs, 64, &two);
     if (one.text.n != two.text.n || (one.text.n && memcmp(one.text.bytes, two.text.bytes, one.text.n) != 0))
         fuzz_stop("reading through small windows differs from reading at once");
     dump_free(&one);

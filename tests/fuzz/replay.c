@@ -1,11 +1,12 @@
 /* The main of a fuzz target built without libFuzzer: runs files, folders and golden vectors through it, so that every input ever
  * found stays a regression test.
- * usage: replay PATH...; a path is a folder, a golden vector (.hexa) or any other file. */
+ * usage: replay PATH...; a path is a folder, a golden vector (.hexa) or any other file.  A folder in a folder is a golden vector of many files. */
 #include <dirent.h>
 #include <stdio.h>
 
 #include "fuzz.h"
 #include "hexa.h"
+#include "hexa_folder.h"
 
 #define INPUT_MAX ((size_t)1 << 20)
 
@@ -26,10 +27,31 @@ static int replay_vector(const char *path)
     return failed;
 }
 
+#ifdef ANCHOR
+static int replay_trace(const char *path)
+{
+    struct buffer bytes;
+    char message[200];
+    buffer_init(&bytes, alloc_default());
+    if (!hexa_folder_load(path, ANCHOR, &bytes, message, sizeof message))
+        fuzz_stop(message);
+    int failed = LLVMFuzzerTestOneInput(bytes.bytes, bytes.n);
+    buffer_free(&bytes);
+    return failed;
+}
+#endif
+
 static int replay(const char *path)
 {
     if (is_vector(path))
         return replay_vector(path);
+#ifdef ANCHOR
+    DIR *folder = opendir(path);
+    if (folder) {
+        (void)closedir(folder);
+        return replay_trace(path);
+    }
+#endif
     FILE *file = fopen(path, "rb");
     if (!file)
         return 1;

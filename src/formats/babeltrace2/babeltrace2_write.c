@@ -54,14 +54,15 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-static ttr_status check_words(const char *key, const char *list, const char *const *known, ttr_error *error)
+/* `usual` are those of `known` that there is a use for, for the message. */
+static ttr_status check_words(const char *key, const char *list, const char *const *known, const char *usual, ttr_error *error)
 {
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
         size_t n = strcspn(at, ","), i = 0;
         while (known[i] && (strlen(known[i]) != n || memcmp(known[i], at, n) != 0))
             i++;
         if (!known[i])
-            return fail(error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: \"%.*s\" is none of those that \"tracetta formats\" lists", key, list,
+            return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of babeltrace2: expected some of %s, not \"%.*s\"", key, list, usual,
                         (int)n, at);
     }
     return TTR_OK;
@@ -79,7 +80,7 @@ static ttr_status read_names(const struct ttr_writer *out, struct babeltrace2_na
     names->context = is_all || has_word(list, "context") || has_word(list, "ctx");
     names->scope = is_all || has_word(list, "scope");
     names->header = is_all || has_word(list, "header");
-    return check_words("names", list, known, error);
+    return check_words("names", list, known, "payload, context, scope and header, or all or none", error);
 }
 
 static ttr_status read_shown(const struct ttr_writer *out, unsigned *shown, ttr_error *error)
@@ -91,7 +92,8 @@ static ttr_status read_shown(const struct ttr_writer *out, unsigned *shown, ttr_
     for (unsigned i = 0; list && i < 7; i++)
         if (has_word(list, known[i]) || has_word(list, "all"))
             *shown |= 1u << i;
-    return list ? check_words("fields", list, known, error) : TTR_OK;
+    static const char usual[] = "trace, trace:hostname, trace:domain, trace:procname, trace:vpid, loglevel and emf, or all or none";
+    return list ? check_words("fields", list, known, usual, error) : TTR_OK;
 }
 
 static ttr_status read_answer(const struct ttr_writer *out, const char *key, bool otherwise, bool *answer, ttr_error *error)
@@ -100,7 +102,7 @@ static ttr_status read_answer(const struct ttr_writer *out, const char *key, boo
     *answer = value ? strcmp(value, "yes") == 0 : otherwise;
     if (!value || *answer || strcmp(value, "no") == 0)
         return TTR_OK;
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: expected yes or no", key, value);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of babeltrace2: expected yes or no", key, value);
 }
 
 static ttr_status read_style(const struct ttr_writer *out, enum time_style *style, ttr_error *error)
@@ -113,7 +115,7 @@ static ttr_status read_style(const struct ttr_writer *out, enum time_style *styl
             *style = (enum time_style)i;
             return TTR_OK;
         }
-    return value ? fail(error, TTR_E_MISUSE, NO_OFFSET, "time=%s: expected wall, seconds or cycles", value) : TTR_OK;
+    return value ? fail(error, TTR_E_MISUSE, NO_OFFSET, "option time=%s of babeltrace2: expected wall, seconds or cycles", value) : TTR_OK;
 }
 
 static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)

@@ -371,6 +371,34 @@ static void check_versions(bool is_listed)
     }
 }
 
+/* Nothing then tells what entries would be like; the list must not seem to come from a source that does. */
+static void events_without_fields_are_lists_of_nothing(void **state)
+{
+    static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct said s;
+        struct buffer expected;
+        ttr_batch batch;
+        struct ctf_class_key key;
+        begin(&s, versions[i], false, false);
+        s.is_listed = true;
+        buffer_init(&expected, alloc_default());
+        ttr_event_begin(s.builder, TTR_KIND_INSTANT, 0, NULL, "x");
+        assert_int_equal(ttr_event_take(s.builder, &batch, NULL), TTR_OK);
+        dump(s.t, batch.event, &expected);
+        const struct ctf_items *items = collect(&s, batch.event, &key);
+        const ttr_value *list = &items->field[items->n - 1].value;
+        assert_int_equal(list->type, TTR_TYPE_ARRAY);
+        assert_int_equal(list->count, 0);
+        assert_null(list->text.p);
+        ttr_event_begin(s.builder, TTR_KIND_INSTANT, 0, NULL, "x");
+        check_event(&s, &expected);
+        buffer_free(&expected);
+        end(&s);
+    }
+}
+
 static void events_with_everything_come_back_without_loss(void **state)
 {
     (void)state;
@@ -533,6 +561,7 @@ int main(void)
         cmocka_unit_test(levels_are_log_levels_and_come_back),
         cmocka_unit_test(events_with_everything_come_back_without_loss),
         cmocka_unit_test(events_that_list_their_fields_come_back_as_they_were),
+        cmocka_unit_test(events_without_fields_are_lists_of_nothing),
         cmocka_unit_test(what_no_class_can_say_is_refused),
         cmocka_unit_test(floats_keep_their_bits),
         cmocka_unit_test(what_changes_is_counted),

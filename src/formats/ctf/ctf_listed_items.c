@@ -178,7 +178,7 @@ bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items 
     items->context_n = is_rfc ? 0 : 1;
     items->offset = from->offset;
     uint32_t entries = (uint32_t)from->n - 1 + (level > 0);
-    put_member(listing, MEMBER_FIELDS, (ttr_value){.type = TTR_TYPE_ARRAY, .count = entries, .text = {"", 0}});
+    put_member(listing, MEMBER_FIELDS, (ttr_value){.type = TTR_TYPE_ARRAY, .count = entries, .text = {NULL, 0}});
     if (level)
         put_level(listing, level);
     list_all(listing, t, from);

@@ -304,7 +304,7 @@ static ttr_status take_seconds(char *const *copies, size_t n, const char *key, u
     if (!text)
         return TTR_OK;
     if (!number_get_double(text, strlen(text), &seconds) || !(seconds >= 0 && seconds <= 1e6))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "%s cannot be \"%s\": it is a number of seconds", key, text);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected seconds from 0 to 1000000", key, text);
     *ms = (unsigned)(seconds * 1000);
     return TTR_OK;
 }
@@ -314,16 +314,27 @@ static ttr_status take_how(char *const *copies, size_t n, struct live_how *how, 
     const char *start = options_get(copies, n, "live-start");
     bool is_now = start && strcmp(start, "now") == 0;
     if (start && !is_now && strcmp(start, "begin") != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "live-start cannot be \"%s\": it is begin or now", start);
-    const char *intersects = options_get(copies, n, "stream-intersection");
-    if (intersects && strcmp(intersects, "yes") == 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "stream-intersection: when all streams of a live trace are active is not known before its end");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option live-start=%s of ctf: expected begin or now", start);
     how->seek = is_now ? LIVE_SEEK_NOW : LIVE_SEEK_BEGIN;
     how->reconnect_ms = LIVE_RECONNECT_MS;
     ttr_status status = take_seconds(copies, n, "live-reconnect", &how->reconnect_ms, error);
     if (status == TTR_OK)
         status = take_seconds(copies, n, "live-poll", &how->poll_ms, error);
     return status == TTR_OK ? take_seconds(copies, n, "live-patience", &how->patience_ms, error) : status;
+}
+
+ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *error)
+{
+    struct live_how how = {.dial = NULL};
+    return take_how(copies, n, &how, error);
+}
+
+static ttr_status refuse_intersection(char *const *copies, size_t n, ttr_error *error)
+{
+    const char *intersects = options_get(copies, n, "stream-intersection");
+    if (intersects && strcmp(intersects, "yes") == 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "stream-intersection: when all streams of a live trace are active is not known before its end");
+    return TTR_OK;
 }
 
 ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *options, ttr_error *error)
@@ -335,6 +346,8 @@ ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *optio
     ttr_status status = options_copy(&list, &copies, &n, error);
     if (status == TTR_OK)
         status = take_how(copies, n, &how, error);
+    if (status == TTR_OK)
+        status = refuse_intersection(copies, n, error);
     options_free(&t->counted, copies, n);
     return status == TTR_OK ? ctf_open_live_with(t, url, &how, options, error) : NULL;
 }

@@ -104,6 +104,9 @@ struct live_reader {
 /* Opens a session, or the list of a daemon's sessions. */
 ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *options, ttr_error *error);
 
+/* Whether the values of options of live traces are such; those of other traces are asked too, lest a slip goes unseen. */
+TTR_MUST ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *error);
+
 /* The same in a way of one's own, for tests. */
 ttr_reader *ctf_open_live_with(ttr *t, const char *url, const struct live_how *how, const ttr_read_options *options, ttr_error *error);
 

@@ -432,6 +432,13 @@ static void options_that_are_none_are_refused(void **state)
         assert_null(ttr_open(t, "net://127.0.0.1:1/host/h/s", &options, &error));
         assert_int_equal(error.status, TTR_E_MISUSE);
     }
+    static const char metadata[] = "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream {};\n";
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) { /* also where nothing is live */
+        ttr_read_options options = {.size = sizeof options, .format_options = wrong[i]};
+        assert_null(ttr_open_files(t, "folder", &(ttr_file){"metadata", metadata, sizeof metadata - 1}, 1, &options, &error));
+        assert_int_equal(error.status, TTR_E_MISUSE);
+        assert_non_null(strstr(error.text, wrong[i][0]));
+    }
     assert_null(ttr_open(t, "net://127.0.0.1:1/host/h/s", &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "fxt"}, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     assert_null(ttr_open(t, "net://127.0.0.1:1/hosts", NULL, &error));

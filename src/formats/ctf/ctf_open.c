@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "formats/ctf/ctf_attributes.h"
 #include "formats/ctf/ctf_intersect.h"
+#include "formats/ctf/ctf_live.h"
 #include "formats/ctf/ctf_set.h"
 #include "formats/ctf/rfc11.h"
 #include "formats/ctf/rfc11_read.h"
@@ -440,7 +441,7 @@ static ttr_status read_choice(const struct opening *opening, const char *key, co
     *is_other = value && strcmp(value, other) == 0;
     if (!value || *is_other || strcmp(value, usual) == 0)
         return TTR_OK;
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: expected %s or %s", key, value, usual, other);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s or %s", key, value, usual, other);
 }
 
 static ttr_status read_intersection_option(struct opening *opening, ttr_error *error)
@@ -449,7 +450,7 @@ static ttr_status read_intersection_option(struct opening *opening, ttr_error *e
     opening->set->intersects = value && strcmp(value, "yes") == 0;
     if (!value || opening->set->intersects || strcmp(value, "no") == 0)
         return TTR_OK;
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "stream-intersection=%s: expected yes or no", value);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "option stream-intersection=%s of ctf: expected yes or no", value);
 }
 
 static ttr_status prepare(struct opening *opening, ttr_error *error)
@@ -465,6 +466,8 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
         status = read_intersection_option(opening, error);
     if (status == TTR_OK)
         status = rfc11_read_options(opening->trace, opening->copies, opening->copies_n, error);
+    if (status == TTR_OK)
+        status = ctf_check_live_options(opening->copies, opening->copies_n, error);
     if (status == TTR_OK)
         status = read_metadata(opening, error);
     if (status == TTR_OK)

@@ -77,7 +77,7 @@ ttr_status rfc11_read_key_variable(const char *name, uint8_t key[RFC11_KEY], ttr
 {
     const char *value = getenv(name);
     if (!value)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the environment has no variable %s to take the key from", name);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the environment has no variable \"%s\" to take the key from", name);
     size_t n = strlen(value);
     if (n == RFC11_KEY || !rfc11_parse_key((const uint8_t *)value, n, key))
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "the variable %s holds no key: expected 64 hexadecimal digits", name);
