@@ -19,8 +19,9 @@ struct packed_head {
 
 /* What only few fields have. */
 struct packed_more {
-    uint8_t group, base, choices, zero;
-    uint32_t labels; /* ids that follow */
+    uint8_t group, base, choices;
+    uint8_t has_type; /* behind the labels stands a pointer to its declared type, which may be one of several */
+    uint32_t labels;  /* ids that follow */
 };
 
 /* The walk keeps a cursor and the strings in fields->state. */
@@ -32,6 +33,7 @@ struct packed_walk {
     const struct type *type[PACKED_DEPTH]; /* the structs and arrays that the field given last is in, and itself */
     uint32_t next[PACKED_DEPTH]; /* of these structs the member behind that of the field given last */
     const struct type *root; /* that the field given last is in */
+    const struct type *chosen; /* the declared type of the field given last, where it says so; only as good as `about` */
     uint16_t depth;
 };
 _Static_assert(sizeof(struct packed_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
@@ -75,8 +77,11 @@ static bool take_more(struct packed_walk *walk, ttr_field *field)
         return false;
     memcpy(&more, bytes, sizeof more);
     walk->labels = cursor_take(&walk->at, labels_size(more.labels));
-    if (!walk->labels)
+    const uint8_t *type = more.has_type ? cursor_take(&walk->at, sizeof walk->chosen) : NULL;
+    if (!walk->labels || (more.has_type && !type))
         return false;
+    if (type)
+        memcpy(&walk->chosen, type, sizeof walk->chosen);
     field->group = more.group;
     field->choices = more.choices;
     field->value.base = more.base;
@@ -103,7 +108,7 @@ static bool suits(const struct type *type, const ttr_value *value)
     }
 }
 
-/* The type of a value that was declared so: through optionals, and of a variant the first option that suits. */
+/* The type of a value that was declared so: through optionals, and of a variant whose choice is not known the first option that suits. */
 static const struct type *type_of(const struct type *type, const ttr_value *value)
 {
     while (type && type->kind == TYPE_OPTIONAL)
@@ -155,7 +160,8 @@ static void follow_types(struct packed_walk *walk, const ttr_field *field)
     }
     if (field->depth + 1u < PACKED_DEPTH)
         walk->next[field->depth + 1u] = 0;
-    walk->type[field->depth] = type_of(member_of(outer, field, &walk->next[field->depth]), &field->value);
+    const struct type *declared = member_of(outer, field, &walk->next[field->depth]);
+    walk->type[field->depth] = walk->chosen ? walk->chosen : type_of(declared, &field->value);
 }
 
 static const struct type *packed_type(const ttr_fields *fields)
@@ -178,6 +184,7 @@ static bool packed_next(ttr_fields *fields, ttr_field *field)
     field->value.hint = head.hint;
     field->value.bits = head.bits;
     field->value.text_id = head.text_id;
+    walk->chosen = NULL;
     if (head.type & HAS_MORE && !take_more(walk, field))
         return false;
     if (is_counted_bytes(field->value.type)) {
@@ -231,11 +238,12 @@ static bool has_labels(const ttr_value *value)
     return (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
 }
 
-/* Group, base and names of a value.  Without the walk that gave it only the first name is known. */
+/* Group, base, names and, of what was chosen, the type of a value.  Without the walk that gave it only the first name is known. */
 static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
-    struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices};
+    const struct type *chosen = fields && field->choices ? field_type(fields) : NULL;
+    struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices, .has_type = chosen != NULL};
     more.labels = !has_labels(value) ? 0 : fields ? value->count : 1;
     buffer_add(to, &more, sizeof more);
     for (uint32_t i = 0; i < more.labels && !to->failed; i++) {
@@ -246,6 +254,8 @@ static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const tt
         buffer_add(to, &id, sizeof id);
     }
     buffer_add_zeros(to, labels_size(more.labels) - more.labels * (size_t)4);
+    if (chosen)
+        buffer_add(to, &chosen, sizeof chosen);
 }
 
 static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)

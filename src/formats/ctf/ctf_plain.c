@@ -131,6 +131,26 @@ static bool has_rich_header(const struct plain *plain)
     return is_rich;
 }
 
+/* Whether packets of the event's stream say something of that role; those of the RFC do. */
+static bool has_counter(const struct plain *plain, enum ctf_role role)
+{
+    return plain->schema->trace->description.version == CTF_RFC_1_1 || tsdl_has_role(plain->stream->class->packet_context, role);
+}
+
+/* Whether a time is to be written that the source's events do not say: they have that of their packet, and copies are in other packets. */
+static bool needs_time(const struct plain *plain)
+{
+    const struct ctf_stream *stream = plain->stream;
+    return plain->is_copy && !stream->kind->plan.has_time && stream->class->clock &&
+           (has_counter(plain, CTF_ROLE_TIME_BEGIN) || has_counter(plain, CTF_ROLE_TIME_END));
+}
+
+/* Whether the event has a time that is known. */
+static bool has_own_time(const struct plain *plain)
+{
+    return !(plain->event->flags & TTR_EVENT_NO_TIME) || needs_time(plain);
+}
+
 /* The cpu is a field of packets like any other, but in the RFC, where it stands in the name of the file, and where packets are not known. */
 static bool has_own_cpu(const struct plain *plain)
 {
@@ -180,7 +200,7 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
     const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
     struct ctf_types *types = &plain->trace->types;
     const struct ctf_stream_class *source = plain->stream->class;
-    bool is_rfc = plain->version == CTF_RFC_1_1, has_time = plain->stream->kind->plan.has_time || (is_rfc && source->clock);
+    bool is_rfc = plain->version == CTF_RFC_1_1, has_time = plain->stream->kind->plan.has_time || (is_rfc && source->clock) || needs_time(plain);
     struct ctf_kind_like like = {.name = is_rfc ? (ttr_text){plain->name, plain->section_n} : source->name,
                                  .id = source->id <= UINT32_MAX ? source->id : plain->trace->kinds_n,
                                  .has_cpu = has_own_cpu(plain),
@@ -220,7 +240,7 @@ static uint64_t source_of(const struct plain *plain)
 static uint64_t likeness_of(const struct plain *plain)
 {
     const uint64_t shapes = hash_pair(plain->w->items.common_shape, plain->w->packet_items.payload_shape);
-    return hash_pair(hash_pair(source_of(plain), shapes), has_own_cpu(plain));
+    return hash_pair(hash_pair(source_of(plain), shapes), (uint64_t)has_own_cpu(plain) | (uint64_t)needs_time(plain) << 1);
 }
 
 /* The same with that name. */
@@ -447,7 +467,7 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
     ttr_status status = TTR_OK;
     if (!missing)
         return fail_memory(error);
-    uint64_t first = event->flags & TTR_EVENT_NO_TIME || is_empty ? stream->last : ticks_of(plain);
+    uint64_t first = is_empty || !has_own_time(plain) ? stream->last : ticks_of(plain);
     uint64_t begin = about->has_begin ? packet_ticks(plain, about->begin) : first;
     const bool is_beside = is_first && ctf_missing_is_beside(missing, stream); /* what is missing stands in another file */
     if (is_first && ctf_missing_begin(plain->out, stream, &what, missing))
@@ -518,12 +538,6 @@ static const struct ctf_event_class *class_of(struct plain *plain, struct ctf_st
     return known;
 }
 
-/* Whether packets of the event's stream say something of that role; those of the RFC do. */
-static bool has_counter(const struct plain *plain, enum ctf_role role)
-{
-    return plain->schema->trace->description.version == CTF_RFC_1_1 || tsdl_has_role(plain->stream->class->packet_context, role);
-}
-
 /* What is known of an event, or a definition, with a schema; false when memory is out. */
 static bool begin(struct plain *plain, struct ttr_writer *out, const ttr_event *event)
 {
@@ -583,7 +597,7 @@ static bool tells_time(const struct plain *plain, uint64_t ticks)
 static uint64_t settle_ticks(const struct plain *plain, const struct ctf_stream_out *stream)
 {
     const ttr_event *event = plain->event;
-    bool has_time = !(event->flags & TTR_EVENT_NO_TIME);
+    bool has_time = has_own_time(plain);
     uint64_t ticks = has_time ? ticks_of(plain) : stream->last;
     count_rfc_losses(plain);
     if (has_time && ticks != event->ticks)
