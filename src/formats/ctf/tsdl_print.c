@@ -299,11 +299,11 @@ static bool has_offset(const struct ctf_clock *clock)
     return clock->offset_s || clock->offset_cycles;
 }
 
-/* Whether a clock has to say that it counts from the Unix epoch.  One with an offset does without a word, but Babeltrace wants either all clocks
- * of a trace to say it or none. */
+/* Whether a clock has to say that it counts from the Unix epoch.  One with an offset does without a word, but Babeltrace takes several clocks only
+ * where all say it. */
 static bool says_absolute(const struct ctf_description *description)
 {
-    bool says = false;
+    bool says = description->clocks_n > 1;
     for (size_t i = 0; i < description->clocks_n; i++)
         says |= description->clocks[i]->is_absolute || (description->clocks[i]->is_unix && !has_offset(description->clocks[i]));
     return says;
