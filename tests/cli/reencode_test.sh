@@ -633,3 +633,27 @@ for version in 1.1 1.8 2; do
     "$tracetta" cat --format=jsonl "untimed$version" 2>/dev/null | grep -Eo '"time_ns":[0-9]+|"v":\{[^}]*' | cmp -s wanted -
     verdict "which_stays_when_they_are_sorted_as_do_labels_of_options:$version" $? "$("$tracetta" cat "untimed$version")"
 done
+
+# So have events of packets that only tell their end that of the packet before, also where that is written to another file.
+mkdir ended
+cat >ended/metadata <<'END'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+clock { name = c; freq = 1000000000; };
+typealias integer { size = 8; align = 8; map = clock.c.value; } := when;
+trace { major = 1; minor = 8; byte_order = le; };
+stream {
+    packet.context := struct { u8 packet_size; u8 content_size; when timestamp_end; };
+    event.context := struct { enum : u8 { number, text } _tag; variant <_tag> { u8 number; string text; } _v; };
+};
+event { name = e; };
+END
+printf '\050\050\006\0\11\050\050\011\1\0\050\050\012\0\11' >ended/s
+"$tracetta" cat --format=jsonl ended | grep -Eo '"time_ns":[0-9]+|"v":.*' >wanted
+[ "$(tr -d '\n' <wanted)" = '"time_ns":0"v":9}}"time_ns":6"v":""}}"time_ns":9"v":9}}' ]
+verdict "events_have_the_time_at_which_the_packet_before_ended" $? "$(cat wanted)"
+for version in 1.1 1.8 2; do
+    run "$tracetta" convert --to=ctf --option=version=$version --option=byte-order=be ended -o "ended$version"
+    "$tracetta" cat --format=jsonl "ended$version" 2>/dev/null | grep -Eo '"time_ns":[0-9]+|"v":.*' | cmp -s wanted -
+    verdict "and_keep_it:$version" $? "$("$tracetta" cat "ended$version")"
+done

@@ -145,10 +145,10 @@ static bool needs_time(const struct plain *plain)
            (has_counter(plain, CTF_ROLE_TIME_BEGIN) || has_counter(plain, CTF_ROLE_TIME_END));
 }
 
-/* Whether the event has a time that is known. */
-static bool has_own_time(const struct plain *plain)
+/* Whether the event has a time that is known: its own, or that of its packet, of the one before or of the clock's zero. */
+static bool has_known_time(const struct plain *plain)
 {
-    return !(plain->event->flags & TTR_EVENT_NO_TIME) || needs_time(plain);
+    return !(plain->event->flags & TTR_EVENT_NO_TIME) || plain->stream->class->clock;
 }
 
 /* The cpu is a field of packets like any other, but in the RFC, where it stands in the name of the file, and where packets are not known. */
@@ -467,7 +467,7 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
     ttr_status status = TTR_OK;
     if (!missing)
         return fail_memory(error);
-    uint64_t first = is_empty || !has_own_time(plain) ? stream->last : ticks_of(plain);
+    uint64_t first = is_empty || !has_known_time(plain) ? stream->last : ticks_of(plain);
     uint64_t begin = about->has_begin ? packet_ticks(plain, about->begin) : first;
     const bool is_beside = is_first && ctf_missing_is_beside(missing, stream); /* what is missing stands in another file */
     if (is_first && ctf_missing_begin(plain->out, stream, &what, missing))
@@ -597,8 +597,8 @@ static bool tells_time(const struct plain *plain, uint64_t ticks)
 static uint64_t settle_ticks(const struct plain *plain, const struct ctf_stream_out *stream)
 {
     const ttr_event *event = plain->event;
-    bool has_time = has_own_time(plain);
-    uint64_t ticks = has_time ? ticks_of(plain) : stream->last;
+    bool has_time = !(event->flags & TTR_EVENT_NO_TIME);
+    uint64_t ticks = has_known_time(plain) ? ticks_of(plain) : stream->last;
     count_rfc_losses(plain);
     if (has_time && ticks != event->ticks)
         output_lost(plain->out, CTF_LOST_TICKS, event->offset);
