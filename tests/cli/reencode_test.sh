@@ -657,3 +657,11 @@ for version in 1.1 1.8 2; do
     "$tracetta" cat --format=jsonl "ended$version" 2>/dev/null | grep -Eo '"time_ns":[0-9]+|"v":.*' | cmp -s wanted -
     verdict "and_keep_it:$version" $? "$("$tracetta" cat "ended$version")"
 done
+
+# A packet without events begins where the one before ended, not at its last event.
+mkdir hollow
+sed 's/^    event.context.*/    event.header := struct { when timestamp; };/' ended/metadata >hollow/metadata
+printf '\040\040\010\005\030\030\011' >hollow/s # an event at 5, the end at 8; nothing up to 9
+run "$tracetta" convert --to=ctf --option=byte-order=be --option=index=yes hollow -o hollow_anew
+[ "$(od -An -tu1 -j112 -N8 hollow_anew/index/s.idx | tr -s ' ')" = ' 0 0 0 0 0 0 0 8' ]
+verdict "a_packet_without_events_begins_where_the_one_before_ended" $? "$(od -An -tu1 -j16 -v hollow_anew/index/s.idx)"

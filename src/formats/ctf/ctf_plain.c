@@ -467,7 +467,8 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
     ttr_status status = TTR_OK;
     if (!missing)
         return fail_memory(error);
-    uint64_t first = is_empty || !has_known_time(plain) ? stream->last : ticks_of(plain);
+    const uint64_t before = stream->last > stream->end ? stream->last : stream->end; /* where the packet before ended */
+    uint64_t first = is_empty || !has_known_time(plain) ? before : ticks_of(plain);
     uint64_t begin = about->has_begin ? packet_ticks(plain, about->begin) : first;
     const bool is_beside = is_first && ctf_missing_is_beside(missing, stream); /* what is missing stands in another file */
     if (is_first && ctf_missing_begin(plain->out, stream, &what, missing))
