@@ -11,7 +11,6 @@
 #define MORE 8u
 #define HAS_MORE 0x80u /* in the type */
 #define IS_REPEATED 0x40u /* there, too */
-#define TAKEN 16u /* fields at once */
 #define PACKED_DEPTH 16u /* fields deeper than that have no declared type */
 
 struct packed_head {
@@ -21,8 +20,9 @@ struct packed_head {
 
 /* What only few fields have. */
 struct packed_more {
-    uint8_t group, base, choices, zero;
-    uint32_t labels; /* ids that follow */
+    uint8_t group, base, choices;
+    uint8_t has_type; /* behind the labels stands a pointer to its declared type, which may be one of several */
+    uint32_t labels;  /* ids that follow */
 };
 
 /* The walk keeps a cursor and the strings in fields->state. */
@@ -36,6 +36,7 @@ struct packed_walk {
     const struct type *root; /* that the field given last is in */
     ttr_field repeated;      /* of elements that stand together, without its value */
     uint32_t repeats;        /* of them that are left */
+    const struct type *chosen; /* the declared type of the field given last, where it says so; only as good as `about` */
     uint16_t depth;
     uint8_t width, behind;   /* bytes of each, and behind the last one */
 };
@@ -80,8 +81,11 @@ static bool take_more(struct packed_walk *walk, ttr_field *field)
         return false;
     memcpy(&more, bytes, sizeof more);
     walk->labels = cursor_take(&walk->at, labels_size(more.labels));
-    if (!walk->labels)
+    const uint8_t *type = more.has_type ? cursor_take(&walk->at, sizeof walk->chosen) : NULL;
+    if (!walk->labels || (more.has_type && !type))
         return false;
+    if (type)
+        memcpy(&walk->chosen, type, sizeof walk->chosen);
     field->group = more.group;
     field->choices = more.choices;
     field->value.base = more.base;
@@ -108,7 +112,7 @@ static bool suits(const struct type *type, const ttr_value *value)
     }
 }
 
-/* The type of a value that was declared so: through optionals, and of a variant the first option that suits. */
+/* The type of a value that was declared so: through optionals, and of a variant whose choice is not known the first option that suits. */
 static const struct type *type_of(const struct type *type, const ttr_value *value)
 {
     while (type && type->kind == TYPE_OPTIONAL)
@@ -160,7 +164,8 @@ static void follow_types(struct packed_walk *walk, const ttr_field *field)
     }
     if (field->depth + 1u < PACKED_DEPTH)
         walk->next[field->depth + 1u] = 0;
-    walk->type[field->depth] = type_of(member_of(outer, field, &walk->next[field->depth]), &field->value);
+    const struct type *declared = member_of(outer, field, &walk->next[field->depth]);
+    walk->type[field->depth] = walk->chosen ? walk->chosen : type_of(declared, &field->value);
 }
 
 static const struct type *packed_type(const ttr_fields *fields)
@@ -224,6 +229,7 @@ static bool packed_next(ttr_fields *fields, ttr_field *field)
     field->value.hint = head.hint;
     field->value.bits = head.bits;
     field->value.text_id = head.text_id;
+    walk->chosen = NULL;
     if (head.type & HAS_MORE && !take_more(walk, field))
         return false;
     if (head.type & IS_REPEATED)
@@ -279,11 +285,12 @@ static bool has_labels(const ttr_value *value)
     return (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
 }
 
-/* Group, base and names of a value.  Without the walk that gave it only the first name is known. */
+/* Group, base, names and, of what was chosen, the type of a value.  Without the walk that gave it only the first name is known. */
 static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
-    struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices};
+    const struct type *chosen = fields && field->choices ? field_type(fields) : NULL;
+    struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices, .has_type = chosen != NULL};
     more.labels = !has_labels(value) ? 0 : fields ? value->count : 1;
     buffer_add(to, &more, sizeof more);
     for (uint32_t i = 0; i < more.labels && !to->failed; i++) {
@@ -294,6 +301,8 @@ static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const tt
         buffer_add(to, &id, sizeof id);
     }
     buffer_add_zeros(to, labels_size(more.labels) - more.labels * (size_t)4);
+    if (chosen)
+        buffer_add(to, &chosen, sizeof chosen);
 }
 
 static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
@@ -322,6 +331,7 @@ static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fie
 struct repeat {
     struct packed_head head;
     struct packed_more more;
+    const struct type *chosen;
     size_t at;      /* of the head in the buffer */
     uint32_t n;     /* 0: there are none */
     uint8_t width;
@@ -345,10 +355,11 @@ static void end_repeat(struct buffer *to, struct repeat *repeat)
 }
 
 /* Adds an element to those before it; false where it does not fit in with any. */
-static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_field *field)
+static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_field *field, const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
-    const struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices};
+    const struct type *chosen = field->choices ? field_type(fields) : NULL;
+    const struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices, .has_type = chosen != NULL};
     const bool has_more = field->group || value->base || field->choices;
     const struct packed_head head = {.type = (uint8_t)(value->type | IS_REPEATED | (has_more ? HAS_MORE : 0)), .hint = value->hint, .bits = value->bits,
                                      .depth = (uint8_t)field->depth, .text_id = value->text_id};
@@ -356,13 +367,16 @@ static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_fiel
     uint8_t low[8];
     if (widened(value->type, value->v.u, width) != value->v.u)
         return false;
-    if (repeat->n == UINT32_MAX || memcmp(&head, &repeat->head, sizeof head) != 0 || memcmp(&more, &repeat->more, sizeof more) != 0)
+    if (repeat->n == UINT32_MAX || memcmp(&head, &repeat->head, sizeof head) != 0 || memcmp(&more, &repeat->more, sizeof more) != 0 ||
+        chosen != repeat->chosen)
         end_repeat(to, repeat);
     if (!repeat->n) {
-        *repeat = (struct repeat){.head = head, .more = more, .at = to->n, .width = width};
+        *repeat = (struct repeat){.head = head, .more = more, .chosen = chosen, .at = to->n, .width = width};
         buffer_add(to, &head, sizeof head);
         if (has_more)
             buffer_add(to, &more, sizeof more);
+        if (chosen)
+            buffer_add(to, &chosen, sizeof chosen);
     }
     store_u64le(low, value->v.u);
     buffer_add(to, low, width);
@@ -399,7 +413,7 @@ size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event 
 {
     size_t at = to->n;
     ttr_fields fields;
-    ttr_field taken[TAKEN];
+    ttr_field field;
     struct repeat repeat = {.n = 0};
     *copy = *event;
     if (event->activity)
@@ -410,12 +424,12 @@ size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event 
         add_frames(t, to, event);
     copy->body = (uint32_t)(to->n - at);
     ttr_fields_begin(t, event, &fields);
-    for (uint32_t n; (n = ttr_fields_take(&fields, taken, TAKEN)) > 0;)
-        for (uint32_t i = 0; i < n; i++)
-            if (!is_plain_element(&taken[i]) || !add_element(to, &repeat, &taken[i])) {
-                end_repeat(to, &repeat);
-                add(t, to, &taken[i], &fields);
-            }
+    while (ttr_fields_next(&fields, &field)) {
+        if (is_plain_element(&field) && add_element(to, &repeat, &field, &fields))
+            continue;
+        end_repeat(to, &repeat);
+        add(t, to, &field, &fields);
+    }
     end_repeat(to, &repeat);
     to->failed |= to->n - at > UINT32_MAX;
     copy->payload = NULL;

@@ -371,6 +371,55 @@ static void elements_of_a_copy_take_what_their_values_need(void **state)
     assert_int_equal(copied_size(&s8, small, 9), ENDS + (HEAD_BYTES + 8) + 2 * 24 + (HEAD_BYTES + 8));
 }
 
+/* A variant of two options of one kind, inside another one. */
+static const struct type option_types[] = {{.kind = TYPE_UINT, .base = 2}, {.kind = TYPE_UINT, .base = 8}, {.kind = TYPE_UINT, .base = 16}};
+static const struct type_member inner_options[] = {{.name = {"b", 1}, .type = &option_types[1]}, {.name = {"c", 1}, .type = &option_types[2]}};
+static const struct type inner_variant = {.kind = TYPE_VARIANT, .members = inner_options, .members_n = 2};
+static const struct type_member outer_options[] = {{.name = {"a", 1}, .type = &option_types[0]}, {.name = {"d", 1}, .type = &inner_variant}};
+static const struct type outer_variant = {.kind = TYPE_VARIANT, .members = outer_options, .members_n = 2};
+static const struct type_member chosen_member = {.name = {"v", 1}, .type = &outer_variant};
+static const struct type chosen_root = {.kind = TYPE_STRUCT, .members = &chosen_member, .members_n = 1};
+
+static bool chosen_next(ttr_fields *fields, ttr_field *field)
+{
+    struct given *walk = (struct given *)fields->state;
+    *field = (ttr_field){.name = {"v", 1}, .choices = 2, .value = {.type = TTR_TYPE_UINT}};
+    return walk->at++ == 0;
+}
+
+static const struct type *chosen_type(const ttr_fields *fields)
+{
+    (void)fields;
+    return &option_types[2];
+}
+
+static void copies_know_which_option_was_chosen(void **state)
+{
+    (void)state;
+    static const struct field_ops ops = {.begin = given_begin, .next = chosen_next, .type = chosen_type};
+    ttr *t = ttr_new(NULL);
+    const struct event_class about = {.root = {[ROOT_PAYLOAD] = &chosen_root}};
+    const struct schema schema = {.ops = &ops, .event_class = &about};
+    ttr_event event = {.schema = context_add_schema(t, &schema)}, copy;
+    struct buffer buffer[2];
+    ttr_fields fields;
+    ttr_field field;
+    for (size_t i = 0; i < 2; i++) { /* the second is a copy of the copy */
+        buffer_init(&buffer[i], &t->counted);
+        size_t at = packed_copy(t, &buffer[i], &event, &copy);
+        packed_settle(&copy, buffer[i].bytes + at);
+        ttr_fields_begin(t, &copy, &fields);
+        assert_true(ttr_fields_next(&fields, &field));
+        assert_int_equal(field.choices, 2);
+        assert_ptr_equal(packed_field_ops.type(&fields), &option_types[2]);
+        assert_false(ttr_fields_next(&fields, &field));
+        event = copy;
+    }
+    buffer_free(&buffer[0]);
+    buffer_free(&buffer[1]);
+    ttr_free(t);
+}
+
 static void fields_put_by_hand_have_the_one_name_they_come_with(void **state)
 {
     (void)state;
@@ -438,6 +487,7 @@ int main(void)
         cmocka_unit_test(copies_keep_groups_bases_and_every_name_of_a_value),
         cmocka_unit_test(copies_know_the_types_of_fields_of_one_name_by_their_order),
         cmocka_unit_test(elements_of_a_copy_take_what_their_values_need),
+        cmocka_unit_test(copies_know_which_option_was_chosen),
         cmocka_unit_test(fields_put_by_hand_have_the_one_name_they_come_with),
         cmocka_unit_test(event_of_a_source_that_is_none_has_no_thread),
         cmocka_unit_test(every_failing_allocation_is_told),

@@ -587,3 +587,81 @@ verdict "a_gap_is_an_event_of_the_dialect" $? "there is none"
 run "$tracetta" convert -q --to=ctf gap -o gap_copy
 "$tracetta" cat --kind=gap gap_copy 2>/dev/null | cmp -s wanted -
 verdict "and_stays_in_copies" $? "it is gone"
+
+# The last event of a packet may end inside a byte: the content ends there, or readers take what is left for an event.
+mkdir narrow untimed
+cat >narrow/metadata <<'END'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+typealias integer { size = 16; align = 8; byte_order = be; } := u16;
+trace { major = 1; minor = 8; byte_order = be; };
+stream {
+    packet.context := struct { u16 packet_size; u16 content_size; };
+    event.header := struct { u8 id; };
+};
+event { name = whole; id = 1; fields := struct { u8 x; }; };
+event { name = bits; id = 2; fields := struct { integer { size = 3; align = 1; } x; }; };
+END
+printf '\0\100\0\100\2\240\1\7' >narrow/s # 64 bits, of which all are content: bits { x = 5 }, whole { x = 7 }
+run "$tracetta" convert --to=ctf --name=bits narrow -o narrow_part
+[ "$(od -An -tu1 narrow_part/s | tr -s ' ')" = ' 0 48 0 43 2 160' ]
+verdict "content_of_packets_made_anew_ends_where_their_last_event_does" $? "$(od -An -tu1 narrow_part/s)"
+
+# Events that do not say when they were have the time of their packet, which sorted ones are not in any more.
+cat >untimed/metadata <<'END'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+clock { name = c; freq = 1000000000; };
+typealias integer { size = 8; align = 8; map = clock.c.value; } := when;
+trace { major = 1; minor = 8; byte_order = be; };
+stream { packet.context := struct { u8 packet_size; u8 content_size; when timestamp_begin; when timestamp_end; }; };
+event {
+    name = e;
+    fields := struct {
+        enum : u8 { first, second } _tag;
+        variant <_tag> { enum : u8 { A, B } first; enum : u8 { C, D } second; } _v;
+    };
+};
+END
+printf '\100\100\005\006\0\1\1\1' >untimed/s # two events in each of two packets
+printf '\100\100\011\012\1\0\1\1' >>untimed/s
+"$tracetta" cat --format=jsonl untimed | grep -Eo '"time_ns":[0-9]+|"v":\{[^}]*' >wanted
+[ "$(tr -d '\n' <wanted)" = '"time_ns":5"v":{"value":1,"label":"B""time_ns":5"v":{"value":1,"label":"D""time_ns":9"v":{"value":0,"label":"C""time_ns":9"v":{"value":1,"label":"D"' ]
+verdict "events_have_the_time_of_their_packet" $? "$(cat wanted)"
+for version in 1.1 1.8 2; do
+    run "$tracetta" convert --to=ctf --sort --option=version=$version untimed -o "untimed$version"
+    "$tracetta" cat --format=jsonl "untimed$version" 2>/dev/null | grep -Eo '"time_ns":[0-9]+|"v":\{[^}]*' | cmp -s wanted -
+    verdict "which_stays_when_they_are_sorted_as_do_labels_of_options:$version" $? "$("$tracetta" cat "untimed$version")"
+done
+
+# So have events of packets that only tell their end that of the packet before, also where that is written to another file.
+mkdir ended
+cat >ended/metadata <<'END'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+clock { name = c; freq = 1000000000; };
+typealias integer { size = 8; align = 8; map = clock.c.value; } := when;
+trace { major = 1; minor = 8; byte_order = le; };
+stream {
+    packet.context := struct { u8 packet_size; u8 content_size; when timestamp_end; };
+    event.context := struct { enum : u8 { number, text } _tag; variant <_tag> { u8 number; string text; } _v; };
+};
+event { name = e; };
+END
+printf '\050\050\006\0\11\050\050\011\1\0\050\050\012\0\11' >ended/s
+"$tracetta" cat --format=jsonl ended | grep -Eo '"time_ns":[0-9]+|"v":.*' >wanted
+[ "$(tr -d '\n' <wanted)" = '"time_ns":0"v":9}}"time_ns":6"v":""}}"time_ns":9"v":9}}' ]
+verdict "events_have_the_time_at_which_the_packet_before_ended" $? "$(cat wanted)"
+for version in 1.1 1.8 2; do
+    run "$tracetta" convert --to=ctf --option=version=$version --option=byte-order=be ended -o "ended$version"
+    "$tracetta" cat --format=jsonl "ended$version" 2>/dev/null | grep -Eo '"time_ns":[0-9]+|"v":.*' | cmp -s wanted -
+    verdict "and_keep_it:$version" $? "$("$tracetta" cat "ended$version")"
+done
+
+# A packet without events begins where the one before ended, not at its last event.
+mkdir hollow
+sed 's/^    event.context.*/    event.header := struct { when timestamp; };/' ended/metadata >hollow/metadata
+printf '\040\040\010\005\030\030\011' >hollow/s # an event at 5, the end at 8; nothing up to 9
+run "$tracetta" convert --to=ctf --option=byte-order=be --option=index=yes hollow -o hollow_anew
+[ "$(od -An -tu1 -j112 -N8 hollow_anew/index/s.idx | tr -s ' ')" = ' 0 0 0 0 0 0 0 8' ]
+verdict "a_packet_without_events_begins_where_the_one_before_ended" $? "$(od -An -tu1 -j16 -v hollow_anew/index/s.idx)"

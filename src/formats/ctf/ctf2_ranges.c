@@ -10,10 +10,21 @@ static bool is_negative(const struct json_value *json)
     return json->token.is_negative && json->token.size;
 }
 
-/* One end of a range: any number of 64 bits, signed or not. */
-static ttr_status get_end(struct ctf2_parser *parser, const struct json_value *json, uint64_t *x)
+/* Whether an integer has more than 64 bits, which only mappings of as large numbers need. */
+static bool is_far(const struct json_value *json)
+{
+    const bool is_integer = json->token.kind == JSON_INTEGER;
+    return is_integer && (is_negative(json) ? json->token.size > UINT64_C(1) << 63 : json->token.overflows);
+}
+
+/* One end of a range: any number of 64 bits, signed or not; where ranges are cut, the last one before those that are too far. */
+static ttr_status get_end(struct ctf2_parser *parser, const struct json_value *json, bool clips, uint64_t *x)
 {
     int64_t s = 0;
+    if (clips && is_far(json)) {
+        *x = is_negative(json) ? (uint64_t)INT64_MIN : UINT64_MAX;
+        return TTR_OK;
+    }
     if (json->token.kind != JSON_INTEGER || !is_negative(json))
         return ctf2_get_u64(parser, json, x);
     ttr_status status = ctf2_get_i64(parser, json, &s);
@@ -21,14 +32,14 @@ static ttr_status get_end(struct ctf2_parser *parser, const struct json_value *j
     return status;
 }
 
-static ttr_status get_range(struct ctf2_parser *parser, const struct json_value *json, struct type_range *range)
+static ttr_status get_range(struct ctf2_parser *parser, const struct json_value *json, bool clips, struct type_range *range)
 {
     if (json->token.kind != JSON_ARRAY || json->count != 2)
         return ctf2_fail(parser, json, "expected a range: [lowest, highest]");
     const struct json_value *low = json->first, *high = json->last;
-    ttr_status status = get_end(parser, low, &range->low);
+    ttr_status status = get_end(parser, low, clips, &range->low);
     if (status == TTR_OK)
-        status = get_end(parser, high, &range->high);
+        status = get_end(parser, high, clips, &range->high);
     if (status != TTR_OK)
         return status;
     bool same_sign = is_negative(low) == is_negative(high);
@@ -42,6 +53,8 @@ static bool range_fits(const struct json_value *json, const struct type_range *r
 {
     bool begins_negative = is_negative(json->first), ends_wide = !is_negative(json->last) && range->high > INT64_MAX;
     *beyond = begins_negative && sign != CTF2_SIGNED ? json->first : json->last;
+    if (is_far(json->first) || is_far(json->last))
+        return false;
     return sign == CTF2_SIGNED ? !ends_wide : sign == CTF2_UNSIGNED ? !begins_negative : !(begins_negative && ends_wide);
 }
 
@@ -49,12 +62,18 @@ static bool range_fits(const struct json_value *json, const struct type_range *r
 static bool clip_range(const struct json_value *json, struct type_range *range, enum ctf2_sign sign)
 {
     if (sign == CTF2_UNSIGNED) {
-        range->low = 0;
+        range->low = is_negative(json->first) ? 0 : range->low;
         return !is_negative(json->last);
     }
     bool begins_wide = !is_negative(json->first) && range->low > INT64_MAX;
-    range->high = INT64_MAX;
+    range->high = is_negative(json->last) || range->high <= INT64_MAX ? range->high : INT64_MAX;
     return !begins_wide;
+}
+
+/* Whether all of a range has more than 64 bits. */
+static bool is_all_far(const struct json_value *json)
+{
+    return is_negative(json->first) ? is_far(json->last) && is_negative(json->last) : is_far(json->first);
 }
 
 ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *json, enum ctf2_sign sign, bool clips,
@@ -71,7 +90,7 @@ ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *
     *ranges = (struct ctf2_ranges){.range = range};
     for (const struct json_value *item = json->first, *beyond; item; item = item->next) {
         range = &ranges->range[ranges->n];
-        status = get_range(parser, item, range);
+        status = get_range(parser, item, clips, range);
         if (status != TTR_OK)
             return status;
         bool fits = range_fits(item, range, sign, &beyond);
@@ -79,7 +98,7 @@ ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *
             return ctf2_fail(parser, beyond, "%s number cannot have this value", sign == CTF2_SIGNED ? "a signed" : "an unsigned");
         if (!fits)
             ctf2_note(parser, TTR_NOTE_ODD, item, "ctf.range-beyond", "a range goes beyond what its number can be");
-        ranges->n += fits || clip_range(item, range, sign);
+        ranges->n += !is_all_far(item) && (fits || clip_range(item, range, sign));
     }
     return TTR_OK;
 }

@@ -214,6 +214,47 @@ static uint64_t packet_number(const struct layout_schema *base, const ttr_event 
     return reader && event->part < reader->slots_most && reader->packets ? reader->packets[event->part].offset + 1 : 0;
 }
 
+/* Where something may end: nowhere of its own, for it has no bits; at a byte; inside one. */
+enum { ENDS_NOWHERE = 1u, ENDS_AT_BYTE = 2u, ENDS_INSIDE = 4u };
+
+/* Of a row of types what stands last counts; where that may have no bits, what stands before it does. */
+static unsigned ends_of(const struct type *type)
+{
+    unsigned ends = ENDS_NOWHERE;
+    switch (type->kind) {
+    case TYPE_BITS:
+    case TYPE_BOOL:
+    case TYPE_UINT:
+    case TYPE_INT:
+    case TYPE_FLAGS:
+    case TYPE_FLOAT:
+    case TYPE_NULL: return type->bits % 8 || type->align < 3 ? ENDS_INSIDE : ENDS_AT_BYTE;
+    case TYPE_STRUCT:
+        for (uint32_t i = type->members_n; i > 0 && (ends & ENDS_NOWHERE); i--)
+            ends = (ends & ~(unsigned)ENDS_NOWHERE) | ends_of(type->members[i - 1].type);
+        return ends;
+    case TYPE_ARRAY: return type->count ? ends_of(type->element) : ends;
+    case TYPE_SEQUENCE: return (type->has_inline_length ? ends_of(type->length_type) : ends) | ends_of(type->element);
+    case TYPE_OPTIONAL: return ends | ends_of(type->element);
+    case TYPE_VARIANT:
+        for (uint32_t i = 0; i < type->members_n; i++)
+            ends |= ends_of(type->members[i].type);
+        return ends;
+    default: return ENDS_AT_BYTE;
+    }
+}
+
+/* Whether events of a class may end inside a byte. */
+static bool may_end_inside(const struct ctf_stream_class *stream, const struct ctf_event_class *event)
+{
+    const struct type *const parts[] = {event->payload, event->context, stream->event_context, stream->event_header};
+    unsigned ends = ENDS_NOWHERE;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && (ends & ENDS_NOWHERE); i++)
+        if (parts[i])
+            ends = (ends & ~(unsigned)ENDS_NOWHERE) | ends_of(parts[i]);
+    return ends & ENDS_INSIDE;
+}
+
 void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from, uint64_t *to)
 {
     const struct ctf_packet *packet = &schema->reader->packets[event->part];
@@ -221,8 +262,8 @@ void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uin
     struct layout_run run = {.has_cut_text = false};
     *from = first + ctf_header_bit(event);
     *to = first + (uint64_t)event->payload_size * 8;
-    if (schema->stream->kind->plan.align >= 3)
-        return; /* the next begins at a byte: what is left of the last one is nothing */
+    if (!schema->ends_inside)
+        return;
     place_body(&schema->base, event, &run);
     if (!schema->base.layout)
         *to = first + ctf_body_bit(event);
@@ -504,7 +545,8 @@ static struct ctf_schema *schema_of(struct ctf_reader *reader, struct ctf_event_
         return NULL;
     *schema = (struct ctf_schema){.base = {.layout = event->layout, .scratch = &reader->trace->scratch, .place = place_body, .place_group = place_group,
                                            .packet = packet_number},
-                                  .trace = reader->trace, .event = event, .stream = is_shared ? NULL : reader->stream, .reader = is_shared ? NULL : reader};
+                                  .trace = reader->trace, .event = event, .ends_inside = may_end_inside(reader->stream->kind->class, event),
+                                  .stream = is_shared ? NULL : reader->stream, .reader = is_shared ? NULL : reader};
     if (event->layout) {
         uint32_t imports;
         (void)layout_imports(event->layout, &imports);

@@ -28,7 +28,9 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     event->link = tag == TTR_GAP_EVENTS ? count : 0;
     if (tag == TTR_GAP_PACKETS)
         event->sequence = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
-    event->time = from == INT64_MIN ? 0 : from;
+    bool is_far = false;
+    const int64_t zero = ctf_time(line, 0, &is_far); /* no event of the stream is earlier */
+    event->time = from > INT64_MIN ? from : zero < 0 ? zero : 0;
     event->duration = end > from && from > INT64_MIN ? (uint64_t)end - (uint64_t)from : 0; /* from nobody knows when: as long as nothing */
     event->track = reader->stream->track;
     event->offset = packet->offset;

@@ -132,6 +132,26 @@ static bool has_rich_header(const struct plain *plain)
     return is_rich;
 }
 
+/* Whether packets of the event's stream say something of that role; those of the RFC do. */
+static bool has_counter(const struct plain *plain, enum ctf_role role)
+{
+    return plain->schema->trace->description.version == CTF_RFC_1_1 || tsdl_has_role(plain->stream->class->packet_context, role);
+}
+
+/* Whether a time is to be written that the source's events do not say: they have that of their packet, and copies are in other packets. */
+static bool needs_time(const struct plain *plain)
+{
+    const struct ctf_stream *stream = plain->stream;
+    return plain->is_copy && !stream->kind->plan.has_time && stream->class->clock &&
+           (has_counter(plain, CTF_ROLE_TIME_BEGIN) || has_counter(plain, CTF_ROLE_TIME_END));
+}
+
+/* Whether the event has a time that is known: its own, or that of its packet, of the one before or of the clock's zero. */
+static bool has_known_time(const struct plain *plain)
+{
+    return !(plain->event->flags & TTR_EVENT_NO_TIME) || plain->stream->class->clock;
+}
+
 /* The cpu is a field of packets like any other, but in the RFC, where it stands in the name of the file, and where packets are not known. */
 static bool has_own_cpu(const struct plain *plain)
 {
@@ -181,8 +201,8 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
     const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
     struct ctf_types *types = &plain->trace->types;
     const struct ctf_stream_class *source = plain->stream->class;
-    bool is_rfc = plain->version == CTF_RFC_1_1, has_time = plain->stream->kind->plan.has_time || (is_rfc && source->clock);
-    const unsigned flags = has_own_cpu(plain) | plain->about->has_sequence * 2u | plain->about->has_discarded * 4u | plain->about->has_begin * 8u;
+    bool is_rfc = plain->version == CTF_RFC_1_1, has_time = plain->stream->kind->plan.has_time || (is_rfc && source->clock) || needs_time(plain);
+    const unsigned flags = has_own_cpu(plain) | plain->about->has_sequence * 2u | plain->about->has_discarded * 4u | plain->about->has_begin * 8u | has_time * 16u;
     struct ctf_kind_like like = {.name = is_rfc ? (ttr_text){plain->name, plain->section_n} : source->name,
                                  .id = source->id <= UINT32_MAX ? source->id : plain->trace->kinds_n,
                                  .likeness = hash_pair(hash_pair(hash_pair(source->id, items->common_shape), packet->payload_shape), flags),
@@ -223,7 +243,7 @@ static uint64_t source_of(const struct plain *plain)
 static uint64_t likeness_of(const struct plain *plain)
 {
     const uint64_t shapes = hash_pair(plain->w->items.common_shape, plain->w->packet_items.payload_shape);
-    return hash_pair(hash_pair(source_of(plain), shapes), has_own_cpu(plain));
+    return hash_pair(hash_pair(source_of(plain), shapes), (uint64_t)has_own_cpu(plain) | (uint64_t)needs_time(plain) << 1);
 }
 
 /* The same with that name. */
@@ -450,7 +470,8 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
     ttr_status status = TTR_OK;
     if (!missing)
         return fail_memory(error);
-    uint64_t first = event->flags & TTR_EVENT_NO_TIME || is_empty ? stream->last : ticks_of(plain);
+    const uint64_t before = stream->last > stream->end ? stream->last : stream->end; /* where the packet before ended */
+    uint64_t first = is_empty || !has_known_time(plain) ? before : ticks_of(plain);
     uint64_t begin = about->has_begin ? packet_ticks(plain, about->begin) : first;
     const bool is_beside = is_first && ctf_missing_is_beside(missing, stream); /* what is missing stands in another file */
     if (is_first && ctf_missing_begin(plain->out, stream, &what, missing))
@@ -525,12 +546,6 @@ static const struct ctf_event_class *class_of(struct plain *plain, struct ctf_st
     return known;
 }
 
-/* Whether packets of the event's stream say something of that role; those of the RFC do. */
-static bool has_counter(const struct plain *plain, enum ctf_role role)
-{
-    return plain->schema->trace->description.version == CTF_RFC_1_1 || tsdl_has_role(plain->stream->class->packet_context, role);
-}
-
 /* What is known of an event, or a definition, with a schema; false when memory is out. */
 static bool begin(struct plain *plain, struct ttr_writer *out, const ttr_event *event)
 {
@@ -591,7 +606,7 @@ static uint64_t settle_ticks(const struct plain *plain, const struct ctf_stream_
 {
     const ttr_event *event = plain->event;
     bool has_time = !(event->flags & TTR_EVENT_NO_TIME);
-    uint64_t ticks = has_time ? ticks_of(plain) : stream->last;
+    uint64_t ticks = has_known_time(plain) ? ticks_of(plain) : stream->last;
     count_rfc_losses(plain);
     if (has_time && ticks != event->ticks)
         output_lost(plain->out, CTF_LOST_TICKS, event->offset);

@@ -120,6 +120,7 @@ struct ctf_schema {
     const struct ctf_event_class *event; /* NULL in the schema of definitions */
     ttr_id id;
     bool has_imports;          /* its fields need values of the packet or the header */
+    bool ends_inside;          /* events may end inside a byte */
     struct ctf_stream *stream; /* this and the reader: NULL where it is shared, see ctf_origin_of */
     const struct ctf_reader *reader;
 };

@@ -2,6 +2,7 @@
  * that events encoded anew lose too.  Only CTF 2 says more than another version that packets may be kept in: of CTF 1.8, what this project
  * knows of it can be said in CTF 2.  The rules are those of tsdl_print.c; each part of the description counts once. */
 #include "formats/ctf/ctf_write.h"
+#include "formats/ctf/tsdl_types.h"
 
 struct counting {
     struct ttr_writer *out;
@@ -98,7 +99,10 @@ void ctf_count_about(struct ttr_writer *out, const struct ctf_description *from,
     count_text(&c, is_same || from->has_uuid ? (ttr_text){"", 0} : from->uid);
     for (size_t i = 0; i < from->clocks_n && !is_same; i++) {
         const struct ctf_clock *clock = from->clocks[i];
+        uint8_t uuid[16];
         count_text(&c, clock->ns);
+        if (to == CTF_RFC_1_1 || clock->ns.n || !tsdl_take_uuid(clock->uid, uuid))
+            count_text(&c, clock->uid);
         count_text(&c, clock->origin_name);
         if (clock->has_accuracy)
             lost(&c, CTF_LOST_ABOUT);

@@ -299,13 +299,30 @@ static void put_environment(struct tsdl_printer *p)
     end_block(p);
 }
 
+static bool has_offset(const struct ctf_clock *clock)
+{
+    return clock->offset_s || clock->offset_cycles;
+}
+
+/* Whether a clock has to say that it counts from the Unix epoch.  One with an offset does without a word, but Babeltrace takes several clocks only
+ * where all say it. */
+static bool says_absolute(const struct ctf_description *description)
+{
+    bool says = description->clocks_n > 1;
+    for (size_t i = 0; i < description->clocks_n; i++)
+        says |= description->clocks[i]->is_absolute || (description->clocks[i]->is_unix && !has_offset(description->clocks[i]));
+    return says;
+}
+
 static void put_clock(struct tsdl_printer *p, const struct ctf_clock *clock)
 {
+    uint8_t uuid[16];
+    const bool is_uid = !clock->has_uuid && clock->ns.n == 0 && tsdl_take_uuid(clock->uid, uuid); /* so clocks of 1.8 are written in CTF 2 */
     begin_block(p, "clock");
     put_string(p, "name", tsdl_clock_name(p, clock));
-    if (clock->has_uuid) {
+    if (clock->has_uuid || is_uid) {
         begin_attribute(p, "uuid");
-        put_uuid(p, clock->uuid);
+        put_uuid(p, is_uid ? uuid : clock->uuid);
         tsdl_put(p, ";");
     }
     put_string(p, "description", clock->description);
@@ -316,7 +333,7 @@ static void put_clock(struct tsdl_printer *p, const struct ctf_clock *clock)
         put_signed(p, "offset_s", clock->offset_s);
     if (clock->offset_cycles)
         put_signed(p, "offset", clock->offset_cycles);
-    if (clock->is_absolute || (clock->is_unix && !clock->offset_s && !clock->offset_cycles)) {
+    if (clock->is_absolute || (clock->is_unix && says_absolute(p->description))) {
         begin_attribute(p, "absolute");
         tsdl_put(p, "TRUE;");
     }

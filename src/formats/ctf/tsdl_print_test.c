@@ -292,6 +292,30 @@ static void what_tsdl_cannot_say_is_refused_with_its_place(void **state)
     refuse_members("{'name':'x','field-class':{'type':'fixed-length-floating-point-number','length':160," LE "}}", "more than 128 bits");
 }
 
+/* Babeltrace wants either all clocks of a trace to be absolute or none; a uid may be what TSDL calls uuid. */
+static void clocks_of_the_unix_epoch_say_so_where_one_has_to(void **state)
+{
+    (void)state;
+    struct ctf2_case c;
+    struct buffer printed;
+    ctf2_case_parse(&c, alloc_default(),
+                    "^{'type':'preamble','version':2}\n^{'type':'clock-class','id':'a','name':'a','frequency':10,'origin':'unix-epoch',"
+                    "'offset-from-origin':{'seconds':3},'uid':'d0367630-5511-4855-A390-afe86f9b4545'}\n"
+                    "^{'type':'clock-class','id':'b','name':'b','frequency':10,'origin':'unix-epoch','uid':'d0367630-5511-4855-a390-afe86f9b454'}\n"
+                    "^{'type':'clock-class','id':'c','name':'c','frequency':10,'offset-from-origin':{'seconds':3}}\n"
+                    "^{'type':'data-stream-class','default-clock-class-id':'a'}\n");
+    assert_int_equal(c.status, TTR_OK);
+    print(&c.description, &printed);
+    support_assert_text(printed.bytes, printed.n,
+                        "/* CTF 1.8 */\n\ntrace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = le;\n};\n"
+                        "\nclock {\n\tname = \"a\";\n\tuuid = \"d0367630-5511-4855-a390-afe86f9b4545\";\n\tfreq = 10;\n\toffset_s = 3;\n\tabsolute = TRUE;\n};\n"
+                        "\nclock {\n\tname = \"b\";\n\tfreq = 10;\n\tabsolute = TRUE;\n};\n"
+                        "\nclock {\n\tname = \"c\";\n\tfreq = 10;\n\toffset_s = 3;\n};\n"
+                        "\nstream {\n};\n");
+    buffer_free(&printed);
+    ctf2_case_free(&c);
+}
+
 /* Roles of CTF 2 stand under any name; TSDL tells them by name. */
 static void fields_with_a_role_get_the_name_that_means_it(void **state)
 {
@@ -371,6 +395,7 @@ int main(void)
         cmocka_unit_test(what_is_printed_says_the_same),
         cmocka_unit_test(what_need_not_be_said_is_not),
         cmocka_unit_test(negative_cycles_of_a_clock_become_fewer_seconds),
+        cmocka_unit_test(clocks_of_the_unix_epoch_say_so_where_one_has_to),
         cmocka_unit_test(booleans_flags_bits_and_bytes_are_integers),
         cmocka_unit_test(names_become_words_that_are_shown_as_they_were),
         cmocka_unit_test(names_that_readers_take_for_the_same_are_refused),

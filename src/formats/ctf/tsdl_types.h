@@ -161,6 +161,9 @@ enum ctf_role tsdl_role_of(enum type_root root, bool is_top, const struct type_m
 /* True where a type or something in it, arrays aside, has a role; NULL has none. */
 bool tsdl_has_role(const struct type *type, enum ctf_role role);
 
+/* The bytes of "2a6422d0-6cee-11e0-8c08-cb07d7b3a564"; false where the text is of another form. */
+bool tsdl_take_uuid(ttr_text text, uint8_t uuid[16]);
+
 /* The name that gives a role in a root, or NULL. */
 const char *tsdl_role_name(enum type_root root, enum ctf_role role);
 

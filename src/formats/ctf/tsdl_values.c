@@ -128,23 +128,25 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* "2a6422d0-6cee-11e0-8c08-cb07d7b3a564" */
+bool tsdl_take_uuid(ttr_text text, uint8_t uuid[16])
+{
+    for (size_t i = 0, n = 0; text.n == 36 && i < 36; i++) {
+        const int digit = hex_digit(text.p[i]);
+        const bool is_line = i == 8 || i == 13 || i == 18 || i == 23;
+        if (is_line ? text.p[i] != '-' : digit < 0)
+            return false;
+        if (is_line)
+            continue;
+        uuid[n / 2] = (uint8_t)(n % 2 ? uuid[n / 2] | digit : digit << 4);
+        n++;
+    }
+    return text.n == 36;
+}
+
 bool tsdl_get_uuid(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute, uint8_t uuid[16])
 {
     const struct tsdl_value *value = value_of(attribute, TSDL_VALUE_STRING);
-    bool is_fine = value && value->text.n == 36;
-    for (size_t i = 0, n = 0; is_fine && i < 36; i++) {
-        if (i == 8 || i == 13 || i == 18 || i == 23) {
-            is_fine = value->text.p[i] == '-';
-            continue;
-        }
-        int digit = hex_digit(value->text.p[i]);
-        is_fine = digit >= 0;
-        if (is_fine)
-            uuid[n / 2] = (uint8_t)(n % 2 ? uuid[n / 2] | digit : digit << 4);
-        n++;
-    }
-    return is_fine || fail_value(resolver, attribute, "a UUID such as \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\"");
+    return (value && tsdl_take_uuid(value->text, uuid)) || fail_value(resolver, attribute, "a UUID such as \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\"");
 }
 
 bool tsdl_get_align(struct tsdl_resolver *resolver, const struct tsdl_value *value, uint8_t *align)
