@@ -81,11 +81,6 @@ struct process {
     ttr_id name;
     uint32_t parent;  /* index + 1 of the one whose memory it began with, 0 = not told */
     uint16_t source;
-    struct named {
-        bool is_there;
-        uint16_t source;
-        int64_t time; /* ns */
-    } named;          /* when its name was told, and by which input; see context_rename_thread */
 };
 
 struct thread {
@@ -94,7 +89,6 @@ struct thread {
     ttr_id name;
     uint16_t source;
     bool pid_known, tid_known;
-    struct named named;
 };
 
 struct source_entry {
@@ -109,6 +103,7 @@ struct source_entry {
     ttr_attribute *attributes;
     size_t attributes_n, attributes_capacity;
     uint16_t shares;             /* the source whose attributes are this one's too, 0 = none */
+    uint32_t lane;               /* its place among the inputs that it is put in order with; see model/renames.h */
 };
 
 struct ttr {
@@ -168,12 +163,9 @@ TTR_MUST ttr_id context_process(ttr *t, uint16_t source, uint64_t pid);
 TTR_MUST bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name);
 TTR_MUST bool context_name_tid(ttr *t, uint16_t source, uint64_t tid, ttr_id name);
 
-/* Names one thread. */
+/* Names one thread, or the process that it is of.  Formats that tell names between events do it by input_rename. */
 void context_name_thread(ttr *t, ttr_id thread, ttr_id name);
-
-/* The same as of an event, where inputs of one trace are read side by side: what an event behind it in their order told stays. */
-TTR_MUST bool context_rename_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name, const ttr_event *event);
-void context_rename_thread(ttr *t, ttr_id thread, ttr_id name, const ttr_event *event);
+void context_name_process_of(ttr *t, ttr_id thread, ttr_id name);
 
 /* Adds a track; 0 = out of memory. */
 TTR_MUST ttr_id context_add_track(ttr *t, const ttr_track *track);

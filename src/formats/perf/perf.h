@@ -196,7 +196,6 @@ struct perf_reader {
     bool sorts;               /* by time; else as stored */
     bool is_over, is_tail;    /* all records are looked at; what is behind them is being given */
     bool is_counted;          /* the end was told */
-    ttr_id told_thread, told_name; /* of one file of many: the name that the last record given tells; it holds from the next batch on */
     struct perf_order order;
     struct perf_unpacked unpacked;
 };
@@ -333,9 +332,6 @@ void perf_order_free(struct perf_reader *reader);
 
 /* Makes an event of a record of the kernel. */
 TTR_MUST enum perf_taken perf_record_take(struct perf_reader *reader, const struct perf_view *record);
-
-/* Lets a name hold that was told by the last record of the batch before; false when memory is out. */
-TTR_MUST bool perf_names_settle(struct perf_reader *reader);
 
 #define PERF_NOBODY UINT32_MAX /* the pid where it is no process's: the kernel, or a thread that has ended */
 

@@ -74,8 +74,6 @@ static ttr_status give(struct perf_reader *reader)
         if (PERF_UNLIKELY(taken != PERF_TAKEN))
             return taken == PERF_HOLD ? TTR_OK : reader->error->status;
         order->given++;
-        if (PERF_UNLIKELY(reader->told_thread != 0))
-            return TTR_OK;
     }
     if (in->n == 0) /* what was given must stay as long as the batch */
         perf_order_settle(reader);
@@ -424,8 +422,6 @@ ttr_status perf_next(struct input *in, ttr_error *error)
     reader->error = error;
     if (reader->trace->tracepoints)
         tracepoints_batch(reader->trace->tracepoints);
-    if (!perf_names_settle(reader))
-        return fail_memory(error);
     for (;;) {
         ttr_status status = reader->order.is_giving ? tell_clock(reader) : TTR_OK;
         if (status == TTR_OK && reader->order.is_giving) {
