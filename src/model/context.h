@@ -34,6 +34,9 @@ struct field_ops {
     const uint64_t *(*stack)(const void *own, const ttr_event *event, uint32_t *n);
     /* The declared type of the field just given, NULL = has none; NULL: no field has one. */
     const struct type *(*type)(const ttr_fields *fields);
+    /* Whether anything but zeros stands behind the end of the text that was given last, one by one, in the room that the trace has for it; NULL: nothing
+     * is known to. */
+    bool (*goes_on)(const ttr_fields *fields, const ttr_value *text);
     bool at_once; /* events of a batch may be walked by several threads at once */
 };
 
@@ -196,6 +199,13 @@ static inline const struct type *field_type(const ttr_fields *fields)
 {
     const struct field_ops *ops = fields->ops;
     return ops && ops->type ? ops->type(fields) : NULL;
+}
+
+/* See field_ops.goes_on; false of what is no text. */
+static inline bool text_goes_on(const ttr_fields *fields, const ttr_value *value)
+{
+    const struct field_ops *ops = fields->ops;
+    return value->type == TTR_TYPE_TEXT && ops && ops->goes_on && ops->goes_on(fields, value);
 }
 
 #endif

@@ -19,7 +19,8 @@ struct packed_head {
 
 /* What only few fields have. */
 struct packed_more {
-    uint8_t group, base, choices, zero;
+    uint8_t group, base, choices;
+    uint8_t goes_on; /* the text had more than zeros behind its end, which are gone */
     uint32_t labels; /* ids that follow */
 };
 
@@ -33,6 +34,7 @@ struct packed_walk {
     uint32_t next[PACKED_DEPTH]; /* of these structs the member behind that of the field given last */
     const struct type *root; /* that the field given last is in */
     uint16_t depth;
+    bool goes_on; /* the text given last did */
 };
 _Static_assert(sizeof(struct packed_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 _Static_assert(sizeof(struct packed_head) == HEAD, "head is 16 bytes");
@@ -79,6 +81,7 @@ static bool take_more(struct packed_walk *walk, ttr_field *field)
         return false;
     field->group = more.group;
     field->choices = more.choices;
+    walk->goes_on = more.goes_on;
     field->value.base = more.base;
     if (more.labels)
         field->value.text = label_at(walk, 0);
@@ -178,6 +181,7 @@ static bool packed_next(ttr_fields *fields, ttr_field *field)
     field->value.hint = head.hint;
     field->value.bits = head.bits;
     field->value.text_id = head.text_id;
+    walk->goes_on = false;
     if (head.type & HAS_MORE && !take_more(walk, field))
         return false;
     if (is_counted_bytes(field->value.type)) {
@@ -206,6 +210,12 @@ static bool packed_label(const ttr_fields *fields, const ttr_value *value, uint3
     return true;
 }
 
+static bool packed_goes_on(const ttr_fields *fields, const ttr_value *text)
+{
+    (void)text;
+    return ((const struct packed_walk *)fields->state)->goes_on;
+}
+
 static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
 {
     (void)own;
@@ -217,7 +227,8 @@ static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t 
     return (uint32_t)n;
 }
 
-const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .label = packed_label, .frames = packed_frames, .type = packed_type};
+const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .label = packed_label, .frames = packed_frames, .type = packed_type,
+                                           .goes_on = packed_goes_on};
 
 static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
 {
@@ -235,7 +246,7 @@ static bool has_labels(const ttr_value *value)
 static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
-    struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices};
+    struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices, .goes_on = fields && text_goes_on(fields, value)};
     more.labels = !has_labels(value) ? 0 : fields ? value->count : 1;
     buffer_add(to, &more, sizeof more);
     for (uint32_t i = 0; i < more.labels && !to->failed; i++) {
@@ -252,7 +263,7 @@ static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fie
 {
     const ttr_value *value = &field->value;
     bool counted = is_counted_bytes(value->type), labelled = has_labels(value);
-    bool has_more = field->group || value->base || field->choices || labelled;
+    bool has_more = field->group || value->base || field->choices || labelled || (fields && text_goes_on(fields, value));
     ttr_id name_id = field->name_id || !field->name.n ? field->name_id : add_id(t, to, field->name);
     to->failed |= counted && value->text.n > UINT32_MAX - 8;
     struct packed_head head = {.type = (uint8_t)(value->type | (has_more ? HAS_MORE : 0)), .hint = value->hint, .bits = value->bits,

@@ -1,7 +1,7 @@
 /* The library's own encoding of fields: what builders make, and what events become when they must outlive their batch (sorting).
  * Every field is a 16-byte head [type u8 | hint u8 | bits u8 | depth u8 | name id u32 | count or length u32 | text id u32]
  * followed by 8 bytes of value (scalars) or its bytes (TEXT, BYTES; padded to 8).  Between them stands, where bit 7 of the type is
- * set, [group u8 | base u8 | choices u8 | 0 | names u32] and the ids of a labelled value's names, 4 bytes each, padded to 8.
+ * set, [group u8 | base u8 | choices u8 | goes on u8 | names u32] and the ids of a labelled value's names, 4 bytes each, padded to 8.
  * Memory only, host byte order. */
 #ifndef TRACETTA_MODEL_PACKED_H
 #define TRACETTA_MODEL_PACKED_H

@@ -130,9 +130,11 @@ event { name = e; fields := struct { u8 n; integer { size = 8; encoding = UTF8; 
 METADATA
 for version in 1.8 2 1.1; do
     loses "what_stands_behind_a_zero_in_a_text:$version" text.behind 2 --option=byte-order=be --option=version=$version nul
+    loses "also_where_events_are_sorted:$version" text.behind 2 --sort --option=version=$version nul
 done
 cp -r nul zeros && printf '\x04a\x00\x00\x00d\x00\x00\x00' >zeros/s
 succeeds "zeros_there_are_no_loss" "$tracetta" convert --strict -q --to=ctf --option=byte-order=be zeros -o zeros.be
+succeeds "nor_are_they_where_events_are_sorted" "$tracetta" convert --strict -q --sort --to=ctf zeros -o zeros.sorted
 succeeds "nor_is_anything_of_a_copy" "$tracetta" convert --strict -q --to=ctf --option=version=2 nul -o nul.2
 
 trace wide '\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00' <<'METADATA'

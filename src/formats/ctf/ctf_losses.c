@@ -16,7 +16,7 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
     [CTF_LOST_NUL] = {.code = "text.nul", .what = "texts with NUL characters", .rule = "become bytes"},
     [CTF_LOST_HINT] = {.code = "field.hint", .what = "references to threads, marks of raw bytes and the like",
                        .rule = "become plain numbers and bytes"},
-    [CTF_LOST_BEHIND] = {.code = "text.behind", .what = "bytes behind the zero that ends a text of a given room, of events that are encoded anew and not sorted",
+    [CTF_LOST_BEHIND] = {.code = "text.behind", .what = "bytes behind the zero that ends a text of a given room, of events that are encoded anew",
                          .rule = "are left out", .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_WIDE] = {.code = "field.wide", .what = "integers of more than 64 bits, of events that are encoded anew", .rule = "become strings of their decimal digits"},
     [CTF_LOST_LENGTH] = {.code = "field.length", .what = "lengths that stand in another structure than what they count, and arrays of what has lengths of its own, in classes of events that are encoded anew",
