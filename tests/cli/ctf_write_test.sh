@@ -152,9 +152,18 @@ trace { major = 1; minor = 8; byte_order = le; };
 stream { event.context := struct { u8 n; }; };
 event { name = e; fields := struct { u8 a[stream.event.context.n]; }; };
 METADATA
+trace counted '\x02\x07\x08' <<'METADATA'
+trace { major = 1; minor = 8; byte_order = le; };
+stream { };
+event { name = e; fields := struct { u8 n; u8 a[n]; }; };
+METADATA
 loses "a_length_that_stands_elsewhere" field.length 1 --option=byte-order=be length
 says "which_becomes_a_field" '"a_length":2,"a":\[7,8\]' "$tracetta" cat --format=jsonl lossy
-succeeds "one_in_front_of_what_it_counts_is_no_loss" "$tracetta" convert --strict -q --to=ctf --option=version=1.8 rfc11-sequences -o sequences
+for version in 1.8 2; do
+    loses "one_in_front_of_what_it_counts_that_is_no_field:$version" field.length '[1-9]' --option=version=$version rfc11-sequences
+done
+succeeds "which_it_stays_in_its_own_version" "$tracetta" convert --strict -q --to=ctf --option=byte-order=be rfc11-sequences -o sequences
+succeeds "and_a_field_that_has_it_in_1.1_is_none" "$tracetta" convert --strict -q --to=ctf --option=version=1.1 counted -o length.1
 
 # --- Copies ---
 lay rfc11-aes-without-key

@@ -19,7 +19,7 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
     [CTF_LOST_BEHIND] = {.code = "text.behind", .what = "bytes behind the zero that ends a text of a given room, of events that are encoded anew",
                          .rule = "are left out", .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_WIDE] = {.code = "field.wide", .what = "integers of more than 64 bits, of events that are encoded anew", .rule = "become strings of their decimal digits"},
-    [CTF_LOST_LENGTH] = {.code = "field.length", .what = "lengths that stand in another structure than what they count, and arrays of what has lengths of its own, in classes of events that are encoded anew",
+    [CTF_LOST_LENGTH] = {.code = "field.length", .what = "lengths that stand in another structure than what they count or, in version 1.1, are no field, and arrays of what has lengths of its own, in classes of events that are encoded anew",
                          .rule = "become a field NAME_length before it; become arrays of structs with elements_length and elements"},
     [CTF_LOST_FLOAT] = {.code = "field.float", .what = "floats of 128 bits, of events that are encoded anew", .rule = "become floats of 64 bits"},
     [CTF_LOST_SIZE] = {.code = "event.size", .what = "sizes of events over 65535 bytes, in version 1.1 with event-size=yes",

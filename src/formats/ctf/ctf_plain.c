@@ -240,12 +240,10 @@ struct changes {
     uint64_t renamed, lengths;
 };
 
-/* Lengths in front of what they count, which the RFC has, are not counted where they are fields now: they stand where they stood. */
 static struct changes changes_of(const struct plain *plain)
 {
     const struct ctf_types *types = &plain->trace->types;
-    const bool is_rfc = plain->schema->trace->description.version == CTF_RFC_1_1;
-    return (struct changes){types->renamed, is_rfc ? types->pairs : types->lengths};
+    return (struct changes){types->renamed, types->lengths};
 }
 
 /* Counts what had to change in what was made since `before`. */

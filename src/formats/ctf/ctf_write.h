@@ -185,7 +185,7 @@ struct ctf_types {
     struct ctf_description *description; /* its version and byte order are set */
     bool is_dialect, is_natural;
     uint64_t renamed;          /* fields whose names had to change */
-    uint64_t lengths, pairs;   /* that were added as fields, and of these such of elements, which became structs for them */
+    uint64_t lengths;          /* that were added as fields; of elements, which became structs for them, too */
     struct keymap by_key;      /* hash of a shape or of a scalar to `type` */
     const struct type **type;
     size_t n, capacity;
