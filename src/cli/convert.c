@@ -203,16 +203,24 @@ static void tell_success(const struct pump *pump, const char *format, uint64_t b
               units_size(pump->bytes).s, format, units_duration(progress_now() - begin_ns).s);
 }
 
+/* Whether what was interrupted had given all that there is: then inputs are at their ends, and the sorter gives no more. */
+static bool is_all_given(const struct pump *pump)
+{
+    ttr_batch batch;
+    return !report_is_of_part(pump->in) && ttr_read(pump->in, &batch, NULL) == TTR_END;
+}
+
 int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
 {
     int outcome = pump_run(pump);
+    const bool is_cut = outcome == OUTCOME_FINE && pump->call->set.sort && interrupt_came() && !is_all_given(pump);
     bool has_output = pump->out != NULL;
     outcome = pump_end(pump, outcome);
     if (outcome == OUTCOME_FINE && has_output)
         tell_success(pump, format, begin_ns);
     if (outcome == OUTCOME_FINE)
         pump_tell_nothing(pump);
-    if (outcome == OUTCOME_FINE && pump->call->set.sort && interrupt_came()) /* what was read is not what was written */
+    if (outcome == OUTCOME_FINE && is_cut) /* what was read is not what was written */
         talk_note(pump->call, "warning: sorting had not ended when it was interrupted: only the first %s were written", units_events(pump->events).s);
     else if (outcome == OUTCOME_FINE)
         report_interrupted(pump->call, pump->in);
