@@ -547,6 +547,13 @@ says "and_tell_their_version" '^HistogramValuePublished  id 6, version 1, 1 even
 
 # Tracepoints, and events of EventHeader, which declare their fields each by itself.
 vectors=$(realpath "$(dirname "$0")/../../src/formats" 2>/dev/null || realpath "$traces/../../../src/formats")
+# Data behind a record, of which the end is missing: such a record is of no use.
+"$hexa_cat" "$vectors/perf/vectors-bad/cut-data.hexa" >cut.data
+for from in cut.data -; do
+    run bash -c "cat cut.data | '$tracetta' recover -f --no-sidecar $from -o kept.data"
+    [ $run_status = 1 ] && grep -q 'kept 1 event; 1 damaged place (4 B)' "$work/.err" && grep -q 'kept.data: verified, clean' "$work/.err"
+    verdict "records_whose_data_are_cut_are_not_kept:$from" $? "exit status $run_status"
+done
 "$hexa_cat" "$vectors/trace_dat/vectors/version-6.hexa" >six.dat
 "$hexa_cat" "$vectors/interceptor/vectors/structs.hexa" >structs.dat
 shapes="[(c['name'], c['stream_name'] if 'stream_name' in c else '', c['events'], [(f['name'], f['depth'], f['type']) for f in c['fields']]) for c in it['traces'][0]['classes']]"

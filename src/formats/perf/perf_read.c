@@ -93,9 +93,10 @@ static ttr_status give_piece(struct perf_reader *reader)
     if (n)
         give_bytes(reader, span.p, n, reader->at, reader->pass_tag);
     reader->at += n;
-    if (n == 0)
-        reader->pass_end = reader->at;
-    return TTR_OK;
+    if (n)
+        return TTR_OK;
+    reader->pass_end = reader->at;
+    return reader->pass_tag == PERF_TAG_DATA ? perf_cut_data(reader, reader->at, reader->at + left) : TTR_OK;
 }
 
 /* --- Looking at records --- */
@@ -164,6 +165,9 @@ static ttr_status meet_end(struct perf_reader *reader, size_t n)
         return status;
     if (n)
         return input_damage(reader->in, from, n, "perf.cut", reader->error, "the records end inside a record; its %zu bytes are left out", n);
+    const uint64_t there = source_end(reader->in->source);
+    if (reader->behind_at && there < from)
+        return perf_cut_data(reader, there, from);
     if (reader->end != UINT64_MAX && from < reader->end)
         return input_damage(reader->in, from, 0, "perf.cut", reader->error, "the file ends %llu bytes before its records should",
                             (unsigned long long)(reader->end - from));
@@ -289,8 +293,8 @@ static ttr_status meet_tool(struct perf_reader *reader, const struct perf_view *
         return reader->sorts ? release(reader, false) : TTR_OK;
     uint64_t regions = reader->in->notes.damage_regions;
     ttr_status status = perf_tool_take(reader, record);
-    bool is_feature = record->type == PERF_HEADER_FEATURE || record->type == PERF_HEADER_TRACING_DATA;
-    if (is_feature && reader->in->flags & TTR_READ_DEFINITIONS && reader->in->notes.damage_regions > regions)
+    bool has_data = record->type == PERF_HEADER_FEATURE || record->type == PERF_HEADER_TRACING_DATA || record->type == PERF_AUXTRACE;
+    if (has_data && reader->in->flags & TTR_READ_DEFINITIONS && reader->in->notes.damage_regions > regions)
         reader->order.n--; /* nobody wants damaged ones */
     return status;
 }
