@@ -249,12 +249,12 @@ static void tell(const struct call *call, const struct findings *found, uint64_t
 static int conclude(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar, const struct pump *pump)
 {
     struct findings found = report_sum(inputs->reader);
-    const uint64_t kept = *(const uint64_t *)pump->own;
-    tell(call, &found, kept);
+    const uint64_t *kept = pump->own;
+    tell(call, &found, *kept);
     report_interrupted(call, inputs->reader);
     int outcome = write_sidecar(sidecar, call, inputs->reader);
     if (outcome == OUTCOME_FINE)
-        outcome = verify(call, kept);
+        outcome = verify(call, *kept);
     return outcome == OUTCOME_FINE && (found.damage_regions || pump->is_partial) ? OUTCOME_NO : outcome;
 }
 
