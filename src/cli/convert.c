@@ -137,7 +137,17 @@ static bool find_folder_of(const char *path, char real[PATH_MAX])
     return realpath(above, real) != NULL;
 }
 
-/* The folder that an input is, or that of the trace whose metadata it is: a trace of CTF may be named so. */
+/* Whether traces that are folders may be named by a file called so. */
+static bool is_anchor(const char *name)
+{
+    ttr_format_info info;
+    for (size_t i = 0; ttr_format_get(i, &info); i++)
+        if (info.anchor && strcmp(info.anchor, name) == 0)
+            return true;
+    return false;
+}
+
+/* The folder that an input is, or that of the trace that is named by a file of it. */
 static bool stat_input_folder(const char *input, struct stat *folder)
 {
     char beside[PATH_MAX];
@@ -146,7 +156,7 @@ static bool stat_input_folder(const char *input, struct stat *folder)
         return false;
     if (S_ISDIR(folder->st_mode))
         return true;
-    return strcmp(name, "metadata") == 0 && snprintf(beside, sizeof beside, "%.*s.", (int)(name - input), input) < (int)sizeof beside && stat(beside, folder) == 0;
+    return is_anchor(name) && snprintf(beside, sizeof beside, "%.*s.", (int)(name - input), input) < (int)sizeof beside && stat(beside, folder) == 0;
 }
 
 /* Whether a path, which need not be there yet, is inside an input's folder: below the same folder by whatever name. */

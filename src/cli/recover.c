@@ -109,15 +109,27 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
     return OUTCOME_OUTPUT;
 }
 
-/* Whether an option tells how a trace of CTF is read, or how much of it, and not what is true of its copy, too. */
+/* Whether a key of n bytes is one of those in a list. */
+static bool is_among(const char *key, size_t n, const char *list)
+{
+    for (size_t word_n; *list; list += word_n + (list[word_n] == ' ')) {
+        word_n = strcspn(list, " ");
+        if (word_n == n && memcmp(list, key, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether an option ("KEY=VALUE", or "FORMAT.KEY=VALUE") tells how the input is read, or how much of it, and not what is true of its copy, too. */
 static bool is_of_input(const char *option)
 {
-    static const char *const keys[] = {"metadata=", "stream-intersection="};
-    if (strncmp(option, "ctf.", 4) == 0)
-        option += 4;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strncmp(option, keys[i], strlen(keys[i])) == 0)
+    ttr_format_info info;
+    for (size_t i = 0; ttr_format_get(i, &info); i++) {
+        const size_t n = strlen(info.name);
+        const char *key = strncmp(option, info.name, n) == 0 && option[n] == '.' ? option + n + 1 : option;
+        if (is_among(key, strcspn(key, "="), info.input_options))
             return true;
+    }
     return false;
 }
 

@@ -91,6 +91,9 @@ struct format {
 
     const ttr_option_info *options;
     size_t options_n;
+    /* Keys of options for reading, with blanks between them, that tell how an input is read, or how much of it, and nothing that holds for a copy of
+     * it, too ("metadata").  NULL = none. */
+    const char *input_options;
 };
 
 #endif

@@ -72,4 +72,5 @@ const struct format format_ctf = {
     .drop = ctf_drop,
     .options = options,
     .options_n = sizeof options / sizeof *options,
+    .input_options = "metadata stream-intersection",
 };

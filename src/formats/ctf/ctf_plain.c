@@ -549,7 +549,7 @@ ttr_status ctf_plain_packet(struct ttr_writer *out, const ttr_event *event, ttr_
         return TTR_OK;
     if (!begin(&plain, out, event))
         return fail_memory(error);
-    ttr_status status = ctf_options_suit(&plain.w->options, plain.version, error);
+    ttr_status status = ctf_trace_suits(plain.trace, &plain.w->options, error);
     struct ctf_stream_out *stream = status == TTR_OK ? stream_of_empty(&plain) : NULL;
     if (status != TTR_OK)
         return status;
@@ -600,7 +600,7 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
         return ctf_missing_add(out, event, error);
     if (!begin(&plain, out, event))
         return fail_memory(error);
-    ttr_status status = ctf_options_suit(&plain.w->options, plain.version, error);
+    ttr_status status = ctf_trace_suits(plain.trace, &plain.w->options, error);
     if (status != TTR_OK)
         return status;
     struct ctf_items *items = &plain.w->items;
