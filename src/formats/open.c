@@ -198,7 +198,7 @@ ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name, const 
     if (format->writes_folder && path && (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0))
         (void)refuse_stream(format, error);
     else if (format->writes_folder)
-        target.folder = path ? folder_create(&t->counted, path, format->anchor, overwrite, error)
+        target.folder = path ? folder_create(&t->counted, path, &(struct folder_mark){format->anchor, format->is_part}, overwrite, error)
                              : folder_create_nowhere(&t->counted, error);
     else
         target.sink = path ? sink_open(&t->counted, path, overwrite, error)

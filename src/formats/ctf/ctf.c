@@ -63,6 +63,7 @@ const struct format format_ctf = {
     .losses = ctf_losses,
     .losses_n = CTF_LOSSES,
     .writes_folder = true,
+    .is_part = ctf_is_part,
     .wants_order = true,
     .writer_size = sizeof(struct ctf_writer),
     .create = ctf_create,
