@@ -603,6 +603,10 @@ static void the_list_of_formats_says_which_are_folders_and_want_order(void **sta
         bool is_little = strcmp(info.name, "little") == 0;
         if (is_little || strcmp(info.name, "fxt") == 0)
             assert_int_equal((info.abilities & TTR_FORMAT_FOLDER) && (info.abilities & TTR_FORMAT_ORDERED), is_little);
+        if (is_little)
+            assert_string_equal(info.anchor, "little.txt");
+        else if (strcmp(info.name, "fxt") == 0 || strcmp(info.name, "perf") == 0) /* of a folder of perf not all files are the trace's */
+            assert_null(info.anchor);
     }
 }
 

@@ -326,6 +326,8 @@ TTR_API TTR_MUST ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index
 typedef struct ttr_format_info {
     const char *name, *title, *extensions, *spec; /* static */
     uint32_t abilities;                           /* TTR_FORMAT_* */
+    const char *anchor;        /* the file by which a folder may be named that is a trace with all files in it ("metadata"); NULL = none */
+    const char *input_options; /* keys of options, with blanks between them, that say of an input what does not hold for a copy of it; "" = none */
 } ttr_format_info;
 
 /* Gives the i-th format; false past the end. */

@@ -137,7 +137,17 @@ static bool find_folder_of(const char *path, char real[PATH_MAX])
     return realpath(above, real) != NULL;
 }
 
-/* The folder that an input is, or that of the trace whose metadata it is: a trace of CTF may be named so. */
+/* Whether traces that are folders may be named by a file called so. */
+static bool is_anchor(const char *name)
+{
+    ttr_format_info info;
+    for (size_t i = 0; ttr_format_get(i, &info); i++)
+        if (info.anchor && strcmp(info.anchor, name) == 0)
+            return true;
+    return false;
+}
+
+/* The folder that an input is, or that of the trace that is named by a file of it. */
 static bool stat_input_folder(const char *input, struct stat *folder)
 {
     char beside[PATH_MAX];
@@ -146,7 +156,7 @@ static bool stat_input_folder(const char *input, struct stat *folder)
         return false;
     if (S_ISDIR(folder->st_mode))
         return true;
-    return strcmp(name, "metadata") == 0 && snprintf(beside, sizeof beside, "%.*s.", (int)(name - input), input) < (int)sizeof beside && stat(beside, folder) == 0;
+    return is_anchor(name) && snprintf(beside, sizeof beside, "%.*s.", (int)(name - input), input) < (int)sizeof beside && stat(beside, folder) == 0;
 }
 
 /* Whether a path, which need not be there yet, is inside an input's folder: below the same folder by whatever name. */
@@ -203,16 +213,24 @@ static void tell_success(const struct pump *pump, const char *format, uint64_t b
               units_size(pump->bytes).s, format, units_duration(progress_now() - begin_ns).s);
 }
 
+/* Whether what was interrupted had given all that there is: then inputs are at their ends, and the sorter gives no more. */
+static bool is_all_given(const struct pump *pump)
+{
+    ttr_batch batch;
+    return !report_is_of_part(pump->in) && ttr_read(pump->in, &batch, NULL) == TTR_END;
+}
+
 int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
 {
     int outcome = pump_run(pump);
+    const bool is_cut = outcome == OUTCOME_FINE && pump->call->set.sort && interrupt_came() && !is_all_given(pump);
     bool has_output = pump->out != NULL;
     outcome = pump_end(pump, outcome);
     if (outcome == OUTCOME_FINE && has_output)
         tell_success(pump, format, begin_ns);
     if (outcome == OUTCOME_FINE)
         pump_tell_nothing(pump);
-    if (outcome == OUTCOME_FINE && pump->call->set.sort && interrupt_came()) /* what was read is not what was written */
+    if (outcome == OUTCOME_FINE && is_cut) /* what was read is not what was written */
         talk_note(pump->call, "warning: sorting had not ended when it was interrupted: only the first %s were written", units_events(pump->events).s);
     else if (outcome == OUTCOME_FINE)
         report_interrupted(pump->call, pump->in);

@@ -109,15 +109,27 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
     return OUTCOME_OUTPUT;
 }
 
-/* Whether an option tells how a trace of CTF is read, or how much of it, and not what is true of its copy, too. */
+/* Whether a key of n bytes is one of those in a list. */
+static bool is_among(const char *key, size_t n, const char *list)
+{
+    for (size_t word_n; *list; list += word_n + (list[word_n] == ' ')) {
+        word_n = strcspn(list, " ");
+        if (word_n == n && memcmp(list, key, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether an option ("KEY=VALUE", or "FORMAT.KEY=VALUE") tells how the input is read, or how much of it, and not what is true of its copy, too. */
 static bool is_of_input(const char *option)
 {
-    static const char *const keys[] = {"metadata=", "stream-intersection="};
-    if (strncmp(option, "ctf.", 4) == 0)
-        option += 4;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strncmp(option, keys[i], strlen(keys[i])) == 0)
+    ttr_format_info info;
+    for (size_t i = 0; ttr_format_get(i, &info); i++) {
+        const size_t n = strlen(info.name);
+        const char *key = strncmp(option, info.name, n) == 0 && option[n] == '.' ? option + n + 1 : option;
+        if (is_among(key, strcspn(key, "="), info.input_options))
             return true;
+    }
     return false;
 }
 
@@ -228,23 +240,34 @@ static int verify(const struct call *call, uint64_t events)
     return OUTCOME_OUTPUT;
 }
 
-static void tell(const struct call *call, const struct findings *found)
+/* Counts events that go to the output: an option may leave out some of those that are read. */
+static void count_kept(void *own, const ttr_batch *batch)
+{
+    uint64_t *kept = own;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const uint8_t kind = ttr_batch_at(batch, i)->kind;
+        *kept += kind != TTR_KIND_DEFINITION && kind != TTR_KIND_GAP;
+    }
+}
+
+static void tell(const struct call *call, const struct findings *found, uint64_t kept)
 {
     const char *output = strcmp(call->set.output, "-") == 0 ? "standard output" : call->set.output;
-    talk_note(call, "%s: kept %s; %s damaged place%s (%s)", output, units_events(found->events).s,
+    talk_note(call, "%s: kept %s; %s damaged place%s (%s)", output, units_events(kept).s,
               units_count(found->damage_regions).s, found->damage_regions == 1 ? "" : "s", units_size(found->damage_bytes).s);
 }
 
 /* Everything after the copy itself. */
-static int conclude(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar, bool is_cut)
+static int conclude(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar, const struct pump *pump)
 {
     struct findings found = report_sum(inputs->reader);
-    tell(call, &found);
+    const uint64_t *kept = pump->own;
+    tell(call, &found, *kept);
     report_interrupted(call, inputs->reader);
     int outcome = write_sidecar(sidecar, call, inputs->reader);
     if (outcome == OUTCOME_FINE)
-        outcome = verify(call, found.events);
-    return outcome == OUTCOME_FINE && (found.damage_regions || is_cut) ? OUTCOME_NO : outcome;
+        outcome = verify(call, *kept);
+    return outcome == OUTCOME_FINE && (found.damage_regions || pump->is_partial) ? OUTCOME_NO : outcome;
 }
 
 static int copy(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar)
@@ -256,21 +279,21 @@ static int copy(const struct call *call, struct inputs *inputs, const struct sid
                      has_report ? report.format : "");
         return OUTCOME_MISUSE;
     }
-    struct pump pump = {.call = call, .t = inputs->t, .in = inputs->reader, .path = call->set.output};
+    uint64_t kept = 0;
+    struct pump pump = {.call = call, .t = inputs->t, .in = inputs->reader, .path = call->set.output, .see = count_kept, .own = &kept};
     int outcome = pump_open(&pump, report.format, 0);
     if (outcome == OUTCOME_FINE)
         (void)ttr_write_scattered(pump.out, pump.in);
     if (outcome == OUTCOME_FINE)
         outcome = pump_run(&pump);
     /* What can be read before a fatal failure is just what this verb is asked for. */
-    bool is_cut = pump.is_partial;
     struct findings found = report_sum(inputs->reader);
     if (outcome == OUTCOME_FINE && found.events == 0 && found.damage_regions) {
         talk_failure(call->path[0], "nothing in it can be used");
         outcome = OUTCOME_INPUT;
     }
     outcome = pump_end(&pump, outcome);
-    return outcome == OUTCOME_FINE || is_cut ? conclude(call, inputs, sidecar, is_cut) : outcome;
+    return outcome == OUTCOME_FINE || pump.is_partial ? conclude(call, inputs, sidecar, &pump) : outcome;
 }
 
 /* Not a directory of several traces; all files of a trace that is a folder stand right in it. */

@@ -192,6 +192,12 @@ static struct extent find_extent(ttr_reader *reader)
     return extent;
 }
 
+bool report_is_of_part(ttr_reader *reader)
+{
+    const struct extent extent = find_extent(reader);
+    return extent.part + extent.none > 0;
+}
+
 void report_interrupted(const struct call *call, ttr_reader *reader)
 {
     const struct extent extent = interrupt_came() ? find_extent(reader) : (struct extent){0};

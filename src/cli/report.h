@@ -38,6 +38,9 @@ bool report_can_recover(const char *format);
 /* The same without what is missing, which was told already. */
 int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome);
 
+/* Whether streams were read in part, or not at all; of a pipe nobody knows that it was read whole. */
+bool report_is_of_part(ttr_reader *reader);
+
 /* Where a signal ended the reading: tells how many streams were read whole, in part and not at all, for they may be read one after another. */
 void report_interrupted(const struct call *call, ttr_reader *reader);
 

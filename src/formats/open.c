@@ -17,7 +17,8 @@ bool ttr_format_get(size_t i, ttr_format_info *info)
     if (!format)
         return false;
     uint32_t more = (format->open_folder || format->writes_folder ? TTR_FORMAT_FOLDER : 0) | (format->wants_order ? TTR_FORMAT_ORDERED : 0);
-    *info = (ttr_format_info){format->name, format->title, format->extensions, format->spec, format->abilities | more};
+    *info = (ttr_format_info){format->name, format->title, format->extensions, format->spec, format->abilities | more,
+                              format->writes_folder ? format->anchor : NULL, format->input_options ? format->input_options : ""};
     return true;
 }
 
@@ -252,7 +253,7 @@ ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name, const 
     if (format->writes_folder && path && (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0))
         (void)refuse_stream(format, error);
     else if (format->writes_folder)
-        target.folder = path ? folder_create(&t->counted, path, format->anchor, overwrite, error)
+        target.folder = path ? folder_create(&t->counted, path, &(struct folder_mark){format->anchor, format->is_part}, overwrite, error)
                              : folder_create_nowhere(&t->counted, error);
     else
         target.sink = path ? sink_open(&t->counted, path, overwrite, error)

@@ -78,6 +78,20 @@ static void format_that_nobody_knows_is_misuse_and_names_those_there_are(void **
     ttr_free(t);
 }
 
+/* Each is an option of the format for reading. */
+static void expect_options_of_input(size_t format, const char *keys)
+{
+    ttr_option_info option;
+    for (const char *key = keys; *key; key += strspn(key, " ")) {
+        const size_t n = strcspn(key, " ");
+        bool is_found = false;
+        for (size_t i = 0; ttr_format_option(format, i, &option); i++)
+            is_found |= !option.for_writing && strlen(option.key) == n && memcmp(option.key, key, n) == 0;
+        assert_true(is_found);
+        key += n;
+    }
+}
+
 static void every_format_is_listed_once_with_its_losses(void **state)
 {
     (void)state;
@@ -85,6 +99,7 @@ static void every_format_is_listed_once_with_its_losses(void **state)
     size_t n = 0;
     for (; ttr_format_get(n, &info); n++) {
         assert_true(info.abilities & (TTR_FORMAT_READS | TTR_FORMAT_WRITES));
+        expect_options_of_input(n, info.input_options);
         for (size_t i = 0; i < n && ttr_format_get(i, &other); i++)
             assert_string_not_equal(info.name, other.name);
     }

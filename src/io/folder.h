@@ -70,10 +70,24 @@ void folder_close(struct folder *folder);
 
 struct folder_sink;
 
+/* How a folder is known that may be replaced: by a file of that name; and which files beside that may be of the same trace, by the first
+ * FOLDER_BEGIN bytes of both.  `is_part` NULL: any. */
+#define FOLDER_BEGIN ((size_t)64 << 10)
+
+struct folder_begin {
+    const uint8_t *bytes;
+    size_t n;
+};
+
+struct folder_mark {
+    const char *name;
+    bool (*is_part)(const struct folder_begin *mark, const struct folder_begin *file);
+};
+
 /* Begins a folder.  One that exists and is not empty is refused unless `overwrite`; then it is replaced as a whole, and only if it looks
- * like a trace: it holds a file called `mark`, or a folder in it does, and nothing that no trace has (hidden names, files of text, other folders than
- * "index" in a trace, files beside folders that are one).  NULL with `error` when it cannot be made. */
-struct folder_sink *folder_create(const struct alloc *alloc, const char *path, const char *mark, bool overwrite, ttr_error *error);
+ * like a trace: it holds a file called as `mark` says, or a folder in it does, and nothing that no trace has (hidden names, files of text and others that
+ * are no part, other folders than "index" in a trace, files beside folders that are one).  NULL with `error` when it cannot be made. */
+struct folder_sink *folder_create(const struct alloc *alloc, const char *path, const struct folder_mark *mark, bool overwrite, ttr_error *error);
 
 /* A folder that keeps nothing: to see what would be written. */
 struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *error);

@@ -151,12 +151,51 @@ static bool is_text(const char *path)
 /* A folder that is looked through before it is replaced. */
 struct old_folder {
     char path[PATH_MAX]; /* of what is looked at */
-    const char *mark;
+    const struct folder_mark *mark;
+    uint8_t *begin;      /* of the mark at hand, FOLDER_BEGIN bytes at most, and behind them of a file */
+    size_t mark_n;
     bool has_mark;       /* the folder at hand is a trace */
     bool is_index;       /* it is the index of one */
 };
 
 static bool has_foreign(struct old_folder *old);
+
+/* The first bytes of a file: how many; 0 also where it cannot be read. */
+static size_t read_begin(const char *path, uint8_t *bytes)
+{
+    size_t n = 0;
+    ssize_t got = 1;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    while (fd >= 0 && n < FOLDER_BEGIN && got > 0) {
+        got = read(fd, bytes + n, FOLDER_BEGIN - n);
+        n += got > 0 ? (size_t)got : 0;
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return n;
+}
+
+/* Whether the regular file at the path is none that can belong to the mark beside it. */
+static bool is_stranger(struct old_folder *old, const char *name)
+{
+    if (strcmp(name, old->mark->name) == 0)
+        return false;
+    if (is_text(old->path))
+        return true;
+    if (!old->mark->is_part)
+        return false;
+    const struct folder_begin mark = {old->begin, old->mark_n}, file = {old->begin + FOLDER_BEGIN, read_begin(old->path, old->begin + FOLDER_BEGIN)};
+    return file.n > 0 && !old->mark->is_part(&mark, &file);
+}
+
+/* Looks at what marks the folder at the path, which has it. */
+static void read_mark(struct old_folder *old)
+{
+    const size_t n = strlen(old->path);
+    const int written = snprintf(old->path + n, sizeof old->path - n, "/%s", old->mark->name);
+    old->mark_n = written > 0 && (size_t)written < sizeof old->path - n ? read_begin(old->path, old->begin) : 0;
+    old->path[n] = '\0';
+}
 
 /* Whether what stands at the path, under this name, is nothing that a trace has. */
 static bool is_foreign(struct old_folder *old, const char *name)
@@ -169,7 +208,7 @@ static bool is_foreign(struct old_folder *old, const char *name)
     if (S_ISREG(about.st_mode) && old->is_index)
         return !folder_is_index_file(name);
     if (S_ISREG(about.st_mode))
-        return !old->has_mark || (strcmp(name, old->mark) != 0 && is_text(old->path));
+        return !old->has_mark || is_stranger(old, name);
     if (!S_ISDIR(about.st_mode) || is_empty(old->path))
         return false;
     const bool has_mark = old->has_mark, is_index = old->is_index;
@@ -187,7 +226,9 @@ static bool has_foreign(struct old_folder *old)
     DIR *directory = opendir(old->path);
     const struct dirent *entry;
     bool is_found = false;
-    old->has_mark = !old->is_index && holds_file(old->path, old->mark, 0);
+    old->has_mark = !old->is_index && holds_file(old->path, old->mark->name, 0);
+    if (old->has_mark)
+        read_mark(old);
     /* cppcheck-suppress readdirCalled */
     while (directory && !is_found && (entry = readdir(directory))) {
         bool is_named = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
@@ -202,29 +243,34 @@ static bool has_foreign(struct old_folder *old)
 }
 
 /* Whether there is anything but traces in the folder, which would go with them. */
-static bool refuse_foreign(const struct folder_sink *folder, const char *mark, ttr_error *error)
+static bool refuse_foreign(const struct folder_sink *folder, const struct folder_mark *mark, ttr_error *error)
 {
-    struct old_folder old = {.mark = mark};
+    struct old_folder old = {.mark = mark, .begin = alloc_zero(folder->alloc, 2, FOLDER_BEGIN)};
     int n = snprintf(old.path, sizeof old.path, "%s", folder->target);
-    if (n < 0 || (size_t)n >= sizeof old.path || !has_foreign(&old))
-        return false;
-    (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "will not replace the folder %s: %s in it is no part of a trace; move that away, or name another folder",
-               folder->target, old.path);
-    return true;
+    if (!old.begin) {
+        (void)fail_memory(error);
+        return true;
+    }
+    const bool is_found = n >= 0 && (size_t)n < sizeof old.path && has_foreign(&old);
+    alloc_free(folder->alloc, old.begin, 2, FOLDER_BEGIN);
+    if (is_found)
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "will not replace the folder %s: %s in it is no part of a trace; move that away, or name another folder",
+                   folder->target, old.path);
+    return is_found;
 }
 
 /* A folder that is there: may it go? */
-static bool may_replace(struct folder_sink *folder, const char *mark, ttr_error *error)
+static bool may_replace(struct folder_sink *folder, const struct folder_mark *mark, ttr_error *error)
 {
     char real[PATH_MAX];
     if (!is_empty(folder->target)) {
         if (!folder->overwrite)
             (void)fail_sys(error, EEXIST, NO_OFFSET, "will not overwrite the folder %s; remove it, choose another name, or ask to overwrite",
                            folder->target);
-        else if (!holds_file(folder->target, mark, FOLDER_LEVELS_MAX))
+        else if (!holds_file(folder->target, mark->name, FOLDER_LEVELS_MAX))
             (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "will not replace the folder %s: it is no trace of this format (no file \"%s\" in it); "
-                       "name one in it that is not there yet", folder->target, mark);
-        if (!folder->overwrite || !holds_file(folder->target, mark, FOLDER_LEVELS_MAX) || refuse_foreign(folder, mark, error))
+                       "name one in it that is not there yet", folder->target, mark->name);
+        if (!folder->overwrite || !holds_file(folder->target, mark->name, FOLDER_LEVELS_MAX) || refuse_foreign(folder, mark, error))
             return false;
     }
     if (!realpath(folder->target, real)) {
@@ -235,7 +281,7 @@ static bool may_replace(struct folder_sink *folder, const char *mark, ttr_error 
     return set_target(folder, real, strlen(real), error); /* a link stays a link */
 }
 
-static bool may_create(struct folder_sink *folder, const char *mark, ttr_error *error)
+static bool may_create(struct folder_sink *folder, const struct folder_mark *mark, ttr_error *error)
 {
     struct stat about;
     if (stat(folder->target, &about) == 0) {
@@ -296,7 +342,7 @@ static struct folder_sink *folder_sink_new(const struct alloc *alloc, ttr_error 
     return NULL;
 }
 
-struct folder_sink *folder_create(const struct alloc *alloc, const char *path, const char *mark, bool overwrite, ttr_error *error)
+struct folder_sink *folder_create(const struct alloc *alloc, const char *path, const struct folder_mark *mark, bool overwrite, ttr_error *error)
 {
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/')

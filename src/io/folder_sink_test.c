@@ -42,7 +42,7 @@ static const char *in_target(const char *name)
 
 static struct folder_sink *begin(bool overwrite, ttr_error *error)
 {
-    return folder_create(alloc_default(), target, "mark", overwrite, error);
+    return folder_create(alloc_default(), target, &(struct folder_mark){"mark", NULL}, overwrite, error);
 }
 
 static void put(struct folder_sink *folder, const char *name, const char *text)
@@ -240,10 +240,10 @@ static void a_place_that_cannot_be_written_is_named(void **state)
     static const char *const misuse[] = {"", ".", "..", "/", "./", "a/..", "//"};
     ttr_error error;
     for (size_t i = 0; i < sizeof misuse / sizeof *misuse; i++) {
-        assert_null(folder_create(alloc_default(), misuse[i], "mark", true, &error));
+        assert_null(folder_create(alloc_default(), misuse[i], &(struct folder_mark){"mark", NULL}, true, &error));
         assert_int_equal(error.status, TTR_E_MISUSE);
     }
-    assert_null(folder_create(alloc_default(), "/tmp/no-such-folder/x", "mark", false, &error));
+    assert_null(folder_create(alloc_default(), "/tmp/no-such-folder/x", &(struct folder_mark){"mark", NULL}, false, &error));
     assert_int_equal(error.sys, ENOENT);
     assert_non_null(strstr(error.text, "/tmp/no-such-folder/x"));
     files_write(target, "a file");
@@ -396,7 +396,7 @@ static void a_folder_that_is_nowhere_counts_and_keeps_nothing(void **state)
 
 static bool writes_through(const struct alloc *alloc)
 {
-    struct folder_sink *folder = folder_create(alloc, target, "mark", true, NULL);
+    struct folder_sink *folder = folder_create(alloc, target, &(struct folder_mark){"mark", NULL}, true, NULL);
     struct folder_sink *nowhere = folder_create_nowhere(alloc, NULL);
     bool is_fine = folder && nowhere;
     if (folder) {

@@ -229,25 +229,13 @@ void context_name_thread(ttr *t, ttr_id thread, ttr_id name)
     t->threads[thread].name = name;
 }
 
-/* Whether what an event tells is the latest so far, by time, then by input. */
-static bool is_latest(struct named *named, const ttr_event *event)
+void context_name_process_of(ttr *t, ttr_id thread, ttr_id name)
 {
-    bool is_before = named->is_there && (event->time < named->time || (event->time == named->time && event->source < named->source));
-    if (!is_before)
-        *named = (struct named){.is_there = true, .source = event->source, .time = event->time};
-    return !is_before;
-}
-
-bool context_rename_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name, const ttr_event *event)
-{
-    uint32_t process = process_index(t, source, pid);
-    return process != UINT32_MAX && (!is_latest(&t->processes[process].named, event) || context_name_process(t, source, pid, name));
-}
-
-void context_rename_thread(ttr *t, ttr_id thread, ttr_id name, const ttr_event *event)
-{
-    if (thread && thread < t->threads_n && is_latest(&t->threads[thread].named, event))
-        context_name_thread(t, thread, name);
+    if (!thread || thread >= t->threads_n)
+        return;
+    struct process *process = &t->processes[t->threads[thread].process];
+    t->names_changes += process->name != name;
+    process->name = name;
 }
 
 ttr_id context_add_track(ttr *t, const ttr_track *track)

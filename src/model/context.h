@@ -34,6 +34,9 @@ struct field_ops {
     const uint64_t *(*stack)(const void *own, const ttr_event *event, uint32_t *n);
     /* The declared type of the field just given, NULL = has none; NULL: no field has one. */
     const struct type *(*type)(const ttr_fields *fields);
+    /* Whether anything but zeros stands behind the end of the text that was given last, one by one, in the room that the trace has for it; NULL: nothing
+     * is known to. */
+    bool (*goes_on)(const ttr_fields *fields, const ttr_value *text);
     bool at_once; /* events of a batch may be walked by several threads at once */
 };
 
@@ -81,11 +84,6 @@ struct process {
     ttr_id name;
     uint32_t parent;  /* index + 1 of the one whose memory it began with, 0 = not told */
     uint16_t source;
-    struct named {
-        bool is_there;
-        uint16_t source;
-        int64_t time; /* ns */
-    } named;          /* when its name was told, and by which input; see context_rename_thread */
 };
 
 struct thread {
@@ -94,7 +92,6 @@ struct thread {
     ttr_id name;
     uint16_t source;
     bool pid_known, tid_known;
-    struct named named;
 };
 
 struct source_entry {
@@ -109,6 +106,7 @@ struct source_entry {
     ttr_attribute *attributes;
     size_t attributes_n, attributes_capacity;
     uint16_t shares;             /* the source whose attributes are this one's too, 0 = none */
+    uint32_t lane;               /* its place among the inputs that it is put in order with; see model/renames.h */
 };
 
 struct ttr {
@@ -168,12 +166,9 @@ TTR_MUST ttr_id context_process(ttr *t, uint16_t source, uint64_t pid);
 TTR_MUST bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name);
 TTR_MUST bool context_name_tid(ttr *t, uint16_t source, uint64_t tid, ttr_id name);
 
-/* Names one thread. */
+/* Names one thread, or the process that it is of.  Formats that tell names between events do it by input_rename. */
 void context_name_thread(ttr *t, ttr_id thread, ttr_id name);
-
-/* The same as of an event, where inputs of one trace are read side by side: what an event behind it in their order told stays. */
-TTR_MUST bool context_rename_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name, const ttr_event *event);
-void context_rename_thread(ttr *t, ttr_id thread, ttr_id name, const ttr_event *event);
+void context_name_process_of(ttr *t, ttr_id thread, ttr_id name);
 
 /* Adds a track; 0 = out of memory. */
 TTR_MUST ttr_id context_add_track(ttr *t, const ttr_track *track);
@@ -204,6 +199,13 @@ static inline const struct type *field_type(const ttr_fields *fields)
 {
     const struct field_ops *ops = fields->ops;
     return ops && ops->type ? ops->type(fields) : NULL;
+}
+
+/* See field_ops.goes_on; false of what is no text. */
+static inline bool text_goes_on(const ttr_fields *fields, const ttr_value *value)
+{
+    const struct field_ops *ops = fields->ops;
+    return value->type == TTR_TYPE_TEXT && ops && ops->goes_on && ops->goes_on(fields, value);
 }
 
 #endif

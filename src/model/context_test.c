@@ -83,32 +83,6 @@ static void names_reach_threads_seen_before_and_after(void **state)
     ttr_free(t);
 }
 
-/* Inputs of one trace are read side by side, each ahead of what is given. */
-static void of_names_told_as_of_events_the_latest_stays(void **state)
-{
-    (void)state;
-    ttr *t = ttr_new(NULL);
-    const uint16_t source = context_add_source(t, "x", "ctf");
-    const ttr_id thread = context_thread(t, source, 1, 2), first = ttr_text_add(t, "sh", 2), second = ttr_text_add(t, "bash", 4);
-    const ttr_event early = {.time = -50, .source = 2}, late = {.time = 100, .source = 2}, before = {.time = 100, .source = 1};
-    ttr_thread about;
-    context_rename_thread(t, thread, first, &early);
-    assert_true(context_rename_process(t, source, 1, first, &early));
-    context_rename_thread(t, thread, second, &late);
-    assert_true(context_rename_process(t, source, 1, second, &late));
-    for (const ttr_event *event = &before; event; event = event == &before ? &early : NULL) {
-        context_rename_thread(t, thread, first, event);
-        assert_true(context_rename_process(t, source, 1, first, event));
-        assert_true(ttr_thread_get(t, thread, &about));
-        assert_int_equal(about.thread_name, second);
-        assert_int_equal(about.process_name, second);
-    }
-    context_rename_thread(t, thread, first, &late); /* at the same place: what is told last */
-    assert_true(ttr_thread_get(t, thread, &about));
-    assert_int_equal(about.thread_name, first);
-    ttr_free(t);
-}
-
 static void tracks_and_sources_are_listed_by_id(void **state)
 {
     (void)state;
@@ -242,7 +216,6 @@ int main(void)
         cmocka_unit_test(attributes_of_a_source_come_before_those_it_shares),
         cmocka_unit_test(the_path_told_with_events_is_that_of_their_trace),
         cmocka_unit_test(process_entry_is_no_thread_of_any_tid),
-        cmocka_unit_test(of_names_told_as_of_events_the_latest_stays),
         cmocka_unit_test(memory_limit_stops_growth_without_breaking),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };

@@ -8,6 +8,7 @@
 struct buffer;
 struct event_class;
 struct folder;
+struct folder_begin;
 struct input;
 
 /* What a bidder sees: the first bytes of the (uncompressed) input, followed by at least 64 zero bytes that do not count. */
@@ -78,6 +79,9 @@ struct format {
     const ttr_loss *losses;                       /* what it may lose, count 0 */
     size_t losses_n;
     bool writes_folder, wants_order;              /* wants_order: events by time; who feeds it sorts them first */
+    /* Whether a file may be of the trace whose anchor stands beside it, by the first bytes of both: others keep the folder from being replaced.
+     * NULL: any may. */
+    bool (*is_part)(const struct folder_begin *anchor, const struct folder_begin *file);
     size_t writer_size;                           /* of out->own, zeroed before create */
     ttr_status (*create)(struct ttr_writer *out, ttr_error *error);
     ttr_status (*write)(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
@@ -91,6 +95,9 @@ struct format {
 
     const ttr_option_info *options;
     size_t options_n;
+    /* Keys of options for reading, with blanks between them, that tell how an input is read, or how much of it, and nothing that holds for a copy of
+     * it, too ("metadata").  NULL = none. */
+    const char *input_options;
 };
 
 #endif

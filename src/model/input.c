@@ -270,6 +270,16 @@ static void free_events(struct input *in)
     in->events = in->spare = NULL;
 }
 
+bool input_rename(struct input *in, const struct rename *what, int64_t time)
+{
+    ttr *t = in->base.t;
+    bool is_clamped = false;
+    if (in->renames)
+        return renames_add(in->renames, what, clockmath_add(time, in->time_offset, &is_clamped), t->sources[in->id].lane);
+    rename_apply(t, what);
+    return true;
+}
+
 void input_rest(struct input *in)
 {
     free_events(in);
@@ -391,8 +401,15 @@ static uint32_t input_lend(ttr_reader *reader, ttr_event *events)
     return reader->t->ahead ? 2 * in->batch : in->batch;
 }
 
+static void input_renames(ttr_reader *reader, struct renames *renames, uint32_t lane)
+{
+    struct input *in = (struct input *)reader;
+    in->renames = renames;
+    reader->t->sources[in->id].lane = lane;
+}
+
 static const struct reader_ops input_ops = {.next = input_next, .close = input_close, .range = input_range,
-                                            .crowd = input_crowd, .lend = input_lend, .kinds = input_kinds, .some = input_some, .report = input_report, .input = input_self,
+                                            .crowd = input_crowd, .lend = input_lend, .kinds = input_kinds, .some = input_some, .renames = input_renames, .report = input_report, .input = input_self,
                                             .notes = input_notes};
 
 static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options, ttr_error *error)

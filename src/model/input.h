@@ -13,6 +13,7 @@
 #include "model/format.h"
 #include "model/notes.h"
 #include "model/reader.h"
+#include "model/renames.h"
 
 #define INPUT_BATCH 256u      /* events of a batch */
 #define INPUT_RECORD_MIN 65536u /* bytes: what a limit of records cannot go below, since usual ones have as many */
@@ -38,6 +39,7 @@ struct input {
     ttr_event *spare;          /* room for as many; NULL: nothing is done ahead */
     uint32_t spare_n;          /* events in it */
     ttr_event *lent;           /* where both are, if not the input's own */
+    struct renames *renames;   /* where names told between events wait; NULL: they hold at once */
     uint16_t id;               /* ttr_event.source */
     uint32_t flags;            /* TTR_READ_* */
     uint64_t max_record;
@@ -99,6 +101,10 @@ TTR_MUST ttr_status input_damage(struct input *in, uint64_t offset, uint64_t byt
 /* A remark or an oddity; cheap when the code was noted before. */
 void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...)
     TTR_PRINTF(5, 6);
+
+/* Names a thread or a process from an event on, whose time is before the user's offset.  What comes before that must be given: the batch is empty,
+ * but for the event itself.  False when memory is out. */
+TTR_MUST bool input_rename(struct input *in, const struct rename *what, int64_t time);
 
 /* Frees what is at hand of an input that has ended: its events, and its bytes. */
 void input_rest(struct input *in);

@@ -475,6 +475,21 @@ static const struct type *layout_fields_type(const ttr_fields *fields)
     return walk->op->step.type;
 }
 
+/* A text of given room is where the walk has just been. */
+static bool layout_fields_goes_on(const ttr_fields *fields, const ttr_value *text)
+{
+    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct step *step = &walk->op->step;
+    if (step->code != GIVE_TEXT && step->code != GIVE_TEXT_TAKEN)
+        return false;
+    const uint8_t *p = (const uint8_t *)text->text.p + text->text.n;
+    const uint8_t *behind = step->code == GIVE_TEXT ? p - text->text.n + step->count : walk->run.bits.base + (walk->run.bits.at >> 3);
+    while (p < behind)
+        if (*p++)
+            return true;
+    return false;
+}
+
 static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
@@ -505,4 +520,5 @@ const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .packet = layout_packet,
                                            .label = layout_fields_label,
                                            .type = layout_fields_type,
+                                           .goes_on = layout_fields_goes_on,
                                            .at_once = true};

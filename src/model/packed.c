@@ -11,6 +11,8 @@
 #define MORE 8u
 #define HAS_MORE 0x80u /* in the type */
 #define IS_REPEATED 0x40u /* there, too */
+#define HAS_TYPE 1u /* in the flags: behind the labels stands a pointer to the declared type, which may be one of several */
+#define GOES_ON 2u  /* the text had more than zeros behind its end, which are gone */
 #define PACKED_DEPTH 16u /* fields deeper than that have no declared type */
 
 struct packed_head {
@@ -21,8 +23,8 @@ struct packed_head {
 /* What only few fields have. */
 struct packed_more {
     uint8_t group, base, choices;
-    uint8_t has_type; /* behind the labels stands a pointer to its declared type, which may be one of several */
-    uint32_t labels;  /* ids that follow */
+    uint8_t flags;   /* HAS_TYPE, GOES_ON */
+    uint32_t labels; /* ids that follow */
 };
 
 /* The walk keeps a cursor and the strings in fields->state. */
@@ -39,6 +41,7 @@ struct packed_walk {
     const struct type *chosen; /* the declared type of the field given last, where it says so; only as good as `about` */
     uint16_t depth;
     uint8_t width, behind;   /* bytes of each, and behind the last one */
+    bool goes_on;            /* the text given last did */
 };
 _Static_assert(sizeof(struct packed_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 _Static_assert(sizeof(struct packed_head) == HEAD, "head is 16 bytes");
@@ -81,13 +84,14 @@ static bool take_more(struct packed_walk *walk, ttr_field *field)
         return false;
     memcpy(&more, bytes, sizeof more);
     walk->labels = cursor_take(&walk->at, labels_size(more.labels));
-    const uint8_t *type = more.has_type ? cursor_take(&walk->at, sizeof walk->chosen) : NULL;
-    if (!walk->labels || (more.has_type && !type))
+    const uint8_t *type = more.flags & HAS_TYPE ? cursor_take(&walk->at, sizeof walk->chosen) : NULL;
+    if (!walk->labels || (more.flags & HAS_TYPE && !type))
         return false;
     if (type)
         memcpy(&walk->chosen, type, sizeof walk->chosen);
     field->group = more.group;
     field->choices = more.choices;
+    walk->goes_on = more.flags & GOES_ON;
     field->value.base = more.base;
     if (more.labels)
         field->value.text = label_at(walk, 0);
@@ -230,6 +234,7 @@ static bool packed_next(ttr_fields *fields, ttr_field *field)
     field->value.bits = head.bits;
     field->value.text_id = head.text_id;
     walk->chosen = NULL;
+    walk->goes_on = false;
     if (head.type & HAS_MORE && !take_more(walk, field))
         return false;
     if (head.type & IS_REPEATED)
@@ -260,6 +265,12 @@ static bool packed_label(const ttr_fields *fields, const ttr_value *value, uint3
     return true;
 }
 
+static bool packed_goes_on(const ttr_fields *fields, const ttr_value *text)
+{
+    (void)text;
+    return ((const struct packed_walk *)fields->state)->goes_on;
+}
+
 static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
 {
     (void)own;
@@ -271,7 +282,8 @@ static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t 
     return (uint32_t)n;
 }
 
-const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .label = packed_label, .frames = packed_frames, .type = packed_type};
+const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .label = packed_label, .frames = packed_frames, .type = packed_type,
+                                           .goes_on = packed_goes_on};
 
 static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
 {
@@ -290,7 +302,8 @@ static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const tt
 {
     const ttr_value *value = &field->value;
     const struct type *chosen = fields && field->choices ? field_type(fields) : NULL;
-    struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices, .has_type = chosen != NULL};
+    struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices, .flags = chosen ? HAS_TYPE : 0};
+    more.flags |= fields && text_goes_on(fields, value) ? GOES_ON : 0;
     more.labels = !has_labels(value) ? 0 : fields ? value->count : 1;
     buffer_add(to, &more, sizeof more);
     for (uint32_t i = 0; i < more.labels && !to->failed; i++) {
@@ -309,7 +322,7 @@ static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fie
 {
     const ttr_value *value = &field->value;
     bool counted = is_counted_bytes(value->type), labelled = has_labels(value);
-    bool has_more = field->group || value->base || field->choices || labelled;
+    bool has_more = field->group || value->base || field->choices || labelled || (fields && text_goes_on(fields, value));
     ttr_id name_id = field->name_id || !field->name.n ? field->name_id : add_id(t, to, field->name);
     to->failed |= counted && value->text.n > UINT32_MAX - 8;
     struct packed_head head = {.type = (uint8_t)(value->type | (has_more ? HAS_MORE : 0)), .hint = value->hint, .bits = value->bits,
@@ -359,7 +372,7 @@ static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_fiel
 {
     const ttr_value *value = &field->value;
     const struct type *chosen = field->choices ? field_type(fields) : NULL;
-    const struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices, .has_type = chosen != NULL};
+    const struct packed_more more = {.group = field->group, .base = value->base, .choices = field->choices, .flags = chosen ? HAS_TYPE : 0};
     const bool has_more = field->group || value->base || field->choices;
     const struct packed_head head = {.type = (uint8_t)(value->type | IS_REPEATED | (has_more ? HAS_MORE : 0)), .hint = value->hint, .bits = value->bits,
                                      .depth = (uint8_t)field->depth, .text_id = value->text_id};

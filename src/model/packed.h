@@ -1,7 +1,7 @@
 /* The library's own encoding of fields: what builders make, and what events become when they must outlive their batch (sorting).
  * Every field is a 16-byte head [type u8 | hint u8 | bits u8 | depth u8 | name id u32 | count or length u32 | text id u32]
  * followed by 8 bytes of value (scalars) or its bytes (TEXT, BYTES; padded to 8).  Between them stands, where bit 7 of the type is
- * set, [group u8 | base u8 | choices u8 | has type u8 | names u32], the ids of a labelled value's names, 4 bytes each, padded to 8, and a
+ * set, [group u8 | base u8 | choices u8 | flags u8 | names u32], the ids of a labelled value's names, 4 bytes each, padded to 8, and a
  * pointer to the declared type of what was chosen among several.
  * Elements without names that differ in their values only stand together: one head with bit 6 of the type set, whose count says how many they are, and the
  * values in as many bytes (1, 2, 4 or 8) as `bits` asks for, padded to 8.  Copies have these, not what builders make.

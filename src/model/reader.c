@@ -94,6 +94,12 @@ uint32_t reader_lend(ttr_reader *reader, ttr_event *events)
     return reader->ops->lend && !reader->has_begun ? reader->ops->lend(reader, events) : 0;
 }
 
+void reader_renames(ttr_reader *reader, struct renames *renames, uint32_t lane)
+{
+    if (reader->ops->renames && !reader->has_begun)
+        reader->ops->renames(reader, renames, lane);
+}
+
 struct input *reader_input(ttr_reader *reader, size_t index)
 {
     return reader->ops->input ? reader->ops->input(reader, index) : NULL;

@@ -10,6 +10,7 @@ struct format;
 struct input;
 struct notes;
 struct reader_run;
+struct renames;
 
 /* A read of the events before a time, for who reads many inputs in turn (reader_read_some). */
 struct reader_some {
@@ -107,6 +108,9 @@ struct reader_ops {
     bool (*scatter)(struct ttr_reader *reader);
     /* The kinds of events that it may give, as bits, as far as that is known before the first read; NULL = any. */
     uint32_t (*kinds)(struct ttr_reader *reader);
+    /* Names that it tells of threads are to wait there, as those of this lane, until whoever puts its events in order applies them.  Called before the
+     * first read; NULL = they hold from the batch on behind which they were told. */
+    void (*renames)(struct ttr_reader *reader, struct renames *renames, uint32_t lane);
     /* For reader_read_some.  With NULL: TTR_OK where it can.  NULL = it cannot. */
     ttr_status (*some)(struct ttr_reader *reader, struct reader_some *some, ttr_error *error);
     bool (*report)(struct ttr_reader *reader, size_t index, ttr_report *report);
@@ -156,6 +160,9 @@ void reader_crowd(ttr_reader *reader, uint32_t batch);
 
 /* Lends a reader room for its batches, until it is closed: see reader_ops.lend. */
 uint32_t reader_lend(ttr_reader *reader, ttr_event *events);
+
+/* See reader_ops.renames; they must outlive the reader. */
+void reader_renames(ttr_reader *reader, struct renames *renames, uint32_t lane);
 
 /* Whether a reader can be read up to a time; then it is read in no other way. */
 bool reader_can_read_some(ttr_reader *reader);

@@ -8,6 +8,7 @@
 #include "model/context.h"
 #include "model/input.h"
 #include "model/reader.h"
+#include "model/renames.h"
 #include "pipeline/calendar.h"
 #include "pipeline/order.h"
 #include "pipeline/rounds.h"
@@ -57,6 +58,8 @@ struct merger {
     void *memory;      /* where that begins, `events` of them; it is moved to a whole line of the cache */
     size_t events;
     uint32_t pick[BATCH_JOBS];
+    struct renames renames; /* of inputs */
+    ttr_batch rest;    /* what is to be given next, behind a name */
     ttr_status ending; /* of the first input that failed */
     ttr_error ending_error;
 };
@@ -67,6 +70,7 @@ static void merger_close(ttr_reader *base)
     const struct alloc *alloc = &base->t->counted;
     close_readers(merger->in, merger->n);
     calendar_free(&merger->calendar);
+    renames_free(&merger->renames);
     if (merger->has_rounds)
         rounds_free(&merger->rounds);
     alloc_free(alloc, merger->lane, merger->n, sizeof *merger->lane);
@@ -331,11 +335,9 @@ static ttr_status next_scattered(struct merger *merger, ttr_batch *batch, ttr_er
     return merger->ending;
 }
 
-static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+/* The next events in order. */
+static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
-    struct merger *merger = (struct merger *)base;
-    if (merger->is_scattered)
-        return next_scattered(merger, batch, error);
     uint32_t n = 0;
     ttr_status status = merger->is_ready ? TTR_OK : get_ready(merger, error);
     if (status != TTR_OK)
@@ -353,6 +355,22 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
         return TTR_OK;
     *error = merger->ending_error;
     return merger->ending;
+}
+
+/* Names hold from their place in the order on; read one after another, inputs give none, and what they told holds when all is read. */
+static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+{
+    struct merger *merger = (struct merger *)base;
+    ttr_status status = TTR_OK;
+    if (merger->rest.n)
+        *batch = merger->rest;
+    else
+        status = merger->is_scattered ? next_scattered(merger, batch, error) : next_ordered(merger, batch, error);
+    if (status == TTR_OK && !merger->is_scattered)
+        renames_cut(&merger->renames, batch, &merger->rest);
+    else if (status != TTR_OK && status != TTR_AGAIN)
+        renames_apply_all(&merger->renames);
+    return status;
 }
 
 static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
@@ -437,6 +455,9 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     merger->n = n;
     merger->ending = TTR_END;
     merger->base.apart = apart_of(in, n);
+    renames_init(&merger->renames, t);
+    for (size_t i = 0; i < n; i++)
+        reader_renames(list[i], &merger->renames, (uint32_t)i);
     return &merger->base;
 }
 

@@ -12,6 +12,7 @@
 #include "model/packed.h"
 #include "model/input.h"
 #include "model/reader.h"
+#include "model/renames.h"
 #include "pipeline/order.h"
 #include "pipeline/runs.h"
 
@@ -49,6 +50,8 @@ struct sorter {
     int64_t from_ns, to_ns; /* events outside of it are not kept */
     struct runs runs;
     ttr_event out[BATCH];
+    struct renames renames; /* of inputs */
+    ttr_batch rest;        /* what is to be given next, behind a name */
     ttr_status ending;     /* of the first input that failed */
     ttr_error ending_error;
 };
@@ -175,6 +178,7 @@ static void sorter_close(ttr_reader *base)
     close_readers(sorter->in, sorter->in_n);
     release_held(sorter);
     runs_free(&sorter->runs);
+    renames_free(&sorter->renames);
     group_free(alloc, sorter->told, sorter->in, sorter->in_n);
     alloc_free(alloc, sorter->in, sorter->in_n, sizeof(ttr_reader *));
     alloc_free(alloc, sorter, 1, sizeof *sorter);
@@ -307,9 +311,8 @@ static uint32_t give_held(struct sorter *sorter)
     return n;
 }
 
-static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status next_ordered(struct sorter *sorter, ttr_batch *batch, ttr_error *error)
 {
-    struct sorter *sorter = (struct sorter *)base;
     ttr_status status = TTR_OK;
     uint32_t n = 0;
     if (!sorter->is_collected)
@@ -328,6 +331,30 @@ static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     if (sorter->ending != TTR_END && error)
         *error = sorter->ending_error;
     return sorter->ending;
+}
+
+/* Names hold from their place in the order on. */
+static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+{
+    struct sorter *sorter = (struct sorter *)base;
+    ttr_status status = TTR_OK;
+    if (sorter->rest.n)
+        *batch = sorter->rest;
+    else
+        status = next_ordered(sorter, batch, error);
+    if (status == TTR_OK)
+        renames_cut(&sorter->renames, batch, &sorter->rest);
+    else if (status != TTR_AGAIN)
+        renames_apply_all(&sorter->renames);
+    return status;
+}
+
+/* Whoever merges it with others applies names, then. */
+static void sorter_renames(ttr_reader *base, struct renames *renames, uint32_t lane)
+{
+    struct sorter *sorter = (struct sorter *)base;
+    for (size_t i = 0; i < sorter->in_n; i++)
+        reader_renames(sorter->in[i], renames, lane);
 }
 
 static bool sorter_report(ttr_reader *base, size_t index, ttr_report *report)
@@ -372,7 +399,7 @@ static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t 
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits, ttr_error *error)
 {
     static const struct reader_ops ops = {
-        .next = sorter_next, .close = sorter_close, .range = sorter_range, .report = sorter_report,
+        .next = sorter_next, .close = sorter_close, .range = sorter_range, .renames = sorter_renames, .report = sorter_report,
         .input = sorter_input, .notes = sorter_notes};
     struct sorter *sorter = alloc_zero(&t->counted, 1, sizeof *sorter);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **told = NULL;
@@ -395,6 +422,9 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     sorter->from_ns = INT64_MIN;
     sorter->to_ns = INT64_MAX;
     sorter->ending = TTR_END;
+    renames_init(&sorter->renames, t);
+    for (size_t i = 0; i < n; i++)
+        reader_renames(list[i], &sorter->renames, (uint32_t)i);
     runs_init(&sorter->runs, &t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);
     buffer_init(&sorter->held.bytes, &t->counted);
     return &sorter->base;

@@ -130,9 +130,11 @@ event { name = e; fields := struct { u8 n; integer { size = 8; encoding = UTF8; 
 METADATA
 for version in 1.8 2 1.1; do
     loses "what_stands_behind_a_zero_in_a_text:$version" text.behind 2 --option=byte-order=be --option=version=$version nul
+    loses "also_where_events_are_sorted:$version" text.behind 2 --sort --option=version=$version nul
 done
 cp -r nul zeros && printf '\x04a\x00\x00\x00d\x00\x00\x00' >zeros/s
 succeeds "zeros_there_are_no_loss" "$tracetta" convert --strict -q --to=ctf --option=byte-order=be zeros -o zeros.be
+succeeds "nor_are_they_where_events_are_sorted" "$tracetta" convert --strict -q --sort --to=ctf zeros -o zeros.sorted
 succeeds "nor_is_anything_of_a_copy" "$tracetta" convert --strict -q --to=ctf --option=version=2 nul -o nul.2
 
 trace wide '\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00' <<'METADATA'
@@ -150,9 +152,18 @@ trace { major = 1; minor = 8; byte_order = le; };
 stream { event.context := struct { u8 n; }; };
 event { name = e; fields := struct { u8 a[stream.event.context.n]; }; };
 METADATA
+trace counted '\x02\x07\x08' <<'METADATA'
+trace { major = 1; minor = 8; byte_order = le; };
+stream { };
+event { name = e; fields := struct { u8 n; u8 a[n]; }; };
+METADATA
 loses "a_length_that_stands_elsewhere" field.length 1 --option=byte-order=be length
 says "which_becomes_a_field" '"a_length":2,"a":\[7,8\]' "$tracetta" cat --format=jsonl lossy
-succeeds "one_in_front_of_what_it_counts_is_no_loss" "$tracetta" convert --strict -q --to=ctf --option=version=1.8 rfc11-sequences -o sequences
+for version in 1.8 2; do
+    loses "one_in_front_of_what_it_counts_that_is_no_field:$version" field.length '[1-9]' --option=version=$version rfc11-sequences
+done
+succeeds "which_it_stays_in_its_own_version" "$tracetta" convert --strict -q --to=ctf --option=byte-order=be rfc11-sequences -o sequences
+succeeds "and_a_field_that_has_it_in_1.1_is_none" "$tracetta" convert --strict -q --to=ctf --option=version=1.1 counted -o length.1
 
 # --- Folders of one trace ---
 # Readers go by the metadata of one folder for all of them, and count packets from one to the next.

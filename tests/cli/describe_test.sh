@@ -188,6 +188,9 @@ run "$tracetta" cat --option=text.time=ns --stream-intersection --kind=instant s
 verdict "only_the_time_in_which_all_streams_are_active" $? "exit status $run_status"
 says "clock_offsets_move_it_too" '"time_ns":1700000001015000000,' "$tracetta" cat --format=jsonl --stream-intersection --clock-offset=1 session/one
 says "statistics_can_be_of_that_time" '^ *2 .*p:two|p:two .* 2( |$)' "$tracetta" stat --stream-intersection session/one
+run "$tracetta" recover --option=stream-intersection=yes session/one -o between
+[ $run_status = 0 ] && grep -q 'kept 2 events; 0 damaged' "$work/.err" && grep -q 'between: verified, clean' "$work/.err"
+verdict "recover_keeps_that_time_and_its_copy_is_clean" $? "exit status $run_status, $(cat "$work/.err")"
 cp -r session/one apart && printf '\110\110\0\2\140\142''\2\141\5' >apart/b
 cp -r session/one late && sed -i 's/tracer_major = 7;/tracer_name = "lttng-ust"; tracer_major = 2; tracer_minor = 10;/' late/metadata
 printf '\200\200\0\1\12\14''\1\12\5\24\1\0\11''\2\13\5''\110\110\3\1\27\27''\2\30\5' >late/a # the last event is later than its packet
@@ -562,6 +565,13 @@ says "and_tell_their_version" '^HistogramValuePublished  id 6, version 1, 1 even
 
 # Tracepoints, and events of EventHeader, which declare their fields each by itself.
 vectors=$(realpath "$(dirname "$0")/../../src/formats" 2>/dev/null || realpath "$traces/../../../src/formats")
+# Data behind a record, of which the end is missing: such a record is of no use.
+"$hexa_cat" "$vectors/perf/vectors-bad/cut-data.hexa" >cut.data
+for from in cut.data -; do
+    run bash -c "cat cut.data | '$tracetta' recover -f --no-sidecar $from -o kept.data"
+    [ $run_status = 1 ] && grep -q 'kept 1 event; 1 damaged place (4 B)' "$work/.err" && grep -q 'kept.data: verified, clean' "$work/.err"
+    verdict "records_whose_data_are_cut_are_not_kept:$from" $? "exit status $run_status"
+done
 "$hexa_cat" "$vectors/trace_dat/vectors/version-6.hexa" >six.dat
 "$hexa_cat" "$vectors/interceptor/vectors/structs.hexa" >structs.dat
 shapes="[(c['name'], c['stream_name'] if 'stream_name' in c else '', c['events'], [(f['name'], f['depth'], f['type']) for f in c['fields']]) for c in it['traces'][0]['classes']]"

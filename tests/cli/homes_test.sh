@@ -79,6 +79,8 @@ kept()
 make old
 echo "what I found" >old/notes.txt
 kept a_text notes.txt
+printf '\x89PNG\r\n\x1a\n\0\0\0\rIHDR' >old/picture.png
+kept a_file_without_packets picture.png
 mkdir old/sub
 : >old/sub/empty
 kept a_folder sub
@@ -87,6 +89,7 @@ kept a_hidden_file .hidden
 mkdir -p old/index
 cp small.fxt old/index/
 kept a_file_in_the_index index/small.fxt
+: >old/empty && head -c 9000 /dev/zero >old/zeros && { head -c 8192 /dev/urandom && cat old/[ce]*; } >old/damaged
 run "$tracetta" convert -f --to=ctf --option=index=yes small.fxt -o old
 [ $run_status = 0 ]
 verdict "a_trace_alone_is_replaced" $? "exit status $run_status"

@@ -131,6 +131,16 @@ look convert --sort --to=heph "$work/fifo" -o "$work/sorted.heph"
 verdict "interrupted_sorting_tells_how_much_it_wrote" $? "exit status $run_status, $(cat "$work/.err")"
 rm -f "$work/sorted.heph"
 
+# As many events as a pipe has no room for, but the output's buffer: all were given when it is written.
+head -c $((23 + 47 * 700)) "$work/long.heph" >"$work/some.heph"
+"$tracetta" convert --sort --to=jsonl "$work/some.heph" -o - >"$work/fifo" 2>"$work/.err" &
+command=$!
+{ sleep 0.5; kill -INT $command; cat; } <"$work/fifo" >"$work/part"
+wait $command
+run_status=$?
+[ $run_status = 130 ] && [ "$(wc -l <"$work/part")" = 700 ] && ! grep -q 'sorting had not ended\|not of all' "$work/.err"
+verdict "interrupted_behind_the_last_event_it_has_nothing_to_tell" $? "exit status $run_status, $(wc "$work/part"), $(cat "$work/.err")"
+
 look info "$work/fifo"
 [ $run_status = 130 ] && grep -q '^events' "$work/.out"
 verdict "interrupted_info_shows_what_it_has" $? "exit status $run_status"

@@ -63,6 +63,7 @@ const struct format format_ctf = {
     .losses = ctf_losses,
     .losses_n = CTF_LOSSES,
     .writes_folder = true,
+    .is_part = ctf_is_part,
     .wants_order = true,
     .writer_size = sizeof(struct ctf_writer),
     .create = ctf_create,
@@ -72,4 +73,5 @@ const struct format format_ctf = {
     .drop = ctf_drop,
     .options = options,
     .options_n = sizeof options / sizeof *options,
+    .input_options = "metadata stream-intersection",
 };

@@ -302,6 +302,13 @@ bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_optio
     return make_clock(trace, first) && make_environment(trace) && make_packet_header(trace);
 }
 
+ttr_status ctf_trace_suits(struct ctf_trace_out *trace, const struct ctf_options *options, ttr_error *error)
+{
+    ttr_status status = trace->is_suited ? TTR_OK : ctf_options_suit(options, trace->description.version, error);
+    trace->is_suited = status == TTR_OK;
+    return status;
+}
+
 /* --- Traces like others --- */
 
 static bool keep_text(struct ctf_trace_out *trace, ttr_text *text)

@@ -511,24 +511,24 @@ bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source, cons
     return (said->is_listed || ctf_dialect_take_threads(&who, t, source, event)) && is_fine;
 }
 
-bool ctf_dialect_take_names(ttr *t, uint16_t source, const ttr_event *event)
+bool ctf_dialect_take_names(struct input *in, const ttr_event *event)
 {
+    ttr *t = in->base.t;
     ttr_fields fields;
     ttr_field field;
-    ttr_thread thread;
     bool is_fine = true;
-    if (!ttr_thread_get(t, event->thread, &thread))
+    if (!event->thread)
         return true;
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (field.value.type != TTR_TYPE_TEXT || field.depth)
             continue;
-        ttr_id name = ttr_text_add(t, field.value.text.p, field.value.text.n);
-        is_fine = is_fine && (name || field.value.text.n == 0);
-        if (is_text(field.name, "process"))
-            is_fine = is_fine && context_rename_process(t, source, thread.pid, name, event);
-        else if (is_text(field.name, "thread"))
-            context_rename_thread(t, event->thread, name, event);
+        const bool is_of_process = is_text(field.name, "process");
+        if (!is_of_process && !is_text(field.name, "thread"))
+            continue;
+        const struct rename what = {.thread = event->thread, .is_of_process = is_of_process,
+                                    .name = ttr_text_add(t, field.value.text.p, field.value.text.n)};
+        is_fine = is_fine && (what.name || field.value.text.n == 0) && input_rename(in, &what, event->time);
     }
     return is_fine;
 }

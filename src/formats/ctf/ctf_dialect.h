@@ -21,6 +21,7 @@
 #include "base/buffer.h"
 #include "formats/ctf/ctf.h"
 #include "model/context.h"
+#include "model/input.h"
 
 #define CTF_DIALECT_TRACER "tracetta"
 #define CTF_DIALECT_VERSION 1
@@ -164,8 +165,8 @@ bool ctf_is_listed(const struct ctf_event_class *event);
 /* Fills in the attributes that such an event lists; it is filled in otherwise.  False when memory is out. */
 TTR_MUST bool ctf_listed_fill(ttr *t, uint16_t source, ttr_event *event);
 
-/* Takes the names that an event of a class with is_names tells; it is filled in and its fields can be walked.  False when memory is
- * out. */
-TTR_MUST bool ctf_dialect_take_names(ttr *t, uint16_t source, const ttr_event *event);
+/* Takes the names that an event of a class with is_names tells; it is filled in and its fields can be walked, and it is alone in its batch.  False
+ * when memory is out. */
+TTR_MUST bool ctf_dialect_take_names(struct input *in, const ttr_event *event);
 
 #endif

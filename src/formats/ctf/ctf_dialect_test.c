@@ -524,7 +524,8 @@ static void names_of_threads_are_told_by_events_of_their_own(void **state)
     event.schema = context_add_schema(s.t, &(struct schema){.ops = &layout_field_ops, .own = &s.schema});
     const struct bits bits = bits_over(body.bytes, 0, encode.put.at);
     assert_true(ctf_dialect_fill(&said, s.t, 0, &bits, &event));
-    assert_true(ctf_dialect_take_names(s.t, 0, &event));
+    struct input in = {.base = {.t = s.t}};
+    assert_true(ctf_dialect_take_names(&in, &event));
     ttr_thread thread;
     assert_true(ttr_thread_get(s.t, event.thread, &thread));
     assert_string_equal(ttr_text_get(s.t, thread.process_name).p, "proc");

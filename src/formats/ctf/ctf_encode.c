@@ -306,7 +306,7 @@ static ttr_status encode_any(struct ttr_writer *out, const ttr_event *event, ttr
     struct ctf_stream_out *stream = trace ? stream_of(out, trace, event) : NULL;
     if (!stream)
         return fail_memory(error);
-    ttr_status status = ctf_options_suit(&w->options, trace->description.version, error);
+    ttr_status status = ctf_trace_suits(trace, &w->options, error);
     if (status != TTR_OK)
         return status;
     uint64_t ticks = ticks_of(out, stream, event);
@@ -393,7 +393,7 @@ ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error
         struct ctf_trace_out *trace = w->traces[i];
         if (trace->clock && !trace->keeps_clocks)
             trace->clock->is_unix = trace->clock->is_absolute = trace->has_unix_time;
-        status = ctf_options_suit(&w->options, trace->description.version, error);
+        status = ctf_trace_suits(trace, &w->options, error);
         if (status == TTR_OK)
             status = write_metadata(trace, out, error);
     }

@@ -276,7 +276,7 @@ static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
     if (is_fine && said->is_names && loop->n > 1)
         return CTF_STOP_NAMES;
     if (is_fine && said->is_names) {
-        is_fine = ctf_dialect_take_names(trace->t, trace->thread_source, event);
+        is_fine = ctf_dialect_take_names(reader->in, event);
         event->kind = TTR_KIND_DEFINITION;
         event->tag = CTF_DEFINITION_EVENT;
         loop->n -= !(reader->in->flags & TTR_READ_DEFINITIONS);

@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "model/layout.h"
-#include "model/packed.h"
 
 #define LIKES 16u /* types of elements in an event that are looked for in other arrays */
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
@@ -389,37 +388,6 @@ static void keep_fixed(const struct forming *f, ttr_value *value)
     value->v.u = type->count;
 }
 
-/* The bytes that the source has for a text, which may go on behind its end; 0 where that is not known. */
-static uint64_t room_of(const struct forming *f, const struct open_numbers *numbers, const struct type *type)
-{
-    ttr_text name;
-    if (!length_name(type, &name))
-        return type->has_inline_length ? 0 : type->count;
-    for (uint32_t i = numbers->n; i > 0 && i + NUMBERS_KEPT > numbers->n; i--) {
-        const ttr_field *field = &f->items->field[numbers->item[(i - 1) % NUMBERS_KEPT]];
-        if (ends_with(name, field->name))
-            return field->value.v.u;
-    }
-    return 0;
-}
-
-/* Whether anything but zeros follows the zero that ends a text of a given room.  Copies of events have the text alone, and other encodings are not
- * where they were. */
-static bool goes_on_behind(const struct forming *f, const struct open_numbers *numbers, const ttr_value *value)
-{
-    const struct type *type = f->walk && value->type == TTR_TYPE_TEXT && f->walk->ops != &packed_field_ops ? field_type(f->walk) : NULL;
-    if (!type || type->kind != TYPE_TEXT || type->encoding >= ENCODING_UTF16LE)
-        return false;
-    const ttr_event *event = f->walk->event;
-    const uint64_t room = room_of(f, numbers, type), at = (uint64_t)((uintptr_t)value->text.p - (uintptr_t)event->payload);
-    if (at > event->payload_size || room > event->payload_size - at)
-        return false;
-    for (uint64_t i = value->text.n; i < room; i++)
-        if (value->text.p[i])
-            return true;
-    return false;
-}
-
 /* So many elements or members are left out; the field that says how many elements there were no longer does. */
 static void shorten(ttr_value *value, uint64_t by)
 {
@@ -462,7 +430,7 @@ static void take_field(const struct forming *f, struct open_items *open, const t
     field->name_id = given->name_id || given->name.n == 0 ? given->name_id : ttr_text_add(f->what->out->t, given->name.p, given->name.n);
     items->failed |= given->name.n && !field->name_id;
     struct open_numbers *numbers = &open->numbers[open->n];
-    if (goes_on_behind(f, numbers, &field->value))
+    if (f->walk && text_goes_on(f->walk, &field->value))
         lost(f, CTF_LOST_BEHIND);
     form(f, &field->value);
     bool is_member = open->n == 0 || items->field[open->item[open->n - 1]].value.type == TTR_TYPE_STRUCT;

@@ -263,12 +263,10 @@ struct changes {
     uint64_t renamed, lengths;
 };
 
-/* Lengths in front of what they count, which the RFC has, are not counted where they are fields now: they stand where they stood. */
 static struct changes changes_of(const struct plain *plain)
 {
     const struct ctf_types *types = &plain->trace->types;
-    const bool is_rfc = plain->schema->trace->description.version == CTF_RFC_1_1;
-    return (struct changes){types->renamed, is_rfc ? types->pairs : types->lengths};
+    return (struct changes){types->renamed, types->lengths};
 }
 
 /* Counts what had to change in what was made since `before`. */
@@ -573,7 +571,7 @@ ttr_status ctf_plain_packet(struct ttr_writer *out, const ttr_event *event, ttr_
         return TTR_OK;
     if (!begin(&plain, out, event))
         return fail_memory(error);
-    ttr_status status = ctf_options_suit(&plain.w->options, plain.version, error);
+    ttr_status status = ctf_trace_suits(plain.trace, &plain.w->options, error);
     struct ctf_stream_out *stream = status == TTR_OK ? stream_of_empty(&plain) : NULL;
     if (status != TTR_OK)
         return status;
@@ -624,7 +622,7 @@ ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event, ttr_e
         return ctf_missing_add(out, event, error);
     if (!begin(&plain, out, event))
         return fail_memory(error);
-    ttr_status status = ctf_options_suit(&plain.w->options, plain.version, error);
+    ttr_status status = ctf_trace_suits(plain.trace, &plain.w->options, error);
     if (status != TTR_OK)
         return status;
     struct ctf_items *items = &plain.w->items;

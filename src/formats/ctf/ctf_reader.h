@@ -319,5 +319,6 @@ void ctf_find_quirks(struct ctf_trace *trace);
 
 /* --- ctf_bid.c --- */
 unsigned ctf_bid(const struct peek *peek);
+bool ctf_is_part(const struct folder_begin *metadata, const struct folder_begin *file);
 
 #endif

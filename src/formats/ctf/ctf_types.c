@@ -642,7 +642,6 @@ static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name
 static const struct type *make_pair(struct ctf_types *types)
 {
     size_t begin = types->members_n;
-    types->pairs++;
     add_value(types, ++types->structs, (ttr_text){"elements", 8}, 0, true);
     return close_struct(types, begin);
 }

@@ -185,7 +185,7 @@ struct ctf_types {
     struct ctf_description *description; /* its version and byte order are set */
     bool is_dialect, is_natural;
     uint64_t renamed;          /* fields whose names had to change */
-    uint64_t lengths, pairs;   /* that were added as fields, and of these such of elements, which became structs for them */
+    uint64_t lengths;          /* that were added as fields; of elements, which became structs for them, too */
     struct keymap by_key;      /* hash of a shape or of a scalar to `type` */
     const struct type **type;
     size_t n, capacity;
@@ -275,6 +275,7 @@ struct ctf_trace_out {
     struct ctf_description description;
     struct ctf_types types;
     bool is_dialect;
+    bool is_suited;            /* by the options, as was found out */
     bool has_unix_time;        /* an event's time is one since 1970 */
     struct ctf_clock *clock;   /* of events of any kind */
     int64_t base;              /* the time of its tick 0 */
@@ -294,6 +295,9 @@ struct ctf_trace_out {
 TTR_MUST bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
                               const ttr_event *first);
 void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
+
+/* Whether all that was asked for can be had of the trace's version, as ctf_options_suit says; found out once. */
+TTR_MUST ttr_status ctf_trace_suits(struct ctf_trace_out *trace, const struct ctf_options *options, ttr_error *error);
 
 /* Begins a trace that says what a CTF trace of another language says, as far as it can. */
 TTR_MUST bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,

@@ -281,6 +281,9 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_
         output_lost(out, NETTRACE_LOST_TEXTS, offset);
     if (is_told)
         return;
+    uint32_t number, version;
+    if (ttr_event_number(out->t, event, &number, &version))
+        output_lost(out, NETTRACE_LOST_NUMBER, offset);
     uint8_t opcode = nettrace_opcode_out(w, event), by_name = activity_opcode(ttr_text_get(out->t, event->name));
     opcode = opcode ? opcode : by_name; /* as a reader takes it */
     if (event->opcode && opcode != event->opcode)

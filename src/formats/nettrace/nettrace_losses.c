@@ -50,5 +50,7 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
     [NETTRACE_LOST_POINTER] = {.code = "stack.pointer", .what = "addresses of more than 32 bits in traces of pointers with 32", .rule = "lose their upper bits"},
     [NETTRACE_LOST_METADATA] = {.code = "field.long-name", .what = "names of fields over 4096 bytes", .rule = "are cut at a character", .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_TEXTS] = {.code = "class.texts", .what = "messages and descriptions of events' metadata", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
+    [NETTRACE_LOST_NUMBER] = {.code = "event.number", .what = "numbers and versions that providers have for their events, but in copies of nettrace",
+                              .rule = "become numbers that count the classes of a provider, as events get that have none"},
     [NETTRACE_LOST_GUEST] = {.code = "event.guest", .what = "events of other traces within a copy", .rule = "are left out", .kind = TTR_LOSS_DROPPED},
 };

@@ -3,6 +3,7 @@
 
 #include "dump.h"
 #include "hexa.h"
+#include "model/packed.h"
 #include "support.h"
 #include "writing.h"
 
@@ -457,6 +458,22 @@ static void an_event_that_comes_late_gets_the_time_before_it(void **state)
                     "instant time=10 provider=p name=x thread=1/2 seq=2 {}\n");
 }
 
+/* As those of CTF may have that was made of another nettrace trace. */
+static void numbers_of_events_are_other_ones_and_told_as_lost(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "nettrace", 0, NULL);
+    begin_without(&w, 10, "x");
+    writing_end(&w); /* gets a number, having none */
+    assert_int_equal(writing_lost(&w, "event.number"), 0);
+    begin_without(&w, 11, "y");
+    ttr_event_edit(w.builder)->schema = context_add_schema(w.t, &(struct schema){.ops = &packed_field_ops, .own = w.t, .has_number = true, .number = 17, .version = 3});
+    writing_end(&w);
+    assert_int_equal(writing_lost(&w, "event.number"), 1);
+    writing_close(&w);
+}
+
 static void threads_of_many_processes_are_kept_in_v6_only(void **state)
 {
     struct writing w;
@@ -568,6 +585,7 @@ int main(void)
         cmocka_unit_test(samples_are_those_of_the_runtimes_profiler),
         cmocka_unit_test(times_before_the_zero_of_a_clock_are_kept),
         cmocka_unit_test(an_event_that_comes_late_gets_the_time_before_it),
+        cmocka_unit_test(numbers_of_events_are_other_ones_and_told_as_lost),
         cmocka_unit_test(threads_of_many_processes_are_kept_in_v6_only),
         cmocka_unit_test(a_long_trace_has_many_blocks),
         cmocka_unit_test(any_events_can_be_written_and_read_without_damage),

@@ -41,6 +41,7 @@
 #define PERF_KEYS_MAX ((size_t)1 << 22)             /* records that wait; more are given out of order */
 #define PERF_UNPACKED_MAX ((size_t)64 << 20)         /* those of what was unpacked */
 #define PERF_REGION_MAX ((uint64_t)256 << 20)       /* bytes that wait; the same */
+#define PERF_DATA_MAX ((uint64_t)16 << 20)          /* bytes behind a record of a pipe that are looked at */
 #define PERF_SECTION_MAX ((uint64_t)256 << 20)      /* bytes of a feature that is looked at */
 
 static inline uint16_t perf_u16(const void *p, bool is_big)
@@ -190,13 +191,13 @@ struct perf_reader {
     uint64_t pass_end;        /* bytes up to here are no record but are given as definitions, with this tag */
     uint16_t pass_tag;
     uint64_t data_at;         /* of the first record */
+    uint64_t behind_at;       /* of the data behind a record that were passed over last, 0 = none, or it was told that they are damaged */
     uint64_t samples, records, unknown;
     int64_t last_time;        /* of events */
     bool has_time;
     bool sorts;               /* by time; else as stored */
     bool is_over, is_tail;    /* all records are looked at; what is behind them is being given */
     bool is_counted;          /* the end was told */
-    ttr_id told_thread, told_name; /* of one file of many: the name that the last record given tells; it holds from the next batch on */
     struct perf_order order;
     struct perf_unpacked unpacked;
 };
@@ -295,6 +296,9 @@ TTR_MUST ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint6
 /* Attends to a record of the tool, whose bytes are all there. */
 TTR_MUST ttr_status perf_tool_take(struct perf_reader *reader, const struct perf_view *record);
 
+/* Tells that the data behind a record, which should have ended at `end`, end `there`. */
+TTR_MUST ttr_status perf_cut_data(struct perf_reader *reader, uint64_t there, uint64_t end);
+
 /* --- perf_unpack.c --- */
 
 /* Unpacks the next bytes of a piece, by which what was unpacked grows; until *is_done. */
@@ -333,9 +337,6 @@ void perf_order_free(struct perf_reader *reader);
 
 /* Makes an event of a record of the kernel. */
 TTR_MUST enum perf_taken perf_record_take(struct perf_reader *reader, const struct perf_view *record);
-
-/* Lets a name hold that was told by the last record of the batch before; false when memory is out. */
-TTR_MUST bool perf_names_settle(struct perf_reader *reader);
 
 #define PERF_NOBODY UINT32_MAX /* the pid where it is no process's: the kernel, or a thread that has ended */
 

@@ -74,8 +74,6 @@ static ttr_status give(struct perf_reader *reader)
         if (PERF_UNLIKELY(taken != PERF_TAKEN))
             return taken == PERF_HOLD ? TTR_OK : reader->error->status;
         order->given++;
-        if (PERF_UNLIKELY(reader->told_thread != 0))
-            return TTR_OK;
     }
     if (in->n == 0) /* what was given must stay as long as the batch */
         perf_order_settle(reader);
@@ -95,9 +93,10 @@ static ttr_status give_piece(struct perf_reader *reader)
     if (n)
         give_bytes(reader, span.p, n, reader->at, reader->pass_tag);
     reader->at += n;
-    if (n == 0)
-        reader->pass_end = reader->at;
-    return TTR_OK;
+    if (n)
+        return TTR_OK;
+    reader->pass_end = reader->at;
+    return reader->pass_tag == PERF_TAG_DATA ? perf_cut_data(reader, reader->at, reader->at + left) : TTR_OK;
 }
 
 /* --- Looking at records --- */
@@ -166,6 +165,9 @@ static ttr_status meet_end(struct perf_reader *reader, size_t n)
         return status;
     if (n)
         return input_damage(reader->in, from, n, "perf.cut", reader->error, "the records end inside a record; its %zu bytes are left out", n);
+    const uint64_t there = source_end(reader->in->source);
+    if (reader->behind_at && there < from)
+        return perf_cut_data(reader, there, from);
     if (reader->end != UINT64_MAX && from < reader->end)
         return input_damage(reader->in, from, 0, "perf.cut", reader->error, "the file ends %llu bytes before its records should",
                             (unsigned long long)(reader->end - from));
@@ -291,8 +293,8 @@ static ttr_status meet_tool(struct perf_reader *reader, const struct perf_view *
         return reader->sorts ? release(reader, false) : TTR_OK;
     uint64_t regions = reader->in->notes.damage_regions;
     ttr_status status = perf_tool_take(reader, record);
-    bool is_feature = record->type == PERF_HEADER_FEATURE || record->type == PERF_HEADER_TRACING_DATA;
-    if (is_feature && reader->in->flags & TTR_READ_DEFINITIONS && reader->in->notes.damage_regions > regions)
+    bool has_data = record->type == PERF_HEADER_FEATURE || record->type == PERF_HEADER_TRACING_DATA || record->type == PERF_AUXTRACE;
+    if (has_data && reader->in->flags & TTR_READ_DEFINITIONS && reader->in->notes.damage_regions > regions)
         reader->order.n--; /* nobody wants damaged ones */
     return status;
 }
@@ -424,8 +426,6 @@ ttr_status perf_next(struct input *in, ttr_error *error)
     reader->error = error;
     if (reader->trace->tracepoints)
         tracepoints_batch(reader->trace->tracepoints);
-    if (!perf_names_settle(reader))
-        return fail_memory(error);
     for (;;) {
         ttr_status status = reader->order.is_giving ? tell_clock(reader) : TTR_OK;
         if (status == TTR_OK && reader->order.is_giving) {

@@ -124,61 +124,58 @@ static ttr_text text_at(const struct perf_view *record, uint32_t at, uint32_t en
     return at < end ? (ttr_text){p, strnlen(p, end - at)} : (ttr_text){"", 0};
 }
 
-bool perf_names_settle(struct perf_reader *reader)
+/* When a record is, as perf_event tells. */
+static int64_t time_told(const struct perf_reader *reader, uint64_t time)
 {
-    ttr *t = reader->trace->t;
-    ttr_id thread = reader->told_thread, name = reader->told_name;
-    if (!thread)
-        return true;
-    uint32_t process = t->threads[thread].process;
-    bool is_first = t->threads[thread].tid == t->processes[process].pid;
-    reader->told_thread = 0;
-    context_name_thread(t, thread, name);
-    return !is_first || context_name_process(t, reader->trace->source, t->processes[process].pid, name);
+    return time ? perf_time(reader->trace, time, NULL) : reader->last_time;
 }
 
-/* Names a thread; *must_wait: it had another name, and nothing is done while the batch is not empty.  Files of a folder are merged, and what others
- * have from before the record may not be given yet: the record ends its batch, and the name holds from the next one on. */
-static bool name_thread(struct perf_reader *reader, ttr_id thread, ttr_id name, bool *must_wait)
+/* Whether a name changes nothing.  Where other files have names, too, nobody knows before its turn comes. */
+static bool is_named_so(const struct perf_reader *reader, ttr_id id, ttr_id name)
 {
-    ttr *t = reader->trace->t;
-    const struct thread *now = &t->threads[thread];
-    const struct process *process = &t->processes[now->process];
-    bool is_first = now->tid == process->pid;
-    bool is_same = now->name == name && (!is_first || process->name == name);
-    bool is_merged = reader->trace->users > 1;
-    *must_wait = reader->in->n > 0 && !is_same && now->name && !is_merged;
-    if (*must_wait || is_same)
-        return true;
-    reader->told_thread = thread;
-    reader->told_name = name;
-    return is_merged || perf_names_settle(reader);
+    const ttr *t = reader->trace->t;
+    const struct thread *thread = &t->threads[id];
+    const struct process *process = &t->processes[thread->process];
+    return !reader->in->renames && thread->name == name && (thread->tid != process->pid || process->name == name);
+}
+
+/* Names a thread, and its process where it is the first of it; HOLD where what comes before is to be given first.  A first name may as well be that of
+ * events just before. */
+static enum perf_taken name_thread(struct perf_reader *reader, const struct rename *what, int64_t time)
+{
+    const ttr *t = reader->trace->t;
+    const struct thread *now = &t->threads[what->thread];
+    struct input *in = reader->in;
+    if (in->n > 0 && (now->name || in->renames))
+        return PERF_HOLD;
+    struct rename of_process = *what;
+    of_process.is_of_process = true;
+    if (!input_rename(in, what, time) || (now->tid == t->processes[now->process].pid && !input_rename(in, &of_process, time)))
+        return no_memory(reader);
+    return PERF_TAKEN;
 }
 
 /* What a record says of names; HOLD when the batch must end first. */
 static enum perf_taken learn(struct perf_reader *reader, const struct perf_view *record, const struct trailer *trailer, ttr_id *name)
 {
     struct perf_trace *trace = reader->trace;
-    bool is_big = trace->is_big, must_wait = false;
-    ttr_id thread = 0;
+    bool is_big = trace->is_big;
+    struct rename what = {0};
     if (record->type == PERF_COMM) {
         ttr_text text = text_at(record, 16, trailer->end);
-        *name = ttr_text_add(trace->t, text.p, text.n);
-        thread = perf_thread(trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 12, is_big));
-        if (!thread || (!*name && text.n))
+        *name = what.name = ttr_text_add(trace->t, text.p, text.n);
+        what.thread = perf_thread(trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 12, is_big));
+        if (!what.thread || (!*name && text.n))
             return no_memory(reader);
     } else if (record->type == PERF_FORK) {
-        ttr_id parent = perf_thread(trace, perf_u32(record->p + 12, is_big), perf_u32(record->p + 20, is_big));
-        thread = perf_thread(trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 16, is_big));
-        if (!parent || !thread)
+        what.like = perf_thread(trace, perf_u32(record->p + 12, is_big), perf_u32(record->p + 20, is_big));
+        what.thread = perf_thread(trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 16, is_big));
+        if (!what.like || !what.thread)
             return no_memory(reader);
-        *name = trace->t->threads[parent].name;
+        *name = trace->t->threads[what.like].name;
     }
-    if (!thread || !*name)
-        return PERF_TAKEN;
-    if (!name_thread(reader, thread, *name, &must_wait))
-        return no_memory(reader);
-    return must_wait ? PERF_HOLD : PERF_TAKEN;
+    const bool tells = what.thread && (*name || (what.like && reader->in->renames));
+    return tells && !is_named_so(reader, what.thread, *name) ? name_thread(reader, &what, time_told(reader, trailer->time)) : PERF_TAKEN;
 }
 
 /* A thread that goes from a processor for the next one. */

@@ -52,19 +52,35 @@ static ttr_status take_feature(struct perf_reader *reader, struct perf_cursor *a
     return feature > PERF_FEATURE_PMU_CAPS ? TTR_OK : perf_feature_take(reader, (unsigned)feature, at);
 }
 
-/* Passes over what stands behind a record. */
+ttr_status perf_cut_data(struct perf_reader *reader, uint64_t there, uint64_t end)
+{
+    const uint64_t from = reader->behind_at;
+    return input_damage(reader->in, from, there - from, "perf.cut", reader->error, "the records end inside the data of one: %llu of %llu bytes are there",
+                        (unsigned long long)(there - from), (unsigned long long)(end - from));
+}
+
+/* Passes over what stands behind a record.  Of a pipe nobody knows whether it is there: for a copy, which is to have no record without its data, it is
+ * looked at, as far as there is room; of all others the end will tell. */
 static ttr_status pass_over(struct perf_reader *reader, uint64_t n)
 {
-    uint64_t left = reader->end - reader->at;
+    struct perf_span span;
+    const bool is_looked_at = reader->in->flags & TTR_READ_DEFINITIONS && n <= PERF_DATA_MAX && source_end(reader->in->source) == UINT64_MAX;
+    ttr_status status = is_looked_at ? perf_show(reader, reader->at, n, &span) : TTR_OK;
+    if (status != TTR_OK)
+        return status;
+    const uint64_t there = source_end(reader->in->source), end = there < reader->end ? there : reader->end, from = reader->at;
+    const uint64_t left = end > from ? end - from : 0;
+    reader->behind_at = from;
+    if (n > left) {
+        reader->at += left;
+        return perf_cut_data(reader, reader->at, from + n);
+    }
     if (reader->in->flags & TTR_READ_DEFINITIONS) {
         reader->pass_tag = PERF_TAG_DATA;
-        reader->pass_end = reader->at + (n < left ? n : left);
+        reader->pass_end = from + n;
     } else {
-        reader->at += n < left ? n : left;
+        reader->at += n;
     }
-    if (n > left)
-        return input_damage(reader->in, reader->at, 0, "perf.cut", reader->error, "the records end %llu bytes before the data of one",
-                            (unsigned long long)(n - left));
     return TTR_OK;
 }
 
@@ -77,6 +93,7 @@ static ttr_status take_tracing(struct perf_reader *reader, struct perf_cursor *a
     if (n > PERF_SECTION_MAX) { /* whether the input has so many is not known yet */
         const uint64_t from = reader->at;
         reader->at += n < left ? n : left;
+        reader->behind_at = 0;
         return input_damage(reader->in, from, 0, "perf.bad-tracing", reader->error,
                             "formats of tracepoints of %u bytes, more than the 256 MiB that are looked at; passed over", n);
     }
