@@ -182,7 +182,7 @@ static enum ctf_framing ended(struct ctf_frame *frame, enum layout_end end, cons
         return CTF_FRAMED;
     if (end == LAYOUT_SHORT)
         return CTF_FRAME_SHORT;
-    return bad(frame, "ctf.bad-packet", "the packet %s cannot be read: a length or selector in it is none", what);
+    return bad(frame, "ctf.bad-packet", "the packet %s cannot be read: a length or selector in it cannot be", what);
 }
 
 static enum ctf_framing check_header(const struct ctf_trace *trace, const struct roles *roles)
