@@ -90,3 +90,60 @@ told large damage ctf.too-large 'x1, first at byte 10' 's: an event is larger th
 "$tracetta" cat --max-record=65536 large >"$work/.out" 2>"$work/.err"
 [ "$(grep -o 'x = .*' "$work/.out" | tr -d ' \n')" = 'x=1}x=2}' ]
 verdict "large: events before and in the next packet are read" $? "see there"
+
+# The same of other formats: one line for each, with the vector, what is told of it and where.
+while IFS='|' read -r vector severity code place pattern; do
+    lay "$vector"
+    told "${vector##*/}" "$severity" "$code" "$place" "$pattern"
+done <<'NOTES'
+nettrace/vectors/odd-trace|odd|nettrace.bad-date|x1, first at byte 53|the date of the trace is none
+nettrace/vectors/odd-trace|odd|nettrace.bad-frequency|x1, first at byte 53|a clock of 0 ticks a second
+nettrace/vectors/odd-trace|odd|nettrace.bad-pointer-size|x1, first at byte 85|pointers of 5 bytes; taken as 8
+nettrace/vectors-bad/v6-bad-kind|damage|nettrace.bad-kind|x1, first at byte 168|a block of kind 9 that holds events
+perf/vectors-whole/odd-head|odd|perf.bad-head|x1, first at byte 8|a head of 112 bytes; read as the 104 that are known
+perf/vectors-bad/bad-attrs|damage|perf.bad-attrs|x1, first at byte 16|176 bytes of attributes of 8 bytes each cannot be
+perf/vectors-bad/bad-place|damage|perf.bad-place|x1, first at byte 40|records that begin inside the head, at byte 16, cannot be
+perf/vectors-bad/bad-data-size|damage|perf.bad-size|x1, first at byte 40|records that end at byte .* cannot be
+perf/vectors-packed/bad-record|damage|perf.bad-packed|x1, first at byte 96|16 bytes of compressed records are none
+perf/vectors-bad/tracepoints|odd|perf.bad-tracepoint|x1, first at byte 769|tracepoint demo:tock: line 9 of its format
+perf/vectors-bad/tracepoints|odd|perf.bad-tracepoint-event|x1, first at byte 1216|an event of a tracepoint
+trace_dat/vectors-bad/backward|odd|trace_dat.backward|x1, first at byte .*|the time of an event of CPU 0 is before that of the one before it
+trace_dat/vectors-bad/options|odd|trace_dat.bad-option|x1, first at byte .*|the .* is no number
+trace_dat/vectors-bad/option-behind|damage|trace_dat.bad-option|x1, first at byte 1230|option 1 ends behind its section
+trace_dat/vectors-bad/overlap|damage|trace_dat.overlap|x1, first at byte 0|with the events of CPU 1 here, all have more bytes than the file
+trace_dat/vectors-bad/no-end|damage|trace_dat.no-end|x1, first at byte 1238|options without end
+trace_dat/vectors-bad/short-section|odd|trace_dat.short-section|x1, first at byte .*|section 21 ends before what it tells of
+trace_dat/vectors-bad/bad-section-data|damage|trace_dat.bad-compression|x1, first at byte 698|section 21 cannot be decompressed by zlib
+trace_dat/vectors-bad/cut-table|damage|trace_dat.no-table|x1, first at byte 1110|the table of a buffer ends behind 2 of 3 CPUs
+trace_dat/vectors/guest|remark|trace_dat.guest|x1, first at byte 0|guest
+heph/vectors-whole/stray|odd|heph.stray-counter|x1, first at byte 0|1 event counters are far from all others of their stream
+NOTES
+
+# Without any event the verdict is 3.
+for trace in no-table page-size; do
+    lay trace_dat/vectors-bad/$trace
+    run "$tracetta" check $trace
+    [ "$run_status" = 3 ] && grep -q "damage trace_dat.$([ $trace = no-table ] && echo 'no-table x1, first at byte 646' || echo 'bad-page-size x2, first at byte 704')" "$work/.out"
+    verdict "$trace: what costs all events is told" $? "exit status $run_status, wanted 3"
+done
+lay trace_dat/vectors-bad/latency
+run "$tracetta" check --verbose latency
+grep -q 'remark trace_dat.latency x1, first at byte 656: the trace of a latency tracer' "$work/.out"
+verdict "the trace of a latency tracer is told" $? "exit status $run_status"
+
+# More providers than have tables of their own.
+{
+    echo '10 00 04 46 78 54 16 00'
+    for ((id = 1; id <= 4098; id++)); do echo "word64le [0..3]=0 [4..15]=2 [16..19]=1 [20..51]=$id [52..59]=1 str \"p\" pad 8"; done
+    echo 'word64le [0..3]=2 [4..15]=2 [16..30]=1 [32..46]=1 str "n" pad 8'
+    echo 'word64le [0..3]=3 [4..15]=3 [16..23]=1 u64le 7 u64le 8'
+    echo 'word64le [0..3]=4 [4..15]=2 [24..31]=1 [48..63]=1 u64le 6'
+} >providers.hexa
+"$hexa_cat" providers.hexa >providers
+told providers odd fxt.providers 'x2, first at byte 65544' 'more than 4096 providers'
+
+# A tracepoint whose format is none, told beside pages that have no formats.
+lay trace_pipe_raw/vectors/pages
+mkdir -p formats/demo/tick
+printf 'name: tick\nID: 7\nformat:\n\tfield:no such thing\toffset:8;\nprint fmt: "v=%%u", REC->v\n' >formats/demo/tick/format
+told pages odd trace_pipe_raw.format 'x1, first at byte 0' 'tracepoint demo:tick: line 4 of its format' --from=trace_pipe_raw --option=formats=formats

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <tracetta/tracetta.h>
+#include <zlib.h>
 
 #include "base/buffer.h"
 #include "base/endian.h"
@@ -179,6 +180,54 @@ static void a_size_that_leads_to_a_later_packet_hides_none(void **state)
         }
 }
 
+/* --- Cut --- */
+
+/* Bytes of events that gzip has in so many bytes of a member, by zlib itself. */
+static size_t inflated(const uint8_t *bytes, size_t n)
+{
+    uint8_t out[EVENT_BYTES * (EVENTS + PACKETS)];
+    z_stream z = {.next_in = (uint8_t *)(uintptr_t)bytes, .avail_in = (uInt)n, .next_out = out, .avail_out = sizeof out};
+    assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+    (void)inflate(&z, Z_SYNC_FLUSH);
+    const size_t got = sizeof out - z.avail_out;
+    (void)inflateEnd(&z);
+    return got;
+}
+
+/* Whole events in what is left of a packet's content. */
+static size_t whole_events(const struct stream *stream, const struct kind *kind, unsigned i, size_t cut)
+{
+    const size_t begin = stream->begin[i] + RFC11_HEADER, end = stream->begin[i] + stream->packet[i].content_size, iv = kind->encryption ? RFC11_IV : 0;
+    if (cut >= end)
+        return EVENTS + i;
+    if (cut < begin + iv)
+        return 0;
+    if (kind->compression == RFC11_GZIP && !kind->encryption)
+        return inflated(stream->bytes.bytes + begin, cut - begin) / EVENT_BYTES;
+    return kind->compression ? 0 : (cut - begin - iv) / EVENT_BYTES; /* of the others at least those of whole packets */
+}
+
+static void a_stream_cut_anywhere_gives_every_whole_event(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        struct stream stream;
+        make_stream(&stream, kinds[i].compression, kinds[i].encryption, kinds[i].checksum);
+        for (size_t cut = stream.bytes.n; cut-- > 1;) {
+            size_t whole = 0;
+            stream.bytes.n = cut;
+            for (unsigned k = 0; k < PACKETS; k++)
+                whole += whole_events(&stream, &kinds[i], k, cut);
+            const size_t events = read_stream(&stream).events;
+            if (kinds[i].compression && (kinds[i].encryption || kinds[i].compression == RFC11_BZIP2))
+                assert_true(events >= whole && events <= ALL);
+            else
+                assert_int_equal(events, whole);
+        }
+        buffer_free(&stream.bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_wrong_content_size_costs_no_event_where_something_tells_the_right_one),
         cmocka_unit_test(a_wrong_packet_size_costs_no_event),
         cmocka_unit_test(a_size_that_leads_to_a_later_packet_hides_none),
+        cmocka_unit_test(a_stream_cut_anywhere_gives_every_whole_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
