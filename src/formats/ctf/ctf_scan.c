@@ -343,12 +343,11 @@ static void look_on(struct scan *scan, struct hop *hop, ttr_error *error)
     hop->has_next = hop->framing == CTF_FRAMED && frame->packet.size / 8 < source_disk_size(scan->reader->in->source) - scan->at;
     if (hop->has_next)
         hop->next = look(scan, scan->at + frame->packet.size / 8, next, error);
-    if (hop->framing == CTF_FRAME_FAILED)
-        return;
     const struct ctf_sized sized = {scan->at, scan->usual, hop->has_next && hop->next == CTF_FRAMED ? next : NULL, hop->framing};
     hop->framing = ctf_correct_size(scan->reader, &sized, frame);
-    hop->has_next &= !frame->is_resized;
-    scan->lanes->has_corrected |= frame->is_resized;
+    const bool is_resized = hop->framing == CTF_FRAMED && frame->is_resized;
+    hop->has_next &= !is_resized;
+    scan->lanes->has_corrected |= is_resized;
 }
 
 static ttr_status hop(struct scan *scan, ttr_error *error)

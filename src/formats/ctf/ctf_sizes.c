@@ -304,13 +304,20 @@ static void resize(struct ctf_frame *frame, uint64_t size)
     frame->is_size_wrong = false;
 }
 
+/* Whether the size of what was framed can be in question; other framings leave nothing behind. */
+static bool has_size(const struct ctf_sized *sized, const struct ctf_frame *frame)
+{
+    const bool is_framed = sized->framing == CTF_FRAMED || (sized->framing == CTF_FRAME_BAD && frame->is_size_wrong);
+    return is_framed && frame->packet.size != UINT64_MAX && !frame->is_foreign;
+}
+
 enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_sized *sized, struct ctf_frame *frame)
 {
+    if (!source_is_seekable(reader->in->source) || !has_size(sized, frame))
+        return sized->framing;
     const bool is_small = frame->is_size_wrong || frame->is_overfull;
     uint64_t usual = sized->usual, size = frame->packet.size / 8;
     enum lead lead = LEAD_WRONG;
-    if ((sized->framing != CTF_FRAMED && !frame->is_size_wrong) || !source_is_seekable(reader->in->source) || frame->packet.size == UINT64_MAX || frame->is_foreign)
-        return sized->framing;
     if (!is_small && hides_usual(reader, sized->offset, &usual, frame)) {
         resize(frame, usual);
         return CTF_FRAMED;
