@@ -72,7 +72,7 @@ static bool is_next(const struct ctf_frame *frame, const struct ctf_frame *befor
            (!packet->has_begin || !last->has_begin || packet->begin >= last->begin);
 }
 
-/* Whether packets follow each other from an offset on, some of them or up to the end of the file. */
+/* Whether packets follow each other from an offset on, some of them, or two up to the end of the file. */
 static bool is_chain(const struct ctf_reader *reader, uint64_t offset, const struct ctf_frame *before)
 {
     struct ctf_frame frame[2] = {*before};
@@ -83,7 +83,7 @@ static bool is_chain(const struct ctf_reader *reader, uint64_t offset, const str
             return false;
         offset += next->packet.size / 8;
         if (offset == end)
-            return true;
+            return i > 0; /* one alone may be so by chance */
     }
     return true;
 }

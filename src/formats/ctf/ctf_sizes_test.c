@@ -214,6 +214,31 @@ static void a_wrong_size_hides_nothing_without_magic_numbers_either(void **state
     }
 }
 
+/* What is left of a packet may hold numbers that would be the header of one that ends with the file. */
+static void a_cut_packet_without_magic_number_is_not_taken_for_two(void **state)
+{
+    (void)state;
+    static const char text[] = "/* CTF 1.8 */ typealias integer { size = 32; align = 8; } := u32; trace { major = 1; minor = 8; byte_order = le; };"
+                               "stream { packet.context := struct { u32 packet_size; u32 unused; }; };"
+                               "event { name = e; fields := struct { u32 x; u32 y; }; };";
+    const uint32_t words[] = {12 * 32, 0, 1, 2, 3, 4, 4 * 32, 5, 6, 7};
+    struct buffer stream;
+    buffer_init(&stream, alloc_default());
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        put_number(&stream, words[i], 4);
+    const ttr_file files[] = {{"metadata", text, sizeof text - 1}, {"s", stream.bytes, stream.n}};
+    ttr_error error = {0};
+    ttr_batch batch;
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = ttr_open_files(t, "trace", files, 2, NULL, &error);
+    assert_non_null(reader);
+    assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
+    assert_int_equal(batch.n, 4);
+    ttr_close(reader);
+    ttr_free(t);
+    buffer_free(&stream);
+}
+
 static void several_wrong_sizes_hide_none(void **state)
 {
     (void)state;
@@ -266,6 +291,7 @@ int main(void)
         cmocka_unit_test(a_size_that_is_too_small_costs_no_event),
         cmocka_unit_test(nor_do_two_in_sequence),
         cmocka_unit_test(a_wrong_size_hides_nothing_without_magic_numbers_either),
+        cmocka_unit_test(a_cut_packet_without_magic_number_is_not_taken_for_two),
         cmocka_unit_test(several_wrong_sizes_hide_none),
         cmocka_unit_test(a_file_that_ends_in_padding_is_cut),
         cmocka_unit_test(wrong_sizes_of_both_cost_one_packet_at_most),
