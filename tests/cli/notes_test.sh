@@ -115,6 +115,8 @@ trace_dat/vectors-bad/no-end|damage|trace_dat.no-end|x1, first at byte 1238|opti
 trace_dat/vectors-bad/short-section|odd|trace_dat.short-section|x1, first at byte .*|section 21 ends before what it tells of
 trace_dat/vectors-bad/bad-section-data|damage|trace_dat.bad-compression|x1, first at byte 698|section 21 cannot be decompressed by zlib
 trace_dat/vectors-bad/cut-table|damage|trace_dat.no-table|x1, first at byte 1110|the table of a buffer ends behind 2 of 3 CPUs
+trace_dat/vectors-bad/chunks|damage|trace_dat.bad-chunk|x1, first at byte 995|CPU 4 ends inside a chunk that zlib compressed: 64 of its 64 bytes could be had
+trace_dat/vectors-bad/chunks|damage|trace_dat.bad-compression|x1, first at byte 1082|a chunk of CPU 0 cannot be decompressed by zlib but for 0 of its 64 bytes
 trace_dat/vectors/guest|remark|trace_dat.guest|x1, first at byte 0|guest
 heph/vectors-whole/stray|odd|heph.stray-counter|x1, first at byte 0|1 event counters are far from all others of their stream
 NOTES
