@@ -63,7 +63,7 @@ reads stream-bad-id 2 ctf.unknown-event
 reads stream-bad-length 2 ctf.cut-event
 reads stream-bad-magic 3 ctf.bad-magic
 reads stream-bad-option 2 ctf.bad-event
-reads stream-bad-size-small 1 ctf.bad-size
+reads stream-bad-size-small 2 ctf.bad-size
 reads stream-bad-stream 1 ctf.unknown-stream
 reads stream-bad-tail 2 ctf.bad-magic
 reads stream-bad-unfinished 3 ctf.unfinished

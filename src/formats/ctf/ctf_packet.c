@@ -182,7 +182,7 @@ static enum ctf_framing ended(struct ctf_frame *frame, enum layout_end end, cons
         return CTF_FRAMED;
     if (end == LAYOUT_SHORT)
         return CTF_FRAME_SHORT;
-    return bad(frame, "ctf.bad-packet", "the packet %s cannot be read: a length or selector in it is none", what);
+    return bad(frame, "ctf.bad-packet", "the packet %s cannot be read: a length or selector in it cannot be", what);
 }
 
 static enum ctf_framing check_header(const struct ctf_trace *trace, const struct roles *roles)
@@ -230,7 +230,7 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
         return CTF_FRAMED;
     uint64_t size = roles->has_size ? roles->size : to_next_byte(roles->content);
     uint64_t content = roles->has_content ? roles->content : roles->size;
-    bool is_open = is_unset(roles->has_content, roles->content, roles->content_width) || content < frame->head;
+    const bool is_content_unset = is_unset(roles->has_content, roles->content, roles->content_width), is_open = is_content_unset || content < frame->head;
     bool has_size = roles->has_size ? !is_unset(true, roles->size, roles->size_width) : !is_open;
     frame->has_unset_size = !has_size && !is_open;
     if (frame->has_unset_size) {
@@ -238,6 +238,10 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
         has_size = true;
     }
     frame->is_unfinished = !has_size || is_open;
+    frame->is_underfull = roles->has_content && !is_content_unset && is_open;
+    frame->said_content = roles->has_content ? content : 0;
+    frame->is_size_wrong = has_size && (size & 7 || size < frame->head);
+    packet->size = frame->is_size_wrong ? size : UINT64_MAX;
     if (has_size && (size & 7))
         return bad(frame, "ctf.bad-size", "the packet has %llu bits, expected whole bytes", (unsigned long long)size);
     if (has_size && size < frame->head)

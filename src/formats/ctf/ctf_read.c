@@ -170,14 +170,18 @@ static bool keep_head(struct ctf_reader *reader, struct ctf_packet *packet)
 static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_frame *frame = &reader->frame;
+    const bool tells_content = !frame->is_resized && !is_rfc(reader); /* else it is damage, and told as that */
     reader->is_foreign |= frame->is_foreign;
     if (frame->is_foreign && !is_rfc(reader))
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.other-trace", "a packet of %s has the uuid of another trace",
                    reader->file);
-    if (frame->is_overfull)
+    if (frame->is_overfull && tells_content)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
                    "a packet of %s claims more content than it has room for; read as far as events go", reader->file);
-    if (frame->is_unfinished)
+    if (frame->is_underfull && tells_content)
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
+                   "a packet of %s claims less content than its header alone has; read as far as events go", reader->file);
+    else if (frame->is_unfinished && tells_content)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unfinished",
                    "a packet of %s was never finished by its tracer: its sizes are not set; read as far as events go", reader->file);
     if (frame->has_unset_size)
@@ -247,7 +251,7 @@ static enum step enter_packet(struct ctf_reader *reader)
     in->packets++;
     reader->is_inside = true;
     reader->is_unpacked = false;
-    reader->is_damaged = frame->is_unfinished || frame->is_overfull || frame->has_unset_size || frame->said_size;
+    reader->is_damaged = frame->is_unfinished || frame->is_overfull || frame->has_unset_size || frame->is_resized;
     reader->is_size_told = reader->is_sealed = false;
     reader->given = 0;
     reader->offset = reader->next;
@@ -309,19 +313,21 @@ static bool is_of_lane(const struct ctf_reader *reader, const struct ctf_frame *
 /* Goes on behind a packet that begins at an offset, where `from` is as far as it was read.  Its own lane's input tells what is wrong of it. */
 static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packet, uint64_t offset, uint64_t from, bool is_mine)
 {
-    const uint64_t said = reader->frame.said_size, bytes = packet->size / 8, next = offset + bytes;
+    const bool is_resized = reader->frame.is_resized;
+    const uint64_t said = is_resized ? reader->frame.said_size : packet->size, next = offset + packet->size / 8;
     reader->next = ctf_go_on(reader, from, next);
     reader->usual = reader->next - offset;
     reader->tells_cut = is_mine;
-    if (reader->next == next && !said)
+    if (reader->next == next && !is_resized)
         return STEP_GO;
     reader->is_damaged = true;
     if (reader->is_size_told || !is_mine)
         return STEP_GO;
     from = from < reader->next ? from : reader->next;
     return failed(reader, input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
-                                       "%s: the packet at byte %llu says that it has %llu bytes, but another one begins behind %llu of them: read on there",
-                                       reader->file, (unsigned long long)offset, (unsigned long long)(said ? said : bytes), (unsigned long long)reader->usual));
+                                       "%s: the packet at byte %llu says that it has %llu %s, but %s behind %llu bytes: read on there", reader->file,
+                                       (unsigned long long)offset, (unsigned long long)(said % 8 ? said : said / 8), said % 8 ? "bits" : "bytes",
+                                       reader->next < source_end(reader->in->source) ? "another one begins" : "the file ends", (unsigned long long)reader->usual));
 }
 
 /* Passes over a packet that nobody asks for here. */
@@ -394,6 +400,13 @@ static bool ends_here(struct ctf_reader *reader)
     return reader->is_over;
 }
 
+/* Whether the look ahead saw what stands behind the packet at `next`, and all sizes up to there were right. */
+static bool is_known(const struct ctf_reader *reader)
+{
+    const struct ctf_lanes *lanes = reader->lanes;
+    return lanes && !lanes->is_indexed && !lanes->has_corrected && reader->packet_i + 1 < lanes->packets;
+}
+
 static enum step between(struct ctf_reader *reader)
 {
     size_t need = HEAD_BYTES;
@@ -409,9 +422,10 @@ static enum step between(struct ctf_reader *reader)
         if (n == 0)
             return at_end(reader);
         struct bits bits = bits_over(window_at(reader, reader->next), 0, n * 8);
-        switch (ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error)) {
+        const enum ctf_framing framing = ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error);
+        const struct ctf_sized sized = {reader->next, reader->usual, NULL, framing};
+        switch (framing == CTF_FRAMED && is_known(reader) ? framing : ctf_correct_size(reader, &sized, &reader->frame)) {
         case CTF_FRAMED:
-            ctf_correct_size(reader, reader->next, reader->usual, &reader->frame);
             return take_packet(reader);
         case CTF_FRAME_FAILED:
             return failed(reader, reader->error->status);
@@ -459,7 +473,7 @@ static enum step leave_packet(struct ctf_reader *reader)
     if (packet->size == UINT64_MAX)
         reader->next = here;
     else
-        step = go_on(reader, packet, packet->offset, was_unpacked ? packet->offset + packet->size / 8 : here, true);
+        step = go_on(reader, packet, packet->offset, was_unpacked ? packet->offset + (reader->frame.packet.content + 7) / 8 : here, true);
     reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
     bool is_shown = ctf_bytes_from(reader, packet->offset) >= n;
@@ -477,7 +491,7 @@ static enum step move_window(struct ctf_reader *reader)
     uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
     if (had > in->max_record) {
         reader->run.member = NULL;
-        return ctf_lose_event(reader, "ctf.too-large", "an event is larger than the limit of a record") == TTR_OK
+        return ctf_lose_event(reader, "ctf.too-large", "an event is larger than a record may be (--max-record)") == TTR_OK
                    ? leave_packet(reader) : failed(reader, reader->error->status);
     }
     ttr_status status = input_fill(in, reader->offset + shift / 8, (size_t)need, reader->error);

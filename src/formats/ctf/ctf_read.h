@@ -45,6 +45,7 @@ struct ctf_trace {
     uint32_t users;            /* inputs that hold it */
     uint32_t twins;            /* packets in two files that differ, of which it was found out which is whole (ctf_twins.h) */
     bool has_unread_twins;     /* there are more, which is told */
+    bool has_damaged_twins;    /* two files have a packet that is whole in neither */
     struct folder *folder;     /* may be NULL (live) */
     struct ctf_description description;
     uint8_t *metadata;         /* the metadata file as stored, for copies */

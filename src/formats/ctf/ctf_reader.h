@@ -89,8 +89,12 @@ struct ctf_frame {
     bool is_rounded;                      /* nothing tells a content that ends inside a byte */
     bool is_unfinished;                   /* a size that a tracer writes last: the content ends where events do */
     bool has_unset_size;                  /* as before, but that of the content is there */
-    uint64_t said_size;                   /* bytes that the packet says it has where they cannot be: packet.size is what it seems to have; 0 = it is as it says */
-    bool is_overfull;                     /* the content claims more than the packet */
+    bool is_resized;                      /* the packet says another size, which cannot be: packet.size is what it seems to have ... */
+    uint64_t said_size;                   /* ... and this what it says, in bits */
+    uint64_t said_content;                /* bits that the content has by the packet's own word */
+    bool is_size_wrong;                   /* the size cannot be that of a packet */
+    bool is_overfull;                     /* the content claims more than the packet ... */
+    bool is_underfull;                    /* ... or less than the header: it ends where events do, as in packets that are unfinished, which say nothing */
     struct rfc11_packet rfc;              /* RFC: the header */
     bool is_foreign;                      /* the uuid is that of another trace */
     const char *code;                     /* what is wrong, where it is */
@@ -157,6 +161,7 @@ struct ctf_reader {
     bool is_lost;                         /* no packet begins at `next`: frame.code and text tell why */
     bool is_size_told;                    /* that of the present packet is wrong */
     bool is_cut_told;                     /* that the file ends inside a packet */
+    uint64_t no_packet_from;              /* no other packet begins from there to the end of the file, as far as was looked for one; 0 = not known */
     bool tells_cut;                       /* where the file ends in its padding, as the last one was one of those read here */
     bool is_in_order;                     /* packets follow each other in time */
     bool is_foreign;                      /* packets that were taken had the uuid of another trace */

@@ -17,7 +17,6 @@
 #define AHEAD 32u                 /* headers that a disk is asked for at once: 40,000 of them take a sixth of the time */
 #define LOST_MOST 16u             /* entries of an index where no packet is: those behind are not looked at */
 #define REST_BYTES ((size_t)64 << 10)
-#define REST_CANDIDATE ((size_t)4096) /* header and context of a packet are looked for in so many bytes */
 
 struct scan {
     struct ctf_reader *reader;
@@ -345,15 +344,37 @@ static void foretell(struct scan *scan, uint64_t before)
         source_foretell(source, scan->foretold, PEEK_FIRST);
 }
 
+/* The packet at scan->at, and what stands behind it by its own word, which tells whether its size can be right. */
+struct hop {
+    struct ctf_frame frame[2];
+    unsigned i;                   /* of the packet at hand */
+    enum ctf_framing framing, next;
+    bool has_next;                /* ... and the other frame of the next one */
+};
+
+static void look_on(struct scan *scan, struct hop *hop, ttr_error *error)
+{
+    struct ctf_frame *frame = &hop->frame[hop->i], *next = &hop->frame[!hop->i];
+    hop->framing = hop->has_next ? hop->next : look(scan, scan->at, frame, error);
+    hop->has_next = hop->framing == CTF_FRAMED && frame->packet.size / 8 < source_disk_size(scan->reader->in->source) - scan->at;
+    if (hop->has_next)
+        hop->next = look(scan, scan->at + frame->packet.size / 8, next, error);
+    const struct ctf_sized sized = {scan->at, scan->usual, hop->has_next && hop->next == CTF_FRAMED ? next : NULL, hop->framing};
+    hop->framing = ctf_correct_size(scan->reader, &sized, frame);
+    const bool is_resized = hop->framing == CTF_FRAMED && frame->is_resized;
+    hop->has_next &= !is_resized;
+    scan->lanes->has_corrected |= is_resized;
+}
+
 static ttr_status hop(struct scan *scan, ttr_error *error)
 {
-    for (;;) {
-        struct ctf_frame frame;
-        enum ctf_framing framing = look(scan, scan->at, &frame, error);
-        switch (framing) {
+    struct hop hop;
+    for (hop.i = 0, hop.has_next = false;; hop.i = !hop.i) {
+        look_on(scan, &hop, error);
+        const struct ctf_frame *frame = &hop.frame[hop.i];
+        switch (hop.framing) {
         case CTF_FRAMED:
-            ctf_correct_size(scan->reader, scan->at, scan->usual, &frame);
-            if (!deal(scan, &frame))
+            if (!deal(scan, frame))
                 return fail_memory(error);
             break;
         case CTF_FRAME_FOREIGN:
@@ -367,14 +388,14 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
         default:
             return TTR_OK;
         }
-        ctf_index_check_packet(&scan->check, scan->at, &frame);
-        scan->lanes->is_whole = frame.packet.size == UINT64_MAX;
+        ctf_index_check_packet(&scan->check, scan->at, frame);
+        scan->lanes->is_whole = frame->packet.size == UINT64_MAX;
         if (scan->lanes->is_whole) {
             scan->lanes->open_at = scan->at;
             return TTR_OK;
         }
         const uint64_t before = scan->usual;
-        scan->usual = frame.packet.size / 8;
+        scan->usual = frame->packet.size / 8;
         scan->at += scan->usual;
         foretell(scan, before);
         scan->lanes->is_whole = scan->at == source_disk_size(scan->reader->in->source);
@@ -594,10 +615,10 @@ static void take_rest(struct ctf_reader *reader, const uint8_t *p, const uint8_t
 static size_t search_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
 {
     const bool is_end = n < REST_BYTES;
-    const uint8_t *end = bytes + n, *last = is_end ? end : end - REST_CANDIDATE, *p = bytes;
+    const uint8_t *end = bytes + n, *last = is_end ? end : end - CTF_CANDIDATE, *p = bytes;
     while (p < last && (p = ctf_find_magic(reader->trace, p, end)) && p < last)
         take_rest(reader, p++, end);
-    return is_end ? n : n - REST_CANDIDATE;
+    return is_end ? n : n - CTF_CANDIDATE;
 }
 
 bool ctf_scan_rest(struct ctf_reader *reader)
@@ -660,8 +681,7 @@ static bool visit_next(struct visit *visit)
     for (bool is_found = false; !visit->is_over && !is_found;) {
         const struct ctf_frame *frame = &visit->frame;
         enum ctf_framing framing = look(&visit->scan, visit->scan.at, &visit->frame, &error);
-        if (framing == CTF_FRAMED)
-            ctf_correct_size(visit->scan.reader, visit->scan.at, visit->scan.usual, &visit->frame);
+        framing = ctf_correct_size(visit->scan.reader, &(struct ctf_sized){visit->scan.at, visit->scan.usual, NULL, framing}, &visit->frame);
         is_found = framing == CTF_FRAMED && ctf_lane_of(visit->scan.reader->lanes, visit->packet) == visit->lane && times_of(frame, &visit->begin, &end);
         visit->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) || frame->packet.size == UINT64_MAX;
         visit->packet += framing == CTF_FRAMED;

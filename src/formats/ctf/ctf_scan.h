@@ -64,6 +64,7 @@ struct ctf_lanes {
     bool has_others;             /* packets of other traces stand between, which are not counted */
     bool is_whole;               /* looked at up to the end: nothing stands behind that could be searched for */
     bool is_indexed;             /* what is said here is the index's word, but for some packets */
+    bool has_corrected;          /* packets have other sizes than they say */
     bool is_checked;             /* all of that was held against headers, and what is wrong was told */
 };
 

@@ -132,13 +132,21 @@ static bool complete_lane(struct ctf_set *set, size_t i)
     return is_fine;
 }
 
+/* Whether one of the files before the i-th is asked for packets of that: the one that ends last and the one right before it have what others have.  Where two
+ * have a packet that is damaged in both all are asked: the one that gives it may be any. */
+static bool is_asked(const struct ctf_set *set, size_t k, size_t i, size_t latest)
+{
+    const struct ctf_reader *reader = set->opened[k].in->own;
+    return k == latest || k == i - 1 || reader->trace->has_damaged_twins;
+}
+
 /* What the files of a stream that begin earlier have.  Files that overlap without having the same packets only claim to be of one stream, as those of
  * tracers that give all one number: each keeps its packets and its counters.  False when memory is out. */
 static bool link_stream(struct ctf_set *set)
 {
     struct ctf_before last = {.is_there = false};
     int64_t end = 0;
-    size_t latest = 0;
+    size_t latest = 0, first = 0;
     bool is_fine = true;
     for (size_t i = 0; i < set->n && is_fine; i++) {
         const struct ctf_opened *here = &set->opened[i];
@@ -146,9 +154,10 @@ static bool link_stream(struct ctf_set *set)
         struct ctf_lanes *lanes = ((struct ctf_reader *)here->in->own)->lanes;
         bool goes_on = i > 0 && here->lane.has_begin && set->opened[i - 1].lane.has_begin && is_one_stream(&set->opened[i - 1], here);
         bool has_same = false;
-        for (size_t k = 0; k < 2 && goes_on && here->lane.begin <= end && is_fine; k++) {
-            const struct ctf_opened *before = &set->opened[k ? i - 1 : latest];
-            if ((k == 0 || i - 1 != latest) && is_copy(here, before)) {
+        first = goes_on ? first : i;
+        for (size_t k = first; k < i && here->lane.begin <= end && is_fine; k++) {
+            const struct ctf_opened *before = &set->opened[k];
+            if (is_asked(set, k, i, latest) && is_copy(here, before)) {
                 has_same = true;
                 is_fine = ctf_scan_collect(&(struct ctf_place){before->in->own, before->lane_i}, &(struct ctf_place){here->in->own, here->lane_i});
             }

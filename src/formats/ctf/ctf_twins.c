@@ -90,5 +90,9 @@ bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *sec
     if (are_same(first, second, size_bytes))
         return false;
     trace->twins++;
-    return !is_twin_whole(first, size_bytes) && is_twin_whole(second, size_bytes);
+    if (is_twin_whole(first, size_bytes))
+        return false;
+    const bool is_better = is_twin_whole(second, size_bytes);
+    trace->has_damaged_twins |= !is_better;
+    return is_better;
 }

@@ -129,6 +129,58 @@ bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *
     }
 }
 
+#define DIGESTS_MOST ((size_t)64 << 10) /* of a digest that takes long to finish */
+#define SUMS_MOST ((size_t)4 << 20)
+
+static size_t find_md5(const uint8_t *content, size_t n, uint32_t checksum)
+{
+    struct md5_ctx md5, end;
+    uint8_t digest[4];
+    md5_init(&md5);
+    for (size_t i = 0; i < n && i < DIGESTS_MOST; i++) {
+        md5_update(&md5, 1, content + i);
+        end = md5;
+        md5_digest(&end, sizeof digest, digest);
+        if (load_u32be(digest) == checksum)
+            return i + 1;
+    }
+    return 0;
+}
+
+static size_t find_sha1(const uint8_t *content, size_t n, uint32_t checksum)
+{
+    struct sha1_ctx sha1, end;
+    uint8_t digest[4];
+    sha1_init(&sha1);
+    for (size_t i = 0; i < n && i < DIGESTS_MOST; i++) {
+        sha1_update(&sha1, 1, content + i);
+        end = sha1;
+        sha1_digest(&end, sizeof digest, digest);
+        if (load_u32be(digest) == checksum)
+            return i + 1;
+    }
+    return 0;
+}
+
+static size_t find_crc32(const uint8_t *content, size_t n, uint32_t checksum)
+{
+    unsigned long crc = 0;
+    for (size_t i = 0; i < n && i < SUMS_MOST; i++)
+        if ((crc = crc32_z(crc, content + i, 1)) == checksum)
+            return i + 1;
+    return 0;
+}
+
+size_t rfc11_find_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum)
+{
+    switch (scheme) {
+    case RFC11_MD5: return find_md5(content, n, checksum);
+    case RFC11_SHA1: return find_sha1(content, n, checksum);
+    case RFC11_CRC32: return find_crc32(content, n, checksum);
+    default: return 0;
+    }
+}
+
 void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from, size_t n, uint8_t *to)
 {
     struct aes256_ctx aes;
@@ -140,12 +192,12 @@ void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], cons
 }
 
 /* Runs a decoder over one member. */
-static enum rfc11_content inflate_member(const struct decoder *decoder, void *state, struct decode_io *io, uint64_t max, struct buffer *to)
+static enum rfc11_content inflate_member(const struct decoder *decoder, void *state, struct decode_io *io, struct rfc11_unpacking *how, struct buffer *to)
 {
     if (!decoder->begin(state))
         return RFC11_NO_MEMORY;
     while (true) {
-        size_t before = io->in_n, step = max - to->n < STEP ? (size_t)(max - to->n) : STEP;
+        size_t before = io->in_n, step = how->max - to->n < STEP ? (size_t)(how->max - to->n) : STEP;
         uint8_t spare = 0, *room = buffer_room(to, step);
         if (!room)
             return RFC11_NO_MEMORY;
@@ -162,10 +214,9 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
             return RFC11_UNPACKED;
         if (result != DECODE_GOING)
             return result == DECODE_NO_MEMORY ? RFC11_NO_MEMORY : result == DECODE_TOO_LARGE ? RFC11_TOO_LARGE : RFC11_DAMAGED;
-        if (!got && io->in_n == before) {
-            io->reason = "the content ends before the compressed data do";
+        how->is_short = !got && io->in_n == before;
+        if (how->is_short)
             return RFC11_DAMAGED;
-        }
     }
 }
 
@@ -177,6 +228,7 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
         return RFC11_UNPACKED;
     const struct decoder *decoder = decoder_find(bytes, n, &match);
     if (!decoder || strcmp(decoder->name, names[scheme]) != 0) {
+        how->is_short = match == DECODER_MAYBE;
         how->reason = scheme == RFC11_GZIP ? "the content is no gzip member" : "the content is no bzip2 stream";
         return RFC11_DAMAGED;
     }
@@ -184,10 +236,10 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
     if (!state)
         return RFC11_NO_MEMORY;
     struct decode_io io = {.in = bytes, .in_n = n, .reason = "the compressed data are damaged"};
-    enum rfc11_content result = inflate_member(decoder, state, &io, how->max, to);
+    enum rfc11_content result = inflate_member(decoder, state, &io, how, to);
     decoder->end(state);
     alloc_free(to->alloc, state, 1, decoder->state_size);
-    how->reason = io.reason;
+    how->reason = how->is_short ? "the content ends before the compressed data do" : io.reason;
     how->unused = result == RFC11_UNPACKED ? io.in_n : 0;
     return result;
 }
@@ -196,6 +248,7 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
 static enum rfc11_content decipher(const uint8_t *bytes, size_t n, struct rfc11_unpacking *how, struct buffer *to)
 {
     if (n < RFC11_IV) {
+        how->is_short = true;
         how->reason = "the enciphered content is shorter than its initial counter of 16 bytes";
         return RFC11_DAMAGED;
     }
@@ -226,6 +279,7 @@ static enum rfc11_content unpack_content(const struct rfc11_packet *packet, cons
 enum rfc11_content rfc11_unpack(const struct rfc11_packet *packet, const uint8_t *bytes, struct rfc11_unpacking *how, struct buffer *to)
 {
     how->reason = NULL;
+    how->is_short = false;
     how->unused = 0;
     if (how->max < RFC11_HEADER)
         how->max = RFC11_UNPACKED_MAX;

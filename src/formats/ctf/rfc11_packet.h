@@ -77,11 +77,15 @@ struct rfc11_unpacking {
     struct ctf_key key;
     uint64_t max;          /* most bytes of header and content together; 0 = RFC11_UNPACKED_MAX */
     const char *reason;    /* out: why it is damaged; constant text */
+    bool is_short;         /* out: the content ends before the compressed data do */
     uint64_t unused;       /* out: bytes of content behind the end of the compressed member */
 };
 
 /* Deciphers and inflates the content of the packet whose `packet->content_size` bytes stand at `bytes`; `to` is emptied before. */
 enum rfc11_content rfc11_unpack(const struct rfc11_packet *packet, const uint8_t *bytes, struct rfc11_unpacking *how, struct buffer *to);
+
+/* How many of the n bytes from the content's begin on have a checksum; 0 where none have, or the scheme is none.  For contents whose size is wrong. */
+size_t rfc11_find_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum);
 
 /* How a writer stores contents. */
 struct rfc11_packing {

@@ -79,6 +79,18 @@ static void take_header(const struct rfc11_packet *rfc, bool has_time, struct ct
     frame->head = frame->context_bit = RFC11_HEADER_BITS;
 }
 
+/* A content that is smaller than the header, or larger than the packet, ends where its events do. */
+static void take_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
+{
+    frame->said_content = frame->packet.content;
+    frame->is_size_wrong = rfc->packet_size < RFC11_HEADER;
+    frame->is_unfinished = rfc->content_size < RFC11_HEADER;
+    frame->is_underfull = rfc->content_size != 0 && frame->is_unfinished;
+    frame->is_overfull = rfc->content_size > rfc->packet_size;
+    if (ctf_ends_with_zeros(frame))
+        frame->packet.content = frame->packet.size;
+}
+
 enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section, const struct bits *bits,
                                     struct ctf_frame *frame, ttr_error *error)
 {
@@ -90,14 +102,17 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
         fault = RFC11_NO_MAGIC;
     if (fault == RFC11_SHORT)
         return CTF_FRAME_SHORT;
-    if (fault != RFC11_FINE)
-        return refuse(frame, fault == RFC11_NO_MAGIC ? "ctf.bad-magic" : "ctf.bad-size", rfc11_fault_text(fault));
+    if (fault == RFC11_NO_MAGIC)
+        return refuse(frame, "ctf.bad-magic", rfc11_fault_text(fault));
     take_header(rfc, !section || !section->rfc_has_no_time, frame);
     frame->is_foreign = rfc11_is_foreign(&trace->description, rfc);
     if (!section)
         return refuse(frame, "ctf.no-section", "the file belongs to no section of the metadata");
     frame->kind = rfc11_kind_of(trace, section, rfc->is_big_endian, error);
-    return frame->kind ? CTF_FRAMED : CTF_FRAME_FAILED;
+    if (!frame->kind)
+        return CTF_FRAME_FAILED;
+    take_sizes(rfc, frame);
+    return frame->is_size_wrong ? refuse(frame, "ctf.bad-size", "packet_size is less than the 48 bytes of the header, which it counts") : CTF_FRAMED;
 }
 
 /* --- Contents --- */
@@ -107,11 +122,22 @@ static bool is_transformed(const struct rfc11_packet *rfc)
     return rfc->compression_scheme != RFC11_COMPRESSION_NONE || rfc->encryption_scheme != RFC11_ENCRYPTION_NONE;
 }
 
+#define ROOM_MOST ((uint64_t)1 << 20)
+#define CONTENT_SIZE_AT 8u
+#define CONTENT_SIZE_BYTES 4u
+
+/* Bytes of a packet that say whether its content ends where it says: what lies behind is looked at so far. */
+static uint64_t room_of(const struct ctf_frame *frame)
+{
+    const uint64_t content = frame->packet.content / 8, size = frame->packet.size / 8;
+    return size > content && size - content > ROOM_MOST ? content + ROOM_MOST : size;
+}
+
 uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch)
 {
     const struct rfc11_packet *rfc = &frame->rfc;
     *wants_empty_batch = is_transformed(rfc);
-    return is_transformed(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE ? rfc->content_size : RFC11_HEADER;
+    return is_transformed(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE ? room_of(frame) : RFC11_HEADER;
 }
 
 /* Bytes of the content at hand, and where they begin. */
@@ -119,6 +145,7 @@ struct content {
     const uint8_t *packet;
     uint64_t offset;       /* of the content in the file */
     size_t n;
+    size_t room;           /* bytes at hand from there to the end of the packet */
     bool is_cut;           /* the file ends inside it */
 };
 
@@ -126,13 +153,35 @@ static struct content content_of(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct window *window = &reader->in->window;
-    uint64_t left = window->offset + window->n - packet->offset, whole = reader->frame.rfc.content_size;
+    uint64_t left = window->offset + window->n - packet->offset, whole = packet->content / 8;
     struct content content = {.packet = packet->base, .offset = packet->offset + RFC11_HEADER, .is_cut = left < whole};
     content.n = (size_t)((content.is_cut ? left : whole) - RFC11_HEADER);
+    const uint64_t room = room_of(&reader->frame);
+    content.room = (size_t)((room < left ? room : left) - RFC11_HEADER);
     return content;
 }
 
-static ttr_status check_checksum(struct ctf_reader *reader, const struct content *content)
+static ttr_status tell_content(struct ctf_reader *reader, const char *how, uint64_t end)
+{
+    const struct ctf_packet *packet = &reader->packets[reader->slot];
+    reader->is_damaged = true;
+    return input_damage(reader->in, packet->offset + CONTENT_SIZE_AT, CONTENT_SIZE_BYTES, "ctf.bad-size", reader->error,
+                        "%s: the packet at byte %llu says that its content ends at byte %u of it: it is read up to byte %llu, %s", reader->file,
+                        (unsigned long long)packet->offset, reader->frame.rfc.content_size, (unsigned long long)end, how);
+}
+
+/* The content ends elsewhere than the header says, by what it is itself. */
+static ttr_status correct_content(struct ctf_reader *reader, struct content *content, size_t n, const char *how)
+{
+    struct ctf_packet *packet = &reader->packets[reader->slot];
+    content->n = n;
+    content->is_cut = false;
+    packet->content = packet->content_end = reader->content_end = reader->frame.packet.content = (uint64_t)(n + RFC11_HEADER) * 8;
+    reader->frame.is_overfull = reader->frame.is_underfull = reader->frame.is_unfinished = false;
+    return tell_content(reader, how, n + RFC11_HEADER);
+}
+
+static ttr_status check_checksum(struct ctf_reader *reader, struct content *content)
 {
     const struct rfc11_packet *rfc = &reader->frame.rfc;
     uint32_t checksum;
@@ -142,7 +191,7 @@ static ttr_status check_checksum(struct ctf_reader *reader, const struct content
                        "a packet of %s has a checksum, but no scheme for it", reader->file);
         return TTR_OK;
     }
-    if (content->is_cut)
+    if (content->is_cut && content->room == content->n) /* of what is not there nothing can be said */
         return TTR_OK;
     if (!rfc11_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n, &checksum)) {
         input_note(reader->in, TTR_NOTE_ODD, content->offset - RFC11_HEADER, "ctf.unknown-checksum",
@@ -152,6 +201,9 @@ static ttr_status check_checksum(struct ctf_reader *reader, const struct content
     }
     if (checksum == rfc->checksum)
         return TTR_OK;
+    const size_t n = rfc11_find_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->room, rfc->checksum);
+    if (n)
+        return correct_content(reader, content, n, "for what stands before has its checksum");
     reader->is_damaged = true;
     return input_damage(reader->in, content->offset, content->n, "ctf.checksum", reader->error,
                         "%s: the content of the packet at byte %llu has the checksum 0x%08x, its header says 0x%08x; it is read all the same",
@@ -182,13 +234,35 @@ static ttr_status lose_content(struct ctf_reader *reader, const struct content *
                         reader->file, (unsigned long long)(content->offset - RFC11_HEADER), why);
 }
 
-static ttr_status unpack(struct ctf_reader *reader, const struct content *content)
+/* Compressed content that ends later than the header says ends where its compressed data do: how many bytes it has; 0: it does not. */
+static size_t unpack_room(struct ctf_reader *reader, const struct content *content, struct rfc11_packet *rfc, const struct rfc11_unpacking *how)
+{
+    struct rfc11_unpacking all = *how;
+    struct buffer unpacked;
+    buffer_init(&unpacked, reader->unpacked.alloc);
+    rfc->content_size = (uint32_t)(content->room + RFC11_HEADER);
+    if (rfc11_unpack(rfc, content->packet, &all, &unpacked) != RFC11_UNPACKED) {
+        buffer_free(&unpacked);
+        return 0;
+    }
+    buffer_free(&reader->unpacked);
+    reader->unpacked = unpacked;
+    return content->room - (size_t)all.unused;
+}
+
+static ttr_status unpack(struct ctf_reader *reader, struct content *content)
 {
     const struct ctf_trace *trace = reader->trace;
     struct rfc11_packet rfc = reader->frame.rfc;
     struct rfc11_unpacking how = {.key = {trace->has_key ? trace->key : NULL}, .max = trace->unpacked_max};
     rfc.content_size = (uint32_t)(content->n + RFC11_HEADER);
     enum rfc11_content result = rfc11_unpack(&rfc, content->packet, &how, &reader->unpacked);
+    const size_t n = result == RFC11_DAMAGED && how.is_short && content->room > content->n ? unpack_room(reader, content, &rfc, &how) : 0;
+    if (n) {
+        const ttr_status status = correct_content(reader, content, n, "where its compressed data end");
+        enter_unpacked(reader);
+        return status;
+    }
     if (result == RFC11_UNPACKED || result == RFC11_DAMAGED || result == RFC11_TOO_LARGE)
         enter_unpacked(reader);
     else
@@ -220,7 +294,11 @@ ttr_status rfc11_enter_packet(struct ctf_reader *reader)
     ttr_status status = reader->frame.is_foreign ? rfc11_tell_foreign(reader) : TTR_OK;
     if (status == TTR_OK)
         status = check_checksum(reader, &content);
-    return status == TTR_OK && is_transformed(&reader->frame.rfc) ? unpack(reader, &content) : status;
+    if (status == TTR_OK && is_transformed(&reader->frame.rfc))
+        status = unpack(reader, &content);
+    if (status != TTR_OK || !ctf_ends_with_zeros(&reader->frame))
+        return status;
+    return tell_content(reader, "as far as there are events", packet->size / 8);
 }
 
 void rfc11_leave_packet(const struct ctf_reader *reader)

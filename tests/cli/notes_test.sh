@@ -1,0 +1,151 @@
+#!/bin/bash
+# What people read of what is odd or damaged (docs/notes.md): severity, code, count, place and text, and the exit status of check and of commands that read.
+# What becomes of the events is told by golden vectors, most of which these are.
+# shellcheck source=tests/cli/cli.sh
+source "$(dirname "$0")/cli.sh" "$1"
+hexa_cat=$(realpath "$2")
+formats=$(cd "$(dirname "$0")/../../src/formats" && pwd)
+cd "$work" || exit 1
+export TZ=UTC
+
+# lay VECTOR: the bytes of a vector, or its folder of files, under its last name.
+lay()
+{
+    local file name=${1##*/}
+    if [ ! -d "$formats/$1" ]; then
+        "$hexa_cat" "$formats/$1.hexa" >"$name"
+        return
+    fi
+    mkdir -p "$name"
+    for file in "$formats/$1"/*.hexa; do "$hexa_cat" "$file" >"$name/$(basename "$file" .hexa)"; done
+}
+
+# told TRACE SEVERITY CODE PLACE PATTERN [OPTION...]: check tells the note ("xCOUNT, first at byte OFFSET" is the place) in a text that has the pattern;
+# it exits as the severity says, and with --strict as it says then; reading warns of damage alone.
+told()
+{
+    local trace=$1 severity=$2 code=$3 place=$4 pattern=$5 status=0 strict=0
+    shift 5
+    case $severity in
+    damage) status=1 strict=1 ;;
+    odd) strict=1 ;;
+    esac
+    run "$tracetta" check --verbose "$@" "$trace"
+    [ "$run_status" = $status ] && grep -Eq -e "^ *$severity $code $place: .*$pattern" "$work/.out"
+    verdict "$trace: $code is told" $? "exit status $run_status, wanted $status and /$severity $code $place: .*$pattern/"
+    run "$tracetta" check --quiet --strict "$@" "$trace"
+    local strict_status=$run_status
+    run "$tracetta" cat "$@" "$trace"
+    [ "$strict_status" = $strict ] && [ "$run_status" = $status ] && [ "$(grep -c 'damaged place' "$work/.err")" = $status ]
+    verdict "$trace: the exit status says so" $? "exit status $run_status, wanted $status; of check --strict $strict_status, wanted $strict"
+}
+
+lay ctf/vectors/stream-bad-context
+told stream-bad-context damage ctf.bad-packet 'x1, first at byte 20' 's: the packet context cannot be read: a length or selector in it cannot be; 22 bytes skipped'
+lay ctf/vectors/stream-bad-times
+told stream-bad-times odd ctf.begin-after-end 'x1, first at byte 54' 'a packet of s ends before it begins'
+lay ctf/vectors/stream-bad-sequence
+told stream-bad-sequence odd ctf.packet-order 'x2, first at byte 54' 'packet 5 of s follows packet 5'
+lay ctf/vectors/stream-bad-size-unset
+told stream-bad-size-unset odd ctf.unset-size 'x1, first at byte 54' 'a packet of s tells the size of its content, but not its own'
+lay ctf/vectors/stream-bad-no-size
+told stream-bad-no-size odd ctf.no-size 'x1, first at byte 8' 'packets of s follow others that tell no size'
+lay ctf/vectors/stream-bad-twin
+told stream-bad-twin odd ctf.damaged-twin 'x1 in 1 stream, first at byte 54' 'a packet of s is damaged: it is read from s_2, which has it whole'
+lay ctf/vectors/stream-odd-types
+told stream-odd-types odd ctf.wrong-map 'x1, .*' "metadata:7: a clock's value is an unsigned number of at most 64 bits"
+told stream-odd-types odd ctf.unknown-map 'x1, .*' 'metadata:8: a number is mapped to clock.NAME.value'
+told stream-odd-types odd ctf.unknown-float 'x1, .*' 'metadata:9: no floating point format has exp_dig 7 and mant_dig 25'
+lay ctf/vectors/stream-odd-extension
+told stream-odd-extension remark ctf.undeclared-extension 'x1, .*' 'metadata, byte 384: the preamble does not declare the extension "colour" of "my.ns"'
+
+# Among the files of a trace stands something that is none.
+for kind in FIFO socket link; do
+    cp -r stream-odd-extension "$kind"
+    case $kind in
+    FIFO) mkfifo FIFO/pipe ;;
+    socket) python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket/pipe")' 2>"$work/.err" || { skip "$kind: ctf.no-file" "no sockets"; continue; } ;;
+    link) ln -s nowhere link/pipe ;;
+    esac
+    told $kind odd ctf.no-file 'x1.*' "pipe is a .*$kind.*: it was passed over"
+done
+
+# An event that is larger than what may be held, between others.
+mkdir large
+cat >large/metadata <<'METADATA'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+typealias integer { size = 32; align = 8; } := u32;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };
+stream { packet.context := struct { u32 packet_size; }; event.header := struct { u8 id; }; };
+event { name = a; id = 0; fields := struct { u8 x; }; };
+event { name = big; id = 1; fields := struct { u32 n; u8 x[n]; }; };
+METADATA
+{
+    printf '\xc1\x1f\xfc\xc1\x78\x5a\x62\x02\x00\x01\x01\x40\x4b\x4c\x00' # events of 2 bytes and of 5 + 5,000,000
+    head -c 5000000 /dev/zero
+    printf '\xc1\x1f\xfc\xc1\x50\x00\x00\x00\x00\x02'
+} >large/s
+told large damage ctf.too-large 'x1, first at byte 10' 's: an event is larger than a record may be .--max-record. .id 1.; 5000005 bytes' --max-record=65536
+"$tracetta" cat --max-record=65536 large >"$work/.out" 2>"$work/.err"
+[ "$(grep -o 'x = .*' "$work/.out" | tr -d ' \n')" = 'x=1}x=2}' ]
+verdict "large: events before and in the next packet are read" $? "see there"
+
+# The same of other formats: one line for each, with the vector, what is told of it and where.
+while IFS='|' read -r vector severity code place pattern; do
+    lay "$vector"
+    told "${vector##*/}" "$severity" "$code" "$place" "$pattern"
+done <<'NOTES'
+nettrace/vectors/odd-trace|odd|nettrace.bad-date|x1, first at byte 53|the date of the trace is none
+nettrace/vectors/odd-trace|odd|nettrace.bad-frequency|x1, first at byte 53|a clock of 0 ticks a second
+nettrace/vectors/odd-trace|odd|nettrace.bad-pointer-size|x1, first at byte 85|pointers of 5 bytes; taken as 8
+nettrace/vectors-bad/v6-bad-kind|damage|nettrace.bad-kind|x1, first at byte 168|a block of kind 9 that holds events
+perf/vectors-whole/odd-head|odd|perf.bad-head|x1, first at byte 8|a head of 112 bytes; read as the 104 that are known
+perf/vectors-bad/bad-attrs|damage|perf.bad-attrs|x1, first at byte 16|176 bytes of attributes of 8 bytes each cannot be
+perf/vectors-bad/bad-place|damage|perf.bad-place|x1, first at byte 40|records that begin inside the head, at byte 16, cannot be
+perf/vectors-bad/bad-data-size|damage|perf.bad-size|x1, first at byte 40|records that end at byte .* cannot be
+perf/vectors-packed/bad-record|damage|perf.bad-packed|x1, first at byte 96|16 bytes of compressed records are none
+perf/vectors-bad/tracepoints|odd|perf.bad-tracepoint|x1, first at byte 769|tracepoint demo:tock: line 9 of its format
+perf/vectors-bad/tracepoints|odd|perf.bad-tracepoint-event|x1, first at byte 1216|an event of a tracepoint
+trace_dat/vectors-bad/backward|odd|trace_dat.backward|x1, first at byte .*|the time of an event of CPU 0 is before that of the one before it
+trace_dat/vectors-bad/options|odd|trace_dat.bad-option|x1, first at byte .*|the .* is no number
+trace_dat/vectors-bad/option-behind|damage|trace_dat.bad-option|x1, first at byte 1230|option 1 ends behind its section
+trace_dat/vectors-bad/overlap|damage|trace_dat.overlap|x1, first at byte 0|with the events of CPU 1 here, all have more bytes than the file
+trace_dat/vectors-bad/no-end|damage|trace_dat.no-end|x1, first at byte 1238|options without end
+trace_dat/vectors-bad/short-section|odd|trace_dat.short-section|x1, first at byte .*|section 21 ends before what it tells of
+trace_dat/vectors-bad/bad-section-data|damage|trace_dat.bad-compression|x1, first at byte 698|section 21 cannot be decompressed by zlib
+trace_dat/vectors-bad/cut-table|damage|trace_dat.no-table|x1, first at byte 1110|the table of a buffer ends behind 2 of 3 CPUs
+trace_dat/vectors-bad/chunks|damage|trace_dat.bad-chunk|x1, first at byte 995|CPU 4 ends inside a chunk that zlib compressed: 64 of its 64 bytes could be had
+trace_dat/vectors-bad/chunks|damage|trace_dat.bad-compression|x1, first at byte 1082|a chunk of CPU 0 cannot be decompressed by zlib but for 0 of its 64 bytes
+trace_dat/vectors/guest|remark|trace_dat.guest|x1, first at byte 0|guest
+heph/vectors-whole/stray|odd|heph.stray-counter|x1, first at byte 0|1 event counters are far from all others of their stream
+NOTES
+
+# Without any event the verdict is 3.
+for trace in no-table page-size; do
+    lay trace_dat/vectors-bad/$trace
+    run "$tracetta" check $trace
+    [ "$run_status" = 3 ] && grep -q "damage trace_dat.$([ $trace = no-table ] && echo 'no-table x1, first at byte 646' || echo 'bad-page-size x2, first at byte 704')" "$work/.out"
+    verdict "$trace: what costs all events is told" $? "exit status $run_status, wanted 3"
+done
+lay trace_dat/vectors-bad/latency
+run "$tracetta" check --verbose latency
+grep -q 'remark trace_dat.latency x1, first at byte 656: the trace of a latency tracer' "$work/.out"
+verdict "the trace of a latency tracer is told" $? "exit status $run_status"
+
+# More providers than have tables of their own.
+{
+    echo '10 00 04 46 78 54 16 00'
+    for ((id = 1; id <= 4098; id++)); do echo "word64le [0..3]=0 [4..15]=2 [16..19]=1 [20..51]=$id [52..59]=1 str \"p\" pad 8"; done
+    echo 'word64le [0..3]=2 [4..15]=2 [16..30]=1 [32..46]=1 str "n" pad 8'
+    echo 'word64le [0..3]=3 [4..15]=3 [16..23]=1 u64le 7 u64le 8'
+    echo 'word64le [0..3]=4 [4..15]=2 [24..31]=1 [48..63]=1 u64le 6'
+} >providers.hexa
+"$hexa_cat" providers.hexa >providers
+told providers odd fxt.providers 'x2, first at byte 65544' 'more than 4096 providers'
+
+# A tracepoint whose format is none, told beside pages that have no formats.
+lay trace_pipe_raw/vectors/pages
+mkdir -p formats/demo/tick
+printf 'name: tick\nID: 7\nformat:\n\tfield:no such thing\toffset:8;\nprint fmt: "v=%%u", REC->v\n' >formats/demo/tick/format
+told pages odd trace_pipe_raw.format 'x1, first at byte 0' 'tracepoint demo:tick: line 4 of its format' --from=trace_pipe_raw --option=formats=formats
