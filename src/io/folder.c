@@ -60,7 +60,7 @@ void folder_close(struct folder *folder)
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
 }
 
-static struct folder *folder_new(const struct alloc *alloc, const char *path)
+static struct folder *folder_new(const struct alloc *alloc, struct descriptors *pool, const char *path)
 {
     struct folder *folder = alloc_zero(alloc, 1, sizeof *folder);
     size_t n = strlen(path);
@@ -71,7 +71,7 @@ static struct folder *folder_new(const struct alloc *alloc, const char *path)
     while (n > 1 && path[n - 1] == '/')
         n--;
     folder->path = arena_copy(&folder->names, path, n);
-    folder->pool = descriptors_new(alloc);
+    folder->pool = pool ? descriptors_hold(pool) : descriptors_new(alloc);
     if (folder->path && folder->pool)
         return folder;
     folder_close(folder);
@@ -193,9 +193,9 @@ static void sort_entries(struct folder *folder)
         qsort(folder->other, folder->others_n, sizeof *folder->other, compare_others);
 }
 
-struct folder *folder_open(const struct alloc *alloc, const char *path, unsigned depth, ttr_error *error)
+struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, const char *path, unsigned depth, ttr_error *error)
 {
-    struct folder *folder = folder_new(alloc, path);
+    struct folder *folder = folder_new(alloc, pool, path);
     if (!folder) {
         (void)fail_memory(error);
         return NULL;
@@ -213,7 +213,7 @@ struct folder *folder_open(const struct alloc *alloc, const char *path, unsigned
 
 struct folder *folder_open_memory(const struct alloc *alloc, const char *name, const ttr_file *files, size_t n, ttr_error *error)
 {
-    struct folder *folder = folder_new(alloc, name);
+    struct folder *folder = folder_new(alloc, NULL, name);
     bool is_fine = folder != NULL;
     for (size_t i = 0; is_fine && i < n; i++)
         is_fine = add_entry(folder, &(struct entry){.file = {.name = files[i].name, .size = files[i].n}, .bytes = files[i].bytes});

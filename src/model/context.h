@@ -14,6 +14,7 @@
 #include "base/pairmap.h"
 #include "model/symbols.h"
 
+struct descriptors;
 struct type;
 
 /* How the fields of a kind of payload are walked; lives in the format's folder. */
@@ -119,6 +120,7 @@ struct ttr {
     struct ahead *ahead;         /* see ttr_jobs; NULL = nothing is done ahead */
     ttr_progress progress;       /* see ttr_watch; may be NULL */
     void *progress_own;
+    struct descriptors *descriptors; /* of all files that are read or written in folders: any number of them with few descriptors */
     struct intern strings;
     struct process *processes;
     size_t processes_n, processes_capacity;
@@ -142,6 +144,9 @@ static inline bool context_goes_on(const ttr *t)
 {
     return !t->progress || t->progress(t->progress_own);
 }
+
+/* Lets a context whose inputs are not opened yet take its descriptors from where another one, which outlives it, has them. */
+void context_share_descriptors(ttr *t, const ttr *with);
 
 /* Adds an input; UINT16_MAX when memory or numbers are out. */
 TTR_MUST uint16_t context_add_source(ttr *t, const char *path, const char *format);
