@@ -19,6 +19,8 @@
 #include "base/status.h"
 #include "io/descriptors.h"
 
+enum { NAMES_LEAST = 256 }; /* bytes: there may be thousands of folders with few files in each */
+
 struct entry {
     struct folder_file file;
     const void *bytes; /* in memory */
@@ -67,7 +69,7 @@ static struct folder *folder_new(const struct alloc *alloc, struct descriptors *
     if (!folder)
         return NULL;
     folder->alloc = alloc;
-    arena_init(&folder->names, alloc);
+    arena_init_small(&folder->names, alloc, NAMES_LEAST);
     while (n > 1 && path[n - 1] == '/')
         n--;
     folder->path = arena_copy(&folder->names, path, n);

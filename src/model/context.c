@@ -120,6 +120,29 @@ void context_share_descriptors(ttr *t, const ttr *with)
     t->descriptors = descriptors_hold(with->descriptors);
 }
 
+void context_offer(ttr *t, struct offer *offer)
+{
+    struct offer **chain = &t->offers[offer->key % OFFERS];
+    offer->next = *chain;
+    *chain = offer;
+}
+
+void context_withdraw(ttr *t, const struct offer *offer)
+{
+    struct offer **link = &t->offers[offer->key % OFFERS];
+    while (*link != offer)
+        link = &(*link)->next;
+    *link = offer->next;
+}
+
+struct offer *context_offered(const ttr *t, const void *of, uint64_t key)
+{
+    struct offer *offer = t->offers[key % OFFERS];
+    while (offer && (offer->of != of || offer->key != key))
+        offer = offer->next;
+    return offer;
+}
+
 uint16_t context_add_source(ttr *t, const char *path, const char *format)
 {
     if (t->sources_n >= UINT16_MAX ||

@@ -32,7 +32,7 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *la
 bool ctf_end_is_wrong(const struct ctf_trace *trace, const struct ctf_lane *lane)
 {
     bool is_zero = lane->last.has_end && lane->last.end == 0;
-    return lane->has_begin && (trace->quirks.event_after_packet || (trace->quirks.crash_leaves_end_zero && is_zero));
+    return lane->has_begin && (trace->class->quirks.event_after_packet || (trace->class->quirks.crash_leaves_end_zero && is_zero));
 }
 
 ttr_status ctf_find_end(struct input *in, struct ctf_lane *lane, ttr_error *error)

@@ -37,8 +37,8 @@ static ttr_status is_packet(const struct ctf_reader *reader, const uint8_t *p, s
 /* Where the next packet may begin: by the magic number, of the RFC in either byte order where packets have both. */
 const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin, const uint8_t *end)
 {
-    const uint8_t *magic = trace->magic, reversed[] = {magic[3], magic[2], magic[1], magic[0]};
-    const uint8_t *p = memmem(begin, (size_t)(end - begin), magic, sizeof trace->magic);
+    const uint8_t *magic = trace->class->magic, reversed[] = {magic[3], magic[2], magic[1], magic[0]};
+    const uint8_t *p = memmem(begin, (size_t)(end - begin), magic, sizeof trace->class->magic);
     if (!trace->other_order)
         return p;
     const uint8_t *before = p ? p + sizeof reversed - 1 : end, *q = memmem(begin, (size_t)(before - begin), reversed, sizeof reversed);
@@ -69,7 +69,7 @@ static ttr_status search_window(struct ctf_reader *reader, uint64_t *at, bool *i
 ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *is_zero)
 {
     struct input *in = reader->in;
-    const bool has_magic = reader->trace->has_magic;
+    const bool has_magic = reader->trace->class->has_magic;
     uint64_t at = from, seen = reader->next;
     bool is_found = false;
     *is_zero = true;
@@ -98,7 +98,7 @@ ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *is_zero)
 /* Whether a packet may begin at an offset. */
 static bool has_magic_at(const struct ctf_reader *reader, uint64_t offset)
 {
-    uint8_t bytes[sizeof reader->trace->magic];
+    uint8_t bytes[sizeof reader->trace->class->magic];
     ttr_error error;
     return source_peek_at(reader->in->source, offset, bytes, sizeof bytes, &error) == (int64_t)sizeof bytes &&
            ctf_find_magic(reader->trace, bytes, bytes + sizeof bytes) == bytes;
@@ -154,7 +154,7 @@ void ctf_correct_size(const struct ctf_reader *reader, uint64_t offset, uint64_t
 {
     const uint64_t size = frame->packet.size / 8, content = (frame->packet.content + 7) / 8, head = (frame->head + 7) / 8;
     uint64_t unused;
-    if (!reader->trace->has_magic || !source_is_seekable(reader->in->source) || frame->packet.size == UINT64_MAX || size < content || size - content < head)
+    if (!reader->trace->class->has_magic || !source_is_seekable(reader->in->source) || frame->packet.size == UINT64_MAX || size < content || size - content < head)
         return;
     if (usual == size || (usual == 0 && !stands_at(reader, offset + size, &usual)))
         return;
@@ -168,7 +168,7 @@ uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next
 {
     const struct source *source = reader->in->source;
     const struct ctf_lanes *lanes = reader->lanes;
-    if (!lanes || !reader->trace->has_magic || !source_is_seekable(source))
+    if (!lanes || !reader->trace->class->has_magic || !source_is_seekable(source))
         return next;
     const uint64_t end = source_end(source), to = next < end ? next : end;
     const bool is_known = !lanes->is_indexed && reader->packet_i + 1 < lanes->packets;
