@@ -39,7 +39,8 @@ static struct arena_block *unlink_empty(struct arena *arena, size_t size)
 
 static struct arena_block *new_block(struct arena *arena, size_t size)
 {
-    size_t step = arena->total < ARENA_BLOCK_MIN   ? ARENA_BLOCK_MIN
+    const size_t least = arena->least ? arena->least : ARENA_BLOCK_MIN;
+    size_t step = arena->total < least             ? least
                   : arena->total > ARENA_BLOCK_MAX ? ARENA_BLOCK_MAX
                                                    : arena->total;
     bool is_large = size > step || (arena->current && size > step / 4);
@@ -66,6 +67,11 @@ static void link_begun(struct arena *arena, struct arena_block *block)
 void arena_init(struct arena *arena, const struct alloc *alloc)
 {
     *arena = (struct arena){.alloc = alloc};
+}
+
+void arena_init_small(struct arena *arena, const struct alloc *alloc, size_t least)
+{
+    *arena = (struct arena){.alloc = alloc, .least = least};
 }
 
 void *arena_take(struct arena *arena, size_t size)
@@ -147,5 +153,5 @@ void arena_free(struct arena *arena)
         next = block->next;
         alloc_free(arena->alloc, block, sizeof *block + block->size, 1);
     }
-    arena_init(arena, arena->alloc);
+    arena_init_small(arena, arena->alloc, arena->least);
 }

@@ -16,11 +16,15 @@ struct arena {
     const struct alloc *alloc;
     struct arena_block *first, *current; /* chain of blocks: full ones, current, empty ones */
     size_t total;                        /* bytes held from the seam */
+    size_t least;                        /* of the first block; 0 = 4 KiB */
     bool is_shared;                      /* several threads take at the same time; set by whoever lets them */
     atomic_bool is_busy;                 /* for arena_take_shared, where that is so */
 };
 
 void arena_init(struct arena *arena, const struct alloc *alloc);
+
+/* The same where there may be thousands of arenas with little in each: the first block has `least` bytes, and those behind it double what there is. */
+void arena_init_small(struct arena *arena, const struct alloc *alloc, size_t least);
 
 /* Gives `size` bytes aligned to 8, not zeroed; NULL when memory is out. */
 TTR_MUST void *arena_take(struct arena *arena, size_t size);

@@ -122,6 +122,25 @@ static void a_small_arena_is_small(void **state)
     arena_free(&arena);
 }
 
+static void many_small_arenas_take_no_more_than_they_need(void **state)
+{
+    (void)state;
+    struct support_heap heap;
+    struct arena arena;
+    support_heap_init(&heap, 0);
+    arena_init_small(&arena, &heap.alloc, 128);
+    for (unsigned round = 0; round < 2; round++) {
+        assert_non_null(arena_copy(&arena, "a name", 6));
+        assert_in_range(arena.total, 128, 128 + sizeof(struct arena_block));
+        for (unsigned i = 0; i < 1000; i++)
+            assert_non_null(arena_take(&arena, 64));
+        assert_in_range(arena.total, 64000, 140000);
+        assert_in_range(heap.blocks, 2, 16); /* which double */
+        arena_free(&arena); /* and is as small as it was */
+        support_heap_check(&heap);
+    }
+}
+
 static void an_absurd_size_is_refused(void **state)
 {
     (void)state;
@@ -181,6 +200,7 @@ int main(void)
         cmocka_unit_test(a_large_piece_does_not_waste_the_block_it_does_not_fit),
         cmocka_unit_test(what_the_last_piece_does_not_need_is_given_back),
         cmocka_unit_test(a_small_arena_is_small),
+        cmocka_unit_test(many_small_arenas_take_no_more_than_they_need),
         cmocka_unit_test(an_absurd_size_is_refused),
         cmocka_unit_test(every_failing_request_is_told),
     };

@@ -123,9 +123,9 @@ static bool knows_copied_to(const ttr_read_options *options, ttr_error *error)
 }
 
 /* What the source is to do; false where the options are not what the header says. */
-static bool take_options(const ttr_read_options *options, struct source_options *how, ttr_error *error)
+static bool take_options(const ttr *t, const ttr_read_options *options, struct source_options *how, ttr_error *error)
 {
-    *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP};
+    *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP, .shared = t->descriptors};
     return !options || (knows_size(options->size, sizeof *options, "ttr_read_options", error) &&
                         knows_flags(options->flags, READ_FLAGS, "ttr_read_options", error) &&
                         knows_options(options->format_options, error) && knows_copied_to(options, error));
@@ -168,7 +168,7 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
     struct stat about;
     const struct format *format;
     bool is_one = false;
-    if (!take_options(options, &how, error))
+    if (!take_options(t, options, &how, error))
         return NULL;
     const struct format *of_url = format_of_url(path);
     if (of_url)
@@ -189,7 +189,7 @@ ttr_reader *ttr_open_memory(ttr *t, const void *bytes, size_t n, const char *nam
                             ttr_error *error)
 {
     struct source_options how;
-    if (!take_options(options, &how, error))
+    if (!take_options(t, options, &how, error))
         return NULL;
     return open_source(t, source_open_memory(&t->counted, bytes, n, &how, error), name, options, error);
 }
@@ -199,7 +199,7 @@ ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size
 {
     struct source_options how;
     const struct format *format;
-    if (!take_options(options, &how, error))
+    if (!take_options(t, options, &how, error))
         return NULL;
     if (options && options->from && find_reader(options->from, &format, error) != TTR_OK)
         return NULL;
@@ -211,7 +211,7 @@ ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *own, const char *name, co
                           ttr_error *error)
 {
     struct source_options how;
-    if (!take_options(options, &how, error))
+    if (!take_options(t, options, &how, error))
         return NULL;
     return open_source(t, source_open_pull(&t->counted, pull, own, &how, error), name, options, error);
 }
@@ -253,7 +253,7 @@ ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name, const 
     if (format->writes_folder && path && (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0))
         (void)refuse_stream(format, error);
     else if (format->writes_folder)
-        target.folder = path ? folder_create(&t->counted, path, &(struct folder_mark){format->anchor, format->is_part}, overwrite, error)
+        target.folder = path ? folder_create(&t->counted, &(struct folder_target){path, {format->anchor, format->is_part}, overwrite, t->descriptors}, error)
                              : folder_create_nowhere(&t->counted, error);
     else
         target.sink = path ? sink_open(&t->counted, path, overwrite, error)

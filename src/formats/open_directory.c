@@ -251,7 +251,7 @@ static ttr_status keep_part(struct search *search, const struct format *format, 
     const struct alloc *alloc = &search->t->counted;
     if (!alloc_reserve(alloc, (void **)&search->part, &search->parts_capacity, search->parts_n + 1, sizeof *search->part))
         return fail_memory(error);
-    struct folder *folder = folder_open(alloc, search->path, OPEN_FOLDER_DEPTH, error);
+    struct folder *folder = folder_open(alloc, search->t->descriptors, search->path, OPEN_FOLDER_DEPTH, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
     folder_set_place(folder, search->root_n);
@@ -406,7 +406,7 @@ static ttr_status open_parts(struct search *search, ttr_error *error)
 /* Whether files lie in the directory itself, which is then the folder of that trace. */
 static bool has_files(struct search *search, const char *path)
 {
-    struct folder *folder = folder_open(&search->t->counted, path, 0, NULL);
+    struct folder *folder = folder_open(&search->t->counted, search->t->descriptors, path, 0, NULL);
     bool is_there = folder && folder_at(folder, 0);
     folder_close(folder);
     return is_there;

@@ -62,7 +62,7 @@ static ttr_status has_parts(ttr *t, const char *path, const struct format *forma
     *has = false;
     if (!join(name, path, format->anchor) || !is_regular(name))
         return TTR_OK;
-    struct folder *folder = folder_open(&t->counted, path, 0, error);
+    struct folder *folder = folder_open(&t->counted, t->descriptors, path, 0, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
     for (size_t i = 0; status == TTR_OK && !*has && (file = folder_at(folder, i)); i++) {
@@ -117,7 +117,7 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
                         ttr_error *error)
 {
     ttr_read_options own;
-    struct folder *folder = folder_open(&t->counted, path, OPEN_FOLDER_DEPTH, error);
+    struct folder *folder = folder_open(&t->counted, t->descriptors, path, OPEN_FOLDER_DEPTH, error);
     return folder ? format->open_folder(t, folder, only, options_of(format, options, &own), error) : NULL;
 }
 

@@ -4,7 +4,7 @@
  *
  * Each chunk belongs to one side at a time, so only the counters are under the mutex.  The thread never calls the allocator.
  * Closing sets `stop` and writes to an eventfd on which the raw feed waits together with its pipe; only a pull function, which
- * is not ours, can hold it up. */
+ * is not ours, can hold it up.  A file is never waited for, and has no eventfd. */
 #include "io/decode.h"
 
 #include <pthread.h>
@@ -113,7 +113,8 @@ static void decode_close(struct feed *feed)
     decode->stop = true;
     (void)pthread_cond_signal(&decode->changed);
     (void)pthread_mutex_unlock(&decode->mutex);
-    (void)eventfd_write(decode->stop_fd, 1); /* cannot fail: the counter is 0 */
+    if (decode->stop_fd >= 0)
+        (void)eventfd_write(decode->stop_fd, 1); /* cannot fail: the counter is 0 */
     (void)pthread_join(decode->thread, NULL);
     feed_close(decode->input);
     decode_free(decode);
@@ -145,13 +146,14 @@ bool decode_ahead(const struct alloc *alloc, struct feed **feed, struct feed *di
     (void)pthread_mutex_init(&decode->mutex, NULL); /* cannot fail with default attributes on Linux */
     (void)pthread_cond_init(&decode->changed, NULL);
     decode->chunks = alloc_resize(alloc, NULL, 0, (size_t)CHUNKS * CHUNK_SIZE, 1);
-    decode->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    const bool is_file = disk->may_grow;
+    decode->stop_fd = is_file ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (!decode->chunks) {
         decode_free(decode);
         return false;
     }
     feed_stop_by(disk, decode->stop_fd);
-    if (decode->stop_fd >= 0 && start_thread(decode)) {
+    if ((is_file || decode->stop_fd >= 0) && start_thread(decode)) {
         *feed = &decode->feed;
         return true;
     }

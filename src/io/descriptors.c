@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 /* Half of what the process may have open, within bounds: the rest is its own. */
-enum { OPEN_LEAST = 16, OPEN_MOST = 4096 };
+enum { OPEN_LEAST = 4, OPEN_MOST = 4096 };
 
 struct descriptors {
     const struct alloc *alloc;
     pthread_mutex_t mutex; /* over all below, and over `fd`, `users`, `newer`, `older` of the files */
     unsigned holders;
-    size_t n, most;
+    size_t n, most; /* open; most: as many as there should be */
     struct shared_file *newest, *oldest; /* of the open ones */
 };
 
@@ -96,6 +96,16 @@ static bool close_oldest(struct descriptors *pool)
     return file != NULL;
 }
 
+/* Makes room for one more, where those that are not in use leave it: whether there is. */
+static bool make_room(struct descriptors *pool)
+{
+    if (pool->n >= pool->most)
+        pool->most = most_open(); /* which may have been raised since */
+    while (pool->n >= pool->most && close_oldest(pool))
+        continue;
+    return pool->n < pool->most;
+}
+
 /* Which file it is, from the first time on. */
 static void get_to_know(struct shared_file *file, const struct stat *about)
 {
@@ -119,8 +129,7 @@ static int recognise(struct shared_file *file, int fd)
 /* Opens a closed file; 0 or the reason. */
 static int open_again(struct descriptors *pool, struct shared_file *file)
 {
-    if (pool->n == pool->most && !close_oldest(pool))
-        return EMFILE;
+    (void)make_room(pool); /* where all are in use, the system knows how many more there may be */
     int fd;
     do
         fd = open(file->path, file->flags | O_CLOEXEC | O_NOCTTY, 0666);
@@ -154,7 +163,7 @@ void shared_file_adopt(struct shared_file *file, int fd, const struct stat *abou
     struct descriptors *pool = file->pool;
     get_to_know(file, about);
     (void)pthread_mutex_lock(&pool->mutex);
-    bool has_room = pool->n < pool->most || close_oldest(pool);
+    bool has_room = make_room(pool);
     file->fd = has_room ? fd : -1;
     if (has_room) {
         add_newest(pool, file);

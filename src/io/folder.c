@@ -19,6 +19,8 @@
 #include "base/status.h"
 #include "io/descriptors.h"
 
+enum { NAMES_LEAST = 256 }; /* bytes: there may be thousands of folders with few files in each */
+
 struct entry {
     struct folder_file file;
     const void *bytes; /* in memory */
@@ -60,18 +62,18 @@ void folder_close(struct folder *folder)
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
 }
 
-static struct folder *folder_new(const struct alloc *alloc, const char *path)
+static struct folder *folder_new(const struct alloc *alloc, struct descriptors *pool, const char *path)
 {
     struct folder *folder = alloc_zero(alloc, 1, sizeof *folder);
     size_t n = strlen(path);
     if (!folder)
         return NULL;
     folder->alloc = alloc;
-    arena_init(&folder->names, alloc);
+    arena_init_small(&folder->names, alloc, NAMES_LEAST);
     while (n > 1 && path[n - 1] == '/')
         n--;
     folder->path = arena_copy(&folder->names, path, n);
-    folder->pool = descriptors_new(alloc);
+    folder->pool = pool ? descriptors_hold(pool) : descriptors_new(alloc);
     if (folder->path && folder->pool)
         return folder;
     folder_close(folder);
@@ -193,9 +195,9 @@ static void sort_entries(struct folder *folder)
         qsort(folder->other, folder->others_n, sizeof *folder->other, compare_others);
 }
 
-struct folder *folder_open(const struct alloc *alloc, const char *path, unsigned depth, ttr_error *error)
+struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, const char *path, unsigned depth, ttr_error *error)
 {
-    struct folder *folder = folder_new(alloc, path);
+    struct folder *folder = folder_new(alloc, pool, path);
     if (!folder) {
         (void)fail_memory(error);
         return NULL;
@@ -213,7 +215,7 @@ struct folder *folder_open(const struct alloc *alloc, const char *path, unsigned
 
 struct folder *folder_open_memory(const struct alloc *alloc, const char *name, const ttr_file *files, size_t n, ttr_error *error)
 {
-    struct folder *folder = folder_new(alloc, name);
+    struct folder *folder = folder_new(alloc, NULL, name);
     bool is_fine = folder != NULL;
     for (size_t i = 0; is_fine && i < n; i++)
         is_fine = add_entry(folder, &(struct entry){.file = {.name = files[i].name, .size = files[i].n}, .bytes = files[i].bytes});

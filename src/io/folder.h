@@ -27,9 +27,9 @@ struct folder_file {
 };
 
 /* Opens a folder: lists its regular files (links to them too), names that begin with '.' left out, in the order of their names, and
- * those of its subfolders (no links) down to `depth` levels (0 = its own files only).  NULL with `error` when one cannot be looked
- * into. */
-struct folder *folder_open(const struct alloc *alloc, const char *path, unsigned depth, ttr_error *error);
+ * those of its subfolders (no links) down to `depth` levels (0 = its own files only).  Its sources take their descriptors from the pool, which others
+ * use too; NULL: from one that is the folder's own.  NULL with `error` when one cannot be looked into. */
+struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, const char *path, unsigned depth, ttr_error *error);
 
 /* The same of files in memory, borrowed until folder_close, all of them whatever they are called; TTR_E_MISUSE where two have one
  * name. */
@@ -84,10 +84,18 @@ struct folder_mark {
     bool (*is_part)(const struct folder_begin *mark, const struct folder_begin *file);
 };
 
+/* A folder to make. */
+struct folder_target {
+    const char *path;
+    struct folder_mark mark;
+    bool overwrite;
+    struct descriptors *shared; /* a pool that others use too; NULL: one of the folder's own */
+};
+
 /* Begins a folder.  One that exists and is not empty is refused unless `overwrite`; then it is replaced as a whole, and only if it looks
  * like a trace: it holds a file called as `mark` says, or a folder in it does, and nothing that no trace has (hidden names, files of text and others that
  * are no part, other folders than "index" in a trace, files beside folders that are one).  NULL with `error` when it cannot be made. */
-struct folder_sink *folder_create(const struct alloc *alloc, const char *path, const struct folder_mark *mark, bool overwrite, ttr_error *error);
+struct folder_sink *folder_create(const struct alloc *alloc, const struct folder_target *target, ttr_error *error);
 
 /* A folder that keeps nothing: to see what would be written. */
 struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *error);

@@ -42,7 +42,7 @@ struct folder_sink {
     bool is_nowhere; /* nothing is kept, everything counted */
     bool is_broken;  /* a file in it could not be written */
     struct part *parts;
-    struct descriptors *pool;
+    struct descriptors *pool; /* NULL where nothing is kept */
     uint64_t bytes; /* of files that ended */
 };
 
@@ -331,19 +331,16 @@ static bool create_temporary(struct folder_sink *folder, ttr_error *error)
 static struct folder_sink *folder_sink_new(const struct alloc *alloc, ttr_error *error)
 {
     struct folder_sink *folder = alloc_zero(alloc, 1, sizeof *folder);
-    if (folder) {
+    if (folder)
         folder->alloc = alloc;
-        folder->pool = descriptors_new(alloc);
-        if (folder->pool)
-            return folder;
-        folder_sink_free(folder);
-    }
-    (void)fail_memory(error);
-    return NULL;
+    else
+        (void)fail_memory(error);
+    return folder;
 }
 
-struct folder_sink *folder_create(const struct alloc *alloc, const char *path, const struct folder_mark *mark, bool overwrite, ttr_error *error)
+struct folder_sink *folder_create(const struct alloc *alloc, const struct folder_target *target, ttr_error *error)
 {
+    const char *path = target->path;
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/')
         n--;
@@ -357,8 +354,11 @@ struct folder_sink *folder_create(const struct alloc *alloc, const char *path, c
     struct folder_sink *folder = folder_sink_new(alloc, error);
     if (!folder)
         return NULL;
-    folder->overwrite = overwrite;
-    if (set_target(folder, path, n, error) && may_create(folder, mark, error) && create_temporary(folder, error))
+    folder->overwrite = target->overwrite;
+    folder->pool = target->shared ? descriptors_hold(target->shared) : descriptors_new(alloc);
+    if (!folder->pool)
+        (void)fail_memory(error);
+    else if (set_target(folder, path, n, error) && may_create(folder, &target->mark, error) && create_temporary(folder, error))
         return folder;
     folder_sink_free(folder);
     return NULL;

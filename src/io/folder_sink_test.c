@@ -42,7 +42,7 @@ static const char *in_target(const char *name)
 
 static struct folder_sink *begin(bool overwrite, ttr_error *error)
 {
-    return folder_create(alloc_default(), target, &(struct folder_mark){"mark", NULL}, overwrite, error);
+    return folder_create(alloc_default(), &(struct folder_target){target, {"mark", NULL}, overwrite, NULL}, error);
 }
 
 static void put(struct folder_sink *folder, const char *name, const char *text)
@@ -240,10 +240,10 @@ static void a_place_that_cannot_be_written_is_named(void **state)
     static const char *const misuse[] = {"", ".", "..", "/", "./", "a/..", "//"};
     ttr_error error;
     for (size_t i = 0; i < sizeof misuse / sizeof *misuse; i++) {
-        assert_null(folder_create(alloc_default(), misuse[i], &(struct folder_mark){"mark", NULL}, true, &error));
+        assert_null(folder_create(alloc_default(), &(struct folder_target){misuse[i], {"mark", NULL}, true, NULL}, &error));
         assert_int_equal(error.status, TTR_E_MISUSE);
     }
-    assert_null(folder_create(alloc_default(), "/tmp/no-such-folder/x", &(struct folder_mark){"mark", NULL}, false, &error));
+    assert_null(folder_create(alloc_default(), &(struct folder_target){"/tmp/no-such-folder/x", {"mark", NULL}, false, NULL}, &error));
     assert_int_equal(error.sys, ENOENT);
     assert_non_null(strstr(error.text, "/tmp/no-such-folder/x"));
     files_write(target, "a file");
@@ -363,7 +363,7 @@ static void ten_thousand_files_under_way_need_few_descriptors(void **state)
     assert_int_equal(folder_bytes_written(folder), FILES * 8);
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
-    struct folder *made = folder_open(alloc_default(), target, 1, NULL);
+    struct folder *made = folder_open(alloc_default(), NULL, target, 1, NULL);
     assert_non_null(folder_at(made, FILES - 1));
     for (size_t i = 0; folder_at(made, i); i++) {
         uint8_t *bytes;
@@ -396,7 +396,7 @@ static void a_folder_that_is_nowhere_counts_and_keeps_nothing(void **state)
 
 static bool writes_through(const struct alloc *alloc)
 {
-    struct folder_sink *folder = folder_create(alloc, target, &(struct folder_mark){"mark", NULL}, true, NULL);
+    struct folder_sink *folder = folder_create(alloc, &(struct folder_target){target, {"mark", NULL}, true, NULL}, NULL);
     struct folder_sink *nowhere = folder_create_nowhere(alloc, NULL);
     bool is_fine = folder && nowhere;
     if (folder) {

@@ -1,6 +1,7 @@
 /* Folders in: what is listed, in which order, and what is not. */
 #include "io/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/descriptors.h"
 #include "support.h"
 
 static char place[] = "/tmp/ttr-folder-XXXXXX";
@@ -72,7 +74,7 @@ static void assert_names(const struct folder *folder, const char *expected)
 static void files_are_listed_by_name_without_hidden_ones_and_what_is_no_file(void **state)
 {
     (void)state;
-    struct folder *folder = folder_open(alloc_default(), place, 0, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, place, 0, NULL);
     assert_non_null(folder);
     assert_names(folder, "a b");
     bool is_link;
@@ -92,10 +94,10 @@ static void files_are_listed_by_name_without_hidden_ones_and_what_is_no_file(voi
 static void subfolders_are_listed_as_deep_as_asked_but_links_to_folders_are_not(void **state)
 {
     (void)state;
-    struct folder *folder = folder_open(alloc_default(), place, 1, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, place, 1, NULL);
     assert_names(folder, "a b sub/c");
     folder_close(folder);
-    folder = folder_open(alloc_default(), place, 2, NULL);
+    folder = folder_open(alloc_default(), NULL, place, 2, NULL);
     assert_names(folder, "a b sub/c sub/deep/e");
     assert_ptr_equal(folder_find(folder, "sub/deep/e"), folder_at(folder, 3));
     assert_int_equal(folder_find(folder, "sub/deep/e")->size, 3);
@@ -106,13 +108,13 @@ static void a_slash_at_the_end_of_the_path_does_not_double(void **state)
 {
     (void)state;
     char path[256];
-    struct folder *folder = folder_open(alloc_default(), in_place("sub//"), 0, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, in_place("sub//"), 0, NULL);
     assert_non_null(folder);
     assert_string_equal(folder_path(folder), in_place("sub"));
     folder_file_path(folder, folder_at(folder, 0), path, sizeof path);
     assert_string_equal(path, in_place("sub/c"));
     folder_close(folder);
-    folder = folder_open(alloc_default(), "/", 0, NULL);
+    folder = folder_open(alloc_default(), NULL, "/", 0, NULL);
     assert_string_equal(folder_path(folder), "/");
     folder_file_path(folder, &(struct folder_file){.name = "x"}, path, sizeof path);
     assert_string_equal(path, "/x");
@@ -122,7 +124,7 @@ static void a_slash_at_the_end_of_the_path_does_not_double(void **state)
 static void a_folder_knows_its_place_only_when_told(void **state)
 {
     (void)state;
-    struct folder *folder = folder_open(alloc_default(), in_place("sub/deep"), 0, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, in_place("sub/deep"), 0, NULL);
     size_t n = strlen(in_place("sub/deep"));
     assert_string_equal(folder_place(folder), "");
     folder_set_place(folder, n - 8);
@@ -136,7 +138,7 @@ static void a_source_shows_the_bytes_of_a_file(void **state)
 {
     (void)state;
     struct window window;
-    struct folder *folder = folder_open(alloc_default(), place, 2, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, place, 2, NULL);
     struct source *source = folder_source(folder, folder_find(folder, "sub/deep/e"), NULL, NULL);
     assert_non_null(source);
     assert_int_equal(source_fill(source, 0, 1, &window, NULL), TTR_OK);
@@ -151,7 +153,7 @@ static void a_small_file_is_read_whole_with_a_zero_behind_it_and_no_more_than_al
     uint8_t *bytes;
     size_t n;
     ttr_error error;
-    struct folder *folder = folder_open(alloc_default(), place, 1, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, place, 1, NULL);
     assert_int_equal(folder_read(folder, folder_find(folder, "b"), 4, &bytes, &n, &error), TTR_OK);
     support_assert_text(bytes, n, "bees");
     assert_int_equal(bytes[n], 0);
@@ -208,10 +210,10 @@ static void what_is_no_folder_is_named(void **state)
 {
     (void)state;
     ttr_error error;
-    assert_null(folder_open(alloc_default(), in_place("b"), 0, &error));
+    assert_null(folder_open(alloc_default(), NULL, in_place("b"), 0, &error));
     assert_int_equal(error.sys, ENOTDIR);
     assert_non_null(strstr(error.text, in_place("b")));
-    assert_null(folder_open(alloc_default(), in_place("missing"), 0, &error));
+    assert_null(folder_open(alloc_default(), NULL, in_place("missing"), 0, &error));
     assert_int_equal(error.sys, ENOENT);
 }
 
@@ -270,7 +272,7 @@ static void ten_thousand_files_are_read_at_once_with_few_descriptors(void **stat
     struct rlimit old;
     struct window window;
     make_many(MANY, 40);
-    struct folder *folder = folder_open(alloc_default(), in_place("many"), 0, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     for (rlim_t limit = 40; limit <= 200; limit += 160) { /* less and more than the folder would like to have */
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = limit, .rlim_max = old.rlim_max}), 0);
@@ -293,6 +295,51 @@ static void ten_thousand_files_are_read_at_once_with_few_descriptors(void **stat
     folder_close(folder);
 }
 
+enum { FOLDERS = 100 };
+
+static unsigned open_count(void)
+{
+    unsigned n = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    assert_non_null(directory);
+    while (readdir(directory))
+        n++;
+    assert_int_equal(closedir(directory), 0);
+    return n;
+}
+
+static void folders_that_share_a_pool_have_few_descriptors_together(void **state)
+{
+    (void)state;
+    struct rlimit old;
+    struct window window;
+    struct folder *folder[FOLDERS];
+    make_many(FOLDERS, 40);
+    const unsigned before = open_count();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 32, .rlim_max = old.rlim_max}), 0);
+    struct descriptors *pool = descriptors_new(alloc_default());
+    assert_non_null(pool);
+    for (unsigned i = 0; i < FOLDERS; i++) {
+        assert_non_null(folder[i] = folder_open(alloc_default(), pool, in_place("many"), 0, NULL));
+        assert_non_null(sources[i] = folder_source(folder[i], folder_at(folder[i], i), &(struct source_options){.chunk = 16}, NULL));
+    }
+    assert_in_range(open_count(), before + 1, before + 16); /* half of what may be open is left to others */
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    for (unsigned i = 0; i < FOLDERS; i++) {
+        assert_int_equal(source_fill(sources[i], 36, 4, &window, NULL), TTR_OK);
+        assert_memory_equal(window.bytes, &i, sizeof i);
+    }
+    assert_in_range(open_count(), before + 17, before + FOLDERS); /* more are kept open when more may be */
+    for (unsigned i = 0; i < FOLDERS; i++)
+        source_close(sources[i]);
+    drop_many(folder[0]);
+    for (unsigned i = 0; i < FOLDERS; i++)
+        folder_close(folder[i]);
+    descriptors_drop(pool);
+    assert_int_equal(open_count(), before);
+}
+
 /* As many streams as a large machine has cores, read in turn as a merge does. */
 static void many_large_files_at_once_take_little_memory(void **state)
 {
@@ -300,7 +347,7 @@ static void many_large_files_at_once_take_little_memory(void **state)
     make_many(LARGE, LARGE_SIZE);
     for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
         struct source_options options = {.no_mmap = no_mmap, .chunk = source_chunk(LARGE)};
-        struct folder *folder = folder_open(alloc_default(), in_place("many"), 0, NULL);
+        struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
         long before = resident_kib(), most = 0;
         volatile unsigned sum = 0;
         for (unsigned i = 0; i < LARGE; i++)
@@ -338,10 +385,10 @@ static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_o
     make_many(70, 100000);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 100, .rlim_max = old.rlim_max}), 0);
-    struct folder *folder = folder_open(alloc_default(), in_place("many"), 0, NULL);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
     for (unsigned i = 0; i < 70; i++)
         assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i), &(struct source_options){.chunk = 4096}, NULL));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(rename(in_place("many/000069"), in_place("many/000000")), 0); /* the first opened, so closed for others */
     assert_int_equal(source_fill(sources[0], 50000, 10, &window, &error), TTR_E_IO);
     assert_int_equal(error.sys, ESTALE);
@@ -351,7 +398,7 @@ static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_o
     assert_int_equal(source_fill(sources[1], 90000, 10, &window, &error), TTR_OK);
     for (unsigned i = 0; i < 70; i++)
         source_close(sources[i]);
-    folder = folder_open(alloc_default(), in_place("many"), 0, NULL);
+    folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
     drop_many(folder);
     folder_close(folder);
 }
@@ -374,7 +421,7 @@ static void two_threads_share_the_descriptors_of_a_folder(void **state)
     unsigned from[2] = {0, 100};
     pthread_t thread[2];
     make_many(200, 100000);
-    struct folder *folder = folder_open(alloc_default(), in_place("many"), 0, NULL);
+    struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
     for (unsigned i = 0; i < 200; i++)
         assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i), &(struct source_options){.chunk = 4096}, NULL));
     for (int i = 0; i < 2; i++)
@@ -392,7 +439,7 @@ static void two_threads_share_the_descriptors_of_a_folder(void **state)
 
 static bool lists_through(const struct alloc *alloc)
 {
-    struct folder *folder = folder_open(alloc, place, 2, NULL);
+    struct folder *folder = folder_open(alloc, NULL, place, 2, NULL);
     struct folder *memory = folder_open_memory(alloc, "m", &(ttr_file){"a", "1", 1}, 1, NULL);
     uint8_t *bytes = NULL;
     size_t n;
@@ -425,6 +472,7 @@ int main(void)
         cmocka_unit_test(two_files_of_one_name_in_memory_are_refused),
         cmocka_unit_test(what_is_no_folder_is_named),
         cmocka_unit_test(ten_thousand_files_are_read_at_once_with_few_descriptors),
+        cmocka_unit_test(folders_that_share_a_pool_have_few_descriptors_together),
         cmocka_unit_test(many_large_files_at_once_take_little_memory),
         cmocka_unit_test(a_source_outlives_its_folder_and_notices_another_file_in_the_place_of_its_own),
         cmocka_unit_test(two_threads_share_the_descriptors_of_a_folder),

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "io/descriptors.h"
 #include "model/ahead.h"
 #include "model/packed.h"
 
@@ -66,7 +67,8 @@ ttr *ttr_new(const ttr_options *options)
     t->counted = (struct alloc){.resize = counted_resize, .own = t};
     symbols_init(&t->symbols, &t->counted);
     t->max_memory = options && options->max_memory ? options->max_memory : (uint64_t)1 << 30;
-    if (!intern_init(&t->strings, &t->counted) || !add_nones(t)) {
+    t->descriptors = descriptors_new(&t->counted);
+    if (!t->descriptors || !intern_init(&t->strings, &t->counted) || !add_nones(t)) {
         ttr_free(t);
         return NULL;
     }
@@ -93,6 +95,7 @@ void ttr_free(ttr *t)
     ahead_free(t->ahead);
     t->ahead = NULL;
     intern_free(&t->strings);
+    descriptors_drop(t->descriptors);
     (void)pthread_mutex_destroy(&t->seam);
     struct alloc alloc = t->alloc;
     alloc_free(&alloc, t, 1, sizeof *t);
@@ -109,6 +112,35 @@ void ttr_watch(ttr *t, ttr_progress progress, void *own)
 {
     t->progress = progress;
     t->progress_own = own;
+}
+
+void context_share_descriptors(ttr *t, const ttr *with)
+{
+    descriptors_drop(t->descriptors);
+    t->descriptors = descriptors_hold(with->descriptors);
+}
+
+void context_offer(ttr *t, struct offer *offer)
+{
+    struct offer **chain = &t->offers[offer->key % OFFERS];
+    offer->next = *chain;
+    *chain = offer;
+}
+
+void context_withdraw(ttr *t, const struct offer *offer)
+{
+    struct offer **link = &t->offers[offer->key % OFFERS];
+    while (*link != offer)
+        link = &(*link)->next;
+    *link = offer->next;
+}
+
+struct offer *context_offered(const ttr *t, const void *of, uint64_t key)
+{
+    struct offer *offer = t->offers[key % OFFERS];
+    while (offer && (offer->of != of || offer->key != key))
+        offer = offer->next;
+    return offer;
 }
 
 uint16_t context_add_source(ttr *t, const char *path, const char *format)

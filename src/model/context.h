@@ -14,7 +14,17 @@
 #include "base/pairmap.h"
 #include "model/symbols.h"
 
+struct descriptors;
 struct type;
+
+/* What a format has made of one input, and other inputs of the context may use too: a part of what its owner made, which withdraws it before that goes. */
+struct offer {
+    struct offer *next;
+    const void *of; /* the struct format */
+    uint64_t key;   /* a hash of what it was made from */
+};
+
+#define OFFERS 256u /* chains of them */
 
 /* How the fields of a kind of payload are walked; lives in the format's folder. */
 struct field_ops {
@@ -117,6 +127,7 @@ struct ttr {
     struct ahead *ahead;         /* see ttr_jobs; NULL = nothing is done ahead */
     ttr_progress progress;       /* see ttr_watch; may be NULL */
     void *progress_own;
+    struct descriptors *descriptors; /* of all files that are read or written in folders: any number of them with few descriptors */
     struct intern strings;
     struct process *processes;
     size_t processes_n, processes_capacity;
@@ -131,6 +142,7 @@ struct ttr {
     size_t sources_n, sources_capacity;
     size_t traces_n;              /* of sources, those of one trace counted once */
     struct symbols symbols;
+    struct offer *offers[OFFERS]; /* by their keys */
 };
 
 #define SCHEMA_PACKED 1u
@@ -140,6 +152,15 @@ static inline bool context_goes_on(const ttr *t)
 {
     return !t->progress || t->progress(t->progress_own);
 }
+
+/* Lets a context whose inputs are not opened yet take its descriptors from where another one, which outlives it, has them. */
+void context_share_descriptors(ttr *t, const ttr *with);
+
+/* Offers something to other inputs; ends that; and what a format offered under a key, NULL = nothing.  Whether it is of the very same is for the format
+ * to see. */
+void context_offer(ttr *t, struct offer *offer);
+void context_withdraw(ttr *t, const struct offer *offer);
+struct offer *context_offered(const ttr *t, const void *of, uint64_t key);
 
 /* Adds an input; UINT16_MAX when memory or numbers are out. */
 TTR_MUST uint16_t context_add_source(ttr *t, const char *path, const char *format);

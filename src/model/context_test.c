@@ -23,6 +23,28 @@ static void equal_bytes_have_equal_ids_and_zero_is_empty(void **state)
     ttr_free(t);
 }
 
+static void what_is_offered_is_found_by_its_format_and_key_until_it_is_withdrawn(void **state)
+{
+    (void)state;
+    static const int here, there; /* for formats */
+    ttr *t = ttr_new(NULL);
+    struct offer offers[] = {{.of = &here, .key = 7}, {.of = &there, .key = 7}, {.of = &here, .key = 7 + OFFERS}}; /* of one chain */
+    assert_null(context_offered(t, &here, 7));
+    for (size_t i = 0; i < 3; i++)
+        context_offer(t, &offers[i]);
+    for (size_t i = 0; i < 3; i++)
+        assert_ptr_equal(context_offered(t, offers[i].of, offers[i].key), &offers[i]);
+    assert_null(context_offered(t, &there, 7 + OFFERS));
+    context_withdraw(t, &offers[1]);
+    assert_null(context_offered(t, &there, 7));
+    assert_ptr_equal(context_offered(t, &here, 7), &offers[0]);
+    assert_ptr_equal(context_offered(t, &here, 7 + OFFERS), &offers[2]);
+    context_withdraw(t, &offers[2]);
+    context_withdraw(t, &offers[0]);
+    assert_null(context_offered(t, &here, 7));
+    ttr_free(t);
+}
+
 static void thread_known_by_tid_learns_its_process_and_keeps_its_id(void **state)
 {
     (void)state;
@@ -216,6 +238,7 @@ int main(void)
         cmocka_unit_test(attributes_of_a_source_come_before_those_it_shares),
         cmocka_unit_test(the_path_told_with_events_is_that_of_their_trace),
         cmocka_unit_test(process_entry_is_no_thread_of_any_tid),
+        cmocka_unit_test(what_is_offered_is_found_by_its_format_and_key_until_it_is_withdrawn),
         cmocka_unit_test(memory_limit_stops_growth_without_breaking),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };

@@ -182,6 +182,8 @@ static void *help(void *own)
     const ttr *of = shared->out->t;
     const ttr_options options = {.size = sizeof options, .resize = of->alloc.resize, .own = of->alloc.own, .max_memory = of->max_memory};
     ttr *t = ttr_new(&options);
+    if (t)
+        context_share_descriptors(t, of);
     ttr_reader *in = t && !atomic_load(&shared->is_ending) ? shared->again.open(shared->again.own, t) : NULL;
     ttr_batch batch;
     ttr_error error;

@@ -39,6 +39,32 @@ says "a_session_is_all_its_traces" '"events": ?400' "$tracetta" info --json sess
 refuses "a_file_of_a_folder_on_a_pipe_is_refused" 3 'alone is no little trace' bash -c "cat one/a.bin | '$tracetta' info -"
 refuses "and_from_a_redirected_file" 3 'alone is no little trace' bash -c "'$tracetta' info - <one/a.bin"
 
+# Together they have ten times as many files as may be open.
+for i in $(seq -w 160); do
+    make "many/$i" "$((10#$i))" 10 3
+done
+for command in "cat" "stat" "info" "check" "tree" "convert --to=fxt -o -" "convert --sort --to=jsonl -o -"; do
+    # shellcheck disable=SC2086 # a command is several words
+    run "$tracetta" $command many
+    mv "$work/.out" whole
+    # shellcheck disable=SC2086
+    run bash -c "ulimit -n 32; exec '$tracetta' $command many"
+    [ $run_status = 0 ] && [ -s whole ] && cmp whole "$work/.out" && [ "$(grep -c 'cannot be read' "$work/.err")" = 0 ]
+    verdict "many_folders_need_few_descriptors_to_${command%% *}" $? "exit status $run_status"
+done
+mkdir ctf
+ends "a_trace_to_copy_is_made" 0 "$tracetta" convert --to=ctf one -o ctf/000
+for i in $(seq -w 100); do
+    cp -r ctf/000 "ctf/$i"
+done
+ends "many_folders_are_copied" 0 "$tracetta" convert --to=ctf ctf -o ctf.whole
+ends "many_folders_need_few_descriptors_to_be_copied" 0 bash -c "ulimit -n 32; exec '$tracetta' convert --to=ctf ctf -o ctf.copy"
+[ "$(find ctf.copy -type f | wc -l)" -gt 200 ] && diff -r ctf.whole ctf.copy >/dev/null
+verdict "and_the_copy_is_whole" $? "they differ"
+run bash -c "ulimit -n 32; exec '$tracetta' merge --to=fxt many/* -o merged.fxt"
+[ $run_status = 0 ] && "$tracetta" info --json merged.fxt | grep -Eq '"events": ?960'
+verdict "and_to_be_merged" $? "exit status $run_status"
+
 ends "the_suffix_of_a_folder_names_the_format" 0 "$tracetta" convert one -o copy.little
 cmp one/a.bin copy.little/a.bin && cmp one/b.bin copy.little/b.bin && cmp one/little.txt copy.little/little.txt
 verdict "a_copy_of_a_folder_is_the_same_bytes" $? "they differ"

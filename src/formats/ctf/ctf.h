@@ -73,6 +73,7 @@ struct ctf_stream_class;
 
 struct ctf_event_class {
     uint64_t id;
+    size_t number;             /* among all classes of the description, in their order */
     ttr_text name, ns, uid;    /* name: as stored, "" = none */
     ttr_text emf_uri;
     int64_t log_level;
@@ -87,7 +88,6 @@ struct ctf_event_class {
     struct layout *times;      /* CTF 1.8: the same with what is mapped to the clock, where there is such; else NULL */
     ttr_id name_id, provider_id;
     const struct ctf_spots *spots; /* where its threads lie, once looked for */
-    struct ctf_schema *schema;  /* that of its events in all streams; NULL where it was not met, or each stream has its own */
     bool is_turned;            /* ctf_dialect_prepare was here */
 };
 
@@ -133,6 +133,7 @@ struct ctf_description {
     size_t clocks_n, clocks_capacity;
     struct ctf_stream_class **streams;
     size_t streams_n, streams_capacity;
+    size_t events_n;           /* of all of them */
     ttr_text attributes;
     enum ctf_alignment alignment; /* RFC only: as recorded; rfc11_set_alignment (rfc11.h) once it was found by probing */
     bool has_session_id;       /* RFC only: the metadata stood in packets */

@@ -403,6 +403,7 @@ static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2
     struct ctf_event_class *event = ctf_add_event(parser->description, stream, read.id);
     if (!event)
         return fail_memory(parser->error);
+    read.number = event->number;
     read.stream = stream;
     read.offset = ctf_text_offset(parser->text, object->json->token.offset);
     *event = read;

@@ -65,7 +65,7 @@ bool ctf_add_range(struct input *in, int64_t from, int64_t to)
 
 static bool add_trace(struct input *in, const struct ctf_trace *trace)
 {
-    const struct ctf_description *description = &trace->description;
+    const struct ctf_description *description = &trace->class->description;
     char uuid[UUID_TEXT + 1];
     bool is_fine = true;
     for (size_t i = 0; i < description->environment_n && is_fine; i++)
@@ -120,7 +120,7 @@ bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const s
 
 bool ctf_add_attributes_alone(struct input *in, const struct ctf_trace *trace)
 {
-    const struct ctf_description *description = &trace->description;
+    const struct ctf_description *description = &trace->class->description;
     bool is_fine = add_trace(in, trace);
     for (size_t i = 0; i < description->clocks_n && is_fine; i++)
         is_fine = report_clock(in, description->clocks[i]);

@@ -97,7 +97,7 @@ static const struct layout *stand_before(const struct view *view, enum type_root
     const struct ctf_packet *packet = view->packet;
     *bits = bits_over(view->reader->heads.bytes + packet->head_at, 0, (uint64_t)packet->head_n * 8);
     if (root == ROOT_PACKET_HEADER)
-        return view->reader->trace->packet_header;
+        return view->reader->trace->class->packet_header;
     if (root == ROOT_PACKET_CONTEXT) {
         bits->at = packet->context_bit;
         return view->kind->context;
@@ -144,7 +144,7 @@ struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event
 /* Where an event begins, in bytes from its packet's base.  Its payload may be a copy, but for the RFC's: what was unpacked has no places in the file. */
 static uint64_t place_of(const struct ctf_reader *reader, const struct ctf_packet *packet, const ttr_event *event)
 {
-    if (reader->trace->description.version == CTF_RFC_1_1)
+    if (reader->trace->class->description.version == CTF_RFC_1_1)
         return (uint64_t)(event->payload - packet->base);
     return event->offset - packet->offset - packet->base_bit / 8;
 }
@@ -390,13 +390,13 @@ static struct ctf_spot find_spot(const struct layout *layout, const struct type 
     return (struct ctf_spot){0};
 }
 
-/* Finds where threads lie, once in a trace; NULL when memory is out. */
+/* Finds where threads lie, once in a class of traces; NULL when memory is out. */
 static const struct ctf_spots *find_threads(struct ctf_trace *trace, struct ctf_event_class *event)
 {
     static const char *const pids[] = {"_vpid", "vpid", "_pid", "pid", "_perf_pid", "perf_pid", NULL};
     static const char *const tids[] = {"_vtid", "vtid", "_tid", "tid", "_perf_tid", "perf_tid", NULL};
     static const char *const names[] = {"_procname", "procname", "_perf_comm", "perf_comm", NULL};
-    struct ctf_spots *spots = event->spots ? NULL : arena_take(&trace->met, sizeof *spots);
+    struct ctf_spots *spots = event->spots ? NULL : arena_take(&trace->class->description.arena, sizeof *spots);
     if (!spots)
         return event->spots;
     const struct type *context = event->stream->event_context;
@@ -412,17 +412,17 @@ static const struct ctf_spots *find_threads(struct ctf_trace *trace, struct ctf_
 
 /* --- Event classes --- */
 
-/* Compiles what stands behind the header of an event, once in a trace. */
+/* Compiles what stands behind the header of an event, once in a class of traces. */
 static bool compile_body(struct ctf_trace *trace, struct ctf_event_class *event, ttr_error *error)
 {
     const struct ctf_stream_class *stream = event->stream;
     struct layout_spec spec = {
         .t = trace->t,
-        .arena = &trace->description.arena,
+        .arena = &trace->class->description.arena,
         .root = {[ROOT_COMMON_CONTEXT] = stream->event_context, [ROOT_SPECIFIC_CONTEXT] = event->context, [ROOT_PAYLOAD] = event->payload},
-        .outer = {[ROOT_PACKET_HEADER] = trace->description.packet_header, [ROOT_PACKET_CONTEXT] = stream->packet_context,
+        .outer = {[ROOT_PACKET_HEADER] = trace->class->description.packet_header, [ROOT_PACKET_CONTEXT] = stream->packet_context,
                   [ROOT_EVENT_HEADER] = stream->event_header},
-        .shown_roles = UINT64_C(1) << CTF_ROLE_CPU | (trace->hides_mapped ? 0 : UINT64_C(1) << CTF_ROLE_TIME),
+        .shown_roles = UINT64_C(1) << CTF_ROLE_CPU | (trace->class->hides_mapped ? 0 : UINT64_C(1) << CTF_ROLE_TIME),
     };
     if (event->layout || (!stream->event_context && !event->context && !event->payload))
         return true;
@@ -472,7 +472,7 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
         .stream_id = stream->id,
         .stream_name = stream->name.p ? stream->name : (ttr_text){"", 0},
         .level = level_of(event),
-        .root = {trace->description.packet_header, shown_context(stream->packet_context), stream->event_header, stream->event_context,
+        .root = {trace->class->description.packet_header, shown_context(stream->packet_context), stream->event_header, stream->event_context,
                  event->context, event->payload},
         .has_log_level = event->has_log_level,
         .has_clock = stream->clock != NULL,
@@ -494,7 +494,7 @@ static const struct event_class *describe(struct ctf_reader *reader, const struc
 static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema, const struct event_class *about)
 {
     const void *start = schema->base.layout ? layout_start(schema->base.layout) : NULL;
-    bool is_listed = schema->event && reader->trace->is_dialect && ctf_is_listed(schema->event);
+    bool is_listed = schema->event && reader->trace->class->is_dialect && ctf_is_listed(schema->event);
     schema->id = context_add_schema(reader->trace->t, &(struct schema){.ops = is_listed ? &ctf_listed_field_ops : &layout_field_ops, .own = schema,
                                                                         .start = start, .start_with = layout_start_with(&schema->base),
                                                                         .format = reader->trace->format,
@@ -506,14 +506,14 @@ static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema, con
 static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class *event, struct ctf_class *class, ttr_error *error)
 {
     const struct ctf_trace *trace = reader->trace;
-    struct ctf_said *said = trace->is_dialect ? arena_take(&reader->trace->met, sizeof *said) : NULL;
-    if (!trace->is_dialect)
+    struct ctf_said *said = trace->class->is_dialect ? arena_take(&reader->trace->met, sizeof *said) : NULL;
+    if (!trace->class->is_dialect)
         return true;
     if (!said) {
         (void)fail_memory(error);
         return false;
     }
-    if (ctf_dialect_class(&trace->description, trace->t, event, said, error) != TTR_OK)
+    if (ctf_dialect_class(&trace->class->description, trace->t, event, said, error) != TTR_OK)
         return false;
     class->said = said;
     class->has_thread = false;
@@ -530,15 +530,27 @@ static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class
 /* Whether streams share the schemas of their events. */
 static bool shares_schemas(const struct ctf_reader *reader)
 {
-    return reader->trace->description.version != CTF_RFC_1_1 && !reader->has_cpu && !(reader->in->flags & TTR_READ_DEFINITIONS);
+    return reader->trace->class->description.version != CTF_RFC_1_1 && !reader->has_cpu && !(reader->in->flags & TTR_READ_DEFINITIONS);
+}
+
+/* The place of the schema that streams share; NULL when memory is out. */
+static struct ctf_schema **shared_place(struct ctf_trace *trace, const struct ctf_event_class *event)
+{
+    const size_t had = trace->schemas_n;
+    if (!alloc_reserve(&trace->t->counted, (void **)&trace->schemas, &trace->schemas_n, event->number + 1, sizeof(struct ctf_schema *)))
+        return NULL;
+    for (size_t i = had; i < trace->schemas_n; i++)
+        trace->schemas[i] = NULL;
+    return &trace->schemas[event->number];
 }
 
 /* The schema of a class in the present stream; NULL when memory is out. */
 static struct ctf_schema *schema_of(struct ctf_reader *reader, struct ctf_event_class *event)
 {
     const bool is_shared = shares_schemas(reader);
-    if (is_shared && event->schema)
-        return event->schema;
+    struct ctf_schema **place = is_shared ? shared_place(reader->trace, event) : NULL;
+    if (is_shared && (!place || *place))
+        return place ? *place : NULL;
     struct ctf_schema *schema = arena_take(&reader->trace->met, sizeof *schema);
     const struct event_class *about = describe(reader, event);
     if (!schema || !about)
@@ -557,7 +569,7 @@ static struct ctf_schema *schema_of(struct ctf_reader *reader, struct ctf_event_
     if (!add_schema(reader, schema, about))
         return NULL;
     if (is_shared)
-        event->schema = schema;
+        *place = schema;
     return schema;
 }
 

@@ -237,7 +237,7 @@ bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns)
     trace->moved = ns;
     for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks && may_move; i++)
         (void)move_offset(description->clocks[i], ns, &description->clocks[i]->offset_s, &description->clocks[i]->offset_cycles);
-    const ttr_event first = {.time = earliest_of(&trace->source->description, ns)};
+    const ttr_event first = {.time = earliest_of(&trace->source->class->description, ns)};
     if (!trace->keeps_clocks)
         set_base(trace, &first);
     if (may_move)
@@ -382,7 +382,7 @@ static bool tells_streams(const struct ctf_description *from)
 bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
                           struct ctf_trace *source)
 {
-    const struct ctf_description *from = &source->description;
+    const struct ctf_description *from = &source->class->description;
     trace->like = source;
     begin(trace, t, options, version);
     trace->source = source;

@@ -33,7 +33,7 @@ static bool moves_clock(const struct ctf_description *description)
 
 bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *options)
 {
-    const struct ctf_description *description = &trace->description;
+    const struct ctf_description *description = &trace->class->description;
     enum ctf_version from = description->version, to = options->version ? options->version : from;
     bool is_rfc = from == CTF_RFC_1_1;
     if (is_rfc && trace->has_foreign) /* a trace has one session and one byte order */
@@ -47,7 +47,7 @@ bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *optio
 static bool changes_packets_of_metadata(const struct ctf_trace *trace, const struct ctf_options *options)
 {
     bool is_packetised = false;
-    (void)ctf_sniff(trace->metadata, trace->metadata_n, &is_packetised);
+    (void)ctf_sniff(trace->class->metadata, trace->class->metadata_n, &is_packetised);
     return options->has_packetised && is_packetised != options->is_packetised;
 }
 
@@ -56,7 +56,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
 {
     const struct alloc *alloc = &out->t->counted;
     struct buffer text;
-    enum ctf_version version = options->version ? options->version : trace->description.version;
+    enum ctf_version version = options->version ? options->version : trace->class->description.version;
     const char *path = trace->folder ? folder_path(trace->folder) : "";
     *copy = (struct ctf_trace_copy){.source = trace, .options = options};
     trace->users++;
@@ -71,20 +71,20 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     status = ctf_claim_uuid(out, trace, copy->uuid, error);
     if (status != TTR_OK)
         return status;
-    struct ctf_description description = trace->description; /* with the copy's uuid */
+    struct ctf_description description = trace->class->description; /* with the copy's uuid */
     struct ctf_options own = *options;
     ctf_options_like(&own, trace, version);
     bool has_other_uuid = memcmp(description.uuid, copy->uuid, sizeof copy->uuid) != 0;
     memcpy(description.uuid, copy->uuid, sizeof copy->uuid);
     buffer_init(&text, alloc);
-    bool is_same = version == trace->description.version && !changes_packets_of_metadata(trace, options) && !has_other_uuid && !trace->has_bad_metadata && !description.has_unescaped;
+    bool is_same = version == trace->class->description.version && !changes_packets_of_metadata(trace, options) && !has_other_uuid && !trace->class->has_bad_metadata && !description.has_unescaped;
     if (is_same)
-        buffer_add(&text, trace->metadata, trace->metadata_n);
+        buffer_add(&text, trace->class->metadata, trace->class->metadata_n);
     else
         status = ctf_print_metadata(&description, version, &text, error);
     copy->is_refused = status == TTR_E_UNSUPPORTED;
     if (status == TTR_OK && !is_same)
-        ctf_count_translation(out, &trace->description, version);
+        ctf_count_translation(out, &trace->class->description, version);
     if (status == TTR_OK && !ctf_home_begin(&copy->home, out->own, alloc, (ttr_text){path, strlen(path)}))
         status = fail_memory(error);
     if (status == TTR_OK)

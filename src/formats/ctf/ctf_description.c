@@ -71,6 +71,7 @@ struct ctf_event_class *ctf_add_event(struct ctf_description *description, struc
     if (!event || !pairmap_put(&stream->events_by_id, id, 0, (uint32_t)stream->events_n))
         return NULL;
     event->id = id;
+    event->number = description->events_n++;
     event->stream = stream;
     stream->events[stream->events_n++] = event;
     return event;

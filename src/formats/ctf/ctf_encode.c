@@ -77,13 +77,13 @@ static struct ctf_trace_out *add_trace(struct ttr_writer *out, const ttr_event *
     bool is_new = false;
     struct ctf_trace_out *trace = ctf_add_trace(out, event, trace_source(out, event), CTF_TRACE_OF_ANY, &is_new);
     const struct ctf_trace *source = source_of(out, event);
-    enum ctf_version version = w->options.version ? w->options.version : source ? source->description.version : CTF_1_8;
+    enum ctf_version version = w->options.version ? w->options.version : source ? source->class->description.version : CTF_1_8;
     if (!trace || !is_new)
         return trace;
     trace->like = source;
     if (!ctf_trace_begin(trace, out->t, &w->options, version, event))
         return NULL;
-    const struct ctf_stream_class *section = source && source->description.streams_n ? source->description.streams[0] : NULL;
+    const struct ctf_stream_class *section = source && source->class->description.streams_n ? source->class->description.streams[0] : NULL;
     trace->like_header = section ? section->rfc_header : 0;
     trace->like_event_size = section && section->rfc_has_event_size;
     return trace;

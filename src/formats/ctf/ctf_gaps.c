@@ -15,7 +15,7 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_before *before = ctf_before_of(reader->stream);
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
-    bool is_clamped = false, is_rfc = reader->trace->description.version == CTF_RFC_1_1;
+    bool is_clamped = false, is_rfc = reader->trace->class->description.version == CTF_RFC_1_1;
     int64_t begin = packet->has_begin ? ctf_time(line, packet->begin, &is_clamped) : reader->time;
     int64_t end = packet->has_end && !is_rfc && tag == TTR_GAP_EVENTS ? ctf_time(line, packet->end, &is_clamped) : begin;
     int64_t from = before->has_end ? ctf_time(line, before->end, &is_clamped) : begin;
@@ -46,7 +46,7 @@ static void give_events_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_before *before = ctf_before_of(reader->stream);
-    if (!packet->has_discarded || reader->trace->is_dialect) /* which has events for gaps */
+    if (!packet->has_discarded || reader->trace->class->is_dialect) /* which has events for gaps */
         return;
     if (before->is_there && before->has_discarded) {
         const unsigned width = reader->frame.discarded_width ? reader->frame.discarded_width : 64;

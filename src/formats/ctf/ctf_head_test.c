@@ -48,7 +48,7 @@ static struct ctf_trace *open_trace(ttr *t, const struct text *metadata)
 static struct ctf_kind *kind_of(struct ctf_trace *trace)
 {
     ttr_error error = {0};
-    return ctf_kind_of(trace, trace->description.streams[0], &error);
+    return ctf_kind_of(trace, trace->class->description.streams[0], &error);
 }
 
 /* Whether headers, and contexts, of such members are at fixed places. */
@@ -62,7 +62,7 @@ static void expect_fixed(const char *header, const char *context, bool is_header
     assert_non_null(trace);
     const struct ctf_kind *kind = kind_of(trace);
     assert_non_null(kind);
-    assert_int_equal(trace->head.is_fixed, is_header);
+    assert_int_equal(trace->class->head.is_fixed, is_header);
     assert_int_equal(kind->head.is_fixed, is_context);
     ctf_trace_release(trace);
     ttr_free(t);
@@ -202,14 +202,14 @@ static void expect_same(const struct ctf_frame *a, const struct ctf_frame *b)
 static enum ctf_framing frame_twice(struct ctf_trace *trace, const uint8_t *bytes, uint64_t n)
 {
     struct ctf_kind *kind = kind_of(trace);
-    const bool is_header_fixed = trace->head.is_fixed, is_context_fixed = kind->head.is_fixed;
+    const bool is_header_fixed = trace->class->head.is_fixed, is_context_fixed = kind->head.is_fixed;
     struct bits bits = bits_over(bytes, 0, n * 8);
     struct ctf_frame fixed, walked;
     ttr_error error;
     const enum ctf_framing framing = ctf_frame_packet(trace, NULL, &bits, &fixed, &error);
-    trace->head.is_fixed = kind->head.is_fixed = false;
+    trace->class->head.is_fixed = kind->head.is_fixed = false;
     assert_int_equal(ctf_frame_packet(trace, NULL, &bits, &walked, &error), framing);
-    trace->head.is_fixed = is_header_fixed;
+    trace->class->head.is_fixed = is_header_fixed;
     kind->head.is_fixed = is_context_fixed;
     expect_same(&fixed, &walked);
     return framing;

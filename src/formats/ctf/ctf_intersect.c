@@ -32,7 +32,7 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *la
 bool ctf_end_is_wrong(const struct ctf_trace *trace, const struct ctf_lane *lane)
 {
     const bool is_unclosed = !lane->last.has_end; /* an end of 0 is none */
-    return lane->has_begin && (trace->quirks.event_after_packet || (trace->quirks.crash_leaves_end_zero && is_unclosed));
+    return lane->has_begin && (trace->class->quirks.event_after_packet || (trace->class->quirks.crash_leaves_end_zero && is_unclosed));
 }
 
 ttr_status ctf_find_end(struct input *in, struct ctf_lane *lane, ttr_error *error)

@@ -191,7 +191,7 @@ static void report_own(const struct live_reader *live, ttr_report *report)
     report->format = format_ctf.name;
     report->version = report->compression = "";
     for (size_t i = 0; i < live->lanes_n && !*report->version; i++)
-        report->version = live->lanes[i]->source->ctf->version;
+        report->version = live->lanes[i]->source->ctf->class->version;
     report->path = report->trace_path = ttr_text_get(live->base.t, live->base.t->sources[live->id].path);
     report->source = report->trace = live->id;
     report->bytes = live->bytes;

@@ -50,8 +50,8 @@ static struct live_source *source_of(struct live_reader *live, struct live_trace
     }
     *source = (struct live_source){.trace = trace, .ctf = ctf};
     live_metadata_init(&source->metadata, &t->counted);
-    ctf->description.note = take_note;
-    ctf->description.note_own = live;
+    ctf->class->description.note = take_note;
+    ctf->class->description.note_own = live;
     return trace->own = source;
 }
 
@@ -236,7 +236,7 @@ void live_end_lane(struct live_reader *live, struct live_lane *lane)
 static bool find_time(const struct live_reader *live, const struct live_lane *lane, uint64_t class_id, uint64_t ticks, int64_t *time)
 {
     struct ctf_trace *ctf = lane->source->ctf;
-    const struct ctf_stream_class *class = ctf_find_stream(&ctf->description, class_id);
+    const struct ctf_stream_class *class = ctf_find_stream(&ctf->class->description, class_id);
     const struct ctf_kind *kind = class ? ctf_kind_of(ctf, class, NULL) : NULL;
     bool is_clamped = false;
     if (!kind)

@@ -56,7 +56,7 @@ static void keep_note(void *own, ttr_severity severity, uint64_t offset, const c
 static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
 {
     struct opening *opening = own;
-    opening->trace->has_bad_metadata |= severity == TTR_NOTE_DAMAGE;
+    opening->trace->class->has_bad_metadata |= severity == TTR_NOTE_DAMAGE;
     keep_note(own, severity, offset, code, "%s", text);
 }
 
@@ -71,12 +71,12 @@ static ttr_status read_file(ttr *t, const char *path, struct ctf_trace *trace, t
     if (status == TTR_OK && window.n == METADATA_MAX)
         status = fail(error, TTR_E_LIMIT, METADATA_MAX, "%s is larger than %llu MiB, too large for metadata", path,
                       (unsigned long long)(METADATA_MAX >> 20));
-    trace->metadata = status == TTR_OK ? alloc_zero(&t->counted, window.n + 1, 1) : NULL;
-    if (status == TTR_OK && !trace->metadata)
+    trace->class->metadata = status == TTR_OK ? alloc_zero(&t->counted, window.n + 1, 1) : NULL;
+    if (status == TTR_OK && !trace->class->metadata)
         status = fail_memory(error);
     if (status == TTR_OK) {
-        memcpy(trace->metadata, window.bytes, window.n);
-        trace->metadata_n = window.n;
+        memcpy(trace->class->metadata, window.bytes, window.n);
+        trace->class->metadata_n = window.n;
     }
     source_close(source);
     return status;
@@ -95,7 +95,7 @@ static ttr_status read_metadata(struct opening *opening, ttr_error *error)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s holds no file \"%s\", which tells how the others are read",
                     folder_path(trace->folder), METADATA);
     folder_file_path(trace->folder, file, opening->path, sizeof opening->path);
-    return folder_read(trace->folder, file, METADATA_MAX, &trace->metadata, &trace->metadata_n, error);
+    return folder_read(trace->folder, file, METADATA_MAX, &trace->class->metadata, &trace->class->metadata_n, error);
 }
 
 /* The first damage of the metadata; NULL where there is none. */
@@ -116,14 +116,14 @@ static ttr_status refuse_damage(const struct opening *opening, ttr_error *error)
 static ttr_status parse_metadata(struct opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
-    struct ctf_description *description = &trace->description;
+    struct ctf_description *description = &trace->class->description;
     struct ctf_key key = {trace->has_key ? trace->key : NULL};
     struct ctf_text text = {.file = opening->path};
     bool is_packetised;
     description->note = take_note;
     description->note_own = opening;
-    enum ctf_version version = ctf_sniff(trace->metadata, trace->metadata_n, &is_packetised);
-    ttr_status status = ctf_unpack_metadata(description, trace->metadata, trace->metadata_n, &key, &text, error);
+    enum ctf_version version = ctf_sniff(trace->class->metadata, trace->class->metadata_n, &is_packetised);
+    ttr_status status = ctf_unpack_metadata(description, trace->class->metadata, trace->class->metadata_n, &key, &text, error);
     if (status == TTR_OK && version == CTF_RFC_1_1)
         status = rfc11_find_byte_order(trace, error);
     if (status == TTR_OK)
@@ -135,6 +135,22 @@ static ttr_status parse_metadata(struct opening *opening, ttr_error *error)
     description->note = NULL;
     description->note_own = NULL;
     return status == TTR_OK ? refuse_damage(opening, error) : status;
+}
+
+/* Makes of the metadata what the trace is read by. */
+static ttr_status make_class(struct opening *opening, ttr_error *error)
+{
+    struct ctf_trace *trace = opening->trace;
+    ttr_status status = parse_metadata(opening, error);
+    if (status == TTR_OK)
+        status = ctf_trace_ready(trace, error);
+    if (status != TTR_OK)
+        return status;
+    ctf_find_quirks(trace);
+    /* What is told of metadata names their file; and how v1.1 is read depends on packets. */
+    if (!opening->notes.n && trace->class->description.version != CTF_RFC_1_1)
+        ctf_trace_offer(trace);
+    return TTR_OK;
 }
 
 /* --- Stream files --- */
@@ -151,7 +167,7 @@ static bool is_stream_file(const struct opening *opening, const struct folder_fi
 
 static bool has_section(const struct opening *opening, const struct folder_file *file)
 {
-    const struct ctf_description *description = &opening->trace->description;
+    const struct ctf_description *description = &opening->trace->class->description;
     bool has_cpu;
     uint32_t cpu;
     return description->version != CTF_RFC_1_1 || rfc11_section_of_file(description, file->name, &has_cpu, &cpu);
@@ -177,7 +193,7 @@ static struct input *make_input(struct opening *opening, const struct folder_fil
         return NULL;
     ctf_trace_join(trace, in, file->name, opening->files);
     choose_slots(opening, in);
-    if (trace->description.version == CTF_RFC_1_1)
+    if (trace->class->description.version == CTF_RFC_1_1)
         rfc11_join_section(in->own);
     return in;
 }
@@ -392,7 +408,7 @@ static ttr_status open_nothing(struct opening *opening, ttr_error *error)
     struct input *in = make_silent(opening, opening->path, 0, error);
     if (!in)
         return error->status;
-    in->size = opening->trace->metadata_n; /* what is told of it lies inside */
+    in->size = opening->trace->class->metadata_n; /* what is told of it lies inside */
     ttr_status status = ctf_set_add(opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders}, error);
     if (status != TTR_OK)
         return status;
@@ -407,7 +423,7 @@ static ttr_status open_metadata(struct opening *opening, ttr_error *error)
     struct input *in = make_silent(opening, opening->path, opening->files, error);
     if (!in)
         return error->status;
-    in->size = opening->trace->metadata_n;
+    in->size = opening->trace->class->metadata_n;
     in->shares_file = true; /* its bytes do not count, as they do not elsewhere */
     ttr_status status = ctf_set_add(opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files}, error);
     if (status != TTR_OK)
@@ -459,9 +475,9 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
     struct options_list list = {&opening->t->counted, given, &format_ctf, false};
     ttr_status status = options_copy(&list, &opening->copies, &opening->copies_n, error);
     if (status == TTR_OK)
-        status = read_choice(opening, "time", "exact", "double", &opening->trace->rounds_times, error);
+        status = read_choice(opening, "time", "exact", "double", &opening->trace->class->rounds_times, error);
     if (status == TTR_OK)
-        status = read_choice(opening, "mapped", "shown", "hidden", &opening->trace->hides_mapped, error);
+        status = read_choice(opening, "mapped", "shown", "hidden", &opening->trace->class->hides_mapped, error);
     if (status == TTR_OK)
         status = read_intersection_option(opening, error);
     if (status == TTR_OK)
@@ -470,13 +486,10 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
         status = ctf_check_live_options(opening->copies, opening->copies_n, error);
     if (status == TTR_OK)
         status = read_metadata(opening, error);
-    if (status == TTR_OK)
-        status = parse_metadata(opening, error);
-    if (status == TTR_OK)
-        status = ctf_trace_ready(opening->trace, error);
+    if (status == TTR_OK && !ctf_trace_share(opening->trace))
+        status = make_class(opening, error);
     if (status != TTR_OK)
         return status;
-    ctf_find_quirks(opening->trace);
     const bool is_damaged = metadata_damage(opening) != NULL;
     status = open_files(opening, error);
     if (status == TTR_OK && !opening->first)

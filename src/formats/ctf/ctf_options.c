@@ -174,7 +174,7 @@ static void pack_like(struct ctf_options *options, const struct ctf_trace *sourc
 
 void ctf_options_like(struct ctf_options *options, const struct ctf_trace *source, enum ctf_version version)
 {
-    const struct ctf_description *from = &source->description;
+    const struct ctf_description *from = &source->class->description;
     bool is_packed = from->alignment != CTF_ALIGN_NATURAL_64 && from->alignment != CTF_ALIGN_NATURAL_32;
     options->is_big_endian = options->has_order ? options->is_big_endian : from->is_big_endian;
     if (version != CTF_RFC_1_1 || from->version != CTF_RFC_1_1)
@@ -183,7 +183,7 @@ void ctf_options_like(struct ctf_options *options, const struct ctf_trace *sourc
         options->rfc_is_natural = !is_packed;
     options->rfc_has_short_words = options->rfc_is_natural && from->alignment == CTF_ALIGN_NATURAL_32;
     if (!options->has_text)
-        options->is_text_metadata = rfc11_is_text(source->metadata, source->metadata_n);
+        options->is_text_metadata = rfc11_is_text(source->class->metadata, source->class->metadata_n);
     if (source->has_first)
         pack_like(options, source);
 }

@@ -171,7 +171,7 @@ static void import_header(const struct ctf_trace *trace, const struct layout *co
     for (uint32_t i = 0; i < n; i++) {
         struct layout_run outer = {.bits = *header};
         uint64_t value;
-        if (trace->packet_header && layout_evaluate(trace->packet_header, &outer, &import[i].from, &value))
+        if (trace->class->packet_header && layout_evaluate(trace->class->packet_header, &outer, &import[i].from, &value))
             run->slots[import[i].slot] = value;
     }
 }
@@ -190,10 +190,10 @@ static enum ctf_framing check_header(const struct ctf_trace *trace, const struct
     if (roles->has_magic && roles->magic != CTF_MAGIC)
         return bad(roles->frame, "ctf.bad-magic", "the packet begins with 0x%llx, expected the magic number 0x%x",
                    (unsigned long long)roles->magic, CTF_MAGIC);
-    if (roles->uuid_n < 16 || !trace->description.has_uuid || memcmp(roles->uuid, trace->description.uuid, 16) == 0)
+    if (roles->uuid_n < 16 || !trace->class->description.has_uuid || memcmp(roles->uuid, trace->class->description.uuid, 16) == 0)
         return CTF_FRAMED;
     roles->frame->is_foreign = true;
-    if (trace->description.version == CTF_1_8)
+    if (trace->class->description.version == CTF_1_8)
         return CTF_FRAMED; /* written by tracers that make a uuid anew for each session; babeltrace2 reads them */
     (void)bad(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
     return CTF_FRAME_FOREIGN;
@@ -202,7 +202,7 @@ static enum ctf_framing check_header(const struct ctf_trace *trace, const struct
 /* The stream class of a packet: the one it names, the only one, the one with id 0. */
 static const struct ctf_stream_class *find_class(const struct ctf_trace *trace, const struct roles *roles)
 {
-    const struct ctf_description *description = &trace->description;
+    const struct ctf_description *description = &trace->class->description;
     if (roles->has_class_id)
         return ctf_find_stream(description, roles->class_id);
     return description->streams_n == 1 ? description->streams[0] : ctf_find_stream(description, 0);
@@ -284,13 +284,13 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
     struct roles roles = {.frame = frame};
     struct bits bits = *from;
     enum ctf_framing framing = CTF_FRAMED, header;
-    if (trace->description.version == CTF_RFC_1_1)
+    if (trace->class->description.version == CTF_RFC_1_1)
         return rfc11_frame_packet(trace, section, from, frame, error);
     *frame = (struct ctf_frame){.number = 0};
-    if (ctf_head_is_there(&trace->head, &bits))
-        take_head(&roles, &trace->head, &bits);
-    else if (trace->packet_header)
-        framing = ended(frame, walk_root(&roles, trace->packet_header, NULL, &bits), "header");
+    if (ctf_head_is_there(&trace->class->head, &bits))
+        take_head(&roles, &trace->class->head, &bits);
+    else if (trace->class->packet_header)
+        framing = ended(frame, walk_root(&roles, trace->class->packet_header, NULL, &bits), "header");
     if (framing != CTF_FRAMED)
         return roles.has_magic && roles.magic != CTF_MAGIC ? check_header(trace, &roles) : framing;
     header = check_header(trace, &roles);

@@ -31,7 +31,7 @@ static void begin(struct made *m, enum ctf_version version, bool is_big, bool ha
     assert_non_null(mkdtemp(m->folder));
     m->writer = (struct ctf_writer){.traces_n = 0};
     m->out = (struct ttr_writer){.t = ttr_new(NULL), .format = &format, .ledger = m->ledger, .own = &m->writer};
-    m->out.folder = folder_create(alloc_default(), m->folder, &(struct folder_mark){"metadata", NULL}, true, NULL);
+    m->out.folder = folder_create(alloc_default(), &(struct folder_target){m->folder, {"metadata", NULL}, true, NULL}, NULL);
     assert_non_null(m->out.folder);
     buffer_init(&m->out.buffer, alloc_default());
     assert_int_equal(ctf_options_read(&m->out, &m->options, NULL), TTR_OK);

@@ -47,7 +47,7 @@ bool ctf_is_plain(const struct ttr_writer *out, const ttr_event *event)
     const struct ctf_writer *w = out->own;
     const struct ctf_schema *schema = own_schema(out, event);
     if (schema)
-        return !schema->trace->is_dialect;
+        return !schema->trace->class->is_dialect;
     const struct source_entry *source = &out->t->sources[event->source < out->t->sources_n ? event->source : 0];
     if (event->kind != TTR_KIND_GAP || !source->format || strcmp(source->format, out->format->name) != 0)
         return false;
@@ -90,7 +90,7 @@ static struct ctf_trace_out *trace_of(struct plain *plain)
     if (index && plain->w->traces[*index]->source == source)
         return plain->w->traces[*index];
     struct ctf_trace_out *trace = ctf_add_trace(plain->out, plain->event, (uintptr_t)source, CTF_TRACE_LIKE, &is_new);
-    enum ctf_version version = options->version ? options->version : source->description.version;
+    enum ctf_version version = options->version ? options->version : source->class->description.version;
     if (trace && is_new && !ctf_trace_begin_like(trace, plain->out->t, options, version, source))
         return NULL;
     ttr_error own = {0};
@@ -100,7 +100,7 @@ static struct ctf_trace_out *trace_of(struct plain *plain)
     if (trace && is_new) {
         if (ctf_trace_move(trace, moved_by(plain)))
             output_lost(plain->out, CTF_LOST_ABOUT, plain->event->offset);
-        ctf_count_about(plain->out, &source->description, version);
+        ctf_count_about(plain->out, &source->class->description, version);
     }
     return trace;
 }
@@ -108,7 +108,7 @@ static struct ctf_trace_out *trace_of(struct plain *plain)
 /* The trace's own clock, in place of what the target cannot say. */
 static const struct ctf_clock *clock_of(const struct plain *plain, bool has_times)
 {
-    const struct ctf_description *from = &plain->schema->trace->description;
+    const struct ctf_description *from = &plain->schema->trace->class->description;
     const struct ctf_clock *source = plain->stream->class->clock;
     if (!plain->trace->keeps_clocks || (!source && has_times && plain->version == CTF_2))
         return ctf_trace_clock(plain->trace);
@@ -123,7 +123,7 @@ static bool has_rich_header(const struct plain *plain)
 {
     ttr_fields walk;
     ttr_field field;
-    bool is_rich = false, is_rfc = plain->schema->trace->description.version == CTF_RFC_1_1;
+    bool is_rich = false, is_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1;
     ttr_fields_begin_group(plain->out->t, plain->event, TTR_GROUP_HEADER, &walk);
     while (!is_rfc && ttr_fields_next(&walk, &field)) {
         const struct type *type = field_type(&walk);
@@ -135,7 +135,7 @@ static bool has_rich_header(const struct plain *plain)
 /* Whether packets of the event's stream say something of that role; those of the RFC do. */
 static bool has_counter(const struct plain *plain, enum ctf_role role)
 {
-    return plain->schema->trace->description.version == CTF_RFC_1_1 || tsdl_has_role(plain->stream->class->packet_context, role);
+    return plain->schema->trace->class->description.version == CTF_RFC_1_1 || tsdl_has_role(plain->stream->class->packet_context, role);
 }
 
 /* Whether a time is to be written that the source's events do not say: they have that of their packet, and copies are in other packets. */
@@ -235,7 +235,7 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
 static uint64_t source_of(const struct plain *plain)
 {
     const struct ctf_kind *own = plain->stream->kind;
-    bool is_rfc = plain->schema->trace->description.version == CTF_RFC_1_1;
+    bool is_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1;
     return is_rfc ? hash_pair(own->class->id, (uintptr_t)own->class->clock) : (uintptr_t)own;
 }
 
@@ -451,7 +451,7 @@ static ttr_status enter_lead(const struct plain *plain, struct ctf_stream_out *s
  * sorted events are not those of the source. */
 static bool moves_gap(const struct plain *plain, const struct ctf_missing *missing)
 {
-    const bool was_rfc = plain->schema->trace->description.version == CTF_RFC_1_1, is_rfc = plain->version == CTF_RFC_1_1;
+    const bool was_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1, is_rfc = plain->version == CTF_RFC_1_1;
     const struct ctf_packet *about = plain->about;
     const bool has_length = about->has_begin && about->has_end && about->end > about->begin;
     return missing->events && (plain->is_copy || (was_rfc != is_rfc && has_length));
@@ -527,7 +527,7 @@ static uint64_t likeness_of_class(const struct ctf_event_class *source)
 static uint64_t identity_of(const struct plain *plain)
 {
     const struct ctf_event_class *source = plain->schema->event;
-    return plain->schema->trace->description.version != CTF_RFC_1_1 ? (uintptr_t)source : likeness_of_class(source);
+    return plain->schema->trace->class->description.version != CTF_RFC_1_1 ? (uintptr_t)source : likeness_of_class(source);
 }
 
 static const struct ctf_event_class *class_of(struct plain *plain, struct ctf_stream_out *stream)
@@ -567,7 +567,7 @@ ttr_status ctf_plain_packet(struct ttr_writer *out, const ttr_event *event, ttr_
 {
     struct plain plain;
     const struct ctf_schema *schema = own_schema(out, event);
-    if (event->link || !schema || schema->trace->is_dialect)
+    if (event->link || !schema || schema->trace->class->is_dialect)
         return TTR_OK;
     if (!begin(&plain, out, event))
         return fail_memory(error);

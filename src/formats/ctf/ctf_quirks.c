@@ -42,7 +42,7 @@ static int64_t number_of(const struct ctf_description *description, const char *
 
 void ctf_find_quirks(struct ctf_trace *trace)
 {
-    const struct ctf_description *description = &trace->description;
+    const struct ctf_description *description = &trace->class->description;
     const struct ctf_environment *tracer = ctf_find_environment(description, "tracer_name");
     const struct ctf_environment *major = ctf_find_environment(description, "tracer_major");
     if (!tracer || tracer->is_number || !major || !major->is_number)
@@ -55,8 +55,8 @@ void ctf_find_quirks(struct ctf_trace *trace)
         if (tracer->text.n != strlen(known->tracer) || memcmp(tracer->text.p, known->tracer, tracer->text.n) != 0 ||
             is_before(&version, &known->from) || !is_before(&version, &known->fixed))
             continue;
-        trace->quirks.event_after_packet |= known->after;
-        trace->quirks.event_before_packet |= known->before;
-        trace->quirks.crash_leaves_end_zero |= known->zero;
+        trace->class->quirks.event_after_packet |= known->after;
+        trace->class->quirks.event_before_packet |= known->before;
+        trace->class->quirks.crash_leaves_end_zero |= known->zero;
     }
 }

@@ -31,7 +31,7 @@ static enum step failed(struct ctf_reader *reader, ttr_status status)
 
 static bool is_rfc(const struct ctf_reader *reader)
 {
-    return reader->trace->description.version == CTF_RFC_1_1;
+    return reader->trace->class->description.version == CTF_RFC_1_1;
 }
 
 static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
@@ -201,7 +201,7 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
         return ctf_time(line, packet->begin, &is_clamped);
     if (before->is_there && before->has_end)
         return ctf_time(line, before->end, &is_clamped);
-    bool has_zero = reader->time == INT64_MIN && reader->trace->description.version == CTF_2 && reader->stream->kind->class->clock;
+    bool has_zero = reader->time == INT64_MIN && reader->trace->class->description.version == CTF_2 && reader->stream->kind->class->clock;
     return has_zero ? ctf_time(line, 0, &is_clamped) : reader->time;
 }
 
@@ -278,7 +278,7 @@ static enum step enter_packet(struct ctf_reader *reader)
 static bool is_behind_range(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     bool is_clamped = false;
-    if (reader->to == INT64_MAX || !frame->packet.has_begin || !reader->is_in_order || reader->trace->quirks.event_before_packet)
+    if (reader->to == INT64_MAX || !frame->packet.has_begin || !reader->is_in_order || reader->trace->class->quirks.event_before_packet)
         return false;
     return reader->packet_end >= reader->to && ctf_time(&frame->kind->timeline, frame->packet.begin, &is_clamped) >= reader->to && !is_clamped;
 }
@@ -453,7 +453,7 @@ static enum step between(struct ctf_reader *reader)
 static void tell_late(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const bool has_times = reader->stream->kind->plan.has_time && packet->has_end && reader->given && !is_rfc(reader); /* which tells by itself */
-    if (has_times && reader->ticks > packet->end && packet->end >= packet->begin && !reader->trace->quirks.event_after_packet)
+    if (has_times && reader->ticks > packet->end && packet->end >= packet->begin && !reader->trace->class->quirks.event_after_packet)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event", "an event of %s is later than its packet's end", reader->file);
 }
 
@@ -685,7 +685,7 @@ uint32_t ctf_kinds(struct input *in)
 {
     const struct ctf_reader *reader = in->own;
     const uint32_t usual = 1u << TTR_KIND_INSTANT | 1u << TTR_KIND_GAP | 1u << TTR_KIND_DEFINITION;
-    return reader->trace && !reader->trace->is_dialect ? usual : READER_ANY_KIND;
+    return reader->trace && !reader->trace->class->is_dialect ? usual : READER_ANY_KIND;
 }
 
 ttr_status ctf_open(struct input *in, ttr_error *error)

@@ -11,7 +11,7 @@
  * Events then carry TTR_EVENT_RAW, payload = their bytes from the byte their header begins in, and lie inside the payload of the
  * packet's definition to come (unless the packet is compressed).  All carry a schema whose `own` is a struct ctf_schema.
  * A packet larger than CTF_COPY_MAX has no definition: its events are all there is.
- * Ownership: the trace is freed with the last of its inputs. */
+ * Ownership: the trace is freed with the last of its inputs, its class with the last of its traces. */
 #ifndef TRACETTA_FORMATS_CTF_READ_H
 #define TRACETTA_FORMATS_CTF_READ_H
 
@@ -40,19 +40,36 @@ struct ctf_quirks {
 
 struct ctf_kind;
 
+/* What the metadata say, and what was made of it to read by.  Traces of one context that have the very same metadata share it. */
+struct ctf_trace_class {
+    struct offer offer;        /* to others, see ctf_trace_offer */
+    uint32_t users;            /* traces that hold it */
+    bool is_offered;
+    bool rounds_times;         /* option time=double */
+    bool hides_mapped;         /* option mapped=hidden */
+    struct ctf_description description;
+    uint8_t *metadata;         /* the metadata file as stored, for copies */
+    size_t metadata_n;
+    bool has_bad_metadata;     /* it is damaged: nobody copies it as it is */
+    bool is_dialect;           /* it speaks as our own writer does (ctf_dialect.h) */
+    bool has_magic, has_uuid;  /* packets begin with the magic; and say whose they are */
+    uint8_t magic[4];          /* as packets begin */
+    char version[8];           /* "1.8" */
+    struct ctf_quirks quirks;
+    const struct layout *packet_header; /* NULL where packets have none */
+    struct ctf_head head;      /* the same where it lies at fixed places */
+    struct ctf_kind **kinds;   /* of description.streams, made ready when first met; NULL before */
+    size_t kinds_capacity;
+};
+
 struct ctf_trace {
     ttr *t;
+    struct ctf_trace_class *class;
     uint32_t users;            /* inputs that hold it */
     uint32_t twins;            /* packets in two files that differ, of which it was found out which is whole (ctf_twins.h) */
     bool has_unread_twins;     /* there are more, which is told */
     bool has_damaged_twins;    /* two files have a packet that is whole in neither */
     struct folder *folder;     /* may be NULL (live) */
-    struct ctf_description description;
-    uint8_t *metadata;         /* the metadata file as stored, for copies */
-    size_t metadata_n;
-    bool has_bad_metadata;     /* it is damaged: nobody copies it as it is */
-    bool rounds_times;         /* option time=double */
-    bool hides_mapped;         /* option mapped=hidden */
     const struct format *format;
     const struct ctf_reader **readers; /* by the source of their events, from `readers_from` on; NULL: none of the trace's, or closed */
     size_t readers_n;
@@ -60,22 +77,15 @@ struct ctf_trace {
     struct arena scratch;      /* of fields being walked */
     struct arena met;          /* streams and classes of events as its inputs met them: side by side, to be found in few pages */
     struct ctf_entry *entries; /* the rest of what is at hand for small tables */
-    size_t entries_n;
-    struct ctf_kind **kinds;   /* of description.streams, made ready when first met; NULL before */
-    size_t kinds_capacity;
-    const struct layout *packet_header; /* NULL where packets have none */
-    struct ctf_head head;      /* the same where it lies at fixed places */
+    size_t entries_n, entries_met; /* met: asked for so far */
+    struct ctf_schema **schemas; /* of event classes by their numbers, those of all streams; NULL where one was not met, or each stream has its own */
+    size_t schemas_n;
     const struct type *cpu_context; /* RFC: what the names of files tell, as fields of packets */
     const struct layout *cpu;  /* the same, compiled */
-    struct ctf_quirks quirks;
     uint32_t group;            /* traces opened together have the same */
     bool lacks_times;          /* not all streams tell when packets begin; else these are: */
     int64_t begin, end;        /* of all packets */
     uint16_t thread_source;    /* threads of all its streams are those of one source */
-    uint8_t magic[4];          /* as packets begin */
-    bool has_magic, has_uuid;  /* packets begin with the magic; and say whose they are */
-    bool is_dialect;           /* it speaks as our own writer does (ctf_dialect.h) */
-    char version[8];           /* "1.8" */
     uint8_t key[32];           /* RFC: of enciphered packets */
     bool has_key;
     enum ctf_alignment assumed_alignment; /* RFC: where none is recorded; UNKNOWN: it is probed */

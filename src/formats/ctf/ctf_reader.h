@@ -1,5 +1,6 @@
 /* The reader's own state and the functions between its files; what writers may know too is in ctf_read.h.
- * Thread rule: one input, one thread; the trace is read-only once its inputs are made, but for kinds and layouts made at first use. */
+ * Thread rule: one input, one thread; the trace and its class are read-only once its inputs are made, but for kinds and layouts made at first use, which
+ * is never ahead (struct format). */
 #ifndef TRACETTA_FORMATS_CTF_READER_H
 #define TRACETTA_FORMATS_CTF_READER_H
 
@@ -206,6 +207,12 @@ static inline uint64_t ctf_place(const struct ctf_reader *reader, uint64_t bit)
 
 /* Makes a trace without metadata, held by its maker; the folder (NULL = none) is taken over, also on failure. */
 struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error);
+
+/* Offers the class of a trace, which is ready, to others of the context. */
+void ctf_trace_offer(struct ctf_trace *trace);
+
+/* Lets a trace that has nothing but its metadata and options have the class of another one with the same; false where none is offered. */
+bool ctf_trace_share(struct ctf_trace *trace);
 
 /* Reads metadata without packets into the description: all of it, or more of it later. */
 TTR_MUST ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version, const struct ctf_text *text, ttr_error *error);

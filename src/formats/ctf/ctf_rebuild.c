@@ -65,7 +65,7 @@ static bool walk_head(struct ctf_file_copy *file, struct spot *spot)
 {
     const struct ctf_copied *packet = &file->packet;
     struct places *places = &file->trace->places;
-    const struct type *header = file->trace->source->description.packet_header;
+    const struct type *header = file->trace->source->class->description.packet_header;
     const struct type *context = packet->kind->class->packet_context;
     places_reset(places);
     places->bits = bits_over(packet->head.bytes, 0, (uint64_t)packet->head.n * 8);
@@ -85,7 +85,7 @@ static uint64_t find_uuid(const struct ctf_trace *trace, const struct buffer *he
     ttr_field field;
     struct bits bits = bits_over(head->bytes, 0, (uint64_t)head->n * 8);
     bool is_inside = false;
-    layout_walk_begin(&walk, trace->packet_header, &bits, NULL);
+    layout_walk_begin(&walk, trace->class->packet_header, &bits, NULL);
     while (layout_walk_next(&walk, &field, &type)) {
         if (is_inside)
             return walk.run.bits.at / 8 - 1; /* behind its first byte */
@@ -104,9 +104,9 @@ void ctf_adopt(struct ctf_file_copy *file)
     struct ctf_copied *packet = &file->packet;
     packet->uuid_at = UINT64_MAX;
     const uint8_t *uuid = file->trace->uuid;
-    bool becomes_strict = trace->description.version == CTF_1_8 && file->trace->options->version == CTF_2;
-    bool has_other = memcmp(uuid, trace->description.uuid, CTF_UUID_BYTES) != 0;
-    if ((!becomes_strict && !has_other) || !trace->description.has_uuid || !trace->packet_header)
+    bool becomes_strict = trace->class->description.version == CTF_1_8 && file->trace->options->version == CTF_2;
+    bool has_other = memcmp(uuid, trace->class->description.uuid, CTF_UUID_BYTES) != 0;
+    if ((!becomes_strict && !has_other) || !trace->class->description.has_uuid || !trace->class->packet_header)
         return;
     uint64_t at = packet->head.failed ? UINT64_MAX : find_uuid(trace, &packet->head);
     if (at > packet->head.n || packet->head.n - at < CTF_UUID_BYTES || memcmp(packet->head.bytes + at, uuid, CTF_UUID_BYTES) == 0)
@@ -416,7 +416,7 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
     stream->shift -= !is_last;
     tell_missing(file, r->out, stream, sequence);
     r->out->events += r->events - r->nones;
-    if (file->trace->source->description.version == CTF_RFC_1_1)
+    if (file->trace->source->class->description.version == CTF_RFC_1_1)
         return write_rfc(r, sequence, error);
     if (!r->spot[CTF_ROLE_PACKET_SIZE].type)
         content = r->put.at; /* which is the packet's, in whole bytes */

@@ -556,7 +556,7 @@ void ctf_run_begin(struct ctf_run *run, struct ctf_reader *reader, const struct 
     const uint64_t most = in->window.n / 4 < in->max_record ? in->window.n / 4 : 0;
     static const struct reader_run_ops usual = {.go = go, .hunt = hunt, .view = view}, of_rfc = {.go = go, .hunt = hunt_none, .view = view};
     ctf_run_init(run, reader, views);
-    run->base.ops = reader->trace->description.version == CTF_RFC_1_1 ? &of_rfc : &usual;
+    run->base.ops = reader->trace->class->description.version == CTF_RFC_1_1 ? &of_rfc : &usual;
     run->reader = reader;
     run->has_scratch = reader->trace->scratch.current != NULL;
     run->stride = (uint32_t)(reader->stride < UINT32_MAX ? reader->stride : UINT32_MAX);

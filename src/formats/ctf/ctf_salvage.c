@@ -32,8 +32,8 @@ ttr_status ctf_is_packet(const struct ctf_reader *reader, const uint8_t *p, size
 /* Where the next packet may begin: by the magic number, of the RFC in either byte order where packets have both. */
 const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin, const uint8_t *end)
 {
-    const uint8_t *magic = trace->magic, reversed[] = {magic[3], magic[2], magic[1], magic[0]};
-    const uint8_t *p = memmem(begin, (size_t)(end - begin), magic, sizeof trace->magic);
+    const uint8_t *magic = trace->class->magic, reversed[] = {magic[3], magic[2], magic[1], magic[0]};
+    const uint8_t *p = memmem(begin, (size_t)(end - begin), magic, sizeof trace->class->magic);
     if (!trace->other_order)
         return p;
     const uint8_t *before = p ? p + sizeof reversed - 1 : end, *q = memmem(begin, (size_t)(before - begin), reversed, sizeof reversed);
@@ -64,7 +64,7 @@ static ttr_status search_window(struct ctf_reader *reader, uint64_t *at, bool *i
 ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *is_zero)
 {
     struct input *in = reader->in;
-    const bool has_magic = reader->trace->has_magic;
+    const bool has_magic = reader->trace->class->has_magic;
     uint64_t at = from, seen = reader->next;
     bool is_found = false;
     *is_zero = true;

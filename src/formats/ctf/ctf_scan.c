@@ -439,7 +439,7 @@ static void check_rest(struct scan *scan)
 /* Makes of an entry what its packet's header would have been; `like`: the header of another packet. */
 static bool imagine(struct scan *scan, const struct ctf_index_entry *entry, const struct ctf_frame *like, struct ctf_frame *frame)
 {
-    const struct ctf_stream_class *class = ctf_find_stream(&scan->reader->trace->description, entry->stream_id);
+    const struct ctf_stream_class *class = ctf_find_stream(&scan->reader->trace->class->description, entry->stream_id);
     ttr_error error;
     *frame = *like;
     frame->kind = class ? ctf_kind_of(scan->reader->trace, class, &error) : NULL;
@@ -625,7 +625,7 @@ bool ctf_scan_rest(struct ctf_reader *reader)
 {
     struct ctf_lanes *lanes = reader->lanes;
     ttr_error error;
-    if (lanes->open_at == UINT64_MAX || !reader->trace->has_magic || !lanes->lane[0].has_begin)
+    if (lanes->open_at == UINT64_MAX || !reader->trace->class->has_magic || !lanes->lane[0].has_begin)
         return true;
     uint8_t *bytes = alloc_zero(lanes->alloc, REST_BYTES, 1);
     if (!bytes)

@@ -34,7 +34,7 @@ void ctf_set_free(struct ctf_set *set)
 
 static const struct ctf_description *description_of(const struct ctf_opened *opened)
 {
-    return &((const struct ctf_reader *)opened->in->own)->trace->description;
+    return &((const struct ctf_reader *)opened->in->own)->trace->class->description;
 }
 
 /* "" also of traces that are not of one folder. */

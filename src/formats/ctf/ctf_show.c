@@ -22,7 +22,7 @@ static uint64_t count_given(const struct ctf_reader *reader, const struct ctf_st
 bool ctf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
 {
     const struct ctf_reader *reader = in->own;
-    const struct ctf_description *description = &reader->trace->description;
+    const struct ctf_description *description = &reader->trace->class->description;
     for (size_t k = 0; k < description->streams_n; k++) {
         const struct ctf_stream_class *stream = description->streams[k];
         if (i < stream->events_n) {
@@ -45,6 +45,6 @@ ttr_status ctf_print(struct input *in, const char *language, struct buffer *to, 
     const struct ctf_reader *reader = in->own;
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
         if (strcmp(languages[i].name, language) == 0)
-            return languages[i].print(&reader->trace->description, to, error);
+            return languages[i].print(&reader->trace->class->description, to, error);
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "metadata is written in ctf2, ctf1.8 or ctf1.1, not in \"%s\"", language);
 }

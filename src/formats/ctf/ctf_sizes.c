@@ -17,7 +17,7 @@
 /* Whether the magic number stands at an offset. */
 static bool has_magic_at(const struct ctf_reader *reader, uint64_t offset)
 {
-    uint8_t bytes[sizeof reader->trace->magic];
+    uint8_t bytes[sizeof reader->trace->class->magic];
     ttr_error error;
     return source_peek_at(reader->in->source, offset, bytes, sizeof bytes, &error) == (int64_t)sizeof bytes &&
            ctf_find_magic(reader->trace, bytes, bytes + sizeof bytes) == bytes;
@@ -159,7 +159,7 @@ static uint64_t find_packet(const struct ctf_reader *reader, uint64_t from, uint
         const int64_t got = source_peek_at(reader->in->source, at, bytes, wanted, &error);
         const size_t n = got > 0 ? (size_t)got : 0, usual = n < wanted ? n : n - CTF_CANDIDATE, look = to - at < usual ? (size_t)(to - at) : usual;
         const struct among among = {.bytes = bytes, .n = n, .look = look, .offset = at, .before = before};
-        const uint8_t *p = reader->trace->has_magic ? find_by_magic(reader, &among) : find_by_chain(reader, &among);
+        const uint8_t *p = reader->trace->class->has_magic ? find_by_magic(reader, &among) : find_by_chain(reader, &among);
         found = p ? at + (uint64_t)(p - bytes) : to;
         at = n ? at + look : to;
     }
@@ -171,7 +171,7 @@ uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next
 {
     const struct source *source = reader->in->source;
     const struct ctf_lanes *lanes = reader->lanes;
-    if (!lanes || !reader->trace->has_magic || !source_is_seekable(source))
+    if (!lanes || !reader->trace->class->has_magic || !source_is_seekable(source))
         return next;
     const uint64_t end = source_end(source), to = next < end ? next : end;
     const bool is_known = !lanes->is_indexed && reader->packet_i + 1 < lanes->packets;
@@ -189,7 +189,7 @@ static bool hides_usual(const struct ctf_reader *reader, uint64_t offset, uint64
 {
     const uint64_t size = frame->packet.size / 8, content = (frame->packet.content + 7) / 8, head = (frame->head + 7) / 8;
     struct ctf_frame next;
-    if (!reader->trace->has_magic || size < content || size - content < head || *usual == size)
+    if (!reader->trace->class->has_magic || size < content || size - content < head || *usual == size)
         return false;
     if (*usual == 0 && stands_at(reader, offset + size, &next))
         *usual = next.packet.size / 8;
@@ -201,7 +201,7 @@ static bool hides_usual(const struct ctf_reader *reader, uint64_t offset, uint64
 static bool confirms(const struct ctf_reader *reader, uint64_t offset, const struct ctf_frame *frame, const struct ctf_frame *next)
 {
     const bool is_packet = !next->is_size_wrong && !next->is_foreign && next->packet.size != UINT64_MAX;
-    if (reader->trace->has_magic)
+    if (reader->trace->class->has_magic)
         return is_packet;
     const bool is_sure = frame->is_overfull || (frame->packet.has_sequence && frame->head >= CHAIN_HEAD);
     return is_link(reader, offset, next, frame) || (!is_sure && is_packet && can_follow(next, frame));
@@ -255,8 +255,8 @@ static uint64_t search_end(const struct ctf_reader *reader, uint64_t offset, con
     const uint64_t end = source_end(reader->in->source), room = end - offset, size = frame->packet.size / 8;
     struct ctf_frame next;
     if (frame->is_size_wrong || frame->is_overfull || size > room)
-        return reader->trace->has_magic || room < CHAIN_MOST ? end : offset + CHAIN_MOST;
-    if (reader->trace->has_magic || (stands_at(reader, offset + size, &next) && can_follow(&next, frame)))
+        return reader->trace->class->has_magic || room < CHAIN_MOST ? end : offset + CHAIN_MOST;
+    if (reader->trace->class->has_magic || (stands_at(reader, offset + size, &next) && can_follow(&next, frame)))
         return offset + size;
     return room < CHAIN_MOST ? end : offset + CHAIN_MOST;
 }
@@ -272,7 +272,7 @@ static uint64_t find_next(struct ctf_reader *reader, uint64_t offset, uint64_t i
     if (found < within && is_behind(reader, found, frame))
         return found;
     found = inner < to ? find_packet(reader, inner, to, frame) : to;
-    if (found == to && (to == source_end(reader->in->source) || !reader->trace->has_magic))
+    if (found == to && (to == source_end(reader->in->source) || !reader->trace->class->has_magic))
         reader->no_packet_from = offset;
     return found;
 }

@@ -1,17 +1,50 @@
-/* The trace that the inputs of its streams share: stream classes made ready when the first of their packets is met, and its end. */
+/* The trace that the inputs of its streams share, and its class, which it may share with other traces: stream classes made ready when the first of
+ * their packets is met, and their end. */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/ctf_dialect.h"
 #include "formats/ctf/ctf_reader.h"
 
-#define ENTRIES 64u /* of small tables, asked for at once */
+#define ENTRIES 64u    /* of small tables, asked for at once at most */
+#define MET_LEAST 1024u /* bytes: what one stream of few classes takes */
+
+/* --- What the metadata say --- */
+
+static struct ctf_trace_class *class_new(const struct alloc *alloc)
+{
+    struct ctf_trace_class *class = alloc_zero(alloc, 1, sizeof *class);
+    if (!class)
+        return NULL;
+    class->users = 1;
+    ctf_description_init(&class->description, alloc);
+    return class;
+}
+
+static void class_release(struct ctf_trace_class *class, ttr *t)
+{
+    const struct alloc *alloc = &t->counted;
+    if (--class->users)
+        return;
+    if (class->is_offered)
+        context_withdraw(t, &class->offer);
+    alloc_free(alloc, class->kinds, class->kinds_capacity, sizeof(struct ctf_kind *));
+    if (class->metadata)
+        alloc_free(alloc, class->metadata, class->metadata_n + 1, 1);
+    ctf_description_free(&class->description);
+    alloc_free(alloc, class, 1, sizeof *class);
+}
+
+/* --- Traces --- */
 
 struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
 {
     struct ctf_trace *trace = alloc_zero(&t->counted, 1, sizeof *trace);
-    if (!trace) {
+    struct ctf_trace_class *class = trace ? class_new(&t->counted) : NULL;
+    if (!class) {
+        alloc_free(&t->counted, trace, 1, sizeof *trace);
         folder_close(folder);
         (void)fail_memory(error);
         return NULL;
@@ -20,8 +53,8 @@ struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
     trace->users = 1;
     trace->folder = folder;
     trace->format = &format_ctf;
-    ctf_description_init(&trace->description, &t->counted);
-    arena_init(&trace->met, &t->counted);
+    trace->class = class;
+    arena_init_small(&trace->met, &t->counted, MET_LEAST);
     arena_init(&trace->scratch, &t->counted);
     trace->scratch.is_shared = true; /* two threads may write what is read (model/output_half.c) */
     return trace;
@@ -30,7 +63,8 @@ struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
 ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version, const struct ctf_text *text, ttr_error *error)
 {
     static const char *const names[] = {[CTF_1_8] = "1.8", [CTF_2] = "2", [CTF_RFC_1_1] = "RFC 1.1"};
-    struct ctf_description *description = &trace->description;
+    struct ctf_trace_class *class = trace->class;
+    struct ctf_description *description = &class->description;
     ttr_status status;
     description->version = version;
     if (version == CTF_1_8)
@@ -43,8 +77,8 @@ ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version, co
         status = fail(error, TTR_E_UNSUPPORTED, 0, "%s is no metadata of CTF 1.8, CTF 2 or the RFC of 2010", text->file);
     if (status == TTR_OK)
         status = ctf_dialect_prepare(description, error);
-    trace->is_dialect = status == TTR_OK && ctf_is_dialect(description);
-    (void)snprintf(trace->version, sizeof trace->version, "%s", status == TTR_OK ? names[version] : "");
+    class->is_dialect = status == TTR_OK && ctf_is_dialect(description);
+    (void)snprintf(class->version, sizeof class->version, "%s", status == TTR_OK ? names[version] : "");
     return status;
 }
 
@@ -56,7 +90,7 @@ void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name,
     reader->number = number;
     trace->users++;
     trace->thread_source = trace->thread_source ? trace->thread_source : in->id;
-    in->version = trace->version;
+    in->version = trace->class->version;
     in->base.apart = trace->format;
 }
 
@@ -87,14 +121,31 @@ void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader)
         trace->readers[at] = NULL;
 }
 
-/* Forgets schemas that streams shared. */
-static void drop_schemas(const struct ctf_trace *trace)
+/* What a class is found by. */
+static uint64_t key_of(const struct ctf_trace_class *class)
 {
-    const struct ctf_description *description = &trace->description;
-    for (size_t i = 0; i < description->streams_n; i++)
-        for (size_t k = 0; k < description->streams[i]->events_n; k++)
-            if (description->streams[i]->events[k]->schema)
-                context_drop_schema(trace->t, description->streams[i]->events[k]->schema->id);
+    return hash_pair(hash_bytes(class->metadata, class->metadata_n), class->rounds_times * 2u + class->hides_mapped);
+}
+
+void ctf_trace_offer(struct ctf_trace *trace)
+{
+    struct ctf_trace_class *class = trace->class;
+    class->offer = (struct offer){.of = &format_ctf, .key = key_of(class)};
+    class->is_offered = true;
+    context_offer(trace->t, &class->offer);
+}
+
+bool ctf_trace_share(struct ctf_trace *trace)
+{
+    struct ctf_trace_class *own = trace->class;
+    struct ctf_trace_class *like = (struct ctf_trace_class *)context_offered(trace->t, &format_ctf, key_of(own)); /* its first member */
+    if (!like || like->rounds_times != own->rounds_times || like->hides_mapped != own->hides_mapped || like->metadata_n != own->metadata_n ||
+        memcmp(like->metadata, own->metadata, own->metadata_n) != 0)
+        return false;
+    class_release(own, trace->t);
+    like->users++;
+    trace->class = like;
+    return true;
 }
 
 void ctf_trace_release(struct ctf_trace *trace)
@@ -102,13 +153,13 @@ void ctf_trace_release(struct ctf_trace *trace)
     if (!trace || --trace->users)
         return;
     const struct alloc *alloc = &trace->t->counted;
-    drop_schemas(trace);
+    for (size_t i = 0; i < trace->schemas_n; i++)
+        if (trace->schemas[i])
+            context_drop_schema(trace->t, trace->schemas[i]->id);
+    alloc_free(alloc, trace->schemas, trace->schemas_n, sizeof(struct ctf_schema *));
     arena_free(&trace->scratch);
     alloc_free(alloc, trace->readers, trace->readers_n, sizeof *trace->readers);
-    alloc_free(alloc, trace->kinds, trace->kinds_capacity, sizeof(struct ctf_kind *));
-    if (trace->metadata)
-        alloc_free(alloc, trace->metadata, trace->metadata_n + 1, 1);
-    ctf_description_free(&trace->description);
+    class_release(trace->class, trace->t);
     arena_free(&trace->met);
     folder_close(trace->folder);
     ctf_trace_release(trace->other_order);
@@ -118,12 +169,13 @@ void ctf_trace_release(struct ctf_trace *trace)
 struct ctf_entry *ctf_take_entries(struct ctf_trace *trace, size_t n)
 {
     if (trace->entries_n < n) {
-        const size_t more = n > ENTRIES ? n : ENTRIES;
+        const size_t twice = trace->entries_met < ENTRIES ? trace->entries_met : ENTRIES, more = n > twice ? n : twice;
         void *memory = arena_take(&trace->met, (more + 1) * sizeof *trace->entries);
         if (!memory)
             return NULL;
         trace->entries = (struct ctf_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
         trace->entries_n = more;
+        trace->entries_met += more;
     }
     trace->entries += n;
     trace->entries_n -= n;
@@ -131,13 +183,14 @@ struct ctf_entry *ctf_take_entries(struct ctf_trace *trace, size_t n)
 }
 
 /* Compiles one root of packets or headers: with all that is in it, or with what people want to see. */
-static const struct layout *compile_root(struct ctf_trace *trace, const struct ctf_stream_class *class, enum type_root root,
+static const struct layout *compile_root(const struct ctf_trace *trace, const struct ctf_stream_class *class, enum type_root root,
                                          bool shows_hidden, ttr_error *error)
 {
-    struct layout_spec spec = {.t = trace->t, .arena = &trace->description.arena, .shows_hidden = shows_hidden,
+    struct ctf_description *description = &trace->class->description;
+    struct layout_spec spec = {.t = trace->t, .arena = &description->arena, .shows_hidden = shows_hidden,
                                .shown_roles = UINT64_C(1) << CTF_ROLE_CPU};
     const struct type *const types[] = {
-        [ROOT_PACKET_HEADER] = trace->description.packet_header,
+        [ROOT_PACKET_HEADER] = description->packet_header,
         [ROOT_PACKET_CONTEXT] = class ? class->packet_context : NULL,
         [ROOT_EVENT_HEADER] = class ? class->event_header : NULL,
     };
@@ -149,30 +202,31 @@ static const struct layout *compile_root(struct ctf_trace *trace, const struct c
 
 ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error)
 {
-    const struct type *header = trace->description.packet_header;
-    (void)memset(trace->magic, 0, sizeof trace->magic);
+    struct ctf_trace_class *class = trace->class;
+    const struct type *header = class->description.packet_header;
+    (void)memset(class->magic, 0, sizeof class->magic);
     if (!header)
         return TTR_OK;
-    trace->packet_header = compile_root(trace, NULL, ROOT_PACKET_HEADER, true, error);
-    if (!trace->packet_header)
+    class->packet_header = compile_root(trace, NULL, ROOT_PACKET_HEADER, true, error);
+    if (!class->packet_header)
         return TTR_E_MALFORMED;
-    ctf_head_init(&trace->head, header, 0);
+    ctf_head_init(&class->head, header, 0);
     const struct type *first = header->members_n ? header->members[0].type : NULL;
-    trace->has_magic = first && first->role == CTF_ROLE_MAGIC && first->bits == 32;
-    if (trace->has_magic && first->is_big_endian)
-        store_u32be(trace->magic, CTF_MAGIC);
-    else if (trace->has_magic)
-        store_u32le(trace->magic, CTF_MAGIC);
+    class->has_magic = first && first->role == CTF_ROLE_MAGIC && first->bits == 32;
+    if (class->has_magic && first->is_big_endian)
+        store_u32be(class->magic, CTF_MAGIC);
+    else if (class->has_magic)
+        store_u32le(class->magic, CTF_MAGIC);
     for (uint32_t i = 0; i < header->members_n; i++)
-        trace->has_uuid |= header->members[i].type->role == CTF_ROLE_UUID;
-    trace->has_uuid &= trace->description.has_uuid;
+        class->has_uuid |= header->members[i].type->role == CTF_ROLE_UUID;
+    class->has_uuid &= class->description.has_uuid;
     return TTR_OK;
 }
 
 /* Where the window may begin in packets of a stream class. */
 static uint8_t step_of(const struct ctf_trace *trace, const struct ctf_stream_class *class)
 {
-    const struct type *const root[] = {trace->description.packet_header, class->packet_context, class->event_header, class->event_context};
+    const struct type *const root[] = {trace->class->description.packet_header, class->packet_context, class->event_header, class->event_context};
     uint8_t step = CTF_STEP_LEAST;
     for (size_t i = 0; i < sizeof root / sizeof *root; i++) {
         const uint8_t align = type_most_align(root[i]);
@@ -186,9 +240,10 @@ static uint8_t step_of(const struct ctf_trace *trace, const struct ctf_stream_cl
     return step < CTF_STEP_MOST ? step : CTF_STEP_MOST;
 }
 
-static struct ctf_kind *make_kind(struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
+static struct ctf_kind *make_kind(const struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
 {
-    struct ctf_kind *kind = arena_take(&trace->description.arena, sizeof *kind);
+    struct ctf_trace_class *of = trace->class;
+    struct ctf_kind *kind = arena_take(&of->description.arena, sizeof *kind);
     if (!kind) {
         (void)fail_memory(error);
         return NULL;
@@ -199,8 +254,8 @@ static struct ctf_kind *make_kind(struct ctf_trace *trace, const struct ctf_stre
         kind->context_shown = kind->context ? compile_root(trace, class, ROOT_PACKET_CONTEXT, false, error) : NULL;
         if (!kind->context_shown)
             return NULL;
-        if (!trace->packet_header || trace->head.is_fixed)
-            ctf_head_init(&kind->head, class->packet_context, trace->packet_header ? trace->head.end : 0);
+        if (!of->packet_header || of->head.is_fixed)
+            ctf_head_init(&kind->head, class->packet_context, of->packet_header ? of->head.end : 0);
     }
     if (class->event_header) {
         kind->header = compile_root(trace, class, ROOT_EVENT_HEADER, true, error);
@@ -208,7 +263,7 @@ static struct ctf_kind *make_kind(struct ctf_trace *trace, const struct ctf_stre
             return NULL;
     }
     ctf_timeline_init(&kind->timeline, class->clock);
-    if (trace->rounds_times)
+    if (trace->class->rounds_times)
         ctf_timeline_round(&kind->timeline, class->clock);
     ctf_plan_init(&kind->plan, class, kind->header);
     kind->step = step_of(trace, class);
@@ -217,18 +272,18 @@ static struct ctf_kind *make_kind(struct ctf_trace *trace, const struct ctf_stre
 
 struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
 {
-    const struct ctf_description *description = &trace->description;
-    size_t index = 0, before = trace->kinds_capacity;
-    while (index < description->streams_n && description->streams[index] != class)
+    struct ctf_trace_class *of = trace->class;
+    size_t index = 0, before = of->kinds_capacity;
+    while (index < of->description.streams_n && of->description.streams[index] != class)
         index++;
     if (index >= before) {
-        if (!alloc_reserve(&trace->t->counted, (void **)&trace->kinds, &trace->kinds_capacity, index + 1, sizeof(struct ctf_kind *))) {
+        if (!alloc_reserve(&trace->t->counted, (void **)&of->kinds, &of->kinds_capacity, index + 1, sizeof(struct ctf_kind *))) {
             (void)fail_memory(error);
             return NULL;
         }
-        memset(trace->kinds + before, 0, (trace->kinds_capacity - before) * sizeof(struct ctf_kind *));
+        memset(of->kinds + before, 0, (of->kinds_capacity - before) * sizeof(struct ctf_kind *));
     }
-    if (!trace->kinds[index])
-        trace->kinds[index] = make_kind(trace, class, error);
-    return trace->kinds[index];
+    if (!of->kinds[index])
+        of->kinds[index] = make_kind(trace, class, error);
+    return of->kinds[index];
 }

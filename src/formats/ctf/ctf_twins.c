@@ -46,7 +46,7 @@ static bool is_whole(const struct ctf_reader *like, const uint8_t *bytes, size_t
     if (!in)
         return false;
     ctf_trace_join(like->trace, in, like->file, like->number);
-    if (like->trace->description.version == CTF_RFC_1_1)
+    if (like->trace->class->description.version == CTF_RFC_1_1)
         rfc11_join_section(in->own);
     context_share_attributes(t, in->id, like->trace->thread_source);
     while ((status = ttr_read(&in->base, &batch, &error)) == TTR_OK)

@@ -22,7 +22,7 @@ static struct ctf_claim *find_claim(struct ctf_writer *w, const struct ctf_trace
     *rank = 0;
     for (size_t i = 0; i < w->claims_n; i++) {
         struct ctf_claim *claim = &w->claims[i];
-        if (memcmp(claim->uuid, trace->description.uuid, sizeof claim->uuid) != 0)
+        if (memcmp(claim->uuid, trace->class->description.uuid, sizeof claim->uuid) != 0)
             continue;
         if (claim->group == trace->group)
             return claim;
@@ -39,7 +39,7 @@ static struct ctf_claim *add_claim(struct ttr_writer *out, const struct ctf_trac
         return NULL;
     struct ctf_claim *claim = &w->claims[w->claims_n++];
     *claim = (struct ctf_claim){.group = trace->group, .rank = rank, .lacks_times = trace->lacks_times, .begin = trace->begin, .end = trace->end};
-    memcpy(claim->uuid, trace->description.uuid, sizeof claim->uuid);
+    memcpy(claim->uuid, trace->class->description.uuid, sizeof claim->uuid);
     return claim;
 }
 
@@ -58,8 +58,8 @@ void ctf_change_uuid(uint8_t uuid[16], uint32_t rank)
 ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace, uint8_t uuid[16], ttr_error *error)
 {
     uint32_t rank;
-    memcpy(uuid, trace->description.uuid, 16);
-    if (!trace->description.has_uuid)
+    memcpy(uuid, trace->class->description.uuid, 16);
+    if (!trace->class->description.has_uuid)
         return TTR_OK;
     struct ctf_claim *claim = find_claim(out->own, trace, &rank);
     if (!claim) {

@@ -46,7 +46,7 @@ static ttr_status begin_copy(struct ttr_writer *out, const ttr_event *event, ttr
     struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
     const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
-    if (pairmap_get(&w->copy_of, event->source, 0) || schema->stream->trace->description.version == CTF_UNKNOWN)
+    if (pairmap_get(&w->copy_of, event->source, 0) || schema->stream->trace->class->description.version == CTF_UNKNOWN)
         return TTR_OK; /* nothing is known of a trace that cannot be read */
     struct ctf_trace_copy *trace = trace_copy_of(out, schema->stream->trace, error);
     if (!trace)
@@ -135,7 +135,7 @@ bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
     size_t i = 0;
     for (; (input = reader_input(in, i)); i++) {
         const struct ctf_reader *reader = input->own;
-        const enum ctf_version from = reader->trace ? reader->trace->description.version : CTF_UNKNOWN;
+        const enum ctf_version from = reader->trace ? reader->trace->class->description.version : CTF_UNKNOWN;
         const bool is_same = from != CTF_UNKNOWN && (!w->options.version || w->options.version == from);
         if (!(input->flags & TTR_READ_DEFINITIONS) || !is_same || !ctf_may_copy(reader->trace, &w->options) || (reader->lanes && reader->lanes->n > 1))
             return false;

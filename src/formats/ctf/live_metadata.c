@@ -118,7 +118,7 @@ static ttr_status unpack(struct live_metadata *metadata, struct ctf_trace *trace
     if (whole == 0)
         return TTR_OK;
     metadata->unpacked += whole;
-    ttr_status status = ctf_unpack_metadata(&trace->description, bytes, whole, &key, text, error);
+    ttr_status status = ctf_unpack_metadata(&trace->class->description, bytes, whole, &key, text, error);
     if (status == TTR_OK)
         buffer_add(&metadata->text, text->p, text->n);
     return status;
@@ -129,7 +129,7 @@ static ttr_status parse_whole(struct live_metadata *metadata, struct ctf_trace *
 {
     struct live_scan *scan = &metadata->scan;
     size_t n = scan->whole, left = metadata->text.n - n;
-    char *copy = arena_copy(&trace->description.arena, metadata->text.bytes, n);
+    char *copy = arena_copy(&trace->class->description.arena, metadata->text.bytes, n);
     if (!copy)
         return fail_memory(error);
     memmove(metadata->text.bytes, metadata->text.bytes + n, left);

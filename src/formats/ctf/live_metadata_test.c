@@ -99,7 +99,7 @@ static ttr_status read_up_to(struct scene *scene, const void *bytes, size_t n, t
 
 static void assert_whole(const struct scene *scene)
 {
-    const struct ctf_description *description = &scene->trace->description;
+    const struct ctf_description *description = &scene->trace->class->description;
     assert_int_equal(description->streams_n, 1);
     assert_int_equal(description->streams[0]->events_n, 1);
     assert_int_equal(description->clocks_n, 1);
@@ -153,7 +153,7 @@ static void more_events_may_come_later(void **state)
     assert_int_equal(read_up_to(&scene, tsdl, sizeof tsdl - 1, &error), TTR_OK);
     int n = snprintf(text, sizeof text, "%sevent { name = \"two\"; id = 7; fields := struct { string s; }; };\n", tsdl);
     assert_int_equal(read_up_to(&scene, text, (size_t)n, &error), TTR_OK);
-    assert_non_null(ctf_find_event(scene.trace->description.streams[0], 7));
+    assert_non_null(ctf_find_event(scene.trace->class->description.streams[0], 7));
     clear(&scene);
 }
 

@@ -15,11 +15,11 @@
 /* Parses the metadata for the other order.  What it says is known to be fine, and its remarks were told. */
 static ttr_status parse(struct ctf_trace *other, const struct ctf_trace *trace, ttr_error *error)
 {
-    struct ctf_description *description = &other->description;
-    const struct ctf_description *own = &trace->description;
+    struct ctf_description *description = &other->class->description;
+    const struct ctf_description *own = &trace->class->description;
     const struct ctf_key key = {trace->has_key ? trace->key : NULL};
     struct ctf_text text = {.file = "metadata"};
-    ttr_status status = ctf_unpack_metadata(description, trace->metadata, trace->metadata_n, &key, &text, error);
+    ttr_status status = ctf_unpack_metadata(description, trace->class->metadata, trace->class->metadata_n, &key, &text, error);
     description->is_big_endian = !own->is_big_endian;
     description->has_byte_order = true;
     if (status == TTR_OK)
@@ -38,7 +38,7 @@ struct ctf_trace *rfc11_other_order(struct ctf_trace *trace, ttr_error *error)
     struct ctf_trace *other = trace->other_order ? NULL : ctf_trace_new(trace->t, NULL, error);
     if (!other)
         return trace->other_order;
-    other->rounds_times = trace->rounds_times;
+    other->class->rounds_times = trace->class->rounds_times;
     if (parse(other, trace, error) != TTR_OK) {
         ctf_trace_release(other);
         return NULL;
@@ -50,15 +50,15 @@ const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other, c
                                                 const struct ctf_stream_class *section)
 {
     size_t i = 0;
-    while (i < trace->description.streams_n && trace->description.streams[i] != section)
+    while (i < trace->class->description.streams_n && trace->class->description.streams[i] != section)
         i++;
-    return i < other->description.streams_n ? other->description.streams[i] : NULL;
+    return i < other->class->description.streams_n ? other->class->description.streams[i] : NULL;
 }
 
 struct ctf_kind *rfc11_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *section, bool is_big_endian, ttr_error *error)
 {
     struct ctf_kind *own = ctf_kind_of(trace, section, error);
-    if (!own || is_big_endian == trace->description.is_big_endian)
+    if (!own || is_big_endian == trace->class->description.is_big_endian)
         return own;
     struct ctf_trace *other = rfc11_other_order(trace, error);
     const struct ctf_stream_class *class = other ? rfc11_section_in(other, trace, section) : NULL;
@@ -81,7 +81,7 @@ static const char *order_of(bool is_big_endian)
 
 ttr_status rfc11_tell_foreign(struct ctf_reader *reader)
 {
-    const struct ctf_description *description = &reader->trace->description;
+    const struct ctf_description *description = &reader->trace->class->description;
     const struct rfc11_packet *packet = &reader->frame.rfc;
     const uint64_t at = reader->packets[reader->slot].offset;
     ttr_status status = TTR_OK;

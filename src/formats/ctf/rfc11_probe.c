@@ -34,7 +34,7 @@ static ttr_status open_stream(const struct ctf_trace *trace, size_t i, const str
 
 ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
 {
-    struct ctf_description *description = &trace->description;
+    struct ctf_description *description = &trace->class->description;
     const struct folder_file *file = NULL;
     for (size_t i = 0; trace->folder && !description->has_byte_order && folder_at(trace->folder, i); i++) {
         struct source *source;
@@ -106,7 +106,7 @@ static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *
     sample->bytes = result == RFC11_PLAIN ? window.bytes : sample->unpacked.bytes;
     sample->n = result == RFC11_PLAIN ? need : sample->unpacked.n;
     sample->is_found &= sample->n > RFC11_HEADER;
-    bool is_other = packet.is_big_endian != sample->trace->description.is_big_endian;
+    bool is_other = packet.is_big_endian != sample->trace->class->description.is_big_endian;
     sample->read_by = is_other ? rfc11_other_order(sample->trace, error) : sample->trace;
     return sample->read_by ? TTR_OK : error->status;
 }
@@ -235,11 +235,11 @@ static enum fit fit_of(struct trial *trial, ttr_error *error)
 static ttr_status try_alignment(struct sample *sample, size_t i, enum fit *fit, ttr_error *error)
 {
     struct trial trial = {.sample = sample};
-    const struct alloc *alloc = sample->trace->description.alloc;
+    const struct alloc *alloc = sample->trace->class->description.alloc;
     size_t n = sample->section->events_n + 1;
-    rfc11_set_alignment(&sample->trace->description, order[i]);
+    rfc11_set_alignment(&sample->trace->class->description, order[i]);
     if (sample->read_by != sample->trace)
-        rfc11_set_alignment(&sample->read_by->description, order[i]);
+        rfc11_set_alignment(&sample->read_by->class->description, order[i]);
     arena_init(&trial.arena, alloc);
     trial.layouts = alloc_zero(alloc, n, sizeof(const struct layout *));
     error->status = TTR_OK;
@@ -307,7 +307,7 @@ static ttr_status probe_files(struct sample *sample, ttr_error *error)
         status = open_stream(sample->trace, i, &file, &sample->source, error);
         if (!sample->source)
             continue;
-        status = probe_file(sample, rfc11_section_of_file(&sample->trace->description, file->name, &has_cpu, &cpu), error);
+        status = probe_file(sample, rfc11_section_of_file(&sample->trace->class->description, file->name, &has_cpu, &cpu), error);
         source_close(sample->source);
     }
     return status;
@@ -350,18 +350,18 @@ ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error)
     struct sample sample = {.trace = trace, .possible = (1u << ORDER_N) - 1};
     ttr_error own = {.status = TTR_OK};
     bool is_guess = false;
-    if (trace->description.alignment == CTF_ALIGN_UNKNOWN && trace->assumed_alignment != CTF_ALIGN_UNKNOWN)
-        rfc11_set_alignment(&trace->description, trace->assumed_alignment);
-    if (trace->description.alignment != CTF_ALIGN_UNKNOWN || !trace->folder)
+    if (trace->class->description.alignment == CTF_ALIGN_UNKNOWN && trace->assumed_alignment != CTF_ALIGN_UNKNOWN)
+        rfc11_set_alignment(&trace->class->description, trace->assumed_alignment);
+    if (trace->class->description.alignment != CTF_ALIGN_UNKNOWN || !trace->folder)
         return TTR_OK;
-    buffer_init(&sample.unpacked, trace->description.alloc);
+    buffer_init(&sample.unpacked, trace->class->description.alloc);
     ttr_status status = probe_files(&sample, &own);
     const enum ctf_alignment found = sample.is_known ? order[choose(&sample, &is_guess)] : CTF_ALIGN_PACKED;
-    rfc11_set_alignment(&trace->description, found);
+    rfc11_set_alignment(&trace->class->description, found);
     if (trace->other_order)
-        rfc11_set_alignment(&trace->other_order->description, found);
+        rfc11_set_alignment(&trace->other_order->class->description, found);
     if (sample.tried)
-        tell(&trace->description, sample.is_known, is_guess);
+        tell(&trace->class->description, sample.is_known, is_guess);
     buffer_free(&sample.unpacked);
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }

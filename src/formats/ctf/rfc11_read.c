@@ -37,7 +37,7 @@ ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, siz
 
 void rfc11_join_section(struct ctf_reader *reader)
 {
-    reader->section = rfc11_section_of_file(&reader->trace->description, reader->file, &reader->has_cpu, &reader->cpu);
+    reader->section = rfc11_section_of_file(&reader->trace->class->description, reader->file, &reader->has_cpu, &reader->cpu);
     store_u32le(reader->cpu_bytes, reader->cpu);
 }
 
@@ -48,7 +48,7 @@ static const struct type cpu_context = {.kind = TYPE_STRUCT, .align = 3, .member
 
 ttr_status rfc11_ready(struct ctf_trace *trace, ttr_error *error)
 {
-    const struct layout_spec spec = {.t = trace->t, .arena = &trace->description.arena, .root = {[ROOT_PACKET_CONTEXT] = &cpu_context},
+    const struct layout_spec spec = {.t = trace->t, .arena = &trace->class->description.arena, .root = {[ROOT_PACKET_CONTEXT] = &cpu_context},
                                      .shown_roles = UINT64_C(1) << CTF_ROLE_CPU};
     trace->cpu_context = &cpu_context;
     trace->cpu = layout_compile(&spec, error);
@@ -105,7 +105,7 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     if (fault == RFC11_NO_MAGIC)
         return refuse(frame, "ctf.bad-magic", rfc11_fault_text(fault));
     take_header(rfc, !section || !section->rfc_has_no_time, frame);
-    frame->is_foreign = rfc11_is_foreign(&trace->description, rfc);
+    frame->is_foreign = rfc11_is_foreign(&trace->class->description, rfc);
     if (!section)
         return refuse(frame, "ctf.no-section", "the file belongs to no section of the metadata");
     frame->kind = rfc11_kind_of(trace, section, rfc->is_big_endian, error);
@@ -314,7 +314,7 @@ void rfc11_leave_packet(const struct ctf_reader *reader)
 /* Compiles the context of all events alone. */
 static const struct layout *compile_context(struct ctf_trace *trace, struct ctf_kind *kind, ttr_error *error)
 {
-    struct layout_spec spec = {.t = trace->t, .arena = &trace->description.arena, .shows_hidden = true,
+    struct layout_spec spec = {.t = trace->t, .arena = &trace->class->description.arena, .shows_hidden = true,
                                .root = {[ROOT_COMMON_CONTEXT] = kind->class->event_context}};
     if (!kind->rfc_context)
         kind->rfc_context = layout_compile(&spec, error);

@@ -58,7 +58,7 @@ static ttr_text system_of(const char *name)
 static ttr_status take_folder(struct trace_pipe_raw_reader *reader, const char *path)
 {
     const struct alloc *alloc = &reader->t->counted;
-    struct folder *folder = folder_open(alloc, path, FOLDERS, reader->error);
+    struct folder *folder = folder_open(alloc, reader->t->descriptors, path, FOLDERS, reader->error);
     const struct folder_file *file;
     ttr_status status = folder ? TTR_OK : TTR_E_IO;
     for (size_t i = 0; status == TTR_OK && (file = folder_at(folder, i)) != NULL; i++) {
