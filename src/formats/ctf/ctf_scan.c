@@ -7,13 +7,10 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/ctf_index.h"
+#include "formats/ctf/ctf_look.h"
 #include "formats/ctf/ctf_salvage.h"
 #include "formats/ctf/ctf_twins.h"
 
-#define PEEK_FIRST ((size_t)256)  /* most headers are smaller */
-#define PEEK_MAX ((size_t)1 << 20)
-#define PEEK_DENSE ((size_t)32 << 10) /* where packets are small, for many of them at once */
-#define DENSE_PACKET ((uint64_t)2048)
 #define AHEAD 32u                 /* headers that a disk is asked for at once: 40,000 of them take a sixth of the time */
 #define LOST_MOST 16u             /* entries of an index where no packet is: those behind are not looked at */
 #define REST_BYTES ((size_t)64 << 10)
@@ -21,14 +18,10 @@
 struct scan {
     struct ctf_reader *reader;
     struct ctf_lanes *lanes;
-    uint8_t *bytes;
-    size_t room;
+    struct ctf_look look;
     uint64_t at;
-    uint64_t from;                /* of the file: where the n bytes at hand begin */
-    size_t n;
     uint64_t usual;               /* size of the packet before, in bytes; 0 = none yet */
     uint64_t foretold;            /* where the first header is that the disk was not asked for yet */
-    bool is_dense;                /* the last packet was small: the next ones are soon to be asked for */
     struct ctf_index_check check; /* of the file's index */
 };
 
@@ -272,76 +265,18 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
 
 /* --- By the headers, or the index --- */
 
-/* More room for bytes, which are kept; false when memory is out. */
-static bool widen(struct scan *scan, size_t room)
-{
-    uint8_t *larger = alloc_resize(scan->lanes->alloc, scan->bytes, scan->room, room, 1);
-    if (!larger)
-        return false;
-    scan->bytes = larger;
-    scan->room = room;
-    return true;
-}
-
-/* Bytes of the file from an offset on. */
-struct at_hand {
-    struct bits bits;
-    bool is_end;             /* there are no more */
-    bool is_all;             /* there is no room for more */
-};
-
-/* What is at hand of them, where that is more than most headers have, or what the file has: as much as there is room for where that was not enough. */
-static bool take_at_hand(struct scan *scan, uint64_t offset, bool wants_all, struct at_hand *to, ttr_error *error)
-{
-    const uint64_t behind = scan->from + scan->n;
-    size_t wanted = scan->room < PEEK_DENSE ? scan->room : PEEK_FIRST;
-    *to = (struct at_hand){.is_end = false};
-    if (wants_all || offset < scan->from || offset > behind || behind - offset < PEEK_FIRST) {
-        if (scan->is_dense && (scan->room >= PEEK_DENSE || widen(scan, PEEK_DENSE))) /* without memory it takes longer */
-            wanted = PEEK_DENSE;
-        wanted = wants_all ? scan->room : wanted;
-        const int64_t n = source_peek_at(scan->reader->in->source, offset, scan->bytes, wanted, error);
-        scan->from = offset;
-        scan->n = n > 0 ? (size_t)n : 0;
-        to->is_end = scan->n < wanted;
-        to->is_all = wanted == scan->room;
-        if (n < 0)
-            return false;
-    }
-    to->bits = bits_over(scan->bytes + (offset - scan->from), 0, (scan->from + scan->n - offset) * 8);
-    return true;
-}
-
-/* Takes apart the packet at an offset; CTF_FRAME_SHORT at the end of the file. */
-static enum ctf_framing look(struct scan *scan, uint64_t offset, struct ctf_frame *frame, ttr_error *error)
-{
-    for (bool wants_all = false;; wants_all = true) {
-        struct at_hand at;
-        if (!take_at_hand(scan, offset, wants_all, &at, error))
-            return CTF_FRAME_FAILED;
-        enum ctf_framing framing = at.bits.end ? ctf_frame_packet(scan->reader->trace, scan->reader->section, &at.bits, frame, error) : CTF_FRAME_SHORT;
-        scan->is_dense = framing == CTF_FRAMED && frame->packet.size / 8 <= DENSE_PACKET;
-        if (framing != CTF_FRAME_SHORT || at.is_end || (at.is_all && scan->room >= PEEK_MAX))
-            return framing;
-        if (at.is_all && !widen(scan, scan->room * 4)) {
-            (void)fail_memory(error);
-            return CTF_FRAME_FAILED;
-        }
-    }
-}
-
 /* Packets of one size tell where the next headers are; `before`: the size of the one before the last. */
 static void foretell(struct scan *scan, uint64_t before)
 {
     const struct source *source = scan->reader->in->source;
     const uint64_t size = source_disk_size(source);
-    if (scan->is_dense || scan->usual != before || scan->at >= size || scan->usual > (size - scan->at) / AHEAD)
+    if (scan->look.is_dense || scan->usual != before || scan->at >= size || scan->usual > (size - scan->at) / AHEAD)
         return;
     const uint64_t far = scan->at + AHEAD * scan->usual;
     if (scan->foretold < scan->at || scan->foretold > far)
         scan->foretold = scan->at;
     for (; scan->foretold < far; scan->foretold += scan->usual)
-        source_foretell(source, scan->foretold, PEEK_FIRST);
+        source_foretell(source, scan->foretold, CTF_LOOK_FIRST);
 }
 
 /* The packet at scan->at, and what stands behind it by its own word, which tells whether its size can be right. */
@@ -355,10 +290,10 @@ struct hop {
 static void look_on(struct scan *scan, struct hop *hop, ttr_error *error)
 {
     struct ctf_frame *frame = &hop->frame[hop->i], *next = &hop->frame[!hop->i];
-    hop->framing = hop->has_next ? hop->next : look(scan, scan->at, frame, error);
+    hop->framing = hop->has_next ? hop->next : ctf_look_at(&scan->look, scan->at, frame, error);
     hop->has_next = hop->framing == CTF_FRAMED && frame->packet.size / 8 < source_disk_size(scan->reader->in->source) - scan->at;
     if (hop->has_next)
-        hop->next = look(scan, scan->at + frame->packet.size / 8, next, error);
+        hop->next = ctf_look_at(&scan->look, scan->at + frame->packet.size / 8, next, error);
     const struct ctf_sized sized = {scan->at, scan->usual, hop->has_next && hop->next == CTF_FRAMED ? next : NULL, hop->framing};
     hop->framing = ctf_correct_size(scan->reader, &sized, frame);
     const bool is_resized = hop->framing == CTF_FRAMED && frame->is_resized;
@@ -404,17 +339,6 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
     }
 }
 
-/* Gives back the room that looking for a header took where there is none. */
-static void shrink(struct scan *scan)
-{
-    uint8_t *smaller = scan->room > PEEK_DENSE ? alloc_resize(scan->lanes->alloc, scan->bytes, scan->room, PEEK_FIRST, 1) : NULL;
-    if (!smaller)
-        return;
-    scan->bytes = smaller;
-    scan->room = PEEK_FIRST;
-    scan->n = 0;
-}
-
 /* Holds the entries of the index that are left against what lies where they say, which is behind damage; up to some that lie nowhere. */
 static void check_rest(struct scan *scan)
 {
@@ -425,13 +349,13 @@ static void check_rest(struct scan *scan)
     struct ctf_frame frame;
     ttr_error error;
     while (!scan->lanes->is_whole && lost < LOST_MOST && ctf_index_check_peek(check, &entry)) {
-        enum ctf_framing framing = entry.offset < size ? look(scan, entry.offset, &frame, &error) : CTF_FRAME_SHORT;
+        enum ctf_framing framing = entry.offset < size ? ctf_look_at(&scan->look, entry.offset, &frame, &error) : CTF_FRAME_SHORT;
         if (framing == CTF_FRAMED)
             ctf_index_check_packet(check, entry.offset, &frame);
         else
             ctf_index_check_nothing(check);
         lost += framing != CTF_FRAMED;
-        shrink(scan);
+        ctf_look_shrink(&scan->look);
     }
     ctf_index_check_end(check, scan->lanes->is_whole);
 }
@@ -473,7 +397,7 @@ static bool follow_index(struct scan *scan, struct ctf_index *index)
         if (entry.offset != scan->at || entry.size == 0 || entry.size % 8 || entry.content > entry.size || (index->at > 1 && !follows(&entry, &before)))
             return false;
         before = entry;
-        if (is_checked && (look(scan, scan->at, &like, &error) != CTF_FRAMED || like.is_foreign || !ctf_index_fits(index, &entry, entry.offset, &like)))
+        if (is_checked && (ctf_look_at(&scan->look, scan->at, &like, &error) != CTF_FRAMED || like.is_foreign || !ctf_index_fits(index, &entry, entry.offset, &like)))
             return false;
         if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)
             return false;
@@ -533,18 +457,16 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
     lanes->alloc = alloc;
     lanes->lane = lane;
     lanes->capacity = 1;
-    struct scan scan = {.reader = reader, .lanes = lanes, .room = PEEK_FIRST};
+    struct scan scan = {.reader = reader, .lanes = lanes};
     reset(&scan);
     if (!source_is_seekable(reader->in->source)) {
         lanes->lane[0].is_in_order = lanes->has_times = false;
         return lanes;
     }
-    scan.bytes = alloc_zero(alloc, PEEK_FIRST, 1);
-    ttr_status status = scan.bytes ? TTR_OK : fail_memory(error);
+    ttr_status status = ctf_look_begin(&scan.look, reader) ? TTR_OK : fail_memory(error);
     if (status == TTR_OK && !scan_by_index(&scan))
         status = scan_by_headers(&scan, error);
-    if (scan.bytes)
-        alloc_free(alloc, scan.bytes, scan.room, 1);
+    ctf_look_end(&scan.look);
     if (status == TTR_OK)
         return lanes;
     ctf_lanes_release(lanes);
@@ -554,14 +476,13 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
 /* Takes apart the packet at a mark; false where none is there that says when it begins. */
 static bool look_at_mark(struct ctf_reader *reader, const struct ctf_mark *mark, struct ctf_frame *frame, int64_t *begin)
 {
-    struct ctf_lanes lanes = {.alloc = reader->lanes->alloc};
-    struct scan scan = {.reader = reader, .lanes = &lanes, .room = PEEK_FIRST, .bytes = alloc_zero(lanes.alloc, PEEK_FIRST, 1)};
+    struct ctf_look look;
     int64_t end;
     ttr_error error;
-    if (!scan.bytes)
+    if (!ctf_look_begin(&look, reader))
         return false;
-    bool is_there = look(&scan, mark->offset, frame, &error) == CTF_FRAMED && times_of(frame, begin, &end);
-    alloc_free(lanes.alloc, scan.bytes, scan.room, 1);
+    bool is_there = ctf_look_at(&look, mark->offset, frame, &error) == CTF_FRAMED && times_of(frame, begin, &end);
+    ctf_look_end(&look);
     return is_there;
 }
 
@@ -587,14 +508,14 @@ bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_m
 void ctf_scan_check(struct ctf_reader *reader)
 {
     struct ctf_lanes *lanes = reader->lanes, unused = {.alloc = lanes->alloc, .open_at = UINT64_MAX};
-    struct scan scan = {.reader = reader, .lanes = &unused, .room = PEEK_FIRST};
-    if (!lanes->is_indexed || lanes->is_checked || !(scan.bytes = alloc_zero(lanes->alloc, PEEK_FIRST, 1)))
+    struct scan scan = {.reader = reader, .lanes = &unused};
+    if (!lanes->is_indexed || lanes->is_checked || !ctf_look_begin(&scan.look, reader))
         return;
     lanes->is_checked = true;
     ctf_index_check_begin(&scan.check, reader);
     check_rest(&scan);
     ctf_index_close(&scan.check.index);
-    alloc_free(lanes->alloc, scan.bytes, scan.room, 1);
+    ctf_look_end(&scan.look);
 }
 
 /* Takes what may be a packet for one where it can follow those of the first lane. */
@@ -662,14 +583,13 @@ struct visit {
 };
 
 /* Begins with the last mark before a time; is_over when memory is out. */
-static struct visit visit_from(struct ctf_reader *reader, uint32_t lane, int64_t begin, struct ctf_lanes *own)
+static struct visit visit_from(struct ctf_reader *reader, uint32_t lane, int64_t begin)
 {
     uint64_t wanted, packet = 0;
     const struct ctf_mark *mark = ctf_find_mark(reader->lanes, begin, &packet, &wanted);
-    struct visit visit = {.scan = {.reader = reader, .lanes = own, .at = mark ? mark->offset : 0, .usual = mark ? mark->usual : 0, .room = PEEK_FIRST},
+    struct visit visit = {.scan = {.reader = reader, .at = mark ? mark->offset : 0, .usual = mark ? mark->usual : 0},
                           .packet = packet, .lane = lane};
-    visit.scan.bytes = alloc_zero(own->alloc, PEEK_FIRST, 1);
-    visit.is_over = !visit.scan.bytes;
+    visit.is_over = !ctf_look_begin(&visit.scan.look, reader);
     return visit;
 }
 
@@ -680,7 +600,7 @@ static bool visit_next(struct visit *visit)
     int64_t end;
     for (bool is_found = false; !visit->is_over && !is_found;) {
         const struct ctf_frame *frame = &visit->frame;
-        enum ctf_framing framing = look(&visit->scan, visit->scan.at, &visit->frame, &error);
+        enum ctf_framing framing = ctf_look_at(&visit->scan.look, visit->scan.at, &visit->frame, &error);
         framing = ctf_correct_size(visit->scan.reader, &(struct ctf_sized){visit->scan.at, visit->scan.usual, NULL, framing}, &visit->frame);
         is_found = framing == CTF_FRAMED && ctf_lane_of(visit->scan.reader->lanes, visit->packet) == visit->lane && times_of(frame, &visit->begin, &end);
         visit->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) || frame->packet.size == UINT64_MAX;
@@ -693,23 +613,16 @@ static bool visit_next(struct visit *visit)
     return false;
 }
 
-static void visit_end(struct visit *visit)
-{
-    if (visit->scan.bytes)
-        alloc_free(visit->scan.lanes->alloc, visit->scan.bytes, visit->scan.room, 1);
-}
-
 bool ctf_scan_finds(struct ctf_reader *reader, uint32_t i, const struct ctf_lane *lane)
 {
-    struct ctf_lanes own = {.alloc = &reader->trace->t->counted};
-    struct visit visit = visit_from(reader, i, lane->begin, &own);
+    struct visit visit = visit_from(reader, i, lane->begin);
     bool is_found = false, goes_on = true;
     while (goes_on && !is_found && visit_next(&visit)) {
         const struct ctf_identity found = identity_of(&visit.frame.packet);
         is_found = is_same(&found, &lane->first);
         goes_on = may_follow(reader->lanes, visit.begin, lane->begin);
     }
-    visit_end(&visit);
+    ctf_look_end(&visit.scan.look);
     return is_found;
 }
 
@@ -786,11 +699,10 @@ static bool leave_out(const struct visit *first, const struct visit *here)
 
 bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *here)
 {
-    struct ctf_lanes own = {.alloc = &first->reader->trace->t->counted};
     const struct ctf_lane *lane = &here->reader->lanes->lane[here->lane];
     if (!had_of(here->reader->lanes, here->lane))
         return false;
-    struct visit visit = visit_from(first->reader, first->lane, lane->begin, &own), other = visit_from(here->reader, here->lane, lane->begin, &own);
+    struct visit visit = visit_from(first->reader, first->lane, lane->begin), other = visit_from(here->reader, here->lane, lane->begin);
     struct ctf_before before = {.is_there = false};
     if (visit.packet == 0)
         before = first->reader->lanes->lane[first->lane].initial;
@@ -800,9 +712,9 @@ bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *her
         ctf_settle_before(&before, &visit.frame.packet);
         goes_on = may_follow(first->reader->lanes, visit.begin, lane->end);
     }
-    is_fine = is_fine && visit.scan.bytes && other.scan.bytes;
-    visit_end(&visit);
-    visit_end(&other);
+    is_fine = is_fine && visit.scan.look.bytes && other.scan.look.bytes;
+    ctf_look_end(&visit.scan.look);
+    ctf_look_end(&other.scan.look);
     return is_fine;
 }
 
