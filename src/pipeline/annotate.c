@@ -139,6 +139,13 @@ static bool outer_label(const ttr_fields *fields, const ttr_value *value, uint32
     return i == 0;
 }
 
+static bool outer_goes_on(const ttr_fields *fields, const ttr_value *text)
+{
+    const struct outer_walk *walk = (const struct outer_walk *)(const void *)(fields->state + INNER_STATE);
+    const struct field_ops *ops = walk->schema->ops;
+    return ops && ops->goes_on && !walk->gave_added && ops->goes_on(fields, text);
+}
+
 static uint64_t outer_packet(const void *own, const ttr_event *event)
 {
     const struct outer_schema *schema = own;
@@ -155,7 +162,8 @@ static uint32_t outer_frames(const void *own, const ttr_event *event, uint64_t *
 }
 
 static const struct field_ops outer_ops = {.begin = outer_begin, .next = outer_next, .begin_group = outer_begin_group,
-                                           .packet = outer_packet, .label = outer_label, .frames = outer_frames, .type = outer_type};
+                                           .packet = outer_packet, .label = outer_label, .frames = outer_frames, .type = outer_type,
+                                           .goes_on = outer_goes_on};
 
 /* --- The reader --- */
 

@@ -132,6 +132,14 @@ for version in 1.8 2 1.1; do
     loses "what_stands_behind_a_zero_in_a_text:$version" text.behind 2 --option=byte-order=be --option=version=$version nul
     loses "also_where_events_are_sorted:$version" text.behind 2 --sort --option=version=$version nul
 done
+trace placed '\x2a\0\0\0\x00\x70\0\0\0\0\0\0a\0bc' <<'METADATA'
+trace { major = 1; minor = 8; byte_order = le; };
+env { domain = "ust"; tracer_name = "lttng-ust"; tracer_major = 2; tracer_minor = 13; };
+stream { event.context := struct { integer { size = 32; align = 8; signed = true; } _vpid; u64 _ip; }; };
+event { name = e; fields := struct { integer { size = 8; encoding = UTF8; } t[4]; }; };
+METADATA
+loses "also_where_places_in_code_are_added" text.behind 1 --debug-info placed
+says "which_they_were" debug_info "$tracetta" cat lossy
 cp -r nul zeros && printf '\x04a\x00\x00\x00d\x00\x00\x00' >zeros/s
 succeeds "zeros_there_are_no_loss" "$tracetta" convert --strict -q --to=ctf --option=byte-order=be zeros -o zeros.be
 succeeds "nor_are_they_where_events_are_sorted" "$tracetta" convert --strict -q --sort --to=ctf zeros -o zeros.sorted
