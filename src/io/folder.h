@@ -71,7 +71,7 @@ void folder_close(struct folder *folder);
 struct folder_sink;
 
 /* How a folder is known that may be replaced: by a file of that name; and which files beside that may be of the same trace, by the first
- * FOLDER_BEGIN bytes of both.  `is_part` NULL: any. */
+ * FOLDER_BEGIN bytes of both, uncompressed.  `is_part` NULL: any. */
 #define FOLDER_BEGIN ((size_t)64 << 10)
 
 struct folder_begin {

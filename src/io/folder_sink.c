@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "base/utf.h"
 #include "io/descriptors.h"
+#include "io/source.h"
 #include "io/temporary.h"
 
 enum {
@@ -150,6 +151,7 @@ static bool is_text(const char *path)
 
 /* A folder that is looked through before it is replaced. */
 struct old_folder {
+    const struct alloc *alloc;
     char path[PATH_MAX]; /* of what is looked at */
     const struct folder_mark *mark;
     uint8_t *begin;      /* of the mark at hand, FOLDER_BEGIN bytes at most, and behind them of a file */
@@ -160,18 +162,18 @@ struct old_folder {
 
 static bool has_foreign(struct old_folder *old);
 
-/* The first bytes of a file: how many; 0 also where it cannot be read. */
-static size_t read_begin(const char *path, uint8_t *bytes)
+/* The first bytes of a file, uncompressed, for readers take compressed files of a trace too: how many; 0 also where it cannot be read. */
+static size_t read_begin(const struct old_folder *old, uint8_t *bytes)
 {
-    size_t n = 0;
-    ssize_t got = 1;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    while (fd >= 0 && n < FOLDER_BEGIN && got > 0) {
-        got = read(fd, bytes + n, FOLDER_BEGIN - n);
-        n += got > 0 ? (size_t)got : 0;
-    }
-    if (fd >= 0)
-        (void)close(fd);
+    const struct source_options how = {.no_mmap = true, .chunk = FOLDER_BEGIN};
+    struct window window;
+    ttr_error error;
+    struct source *source = source_open(old->alloc, old->path, &how, &error);
+    const bool has_any = source && source_fill(source, 0, FOLDER_BEGIN, &window, &error) == TTR_OK;
+    const size_t n = !has_any ? 0 : window.n < FOLDER_BEGIN ? window.n : FOLDER_BEGIN;
+    if (n)
+        memcpy(bytes, window.bytes, n);
+    source_close(source);
     return n;
 }
 
@@ -184,7 +186,7 @@ static bool is_stranger(struct old_folder *old, const char *name)
         return true;
     if (!old->mark->is_part)
         return false;
-    const struct folder_begin mark = {old->begin, old->mark_n}, file = {old->begin + FOLDER_BEGIN, read_begin(old->path, old->begin + FOLDER_BEGIN)};
+    const struct folder_begin mark = {old->begin, old->mark_n}, file = {old->begin + FOLDER_BEGIN, read_begin(old, old->begin + FOLDER_BEGIN)};
     return file.n > 0 && !old->mark->is_part(&mark, &file);
 }
 
@@ -193,7 +195,7 @@ static void read_mark(struct old_folder *old)
 {
     const size_t n = strlen(old->path);
     const int written = snprintf(old->path + n, sizeof old->path - n, "/%s", old->mark->name);
-    old->mark_n = written > 0 && (size_t)written < sizeof old->path - n ? read_begin(old->path, old->begin) : 0;
+    old->mark_n = written > 0 && (size_t)written < sizeof old->path - n ? read_begin(old, old->begin) : 0;
     old->path[n] = '\0';
 }
 
@@ -245,7 +247,7 @@ static bool has_foreign(struct old_folder *old)
 /* Whether there is anything but traces in the folder, which would go with them. */
 static bool refuse_foreign(const struct folder_sink *folder, const struct folder_mark *mark, ttr_error *error)
 {
-    struct old_folder old = {.mark = mark, .begin = alloc_zero(folder->alloc, 2, FOLDER_BEGIN)};
+    struct old_folder old = {.alloc = folder->alloc, .mark = mark, .begin = alloc_zero(folder->alloc, 2, FOLDER_BEGIN)};
     int n = snprintf(old.path, sizeof old.path, "%s", folder->target);
     if (!old.begin) {
         (void)fail_memory(error);

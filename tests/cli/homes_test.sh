@@ -96,6 +96,12 @@ verdict "a_trace_alone_is_replaced" $? "exit status $run_status"
 run "$tracetta" convert -f --to=ctf small.fxt -o old
 [ $run_status = 0 ]
 verdict "also_one_with_an_index" $? "exit status $run_status"
+for file in old/*; do
+    [ "$file" = old/metadata ] || [ -d "$file" ] || { gzip "$file" && mv "$file.gz" "$file"; }
+done
+run "$tracetta" convert -f --to=ctf small.fxt -o old
+[ $run_status = 0 ]
+verdict "also_one_whose_streams_were_compressed" $? "exit status $run_status"
 cp small.fxt mo1/
 refuses "a_file_beside_traces_keeps_their_folder" 2 'mo1/small.fxt in it is no part of a trace' "$tracetta" convert -f --to=ctf small.fxt -o mo1
 rm mo1/small.fxt
