@@ -214,9 +214,11 @@ static void filter_crowd(ttr_reader *base, uint32_t batch)
     reader_crowd(((struct filter *)base)->in, batch);
 }
 
+/* Which name a thread has by then is known in order only. */
 static bool filter_scatter(ttr_reader *base)
 {
-    return reader_scatter(((struct filter *)base)->in);
+    struct filter *filter = (struct filter *)base;
+    return !filter->threads.glob && !filter->processes.glob && reader_scatter(filter->in);
 }
 
 static uint32_t filter_kinds(ttr_reader *base)

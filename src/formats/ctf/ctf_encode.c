@@ -351,15 +351,27 @@ ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_
 
 /* --- Ends --- */
 
-/* Names that became known after the last event of their thread. */
+/* The stream of a trace whose last event is read behind all others; NULL where it has none. */
+static struct ctf_stream_out *last_of(const struct ctf_writer *w, const struct ctf_trace_out *trace)
+{
+    struct ctf_stream_out *last = NULL;
+    for (size_t i = 0; i < w->streams_n; i++) {
+        struct ctf_stream_out *stream = w->streams[i];
+        if (stream->trace == trace && (!last || stream->last > last->last || (stream->last == last->last && is_read_before(last, stream))))
+            last = stream;
+    }
+    return last;
+}
+
+/* Names that became known after the last event of their thread: behind all events, for they are those of none. */
 static ttr_status tell_last_names(struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
     ttr_status status = TTR_OK;
-    for (size_t i = 0; i < w->streams_n; i++) {
-        struct ctf_stream_out *stream = w->streams[i];
-        const struct ctf_names_told *told = &stream->trace->told;
-        for (size_t id = 1; id < told->threads_n && status == TTR_OK; id++)
+    for (size_t i = 0; i < w->traces_n; i++) {
+        const struct ctf_names_told *told = &w->traces[i]->told;
+        struct ctf_stream_out *stream = told->threads_n ? last_of(w, w->traces[i]) : NULL;
+        for (size_t id = 1; stream && id < told->threads_n && status == TTR_OK; id++)
             if (told->thread[id])
                 status = tell_names(out, stream, (ttr_id)id, stream->last, error);
     }

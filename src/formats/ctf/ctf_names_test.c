@@ -124,9 +124,86 @@ static void names_told_by_streams_that_are_read_one_after_another_are_the_last_i
     assert_int_equal(files_remove(folder), 0);
 }
 
+/* A filter that asks for names is not read so: it would find none, or the last ones. */
+static void threads_are_chosen_by_the_names_they_have_by_then(void **state)
+{
+    (void)state;
+    static const char *const threads[] = {"t2.1*", NULL};
+    char folder[] = "/tmp/tracetta-names-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/trace", folder);
+    write_renamed(path, 8, "version=1.8");
+    ttr *t = ttr_new(NULL);
+    ttr_filter filter;
+    ttr_filter_init(&filter);
+    filter.threads = threads;
+    ttr_reader *in = ttr_filter_new(ttr_open(t, path, NULL, NULL), &filter, NULL);
+    ttr_batch batch;
+    uint32_t n = 0, wanted = 0;
+    for (uint32_t i = 0; i < EVENTS; i++)
+        wanted += i % THREADS == 1 && (i / EACH == 1 || (i / EACH >= 10 && i / EACH < 20));
+    assert_non_null(in);
+    assert_false(ttr_read_scattered(in));
+    while (ttr_read(in, &batch, NULL) == TTR_OK)
+        n += batch.n;
+    assert_int_equal(n, wanted);
+    ttr_close(in);
+    ttr_free(t);
+    assert_int_equal(files_remove(folder), 0);
+}
+
+static void write_on(ttr_builder *builder, ttr_writer *out, int64_t time, uint32_t cpu)
+{
+    ttr_event_begin(builder, TTR_KIND_INSTANT, time, NULL, "work");
+    ttr_on_thread(builder, 1, 2);
+    ttr_event_edit(builder)->cpu = cpu;
+    ttr_event_edit(builder)->flags |= TTR_EVENT_HAS_CPU;
+    assert_int_equal(ttr_event_end(builder, out, NULL), TTR_OK);
+}
+
+/* The first stream, whose events end long before, does not tell it. */
+static void a_name_that_is_known_behind_all_events_is_that_of_none(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tracetta-names-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/trace", folder);
+    ttr *t = ttr_new(NULL);
+    ttr_writer *out = ttr_create(t, path, "ctf", NULL, NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    assert_true(out && builder && ttr_thread_name(t, 1, 2, NULL, "one"));
+    write_on(builder, out, 10, 0);
+    write_on(builder, out, 30, 1);
+    write_on(builder, out, 30, 2);
+    assert_true(ttr_thread_name(t, 1, 2, NULL, "two"));
+    ttr_builder_free(builder);
+    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
+    ttr_free(t);
+    t = ttr_new(NULL);
+    ttr_reader *in = ttr_open(t, path, NULL, NULL);
+    ttr_batch batch;
+    ttr_thread thread = {.thread_name = 0};
+    ttr_id id = 0;
+    uint32_t n = 0;
+    assert_non_null(in);
+    for (; ttr_read(in, &batch, NULL) == TTR_OK; n += batch.n) {
+        id = ttr_batch_at(&batch, 0)->thread;
+        assert_true(ttr_thread_get(t, id, &thread));
+        assert_string_equal(ttr_text_get(t, thread.thread_name).p, "one");
+    }
+    assert_int_equal(n, 3);
+    assert_true(ttr_thread_get(t, id, &thread));
+    assert_string_equal(ttr_text_get(t, thread.thread_name).p, "two");
+    ttr_close(in);
+    ttr_free(t);
+    assert_int_equal(files_remove(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names_hold_from_where_they_were_told_in_any_number_of_streams),
-                                       cmocka_unit_test(names_told_by_streams_that_are_read_one_after_another_are_the_last_in_the_end)};
+                                       cmocka_unit_test(names_told_by_streams_that_are_read_one_after_another_are_the_last_in_the_end),
+                                       cmocka_unit_test(threads_are_chosen_by_the_names_they_have_by_then),
+                                       cmocka_unit_test(a_name_that_is_known_behind_all_events_is_that_of_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
