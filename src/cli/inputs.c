@@ -340,7 +340,7 @@ static bool comes_in_order(ttr_reader *reader)
 }
 
 /* What ttr_summarise counts from. */
-static bool has_begun(const ttr_event *event)
+static bool has_time(const ttr_event *event)
 {
     return event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP && !(event->flags & TTR_EVENT_NO_TIME);
 }
@@ -352,7 +352,7 @@ static ttr_status read_first(ttr_reader *reader, ttr_summary *summary, ttr_error
     ttr_status status;
     while ((status = ttr_read(reader, &batch, error)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++)
-            if (has_begun(ttr_batch_at(&batch, i))) {
+            if (has_time(ttr_batch_at(&batch, i))) {
                 *summary = (ttr_summary){.events = 1, .begin_ns = ttr_batch_at(&batch, i)->time};
                 return TTR_OK;
             }
