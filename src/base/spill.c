@@ -1,5 +1,5 @@
 /* Unlinked temporary files in $TMPDIR, or /tmp.  Sorting and formats that cannot be read from a pipe use them.
- * Left out: encryption, and compression (sorted runs are read once; the disk is rarely what limits). */
+ * Left out: encryption, and compression: who has much to write packs it before (words.h). */
 #include "base/spill.h"
 
 #include <errno.h>
@@ -68,6 +68,12 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
         spill->end += (uint64_t)done;
     }
     return TTR_OK;
+}
+
+ttr_status spill_damaged(ttr_error *error)
+{
+    (void)fail_sys(error, EIO, NO_OFFSET, "the temporary file does not hold what was written to it");
+    return blame_file(error);
 }
 
 ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n, ttr_error *error)

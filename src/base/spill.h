@@ -20,6 +20,9 @@ TTR_MUST ttr_status spill_append(struct spill *spill, const void *bytes, size_t 
 /* Reads n bytes that were appended before. */
 TTR_MUST ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n, ttr_error *error);
 
+/* What was read is not what was appended: the same failure. */
+TTR_MUST ttr_status spill_damaged(ttr_error *error);
+
 /* Gives disk space back where the file system can. */
 void spill_forget(const struct spill *spill, uint64_t at, uint64_t n);
 

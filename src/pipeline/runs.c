@@ -1,13 +1,20 @@
-/* Runs on disk.  A record is the 128-byte view and the payload padded to 8; pointers inside the view are only told from NULL.
+/* Runs on disk.  A record is what differs between the 128-byte view and that of the event before it in its run, and the payload, both as
+ * words.h packs them; pointers inside the view are only told from NULL.
+ *
+ *     [0..3] bytes behind this | view ^ the one before | payload
+ *
  * Buffers are filled at the beginning of a batch only, because filling moves the bytes that the batch before pointed to. */
 #include "pipeline/runs.h"
 
 #include <string.h>
 
 #include "base/status.h"
+#include "base/words.h"
 #include "model/packed.h"
 
 #define OUT_BYTES ((size_t)128 * 1024)
+#define GIVEN_BYTES ((size_t)64 * 1024) /* what payloads of one call may take, but for one that is larger */
+#define PREFIX ((size_t)4)
 #define NO_CURSOR UINT32_MAX
 #define COLLAPSE_ROOM 64u
 
@@ -32,13 +39,9 @@ void runs_free(struct runs *runs)
     alloc_free(runs->alloc, runs->cursor, runs->cursors_capacity, sizeof *runs->cursor);
     alloc_free(runs->alloc, runs->heap, runs->heap_capacity, sizeof *runs->heap);
     alloc_free(runs->alloc, runs->run, runs->capacity, sizeof *runs->run);
+    alloc_free(runs->alloc, runs->given, runs->given_room, 1);
     buffer_free(&runs->out);
     spill_close(&runs->spill);
-}
-
-static size_t padded(uint32_t size)
-{
-    return ((size_t)size + 7) & ~(size_t)7;
 }
 
 static ttr_status flush(struct runs *runs, ttr_error *error)
@@ -55,38 +58,56 @@ ttr_status runs_begin(struct runs *runs, ttr_error *error)
     if (!alloc_reserve(runs->alloc, (void **)&runs->run, &runs->capacity, runs->n + 1, sizeof *runs->run))
         return fail_memory(error);
     runs->run[runs->n++] = (struct run){.at = runs->spill.end};
+    runs->last = (ttr_event){0};
     return TTR_OK;
+}
+
+/* What two views differ in, and back again; by words, of which there is no padding between. */
+static void differ(const ttr_event *a, const ttr_event *b, ttr_event *to)
+{
+    uint64_t x[sizeof *a / 8], y[sizeof *a / 8];
+    memcpy(x, a, sizeof x);
+    memcpy(y, b, sizeof y);
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        x[i] ^= y[i];
+    memcpy(to, x, sizeof x);
 }
 
 ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error)
 {
-    buffer_add(&runs->out, event, sizeof *event);
+    struct buffer *out = &runs->out;
+    const size_t at = out->n;
+    ttr_event kept = *event, different;
+    kept.payload = NULL;
+    differ(&kept, &runs->last, &different);
+    runs->last = kept;
+    buffer_add_zeros(out, PREFIX);
+    words_pack(out, &different, sizeof different);
     if (event->payload_size)
-        buffer_add(&runs->out, event->payload, event->payload_size);
-    buffer_add_zeros(&runs->out, padded(event->payload_size) - event->payload_size);
-    return runs->out.n >= OUT_BYTES || runs->out.failed ? flush(runs, error) : TTR_OK;
+        words_pack(out, event->payload, event->payload_size);
+    out->failed |= out->n - at - PREFIX > UINT32_MAX;
+    if (!out->failed)
+        store_u32le(out->bytes + at, (uint32_t)(out->n - at - PREFIX));
+    return out->n >= OUT_BYTES || out->failed ? flush(runs, error) : TTR_OK;
+}
+
+/* The size of the record at the head of a cursor by its own word; that of its first bytes where these are not there. */
+static size_t size_said(const struct run_cursor *cursor)
+{
+    return cursor->n - cursor->head < PREFIX ? PREFIX : PREFIX + load_u32le(cursor->bytes + cursor->head);
 }
 
 /* The size of the record at the head of a cursor; 0 when it is not whole in the buffer. */
 static size_t head_size(const struct run_cursor *cursor)
 {
-    ttr_event event;
-    size_t have = cursor->n - cursor->head;
-    if (have < sizeof event)
-        return 0;
-    memcpy(&event, cursor->bytes + cursor->head, sizeof event);
-    size_t size = sizeof event + padded(event.payload_size);
-    return have >= size ? size : 0;
+    const size_t have = cursor->n - cursor->head;
+    return have >= PREFIX && have >= size_said(cursor) ? size_said(cursor) : 0;
 }
 
 /* How large the buffer must be for the record at its head, which is not whole in it. */
 static size_t size_wanted(const struct runs *runs, const struct run_cursor *cursor)
 {
-    ttr_event event;
-    if (cursor->n - cursor->head < sizeof event)
-        return runs->read_bytes;
-    memcpy(&event, cursor->bytes + cursor->head, sizeof event);
-    size_t size = sizeof event + padded(event.payload_size);
+    const size_t size = size_said(cursor);
     return size > runs->read_bytes ? size : runs->read_bytes;
 }
 
@@ -119,9 +140,9 @@ static ttr_status fill(struct runs *runs, struct run_cursor *cursor, ttr_error *
 static bool is_before(const struct runs *runs, uint32_t a, uint32_t b)
 {
     const struct run_cursor *x = &runs->cursor[a], *y = &runs->cursor[b];
-    if (x->time != y->time)
-        return x->time < y->time;
-    return x->rank != y->rank ? x->rank < y->rank : a < b;
+    if (x->event.time != y->event.time)
+        return x->event.time < y->event.time;
+    return x->event.part != y->event.part ? x->event.part < y->event.part : a < b;
 }
 
 /* Lets the cursor at the top sink to where it belongs. */
@@ -148,12 +169,18 @@ static void push(struct runs *runs, uint32_t cursor)
     runs->heap[at] = cursor;
 }
 
-static void take_key(struct run_cursor *cursor)
+/* Takes the view at the head of a cursor apart, where it is whole; what it differs from is that before. */
+static ttr_status take_view(struct run_cursor *cursor, ttr_error *error)
 {
-    ttr_event event;
-    memcpy(&event, cursor->bytes + cursor->head, sizeof event);
-    cursor->time = event.time;
-    cursor->rank = event.part;
+    ttr_event different;
+    cursor->size = head_size(cursor);
+    if (cursor->size == 0)
+        return TTR_OK;
+    cursor->packed = cursor_over(cursor->bytes + cursor->head + PREFIX, cursor->size - PREFIX, 0);
+    if (!words_unpack(&cursor->packed, (uint8_t *)&different, sizeof different))
+        return spill_damaged(error);
+    differ(&different, &cursor->event, &cursor->event);
+    return TTR_OK;
 }
 
 static ttr_status open_cursors(struct runs *runs, size_t first, ttr_error *error)
@@ -167,40 +194,76 @@ static ttr_status open_cursors(struct runs *runs, size_t first, ttr_error *error
         *cursor = (struct run_cursor){.at = runs->run[first + i].at, .end = runs->run[first + i].end};
         runs->cursors_n = i + 1;
         ttr_status status = fill(runs, cursor, error);
+        if (status == TTR_OK)
+            status = take_view(cursor, error);
         if (status != TTR_OK)
             return status;
-        if (head_size(cursor) == 0)
-            continue;
-        take_key(cursor);
-        push(runs, (uint32_t)i);
+        if (cursor->size)
+            push(runs, (uint32_t)i);
     }
     return TTR_OK;
 }
 
-/* Gives the event at the head of a cursor, its pointers turned to where the bytes are now. */
-static void take_event(const struct run_cursor *cursor, ttr_event *event)
+/* Whether there is room for a payload among those given; the first of a call is given whatever its size. */
+static bool has_room(struct runs *runs, size_t size, ttr_status *status, ttr_error *error)
 {
-    memcpy(event, cursor->bytes + cursor->head, sizeof *event);
-    packed_settle(event, cursor->bytes + cursor->head + sizeof *event);
+    if (size <= runs->given_room - runs->given_n)
+        return true;
+    if (runs->given_n)
+        return false;
+    const size_t room = size > GIVEN_BYTES ? size : GIVEN_BYTES;
+    uint8_t *given = alloc_resize(runs->alloc, runs->given, runs->given_room, room, 1);
+    *status = given ? TTR_OK : fail_memory(error);
+    if (!given)
+        return false;
+    runs->given = given;
+    runs->given_room = room;
+    return true;
+}
+
+/* Gives the event at the head of a cursor, its payload among those given. */
+static ttr_status take_event(struct runs *runs, struct run_cursor *cursor, ttr_event *event, ttr_error *error)
+{
+    uint8_t *payload = runs->given + runs->given_n;
+    *event = cursor->event;
+    if (event->payload_size && !words_unpack(&cursor->packed, payload, event->payload_size))
+        return spill_damaged(error);
+    if (event->payload_size)
+        packed_settle(event, payload);
+    runs->given_n += words_size(event->payload_size);
+    cursor->head += cursor->size;
+    return take_view(cursor, error);
+}
+
+/* Fills the cursor that had no whole event any more. */
+static ttr_status refill(struct runs *runs, ttr_error *error)
+{
+    if (runs->dry == NO_CURSOR)
+        return TTR_OK;
+    struct run_cursor *cursor = &runs->cursor[runs->dry];
+    ttr_status status = fill(runs, cursor, error);
+    if (status == TTR_OK)
+        status = take_view(cursor, error);
+    if (status == TTR_OK && cursor->size == 0)
+        status = spill_damaged(error);
+    if (status != TTR_OK)
+        return status;
+    push(runs, runs->dry);
+    runs->dry = NO_CURSOR;
+    return TTR_OK;
 }
 
 ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32_t *n, ttr_error *error)
 {
     *n = 0;
-    if (runs->dry != NO_CURSOR) {
-        ttr_status status = fill(runs, &runs->cursor[runs->dry], error);
-        if (status != TTR_OK)
-            return status;
-        take_key(&runs->cursor[runs->dry]);
-        push(runs, runs->dry);
-        runs->dry = NO_CURSOR;
-    }
-    while (*n < room && runs->heap_n > 0) {
+    runs->given_n = 0;
+    ttr_status status = refill(runs, error);
+    while (status == TTR_OK && *n < room && runs->heap_n > 0) {
         struct run_cursor *cursor = &runs->cursor[runs->heap[0]];
-        take_event(cursor, &events[(*n)++]);
-        cursor->head += head_size(cursor);
-        if (head_size(cursor)) {
-            take_key(cursor);
+        if (!has_room(runs, words_size(cursor->event.payload_size), &status, error))
+            break;
+        status = take_event(runs, cursor, &events[(*n)++], error);
+        if (cursor->size) {
             sift_down(runs);
             continue;
         }
@@ -213,7 +276,7 @@ ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32
             break;
         }
     }
-    return TTR_OK;
+    return status;
 }
 
 static ttr_status copy_merged(struct runs *runs, ttr_error *error)
@@ -234,6 +297,7 @@ static ttr_status copy_merged(struct runs *runs, ttr_error *error)
 static ttr_status collapse(struct runs *runs, size_t first, ttr_error *error)
 {
     uint64_t at = runs->spill.end;
+    runs->last = (ttr_event){0};
     ttr_status status = open_cursors(runs, first, error);
     if (status == TTR_OK)
         status = copy_merged(runs, error);

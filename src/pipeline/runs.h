@@ -2,7 +2,7 @@
  *
  * Events are ordered by (time, rank, run): the rank stands in ttr_event.part while they are here.  A run is written in order;
  * whenever `fan_in` runs of one level are there they become one of the next level, so that no merge ever needs more than
- * fan_in buffers whatever the size of the whole. */
+ * fan_in buffers whatever the size of the whole.  Records are packed: as they are in memory they take many times the room of the trace. */
 #ifndef TRACETTA_PIPELINE_RUNS_H
 #define TRACETTA_PIPELINE_RUNS_H
 
@@ -11,6 +11,7 @@
 #include <tracetta/event.h>
 
 #include "base/buffer.h"
+#include "base/cursor.h"
 #include "base/spill.h"
 
 struct run {
@@ -23,8 +24,9 @@ struct run_cursor {
     uint64_t at, end;    /* of the file, not in `bytes` yet */
     uint8_t *bytes;
     size_t capacity, n, head; /* head: where its first event stands */
-    int64_t time;        /* of that event */
-    uint32_t rank;
+    ttr_event event;     /* that event, but for what it points to */
+    struct cursor packed; /* in `bytes`: its payload */
+    size_t size;         /* of its record; 0 = it is not whole in `bytes` */
 };
 
 struct runs {
@@ -32,6 +34,9 @@ struct runs {
     size_t fan_in, read_bytes;
     struct spill spill;
     struct buffer out;        /* not in the file yet */
+    ttr_event last;           /* added to it; of a new run all zeros */
+    uint8_t *given;           /* payloads of the events given last */
+    size_t given_n, given_room;
     struct run *run;
     size_t n, capacity;
     struct run_cursor *cursor;

@@ -210,6 +210,26 @@ static void full_disk_is_told_as_such(void **state)
     ttr_free(t);
 }
 
+static void what_is_on_disk_takes_less_room_than_views_in_memory(void **state)
+{
+    const struct sort_limits limits = {.run_events = 700, .run_bytes = 1 << 20, .fan_in = 16, .read_bytes = 1000};
+    ttr *t = ttr_new(NULL);
+    struct rlimit old;
+    (void)state;
+    memory_random_events(t, events, N, 3, 1000000);
+    ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = N});
+    ttr_reader *reader = sort_readers(t, &in, 1, &limits, NULL);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = N * sizeof *events / 2, .rlim_max = old.rlim_max}), 0);
+    size_t n = check_sorted(t, reader, events);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(n, N);
+    ttr_close(reader);
+    memory_events_free(events, N);
+    ttr_free(t);
+}
+
 static void folder_that_cannot_be_written_is_named(void **state)
 {
     ttr *t = ttr_new(NULL);
@@ -327,6 +347,7 @@ int main(void)
         cmocka_unit_test(failure_of_the_input_comes_after_what_it_gave),
         cmocka_unit_test(watcher_ends_the_input_early),
         cmocka_unit_test(full_disk_is_told_as_such),
+        cmocka_unit_test(what_is_on_disk_takes_less_room_than_views_in_memory),
         cmocka_unit_test(folder_that_cannot_be_written_is_named),
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(memory_stays_flat),

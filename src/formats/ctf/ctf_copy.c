@@ -163,6 +163,12 @@ void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc)
         alloc_free(alloc, file->old_index, file->old_index_n + 1, 1);
 }
 
+bool ctf_copy_keeps_index(const struct ctf_file_copy *file)
+{
+    const struct ctf_options *options = file->trace->options;
+    return options->has_index || (file->old_index && !options->has_no_index);
+}
+
 /* --- Ends of files --- */
 
 /* Whether the source's index is one of these packets, in every number: tracers leave stale ones, and ones of a format before LTTng 2.4. */
@@ -188,10 +194,8 @@ static bool fits_old_index(const struct ctf_file_copy *file)
 
 static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
 {
-    const struct ctf_options *options = file->trace->options;
     struct buffer bytes;
-    bool is_wanted = options->has_index || (file->old_index && !options->has_no_index);
-    if (!is_wanted || (!file->old_index && file->index.n == 0))
+    if (!ctf_copy_keeps_index(file) || (!file->old_index && file->index.n == 0))
         return TTR_OK;
     buffer_init(&bytes, &out->t->counted);
     if (file->old_index && !file->is_changed && fits_old_index(file)) {
@@ -387,8 +391,10 @@ static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const
 
 static void add_index(struct ctf_file_copy *file, const struct ctf_stream *stream, const ttr_event *event)
 {
-    struct bitput put = bitput_begin(&file->index);
     const struct ctf_packet *about = &file->packet.about;
+    if (!ctf_copy_keeps_index(file))
+        return;
+    struct bitput put = bitput_begin(&file->index);
     const bool has_size = about->size != UINT64_MAX; /* else the packet is what is left of the file */
     const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8, content = has_size ? about->content : size;
     const uint64_t begin = about->has_begin ? about->begin : 0, end = about->has_end ? about->end : 0, discarded = about->has_discarded ? about->discarded : 0;

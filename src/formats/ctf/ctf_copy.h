@@ -107,6 +107,9 @@ TTR_MUST ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_write
 /* Behind the ends of a trace's files: tells what is missing where no packet is left to tell it. */
 void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer *out);
 
+/* Whether an index is written in the end: else nothing is kept of the packets. */
+bool ctf_copy_keeps_index(const struct ctf_file_copy *file);
+
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
 
 /* Whether packets of a trace can go to the output with the bytes they have. */

@@ -383,6 +383,8 @@ static void add_index(const struct rebuild *r, uint64_t content, uint64_t sequen
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
+    if (!ctf_copy_keeps_index(file))
+        return;
     /* As its header says, or does not.  A source that never closed the packet said no end; made anew, it has one. */
     const uint64_t begin = r->spot[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0, end = r->spot[CTF_ROLE_TIME_END].type ? r->end : 0;
     struct bitput put = bitput_begin(&file->index);

@@ -1,0 +1,137 @@
+/* Packing words; see the header. */
+#include "base/words.h"
+
+#include <string.h>
+
+#define SLICE ((size_t)4096) /* bytes that room is asked for at once: what is packed may be large */
+#define WORST 10u            /* bytes of one word */
+#define MORE_MOST 255u
+#define MARKS UINT64_C(0x8080808080808080)
+
+static uint64_t word_at(const uint8_t *bytes, size_t at)
+{
+    return load_u64le(bytes + at);
+}
+
+/* The highest bits of those bytes of a word that are not 0. */
+static uint64_t marks_of(uint64_t word)
+{
+    return (((word & ~MARKS) + ~MARKS) | word) & MARKS;
+}
+
+/* Writes the bytes of a word that are not 0 and gives how many. */
+static unsigned put_word(uint64_t word, uint64_t marks, uint8_t *to)
+{
+    unsigned n = 0;
+    for (uint64_t left = marks; left; left &= left - 1)
+        to[n++] = (uint8_t)(word >> ((unsigned)__builtin_ctzll(left) - 7));
+    return n;
+}
+
+static size_t zeros_from(const uint8_t *bytes, size_t at, size_t end)
+{
+    size_t n = 0;
+    while (n < MORE_MOST && at + 8 * n < end && word_at(bytes, at + 8 * n) == 0)
+        n++;
+    return n;
+}
+
+/* How many words from here on are best kept as they are. */
+static size_t full_from(const uint8_t *bytes, size_t at, size_t end)
+{
+    size_t n = 0;
+    for (; n < MORE_MOST && at + 8 * n < end; n++) {
+        const uint64_t zeros = ~marks_of(word_at(bytes, at + 8 * n)) & MARKS;
+        if (zeros & (zeros - 1)) /* more than one */
+            break;
+    }
+    return n;
+}
+
+/* Whole words; `to` has room for the worst.  Gives how many bytes they became. */
+static size_t pack_slice(const uint8_t *bytes, size_t n, uint8_t *to)
+{
+    uint8_t *out = to;
+    for (size_t at = 0; at < n; at += 8) {
+        const uint64_t word = word_at(bytes, at), marks = marks_of(word);
+        const uint8_t tag = (uint8_t)(((marks >> 7) * UINT64_C(0x0102040810204080)) >> 56); /* a bit of each byte, in their order */
+        *out = tag;
+        out += 1 + put_word(word, marks, out + 1);
+        if (tag != 0 && tag != UINT8_MAX)
+            continue;
+        const size_t more = tag ? full_from(bytes, at + 8, n) : zeros_from(bytes, at + 8, n);
+        *out++ = (uint8_t)more;
+        if (tag) {
+            memcpy(out, bytes + at + 8, 8 * more);
+            out += 8 * more;
+        }
+        at += 8 * more;
+    }
+    return (size_t)(out - to);
+}
+
+void words_pack(struct buffer *to, const void *bytes, size_t n)
+{
+    const uint8_t *from = bytes;
+    const size_t whole = n - n % 8;
+    for (size_t at = 0, size; at < whole; at += size) {
+        size = whole - at < SLICE ? whole - at : SLICE;
+        uint8_t *room = buffer_room(to, size / 8 * WORST);
+        if (!room)
+            return;
+        buffer_filled(to, pack_slice(from + at, size, room));
+    }
+    uint8_t last[8] = {0}, *room = n % 8 ? buffer_room(to, WORST) : NULL;
+    if (!room)
+        return;
+    memcpy(last, from + whole, n % 8);
+    buffer_filled(to, pack_slice(last, sizeof last, room));
+}
+
+/* The words that a tag of none or all stands for, but for the first; SIZE_MAX where they are not there. */
+static size_t take_more(struct cursor *from, bool is_full, uint8_t *to, size_t room)
+{
+    const uint8_t *count = cursor_take(from, 1);
+    if (!count || *count > room / 8)
+        return SIZE_MAX;
+    const size_t n = 8 * (size_t)*count;
+    const uint8_t *bytes = is_full ? cursor_take(from, n) : NULL;
+    if (is_full && !bytes)
+        return SIZE_MAX;
+    if (is_full)
+        memcpy(to, bytes, n);
+    else
+        memset(to, 0, n);
+    return n;
+}
+
+/* A word of which the bytes that a tag tells come next; false where they are not there. */
+static bool take_word(struct cursor *from, uint8_t tag, uint8_t *to)
+{
+    const uint8_t *bytes = from->p;
+    const size_t there = cursor_left(from);
+    uint64_t word = 0;
+    size_t n = 0;
+    for (unsigned left = tag; left && n < there; left &= left - 1)
+        word |= (uint64_t)bytes[n++] << (8 * (unsigned)__builtin_ctz(left));
+    const bool is_whole = cursor_skip(from, n) && (n < there || n == (size_t)__builtin_popcount(tag));
+    store_u64le(to, word);
+    return is_whole;
+}
+
+bool words_unpack(struct cursor *from, uint8_t *to, size_t n)
+{
+    const size_t size = words_size(n);
+    for (size_t at = 0; at < size;) {
+        const uint8_t *tag = cursor_take(from, 1);
+        if (!tag || !take_word(from, *tag, to + at))
+            return false;
+        at += 8;
+        const bool has_more = *tag == 0 || *tag == UINT8_MAX;
+        const size_t more = has_more ? take_more(from, *tag != 0, to + at, size - at) : 0;
+        if (more == SIZE_MAX)
+            return false;
+        at += more;
+    }
+    return true;
+}

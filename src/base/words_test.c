@@ -1,0 +1,89 @@
+/* Words come back as they were, and zeros cost next to nothing. */
+#include "base/words.h"
+
+#include <string.h>
+
+#include "support.h"
+
+#define MOST 9000u
+
+static struct buffer packed_of(const uint8_t *bytes, size_t n)
+{
+    struct buffer packed;
+    buffer_init(&packed, alloc_default());
+    words_pack(&packed, bytes, n);
+    assert_false(packed.failed);
+    return packed;
+}
+
+/* Gives how many bytes they took. */
+static size_t check(const uint8_t *bytes, size_t n)
+{
+    static uint8_t back[MOST + 8];
+    struct buffer packed = packed_of(bytes, n);
+    struct cursor from = cursor_over(packed.bytes, packed.n, 0);
+    memset(back, 0xaa, sizeof back);
+    assert_true(words_unpack(&from, back, n));
+    assert_int_equal(cursor_left(&from), 0);
+    assert_memory_equal(back, bytes, n);
+    for (size_t i = n; i < words_size(n); i++)
+        assert_int_equal(back[i], 0);
+    assert_int_equal(back[words_size(n)], 0xaa);
+    for (size_t less = 0; less < packed.n; less += 1 + less / 8) { /* with less of it nothing is made up, nor read behind the end */
+        from = cursor_over(packed.bytes, less, 0);
+        assert_false(words_unpack(&from, back, n));
+    }
+    const size_t size = packed.n;
+    buffer_free(&packed);
+    return size;
+}
+
+static void words_come_back_as_they_were(void **state)
+{
+    static uint8_t bytes[MOST];
+    uint32_t x = 1;
+    (void)state;
+    for (unsigned dense = 0; dense < 9; dense++) {
+        for (size_t i = 0; i < MOST; i++) {
+            x = x * 1664525 + 1013904223;
+            bytes[i] = (x >> 8) % 8 < dense ? (uint8_t)(x >> 24 | 1) : 0;
+        }
+        for (size_t n = 1; n < 40; n++)
+            (void)check(bytes, n);
+        assert_true(check(bytes, MOST) <= MOST / 8 * 10 + 10);
+    }
+}
+
+static void zeros_and_what_has_none_cost_next_to_nothing(void **state)
+{
+    static uint8_t bytes[MOST];
+    (void)state;
+    assert_true(check(bytes, MOST) < MOST / 400);
+    memset(bytes, 7, sizeof bytes);
+    assert_true(check(bytes, MOST) < MOST + MOST / 400);
+    memset(bytes, 0, 64);
+    bytes[9] = 1;
+    assert_int_equal(check(bytes, 64), 2 + 2 + 2);
+}
+
+static void no_bytes_are_no_words(void **state)
+{
+    uint8_t nothing = 5;
+    (void)state;
+    struct buffer packed = packed_of(&nothing, 0);
+    struct cursor from = cursor_over(packed.bytes, packed.n, 0);
+    assert_int_equal(packed.n, 0);
+    assert_true(words_unpack(&from, &nothing, 0));
+    assert_int_equal(nothing, 5);
+    buffer_free(&packed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_come_back_as_they_were),
+        cmocka_unit_test(zeros_and_what_has_none_cost_next_to_nothing),
+        cmocka_unit_test(no_bytes_are_no_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
