@@ -224,12 +224,13 @@ static bool has_room(struct runs *runs, size_t size, ttr_status *status, ttr_err
 /* Gives the event at the head of a cursor, its payload among those given. */
 static ttr_status take_event(struct runs *runs, struct run_cursor *cursor, ttr_event *event, ttr_error *error)
 {
-    uint8_t *payload = runs->given + runs->given_n;
     *event = cursor->event;
-    if (event->payload_size && !words_unpack(&cursor->packed, payload, event->payload_size))
-        return spill_damaged(error);
-    if (event->payload_size)
+    if (event->payload_size) {
+        uint8_t *payload = runs->given + runs->given_n;
+        if (!words_unpack(&cursor->packed, payload, event->payload_size))
+            return spill_damaged(error);
         packed_settle(event, payload);
+    }
     runs->given_n += words_size(event->payload_size);
     cursor->head += cursor->size;
     return take_view(cursor, error);
