@@ -143,13 +143,20 @@ static inline uint64_t pass_body(const struct finder *finder, const struct layou
     return UNLIKELY(next == UINT64_MAX && first < finder->end) ? pass_long_text(bytes, finder->bytes, first, finder->end) : next;
 }
 
+/* Where what is looked at in one go ends. */
+static inline uint64_t end_of(const struct ctf_run *run)
+{
+    const uint64_t at = ctf_run_at(run), whole = run->end;
+    return at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
+}
+
 /* `there`: bytes that may be looked at, all up to the run's end at least.  False where there is nothing to be found. */
 static inline __attribute__((always_inline)) bool finder_init(struct finder *finder, const struct ctf_run *run, uint64_t there, int64_t until, enum heads heads)
 {
     const struct ctf_plan *plan = run->plan;
     const bool is_simple = heads == HEADS_SIMPLE;
     const uint64_t ids_most = heads == HEADS_EXTENDED ? IDS_MOST : plan->escape;
-    const uint64_t at = ctf_run_at(run), whole = run->end, end = at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
+    const uint64_t at = ctf_run_at(run), end = end_of(run);
     const uint64_t head = plan->loads.bits >> 3;
     *finder = (struct finder){.bytes = run->bytes, .by_id = run->by_id, .loads = plan->loads, .ids = run->ids < ids_most ? run->ids : ids_most,
                               .only_id = is_simple ? 0 : plan->only_id,
@@ -279,35 +286,41 @@ static inline __attribute__((always_inline)) struct reader_slim *add_slim(struct
     return slim;
 }
 
-/* What is asked for, in ticks: from `least` on, before `stop`; and where headers may begin, at last. */
+/* What is looked for, and where: what finding an event needs where nothing is to be looked at but the next header and what may end it. */
 struct chase {
-    uint64_t least, stop;
-    const uint8_t *last;
+    struct ctf_loads loads;
+    struct ctf_entry *by_id;
+    uint64_t ids;
+    uint64_t least, stop;    /* in ticks: from `least` on, before `stop` */
+    uint64_t plain_ticks;    /* those from here on are not for the run */
+    uint64_t shift;          /* from ticks to nanoseconds */
+    const uint8_t *last;     /* where headers may begin, at last */
+    const uint8_t *end;
 };
 
-static inline struct chase chase_of(const struct ctf_run *run, const struct finder *finder, int64_t since)
+static inline __attribute__((always_inline)) struct chase chase_of(const struct ctf_run *run, uint64_t end, int64_t since, int64_t until)
 {
-    const int64_t base = (int64_t)finder->plain_shift;
-    const uint64_t stop = finder->until > base ? (uint64_t)finder->until - finder->plain_shift : 0;
-    return (struct chase){.least = since > base ? (uint64_t)since - finder->plain_shift : 0,
-                          .stop = stop < finder->plain_ticks ? stop : finder->plain_ticks, /* what is not before is not wanted, or not plain */
-                          .last = finder->bytes + (finder->end > run->margin ? finder->end - run->margin : 0)};
+    const int64_t base = (int64_t)run->plain_shift;
+    const uint64_t plain = plain_ticks(run->plain_shift), stop = until > base ? (uint64_t)until - run->plain_shift : 0, ids = run->plan->escape;
+    return (struct chase){.loads = run->plan->loads, .by_id = run->by_id, .ids = run->ids < ids ? run->ids : ids,
+                          .least = since > base ? (uint64_t)since - run->plain_shift : 0, .stop = stop < plain ? stop : plain, .plain_ticks = plain, .shift = run->plain_shift,
+                          .last = run->bytes + (end > run->margin ? end - run->margin : 0), .end = run->bytes + end};
 }
 
-/* Finds what find_next would as long as nothing is to be looked at but the next header and what may end it: simple headers, and bytes enough behind
- * them.  For what follows find_next is to be asked, also where that is later than what is wanted: it may be no event, whose time says nothing of those
- * to come.  Where one class was met, what finds ends need not wait for ids. */
-static inline __attribute__((always_inline)) void run_on(const struct finder *finder, const struct chase *chase, struct found *found, struct bag *bag,
-                                                                 bool has_whole_times, bool has_one_class)
+/* Finds what find_next would as long as headers are simple, with bytes enough behind them; true where it came to an event that is later than what is
+ * wanted.  What else it stops at find_next is to be asked for.  Where one class was met, what finds ends need not wait for ids. */
+static inline __attribute__((always_inline)) bool run_on(const struct chase *chase, struct found *found, struct bag *bag, const uint8_t *base,
+                                                         bool has_whole_times, bool has_one_class)
 {
-    const struct ctf_loads loads = finder->loads;
+    const struct ctf_loads loads = chase->loads;
+    const uint8_t *p = base + found->at;
     const struct reader_slim *const begin = bag->slim;
-    const uint8_t *p = finder->bytes + found->at;
-    uint64_t ticks = found->ticks, before = ticks, least = chase->least;
-    const uint64_t first_id = p < chase->last ? load_u64le(p) & loads.id_mask : finder->ids;
-    if (first_id >= finder->ids)
-        return;
-    const struct layout_bytes first_bytes = finder->by_id[first_id].bytes;
+    uint64_t ticks = found->ticks, before = ticks, least = chase->least, later = 0;
+    const uint64_t first_id = p < chase->last ? load_u64le(p) & loads.id_mask : chase->ids;
+    bool is_later = false;
+    if (first_id >= chase->ids)
+        return false;
+    const struct layout_bytes first_bytes = chase->by_id[first_id].bytes;
     while (p < chase->last && bag->slim < bag->stop) {
         const uint64_t id = load_u64le(p) & loads.id_mask;
         uint64_t now = load_u64le(p + loads.time_at);
@@ -315,69 +328,115 @@ static inline __attribute__((always_inline)) void run_on(const struct finder *fi
             const uint64_t same = (ticks & ~loads.time_mask) | ((now >> loads.time_shift) & loads.time_mask);
             now = same < ticks ? same + loads.time_step : same;
         }
-        if (UNLIKELY((has_one_class ? id != first_id : id >= finder->ids) || now < least || now >= chase->stop))
+        if (UNLIKELY((has_one_class ? id != first_id : id >= chase->ids) || now < least))
             break;
-        const struct layout_bytes bytes = has_one_class ? first_bytes : finder->by_id[id].bytes;
+        const struct layout_bytes bytes = has_one_class ? first_bytes : chase->by_id[id].bytes;
         const uint8_t *const first = p + bytes.first, *const behind = first + layout_bytes_rest(&bytes, first);
         const uint32_t zeros = layout_bytes_zeros(&bytes, first);
         if (UNLIKELY(!zeros))
             break;
         const uint8_t *const next = behind + __builtin_ctz(zeros); /* the last thing known, and the first that is waited for */
-        struct reader_slim *slim = add_slim(bag, p, (uint64_t)(next - p), id, now, 0);
+        if (UNLIKELY(now >= chase->stop)) {
+            is_later = now < chase->plain_ticks && next <= chase->end; /* else it may be no event, whose time says nothing of those to come */
+            later = now;
+            break;
+        }
+        struct reader_slim *slim = add_slim(bag, p, (uint64_t)(next - p), has_one_class ? first_id : id, now, 0);
         memcpy(slim->bytes, p, sizeof slim->bytes); /* the margin is no smaller */
         before = ticks;
         ticks = least = now;
         p = next;
     }
-    if (p > finder->bytes + finder->end) { /* the last one goes on behind the end, or is none */
+    if (p > chase->end) { /* the last one goes on behind the end, or is none */
         bag->slim--;
         bag->key--;
         bag->base--;
         p = bag->slim->payload;
         ticks = before;
     }
-    found->at = (uint64_t)(p - finder->bytes);
+    found->at = (uint64_t)(p - base);
     found->ticks = ticks;
-    if (bag->slim > begin)
-        found->time = (int64_t)(ticks + finder->plain_shift);
+    if (is_later)
+        found->time = (int64_t)(later + chase->shift);
+    else if (bag->slim > begin)
+        found->time = (int64_t)(ticks + chase->shift);
+    return is_later;
+}
+
+static inline __attribute__((always_inline)) bool run_on_any(const struct ctf_run *run, const struct chase *chase, struct found *found, struct bag *bag)
+{
+    const uint8_t *const base = run->bytes;
+    const bool has_whole_times = chase->loads.time_mask == UINT64_MAX && chase->loads.time_shift == 0;
+    if (run->has_one_class)
+        return has_whole_times ? run_on(chase, found, bag, base, true, true) : run_on(chase, found, bag, base, false, true);
+    return has_whole_times ? run_on(chase, found, bag, base, true, false) : run_on(chase, found, bag, base, false, false);
+}
+
+/* What find_next found. */
+static inline void add_found(struct bag *bag, const struct finder *finder, const struct found *found)
+{
+    const uint64_t left = finder->end - found->header_at;
+    struct reader_slim *slim = add_slim(bag, finder->bytes + found->header_at, found->next - found->header_at, found->id, found->ticks, found->wider);
+    if (left >= sizeof slim->bytes)
+        memcpy(slim->bytes, slim->payload, sizeof slim->bytes);
+    else
+        memcpy(slim->bytes, slim->payload, left);
+}
+
+/* The same, and what it says of what comes next: FOUND where find_next is to be asked. */
+static inline __attribute__((always_inline)) enum finding chase_on(const struct ctf_run *run, int64_t until, struct found *found, struct bag *bag)
+{
+    const struct chase chase = chase_of(run, end_of(run), found->time, until);
+    return run_on_any(run, &chase, found, bag) ? FOUND_LATER : FOUND;
+}
+
+static __attribute__((noinline)) enum finding chase_again(const struct ctf_run *run, int64_t until, struct found *found, struct bag *bag)
+{
+    return chase_on(run, until, found, bag);
+}
+
+/* Finds the next event and what follows it, with all that may have to be looked at. */
+static inline __attribute__((always_inline)) enum finding hunt_on(const struct ctf_run *run, int64_t until, struct found *found, struct bag *bag, enum heads heads)
+{
+    struct finder finder;
+    enum finding finding = FOUND_NONE;
+    if (!finder_init(&finder, run, run->end, until, heads))
+        return FOUND_NONE;
+    while (bag->slim < bag->stop && (finding = find_next(&finder, found, heads)) == FOUND) {
+        add_found(bag, &finder, found);
+        if (heads == HEADS_SIMPLE && bag->slim < bag->stop && (finding = chase_again(run, until, found, bag)) == FOUND_LATER)
+            break;
+    }
+    return finding;
+}
+
+static __attribute__((noinline)) enum finding hunt_simple_on(const struct ctf_run *run, int64_t until, struct found *found, struct bag *bag)
+{
+    return hunt_on(run, until, found, bag, HEADS_SIMPLE);
 }
 
 static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run, struct reader_hunt *hunt, enum heads heads)
 {
-    struct finder finder;
-    if (!finder_init(&finder, run, run->end, hunt->until, heads))
-        return;
+    const int64_t until = hunt->until;
     struct found found = {.at = ctf_run_at(run), .ticks = run->ticks, .time = run->time > hunt->since ? run->time : hunt->since};
     struct bag bag = {.slim = hunt->slim, .stop = hunt->slim + hunt->room, .key = hunt->key, .lane = hunt->lane,
-                      .base = hunt->key_base + (finder.plain_shift << READER_PLACE_BITS)};
-    const bool has_whole_times = finder.loads.time_mask == UINT64_MAX && finder.loads.time_shift == 0;
-    enum finding finding = FOUND_NONE;
-    do {
-        const struct chase chase = chase_of(run, &finder, found.time);
-        if (heads == HEADS_SIMPLE)
-            run->has_one_class ? run_on(&finder, &chase, &found, &bag, has_whole_times, true)
-            : has_whole_times  ? run_on(&finder, &chase, &found, &bag, true, false)
-                               : run_on(&finder, &chase, &found, &bag, false, false);
-        if (bag.slim == bag.stop)
-            break;
-        finding = find_next(&finder, &found, heads);
-        if (finding == FOUND) {
-            const uint64_t left = finder.end - found.header_at;
-            struct reader_slim *slim = add_slim(&bag, finder.bytes + found.header_at, found.next - found.header_at, found.id, found.ticks, found.wider);
-            if (left >= sizeof slim->bytes)
-                memcpy(slim->bytes, slim->payload, sizeof slim->bytes);
-            else
-                memcpy(slim->bytes, slim->payload, left);
-        }
-    } while (finding == FOUND && bag.slim < bag.stop);
+                      .base = hunt->key_base + (run->plain_shift << READER_PLACE_BITS)};
+    enum finding finding = heads == HEADS_SIMPLE ? chase_on(run, until, &found, &bag) : hunt_on(run, until, &found, &bag, heads);
+    if (heads == HEADS_SIMPLE && finding == FOUND && bag.slim < bag.stop) {
+        struct found more = found; /* of what is looked at from elsewhere nothing stays in registers */
+        struct bag filled = bag;
+        finding = hunt_simple_on(run, until, &more, &filled);
+        found = more;
+        bag = filled;
+    }
     if (finding == FOUND_LATER) {
         hunt->is_stopped = true;
         hunt->next = found.time;
     }
     hunt->n = (uint32_t)(bag.slim - hunt->slim);
-    run->base.next = finder.bytes + found.at;
+    run->base.next = run->bytes + found.at;
     run->ticks = found.ticks;
-    run->time = hunt->n ? (int64_t)(found.ticks + finder.plain_shift) : run->time;
+    run->time = hunt->n ? (int64_t)(found.ticks + run->plain_shift) : run->time;
 }
 
 static __attribute__((noinline)) void hunt_simple(struct ctf_run *run, struct reader_hunt *hunt)
@@ -414,8 +473,7 @@ static inline __attribute__((always_inline)) void ask_for(const struct reader_sl
     __builtin_prefetch((const uint8_t *)run_of(slims, soon) + CTF_LINE);
     if ((soon->size & ~SLIM_EXTENDED) > READER_SLIM_BYTES)
         __builtin_prefetch(soon->payload);
-    if (next->payload)
-        __builtin_prefetch(&run_of(slims, next)->by_id[next->of >> 16]);
+    __builtin_prefetch(&run_of(slims, next)->by_id[next->of >> 16]);
 }
 
 /* Makes the view of a slim; false where it is none. */
