@@ -31,12 +31,14 @@ struct reader_some {
 
 /* An event that a run found, in a line of the cache.  Its bytes are at hand when it is found; when its turn comes they lie in one of hundreds of
  * pages, more than the processor knows the places of.  So those of a small one are taken along. */
-#define READER_SLIM_BYTES 48u
+#define READER_SLIM_BYTES 40u
 
 struct reader_slim {
-    const uint8_t *payload; /* where the run has it; NULL: this is none */
+    const uint8_t *payload; /* where the run has it; NULL: this is none, and all else of it is 0 but `bytes` */
+    void *own;              /* what the run knows the event's class by */
     uint32_t size;
-    uint32_t of;            /* the run's number, and above its 16 bits what the run knows the event's class by; 0 where it is none */
+    uint16_t lane;          /* the run's number */
+    uint16_t body;          /* the run's, too */
     uint8_t bytes[READER_SLIM_BYTES]; /* of the payload, all where it has no more */
 };
 

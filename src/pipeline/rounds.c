@@ -21,7 +21,6 @@
 #define DIGIT_BITS 11u                 /* keys are sorted by two digits */
 #define DIGITS (2u << DIGIT_BITS)
 #define SETTLE_EACH 8u                 /* places that a key may be moved by when both digits are sorted, in the mean */
-#define LANE UINT16_MAX               /* of reader_slim.of */
 #define LANES_AHEAD 3u                 /* whose bytes are asked for */
 #define LINES_AHEAD 7u
 #define LINE 64u
@@ -120,8 +119,10 @@ static void add_keys(struct rounds *rounds, struct rounds_lane *lane)
         key[i] = ((rank < far ? rank : far) - begin) << PLACE_BITS | (at + i);
     }
     for (uint32_t i = 0; rounds->has_slims && i < n; i++) {
-        rounds->slim[at + i].payload = NULL;
-        rounds->slim[at + i].size = rounds->slim[at + i].of = 0;
+        struct reader_slim *slim = &rounds->slim[at + i];
+        slim->payload = NULL;
+        slim->own = NULL;
+        slim->size = slim->lane = slim->body = 0;
     }
     lane->last = rank;
     rounds->most = rank > rounds->most ? rank : rounds->most;
@@ -321,7 +322,7 @@ static void keep_views(struct rounds *rounds, const uint64_t *key, size_t n)
     const struct reader_slims slims = {.runs = rounds->run, .slim = rounds->slim, .origin = rounds->begin - order_time(0), .keys_end = key + n, .are_kept = true};
     if (n == 0 || !rounds->has_slims || !rounds->slim[at].payload)
         return;
-    const struct reader_run *run = &rounds->run[rounds->slim[at].of & LANE].run;
+    const struct reader_run *run = &rounds->run[rounds->slim[at].lane].run;
     (void)run->ops->view(&slims, key, (uint32_t)n, rounds->events + at);
     rounds->slims_n -= n;
 }
@@ -505,7 +506,7 @@ static void view_events(struct rounds *rounds, ttr_batch *batch)
     for (uint32_t i = 0; i < batch->n; i++) {
         const struct reader_slim *slim = &rounds->slim[key[i] & READER_PLACE];
         if (slim->payload)
-            i += rounds->run[slim->of & LANE].run.ops->view(&slims, key + i, batch->n - i, rounds->out + i);
+            i += rounds->run[slim->lane].run.ops->view(&slims, key + i, batch->n - i, rounds->out + i);
         if (i < batch->n)
             rounds->out[i] = rounds->events[key[i] & READER_PLACE];
     }

@@ -77,7 +77,7 @@ static bool hunt(struct reader_run *base, struct reader_hunt *hunt)
             hunt->next = time;
             return true;
         }
-        hunt->slim[hunt->n] = (struct reader_slim){.payload = (const uint8_t *)next, .of = hunt->lane};
+        hunt->slim[hunt->n] = (struct reader_slim){.payload = (const uint8_t *)next, .lane = hunt->lane};
         hunt->key[hunt->n] = ((uint64_t)time << READER_PLACE_BITS) + hunt->key_base + hunt->n;
         hunt->n++;
         lane->at++;
@@ -97,7 +97,7 @@ static uint32_t view(const struct reader_slims *slims, const uint64_t *key, uint
             return i;
         to[i] = *(const ttr_event *)(const void *)slim->payload;
         assert_int_equal(to[i].time, (int64_t)((key[i] >> READER_PLACE_BITS) + slims->origin));
-        assert_ptr_equal(((const struct lane_run *)&slims->runs[slim->of])->lane->base.ops, &lane_ops);
+        assert_ptr_equal(((const struct lane_run *)&slims->runs[slim->lane])->lane->base.ops, &lane_ops);
     }
     return n;
 }

@@ -5,19 +5,16 @@
 #include "formats/ctf/ctf_run.h"
 
 #define PLAIN_BYTES ((uint64_t)1 << 30) /* looked at in one go: fewer than LAYOUT_BYTES_NONE */
-#define IDS_MOST ((uint64_t)1 << 16)    /* with extended headers: a slim has room for no more */
-#define SLIM_EXTENDED ((uint32_t)1 << 31) /* of its size, which is below PLAIN_BYTES and what is looked at beyond */
 #define VISITS_KEPT 64u                 /* of a run, in which its fields may begin to take memory before it is looked for */
 #define STRIDE_DECAY 16u
 #define LINE 64u
 #define SLIM_AHEAD 18u                  /* views: what they need is asked for */
-#define RUN_AHEAD 12u
-#define ENTRY_AHEAD 6u
+#define REST_AHEAD 9u
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
 {
-    return plan->align >= 3 && plan->loads.bits % 8 == 0 && plan->loads.bits <= UINT16_MAX && !plan->is_big_endian && views->has_time && views->plain_ticks > 0;
+    return plan->align >= 3 && plan->loads.bits % 8 == 0 && plan->loads.bits <= UINT16_MAX - 8 * CTF_WIDER_MOST && !plan->is_big_endian && views->has_time && views->plain_ticks > 0;
 }
 
 /* Ticks below become nanoseconds by adding `shift`. */
@@ -155,7 +152,7 @@ static inline __attribute__((always_inline)) bool finder_init(struct finder *fin
 {
     const struct ctf_plan *plan = run->plan;
     const bool is_simple = heads == HEADS_SIMPLE;
-    const uint64_t ids_most = heads == HEADS_EXTENDED ? IDS_MOST : plan->escape;
+    const uint64_t ids_most = heads == HEADS_EXTENDED ? UINT64_MAX : plan->escape;
     const uint64_t at = ctf_run_at(run), end = end_of(run);
     const uint64_t head = plan->loads.bits >> 3;
     *finder = (struct finder){.bytes = run->bytes, .by_id = run->by_id, .loads = plan->loads, .ids = run->ids < ids_most ? run->ids : ids_most,
@@ -272,19 +269,25 @@ void ctf_run_plain(struct ctf_run *run, uint64_t there, struct reader_some *some
 struct bag {
     struct reader_slim *slim, *stop;
     uint64_t *key, base;     /* base: of keys of ticks */
-    uint32_t lane;
+    uint16_t lane, body;     /* body: of headers that are not extended */
 };
 
 /* A slim without its bytes. */
-static inline __attribute__((always_inline)) struct reader_slim *add_slim(struct bag *bag, const uint8_t *p, uint64_t bytes, uint64_t id, uint64_t ticks, uint64_t wider)
+static inline __attribute__((always_inline)) struct reader_slim *add_slim(struct bag *bag, const uint8_t *p, uint64_t bytes, struct ctf_entry *entry, uint64_t ticks,
+                                                                          uint64_t wider)
 {
     struct reader_slim *slim = bag->slim++;
     slim->payload = p;
-    slim->size = (uint32_t)bytes | (wider ? SLIM_EXTENDED : 0);
-    slim->of = bag->lane | (uint32_t)id << 16;
+    slim->own = entry;
+    slim->size = (uint32_t)bytes;
+    slim->lane = bag->lane;
+    slim->body = (uint16_t)(bag->body + 8 * wider);
     *bag->key++ = (ticks << READER_PLACE_BITS) + bag->base++;
     return slim;
 }
+
+/* Classes of events met so far. */
+enum met { MET_ANY, MET_ONE, MET_ONE_WITHOUT_ROW };
 
 /* What is looked for, and where: what finding an event needs where nothing is to be looked at but the next header and what may end it. */
 struct chase {
@@ -310,17 +313,17 @@ static inline __attribute__((always_inline)) struct chase chase_of(const struct 
 /* Finds what find_next would as long as headers are simple, with bytes enough behind them; true where it came to an event that is later than what is
  * wanted.  What else it stops at find_next is to be asked for.  Where one class was met, what finds ends need not wait for ids. */
 static inline __attribute__((always_inline)) bool run_on(const struct chase *chase, struct found *found, struct bag *bag, const uint8_t *base,
-                                                         bool has_whole_times, bool has_one_class)
+                                                         uint64_t first_id, bool has_whole_times, enum met met)
 {
     const struct ctf_loads loads = chase->loads;
+    struct ctf_entry *const first_entry = &chase->by_id[first_id];
     const uint8_t *p = base + found->at;
     const struct reader_slim *const begin = bag->slim;
     uint64_t ticks = found->ticks, before = ticks, least = chase->least, later = 0;
-    const uint64_t first_id = p < chase->last ? load_u64le(p) & loads.id_mask : chase->ids;
+    struct layout_bytes first_bytes = first_entry->bytes;
     bool is_later = false;
-    if (first_id >= chase->ids)
-        return false;
-    const struct layout_bytes first_bytes = chase->by_id[first_id].bytes;
+    if (met == MET_ONE_WITHOUT_ROW)
+        first_bytes.count_mask = 0;
     while (p < chase->last && bag->slim < bag->stop) {
         const uint64_t id = load_u64le(p) & loads.id_mask;
         uint64_t now = load_u64le(p + loads.time_at);
@@ -328,9 +331,9 @@ static inline __attribute__((always_inline)) bool run_on(const struct chase *cha
             const uint64_t same = (ticks & ~loads.time_mask) | ((now >> loads.time_shift) & loads.time_mask);
             now = same < ticks ? same + loads.time_step : same;
         }
-        if (UNLIKELY((has_one_class ? id != first_id : id >= chase->ids) || now < least))
+        if (UNLIKELY((met != MET_ANY ? id != first_id : id >= chase->ids) || now < least))
             break;
-        const struct layout_bytes bytes = has_one_class ? first_bytes : chase->by_id[id].bytes;
+        const struct layout_bytes bytes = met != MET_ANY ? first_bytes : chase->by_id[id].bytes;
         const uint8_t *const first = p + bytes.first, *const behind = first + layout_bytes_rest(&bytes, first);
         const uint32_t zeros = layout_bytes_zeros(&bytes, first);
         if (UNLIKELY(!zeros))
@@ -341,7 +344,7 @@ static inline __attribute__((always_inline)) bool run_on(const struct chase *cha
             later = now;
             break;
         }
-        struct reader_slim *slim = add_slim(bag, p, (uint64_t)(next - p), has_one_class ? first_id : id, now, 0);
+        struct reader_slim *slim = add_slim(bag, p, (uint64_t)(next - p), met != MET_ANY ? first_entry : &chase->by_id[id], now, 0);
         memcpy(slim->bytes, p, sizeof slim->bytes); /* the margin is no smaller */
         before = ticks;
         ticks = least = now;
@@ -365,18 +368,22 @@ static inline __attribute__((always_inline)) bool run_on(const struct chase *cha
 
 static inline __attribute__((always_inline)) bool run_on_any(const struct ctf_run *run, const struct chase *chase, struct found *found, struct bag *bag)
 {
-    const uint8_t *const base = run->bytes;
-    const bool has_whole_times = chase->loads.time_mask == UINT64_MAX && chase->loads.time_shift == 0;
-    if (run->has_one_class)
-        return has_whole_times ? run_on(chase, found, bag, base, true, true) : run_on(chase, found, bag, base, false, true);
-    return has_whole_times ? run_on(chase, found, bag, base, true, false) : run_on(chase, found, bag, base, false, false);
+    const uint8_t *const base = run->bytes, *const p = base + found->at;
+    const uint64_t id = p < chase->last ? load_u64le(p) & chase->loads.id_mask : UINT64_MAX;
+    if (id >= chase->ids)
+        return false;
+    if (chase->loads.time_mask != UINT64_MAX || chase->loads.time_shift)
+        return run->has_one_class ? run_on(chase, found, bag, base, id, false, MET_ONE) : run_on(chase, found, bag, base, id, false, MET_ANY);
+    if (!run->has_one_class)
+        return run_on(chase, found, bag, base, id, true, MET_ANY);
+    return chase->by_id[id].bytes.count_mask ? run_on(chase, found, bag, base, id, true, MET_ONE) : run_on(chase, found, bag, base, id, true, MET_ONE_WITHOUT_ROW);
 }
 
 /* What find_next found. */
 static inline void add_found(struct bag *bag, const struct finder *finder, const struct found *found)
 {
     const uint64_t left = finder->end - found->header_at;
-    struct reader_slim *slim = add_slim(bag, finder->bytes + found->header_at, found->next - found->header_at, found->id, found->ticks, found->wider);
+    struct reader_slim *slim = add_slim(bag, finder->bytes + found->header_at, found->next - found->header_at, &finder->by_id[found->id], found->ticks, found->wider);
     if (left >= sizeof slim->bytes)
         memcpy(slim->bytes, slim->payload, sizeof slim->bytes);
     else
@@ -419,7 +426,7 @@ static inline __attribute__((always_inline)) void hunt_plain(struct ctf_run *run
 {
     const int64_t until = hunt->until;
     struct found found = {.at = ctf_run_at(run), .ticks = run->ticks, .time = run->time > hunt->since ? run->time : hunt->since};
-    struct bag bag = {.slim = hunt->slim, .stop = hunt->slim + hunt->room, .key = hunt->key, .lane = hunt->lane,
+    struct bag bag = {.slim = hunt->slim, .stop = hunt->slim + hunt->room, .key = hunt->key, .lane = hunt->lane, .body = run->body,
                       .base = hunt->key_base + (run->plain_shift << READER_PLACE_BITS)};
     enum finding finding = heads == HEADS_SIMPLE ? chase_on(run, until, &found, &bag) : hunt_on(run, until, &found, &bag, heads);
     if (heads == HEADS_SIMPLE && finding == FOUND && bag.slim < bag.stop) {
@@ -456,36 +463,29 @@ static __attribute__((noinline)) void hunt_other(struct ctf_run *run, struct rea
 
 static inline const struct ctf_run *run_of(const struct reader_slims *slims, const struct reader_slim *slim)
 {
-    return (const struct ctf_run *)&slims->runs[slim->of & 0xffff];
+    return (const struct ctf_run *)&slims->runs[slim->lane];
 }
 
-static inline const uint8_t *payload_of(const struct reader_slims *slims, const struct reader_slim *slim)
-{
-    return (slim->size & ~SLIM_EXTENDED) <= READER_SLIM_BYTES && !slims->are_kept ? slim->bytes : slim->payload;
-}
-
-/* What views to come are made of lies anywhere and is asked for step by step: a slim tells where its run and its bytes are, and the run where its class is.
+/* What views to come are made of lies anywhere and is asked for in two steps: a slim tells where the rest is.
  * Always inlined: gcc 12 takes a call of what only asks for lines as one that does nothing. */
 static inline __attribute__((always_inline)) void ask_for(const struct reader_slims *slims, const uint64_t *key)
 {
-    const struct reader_slim *soon = &slims->slim[key[RUN_AHEAD] & READER_PLACE], *next = &slims->slim[key[ENTRY_AHEAD] & READER_PLACE];
+    const struct reader_slim *soon = &slims->slim[key[REST_AHEAD] & READER_PLACE];
     __builtin_prefetch(&slims->slim[key[SLIM_AHEAD] & READER_PLACE]);
     __builtin_prefetch((const uint8_t *)run_of(slims, soon) + CTF_LINE);
-    if ((soon->size & ~SLIM_EXTENDED) > READER_SLIM_BYTES)
+    __builtin_prefetch(soon->own);
+    if (soon->size > READER_SLIM_BYTES)
         __builtin_prefetch(soon->payload);
-    __builtin_prefetch(&run_of(slims, next)->by_id[next->of >> 16]);
 }
 
-/* Makes the view of a slim; false where it is none. */
-static inline __attribute__((always_inline)) bool view_one(const struct reader_slims *slims, uint64_t key, ttr_event *to)
+/* Makes the view of a slim, of its own bytes where these are no more than `small`; false where it is none. */
+static inline __attribute__((always_inline)) bool view_one(const struct reader_slims *slims, uint32_t small, uint64_t key, ttr_event *to)
 {
     const struct reader_slim *slim = &slims->slim[key & READER_PLACE];
     if (!slim->payload)
         return false;
-    const struct ctf_run *run = run_of(slims, slim);
-    const uint32_t wider = slim->size & SLIM_EXTENDED ? run->wider : 0;
-    fill_view(to, &run->by_id[slim->of >> 16], run, run->body + 8 * wider,
-              (struct seen){slim->payload, payload_of(slims, slim), slim->size & ~SLIM_EXTENDED, (int64_t)((key >> READER_PLACE_BITS) + slims->origin)});
+    fill_view(to, slim->own, run_of(slims, slim), slim->body,
+              (struct seen){slim->payload, slim->size <= small ? slim->bytes : slim->payload, slim->size, (int64_t)((key >> READER_PLACE_BITS) + slims->origin)});
     return true;
 }
 
@@ -494,14 +494,15 @@ static uint32_t view(const struct reader_slims *all, const uint64_t *key, uint32
 {
     const struct reader_slims slims = *all;
     const uint64_t there = (uint64_t)(slims.keys_end - key), ahead = there > SLIM_AHEAD ? there - SLIM_AHEAD : 0;
+    const uint32_t small = slims.are_kept ? 0 : READER_SLIM_BYTES;
     uint32_t i = 0;
     for (const uint32_t most = ahead < n ? (uint32_t)ahead : n; i < most; i++) {
         ask_for(&slims, key + i);
-        if (!view_one(&slims, key[i], &to[i]))
+        if (!view_one(&slims, small, key[i], &to[i]))
             return i;
     }
     for (; i < n; i++)
-        if (!view_one(&slims, key[i], &to[i]))
+        if (!view_one(&slims, small, key[i], &to[i]))
             return i;
     return i;
 }
@@ -565,11 +566,10 @@ static void want_more(struct ctf_run *run)
 /* Events of each class are counted when they are found: their entries are at hand then, and are not written when views are made. */
 static inline void count_slims(const struct ctf_run *run, const struct reader_hunt *hunt)
 {
-    struct ctf_entry *const by_id = run->by_id;
     if (run->has_one_class && hunt->n)
-        by_id[hunt->slim->of >> 16].given += hunt->n;
+        ((struct ctf_entry *)hunt->slim->own)->given += hunt->n;
     for (uint32_t i = 0; !run->has_one_class && i < hunt->n; i++)
-        by_id[hunt->slim[i].of >> 16].given++;
+        ((struct ctf_entry *)hunt->slim[i].own)->given++;
 }
 
 /* Finds all up to the time asked for, or nothing: what is at hand may end before that, and then the reader gives what is there.  So nobody has to
