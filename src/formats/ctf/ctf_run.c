@@ -292,6 +292,7 @@ enum met { MET_ANY, MET_ONE, MET_ONE_WITHOUT_ROW };
 /* What is looked for, and where: what finding an event needs where nothing is to be looked at but the next header and what may end it. */
 struct chase {
     struct ctf_loads loads;
+    const uint8_t *bytes;
     struct ctf_entry *by_id;
     uint64_t ids;
     uint64_t least, stop;    /* in ticks: from `least` on, before `stop` */
@@ -305,19 +306,19 @@ static inline __attribute__((always_inline)) struct chase chase_of(const struct 
 {
     const int64_t base = (int64_t)run->plain_shift;
     const uint64_t plain = plain_ticks(run->plain_shift), stop = until > base ? (uint64_t)until - run->plain_shift : 0, ids = run->plan->escape;
-    return (struct chase){.loads = run->plan->loads, .by_id = run->by_id, .ids = run->ids < ids ? run->ids : ids,
+    return (struct chase){.loads = run->plan->loads, .bytes = run->bytes, .by_id = run->by_id, .ids = run->ids < ids ? run->ids : ids,
                           .least = since > base ? (uint64_t)since - run->plain_shift : 0, .stop = stop < plain ? stop : plain, .plain_ticks = plain, .shift = run->plain_shift,
                           .last = run->bytes + (end > run->margin ? end - run->margin : 0), .end = run->bytes + end};
 }
 
 /* Finds what find_next would as long as headers are simple, with bytes enough behind them; true where it came to an event that is later than what is
  * wanted.  What else it stops at find_next is to be asked for.  Where one class was met, what finds ends need not wait for ids. */
-static inline __attribute__((always_inline)) bool run_on(const struct chase *chase, struct found *found, struct bag *bag, const uint8_t *base,
-                                                         uint64_t first_id, bool has_whole_times, enum met met)
+static inline __attribute__((always_inline)) bool run_on(const struct chase *chase, struct found *found, struct bag *bag, uint64_t first_id,
+                                                         bool has_whole_times, enum met met)
 {
     const struct ctf_loads loads = chase->loads;
     struct ctf_entry *const first_entry = &chase->by_id[first_id];
-    const uint8_t *p = base + found->at;
+    const uint8_t *p = chase->bytes + found->at;
     const struct reader_slim *const begin = bag->slim;
     uint64_t ticks = found->ticks, before = ticks, least = chase->least, later = 0;
     struct layout_bytes first_bytes = first_entry->bytes;
@@ -357,7 +358,7 @@ static inline __attribute__((always_inline)) bool run_on(const struct chase *cha
         p = bag->slim->payload;
         ticks = before;
     }
-    found->at = (uint64_t)(p - base);
+    found->at = (uint64_t)(p - chase->bytes);
     found->ticks = ticks;
     if (is_later)
         found->time = (int64_t)(later + chase->shift);
@@ -368,15 +369,15 @@ static inline __attribute__((always_inline)) bool run_on(const struct chase *cha
 
 static inline __attribute__((always_inline)) bool run_on_any(const struct ctf_run *run, const struct chase *chase, struct found *found, struct bag *bag)
 {
-    const uint8_t *const base = run->bytes, *const p = base + found->at;
+    const uint8_t *const p = chase->bytes + found->at;
     const uint64_t id = p < chase->last ? load_u64le(p) & chase->loads.id_mask : UINT64_MAX;
     if (id >= chase->ids)
         return false;
     if (chase->loads.time_mask != UINT64_MAX || chase->loads.time_shift)
-        return run->has_one_class ? run_on(chase, found, bag, base, id, false, MET_ONE) : run_on(chase, found, bag, base, id, false, MET_ANY);
+        return run->has_one_class ? run_on(chase, found, bag, id, false, MET_ONE) : run_on(chase, found, bag, id, false, MET_ANY);
     if (!run->has_one_class)
-        return run_on(chase, found, bag, base, id, true, MET_ANY);
-    return chase->by_id[id].bytes.count_mask ? run_on(chase, found, bag, base, id, true, MET_ONE) : run_on(chase, found, bag, base, id, true, MET_ONE_WITHOUT_ROW);
+        return run_on(chase, found, bag, id, true, MET_ANY);
+    return chase->by_id[id].bytes.count_mask ? run_on(chase, found, bag, id, true, MET_ONE) : run_on(chase, found, bag, id, true, MET_ONE_WITHOUT_ROW);
 }
 
 /* What find_next found. */
