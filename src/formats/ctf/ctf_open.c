@@ -19,6 +19,8 @@
 #define METADATA_MAX (UINT64_C(256) << 20)
 #define METADATA "metadata"
 #define WINDOW_SMALL ((size_t)32 << 10)
+#define MANY_FILES ((size_t)256)
+#define FILE_BYTES ((size_t)12 << 10) /* of each of them, at most, as long as it is small itself; it is only touched as far as it is taken */
 #define FEW_LANES ((size_t)256) /* windows of so many take 16 MiB: they hold more of what is passed over than of what is read */
 
 struct opening {
@@ -611,6 +613,8 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folder_found *fold
     size_t bad = 0, told = 0;
     set->files = only ? 1 : count_files(folders, n);
     set->chunk = source_chunk(set->files);
+    if (set->files >= MANY_FILES)
+        context_expect(set->t, set->files * FILE_BYTES);
     set->windows = set->chunk ? window_pool_new(&set->t->counted, set->files, set->chunk) : NULL; /* without it each has its own */
     for (size_t i = 0; i < n; i++) {
         told += !folders[i].untold;
