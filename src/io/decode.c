@@ -24,7 +24,7 @@ struct decode {
     pthread_mutex_t mutex;   /* over the next three lines */
     pthread_cond_t changed;  /* filled, taken, is_over or stop */
     uint64_t filled, taken;  /* chunks since the start */
-    bool is_over, is_failed; /* nothing more comes; input->failure says why */
+    bool is_over, is_failed; /* nothing more comes; the input tells why */
     bool stop;
     size_t n[CHUNKS]; /* bytes in each filled chunk */
     size_t at;        /* bytes handed out of the oldest */
@@ -77,8 +77,6 @@ static size_t decode_read(struct feed *feed, void *to, size_t n)
     struct decode *decode = (struct decode *)feed;
     if (!wait_for_bytes(decode)) {
         feed->failed = decode->is_failed; /* the thread is done with both */
-        if (feed->failed)
-            feed->failure = decode->input->failure;
         return 0;
     }
     size_t slot = decode->taken % CHUNKS;
@@ -132,7 +130,13 @@ static bool start_thread(struct decode *decode)
     return is_started;
 }
 
-static const struct feed_ops decode_ops = {.read = decode_read, .close = decode_close};
+static void decode_tell(const struct feed *feed, ttr_error *error)
+{
+    const struct feed *input = ((const struct decode *)feed)->input;
+    input->ops->tell(input, error);
+}
+
+static const struct feed_ops decode_ops = {.read = decode_read, .tell = decode_tell, .close = decode_close};
 
 bool decode_ahead(const struct alloc *alloc, struct feed **feed, struct feed *disk)
 {

@@ -249,10 +249,10 @@ const struct decoder *decoder_find(const uint8_t *bytes, size_t n, enum decoder_
 {
     const struct decoder *found = NULL;
     *match = DECODER_NO;
-    for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
-        enum decoder_match here = decoder_match(&decoders[i], bytes, n);
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
+        enum decoder_match here = match_magic(&magics[i], bytes, n);
         if (here == DECODER_YES)
-            found = &decoders[i];
+            found = magics[i].decoder;
         *match = here > *match ? here : *match;
     }
     return found;

@@ -24,6 +24,7 @@ struct raw_feed {
     int fd, stop_fd;
     struct shared_file *shared; /* has the descriptor, or NULL */
     bool is_owned;
+    int sys; /* errno of what failed */
     uint64_t start;
 };
 
@@ -49,10 +50,15 @@ static size_t memory_read(struct feed *feed, void *to, size_t n)
 
 static size_t read_failed(struct feed *feed, int sys)
 {
+    ((struct raw_feed *)feed)->sys = sys;
     feed->failed = true;
-    (void)fail_sys(&feed->failure, sys, feed_used(feed), "cannot read %s at byte %llu", feed->name,
-                   (unsigned long long)feed_used(feed));
     return 0;
+}
+
+static void raw_tell(const struct feed *feed, ttr_error *error)
+{
+    (void)fail_sys(error, ((const struct raw_feed *)feed)->sys, feed_used(feed), "cannot read %s at byte %llu", feed->name,
+                   (unsigned long long)feed_used(feed));
 }
 
 static size_t pull_read(struct feed *feed, void *to, size_t n)
@@ -129,10 +135,10 @@ static size_t file_read(struct feed *feed, void *to, size_t n)
     return got >= 0 ? (size_t)got : read_failed(feed, errno);
 }
 
-static const struct feed_ops memory_ops = {.read = memory_read, .close = raw_close};
-static const struct feed_ops pull_ops = {.read = pull_read, .close = raw_close};
-static const struct feed_ops stream_ops = {.read = stream_read, .close = raw_close};
-static const struct feed_ops file_ops = {.read = file_read, .close = raw_close};
+static const struct feed_ops memory_ops = {.read = memory_read, .tell = raw_tell, .close = raw_close};
+static const struct feed_ops pull_ops = {.read = pull_read, .tell = raw_tell, .close = raw_close};
+static const struct feed_ops stream_ops = {.read = stream_read, .tell = raw_tell, .close = raw_close};
+static const struct feed_ops file_ops = {.read = file_read, .tell = raw_tell, .close = raw_close};
 
 static struct raw_feed *raw_new(const struct alloc *alloc, const struct feed_ops *ops)
 {
@@ -210,7 +216,7 @@ int64_t feed_read(struct feed *feed, void *to, size_t n, ttr_error *error)
     if (peeked) {
         n = n < peeked ? n : peeked;
         memcpy(to, feed->head + feed->head_at, n);
-        feed->head_at = (uint8_t)(feed->head_at + n);
+        feed->head_at = (uint16_t)(feed->head_at + n);
         return (int64_t)n;
     }
     size_t got = take(feed, to, n);
@@ -219,7 +225,7 @@ int64_t feed_read(struct feed *feed, void *to, size_t n, ttr_error *error)
     feed->failed = false;
     feed->ended = true;
     if (error)
-        *error = feed->failure;
+        feed->ops->tell(feed, error);
     return -1;
 }
 
@@ -229,7 +235,7 @@ size_t feed_peek(struct feed *feed, size_t n)
         size_t got = take(feed, feed->head + feed->head_n, FEED_HEAD - (size_t)feed->head_n);
         if (!got)
             break;
-        feed->head_n = (uint8_t)(feed->head_n + got);
+        feed->head_n = (uint16_t)(feed->head_n + got);
     }
     return (size_t)(feed->head_n - feed->head_at);
 }
@@ -240,7 +246,7 @@ bool feed_jump(struct feed *feed, uint64_t n)
     if (feed->ops != &file_ops)
         return false;
     uint64_t peeked = (uint64_t)(feed->head_n - feed->head_at), used = feed_used(feed);
-    feed->head_at = (uint8_t)(feed->head_at + (n < peeked ? n : peeked));
+    feed->head_at = (uint16_t)(feed->head_at + (n < peeked ? n : peeked));
     n -= n < peeked ? n : peeked;
     if (used + raw->start > FILE_MOST || n > FILE_MOST - used - raw->start)
         feed->ended = true;
@@ -254,6 +260,10 @@ int64_t feed_read_at(const struct feed *feed, uint64_t offset, void *to, size_t 
     const struct raw_feed *raw = (const struct raw_feed *)feed;
     uint8_t *bytes = to;
     size_t done = 0;
+    if (offset < feed->head_n) { /* peeked at the begin of the file, and still there */
+        done = feed->head_n - (size_t)offset < n ? feed->head_n - (size_t)offset : n;
+        memcpy(bytes, feed->head + offset, done);
+    }
     while (done < n && offset <= FILE_MOST - raw->start) {
         ssize_t got = read_at(feed, bytes + done, n - done, offset + done);
         if (got == 0)

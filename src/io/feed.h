@@ -12,14 +12,16 @@
 #include "base/alloc.h"
 #include "io/source.h"
 
-#define FEED_HEAD 16 /* bytes that can be peeked: the longest magic has 10 */
+#define FEED_HEAD 256 /* bytes that can be peeked: the longest magic has 10, and whoever opens a file mostly looks at its header next */
 
 struct feed;
 struct shared_file;
 
 struct feed_ops {
-    /* Writes up to n bytes; 0 at the end, or after filling feed->failure and setting feed->failed. */
+    /* Writes up to n bytes; 0 at the end, or after setting feed->failed. */
     size_t (*read)(struct feed *feed, void *to, size_t n);
+    /* Why that failed. */
+    void (*tell)(const struct feed *feed, ttr_error *error);
     void (*close)(struct feed *feed);
 };
 
@@ -27,11 +29,10 @@ struct feed {
     const struct feed_ops *ops;
     const char *name;       /* for messages; borrowed */
     bool may_grow;          /* a regular file: after its end there may be more later */
-    bool ended, failed;     /* failed: `failure` is still to be told */
-    uint8_t head_at, head_n;
+    bool ended, failed;     /* failed: why is still to be told */
+    uint16_t head_at, head_n;
     uint8_t head[FEED_HEAD]; /* peeked, not yet handed out: [head_at, head_n) */
     _Atomic uint64_t used;  /* bytes taken from `read` so far */
-    ttr_error failure;
 };
 
 /* Bytes that stay borrowed until the feed is closed. */
@@ -52,7 +53,7 @@ struct feed *feed_of_pull(const struct alloc *alloc, source_pull pull, void *own
 /* Lets a raw feed of a descriptor end early: a read waits for bytes or for `stop_fd` to become readable. */
 void feed_stop_by(struct feed *raw, int stop_fd);
 
-/* Reads up to n bytes: the count, 0 at the end, or -1 with `error` (may be NULL) and feed->failure filled. */
+/* Reads up to n bytes: the count, 0 at the end, or -1 with `error` (may be NULL). */
 int64_t feed_read(struct feed *feed, void *to, size_t n, ttr_error *error);
 
 /* Makes at least n <= FEED_HEAD bytes visible in feed->head without handing them out, fewer at the end; gives how many. */

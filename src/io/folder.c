@@ -24,6 +24,7 @@ enum { NAMES_LEAST = 256 }; /* bytes: there may be thousands of folders with few
 struct entry {
     struct folder_file file;
     const void *bytes; /* in memory */
+    size_t n;
 };
 
 struct other {
@@ -41,7 +42,7 @@ struct folder {
     struct other *other; /* what is no file */
     size_t others_n, others_capacity;
     struct descriptors *pool; /* of all sources, which may outlive the folder */
-    bool is_memory;
+    bool is_memory, has_index;
     size_t chunk; /* of windows at most; 0 = as asked */
 };
 
@@ -49,6 +50,11 @@ bool folder_is_index_file(const char *name)
 {
     size_t n = strlen(name);
     return n > 4 && strcmp(name + n - 4, ".idx") == 0;
+}
+
+bool folder_has_index(const struct folder *folder)
+{
+    return folder->has_index;
 }
 
 void folder_close(struct folder *folder)
@@ -82,8 +88,10 @@ static struct folder *folder_new(const struct alloc *alloc, struct descriptors *
 
 static bool add_entry(struct folder *folder, const struct entry *entry)
 {
+    static const char index[] = FOLDER_INDEX "/";
     if (!alloc_reserve(folder->alloc, (void **)&folder->entry, &folder->capacity, folder->n + 1, sizeof *folder->entry))
         return false;
+    folder->has_index |= strncmp(entry->file.name, index, sizeof index - 1) == 0;
     folder->entry[folder->n] = *entry;
     folder->entry[folder->n].file.name = arena_copy(&folder->names, entry->file.name, strlen(entry->file.name));
     return folder->entry[folder->n++].file.name != NULL;
@@ -134,19 +142,31 @@ static ttr_status walk_down(struct walk *walk, int above, const char *name, ttr_
     return status;
 }
 
-static ttr_status walk_name(struct walk *walk, int fd, const char *name, ttr_error *error)
+/* What a name is: of st_mode the type, 0 = gone meanwhile.  Most file systems say that of each name they give. */
+static mode_t type_of(int fd, const struct dirent *entry)
 {
     struct stat about;
-    if (fstatat(fd, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
-        return TTR_OK; /* gone meanwhile */
-    bool is_link = S_ISLNK(about.st_mode);
-    if (is_link && fstatat(fd, name, &about, 0) != 0)
+    if (entry->d_type != DT_UNKNOWN)
+        return DTTOIF(entry->d_type);
+    return fstatat(fd, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 ? about.st_mode & S_IFMT : 0;
+}
+
+static ttr_status walk_name(struct walk *walk, int fd, const struct dirent *found, ttr_error *error)
+{
+    struct stat about;
+    mode_t type = type_of(fd, found);
+    if (type == 0)
+        return TTR_OK;
+    bool is_link = type == S_IFLNK;
+    if (is_link && fstatat(fd, found->d_name, &about, 0) != 0)
         return add_other(walk->folder, walk->name, true) ? TTR_OK : fail_memory(error);
-    if (S_ISDIR(about.st_mode))
-        return is_link ? TTR_OK : walk_down(walk, fd, name, error);
-    if (!S_ISREG(about.st_mode))
+    if (is_link)
+        type = about.st_mode & S_IFMT;
+    if (type == S_IFDIR)
+        return is_link ? TTR_OK : walk_down(walk, fd, found->d_name, error);
+    if (type != S_IFREG)
         return add_other(walk->folder, walk->name, false) ? TTR_OK : fail_memory(error);
-    struct entry entry = {.file = {.name = walk->name, .size = (uint64_t)about.st_size, .is_link = is_link}};
+    struct entry entry = {.file = {.name = walk->name, .is_link = is_link}};
     return add_entry(walk->folder, &entry) ? TTR_OK : fail_memory(error);
 }
 
@@ -167,7 +187,7 @@ static ttr_status walk_into(struct walk *walk, int fd, ttr_error *error)
     while (status == TTR_OK && (entry = readdir(directory))) {
         if (entry->d_name[0] == '.' || !walk_append(walk, entry->d_name))
             continue;
-        status = walk_name(walk, fd, entry->d_name, error);
+        status = walk_name(walk, fd, entry, error);
         walk->n = n;
         walk->name[n] = '\0';
     }
@@ -218,7 +238,7 @@ struct folder *folder_open_memory(const struct alloc *alloc, const char *name, c
     struct folder *folder = folder_new(alloc, NULL, name);
     bool is_fine = folder != NULL;
     for (size_t i = 0; is_fine && i < n; i++)
-        is_fine = add_entry(folder, &(struct entry){.file = {.name = files[i].name, .size = files[i].n}, .bytes = files[i].bytes});
+        is_fine = add_entry(folder, &(struct entry){.file = {.name = files[i].name}, .bytes = files[i].bytes, .n = files[i].n});
     if (!is_fine) {
         folder_close(folder);
         (void)fail_memory(error);
@@ -272,8 +292,29 @@ const char *folder_place(const struct folder *folder)
 
 void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to, size_t size)
 {
-    size_t n = strlen(folder->path);
-    (void)snprintf(to, size, "%s%s%s", folder->path, n && folder->path[n - 1] == '/' ? "" : "/", file->name);
+    const char *parts[] = {folder->path, "/", file->name};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const bool has_slash = i == 1 && n && to[n - 1] == '/';
+        const size_t part = has_slash ? 0 : strlen(parts[i]), room = size - 1 - n;
+        memcpy(to + n, parts[i], part < room ? part : room);
+        n += part < room ? part : room;
+    }
+    to[n] = '\0';
+}
+
+bool folder_file_size(const struct folder *folder, const struct folder_file *file, uint64_t *size)
+{
+    const struct entry *entry = (const struct entry *)(const void *)file; /* its first member */
+    char path[PATH_MAX];
+    struct stat about;
+    *size = entry->n;
+    if (folder->is_memory)
+        return true;
+    folder_file_path(folder, file, path, sizeof path);
+    const bool is_there = stat(path, &about) == 0;
+    *size = is_there ? (uint64_t)about.st_size : 0;
+    return is_there;
 }
 
 void folder_limit_windows(struct folder *folder, size_t chunk)
@@ -290,7 +331,7 @@ struct source *folder_source(struct folder *folder, const struct folder_file *fi
     if (folder->chunk && (!how.chunk || how.chunk > folder->chunk))
         how.chunk = folder->chunk;
     if (folder->is_memory)
-        return source_open_memory(folder->alloc, entry->bytes, (size_t)file->size, &how, error);
+        return source_open_memory(folder->alloc, entry->bytes, entry->n, &how, error);
     how.shared = folder->pool;
     folder_file_path(folder, file, path, sizeof path);
     return source_open(folder->alloc, path, &how, error);

@@ -20,9 +20,11 @@ bool folder_is_index_file(const char *name);
 
 struct folder;
 
+/* Whether there is anything in that folder. */
+bool folder_has_index(const struct folder *folder);
+
 struct folder_file {
     const char *name;  /* below the folder, "index/channel0_0.idx"; zero-terminated, as long as the folder */
-    uint64_t size;     /* bytes on disk, or in memory */
     bool is_link;
 };
 
@@ -46,6 +48,9 @@ const char *folder_other(const struct folder *folder, size_t i, bool *is_link);
 /* The path of the folder, or of one of its files (for messages): written to `to`, cut to `size`. */
 const char *folder_path(const struct folder *folder);
 void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to, size_t size);
+
+/* Asks for the bytes that a file has on disk by now, or in memory; false where it is gone, or cannot be asked for. */
+bool folder_file_size(const struct folder *folder, const struct folder_file *file, uint64_t *size);
 
 /* Where a folder lies below the directory that was asked for: the end of its path from a byte on ("" unless that was said; one behind the path is
  * the folder itself). */

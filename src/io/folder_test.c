@@ -71,6 +71,13 @@ static void assert_names(const struct folder *folder, const char *expected)
     assert_string_equal(names, expected);
 }
 
+static void assert_size(const struct folder *folder, const struct folder_file *file, uint64_t expected)
+{
+    uint64_t size;
+    assert_true(folder_file_size(folder, file, &size));
+    assert_int_equal(size, expected);
+}
+
 static void files_are_listed_by_name_without_hidden_ones_and_what_is_no_file(void **state)
 {
     (void)state;
@@ -85,7 +92,7 @@ static void files_are_listed_by_name_without_hidden_ones_and_what_is_no_file(voi
     assert_null(folder_other(folder, 2, &is_link));
     assert_true(folder_at(folder, 0)->is_link);
     assert_false(folder_at(folder, 1)->is_link);
-    assert_int_equal(folder_at(folder, 0)->size, 4);
+    assert_size(folder, folder_at(folder, 0), 4);
     assert_null(folder_find(folder, ".hidden"));
     assert_null(folder_find(folder, "sub/c"));
     folder_close(folder);
@@ -100,7 +107,13 @@ static void subfolders_are_listed_as_deep_as_asked_but_links_to_folders_are_not(
     folder = folder_open(alloc_default(), NULL, place, 2, NULL);
     assert_names(folder, "a b sub/c sub/deep/e");
     assert_ptr_equal(folder_find(folder, "sub/deep/e"), folder_at(folder, 3));
-    assert_int_equal(folder_find(folder, "sub/deep/e")->size, 3);
+    assert_size(folder, folder_find(folder, "sub/deep/e"), 3);
+    assert_false(folder_has_index(folder));
+    uint64_t size;
+    assert_int_equal(unlink(in_place("sub/deep/e")), 0);
+    assert_false(folder_file_size(folder, folder_at(folder, 3), &size)); /* it is gone */
+    assert_int_equal(size, 0);
+    write_file("sub/deep/e", "eee");
     folder_close(folder);
 }
 
@@ -262,7 +275,7 @@ static long resident_kib(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-enum { MANY = 10000, LARGE = 512, LARGE_SIZE = 400000 };
+enum { MANY = 10000, SMALL_SIZE = 1000, LARGE = 512, LARGE_SIZE = 400000 }; /* small ones, too, have more than is read when they are opened */
 
 static struct source *sources[MANY];
 
@@ -271,7 +284,7 @@ static void ten_thousand_files_are_read_at_once_with_few_descriptors(void **stat
     (void)state;
     struct rlimit old;
     struct window window;
-    make_many(MANY, 40);
+    make_many(MANY, SMALL_SIZE);
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     for (rlim_t limit = 40; limit <= 200; limit += 160) { /* less and more than the folder would like to have */
@@ -281,11 +294,11 @@ static void ten_thousand_files_are_read_at_once_with_few_descriptors(void **stat
         for (unsigned i = 0; i < MANY; i++) {
             unsigned number;
             assert_int_equal(source_fill(sources[i], 3, 10, &window, NULL), TTR_OK);
-            assert_int_equal(source_peek_at(sources[i], 36, &number, sizeof number, NULL), sizeof number);
+            assert_int_equal(source_peek_at(sources[i], SMALL_SIZE - 4, &number, sizeof number, NULL), sizeof number);
             assert_int_equal(number, i);
         }
         for (unsigned i = 0; i < MANY; i++) {
-            assert_int_equal(source_fill(sources[i], 36, 4, &window, NULL), TTR_OK);
+            assert_int_equal(source_fill(sources[i], SMALL_SIZE - 4, 4, &window, NULL), TTR_OK);
             assert_memory_equal(window.bytes, &i, sizeof i);
             source_close(sources[i]);
         }
@@ -314,7 +327,7 @@ static void folders_that_share_a_pool_have_few_descriptors_together(void **state
     struct rlimit old;
     struct window window;
     struct folder *folder[FOLDERS];
-    make_many(FOLDERS, 40);
+    make_many(FOLDERS, SMALL_SIZE);
     const unsigned before = open_count();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 32, .rlim_max = old.rlim_max}), 0);
@@ -327,7 +340,7 @@ static void folders_that_share_a_pool_have_few_descriptors_together(void **state
     assert_in_range(open_count(), before + 1, before + 16); /* half of what may be open is left to others */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     for (unsigned i = 0; i < FOLDERS; i++) {
-        assert_int_equal(source_fill(sources[i], 36, 4, &window, NULL), TTR_OK);
+        assert_int_equal(source_fill(sources[i], SMALL_SIZE - 4, 4, &window, NULL), TTR_OK);
         assert_memory_equal(window.bytes, &i, sizeof i);
     }
     assert_in_range(open_count(), before + 17, before + FOLDERS); /* more are kept open when more may be */

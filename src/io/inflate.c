@@ -27,7 +27,8 @@ struct inflate {
     bool is_inside;       /* of a member */
     bool had_member;
     bool input_is_over;
-    bool input_failed; /* input->failure says why it is over */
+    bool input_failed; /* the input tells why it is over */
+    ttr_error failure;
 };
 
 /* Reads behind what is there; false when the input is over. */
@@ -63,9 +64,9 @@ static void input_ended_early(struct inflate *inflate)
     struct feed *feed = &inflate->feed;
     feed->failed = true;
     if (inflate->input_failed)
-        feed->failure = inflate->input->failure;
+        inflate->input->ops->tell(inflate->input, &inflate->failure);
     else
-        (void)fail(&feed->failure, TTR_E_TRUNCATED, offset(inflate),
+        (void)fail(&inflate->failure, TTR_E_TRUNCATED, offset(inflate),
                    "%s: the %s data ends too early, at compressed byte %llu; all before was decoded", feed->name,
                    inflate->decoder->name, place(inflate) + inflate->in_n);
 }
@@ -76,13 +77,13 @@ static void decoding_failed(struct inflate *inflate, enum decode_result result, 
     const char *kind = inflate->decoder->name;
     feed->failed = true;
     if (result == DECODE_NO_MEMORY)
-        (void)fail_memory(&feed->failure);
+        (void)fail_memory(&inflate->failure);
     else if (result == DECODE_TOO_LARGE)
-        (void)fail(&feed->failure, TTR_E_LIMIT, offset(inflate),
+        (void)fail(&inflate->failure, TTR_E_LIMIT, offset(inflate),
                    "%s: its %s settings need too much memory to decode here; decompress it first with %s -d", feed->name, kind,
                    strcmp(kind, "zstd") == 0 ? "zstd --long=31" : kind);
     else
-        (void)fail(&feed->failure, TTR_E_MALFORMED, offset(inflate),
+        (void)fail(&inflate->failure, TTR_E_MALFORMED, offset(inflate),
                    "%s: the %s data is damaged near compressed byte %llu (%s); all before was decoded", feed->name, kind,
                    place(inflate), reason);
 }
@@ -113,7 +114,7 @@ static bool enter_member(struct inflate *inflate)
             decoding_failed(inflate, DECODE_NO_MEMORY, NULL);
     } else if (match == DECODER_NO) {
         feed->failed = true;
-        (void)fail(&feed->failure, TTR_E_MALFORMED, offset(inflate),
+        (void)fail(&inflate->failure, TTR_E_MALFORMED, offset(inflate),
                    "%s: what follows the %s data at compressed byte %llu is not %s; it was left out", feed->name,
                    inflate->decoder->name, place(inflate), inflate->decoder->name);
     } else if (inflate->in_n || inflate->input_failed) {
@@ -181,7 +182,12 @@ static void inflate_close(struct feed *feed)
     alloc_free(inflate->alloc, inflate, 1, sizeof *inflate);
 }
 
-static const struct feed_ops inflate_ops = {.read = inflate_read, .close = inflate_close};
+static void inflate_tell(const struct feed *feed, ttr_error *error)
+{
+    *error = ((const struct inflate *)feed)->failure;
+}
+
+static const struct feed_ops inflate_ops = {.read = inflate_read, .tell = inflate_tell, .close = inflate_close};
 
 /* NULL when memory is out; the input is then still the caller's. */
 static struct feed *inflate_new(const struct alloc *alloc, const struct decoder *decoder, struct feed *input)

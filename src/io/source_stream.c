@@ -96,8 +96,22 @@ static bool make_room(struct source *source, size_t need, bool was_full)
     return want == now || grow(source, want);
 }
 
+/* Hands a failure on, if anybody asks for it. */
+static ttr_status told(const ttr_error *own, ttr_error *error)
+{
+    if (error)
+        *error = *own;
+    return own->status;
+}
+
+/* Whether all was read that a regular file had when it was opened, and no more. */
+static bool is_at_known_end(const struct source *source)
+{
+    return is_plain(source) && feed_used(source->disk) == source->disk_size;
+}
+
 /* Reads until `need` bytes are there or the feed ends.  A regular file is asked once more after a short read, because only a
- * read of 0 says that it ended; a pipe is not, because that could wait for long. */
+ * read of 0 says that it ended, or one that is short just where its size says so; a pipe is not, because that could wait for long. */
 static ttr_status read_until(struct source *source, size_t need, ttr_error *error)
 {
     struct feed *feed = source->feed;
@@ -106,6 +120,7 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
         memmove(source->in.stream.bytes, source->in.stream.bytes + source->in.stream.start, source->in.stream.n);
     source->in.stream.start = 0;
     bool is_short = false;
+    ttr_error own;
     while (source->in.stream.n < need || is_short) {
         if (!make_room(source, need, was_full))
             return fail_memory(error);
@@ -115,16 +130,16 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
             ask = need - source->in.stream.n;
         if (ask > room)
             ask = room;
-        int64_t got = feed_read(feed, source->in.stream.bytes + source->in.stream.n, ask, error);
+        const bool was_peeked = feed->head_at < feed->head_n;
+        int64_t got = feed_read(feed, source->in.stream.bytes + source->in.stream.n, ask, &own);
         if (got < 0)
-            return feed->failure.status;
-        if (got == 0) {
-            source->shown.at_end = true;
-            return TTR_OK;
-        }
+            return told(&own, error);
         source->in.stream.n += (size_t)got;
         was_full = source->in.stream.n == source->in.stream.capacity;
         is_short = feed->may_grow && (size_t)got < ask;
+        source->shown.at_end = got == 0 || (is_short && !was_peeked && is_at_known_end(source));
+        if (source->shown.at_end)
+            return TTR_OK;
     }
     return TTR_OK;
 }
@@ -133,6 +148,7 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
 static ttr_status skip(struct source *source, uint64_t n, ttr_error *error)
 {
     struct feed *feed = source->feed;
+    ttr_error own;
     source->in.stream.start = 0;
     if (feed_jump(feed, n))
         return TTR_OK;
@@ -140,9 +156,9 @@ static ttr_status skip(struct source *source, uint64_t n, ttr_error *error)
         if (!make_room(source, 0, true))
             return fail_memory(error);
         size_t room = source->in.stream.capacity;
-        int64_t got = feed_read(feed, source->in.stream.bytes, n < room ? (size_t)n : room, error);
+        int64_t got = feed_read(feed, source->in.stream.bytes, n < room ? (size_t)n : room, &own);
         if (got < 0)
-            return feed->failure.status;
+            return told(&own, error);
         if (got == 0)
             return TTR_OK; /* the next read says so again */
         n -= (uint64_t)got;

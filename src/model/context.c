@@ -9,12 +9,33 @@
 #include "model/ahead.h"
 #include "model/packed.h"
 
+/* A block that is new, or of the slab. */
+static void *resize_small(ttr *t, void *old, size_t old_size, size_t new_size)
+{
+    void *block = old;
+    if (!old || new_size == 0 || !slab_is_same(old_size, new_size)) {
+        block = new_size ? slab_take(t->slab, new_size) : NULL;
+        block = block || !new_size ? block : t->alloc.resize(t->alloc.own, NULL, 0, new_size);
+    }
+    if (!old || block == old || (new_size && !block))
+        return block;
+    if (block)
+        memcpy(block, old, old_size < new_size ? old_size : new_size);
+    slab_give(t->slab, old, old_size);
+    if (t->slab->blocks == 0) {
+        slab_free(t->slab);
+        t->slab = NULL;
+    }
+    return block;
+}
+
 /* The caller's allocator with the memory limit in front: what would pass the limit fails like any other allocation. */
 static void *resize_counted(ttr *t, void *old, size_t old_size, size_t new_size)
 {
     if (new_size > old_size && new_size - old_size > t->max_memory - t->memory)
         return NULL;
-    void *block = t->alloc.resize(t->alloc.own, old, old_size, new_size);
+    const bool is_small = t->slab && (old ? slab_has(t->slab, old) : new_size <= SLAB_MOST);
+    void *block = is_small ? resize_small(t, old, old_size, new_size) : t->alloc.resize(t->alloc.own, old, old_size, new_size);
     if (block || new_size == 0)
         t->memory = t->memory - old_size + new_size;
     return block;
@@ -96,6 +117,7 @@ void ttr_free(ttr *t)
     t->ahead = NULL;
     intern_free(&t->strings);
     descriptors_drop(t->descriptors);
+    slab_free(t->slab);
     (void)pthread_mutex_destroy(&t->seam);
     struct alloc alloc = t->alloc;
     alloc_free(&alloc, t, 1, sizeof *t);
@@ -112,6 +134,16 @@ void ttr_watch(ttr *t, ttr_progress progress, void *own)
 {
     t->progress = progress;
     t->progress_own = own;
+}
+
+void context_expect(ttr *t, size_t bytes)
+{
+    if (t->ahead)
+        (void)pthread_mutex_lock(&t->seam);
+    if (!t->slab && bytes <= (t->max_memory - t->memory) / 2)
+        t->slab = slab_new(&t->alloc, bytes); /* without it blocks come one by one */
+    if (t->ahead)
+        (void)pthread_mutex_unlock(&t->seam);
 }
 
 void context_share_descriptors(ttr *t, const ttr *with)
@@ -386,17 +418,22 @@ static bool keep_text(ttr *t, ttr_text *text)
     return true;
 }
 
-bool context_add_attribute(ttr *t, uint16_t source, const char *name, const ttr_value *value)
+bool context_add_kept_attribute(ttr *t, uint16_t source, const ttr_attribute *attribute)
 {
     struct source_entry *entry = &t->sources[source];
-    ttr_attribute attribute = {.name = {name, strlen(name)}, .value = *value};
-    if (!keep_text(t, &attribute.name) || (value->type == TTR_TYPE_TEXT && !keep_text(t, &attribute.value.text)))
-        return false;
     if (!alloc_reserve(&t->counted, (void **)&entry->attributes, &entry->attributes_capacity, entry->attributes_n + 1,
                        sizeof *entry->attributes))
         return false;
-    entry->attributes[entry->attributes_n++] = attribute;
+    entry->attributes[entry->attributes_n++] = *attribute;
     return true;
+}
+
+bool context_add_attribute(ttr *t, uint16_t source, const char *name, const ttr_value *value)
+{
+    ttr_attribute attribute = {.name = {name, strlen(name)}, .value = *value};
+    if (!keep_text(t, &attribute.name) || (value->type == TTR_TYPE_TEXT && !keep_text(t, &attribute.value.text)))
+        return false;
+    return context_add_kept_attribute(t, source, &attribute);
 }
 
 void context_share_attributes(ttr *t, uint16_t source, uint16_t from)

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/intern.h"
 #include "base/pairmap.h"
+#include "base/slab.h"
 #include "model/symbols.h"
 
 struct descriptors;
@@ -123,7 +124,8 @@ struct ttr {
     struct alloc alloc;          /* the caller's, or the default */
     struct alloc counted;        /* what the library allocates with: counts against max_memory */
     uint64_t memory, max_memory;
-    pthread_mutex_t seam;        /* over `memory` and the caller's resize, where there are jobs */
+    struct slab *slab;           /* small blocks of `counted`, see context_expect; may be NULL */
+    pthread_mutex_t seam;        /* over `memory`, `slab` and the caller's resize, where there are jobs */
     struct ahead *ahead;         /* see ttr_jobs; NULL = nothing is done ahead */
     ttr_progress progress;       /* see ttr_watch; may be NULL */
     void *progress_own;
@@ -153,6 +155,9 @@ static inline bool context_goes_on(const ttr *t)
     return !t->progress || t->progress(t->progress_own);
 }
 
+/* Says that many small blocks will be asked for, some MiB of them: what they take is asked for at once.  Where that is refused nothing changes. */
+void context_expect(ttr *t, size_t bytes);
+
 /* Lets a context whose inputs are not opened yet take its descriptors from where another one, which outlives it, has them. */
 void context_share_descriptors(ttr *t, const ttr *with);
 
@@ -167,6 +172,9 @@ TTR_MUST uint16_t context_add_source(ttr *t, const char *path, const char *forma
 
 /* Adds an attribute (texts are copied); false when memory is out. */
 TTR_MUST bool context_add_attribute(ttr *t, uint16_t source, const char *name, const ttr_value *value);
+
+/* The same where all texts live as long as the context: its own, or constants. */
+TTR_MUST bool context_add_kept_attribute(ttr *t, uint16_t source, const ttr_attribute *attribute);
 
 /* Makes a source part of the same trace as another one: attributes of `from` are its too.  At most once, and `from` is no part itself. */
 void context_share_attributes(ttr *t, uint16_t source, uint16_t from);

@@ -160,16 +160,37 @@ static bool take_ahead(struct input *in)
     return true;
 }
 
+/* Keeps how a batch ended until it was given: mostly the input did, and there is nothing else to tell. */
+static void keep_pending(struct input *in, ttr_status status, const ttr_error *error)
+{
+    in->pending = status;
+    if (status <= TTR_AGAIN)
+        return;
+    in->pending_error = alloc_resize(&in->base.t->counted, NULL, 0, 1, sizeof *in->pending_error);
+    if (in->pending_error)
+        *in->pending_error = *error;
+    else
+        in->pending = TTR_E_NOMEM;
+}
+
+/* Tells it. */
+static ttr_status tell_pending(const struct input *in, ttr_error *error)
+{
+    if (in->pending_error)
+        *error = *in->pending_error;
+    else if (in->pending == TTR_E_NOMEM)
+        (void)fail_memory(error);
+    return in->pending;
+}
+
 /* What is known of a batch of at least one event is kept, but that the first `counted` are counted; a failure behind it is told when it was
  * given. */
 static void settle_batch(struct input *in, uint32_t counted, ttr_status status, const ttr_error *error)
 {
     in->position = in->events[in->n - 1].offset;
     note_times(in);
-    if (status != TTR_OK) {
-        in->pending = status;
-        in->pending_error = *error;
-    }
+    if (status != TTR_OK)
+        keep_pending(in, status, error);
     count(in, counted);
 }
 
@@ -194,10 +215,9 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     struct input *in = (struct input *)reader;
     if (in->pending != TTR_OK) {
         in->position = UINT64_MAX;
-        *error = in->pending_error;
         if (in->pending == TTR_END)
             let_go(in);
-        return in->pending;
+        return tell_pending(in, error);
     }
     in->n = 0;
     if (!in->events) /* not before: many may be open that share room in the end */
@@ -234,8 +254,7 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
         return can_stop(in) ? TTR_OK : TTR_E_UNSUPPORTED;
     if (in->pending != TTR_OK) {
         in->position = UINT64_MAX;
-        *error = in->pending_error;
-        return in->pending;
+        return tell_pending(in, error);
     }
     in->events = in->lent = some->events;
     in->batch = some->room;
@@ -299,6 +318,7 @@ static void input_close(ttr_reader *reader)
     buffer_free(&in->description);
     alloc_free(alloc, in->clocks, in->clocks_capacity, sizeof *in->clocks);
     alloc_free(alloc, in->own, 1, in->format->reader_size);
+    alloc_free(alloc, in->pending_error, 1, sizeof *in->pending_error);
     alloc_free(alloc, in, 1, sizeof *in);
 }
 

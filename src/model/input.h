@@ -51,7 +51,7 @@ struct input {
     int64_t first, last;       /* of an ordered input: times of the first and last event given */
     uint64_t position;         /* of the last event given, UINT64_MAX behind the last: for progress */
     ttr_status pending;        /* failure met behind the events of the batch just given */
-    ttr_error pending_error;
+    ttr_error *pending_error; /* what it was; NULL: nothing but its status is known */
     const char *version;       /* for the report; static, or NULL */
     ttr_clock *clocks;         /* for the report; the format fills them with input_add_clock */
     size_t clocks_n, clocks_capacity;

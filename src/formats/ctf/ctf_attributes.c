@@ -15,14 +15,23 @@ static bool add_text(struct input *in, const char *name, const char *p, size_t n
     return context_add_attribute(in->base.t, in->id, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = {p, n}});
 }
 
+/* Names are constants: there may be thousands of streams. */
 static bool add_number(struct input *in, const char *name, uint64_t value)
 {
-    return context_add_attribute(in->base.t, in->id, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
+    return context_add_kept_attribute(in->base.t, in->id, &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_UINT, .v.u = value}});
 }
 
 static bool add_signed(struct input *in, const char *name, int64_t value)
 {
-    return context_add_attribute(in->base.t, in->id, name, &(ttr_value){.type = TTR_TYPE_INT, .v.s = value});
+    return context_add_kept_attribute(in->base.t, in->id, &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_INT, .v.s = value}});
+}
+
+/* The path is the context's. */
+static bool add_stream_name(struct input *in)
+{
+    static const char name[] = "stream.name";
+    const ttr_text path = ttr_text_get(in->base.t, in->base.t->sources[in->id].path);
+    return context_add_kept_attribute(in->base.t, in->id, &(ttr_attribute){{name, sizeof name - 1}, {.type = TTR_TYPE_TEXT, .text = path}});
 }
 
 static void write_uuid(const uint8_t uuid[16], char text[UUID_TEXT + 1])
@@ -108,12 +117,11 @@ static bool add_clock(struct input *in, const struct ctf_clock *clock)
 bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const struct ctf_lane *lane, uint64_t number)
 {
     ttr *t = in->base.t;
-    ttr_text path = ttr_text_get(t, t->sources[in->id].path);
     if (in->id == trace->thread_source && !add_trace(in, trace))
         return false;
     if (in->id != trace->thread_source)
         context_share_attributes(t, in->id, trace->thread_source);
-    if (!add_text(in, "stream.name", path.p, path.n) || !add_number(in, "stream.id", number))
+    if (!add_stream_name(in) || !add_number(in, "stream.id", number))
         return false;
     return !lane->kind || (add_number(in, "stream.class", lane->kind->class->id) && add_clock(in, lane->kind->class->clock));
 }

@@ -5,14 +5,15 @@
 
 #include "base/cursor.h"
 
-static bool take_header(struct ctf_index *index, uint64_t file_size)
+static bool take_header(struct ctf_index *index)
 {
+    const uint64_t file_size = source_disk_size(index->source);
     struct cursor c = cursor_over(index->window.bytes, index->window.n, 0);
     uint32_t magic = cursor_u32be(&c), major = cursor_u32be(&c), minor = cursor_u32be(&c);
     index->entry_bytes = cursor_u32be(&c);
     index->has_instance = minor >= 1;
     uint32_t least = index->has_instance ? CTF_INDEX_ENTRY_1 : CTF_INDEX_ENTRY_0;
-    if (c.failed || magic != CTF_INDEX_MAGIC || major != 1 || index->entry_bytes < least || index->entry_bytes > 4096)
+    if (c.failed || file_size < CTF_INDEX_HEADER || magic != CTF_INDEX_MAGIC || major != 1 || index->entry_bytes < least || index->entry_bytes > 4096)
         return false;
     index->n = (file_size - CTF_INDEX_HEADER) / index->entry_bytes;
     return (file_size - CTF_INDEX_HEADER) % index->entry_bytes == 0;
@@ -23,8 +24,10 @@ bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, cons
     char name[512];
     *index = (struct ctf_index){.source = NULL};
     *is_odd = false;
+    if (!trace->folder || !folder_has_index(trace->folder))
+        return false;
     int n = snprintf(name, sizeof name, "index/%s.idx", file);
-    const struct folder_file *found = trace->folder && n > 0 && (size_t)n < sizeof name ? folder_find(trace->folder, name) : NULL;
+    const struct folder_file *found = n > 0 && (size_t)n < sizeof name ? folder_find(trace->folder, name) : NULL;
     if (!found)
         return false;
     const struct source_options how = {.chunk = (size_t)64 << 10};
@@ -32,7 +35,7 @@ bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, cons
     if (!index->source)
         return false;
     const ttr_status status = source_fill(index->source, 0, CTF_INDEX_HEADER, &index->window, NULL);
-    const bool is_good = status == TTR_OK && found->size >= CTF_INDEX_HEADER && source_is_seekable(index->source) && take_header(index, found->size);
+    const bool is_good = status == TTR_OK && source_is_seekable(index->source) && take_header(index);
     *is_odd = !is_good && status != TTR_E_NOMEM; /* without memory nothing is known of it */
     if (!is_good)
         ctf_index_close(index);

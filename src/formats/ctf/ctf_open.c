@@ -19,6 +19,8 @@
 #define METADATA_MAX (UINT64_C(256) << 20)
 #define METADATA "metadata"
 #define WINDOW_SMALL ((size_t)32 << 10)
+#define MANY_FILES ((size_t)256)
+#define FILE_BYTES ((size_t)12 << 10) /* of each of them, at most, as long as it is small itself; it is only touched as far as it is taken */
 #define FEW_LANES ((size_t)256) /* windows of so many take 16 MiB: they hold more of what is passed over than of what is read */
 
 struct opening {
@@ -155,14 +157,26 @@ static ttr_status make_class(struct opening *opening, ttr_error *error)
 
 /* --- Stream files --- */
 
+static bool wants_copies(const struct opening *opening)
+{
+    return opening->options && opening->options->flags & TTR_READ_DEFINITIONS;
+}
+
+/* Whether a file is called as stream files are. */
 static bool is_stream_file(const struct opening *opening, const struct folder_file *file)
 {
     if (strchr(file->name, '/') || strcmp(file->name, METADATA) == 0 || file->name[0] == '.')
         return false;
-    if (opening->only && strcmp(opening->only, file->name) != 0)
+    return !opening->only || strcmp(opening->only, file->name) == 0;
+}
+
+/* Empty files are only told to copies, also where they cannot be opened; what is gone is told to nobody.  `source`: of the file, where it could be opened. */
+static bool is_nothing(const struct opening *opening, const struct folder_file *file, const struct source *source)
+{
+    uint64_t size;
+    if (wants_copies(opening))
         return false;
-    bool is_copy = opening->options && opening->options->flags & TTR_READ_DEFINITIONS;
-    return file->size > 0 || is_copy;
+    return source ? source_disk_size(source) == 0 : !folder_file_size(opening->trace->folder, file, &size) || size == 0;
 }
 
 static bool has_section(const struct opening *opening, const struct folder_file *file)
@@ -180,11 +194,11 @@ static void choose_slots(const struct opening *opening, struct input *in)
         ((struct ctf_reader *)in->own)->slots_most = CTF_SLOTS_LEAST;
 }
 
-static struct input *make_input(struct opening *opening, const struct folder_file *file, ttr_error *error)
+/* Takes the source over; NULL stands for one that cannot be opened. */
+static struct input *make_input(struct opening *opening, const struct folder_file *file, struct source *source, ttr_error *error)
 {
     char path[1024];
     struct ctf_trace *trace = opening->trace;
-    struct source *source = folder_source(trace->folder, file, &opening->how, error);
     if (!source)
         return NULL;
     folder_file_path(trace->folder, file, path, sizeof path);
@@ -196,6 +210,12 @@ static struct input *make_input(struct opening *opening, const struct folder_fil
     if (trace->class->description.version == CTF_RFC_1_1)
         rfc11_join_section(in->own);
     return in;
+}
+
+/* The same once more, of a file of which there is one. */
+static struct input *make_another(struct opening *opening, const struct folder_file *file, ttr_error *error)
+{
+    return make_input(opening, file, folder_source(opening->trace->folder, file, &opening->how, error), error);
 }
 
 /* Lets an input read a lane. */
@@ -220,7 +240,7 @@ static ttr_status correct_end(struct opening *opening, const struct folder_file 
     const struct ctf_reader *reader = opened->in->own;
     if (!opening->set->intersects || !ctf_end_is_wrong(opening->trace, &opened->lane))
         return TTR_OK;
-    struct input *in = make_input(opening, file, error);
+    struct input *in = make_another(opening, file, error);
     if (!in)
         return error->status;
     join_lane(in, reader->lanes, opened->lane_i);
@@ -322,11 +342,12 @@ static ttr_status pass_over(struct opening *opening, const struct folder_file *f
 static ttr_status pass_over_unnamed(struct opening *opening, const struct folder_file *file, bool is_lost, ttr_error *error)
 {
     static const char code[] = "ctf.no-section";
-    if (!is_lost || file->size == 0) {
+    uint64_t size;
+    if (!folder_file_size(opening->trace->folder, file, &size) || size == 0 || !is_lost) {
         keep_note(opening, TTR_NOTE_ODD, 0, code, "the file %s has the name of no section: it was passed over", file->name);
         return TTR_OK;
     }
-    ttr_status status = stand_in(opening, file, &(ttr_region){.bytes = file->size, .code = code},
+    ttr_status status = stand_in(opening, file, &(ttr_region){.bytes = size, .code = code},
                                  "no stream file has a section in the metadata, which may have been cut", error);
     if (status == TTR_OK && !opening->first)
         opening->first = opening->set->opened[opening->set->n - 1].in;
@@ -338,7 +359,12 @@ static ttr_status open_file(struct opening *opening, const struct folder_file *f
 {
     opening->how.chunk = opening->set->chunk;
     opening->how.is_sparse = false;
-    struct input *in = make_input(opening, file, error);
+    struct source *source = folder_source(opening->trace->folder, file, &opening->how, error);
+    if (is_nothing(opening, file, source)) {
+        source_close(source);
+        return TTR_OK;
+    }
+    struct input *in = make_input(opening, file, source, error);
     if (!in)
         return pass_over(opening, file, error);
     struct ctf_lanes *lanes = ctf_scan(in->own, error);
@@ -346,13 +372,12 @@ static ttr_status open_file(struct opening *opening, const struct folder_file *f
         ttr_close(&in->base);
         return pass_over(opening, file, error);
     }
-    bool is_copy = in->flags & TTR_READ_DEFINITIONS;
     share_window(opening, in, lanes);
     ttr_status status = take_lane(opening, in, lanes, 0, error);
     if (status == TTR_OK)
         status = correct_end(opening, file, error);
     for (uint32_t i = 1; i < lanes->n && status == TTR_OK; i++) {
-        in = is_copy ? in : make_input(opening, file, error);
+        in = wants_copies(opening) ? in : make_another(opening, file, error);
         status = in ? take_lane(opening, in, lanes, i, error) : error->status;
         if (status == TTR_OK)
             status = correct_end(opening, file, error);
@@ -378,7 +403,7 @@ static bool has_no_section(const struct opening *opening)
 {
     const struct folder_file *file;
     for (size_t i = 0; (file = folder_at(opening->trace->folder, i)); i++)
-        if (is_stream_file(opening, file) && has_section(opening, file))
+        if (is_stream_file(opening, file) && has_section(opening, file) && !is_nothing(opening, file, NULL))
             return false;
     return true;
 }
@@ -390,10 +415,12 @@ static ttr_status open_files(struct opening *opening, ttr_error *error)
     ttr_status status = TTR_OK;
     opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
     opening->how.windows = opening->set->windows;
-    const bool is_lost = has_no_section(opening);
+    const bool is_lost = trace->class->description.version == CTF_RFC_1_1 && has_no_section(opening);
     for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
-        if (is_stream_file(opening, file))
-            status = has_section(opening, file) ? open_file(opening, file, error) : pass_over_unnamed(opening, file, is_lost, error);
+        if (is_stream_file(opening, file) && has_section(opening, file))
+            status = open_file(opening, file, error);
+        else if (is_stream_file(opening, file) && !is_nothing(opening, file, NULL))
+            status = pass_over_unnamed(opening, file, is_lost, error);
     tell_others(opening);
     if (status == TTR_OK && opening->unreadable && !opening->first) {
         *error = opening->reason;
@@ -586,6 +613,8 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folder_found *fold
     size_t bad = 0, told = 0;
     set->files = only ? 1 : count_files(folders, n);
     set->chunk = source_chunk(set->files);
+    if (set->files >= MANY_FILES)
+        context_expect(set->t, set->files * FILE_BYTES);
     set->windows = set->chunk ? window_pool_new(&set->t->counted, set->files, set->chunk) : NULL; /* without it each has its own */
     for (size_t i = 0; i < n; i++) {
         told += !folders[i].untold;

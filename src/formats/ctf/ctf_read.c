@@ -393,10 +393,11 @@ static enum step take_packet(struct ctf_reader *reader)
 static bool ends_here(struct ctf_reader *reader)
 {
     const struct input *in = reader->in;
+    const bool is_seen = in->window.at_end && reader->next == in->window.offset + in->window.n;
     uint8_t byte;
     ttr_error error;
     if (in->n && in->until != INT64_MAX && source_is_seekable(in->source) && reader->next >= source_end(in->source))
-        reader->is_over = source_peek_at(in->source, reader->next, &byte, 1, &error) == 0;
+        reader->is_over = is_seen || source_peek_at(in->source, reader->next, &byte, 1, &error) == 0;
     return reader->is_over;
 }
 

@@ -15,7 +15,8 @@
 ttr_status ctf_set_add(struct ctf_set *set, const struct ctf_opened *opened, ttr_error *error)
 {
     if (alloc_reserve(&set->t->counted, (void **)&set->opened, &set->capacity, set->n + 1, sizeof *set->opened)) {
-        set->opened[set->n++] = *opened;
+        set->opened[set->n] = *opened;
+        set->opened[set->n++].trace = ((const struct ctf_reader *)opened->in->own)->trace;
         return TTR_OK;
     }
     if (!opened->is_shared)
@@ -34,13 +35,13 @@ void ctf_set_free(struct ctf_set *set)
 
 static const struct ctf_description *description_of(const struct ctf_opened *opened)
 {
-    return &((const struct ctf_reader *)opened->in->own)->trace->class->description;
+    return &opened->trace->class->description;
 }
 
 /* "" also of traces that are not of one folder. */
 static const char *place_of(const struct ctf_opened *opened)
 {
-    const struct folder *folder = ((const struct ctf_reader *)opened->in->own)->trace->folder;
+    const struct folder *folder = opened->trace->folder;
     return folder ? folder_place(folder) : "";
 }
 
@@ -77,6 +78,8 @@ static int compare_names(const struct ctf_opened *a, const struct ctf_opened *b)
 static int compare_traces(const struct ctf_opened *a, const struct ctf_opened *b)
 {
     const struct ctf_description *x = description_of(a), *y = description_of(b);
+    if (a->trace == b->trace)
+        return 0;
     if (x->has_uuid != y->has_uuid)
         return x->has_uuid ? -1 : 1;
     if (x->has_uuid)

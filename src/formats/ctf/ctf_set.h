@@ -11,6 +11,7 @@
 /* A lane of a stream file that was opened. */
 struct ctf_opened {
     struct input *in;
+    const struct ctf_trace *trace; /* of it; ctf_set_add fills it in */
     bool is_shared;      /* `in` is that of the first lane of its file, which reads this one too: copies want packets in the order of the file */
     uint32_t lane_i;     /* of the file */
     struct ctf_lane lane;

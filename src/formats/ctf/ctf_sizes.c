@@ -191,7 +191,7 @@ static bool hides_usual(const struct ctf_reader *reader, uint64_t offset, uint64
     struct ctf_frame next;
     if (!reader->trace->class->has_magic || size < content || size - content < head || *usual == size)
         return false;
-    if (*usual == 0 && stands_at(reader, offset + size, &next))
+    if (*usual == 0 && offset + size < source_end(reader->in->source) && stands_at(reader, offset + size, &next))
         *usual = next.packet.size / 8;
     return *usual && *usual >= content && *usual < size && size - *usual >= head && has_magic_at(reader, offset + *usual) &&
            stands_at(reader, offset + *usual, &next);

@@ -24,9 +24,11 @@
 static ttr_status open_stream(const struct ctf_trace *trace, size_t i, const struct folder_file **file, struct source **source, ttr_error *error)
 {
     struct source_options options = {.chunk = 16384};
+    uint64_t size;
     *source = NULL;
     *file = folder_at(trace->folder, i);
-    if (!*file || strchr((*file)->name, '/') || strcmp((*file)->name, "metadata") == 0 || (*file)->name[0] == '.' || !(*file)->size)
+    if (!*file || strchr((*file)->name, '/') || strcmp((*file)->name, "metadata") == 0 || (*file)->name[0] == '.' ||
+        !folder_file_size(trace->folder, *file, &size) || size == 0)
         return TTR_OK;
     *source = folder_source(trace->folder, *file, &options, error);
     return *source ? TTR_OK : error->status;

@@ -1,0 +1,80 @@
+/* See the header.  Left out: giving memory back before all goes. */
+#include "base/slab.h"
+
+#define LARGE_PAGE ((size_t)2 << 20)
+
+/* Blocks of n bytes, at most SLAB_MOST: the class, and what they take. */
+static inline size_t class_of(size_t n, size_t *bytes)
+{
+    if (n <= SLAB_FINE) {
+        const size_t units = (n + SLAB_UNIT - 1) / SLAB_UNIT;
+        *bytes = units * SLAB_UNIT;
+        return units;
+    }
+    const unsigned log = 63 - (unsigned)__builtin_clzll((unsigned long long)n - 1), step = log - 3; /* SLAB_FINE is 1 << 11 */
+    const size_t eighths = ((n - 1) >> step) + 1; /* 9 to 16 */
+    *bytes = eighths << step;
+    return SLAB_FINE / SLAB_UNIT + (log - 11) * 8 + eighths - 8;
+}
+
+bool slab_is_same(size_t n, size_t other)
+{
+    size_t bytes, others;
+    return n <= SLAB_MOST && other <= SLAB_MOST && class_of(n, &bytes) == class_of(other, &others);
+}
+
+struct slab *slab_new(const struct alloc *alloc, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2)
+        return NULL;
+    const size_t size = (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE + LARGE_PAGE; /* what lies before the first large page is passed over */
+    struct slab *slab = alloc_zero(alloc, 1, sizeof *slab);
+    uint8_t *memory = slab ? alloc_large(alloc, size, 1) : NULL;
+    if (!memory) {
+        alloc_free(alloc, slab, 1, sizeof *slab);
+        return NULL;
+    }
+    slab->alloc = alloc;
+    slab->memory = memory;
+    slab->size = size;
+    slab->next = memory + ((0 - (uintptr_t)memory) & (LARGE_PAGE - 1));
+    slab->end = slab->next + (size - LARGE_PAGE);
+    return slab;
+}
+
+void slab_free(struct slab *slab)
+{
+    if (!slab)
+        return;
+    alloc_free(slab->alloc, slab->memory, slab->size, 1);
+    alloc_free(slab->alloc, slab, 1, sizeof *slab);
+}
+
+void *slab_take(struct slab *slab, size_t n)
+{
+    size_t bytes;
+    if (n > SLAB_MOST)
+        return NULL;
+    const size_t class = class_of(n, &bytes);
+    void **given = slab->given[class];
+    if (given) {
+        slab->given[class] = *given;
+    } else {
+        if ((size_t)(slab->end - slab->next) < bytes)
+            return NULL;
+        given = (void **)(void *)slab->next;
+        slab->next += bytes;
+    }
+    slab->blocks++;
+    return given;
+}
+
+void slab_give(struct slab *slab, void *block, size_t n)
+{
+    size_t bytes;
+    void **given = block;
+    void **last = &slab->given[class_of(n, &bytes)];
+    *given = *last;
+    *last = given;
+    slab->blocks--;
+}

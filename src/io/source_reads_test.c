@@ -1,0 +1,141 @@
+/* How often files are read: hundreds of small ones cost their system calls. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "io/source.h"
+#include "support.h"
+
+#define MOST 2000u
+
+static uint8_t bytes[MOST];
+
+/* A new file of n bytes. */
+static void make_file(char *path, size_t n)
+{
+    uint64_t seed = 5;
+    for (size_t i = 0; i < MOST; i++)
+        bytes[i] = (uint8_t)support_random(&seed);
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, bytes, n), n);
+    assert_int_equal(close(fd), 0);
+}
+
+static void append(const char *path, size_t from, size_t to)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    assert_int_equal(write(fd, bytes + from, to - from), to - from);
+    assert_int_equal(close(fd), 0);
+}
+
+/* Calls of this process that read, with those that find it out; skips the test where the system does not tell. */
+static unsigned long reads(void)
+{
+    char text[512];
+    int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        (void)close(fd);
+    if (n <= 0)
+        skip();
+    text[n > 0 ? n : 0] = 0;
+    const char *at = strstr(text, "syscr: ");
+    assert_non_null(at);
+    return strtoul(at + strlen("syscr: "), NULL, 10);
+}
+
+static unsigned long reads_since(unsigned long before)
+{
+    return reads() - before - 1;
+}
+
+static void a_small_file_is_read_by_two_calls(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tracetta-reads-XXXXXX";
+    struct window window;
+    make_file(path, 700);
+    const unsigned long before = reads();
+    struct source *source = source_open(alloc_default(), path, &(struct source_options){.chunk = 32768}, NULL);
+    assert_int_equal(reads_since(before), 1);
+    assert_int_equal(source_fill(source, 0, 100, &window, NULL), TTR_OK);
+    assert_int_equal(reads_since(before), 3); /* one of them asked for the number */
+    assert_true(window.at_end);
+    assert_int_equal(window.n, 700);
+    assert_memory_equal(window.bytes, bytes, 700);
+    source_close(source);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void what_was_looked_at_when_a_file_was_opened_is_not_read_again(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tracetta-reads-XXXXXX";
+    uint8_t to[300];
+    make_file(path, 700);
+    struct source *source = source_open(alloc_default(), path, NULL, NULL);
+    const unsigned long before = reads();
+    for (size_t at = 0; at < 256; at++)
+        assert_int_equal(source_peek_at(source, at, to, 256 - at, NULL), 256 - at);
+    assert_int_equal(reads_since(before), 0);
+    assert_memory_equal(to, bytes + 255, 1);
+    assert_int_equal(source_peek_at(source, 200, to, 300, NULL), 300);
+    assert_memory_equal(to, bytes + 200, 300);
+    source_close(source);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void a_file_that_was_small_when_it_was_opened_is_read_on(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tracetta-reads-XXXXXX";
+    struct window window;
+    uint8_t to[300];
+    make_file(path, 100);
+    struct source *source = source_open(alloc_default(), path, &(struct source_options){.chunk = 32768}, NULL);
+    append(path, 100, 900);
+    assert_int_equal(source_peek_at(source, 50, to, 300, NULL), 300);
+    assert_memory_equal(to, bytes + 50, 300);
+    assert_int_equal(source_fill(source, 20, 500, &window, NULL), TTR_OK);
+    assert_true(window.n >= 500);
+    assert_memory_equal(window.bytes, bytes + 20, window.n);
+    assert_int_equal(source_fill(source, 20, MOST, &window, NULL), TTR_OK);
+    assert_true(window.at_end);
+    assert_int_equal(window.n, 880);
+    append(path, 900, MOST);
+    assert_int_equal(source_fill(source, 800, MOST, &window, NULL), TTR_OK);
+    assert_true(window.at_end);
+    assert_int_equal(window.n, MOST - 800);
+    assert_memory_equal(window.bytes, bytes + 800, window.n);
+    source_close(source);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void what_a_file_had_when_it_was_opened_may_not_be_all(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tracetta-reads-XXXXXX";
+    struct window window;
+    make_file(path, 600);
+    struct source *source = source_open(alloc_default(), path, &(struct source_options){.chunk = 32768}, NULL);
+    assert_int_equal(source_fill(source, 0, 100, &window, NULL), TTR_OK);
+    assert_int_equal(window.n, 600);
+    append(path, 600, 1000);
+    assert_int_equal(source_fill(source, 600, 1, &window, NULL), TTR_OK);
+    assert_int_equal(window.n, 400);
+    assert_memory_equal(window.bytes, bytes + 600, 400);
+    source_close(source);
+    assert_int_equal(unlink(path), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_small_file_is_read_by_two_calls),
+        cmocka_unit_test(what_was_looked_at_when_a_file_was_opened_is_not_read_again),
+        cmocka_unit_test(a_file_that_was_small_when_it_was_opened_is_read_on),
+        cmocka_unit_test(what_a_file_had_when_it_was_opened_may_not_be_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
