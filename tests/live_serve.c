@@ -1,6 +1,6 @@
 /* Serves the session of two streams (tests/live_scene.h) until its standard input ends, for tests of the command.
- * usage: live_serve [stay|mute|cut|lazy|lazy-cut].  Prints the session's URL.  stay: the session does not end.  mute: never answers.  cut: closes the
- * first connection in the middle of a packet.  lazy: answers several questions at once, which records conversations for fuzz/live.c. */
+ * usage: live_serve [stay|mute|cut|holed|lazy|lazy-cut].  Prints the session's URL.  stay: the session does not end.  mute: never answers.  cut: closes the
+ * first connection in the middle of a packet.  holed: a packet is missing.  lazy: answers several questions at once, which records conversations for fuzz/live.c. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +14,8 @@ int main(int argc, char **argv)
     scene_make_pair(&pair);
     const char *how = argc > 1 ? argv[1] : "";
     pair.streams[0].stays = pair.streams[1].stays = strcmp(how, "stay") == 0;
+    if (strcmp(how, "holed") == 0)
+        pair.a[1] = pair.a[--pair.streams[0].steps_n];
     struct scene scene = scene_of_pair(&pair);
     scene.relay.fault[0].stall_at = strcmp(how, "mute") == 0;
     scene.relay.fault[0].cut_at = strstr(how, "cut") ? 15000 : 0;

@@ -359,18 +359,21 @@ static ttr_status read_first(ttr_reader *reader, ttr_summary *summary, ttr_error
     return status;
 }
 
-/* First time of a file, by reading it, all of it where events are in no order.  False after telling the user. */
-static bool find_first(const struct call *call, size_t index, int64_t *begin_ns, bool *has_events)
+/* First time of a file, by reading it, all of it where events are in no order or are not believed to be (--sort).  The earliest of all is found
+ * without putting them in order.  False after telling the user. */
+static bool find_first(const struct call *given, size_t index, int64_t *begin_ns, bool *has_events)
 {
+    struct call unsorted = *given, *call = &unsorted;
     struct inputs one;
     struct progress progress;
     ttr_summary summary = {0};
     ttr_status status;
     ttr_error error = {0};
+    unsorted.set.sort = false;
     if (inputs_open_one(&one, call, call->path[index], 0) != OUTCOME_FINE)
         return false;
     progress_begin(&progress, call, one.t, one.reader, "looking for the begin");
-    if (comes_in_order(one.reader))
+    if (!given->set.sort && comes_in_order(one.reader))
         status = read_first(one.reader, &summary, &error);
     else
         status = ttr_summarise(one.t, one.reader, &summary, progress_step, &progress, &error);

@@ -155,10 +155,26 @@ static void print_time(const struct style *style, int64_t time)
     (void)fprintf(stderr, "%s.%09" PRId64, text, time % NS_PER_S);
 }
 
+/* Streams of live traces are named by URLs. */
+static bool is_url(ttr_text path)
+{
+    static const char *const schemes[] = {"net://", "net4://", "net6://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t n = strlen(schemes[i]);
+        if (path.n >= n && memcmp(path.p, schemes[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* A path as that program shows it: from the root, without "." and "..", links not followed. */
 static void print_path(ttr_text path)
 {
     char text[2 * PATH_MAX] = "";
+    if (is_url(path)) {
+        (void)fprintf(stderr, "%.*s", (int)path.n, path.p);
+        return;
+    }
     size_t n = 0;
     if (path.n && path.p[0] != '/' && getcwd(text, PATH_MAX))
         n = strcmp(text, "/") == 0 ? 0 : strlen(text);

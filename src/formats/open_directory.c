@@ -5,7 +5,7 @@
  * names, folders called "index" with nothing but index files in them (they belong to traces beside them), and what is neither file nor folder.  Links are followed, but
  * no folder is gone into twice, so that there are no loops.  What is no trace is passed over with a remark on the first trace; a file
  * that cannot be read is an error, and so is the one trace of many files; among several of these it is damage, told in its place.  A folder
- * whose anchor is empty, as a killed tracer may leave it, while others of its files are not and none can be read alone, is damage too, told in its place where the format can; and so is one
+ * whose anchor may not be read, or is empty, as a killed tracer may leave it, while others of its files are not and none can be read alone, is damage too, told in its place where the format can; and so is one
  * without a good anchor in which a file is part of such a trace by what it begins with. */
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/pairmap.h"
@@ -193,6 +194,8 @@ static ttr_status find_index(const struct search *search, bool *is_index, ttr_er
 static ttr_status take_path(struct search *search, const char *name, ttr_error *error)
 {
     struct stat about;
+    if (stat(search->path, &about) != 0 && errno == EACCES) /* what is missing then would not show */
+        return fail_sys(error, EACCES, NO_OFFSET, "cannot look at %s", search->path);
     if (stat(search->path, &about) != 0)
         return TTR_OK; /* gone, or a link that leads nowhere */
     if (S_ISREG(about.st_mode))
@@ -264,7 +267,9 @@ static ttr_status keep_part(struct search *search, const struct format *format, 
 static const char *why_untold(const char *path)
 {
     struct stat about;
-    return stat(path, &about) != 0 ? "missing" : about.st_size == 0 ? "empty" : "none of any known kind";
+    if (stat(path, &about) != 0)
+        return "missing";
+    return about.st_size == 0 ? "empty" : access(path, R_OK) != 0 ? "not to be read (permission denied)" : "none of any known kind";
 }
 
 /* Keeps the folder at hand as one whose anchor is not good. */
@@ -288,6 +293,28 @@ static ttr_status take_untold(struct search *search, const char *anchor, ttr_err
         return TTR_OK;
     const char *sentence = arena_copy(&search->arena, text, strlen(text));
     return sentence ? keep_part(search, format, sentence, error) : fail_memory(error);
+}
+
+/* The anchor of the folder at the path that is there and may not be read, or NULL. */
+static const char *find_locked(struct search *search)
+{
+    const char *locked = NULL;
+    size_t n = search->n;
+    for (size_t i = 0; format_at(i) && !locked; i++) {
+        const char *anchor = format_at(i)->anchor;
+        if (anchor && descend(search, anchor))
+            locked = access(search->path, F_OK) == 0 && access(search->path, R_OK) != 0 ? anchor : NULL;
+        search->n = n;
+        search->path[n] = '\0';
+    }
+    return locked;
+}
+
+/* Nothing says of what format the folder at the path is: among others one whose anchor is locked is untold, all else a failure. */
+static ttr_status take_locked(struct search *search, const ttr_error *reason, ttr_error *error)
+{
+    const char *anchor = reason->status == TTR_E_IO && search->level > 0 && !is_strict(search) ? find_locked(search) : NULL;
+    return anchor ? take_untold(search, anchor, error) : fail_named(search->path, reason, error);
 }
 
 /* Takes what stands under a name of the folder at hand. */
@@ -330,7 +357,7 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
     if (!pairmap_put(&search->seen, about->st_dev, about->st_ino, 1))
         return fail_memory(error);
     if (folder_format(search->t, search->path, search->options, &format, &reason) != TTR_OK)
-        return fail_named(search->path, &reason, error);
+        return take_locked(search, &reason, error);
     if (!format)
         return take_names(search, error);
     if (format->open_folders)

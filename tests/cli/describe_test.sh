@@ -371,6 +371,17 @@ if "${nobody[@]}" "$tracetta" info session/one >/dev/null 2>&1 && ! "${nobody[@]
     verdict "check_tells_it_too" $? "exit status $run_status"
     refuses "with_strict_that_ends_the_command" 3 "cannot open .*barred/a .*Permission denied" "${nobody[@]}" "$tracetta" cat --strict barred
     chmod 0 barred/b
+    mkdir among && cp -r session/one among/a && cp -r session/one among/b && chmod 0 among/b/metadata
+    run "${nobody[@]}" "$tracetta" cat among
+    [ $run_status = 1 ] && [ "$(grep -c instant "$work/.out")" = "$("$tracetta" cat session/one | grep -c instant)" ] &&
+        grep -q 'among/b/metadata is not to be read (permission denied)' "$work/.err"
+    verdict "metadata_that_cannot_be_read_do_not_keep_other_traces_from_being" $? "exit status $run_status"
+    refuses "with_strict_they_end_the_command" 3 "cannot open .*among/b/metadata .*Permission denied" "${nobody[@]}" "$tracetta" cat --strict among
+    chmod 0 among/a/metadata
+    refuses "where_all_are_such_that_is_told" 3 "among/a/metadata is not to be read" "${nobody[@]}" "$tracetta" cat among
+    chmod -R u+rw among && chmod 644 among/b
+    refuses "a_folder_whose_files_may_not_be_looked_at_is_not_taken_for_empty" 3 "cannot look at .*among/b/.*Permission denied" "${nobody[@]}" "$tracetta" cat among/b
+    chmod 755 among/b
     refuses "where_no_file_can_be_read_that_is_an_error" 3 "cannot open .*barred/a .*Permission denied" "${nobody[@]}" "$tracetta" cat barred
 fi
 

@@ -48,6 +48,13 @@ refuses "a_url_that_is_none_is_told_with_the_form" 2 'net://HOST\[:PORT\]/host/H
 unserve
 refuses "a_daemon_that_is_not_there_is_told" 3 'does the daemon run' "$tracetta" cat "$url"
 
+serve holed
+run "$tracetta" cat --style=babeltrace2 "$url"
+[ $run_status = 0 ] && grep -q "discarded 1 packet .* within stream \"$url/.*/ch_0\" (" "$work/.err"
+verdict "streams_with_gaps_are_named_by_their_urls" $? "exit status $run_status"
+refuses "metadata_cannot_be_replaced" 2 'metadata: those of a live trace' "$tracetta" cat --metadata=none "$url"
+unserve
+
 serve cut
 run "$tracetta" cat -v "$url"
 [ $run_status = 0 ] && [ "$(grep -c ' ev instant ' "$work/.out")" = 14 ]

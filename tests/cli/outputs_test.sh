@@ -40,6 +40,9 @@ run env TMPDIR=/no/such "$tracetta" convert --sort --to=jsonl "$work/classes.fxt
 [ $run_status = 4 ] && [ ! -e "$work/sorted.jsonl" ]
 verdict "converting_that_finds_no_room_leaves_no_file" $? "exit status $run_status"
 
+# Nor is all of a trace sorted to find its begin: a range of it fits in memory.
+says "the_begin_of_what_is_sorted_is_found_without_sorting" '\{' env TMPDIR=/no/such "$tracetta" cat --sort --start=+0s --end=+1ms "$work/classes"
+
 if ! command -v python3 >/dev/null; then
     skip outputs_agree "no python3"
     exit

@@ -1,17 +1,11 @@
 /* Copying: what is kept of each packet, and when it is written. */
 #include "formats/ctf/ctf_copy.h"
 
-#include "base/cursor.h"
 #include "base/number.h"
 #include "base/status.h"
 
 #define IMAGE_STEP UINT64_C(4096)  /* bytes: all alignments hold from a multiple of it on */
 #define IMAGE_MOST ((size_t)32 << 20) /* of a packet that is too large to have a definition */
-
-#define INDEX_MAGIC 0xC1F1DCC1u
-#define INDEX_ENTRY 72u
-#define INDEX_ENTRY_0 56u /* of minor 0, which lacks the numbers of stream and packet */
-#define INDEX_MOST (UINT64_C(1) << 30)
 
 static void free_room(struct ctf_room *room, const struct alloc *alloc)
 {
@@ -110,32 +104,12 @@ void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
 
 /* --- Files --- */
 
-/* The index of the source, which is copied when nothing changes. */
-static ttr_status read_index(struct ctf_file_copy *file, const struct alloc *alloc, ttr_error *error)
-{
-    struct folder *folder = file->trace->source->folder;
-    struct buffer name;
-    if (!folder || file->trace->options->has_no_index)
-        return TTR_OK;
-    buffer_init(&name, alloc);
-    buffer_add_text(&name, "index/");
-    buffer_add_text(&name, file->name);
-    buffer_add(&name, ".idx", 5);
-    if (name.failed) {
-        buffer_free(&name);
-        return fail_memory(error);
-    }
-    const struct folder_file *found = folder_find(folder, (const char *)name.bytes);
-    buffer_free(&name);
-    return found ? folder_read(folder, found, INDEX_MOST, &file->old_index, &file->old_index_n, error) : TTR_OK;
-}
-
 ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *trace, struct ttr_writer *out,
                           const struct ctf_stream *stream, ttr_error *error)
 {
     const struct alloc *alloc = &out->t->counted;
     *file = (struct ctf_file_copy){.trace = trace, .name_size = strlen(stream->file) + 1};
-    buffer_init(&file->index, alloc);
+    ctf_index_out_begin(&file->index, alloc);
     buffer_init(&file->packet.head, alloc);
     buffer_init(&file->packet.room.image, alloc);
     if (trace->is_refused)
@@ -149,68 +123,53 @@ ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *tra
     file->sink = ctf_add_file(trace->home.folder, out, "", file->name, "", error);
     if (!file->sink)
         return error ? error->status : TTR_E_IO;
-    return read_index(file, alloc, error);
+    if (!trace->source->folder || trace->options->has_no_index)
+        return TTR_OK;
+    return ctf_index_old_begin(&file->old_index, trace->source->folder, file->name, alloc, error);
 }
 
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc)
 {
     sink_abandon(file->sink);
-    buffer_free(&file->index);
+    ctf_index_out_free(&file->index);
     buffer_free(&file->packet.head);
     free_room(&file->packet.room, alloc);
     alloc_free(alloc, file->name, file->name_size, 1);
-    if (file->old_index)
-        alloc_free(alloc, file->old_index, file->old_index_n + 1, 1);
 }
 
 bool ctf_copy_keeps_index(const struct ctf_file_copy *file)
 {
     const struct ctf_options *options = file->trace->options;
-    return options->has_index || (file->old_index && !options->has_no_index);
+    return options->has_index || (file->old_index.file && !options->has_no_index);
 }
 
 /* --- Ends of files --- */
 
-/* Whether the source's index is one of these packets, in every number: tracers leave stale ones, and ones of a format before LTTng 2.4. */
-static bool fits_old_index(const struct ctf_file_copy *file)
+ttr_status ctf_copy_settle_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
 {
-    struct cursor old = cursor_over(file->old_index, file->old_index_n, 0);
-    struct cursor new = cursor_over(file->index.bytes, file->index.n, 0);
-    uint32_t magic = cursor_u32be(&old), major = cursor_u32be(&old), minor = cursor_u32be(&old), entry = cursor_u32be(&old);
-    const uint32_t compared = minor ? INDEX_ENTRY : INDEX_ENTRY_0;
-    if (old.failed || magic != INDEX_MAGIC || major != 1 || entry < compared)
-        return false;
-    while (cursor_left(&new) >= INDEX_ENTRY) {
-        for (uint32_t i = 0; i < compared / 8; i++) {
-            const uint64_t found = cursor_u64be(&old), expected = cursor_u64be(&new);
-            if (old.failed || (found != expected && !(file->unnumbered >> i & 1)))
-                return false;
-        }
-        if (!cursor_skip(&old, entry - compared) || !cursor_skip(&new, INDEX_ENTRY - compared))
-            return false;
-    }
-    return cursor_left(&old) == 0;
+    if (!ctf_index_out_is_full(&file->index))
+        return TTR_OK;
+    file->old_index.fits = file->old_index.fits && !file->is_changed;
+    ttr_status status = ctf_index_old_compare(&file->old_index, &file->index.entries, file->unnumbered, error);
+    return status == TTR_OK ? ctf_index_out_settle(&file->index, out, file->trace->home.folder, file->name, error) : status;
 }
 
 static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
 {
-    struct buffer bytes;
-    if (!ctf_copy_keeps_index(file) || (!file->old_index && file->index.n == 0))
+    struct ctf_index_old *old = &file->old_index;
+    const char *folder = file->trace->home.folder;
+    if (!ctf_copy_keeps_index(file) || (!old->file && file->index.entries.n == 0 && !file->index.file))
         return TTR_OK;
-    buffer_init(&bytes, &out->t->counted);
-    if (file->old_index && !file->is_changed && fits_old_index(file)) {
-        buffer_add(&bytes, file->old_index, file->old_index_n);
-    } else {
-        struct bitput put = bitput_begin(&bytes);
-        const uint32_t head[] = {INDEX_MAGIC, 1, 1, INDEX_ENTRY};
-        for (size_t i = 0; i < 4; i++)
-            bitput_be(&put, head[i], 32);
-        buffer_add(&bytes, file->index.bytes, file->index.n);
-    }
-    bytes.failed |= file->index.failed;
-    ttr_status status = ctf_write_file(ctf_add_file(file->trace->home.folder, out, "index/", file->name, ".idx", error), &bytes, error);
-    buffer_free(&bytes);
-    return status;
+    if (file->index.entries.failed)
+        return fail_memory(error);
+    old->fits = old->fits && !file->is_changed;
+    ttr_status status = ctf_index_old_compare(old, &file->index.entries, file->unnumbered, error);
+    if (status != TTR_OK)
+        return status;
+    if (!ctf_index_old_is_kept(old))
+        return ctf_index_out_end(&file->index, out, folder, file->name, error);
+    ctf_index_out_drop(&file->index);
+    return ctf_index_old_copy(old, ctf_add_file(folder, out, "index/", file->name, ".idx", error), error);
 }
 
 /* A name that no file of the source has. */
@@ -243,7 +202,7 @@ static struct ctf_file_copy *leave_part(const struct ctf_file_copy *file, struct
     if (!ended)
         return NULL;
     *ended = (struct ctf_file_copy){.trace = file->trace};
-    buffer_init(&ended->index, alloc);
+    ctf_index_out_begin(&ended->index, alloc);
     buffer_init(&ended->packet.head, alloc);
     buffer_init(&ended->packet.room.image, alloc);
     w->copies[w->copies_n++] = ended;
@@ -277,7 +236,6 @@ ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer *out, ttr
     file->name_size = size;
     file->offset = 0;
     file->is_ended = false;
-    buffer_clear(&file->index);
     output_lost(out, CTF_LOST_FILE, file->packet.about.offset);
     file->sink = ctf_add_file(file->trace->home.folder, out, "", name, "", error);
     return file->sink ? TTR_OK : error ? error->status : TTR_E_IO;
@@ -394,15 +352,13 @@ static void add_index(struct ctf_file_copy *file, const struct ctf_stream *strea
     const struct ctf_packet *about = &file->packet.about;
     if (!ctf_copy_keeps_index(file))
         return;
-    struct bitput put = bitput_begin(&file->index);
     const bool has_size = about->size != UINT64_MAX; /* else the packet is what is left of the file */
     const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8, content = has_size ? about->content : size;
     const uint64_t begin = about->has_begin ? about->begin : 0, end = about->has_end ? about->end : 0, discarded = about->has_discarded ? about->discarded : 0;
-    const uint64_t numbers[] = {file->offset, size, content, begin, end, discarded, stream->kind->class->id, stream->number,
+    const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset, size, content, begin, end, discarded, stream->kind->class->id, stream->number,
                                 ctf_sequence_before(about, ctf_stream_copy_of(file)->shift)};
     file->unnumbered |= (stream->has_number ? 0 : 1u << 7) | (about->has_sequence ? 0 : 1u << 8);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        bitput_be(&put, numbers[i], 64);
+    ctf_index_out_add(&file->index, numbers);
 }
 
 static void keep_gap(struct ctf_copied *packet, const ttr_event *event)
@@ -437,7 +393,8 @@ static ttr_status take_packet(struct ctf_file_copy *file, struct ttr_writer *out
         status = status == TTR_OK ? ctf_rebuild(file, out, error) : status;
     } else if ((status = ctf_copy_part(file, out, error)) == TTR_OK) {
         add_index(file, schema->stream, event);
-        status = ctf_write_packet(file, out, event->payload, event->payload_size, error);
+        status = ctf_copy_settle_index(file, out, error);
+        status = status == TTR_OK ? ctf_write_packet(file, out, event->payload, event->payload_size, error) : status;
     }
     leave_room(file);
     return status;

@@ -66,6 +66,15 @@ struct ctf_copied {
     uint64_t from_at;          /* where `from` is in the packet; bytes */
 };
 
+/* The index of the source's file. */
+struct ctf_index_old {
+    struct folder *folder;
+    const struct folder_file *file; /* NULL = there is none */
+    bool fits;                 /* it is one, and its entries so far are those of the packets */
+    uint32_t entry_bytes, compared;
+    uint64_t at;               /* entries held against those of the packets */
+};
+
 /* A stream file that is copied. */
 struct ctf_file_copy {
     struct ctf_trace_copy *trace;
@@ -80,10 +89,9 @@ struct ctf_file_copy {
     uint64_t part;             /* how many files were begun behind the first */
     bool is_dirty;             /* has events that are not in the image yet */
     struct ctf_file_copy *next_dirty;
-    struct buffer index;       /* entries of what was written */
+    struct ctf_index_out index; /* of what was written */
     uint32_t unnumbered;       /* bit i: what packets do not say is the i-th number of its entries */
-    uint8_t *old_index;        /* the file as it was; NULL = there was none */
-    size_t old_index_n;
+    struct ctf_index_old old_index;
 };
 
 /* --- ctf_copy.c --- */
@@ -110,6 +118,9 @@ void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer 
 /* Whether an index is written in the end: else nothing is kept of the packets. */
 bool ctf_copy_keeps_index(const struct ctf_file_copy *file);
 
+/* Writes entries of the index that wait, where these are many. */
+TTR_MUST ttr_status ctf_copy_settle_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error);
+
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
 
 /* Whether packets of a trace can go to the output with the bytes they have. */
@@ -134,5 +145,19 @@ TTR_MUST ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writ
 
 /* The packet's stream; NULL when memory is out. */
 struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file);
+
+/* --- ctf_index_keep.c --- */
+
+/* Looks for the index of a file of the source. */
+TTR_MUST ttr_status ctf_index_old_begin(struct ctf_index_old *old, struct folder *folder, const char *name, const struct alloc *alloc, ttr_error *error);
+
+/* Holds its next entries against those of packets; unnumbered: bit i = packets do not say the i-th number. */
+TTR_MUST ttr_status ctf_index_old_compare(struct ctf_index_old *old, const struct buffer *entries, uint32_t unnumbered, ttr_error *error);
+
+/* Whether it is that of the packets that were met, and of no others. */
+bool ctf_index_old_is_kept(const struct ctf_index_old *old);
+
+/* Copies its bytes and ends the file; takes it over, NULL with `error` told is fine. */
+TTR_MUST ttr_status ctf_index_old_copy(const struct ctf_index_old *old, struct sink *to, ttr_error *error);
 
 #endif

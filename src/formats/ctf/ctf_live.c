@@ -329,8 +329,11 @@ ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *erro
     return take_how(copies, n, &how, error);
 }
 
-static ttr_status refuse_intersection(char *const *copies, size_t n, ttr_error *error)
+/* Options of files that nothing can be made of here: passed over without a word they would only seem to work. */
+static ttr_status refuse_those_of_files(char *const *copies, size_t n, ttr_error *error)
 {
+    if (options_get(copies, n, "metadata"))
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "metadata: those of a live trace grow with it and come from its daemon only");
     const char *intersects = options_get(copies, n, "stream-intersection");
     if (intersects && strcmp(intersects, "yes") == 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "stream-intersection: when all streams of a live trace are active is not known before its end");
@@ -347,7 +350,7 @@ ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *optio
     if (status == TTR_OK)
         status = take_how(copies, n, &how, error);
     if (status == TTR_OK)
-        status = refuse_intersection(copies, n, error);
+        status = refuse_those_of_files(copies, n, error);
     options_free(&t->counted, copies, n);
     return status == TTR_OK ? ctf_open_live_with(t, url, &how, options, error) : NULL;
 }

@@ -7,7 +7,6 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
-#include "base/endian.h"
 #include "files.h"
 #include "model/context.h"
 #include "support.h"
@@ -18,7 +17,6 @@
 #define FAR_EVENTS 250u   /* the same of larger ones */
 #define PACKET_EVENTS 400u /* of a packet at most */
 #define COPY_MEMORY (12u << 20) /* what a copy may take */
-#define PACKETS 200000u   /* entries of an index take more than that */
 #define STAT_MEMORY (5u << 19) /* what counting and checking may take */
 #define SPANS 100000       /* more events than wait for one another to come in order */
 #define UNORDERED_MEMORY (13u << 20) /* what reading without order may take */
@@ -493,47 +491,6 @@ static void copies_of_many_streams_are_made_one_behind_another_in_little_memory(
     assert_int_equal(files_remove(folder), 0);
 }
 
-static void nothing_is_kept_of_packets_whose_index_is_not_written(void **state)
-{
-    (void)state;
-    char folder[] = "/tmp/tracetta-many-XXXXXX", path[64];
-    struct support_heap heap;
-    support_heap_init(&heap, 0);
-    const ttr_options options = {.size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
-    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
-    struct buffer stream;
-    ttr_batch batch;
-    ttr_status status;
-    ttr *t = ttr_new(&options);
-    assert_non_null(mkdtemp(folder));
-    (void)snprintf(path, sizeof path, "%s/copy", folder);
-    buffer_init(&stream, alloc_default());
-    for (uint32_t i = 0; i < PACKETS; i++) {
-        const size_t begin = stream.n;
-        add_number(&stream, 0xc1fc1fc1, 4);
-        add_number(&stream, 0, 4);
-        buffer_add_zeros(&stream, 16); /* sizes, known below */
-        add_event(&stream, begin, i, MADE_PLAIN);
-        store_u64le(stream.bytes + begin + 8, (stream.n - begin) * 8);
-        store_u64le(stream.bytes + begin + 16, (stream.n - begin) * 8);
-    }
-    const ttr_file file[] = {{.name = "metadata", .bytes = plain_metadata, .n = sizeof plain_metadata - 1},
-                             {.name = "stream", .bytes = stream.bytes, .n = stream.n}};
-    ttr_reader *in = ttr_open_files(t, "made", file, 2, &reading, NULL);
-    ttr_writer *out = ttr_create(t, path, "ctf", NULL, NULL);
-    assert_true(in && out);
-    while ((status = ttr_read(in, &batch, NULL)) == TTR_OK)
-        assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
-    assert_int_equal(status, TTR_END);
-    ttr_close(in);
-    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
-    assert_true(heap.peak < COPY_MEMORY);
-    expect_file(path, &file[1]);
-    ttr_free(t);
-    buffer_free(&stream);
-    assert_int_equal(files_remove(folder), 0);
-}
-
 static void streams_that_are_read_one_after_another_leave_nothing_behind(void **state)
 {
     static struct many many;
@@ -769,7 +726,6 @@ int main(void)
                                        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
                                        cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
-                                       cmocka_unit_test(nothing_is_kept_of_packets_whose_index_is_not_written),
                                        cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
                                        cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),

@@ -1,11 +1,10 @@
 /* Packets of a stream file.  A packet is made in memory: its first bytes are left free, events are appended until it is large enough, then
- * the free bytes are filled in and the packet goes to its file, with an entry in the index.
+ * the free bytes are filled in and the packet goes to its file, with an entry in the index (ctf_index_write.c).
  *
  *   CTF 1.8, 2: [0..3] magic | [4..19] uuid | [20..23] stream class [| stream u64] [| begin u64 | end u64] | content, bits u64 |
  *               packet, bits u64 [| sequence u64] [| discarded u64] [| cpu u32] [| fields of another trace's packets]
  *   RFC v1.1:   rfc11_packet.h
- * The index is LTTng's: big-endian, 16 bytes { magic 0xC1F1DCC1, 1, 1, 72 }, then 72 bytes a packet { offset and sizes, times, discarded,
- * stream class, stream, sequence }. */
+ */
 #include "formats/ctf/ctf_write.h"
 
 #include "base/endian.h"
@@ -15,8 +14,6 @@
 #define HEAD_BYTES 24u     /* magic, uuid, stream class */
 #define HEAD_NUMBERS 7u    /* of 64 bits, at most, before the cpu */
 #define MAGIC 0xC1FC1FC1u
-#define INDEX_MAGIC 0xC1F1DCC1u
-#define INDEX_ENTRY 72u
 
 #define ID_EXTENDED 65535u /* of LTTng's large header */
 
@@ -148,11 +145,9 @@ static void fill_head(struct ctf_stream_out *stream, uint64_t content_bits)
 
 static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint64_t packet_bits)
 {
-    struct bitput put = bitput_begin(&stream->index);
-    const uint64_t numbers[] = {stream->offset, packet_bits,       content_bits,            stream->begin, stream->last,
+    const uint64_t numbers[CTF_INDEX_NUMBERS] = {stream->offset, packet_bits,       content_bits,            stream->begin, stream->last,
                                 stream->discarded, stream->kind->class->id, stream->number, stream->sequence};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        bitput_be(&put, numbers[i], 64);
+    ctf_index_out_add(&stream->index, numbers);
 }
 
 /* A packet of the RFC, with what is done to its content, in out->buffer. */
@@ -195,10 +190,13 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
         bytes = &out->buffer;
     } else if (status == TTR_OK) {
         fill_head(stream, content_bits);
-        add_index(stream, content_bits, stream->put.at);
+        if (!stream->trace->options->has_no_index)
+            add_index(stream, content_bits, stream->put.at);
     }
     if (status == TTR_OK)
         status = sink_write(stream->sink, bytes->bytes, bytes->n, error);
+    if (status == TTR_OK)
+        status = ctf_index_out_settle(&stream->index, out, stream->trace->home.folder, stream->name, error);
     stream->offset += bytes->n;
     stream->sequence++;
     buffer_clear(bytes);
@@ -375,20 +373,9 @@ ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
 
 static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
 {
-    struct buffer file;
-    if (stream->trace->options->has_no_index || stream->index.n == 0)
+    if (stream->index.entries.n == 0 && !stream->index.file)
         return TTR_OK;
-    buffer_init(&file, &out->t->counted);
-    struct bitput put = bitput_begin(&file);
-    const uint32_t head[] = {INDEX_MAGIC, 1, 1, INDEX_ENTRY};
-    for (size_t i = 0; i < 4; i++)
-        bitput_be(&put, head[i], 32);
-    buffer_add(&file, stream->index.bytes, stream->index.n);
-    struct sink *sink = ctf_add_file(stream->trace->home.folder, out, "index/", stream->name, ".idx", error);
-    file.failed |= stream->index.failed;
-    ttr_status status = ctf_write_file(sink, &file, error);
-    buffer_free(&file);
-    return status;
+    return ctf_index_out_end(&stream->index, out, stream->trace->home.folder, stream->name, error);
 }
 
 ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
@@ -405,7 +392,7 @@ void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc)
 {
     sink_abandon(stream->sink);
     buffer_free(&stream->packet);
-    buffer_free(&stream->index);
+    ctf_index_out_free(&stream->index);
     buffer_free(&stream->head);
     alloc_free(alloc, stream->name, stream->name_size, 1);
 }

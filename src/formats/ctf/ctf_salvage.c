@@ -103,6 +103,10 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
     const struct source *source = reader->in->source;
     uint64_t file_end = source_is_seekable(source) ? source_disk_size(source) : UINT64_MAX;
     file_end = window->at_end ? window->offset + window->n : file_end;
+    if (reader->is_unpacked) { /* places in what was unpacked are none of the file: they may lie behind all that is stored */
+        from = from < end ? from : end;
+        from = from < file_end ? from : file_end;
+    }
     const uint64_t next = packet->offset + packet->size / 8, sooner = reader->is_unpacked ? next : ctf_go_on(reader, from, next);
     if (sooner < next || reader->frame.is_resized) {
         reader->is_size_told = true;
@@ -111,9 +115,10 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
         reader->is_cut_told = true;
         end = file_end;
     }
-    return input_damage(reader->in, from, end - from, code, reader->error, "%s: %s (id %llu); %llu bytes of the packet at byte %llu are skipped",
-                        reader->file, what, (unsigned long long)reader->bad_id, (unsigned long long)(end - from),
-                        (unsigned long long)packet->offset);
+    const uint64_t lost = reader->is_unpacked ? (reader->content_end - reader->bits.at + 7) / 8 : end - from;
+    return input_damage(reader->in, from, end - from, code, reader->error, "%s: %s (id %llu); %llu bytes of %sthe packet at byte %llu are skipped",
+                        reader->file, what, (unsigned long long)reader->bad_id, (unsigned long long)lost,
+                        reader->is_unpacked ? "what was unpacked of " : "", (unsigned long long)packet->offset);
 }
 
 ttr_status ctf_pass_foreign(struct ctf_reader *reader)

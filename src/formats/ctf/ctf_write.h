@@ -11,7 +11,8 @@
  *   ctf_listed_items.c the same as a list, where there would be too many shapes
  *   ctf_types.c        types for a shape
  *   ctf_classes.c      streams and events as classes of a description
- *   ctf_packets.c      packets of a stream file, and its index
+ *   ctf_packets.c      packets of a stream file
+ *   ctf_index_write.c  its index
  *   ctf_metadata.c     the metadata file
  *   ctf_files.c        files at all
  *   ctf_translate.c    what is lost in another language
@@ -351,6 +352,14 @@ const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace, struc
 
 /* --- ctf_packets.c --- */
 
+#define CTF_INDEX_NUMBERS 9u /* of an entry */
+
+/* The index of a stream file. */
+struct ctf_index_out {
+    struct buffer entries;     /* that are not in the file yet */
+    struct sink *file;         /* NULL until the first of them are */
+};
+
 /* A stream file being written. */
 struct ctf_stream_out {
     struct ctf_trace_out *trace;
@@ -367,7 +376,7 @@ struct ctf_stream_out {
     uint64_t events;           /* in the packet */
     uint64_t discarded, sequence;
     uint64_t offset;           /* bytes in the file */
-    struct buffer index;       /* entries */
+    struct ctf_index_out index;
     struct buffer head;        /* as its packets begin: zeros for what is filled in at their ends, and fields of their own */
     uint64_t head_bits;
     uint64_t end;              /* ticks: the packet ends no earlier */
@@ -401,6 +410,28 @@ struct sink *ctf_add_file(const char *folder, struct ttr_writer *out, const char
 
 /* Writes a whole file. */
 TTR_MUST ttr_status ctf_write_file(struct sink *sink, const struct buffer *bytes, ttr_error *error);
+
+/* --- ctf_index_write.c --- */
+
+void ctf_index_out_begin(struct ctf_index_out *index, const struct alloc *alloc);
+
+/* Appends an entry: its numbers in the order of the file. */
+void ctf_index_out_add(struct ctf_index_out *index, const uint64_t numbers[CTF_INDEX_NUMBERS]);
+
+/* Whether so many entries wait that they should be written. */
+bool ctf_index_out_is_full(const struct ctf_index_out *index);
+
+/* Writes the entries that wait to folder/index/name.idx where these are many. */
+TTR_MUST ttr_status ctf_index_out_settle(struct ctf_index_out *index, struct ttr_writer *out, const char *folder, const char *name, ttr_error *error);
+
+/* Writes what is left, if only the header, and ends the file. */
+TTR_MUST ttr_status ctf_index_out_end(struct ctf_index_out *index, struct ttr_writer *out, const char *folder, const char *name, ttr_error *error);
+
+/* Forgets all entries; a file that was not ended is not there. */
+void ctf_index_out_drop(struct ctf_index_out *index);
+
+/* The same, and frees. */
+void ctf_index_out_free(struct ctf_index_out *index);
 
 /* --- ctf_metadata.c --- */
 

@@ -165,11 +165,55 @@ static void packets_stop_unpacking_at_the_limit(void **state)
     buffer_free(&stream);
 }
 
+/* What is lost of a packet that was unpacked lies inside of what is stored of it, wherever in the unpacked bytes it begins. */
+static void damage_in_unpacked_packets_lies_inside_of_their_stored_bytes(void **state)
+{
+    (void)state;
+    static const char plain[] = "trace { major = 1; minor = 1; alignment = packed; }\nsection { name = s; event { header_type = type2; } }\n"
+                                "event { name = e; id = 1; section = s; fields = { { uint32_t, a } }; }\n";
+    static const uint32_t unknown_at[] = {10, 900, 9990, UINT32_MAX};
+    for (size_t k = 0; k < 4; k++) {
+        struct buffer stream, content;
+        struct rfc11_packing how = {.compression = RFC11_GZIP, .align = 4096};
+        struct rfc11_packet packet = {.section_packet_count_bits = 32, .timestamp_end = 10000};
+        ttr_report report = {.size = sizeof report};
+        struct sum sum;
+        ttr *t = ttr_new(NULL);
+        buffer_init(&stream, alloc_default());
+        buffer_init(&content, alloc_default());
+        for (uint32_t i = 0; i < 10000; i++) {
+            uint8_t event[10] = {0};
+            store_u32le(event, i);
+            store_u16le(event + 4, i == unknown_at[k] ? 9 : 1);
+            buffer_add(&content, event, sizeof event);
+        }
+        /* The last one cuts the last event. */
+        assert_int_equal(rfc11_pack(&packet, content.bytes, content.n - (unknown_at[k] == UINT32_MAX), &how, &stream, NULL), TTR_OK);
+        packet.section_packet_count = 1;
+        assert_int_equal(rfc11_pack(&packet, content.bytes, 20, &how, &stream, NULL), TTR_OK);
+        const ttr_file files[] = {{"metadata", plain, sizeof plain - 1}, {"s", stream.bytes, stream.n}};
+        ttr_reader *reader = ttr_open_files(t, "memory", files, 2, NULL, NULL);
+        assert_non_null(reader);
+        read_all(t, reader, &sum);
+        assert_int_equal(sum.events, (k < 3 ? unknown_at[k] : 9999) + 2);
+        assert_true(ttr_reader_report(reader, 0, &report));
+        assert_int_equal(report.regions_n, 1);
+        assert_true(report.regions[0].offset + report.regions[0].bytes <= load_u32le(stream.bytes + 8)); /* content_size */
+        for (size_t i = 0; i < report.notes_n; i++)
+            assert_null(strstr(report.notes[i].text, "18446744073709"));
+        ttr_close(reader);
+        ttr_free(t);
+        buffer_free(&content);
+        buffer_free(&stream);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_packets_read_the_same_from_disk_and_memory),
         cmocka_unit_test(packets_stop_unpacking_at_the_limit),
+        cmocka_unit_test(damage_in_unpacked_packets_lies_inside_of_their_stored_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
