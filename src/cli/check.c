@@ -131,7 +131,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
     bool has_many = traces_count(verdict->reader) > 1, can_recover = false;
     ttr_severity from = call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
     while (traces_next(verdict->reader, &trace)) {
-        can_recover = report_can_recover(trace.report.format);
+        can_recover |= report_can_recover(trace.report.format);
         if (trace.first == 0)
             print_verdict(call, verdict, &trace.report);
         if (has_many && has_news(verdict->reader, &trace, from))
@@ -147,7 +147,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
         print_word(verdict->error.text);
         (void)putchar('\n');
     }
-    if (sum->damage_regions && can_recover && !has_many && verdict->outcome == OUTCOME_NO) {
+    if (sum->damage_regions && can_recover && verdict->outcome == OUTCOME_NO) {
         (void)fputs("  \"tracetta recover ", stdout);
         print_word(verdict->path);
         (void)fputs(" -o OUTPUT\" keeps what is good\n", stdout);
