@@ -4,11 +4,14 @@
 #include "base/cursor.h"
 #include "base/number.h"
 #include "base/status.h"
-#include "formats/ctf/ctf_index.h"
 
 #define IMAGE_STEP UINT64_C(4096)  /* bytes: all alignments hold from a multiple of it on */
 #define IMAGE_MOST ((size_t)32 << 20) /* of a packet that is too large to have a definition */
-#define INDEX_PIECE (32u << 10) /* of an index that is copied */
+
+#define INDEX_MAGIC 0xC1F1DCC1u
+#define INDEX_ENTRY 72u
+#define INDEX_ENTRY_0 56u /* of minor 0, which lacks the numbers of stream and packet */
+#define INDEX_MOST (UINT64_C(1) << 30)
 
 static void free_room(struct ctf_room *room, const struct alloc *alloc)
 {
@@ -107,21 +110,24 @@ void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
 
 /* --- Files --- */
 
-/* The index of the source, which is copied when nothing changes; false when memory is out. */
-static bool find_index(struct ctf_file_copy *file, const struct alloc *alloc)
+/* The index of the source, which is copied when nothing changes. */
+static ttr_status read_index(struct ctf_file_copy *file, const struct alloc *alloc, ttr_error *error)
 {
-    const struct folder *folder = file->trace->source->folder;
+    struct folder *folder = file->trace->source->folder;
     struct buffer name;
     if (!folder || file->trace->options->has_no_index)
-        return true;
+        return TTR_OK;
     buffer_init(&name, alloc);
     buffer_add_text(&name, "index/");
     buffer_add_text(&name, file->name);
     buffer_add(&name, ".idx", 5);
-    const bool is_good = !name.failed;
-    file->has_old_index = is_good && folder_find(folder, (const char *)name.bytes);
+    if (name.failed) {
+        buffer_free(&name);
+        return fail_memory(error);
+    }
+    const struct folder_file *found = folder_find(folder, (const char *)name.bytes);
     buffer_free(&name);
-    return is_good;
+    return found ? folder_read(folder, found, INDEX_MOST, &file->old_index, &file->old_index_n, error) : TTR_OK;
 }
 
 ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *trace, struct ttr_writer *out,
@@ -129,7 +135,7 @@ ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *tra
 {
     const struct alloc *alloc = &out->t->counted;
     *file = (struct ctf_file_copy){.trace = trace, .name_size = strlen(stream->file) + 1};
-    buffer_init(&file->index.entries, alloc);
+    buffer_init(&file->index, alloc);
     buffer_init(&file->packet.head, alloc);
     buffer_init(&file->packet.room.image, alloc);
     if (trace->is_refused)
@@ -143,107 +149,69 @@ ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *tra
     file->sink = ctf_add_file(trace->home.folder, out, "", file->name, "", error);
     if (!file->sink)
         return error ? error->status : TTR_E_IO;
-    return find_index(file, alloc) ? TTR_OK : fail_memory(error);
+    return read_index(file, alloc, error);
 }
 
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc)
 {
     sink_abandon(file->sink);
-    ctf_index_drop(&file->index);
+    buffer_free(&file->index);
     buffer_free(&file->packet.head);
     free_room(&file->packet.room, alloc);
     alloc_free(alloc, file->name, file->name_size, 1);
+    if (file->old_index)
+        alloc_free(alloc, file->old_index, file->old_index_n + 1, 1);
 }
 
-/* --- Indexes --- */
-
-/* Whether an index is written in the end: else nothing is kept of the packets. */
-static bool keeps_index(const struct ctf_file_copy *file)
+bool ctf_copy_keeps_index(const struct ctf_file_copy *file)
 {
     const struct ctf_options *options = file->trace->options;
-    return options->has_index || (file->has_old_index && !options->has_no_index);
-}
-
-ttr_status ctf_copy_index(struct ctf_file_copy *file, struct ttr_writer *out, const uint64_t numbers[CTF_INDEX_NUMBERS], ttr_error *error)
-{
-    const struct ctf_index_place place = {file->trace->home.folder, file->name, out};
-    if (!keeps_index(file))
-        return TTR_OK;
-    ctf_index_add(&file->index, numbers);
-    return file->has_old_index && !file->is_changed ? TTR_OK : ctf_index_drain(&file->index, &place, error);
-}
-
-/* Whether an index is one of the file's packets, in every number: tracers leave stale ones, and ones of a format before LTTng 2.4, which lack
- * the numbers of stream and packet. */
-static bool fits(const struct ctf_file_copy *file, struct ctf_index *index)
-{
-    struct cursor new = cursor_over(file->index.entries.bytes, file->index.entries.n, 0);
-    const unsigned compared = index->has_instance ? CTF_INDEX_NUMBERS : CTF_INDEX_NUMBERS - 2;
-    struct ctf_index_entry old;
-    while (cursor_left(&new) > 0) {
-        if (!ctf_index_next(index, &old))
-            return false;
-        const uint64_t found[CTF_INDEX_NUMBERS] = {old.offset, old.size, old.content, old.begin, old.end, old.discarded, old.stream_id,
-                                                   old.instance, old.sequence};
-        for (unsigned i = 0; i < CTF_INDEX_NUMBERS; i++) {
-            const uint64_t expected = cursor_u64be(&new);
-            if (i < compared && found[i] != expected && !(file->unnumbered >> i & 1))
-                return false;
-        }
-    }
-    return index->at == index->n;
-}
-
-static ttr_status copy_bytes(const struct ctf_index *index, struct sink *sink, ttr_error *error)
-{
-    const uint64_t size = CTF_INDEX_HEADER + index->n * index->entry_bytes;
-    ttr_status status = TTR_OK;
-    for (uint64_t at = 0, piece; status == TTR_OK && at < size; at += piece) {
-        struct window window;
-        piece = size - at < INDEX_PIECE ? size - at : INDEX_PIECE;
-        status = source_fill(index->source, at, (size_t)piece, &window, error);
-        if (status == TTR_OK && window.offset + window.n < at + piece)
-            status = fail(error, TTR_E_IO, at, "an index became shorter while it was copied");
-        if (status == TTR_OK)
-            status = sink_write(sink, window.bytes + (at - window.offset), (size_t)piece, error);
-    }
-    return status;
-}
-
-/* Copies the index of the source as it stands. */
-static ttr_status copy_index(const struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
-{
-    struct ctf_index index;
-    bool is_odd;
-    if (!ctf_index_open(&index, file->trace->source, file->name, &is_odd))
-        return fail(error, TTR_E_IO, 0, "the index of %s cannot be read once more", file->name);
-    struct sink *sink = ctf_add_file(file->trace->home.folder, out, "index/", file->name, ".idx", error);
-    ttr_status status = sink ? copy_bytes(&index, sink, error) : error ? error->status : TTR_E_IO;
-    ctf_index_close(&index);
-    if (status == TTR_OK)
-        return sink_finish(sink, error);
-    sink_abandon(sink);
-    return status;
-}
-
-static ttr_status end_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
-{
-    const struct ctf_index_place place = {file->trace->home.folder, file->name, out};
-    struct ctf_index old;
-    bool is_odd;
-    if (!keeps_index(file) || (!file->has_old_index && !file->index.sink && file->index.entries.n == 0 && !file->index.entries.failed))
-        return TTR_OK;
-    if (!file->has_old_index || file->is_changed || file->index.entries.failed || !ctf_index_open(&old, file->trace->source, file->name, &is_odd))
-        return ctf_index_finish(&file->index, &place, error);
-    const bool is_right = fits(file, &old);
-    ctf_index_close(&old);
-    if (!is_right)
-        return ctf_index_finish(&file->index, &place, error);
-    buffer_clear(&file->index.entries);
-    return copy_index(file, out, error);
+    return options->has_index || (file->old_index && !options->has_no_index);
 }
 
 /* --- Ends of files --- */
+
+/* Whether the source's index is one of these packets, in every number: tracers leave stale ones, and ones of a format before LTTng 2.4. */
+static bool fits_old_index(const struct ctf_file_copy *file)
+{
+    struct cursor old = cursor_over(file->old_index, file->old_index_n, 0);
+    struct cursor new = cursor_over(file->index.bytes, file->index.n, 0);
+    uint32_t magic = cursor_u32be(&old), major = cursor_u32be(&old), minor = cursor_u32be(&old), entry = cursor_u32be(&old);
+    const uint32_t compared = minor ? INDEX_ENTRY : INDEX_ENTRY_0;
+    if (old.failed || magic != INDEX_MAGIC || major != 1 || entry < compared)
+        return false;
+    while (cursor_left(&new) >= INDEX_ENTRY) {
+        for (uint32_t i = 0; i < compared / 8; i++) {
+            const uint64_t found = cursor_u64be(&old), expected = cursor_u64be(&new);
+            if (old.failed || (found != expected && !(file->unnumbered >> i & 1)))
+                return false;
+        }
+        if (!cursor_skip(&old, entry - compared) || !cursor_skip(&new, INDEX_ENTRY - compared))
+            return false;
+    }
+    return cursor_left(&old) == 0;
+}
+
+static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+{
+    struct buffer bytes;
+    if (!ctf_copy_keeps_index(file) || (!file->old_index && file->index.n == 0))
+        return TTR_OK;
+    buffer_init(&bytes, &out->t->counted);
+    if (file->old_index && !file->is_changed && fits_old_index(file)) {
+        buffer_add(&bytes, file->old_index, file->old_index_n);
+    } else {
+        struct bitput put = bitput_begin(&bytes);
+        const uint32_t head[] = {INDEX_MAGIC, 1, 1, INDEX_ENTRY};
+        for (size_t i = 0; i < 4; i++)
+            bitput_be(&put, head[i], 32);
+        buffer_add(&bytes, file->index.bytes, file->index.n);
+    }
+    bytes.failed |= file->index.failed;
+    ttr_status status = ctf_write_file(ctf_add_file(file->trace->home.folder, out, "index/", file->name, ".idx", error), &bytes, error);
+    buffer_free(&bytes);
+    return status;
+}
 
 /* A name that no file of the source has. */
 static char *name_part(struct ctf_file_copy *file, const char *first, const struct alloc *alloc, size_t *size)
@@ -275,7 +243,7 @@ static struct ctf_file_copy *leave_part(const struct ctf_file_copy *file, struct
     if (!ended)
         return NULL;
     *ended = (struct ctf_file_copy){.trace = file->trace};
-    buffer_init(&ended->index.entries, alloc);
+    buffer_init(&ended->index, alloc);
     buffer_init(&ended->packet.head, alloc);
     buffer_init(&ended->packet.room.image, alloc);
     w->copies[w->copies_n++] = ended;
@@ -286,7 +254,7 @@ static ttr_status end_part(struct ctf_file_copy *file, struct ttr_writer *out, t
 {
     ttr_status status = sink_finish(file->sink, error);
     file->sink = NULL;
-    return status == TTR_OK ? end_index(file, out, error) : status;
+    return status == TTR_OK ? write_index(file, out, error) : status;
 }
 
 ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
@@ -309,6 +277,7 @@ ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer *out, ttr
     file->name_size = size;
     file->offset = 0;
     file->is_ended = false;
+    buffer_clear(&file->index);
     output_lost(out, CTF_LOST_FILE, file->packet.about.offset);
     file->sink = ctf_add_file(file->trace->home.folder, out, "", name, "", error);
     return file->sink ? TTR_OK : error ? error->status : TTR_E_IO;
@@ -420,16 +389,20 @@ static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const
     return TTR_OK;
 }
 
-static ttr_status add_index(struct ctf_file_copy *file, struct ttr_writer *out, const struct ctf_stream *stream, const ttr_event *event, ttr_error *error)
+static void add_index(struct ctf_file_copy *file, const struct ctf_stream *stream, const ttr_event *event)
 {
     const struct ctf_packet *about = &file->packet.about;
+    if (!ctf_copy_keeps_index(file))
+        return;
+    struct bitput put = bitput_begin(&file->index);
     const bool has_size = about->size != UINT64_MAX; /* else the packet is what is left of the file */
     const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8, content = has_size ? about->content : size;
     const uint64_t begin = about->has_begin ? about->begin : 0, end = about->has_end ? about->end : 0, discarded = about->has_discarded ? about->discarded : 0;
-    const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset, size, content, begin, end, discarded, stream->kind->class->id, stream->number,
+    const uint64_t numbers[] = {file->offset, size, content, begin, end, discarded, stream->kind->class->id, stream->number,
                                 ctf_sequence_before(about, ctf_stream_copy_of(file)->shift)};
     file->unnumbered |= (stream->has_number ? 0 : 1u << 7) | (about->has_sequence ? 0 : 1u << 8);
-    return ctf_copy_index(file, out, numbers, error);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        bitput_be(&put, numbers[i], 64);
 }
 
 static void keep_gap(struct ctf_copied *packet, const ttr_event *event)
@@ -463,8 +436,8 @@ static ttr_status take_packet(struct ctf_file_copy *file, struct ttr_writer *out
         status = ctf_copy_save(file, error);
         status = status == TTR_OK ? ctf_rebuild(file, out, error) : status;
     } else if ((status = ctf_copy_part(file, out, error)) == TTR_OK) {
-        status = add_index(file, out, schema->stream, event, error);
-        status = status != TTR_OK ? status : ctf_write_packet(file, out, event->payload, event->payload_size, error);
+        add_index(file, schema->stream, event);
+        status = ctf_write_packet(file, out, event->payload, event->payload_size, error);
     }
     leave_room(file);
     return status;

@@ -80,9 +80,10 @@ struct ctf_file_copy {
     uint64_t part;             /* how many files were begun behind the first */
     bool is_dirty;             /* has events that are not in the image yet */
     struct ctf_file_copy *next_dirty;
-    struct ctf_index_out index; /* of what was written; waits for the end where the source's may take its place */
+    struct buffer index;       /* entries of what was written */
     uint32_t unnumbered;       /* bit i: what packets do not say is the i-th number of its entries */
-    bool has_old_index;        /* the source has one */
+    uint8_t *old_index;        /* the file as it was; NULL = there was none */
+    size_t old_index_n;
 };
 
 /* --- ctf_copy.c --- */
@@ -106,8 +107,8 @@ TTR_MUST ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_write
 /* Behind the ends of a trace's files: tells what is missing where no packet is left to tell it. */
 void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer *out);
 
-/* Adds a packet that is written to the index, where one is wanted. */
-TTR_MUST ttr_status ctf_copy_index(struct ctf_file_copy *file, struct ttr_writer *out, const uint64_t numbers[CTF_INDEX_NUMBERS], ttr_error *error);
+/* Whether an index is written in the end: else nothing is kept of the packets. */
+bool ctf_copy_keeps_index(const struct ctf_file_copy *file);
 
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
 

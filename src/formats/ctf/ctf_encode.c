@@ -119,7 +119,7 @@ struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *
     w->streams[w->streams_n++] = stream;
     *stream = (struct ctf_stream_out){.trace = trace, .kind = kind, .number = trace->streams_n++, .name_size = name.n + 1};
     buffer_init(&stream->packet, alloc);
-    buffer_init(&stream->index.entries, alloc);
+    buffer_init(&stream->index, alloc);
     buffer_init(&stream->head, alloc);
     stream->name = alloc_zero(alloc, stream->name_size, 1);
     if (stream->name)

@@ -493,9 +493,9 @@ static void copies_of_many_streams_are_made_one_behind_another_in_little_memory(
     assert_int_equal(files_remove(folder), 0);
 }
 
-/* Writes many packets with such options in little memory. */
-static void write_packets(const char *const *with, bool is_copy)
+static void nothing_is_kept_of_packets_whose_index_is_not_written(void **state)
 {
+    (void)state;
     char folder[] = "/tmp/tracetta-many-XXXXXX", path[64];
     struct support_heap heap;
     support_heap_init(&heap, 0);
@@ -520,7 +520,7 @@ static void write_packets(const char *const *with, bool is_copy)
     const ttr_file file[] = {{.name = "metadata", .bytes = plain_metadata, .n = sizeof plain_metadata - 1},
                              {.name = "stream", .bytes = stream.bytes, .n = stream.n}};
     ttr_reader *in = ttr_open_files(t, "made", file, 2, &reading, NULL);
-    ttr_writer *out = ttr_create(t, path, "ctf", &(ttr_write_options){.size = sizeof(ttr_write_options), .format_options = with}, NULL);
+    ttr_writer *out = ttr_create(t, path, "ctf", NULL, NULL);
     assert_true(in && out);
     while ((status = ttr_read(in, &batch, NULL)) == TTR_OK)
         assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
@@ -528,19 +528,10 @@ static void write_packets(const char *const *with, bool is_copy)
     ttr_close(in);
     assert_int_equal(ttr_finish(out, NULL), TTR_OK);
     assert_true(heap.peak < COPY_MEMORY);
-    if (is_copy)
-        expect_file(path, &file[1]);
+    expect_file(path, &file[1]);
     ttr_free(t);
     buffer_free(&stream);
     assert_int_equal(files_remove(folder), 0);
-}
-
-static void little_is_kept_of_packets_whether_their_index_is_written_or_not(void **state)
-{
-    (void)state;
-    write_packets(NULL, true);
-    write_packets((const char *const[]){"index=yes", NULL}, true);
-    write_packets((const char *const[]){"byte-order=be", "index=yes", NULL}, false);
 }
 
 static void streams_that_are_read_one_after_another_leave_nothing_behind(void **state)
@@ -778,7 +769,7 @@ int main(void)
                                        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
                                        cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
-                                       cmocka_unit_test(little_is_kept_of_packets_whether_their_index_is_written_or_not),
+                                       cmocka_unit_test(nothing_is_kept_of_packets_whose_index_is_not_written),
                                        cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
                                        cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),

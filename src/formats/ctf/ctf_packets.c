@@ -15,6 +15,8 @@
 #define HEAD_BYTES 24u     /* magic, uuid, stream class */
 #define HEAD_NUMBERS 7u    /* of 64 bits, at most, before the cpu */
 #define MAGIC 0xC1FC1FC1u
+#define INDEX_MAGIC 0xC1F1DCC1u
+#define INDEX_ENTRY 72u
 
 #define ID_EXTENDED 65535u /* of LTTng's large header */
 
@@ -144,15 +146,13 @@ static void fill_head(struct ctf_stream_out *stream, uint64_t content_bits)
         store(stream, HEAD_BYTES + 8 * n, stream->cpu, 32);
 }
 
-static ttr_status add_index(struct ctf_stream_out *stream, struct ttr_writer *out, uint64_t content_bits, ttr_error *error)
+static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint64_t packet_bits)
 {
-    const struct ctf_index_place place = {stream->trace->home.folder, stream->name, out};
-    const uint64_t numbers[CTF_INDEX_NUMBERS] = {stream->offset, stream->put.at, content_bits, stream->begin, stream->last,
-                                                 stream->discarded, stream->kind->class->id, stream->number, stream->sequence};
-    if (stream->trace->options->has_no_index)
-        return TTR_OK;
-    ctf_index_add(&stream->index, numbers);
-    return ctf_index_drain(&stream->index, &place, error);
+    struct bitput put = bitput_begin(&stream->index);
+    const uint64_t numbers[] = {stream->offset, packet_bits,       content_bits,            stream->begin, stream->last,
+                                stream->discarded, stream->kind->class->id, stream->number, stream->sequence};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        bitput_be(&put, numbers[i], 64);
 }
 
 /* A packet of the RFC, with what is done to its content, in out->buffer. */
@@ -195,7 +195,7 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
         bytes = &out->buffer;
     } else if (status == TTR_OK) {
         fill_head(stream, content_bits);
-        status = add_index(stream, out, content_bits, error);
+        add_index(stream, content_bits, stream->put.at);
     }
     if (status == TTR_OK)
         status = sink_write(stream->sink, bytes->bytes, bytes->n, error);
@@ -373,11 +373,22 @@ ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
 
 /* --- Ends --- */
 
-static ttr_status end_index(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
 {
-    const struct ctf_index_place place = {stream->trace->home.folder, stream->name, out};
-    const bool is_there = stream->index.sink || stream->index.entries.n > 0 || stream->index.entries.failed;
-    return is_there ? ctf_index_finish(&stream->index, &place, error) : TTR_OK;
+    struct buffer file;
+    if (stream->trace->options->has_no_index || stream->index.n == 0)
+        return TTR_OK;
+    buffer_init(&file, &out->t->counted);
+    struct bitput put = bitput_begin(&file);
+    const uint32_t head[] = {INDEX_MAGIC, 1, 1, INDEX_ENTRY};
+    for (size_t i = 0; i < 4; i++)
+        bitput_be(&put, head[i], 32);
+    buffer_add(&file, stream->index.bytes, stream->index.n);
+    struct sink *sink = ctf_add_file(stream->trace->home.folder, out, "index/", stream->name, ".idx", error);
+    file.failed |= stream->index.failed;
+    ttr_status status = ctf_write_file(sink, &file, error);
+    buffer_free(&file);
+    return status;
 }
 
 ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
@@ -387,14 +398,14 @@ ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *o
         return status;
     status = sink_finish(stream->sink, error);
     stream->sink = NULL;
-    return status == TTR_OK ? end_index(stream, out, error) : status;
+    return status == TTR_OK ? write_index(stream, out, error) : status;
 }
 
 void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc)
 {
     sink_abandon(stream->sink);
     buffer_free(&stream->packet);
-    ctf_index_drop(&stream->index);
+    buffer_free(&stream->index);
     buffer_free(&stream->head);
     alloc_free(alloc, stream->name, stream->name_size, 1);
 }

@@ -48,7 +48,7 @@ static void begin(struct made *m, enum ctf_version version, bool is_big, bool ha
     m->stream.name = alloc_zero(&m->out.t->counted, m->stream.name_size, 1);
     memcpy(m->stream.name, "stream", 6);
     buffer_init(&m->stream.packet, &m->out.t->counted);
-    buffer_init(&m->stream.index.entries, &m->out.t->counted);
+    buffer_init(&m->stream.index, &m->out.t->counted);
     buffer_init(&m->stream.head, &m->out.t->counted);
 }
 

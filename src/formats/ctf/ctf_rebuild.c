@@ -379,15 +379,19 @@ static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *err
     return status;
 }
 
-static ttr_status add_index(const struct rebuild *r, uint64_t content, uint64_t sequence, ttr_error *error)
+static void add_index(const struct rebuild *r, uint64_t content, uint64_t sequence)
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
+    if (!ctf_copy_keeps_index(file))
+        return;
     /* As its header says, or does not.  A source that never closed the packet said no end; made anew, it has one. */
     const uint64_t begin = r->spot[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0, end = r->spot[CTF_ROLE_TIME_END].type ? r->end : 0;
-    const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset, r->put.at, content, begin, end, about->discarded, file->packet.kind->class->id, file->packet.number,
-                                                 sequence};
-    return ctf_copy_index(file, r->out, numbers, error);
+    struct bitput put = bitput_begin(&file->index);
+    const uint64_t numbers[] = {file->offset, r->put.at, content, begin, end, about->discarded, file->packet.kind->class->id, file->packet.number,
+                                sequence};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        bitput_be(&put, numbers[i], 64);
 }
 
 /* Whether a packet tells where it ends; one that does not ends with its file. */
@@ -427,9 +431,9 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
     if (status != TTR_OK)
         return status;
     file->is_ended = !has_sizes(r);
-    status = add_index(r, content, sequence, error);
+    add_index(r, content, sequence);
     file->offset += r->bytes.n;
-    return status != TTR_OK ? status : sink_write(file->sink, r->bytes.bytes, r->bytes.n, error);
+    return sink_write(file->sink, r->bytes.bytes, r->bytes.n, error);
 }
 
 /* Whether the time of the event cannot be told behind `before`: its header has too few bits for what lies between. */

@@ -352,34 +352,6 @@ const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace, struc
 
 /* --- ctf_packets.c --- */
 
-/* An index on its way to its file. */
-struct ctf_index_out {
-    struct buffer entries;     /* that wait */
-    struct sink *sink;         /* NULL until there are many */
-};
-
-/* Whose index it is: "index/NAME.idx" in a folder of the output. */
-struct ctf_index_place {
-    const char *folder, *name;
-    struct ttr_writer *out;
-};
-
-#define CTF_INDEX_NUMBERS 9u /* of an entry, in their order (ctf_index.h) */
-
-/* --- ctf_index_write.c --- */
-
-/* Adds an entry; without memory that is told when it is written. */
-void ctf_index_add(struct ctf_index_out *index, const uint64_t numbers[CTF_INDEX_NUMBERS]);
-
-/* Writes entries where many wait. */
-TTR_MUST ttr_status ctf_index_drain(struct ctf_index_out *index, const struct ctf_index_place *place, ttr_error *error);
-
-/* Writes what waits, and ends the file. */
-TTR_MUST ttr_status ctf_index_finish(struct ctf_index_out *index, const struct ctf_index_place *place, ttr_error *error);
-
-/* Leaves an index that was not ended. */
-void ctf_index_drop(struct ctf_index_out *index);
-
 /* A stream file being written. */
 struct ctf_stream_out {
     struct ctf_trace_out *trace;
@@ -396,7 +368,7 @@ struct ctf_stream_out {
     uint64_t events;           /* in the packet */
     uint64_t discarded, sequence;
     uint64_t offset;           /* bytes in the file */
-    struct ctf_index_out index;
+    struct buffer index;       /* entries */
     struct buffer head;        /* as its packets begin: zeros for what is filled in at their ends, and fields of their own */
     uint64_t head_bits;
     uint64_t end;              /* ticks: the packet ends no earlier */
