@@ -239,8 +239,11 @@ static void answer_metadata(struct talk *talk, uint64_t id)
     talk->is_metadata_sent[i] = true;
     add_number(talk, talk->fault->metadata_count ? talk->fault->metadata_count : relay->metadata[i].n, 8);
     add_number(talk, 1, 4);
-    if (relay->metadata[i].n)
-        add(talk, relay->metadata[i].bytes, relay->metadata[i].n);
+    const size_t n = relay->metadata[i].n, same = n - (n && talk->fault->changes_metadata);
+    if (same)
+        add(talk, relay->metadata[i].bytes, same);
+    if (same < n)
+        add(talk, " ", 1);
 }
 
 /* --- Packets --- */

@@ -59,6 +59,7 @@ struct relay_fault {
     unsigned packet_flags;
     uint32_t packet_count;   /* not 0: what the first answer to PACKET says it has */
     uint64_t metadata_count; /* not 0: likewise METADATA */
+    bool changes_metadata;   /* another byte ends each piece */
     uint32_t streams_count;  /* not 0: likewise ATTACH */
 };
 

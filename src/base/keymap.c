@@ -3,6 +3,8 @@
  * Left out: shrinking and iteration. */
 #include "base/keymap.h"
 
+#include <string.h>
+
 #define KEYMAP_SLOTS_MIN 16
 
 /* Key 0 marks a free slot; whoever has it shares with 1. */
@@ -103,4 +105,16 @@ bool keymap_remove(struct keymap *map, uint64_t key)
     map->keys[hole] = 0;
     map->used--;
     return true;
+}
+
+void keymap_clear(struct keymap *map)
+{
+    enum { SLOTS_KEPT = 1024, SLOTS_A_KEY = 16 };
+    if (map->slots_n > SLOTS_KEPT && map->slots_n / SLOTS_A_KEY > map->used) {
+        keymap_free(map);
+        return;
+    }
+    if (map->used)
+        memset(map->keys, 0, map->slots_n * sizeof *map->keys);
+    map->used = 0;
 }

@@ -28,4 +28,7 @@ TTR_MUST bool keymap_put(struct keymap *map, uint64_t key, uint32_t value);
 /* Takes a key out; false when it was not there. */
 bool keymap_remove(struct keymap *map, uint64_t key);
 
+/* Takes all out; memory stays for the next ones unless it is much more than these needed. */
+void keymap_clear(struct keymap *map);
+
 #endif

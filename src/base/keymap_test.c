@@ -93,6 +93,25 @@ static void keys_that_come_and_go_do_not_fill_the_map(void **state)
     keymap_free(&map);
 }
 
+static void a_cleared_map_has_nothing_and_keeps_no_more_than_it_needs(void **state)
+{
+    struct keymap map;
+    (void)state;
+    keymap_init(&map, alloc_default());
+    keymap_clear(&map);
+    for (uint32_t key = 1; key <= 10000; key++)
+        assert_true(keymap_put(&map, key, key));
+    keymap_clear(&map);
+    assert_true(map.slots_n > 10000); /* for as many */
+    assert_null(keymap_get(&map, 7));
+    assert_true(keymap_put(&map, 7, 1));
+    assert_int_equal(*keymap_get(&map, 7), 1);
+    keymap_clear(&map);
+    assert_int_equal(map.slots_n, 0);
+    assert_null(keymap_get(&map, 7));
+    keymap_free(&map);
+}
+
 static bool fill_map(const struct alloc *alloc)
 {
     struct keymap map;
@@ -121,6 +140,7 @@ int main(void)
         cmocka_unit_test(a_put_replaces_and_keys_that_collide_stay_apart),
         cmocka_unit_test(random_puts_and_removals_agree_with_an_array),
         cmocka_unit_test(keys_that_come_and_go_do_not_fill_the_map),
+        cmocka_unit_test(a_cleared_map_has_nothing_and_keeps_no_more_than_it_needs),
         cmocka_unit_test(every_failing_request_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "interrupt.h"
 #include "progress.h"
 #include "report.h"
+#include "talk.h"
 #include "traces.h"
 
 #define REGIONS_SHOWN 20u
@@ -127,11 +128,11 @@ static void print_text(const struct call *call, const struct verdict *verdict)
 {
     const struct findings *sum = &verdict->sum;
     struct trace trace = {0};
-    char lost[LOST_TEXT];
+    char lost[LOST_TEXT], own[TALK_TEXT];
     bool has_many = traces_count(verdict->reader) > 1, can_recover = false;
     ttr_severity from = call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
     while (traces_next(verdict->reader, &trace)) {
-        can_recover = report_can_recover(trace.report.format);
+        can_recover |= report_can_recover(trace.report.format);
         if (trace.first == 0)
             print_verdict(call, verdict, &trace.report);
         if (has_many && has_news(verdict->reader, &trace, from))
@@ -144,10 +145,10 @@ static void print_text(const struct call *call, const struct verdict *verdict)
                      sum->lost + sum->lost_packets == 1 ? "is" : "are", units_count(sum->gaps).s, sum->gaps == 1 ? "" : "s");
     if (verdict->error.status != TTR_OK) {
         (void)fputs("  reading ended early: ", stdout);
-        print_word(verdict->error.text);
+        print_word(talk_in_flags(verdict->error.text, own));
         (void)putchar('\n');
     }
-    if (sum->damage_regions && can_recover && !has_many && verdict->outcome == OUTCOME_NO) {
+    if (sum->damage_regions && can_recover && verdict->outcome == OUTCOME_NO) {
         (void)fputs("  \"tracetta recover ", stdout);
         print_word(verdict->path);
         (void)fputs(" -o OUTPUT\" keeps what is good\n", stdout);
@@ -156,9 +157,10 @@ static void print_text(const struct call *call, const struct verdict *verdict)
 
 static void put_error(struct json *json, const ttr_error *error)
 {
+    char own[TALK_TEXT];
     json_open(json, "error", '{');
     json_string(json, "status", ttr_status_text(error->status));
-    json_string(json, "text", error->text);
+    json_string(json, "text", talk_in_flags(error->text, own));
     if (error->offset != UINT64_MAX)
         json_uint(json, "offset", error->offset);
     json_close(json, '}');

@@ -52,7 +52,8 @@ static const char *const check_examples[] = {
     "tracetta check --json *.trace", "damage as byte ranges", NULL};
 
 static const char *const recover_examples[] = {
-    "tracetta recover broken.fxt -o good.fxt", "keep what can be read", NULL};
+    "tracetta recover broken.fxt -o good.fxt", "keep what can be read",
+    "tracetta recover session -o good", "the same of all traces of a folder", NULL};
 
 static const char *const formats_examples[] = {
     "tracetta formats", "what can be read and written, with which options", NULL};
@@ -126,7 +127,8 @@ static const struct command commands[] = {
      check_examples, run_check},
     {"recover", VERB_RECOVER, "FILE -o OUTPUT", 1, 1, "copy what is good of a damaged trace",
      "Writes a trace of the same format with every record that can be decoded, byte for byte, and checks it. The input is never "
-     "touched. Skipped byte ranges are listed in OUTPUT.damage.json. Ends with 0 when nothing was damaged, 1 after a repair.",
+     "touched. Skipped byte ranges are listed in OUTPUT.damage.json. Of a folder of several traces each goes to the same place below OUTPUT. Ends with 0 when "
+     "nothing was damaged, 1 after a repair.",
      recover_examples, run_recover},
     {"formats", VERB_FORMATS, "", 0, 0, "list formats and their options", "Lists what can be read and written.",
      formats_examples, run_formats},

@@ -503,7 +503,7 @@ static int add_filter(struct inputs *inputs, const struct call *call, int64_t be
     inputs->from_ns = filter.from_ns;
     inputs->to_ns = filter.to_ns;
     if (filter.to_ns < filter.from_ns)
-        return talk_misuse(call->command->name, "--end is before --start: nothing is between them");
+        return talk_misuse(call->command->name, "--%s is before --%s: nothing is between them", set->end.option, set->start.option);
     if (!take_kinds(call, &filter.kinds))
         return OUTCOME_MISUSE;
     inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);

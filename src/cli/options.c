@@ -348,9 +348,13 @@ static bool store(struct settings *settings, const struct option_row *row, const
         if (!units_parse_moment(value, to))
             ((struct moment *)to)->kind = MOMENT_UNREAD;
         ((struct moment *)to)->text = value;
+        ((struct moment *)to)->option = row->name;
         return true;
     default:
-        return units_parse_moment(value, to);
+        if (!units_parse_moment(value, to))
+            return false;
+        ((struct moment *)to)->option = row->name;
+        return true;
     }
 }
 

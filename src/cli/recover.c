@@ -2,7 +2,8 @@
  *
  * The input is only read.  Every good record is copied byte for byte, in the order of the file, so that recovering a recovered file
  * changes nothing.  Records that damage kept apart become neighbours in the copy, and may then be judged by each other, or be known as copies of
- * others; so the copy is read again, and copied again while it is not clean. */
+ * others; so the copy is read again, and copied again while it is not clean.
+ * Of a directory of traces each is recovered by itself, to the same place below the output; what one of them fails at does not end the others. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,12 +12,26 @@
 #include <unistd.h>
 
 #include "convert.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "report.h"
 #include "talk.h"
 
 /* Copies of copies at the most; each is smaller than the one before it. */
 #define PASSES_MAX 8
+
+/* What was done so far. */
+struct total {
+    size_t traces, failed;
+    uint64_t kept;         /* events */
+    uint64_t regions, bytes; /* of damage */
+};
+
+/* Where traces are. */
+struct paths {
+    char **list;
+    size_t n;
+};
 
 /* The file beside an output that lists what was damaged. */
 struct sidecar {
@@ -40,6 +55,18 @@ static char *join(const char *path, const char *suffix)
     char *joined = malloc(size);
     if (joined)
         (void)snprintf(joined, size, "%.*s%s", (int)n, path, suffix);
+    return joined;
+}
+
+/* A path below a folder. */
+static char *join_below(const char *folder, const char *rest)
+{
+    char *parent = join(folder, "/");
+    const size_t n = parent ? strlen(parent) : 0, size = n + strlen(rest) + 1;
+    char *joined = parent ? malloc(size) : NULL;
+    if (joined)
+        (void)snprintf(joined, size, "%s%s", parent, rest);
+    free(parent);
     return joined;
 }
 
@@ -257,12 +284,25 @@ static void tell(const struct call *call, const struct findings *found, uint64_t
               units_count(found->damage_regions).s, found->damage_regions == 1 ? "" : "s", units_size(found->damage_bytes).s);
 }
 
+/* What became of all traces of a directory. */
+static void tell_total(const struct call *call, const struct total *total)
+{
+    const size_t made = total->traces - total->failed;
+    talk_note(call, "%s: %s trace%s, kept %s; %s damaged place%s (%s)", call->set.output, units_count(made).s, made == 1 ? "" : "s",
+              units_events(total->kept).s, units_count(total->regions).s, total->regions == 1 ? "" : "s", units_size(total->bytes).s);
+    if (total->failed)
+        talk_failure(call->path[0], "%s of its traces could not be recovered", units_count(total->failed).s);
+}
+
 /* Everything after the copy itself. */
-static int conclude(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar, const struct pump *pump)
+static int conclude(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar, const struct pump *pump, struct total *total)
 {
     struct findings found = report_sum(inputs->reader);
     const uint64_t *kept = pump->own;
     tell(call, &found, *kept);
+    total->kept += *kept;
+    total->regions += found.damage_regions;
+    total->bytes += found.damage_bytes;
     report_interrupted(call, inputs->reader);
     int outcome = write_sidecar(sidecar, call, inputs->reader);
     if (outcome == OUTCOME_FINE)
@@ -270,7 +310,7 @@ static int conclude(const struct call *call, struct inputs *inputs, const struct
     return outcome == OUTCOME_FINE && (found.damage_regions || pump->is_partial) ? OUTCOME_NO : outcome;
 }
 
-static int copy(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar)
+static int copy(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar, struct total *total)
 {
     ttr_report report = {.size = sizeof report};
     bool has_report = ttr_reader_report(inputs->reader, 0, &report);
@@ -293,7 +333,7 @@ static int copy(const struct call *call, struct inputs *inputs, const struct sid
         outcome = OUTCOME_INPUT;
     }
     outcome = pump_end(&pump, outcome);
-    return outcome == OUTCOME_FINE || pump.is_partial ? conclude(call, inputs, sidecar, &pump) : outcome;
+    return outcome == OUTCOME_FINE || pump.is_partial ? conclude(call, inputs, sidecar, &pump, total) : outcome;
 }
 
 /* Not a directory of several traces; all files of a trace that is a folder stand right in it. */
@@ -314,27 +354,160 @@ static bool is_one_trace(const char *path, ttr_reader *reader)
     return true;
 }
 
+/* --- Traces of a directory --- */
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void free_paths(struct paths *paths)
+{
+    while (paths->n > 0)
+        free(paths->list[--paths->n]);
+    free(paths->list);
+}
+
+/* The folder of a trace that is one, though its format does not say so of each file; else what the report says. */
+static ttr_text path_of(const ttr_report *report)
+{
+    ttr_text path = report->trace_path;
+    const char *slash = memrchr(path.p, '/', path.n);
+    const bool is_file = path.n == report->path.n && memcmp(path.p, report->path.p, path.n) == 0;
+    if (is_file && slash && convert_is_folder(report->format))
+        path.n = (size_t)(slash - path.p);
+    return path;
+}
+
+/* Where the traces of a reader are, each once; false when memory is out. */
+static bool list_traces(ttr_reader *reader, struct paths *paths)
+{
+    ttr_report report = {.size = sizeof report};
+    size_t n = 0, kept = 0;
+    while (ttr_reader_report(reader, n, &report))
+        n++;
+    paths->list = calloc(n + 1, sizeof *paths->list);
+    for (size_t i = 0; paths->list && i < n && ttr_reader_report(reader, i, &report); i++) {
+        const ttr_text path = path_of(&report);
+        paths->list[i] = strndup(path.p, path.n);
+        if (!paths->list[i])
+            return false;
+        paths->n++;
+    }
+    if (!paths->list || n == 0)
+        return paths->list != NULL;
+    qsort(paths->list, n, sizeof *paths->list, compare_paths);
+    for (size_t i = 0; i < n; i++) {
+        if (kept && strcmp(paths->list[kept - 1], paths->list[i]) == 0)
+            free(paths->list[i]);
+        else
+            paths->list[kept++] = paths->list[i];
+    }
+    paths->n = kept;
+    return true;
+}
+
+/* Makes the folders that a path is in, from its first `from` bytes on; false with errno. */
+static bool make_folders(char *path, size_t from)
+{
+    for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool is_there = mkdir(path, 0777) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!is_there)
+            return false;
+    }
+    return true;
+}
+
+/* Recovers what was opened. */
+static int recover_opened(const struct call *call, struct inputs *inputs, struct total *total)
+{
+    struct sidecar sidecar = {0};
+    int outcome = plan_sidecar(call, &sidecar);
+    if (outcome == OUTCOME_FINE)
+        outcome = convert_check_output(call, sidecar.path, NULL);
+    if (outcome == OUTCOME_FINE)
+        outcome = copy(call, inputs, &sidecar, total);
+    free(sidecar.path);
+    free(sidecar.temporary);
+    return outcome;
+}
+
+static int recover_to(const struct call *call, char *path, char *output, struct total *total)
+{
+    struct inputs inputs;
+    struct call own = *call;
+    own.path = &path;
+    own.set.output = output;
+    if (!make_folders(output, 1))
+        return talk_cannot_write(output, errno);
+    int outcome = inputs_open_one(&inputs, &own, path, TTR_READ_DEFINITIONS);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    outcome = recover_opened(&own, &inputs, total);
+    inputs_close(&inputs);
+    return outcome;
+}
+
+/* Recovers a trace of the directory to the same place below the output. */
+static int recover_below(const struct call *call, char *path, struct total *total)
+{
+    const char *rest = path + strlen(call->path[0]);
+    while (*rest == '/')
+        rest++;
+    char *output = join_below(call->set.output, rest);
+    int outcome = OUTCOME_OUTPUT;
+    if (output)
+        outcome = recover_to(call, path, output, total);
+    else
+        talk_failure(path, "out of memory");
+    free(output);
+    total->traces++;
+    total->failed += outcome > OUTCOME_NO;
+    return outcome;
+}
+
+/* Recovers each trace of a directory; the worst outcome. */
+static int recover_all(const struct call *call, const struct paths *paths)
+{
+    struct total total = {0};
+    struct stat about;
+    int worst = OUTCOME_FINE;
+    if (strcmp(call->set.output, "-") == 0)
+        return talk_misuse("recover", "\"%s\" is a directory of traces: they go to a folder, -o FOLDER", call->path[0]);
+    if (!call->set.overwrite && stat(call->set.output, &about) == 0) {
+        talk_failure(call->set.output, "exists already; --overwrite (-f) replaces the traces in it");
+        return OUTCOME_OUTPUT;
+    }
+    for (size_t i = 0; i < paths->n && !interrupt_came(); i++) {
+        int outcome = recover_below(call, paths->list[i], &total);
+        worst = outcome > worst ? outcome : worst;
+    }
+    tell_total(call, &total);
+    return total.traces < paths->n && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
+}
+
 int run_recover(struct call *call)
 {
     struct inputs inputs;
-    struct sidecar sidecar = {0};
+    struct paths paths = {0};
+    struct total total = {0};
     if (!call->set.output)
         return talk_misuse("recover", "where to? -o OUTPUT");
     int outcome = convert_check_output(call, call->set.output, NULL);
     if (outcome == OUTCOME_FINE)
-        outcome = plan_sidecar(call, &sidecar);
-    if (outcome == OUTCOME_FINE)
-        outcome = convert_check_output(call, sidecar.path, NULL);
-    if (outcome == OUTCOME_FINE)
         outcome = inputs_open_one(&inputs, call, call->path[0], TTR_READ_DEFINITIONS);
-    if (outcome == OUTCOME_FINE) {
-        if (is_one_trace(call->path[0], inputs.reader))
-            outcome = copy(call, &inputs, &sidecar);
-        else
-            outcome = talk_misuse("recover", "\"%s\" is a directory of traces: recover them one by one", call->path[0]);
-        inputs_close(&inputs);
-    }
-    free(sidecar.path);
-    free(sidecar.temporary);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    const bool is_one = is_one_trace(call->path[0], inputs.reader), is_listed = is_one || list_traces(inputs.reader, &paths);
+    if (is_one)
+        outcome = recover_opened(call, &inputs, &total);
+    inputs_close(&inputs);
+    if (!is_listed)
+        talk_failure(call->path[0], "out of memory");
+    if (!is_one)
+        outcome = is_listed ? recover_all(call, &paths) : OUTCOME_INPUT;
+    free_paths(&paths);
     return outcome;
 }

@@ -302,6 +302,12 @@ static const ttr_note *note_of(ttr_reader *reader, size_t i, const char *code, t
     return NULL;
 }
 
+static void put_text(struct json *json, const ttr_note *note)
+{
+    char own[TALK_TEXT];
+    json_string(json, "text", talk_in_flags(note->text, own));
+}
+
 /* What is odd of several streams of a trace may be another thing in each. */
 static void put_each(struct json *json, ttr_reader *reader, const struct trace *trace, const struct trace_note *found)
 {
@@ -315,7 +321,7 @@ static void put_each(struct json *json, ttr_reader *reader, const struct trace *
             continue;
         json_open(json, NULL, '{');
         json_text(json, "path", report.path);
-        json_string(json, "text", note->text);
+        put_text(json, note);
         json_uint(json, "count", note->count);
         json_uint(json, "first_offset", note->first_offset);
         json_close(json, '}');
@@ -329,7 +335,7 @@ static void put_note(struct json *json, ttr_reader *reader, const struct trace *
     json_open(json, NULL, '{');
     json_string(json, "code", note->code);
     json_string(json, "severity", severity_name(note->severity));
-    json_string(json, "text", note->text);
+    put_text(json, note);
     json_uint(json, "count", note->count);
     json_uint(json, "bytes", note->bytes);
     json_uint(json, "first_offset", note->first_offset);
@@ -379,6 +385,13 @@ void report_json_regions(struct json *json, ttr_reader *reader)
     json_close(json, ']');
 }
 
+static void print_text(const ttr_note *note)
+{
+    char own[TALK_TEXT];
+    const char *text = talk_in_flags(note->text, own);
+    term_text((ttr_text){text, strlen(text)});
+}
+
 /* What streams other than the one told of found of a code, at most `most` of them. */
 static void print_others(ttr_reader *reader, const struct trace *trace, const struct trace_note *found, size_t most)
 {
@@ -395,7 +408,7 @@ static void print_others(ttr_reader *reader, const struct trace *trace, const st
         }
         shown++;
         (void)printf("    x%s, at byte %" PRIu64 ": ", units_count(note->count).s, note->first_offset);
-        term_text((ttr_text){note->text, strlen(note->text)});
+        print_text(note);
         (void)putchar('\n');
     }
     if (found->streams - 1 > most)
@@ -416,7 +429,7 @@ void report_print_notes(const struct call *call, ttr_reader *reader, const struc
         if (trace->n > 1)
             (void)printf(" in %zu stream%s", found[i].streams, found[i].streams == 1 ? "" : "s");
         (void)printf(", first at byte %" PRIu64 ": ", note->first_offset);
-        term_text((ttr_text){note->text, strlen(note->text)});
+        print_text(note);
         (void)putchar('\n');
         if (others && note->severity == TTR_NOTE_ODD)
             print_others(reader, trace, &found[i], others);

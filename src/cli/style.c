@@ -111,7 +111,7 @@ int style_begin(struct style *style, struct call *call)
     if (given && !is_asked)
         return talk_misuse("cat", "--%s wants --style=babeltrace2", given);
     if (!is_asked && set->end.kind == MOMENT_UNREAD)
-        return talk_misuse("cat", "--end cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51", set->end.text);
+        return talk_misuse("cat", "--%s cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51", set->end.option, set->end.text);
     if (is_microsoft)
         style->format = "microsoft";
     if (!is_asked)

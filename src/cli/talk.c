@@ -11,6 +11,28 @@
 
 #define LINE_MAX_BYTES 16384u
 
+/* What the library calls options, and what they are called here. */
+static const struct {
+    const char *own, *flag;
+} flags[] = {{"ttr_read_options.from = ", "--from="}, {"ttr_read_options.from", "--from"}, {"ttr_read_options.max_record", "--max-record"},
+             {"TTR_WRITE_STRICT", "--strict"}, {"format option ", "--option="}};
+
+const char *talk_in_flags(const char *text, char own[TALK_TEXT])
+{
+    const size_t n = strlen(text);
+    if (n >= TALK_TEXT)
+        return text;
+    memcpy(own, text, n + 1);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        const size_t own_n = strlen(flags[i].own), flag_n = strlen(flags[i].flag); /* which is less */
+        for (char *at = strstr(own, flags[i].own); at; at = strstr(at + flag_n, flags[i].own)) {
+            memcpy(at, flags[i].flag, flag_n);
+            memmove(at + flag_n, at + own_n, strlen(at + own_n) + 1);
+        }
+    }
+    return own;
+}
+
 static void say_text(const char *text)
 {
     term_text_to(stderr, (ttr_text){text, strlen(text)});
@@ -49,8 +71,9 @@ static void say_reason(const char *text)
 static void say_line(const char *format, va_list values)
 {
     char line[LINE_MAX_BYTES];
+    char own[TALK_TEXT];
     int n = vsnprintf(line, sizeof line, format, values);
-    say_text(n < 0 ? format : line);
+    say_text(n < 0 ? format : talk_in_flags(line, own));
     (void)fputs((size_t)n >= sizeof line ? "...\n" : "\n", stderr);
 }
 
@@ -68,7 +91,7 @@ int talk_misuse(const char *verb, const char *format, ...)
 void talk_error(const struct call *call, const char *path, const ttr_error *error)
 {
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
-    char line[24];
+    char line[24], own[TALK_TEXT];
     (void)fputs("tracetta: ", stderr);
     if (!strstr(error->text, shown)) {
         say_text(shown);
@@ -80,7 +103,7 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
     (void)snprintf(line, sizeof line, ":%llu:", (unsigned long long)error->line);
     if (error->line && !strstr(error->text, line))
         (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);
-    say_reason(error->text[0] ? error->text : ttr_status_text(error->status));
+    say_reason(error->text[0] ? talk_in_flags(error->text, own) : ttr_status_text(error->status));
     (void)fputc('\n', stderr);
     if (!call->set.verbose)
         return;

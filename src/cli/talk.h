@@ -24,6 +24,13 @@ int talk_output_failed(int reason);
 /* Worth a line unless --quiet. */
 void talk_note(const struct call *call, const char *format, ...) TTR_PRINTF(2, 3);
 
+/* Room for what the library says: of errors and of notes. */
+#define TALK_TEXT 1024u
+
+/* What the library says, in the words of the command: it names options of its own (ttr_read_options.from), which are flags here (--from).  Gives
+ * `own` or, where nothing changes, the text. */
+const char *talk_in_flags(const char *text, char own[TALK_TEXT]);
+
 /* The word of a list (given one by one by `at`, NULL past the end) most like `word`, or NULL when none is near. */
 const char *talk_nearest(const char *word, const char *(*at)(const void *own, size_t i), const void *own);
 

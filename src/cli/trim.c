@@ -167,12 +167,14 @@ static int place(const struct call *call, struct bound *bound, struct moment *mo
 static int take(const struct call *call, const char *option, const char *text, size_t n, struct moment *moment)
 {
     struct bound bound;
-    if (read_bound(text, n, &bound))
-        return place(call, &bound, moment);
     char own[64];
+    bool is_bound = read_bound(text, n, &bound);
+    int outcome = is_bound ? place(call, &bound, moment) : OUTCOME_FINE;
     (void)snprintf(own, sizeof own, "%.*s", (int)n, text);
-    if (n < sizeof own && units_parse_moment(own, moment))
-        return OUTCOME_FINE;
+    const bool is_read = is_bound || (n < sizeof own && units_parse_moment(own, moment));
+    moment->option = option;
+    if (is_read)
+        return outcome;
     return talk_misuse("cat", "--%s cannot be \"%.*s\": it wants a time like 13:09:35.5, \"2026-11-21 13:09:35\" or seconds since the epoch",
                        option, (int)n, text);
 }
@@ -195,15 +197,15 @@ int trim_take(struct call *call)
     const char *end = set->end.text;
     int outcome = OUTCOME_FINE;
     if (set->timerange && (set->begin || end))
-        return talk_misuse("cat", "--timerange is both --begin and --end: leave these out");
+        return talk_misuse("cat", "--timerange is both --begin and --%s: leave these out", end ? set->end.option : "end");
     if (set->start.kind != MOMENT_NONE && (set->begin || set->timerange))
-        return talk_misuse("cat", "--start and --%s are the same: leave one out", set->begin ? "begin" : "timerange");
+        return talk_misuse("cat", "--%s and --%s are the same: leave one out", set->start.option, set->begin ? "begin" : "timerange");
     if (set->timerange)
         outcome = take_range(call);
     if (outcome == OUTCOME_FINE && set->begin)
         outcome = take(call, "begin", set->begin, strlen(set->begin), &set->start);
     if (outcome == OUTCOME_FINE && end)
-        outcome = take(call, "end", end, strlen(end), &set->end);
+        outcome = take(call, set->end.option, end, strlen(end), &set->end);
     bool is_absolute = set->start.kind == MOMENT_ABSOLUTE && set->end.kind == MOMENT_ABSOLUTE;
     if (outcome == OUTCOME_FINE && is_absolute && set->end.ns < set->start.ns)
         return talk_misuse("cat", "the range of time ends before it begins");

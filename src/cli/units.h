@@ -18,6 +18,7 @@ struct moment {
     int kind;   /* enum moment_kind */
     int64_t ns; /* on the time line of the trace, or since its begin */
     const char *text; /* where another than units_parse_moment may read it: as it was given, also MOMENT_UNREAD */
+    const char *option; /* what gave it: "end", "to", ... */
 };
 
 /* "12", "1_000", up to UINT64_MAX. */

@@ -55,7 +55,7 @@ static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
     for (size_t i = 0; i < 4 && i < peek->n; i++)
         (void)snprintf(begin + 3 * i, 4, " %02x", peek->bytes[i]);
     return fail(error, TTR_E_UNSUPPORTED, 0,
-                "not a trace of a known format (%s): it begins with%s; --from FORMAT reads it all the same", names, begin);
+                "not a trace of a known format (%s): it begins with%s; ttr_read_options.from = FORMAT reads it all the same", names, begin);
 }
 
 /* The one format with the highest bid. */
@@ -76,7 +76,7 @@ static ttr_status choose(const struct peek *peek, const struct format **winner, 
     if (!*winner)
         return nobody_bids(peek, error);
     if (tied)
-        return fail(error, TTR_E_UNSUPPORTED, 0, "could be %s or %s: say which with --from", tied->name, (*winner)->name);
+        return fail(error, TTR_E_UNSUPPORTED, 0, "could be %s or %s: say which with ttr_read_options.from", tied->name, (*winner)->name);
     return TTR_OK;
 }
 

@@ -25,7 +25,7 @@
 #include "model/notes.h"
 #include "model/reader.h"
 
-#define UNTOLD "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or read %s with --option=ctf.metadata=FILE"
+#define UNTOLD "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or read %s with format option ctf.metadata=FILE"
 
 /* A folder that is a trace, or a part of one. */
 struct part {

@@ -120,7 +120,12 @@ moved "also_before_the_zero_of_their_clock" stream-clock --clock-offset=-1000.3 
 lay stream-lost
 run "$tracetta" convert -q --to=ctf --option=version=1.1 stream-lost -o lost
 loses "when_events_were_lost_becomes_less_in_version_1.1" gap.time '[1-9]' --option=version=1.1 stream-lost
-loses "and_more_in_others" gap.time '[1-9]' --option=version=1.8 lost
+"$tracetta" cat --format=jsonl lost 2>"$work/.warned" | grep -o '^{"time_ns.*"kind":"gap"\|"dur_ns":[0-9]*,"id":.*' >gaps # that end where packets begin
+for version in 1.8 2; do
+    succeeds "and_stays_in_others:$version" "$tracetta" convert -q --strict --to=ctf --option=version=$version lost -o gaps$version
+    "$tracetta" cat --format=jsonl gaps$version 2>"$work/.warned" | grep -o '^{"time_ns.*"kind":"gap"\|"dur_ns":[0-9]*,"id":.*' | cmp -s gaps -
+    verdict "in_its_place:$version" $? "$("$tracetta" cat gaps$version)"
+done
 
 # --- Values ---
 trace nul '\x04a\x00bcd\x00ef' <<'METADATA'

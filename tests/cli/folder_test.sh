@@ -119,7 +119,31 @@ ends "and_is_clean_then" 0 "$tracetta" check good.little
 says "with_all_that_was_good" '"events": ?1999' "$tracetta" info --json good.little
 grep -q '"code": *"little.bad-value"' good.little.damage.json
 verdict "the_list_of_damage_is_beside_it" $? "$(cat good.little.damage.json)"
-refuses "several_traces_are_recovered_one_by_one" 2 "one by one" "$tracetta" recover session -o session.little
+
+# Several traces: each to the same place below the output, whatever becomes of the others.
+mkdir -p several/below
+cp -r one several/one
+cp -r broken several/below/broken
+/usr/bin/python3 -c 'import struct
+header = struct.pack("<Q", 0x0016547846040010)
+event = struct.pack("<QQQQ", 4 | 4 << 4, 500, 1, 1)
+open("several/below/x.fxt", "wb").write(header + event + b"\xff" * 8 + event)'
+"$tracetta" check several | grep -qF '"tracetta recover several -o OUTPUT" keeps what is good'
+verdict "check_tells_what_helps_with_several_traces" $?
+ends "several_traces_are_recovered_together" 1 "$tracetta" recover several/ -o saved/
+grep -q 'saved/: 3 traces, kept [0-9,]* events; 2 damaged places' "$work/.err" && [ "$(grep -c 'verified, clean' "$work/.err")" = 3 ]
+verdict "with_one_sum_of_all" $? "$(cat "$work/.err")"
+[ "$(cd saved && find . -type f | sort | tr '\n' ' ')" = "$(cd several && { find . -type f; echo ./below/broken.damage.json; echo ./below/x.fxt.damage.json; } | sort | tr '\n' ' ')" ]
+verdict "where_they_were_and_a_list_of_damage_for_each" $? "$(find saved)"
+ends "all_of_them_clean" 0 "$tracetta" check saved
+refuses "a_folder_that_is_there_stays" 4 'saved: exists already; --overwrite' "$tracetta" recover several -o saved
+ends "unless_it_may_be_replaced" 1 "$tracetta" recover -f several -o saved
+refuses "several_traces_are_no_single_output" 2 'they go to a folder, -o FOLDER' "$tracetta" recover several -o -
+head -c 8 several/below/x.fxt >several/below/a.fxt
+head -c 64 /dev/zero | tr '\0' '\377' >>several/below/a.fxt
+ends "one_that_cannot_be_recovered_does_not_end_the_others" 3 "$tracetta" recover several -o partly
+[ -f partly/below/x.fxt ] && grep -q 'partly: 3 traces' "$work/.err" && grep -q 'several: 1 of its traces could not be recovered' "$work/.err"
+verdict "which_are_there" $? "$(cat "$work/.err")"
 
 # Signals: a pipe that stays open keeps the command waiting.  SIGBUS ends it at once, as a second Ctrl-C does.
 mkfifo fifo

@@ -149,3 +149,24 @@ lay trace_pipe_raw/vectors/pages
 mkdir -p formats/demo/tick
 printf 'name: tick\nID: 7\nformat:\n\tfield:no such thing\toffset:8;\nprint fmt: "v=%%u", REC->v\n' >formats/demo/tick/format
 told pages odd trace_pipe_raw.format 'x1, first at byte 0' 'tracepoint demo:tick: line 4 of its format' --from=trace_pipe_raw --option=formats=formats
+
+# What cannot be told of a pipe until it is too late.
+/usr/bin/python3 -c 'import struct
+def event(n):
+    return struct.pack(">IIIIQQQH", 0xc1fc1fb7, 42, 1, n, 1, n, n + 1, 0)
+epoch = struct.pack(">IIH5sQ", 0x75d11d4d, 23, 5, b"epoch", 10**18)
+with open("epoch", "wb") as file:
+    file.write(b"".join(event(n) for n in range(100000)) + epoch + event(100000))
+with open("features", "wb") as file: # pages without records, and what the file says of them behind 257 MiB
+    file.write(b"PERFILE2" + struct.pack("<QQQQQQQ", 104, 0, 104, 0, 104, 257 << 20, 0) + 8 * b"\0" + struct.pack("<QQQQ", 8, 0, 0, 0))
+'
+for trace in epoch features; do
+    code=heph.late-epoch text='an epoch comes behind events that were given without it'
+    [ $trace = features ] && code=perf.far-features text='what events are called stands behind their records, too far to be held'
+    run bash -c "{ cat $trace; [ $trace = epoch ] || head -c $((257 << 20)) /dev/zero; } | '$tracetta' check --verbose -"
+    grep -q "odd $code x1, .*$text" "$work/.out"
+    verdict "$trace: $code is told of a pipe" $? "exit status $run_status"
+done
+run "$tracetta" check --verbose epoch
+! grep -q heph.late-epoch "$work/.out"
+verdict "epoch: of a file it is found beforehand" $? "exit status $run_status"

@@ -66,6 +66,12 @@ refuses "a_time_that_is_none_is_told" 2 "begin cannot be \"8:15\": it wants a ti
 refuses "hours_are_those_of_a_day" 2 "end cannot be \"24:15\"" "$tracetta" cat --style=babeltrace2 --end=24:15 "$small"
 refuses "a_range_has_two_ends" 2 "it wants BEGIN,END" "$tracetta" cat --style=babeltrace2 --timerange=08:15 "$small"
 refuses "and_ends_after_its_begin" 2 "ends before it begins" "$tracetta" cat --style=babeltrace2 --timerange=12,11 "$small"
+for option in end to; do
+    refuses "what_is_no_time_is_told_by_the_option_that_was_given:$option" 2 "--$option cannot be \"inf\"" "$tracetta" cat --$option=inf "$small"
+    refuses "also_in_the_other_style:$option" 2 "--$option cannot be \"inf\"" "$tracetta" cat --style=babeltrace2 --$option=inf "$small"
+done
+refuses "so_are_times_in_the_wrong_order" 2 '--to is before --from: ' "$tracetta" cat --from=5 --to=4 "$small"
+refuses "and_options_that_are_one" 2 '--from and --begin are the same' "$tracetta" cat --style=babeltrace2 --from=5 --begin=4 "$small"
 refuses "and_is_given_once" 2 "leave these out" "$tracetta" cat --style=babeltrace2 --timerange=11,12 --begin=11 "$small"
 refuses "begin_is_start" 2 "are the same" "$tracetta" cat --style=babeltrace2 --start=11 --begin=11 "$small"
 refuses "a_retry_is_a_number" 2 "retry-duration cannot be" "$tracetta" cat --style=babeltrace2 --retry-duration=soon "$small"

@@ -632,6 +632,10 @@ for version in 1.1 1.8 2; do
     run "$tracetta" convert --to=ctf --sort --option=version=$version untimed -o "untimed$version"
     "$tracetta" cat --format=jsonl "untimed$version" 2>/dev/null | grep -Eo '"time_ns":[0-9]+|"v":\{[^}]*' | cmp -s wanted -
     verdict "which_stays_when_they_are_sorted_as_do_labels_of_options:$version" $? "$("$tracetta" cat "untimed$version")"
+    marks=4
+    [ $version = 1.1 ] && marks=0 # which has no such events, and that is told
+    [ "$("$tracetta" cat --format=jsonl "untimed$version" | grep -c '"flags":\["no_time"\]')" = $marks ] && { [ $marks = 4 ] || grep -q '  4  .*\[time\.mark\]' "$work/.err"; }
+    verdict "and_that_it_is_not_their_own:$version" $? "$(cat "$work/.err")"
 done
 
 # So have events of packets that only tell their end that of the packet before, also where that is written to another file.

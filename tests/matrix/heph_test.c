@@ -37,6 +37,11 @@ struct open_begin {
     uint64_t opened; /* 0: the slot is free */
 };
 
+/* The names that a thread's events told last. */
+struct told {
+    ttr_id process_name, thread_name;
+};
+
 struct matrix {
     ttr *t;
     ttr_writer *out;
@@ -47,7 +52,7 @@ struct matrix {
     size_t streams_n, streams_capacity;
     struct open_begin *open;
     size_t open_n, open_capacity, *free_slots, free_n, free_capacity;
-    bool *told;           /* by thread: its names were written */
+    struct told *told;    /* by thread */
     size_t told_n;
     uint64_t opened, epoch, lost, gaps;
     bool has_epoch, is_heph;
@@ -311,14 +316,19 @@ static void put_names(struct matrix *m, struct buffer *to, const ttr_event *even
         m->told = grown(m->told, &m->told_n, (size_t)event->thread + 1, sizeof *m->told);
         memset(m->told + before, 0, (m->told_n - before) * sizeof *m->told);
     }
-    if (m->told[event->thread])
-        return;
-    m->told[event->thread] = true;
-    count(m, "thread.name");
-    if (thread->process_name)
+    struct told *told = &m->told[event->thread];
+    const bool is_process = thread->process_name && thread->process_name != told->process_name;
+    const bool is_thread = thread->thread_name && thread->thread_name != told->thread_name;
+    if (is_process || is_thread)
+        count(m, "thread.name");
+    if (is_process) {
+        told->process_name = thread->process_name;
         put_string(m, to, "process", ttr_text_get(m->t, thread->process_name));
-    if (thread->thread_name)
+    }
+    if (is_thread) {
+        told->thread_name = thread->thread_name;
         put_string(m, to, "thread", ttr_text_get(m->t, thread->thread_name));
+    }
 }
 
 /* --- Whole spans --- */

@@ -349,6 +349,35 @@ static bool read_with(const struct alloc *alloc)
     return reader && seen.status == TTR_END && seen.n == 14;
 }
 
+static void a_trace_without_metadata_is_damage(void **state)
+{
+    (void)state;
+    const struct relay_metadata none = {.trace = 1, .stream = 90, .n = 0};
+    struct scene_packet packet;
+    const struct relay_step a[] = {scene_make(&packet, 0, 10, 20, 10, 0)};
+    const struct relay_stream streams[] = {{.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 1}};
+    struct scene scene = scene_of(streams, 1, &none, 1);
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    assert_int_equal(seen.events, 0);
+    assert_int_equal(seen.damage, 1);
+    scene_assert_note(&seen, "live.no-metadata=1");
+}
+
+static void metadata_that_are_others_after_a_reconnection_are_told_and_those_before_hold(void **state)
+{
+    (void)state;
+    struct scene_pair pair;
+    scene_make_pair(&pair);
+    struct scene scene = scene_of_pair(&pair);
+    scene.relay.fault[0].cut_at = 15000;
+    scene.relay.fault[1].changes_metadata = true;
+    struct seen seen = scene_read(&scene);
+    assert_int_equal(seen.status, TTR_END);
+    scene_assert_times(&seen, SCENE_PAIR_TIMES);
+    scene_assert_note(&seen, "live.metadata-changed=1");
+}
+
 static void failing_memory_is_survived_anywhere(void **state)
 {
     (void)state;
@@ -383,6 +412,8 @@ int main(void)
         cmocka_unit_test(a_packet_of_another_size_than_announced_is_damage),
         cmocka_unit_test(damage_inside_of_a_packet_is_told_as_in_files_and_costs_it_only),
         cmocka_unit_test(a_trace_whose_metadata_cannot_be_read_is_damage_and_others_go_on),
+        cmocka_unit_test(a_trace_without_metadata_is_damage),
+        cmocka_unit_test(metadata_that_are_others_after_a_reconnection_are_told_and_those_before_hold),
         cmocka_unit_test(failing_memory_is_survived_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,11 +138,11 @@ static bool has_counter(const struct plain *plain, enum ctf_role role)
     return plain->schema->trace->class->description.version == CTF_RFC_1_1 || tsdl_has_role(plain->stream->class->packet_context, role);
 }
 
-/* Whether a time is to be written that the source's events do not say: they have that of their packet, and copies are in other packets. */
-static bool needs_time(const struct plain *plain)
+/* Whether events have no time but that of their packet, which copies are not in any more. */
+static bool has_time_of_packet(const struct plain *plain)
 {
     const struct ctf_stream *stream = plain->stream;
-    return plain->is_copy && !stream->kind->plan.has_time && stream->class->clock &&
+    return !stream->kind->plan.has_time && stream->class->clock &&
            (has_counter(plain, CTF_ROLE_TIME_BEGIN) || has_counter(plain, CTF_ROLE_TIME_END));
 }
 
@@ -201,7 +201,7 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
     const struct ctf_items *items = &plain->w->items, *packet = &plain->w->packet_items;
     struct ctf_types *types = &plain->trace->types;
     const struct ctf_stream_class *source = plain->stream->class;
-    bool is_rfc = plain->version == CTF_RFC_1_1, has_time = plain->stream->kind->plan.has_time || (is_rfc && source->clock) || needs_time(plain);
+    bool is_rfc = plain->version == CTF_RFC_1_1, has_time = plain->stream->kind->plan.has_time || (is_rfc && source->clock);
     const unsigned flags = has_own_cpu(plain) | plain->about->has_sequence * 2u | plain->about->has_discarded * 4u | plain->about->has_begin * 8u | has_time * 16u;
     struct ctf_kind_like like = {.name = is_rfc ? (ttr_text){plain->name, plain->section_n} : source->name,
                                  .id = source->id <= UINT32_MAX ? source->id : plain->trace->kinds_n,
@@ -243,7 +243,7 @@ static uint64_t source_of(const struct plain *plain)
 static uint64_t likeness_of(const struct plain *plain)
 {
     const uint64_t shapes = hash_pair(plain->w->items.common_shape, plain->w->packet_items.payload_shape);
-    return hash_pair(hash_pair(source_of(plain), shapes), (uint64_t)has_own_cpu(plain) | (uint64_t)needs_time(plain) << 1);
+    return hash_pair(hash_pair(source_of(plain), shapes), has_own_cpu(plain));
 }
 
 /* The same with that name. */
@@ -447,14 +447,26 @@ static ttr_status enter_lead(const struct plain *plain, struct ctf_stream_out *s
     return ctf_stream_enter(stream, plain->out, items, at < begin ? at : begin, error);
 }
 
-/* Whether the time in which events are missing becomes another one: the RFC's counters stand for a packet's begin, others for its end, and packets of
- * sorted events are not those of the source. */
+static bool has_length(const struct ctf_packet *about)
+{
+    return about->has_begin && about->has_end && about->end > about->begin;
+}
+
+/* Whether the time in which events are missing becomes another one: the RFC's counters stand for a packet's begin, others for its end, up to which
+ * their packet has events (no order of packets of the RFC says both), and packets of sorted events are not those of the source. */
 static bool moves_gap(const struct plain *plain, const struct ctf_missing *missing)
 {
     const bool was_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1, is_rfc = plain->version == CTF_RFC_1_1;
     const struct ctf_packet *about = plain->about;
-    const bool has_length = about->has_begin && about->has_end && about->end > about->begin;
-    return missing->events && (plain->is_copy || (was_rfc != is_rfc && has_length));
+    return missing->events && (plain->is_copy || (!was_rfc && is_rfc && has_length(about)));
+}
+
+/* Whether the gap before a packet ends where that begins, and is to be told by a packet of its own, without events, that ends there, too: from the
+ * RFC to those whose counters stand for the end of a packet. */
+static bool ends_before(const struct plain *plain, const struct ctf_stream_out *stream, const struct ctf_missing *missing)
+{
+    const bool was_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1, is_rfc = plain->version == CTF_RFC_1_1;
+    return was_rfc && !is_rfc && missing->events && stream->kind->has_discarded && has_length(plain->about);
 }
 
 /* Begins the packet, behind one that tells what is missing where that is needed; items: its own fields, NULL = none. */
@@ -474,6 +486,10 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
     const bool is_beside = is_first && ctf_missing_is_beside(missing, stream); /* what is missing stands in another file */
     if (is_first && ctf_missing_begin(plain->out, stream, &what, missing))
         status = enter_lead(plain, stream, items, begin, error);
+    if (status == TTR_OK && !is_beside && ends_before(plain, stream, missing)) {
+        status = ctf_stream_enter(stream, plain->out, items, begin, error);
+        ctf_missing_settle(plain->out, stream, missing, event->offset);
+    }
     if (status == TTR_OK)
         status = is_empty ? ctf_stream_enter_empty(stream, plain->out, &begin, error) : ctf_stream_enter(stream, plain->out, items, begin, error);
     if (!is_beside && moves_gap(plain, missing))
@@ -493,13 +509,19 @@ static bool has_gap_before(const struct plain *plain, const struct ctf_stream_ou
     return missing && ctf_missing_is_told(missing, stream);
 }
 
+/* Whether an event that was copied has the time of another packet than the one under way, as it did in its source. */
+static bool is_of_another_time(const struct plain *plain, const struct ctf_stream_out *stream)
+{
+    return plain->is_copy && !stream->kind->has_time && has_time_of_packet(plain) && ticks_of(plain) != stream->begin;
+}
+
 /* Begins the packet that stands for the event's, where it was not begun. */
 static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *stream, ttr_error *error)
 {
     const struct ctf_packet *about = plain->about;
     struct ctf_items *items = &plain->w->packet_items;
     const struct ctf_items_for what = {.out = plain->out, .version = plain->version, .is_packet = true};
-    if (stream->packet_at == about->offset + 1 && !has_gap_before(plain, stream))
+    if (stream->packet_at == about->offset + 1 && !has_gap_before(plain, stream) && !is_of_another_time(plain, stream))
         return TTR_OK;
     ctf_items_collect(items, &what, plain->event);
     bool is_alike = items->payload_shape == stream->kind->packet_shape;
@@ -606,6 +628,8 @@ static uint64_t settle_ticks(const struct plain *plain, const struct ctf_stream_
     bool has_time = !(event->flags & TTR_EVENT_NO_TIME);
     uint64_t ticks = has_known_time(plain) ? ticks_of(plain) : stream->last;
     count_rfc_losses(plain);
+    if (!has_time && has_time_of_packet(plain) && stream->kind->has_time)
+        output_lost(plain->out, CTF_LOST_MARK, event->offset);
     if (has_time && ticks != event->ticks)
         output_lost(plain->out, CTF_LOST_TICKS, event->offset);
     if (has_time && stream->kind->has_time && !tells_time(plain, ticks))

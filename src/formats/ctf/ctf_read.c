@@ -502,7 +502,7 @@ static enum step move_window(struct ctf_reader *reader)
     uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
     if (had > in->max_record) {
         reader->run.member = NULL;
-        return ctf_lose_event(reader, "ctf.too-large", "an event is larger than a record may be (--max-record)") == TTR_OK
+        return ctf_lose_event(reader, "ctf.too-large", "an event is larger than a record may be (ttr_read_options.max_record)") == TTR_OK
                    ? leave_packet(reader) : failed(reader, reader->error->status);
     }
     ttr_status status = input_fill(in, reader->offset + shift / 8, (size_t)need, reader->error);

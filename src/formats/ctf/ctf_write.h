@@ -60,6 +60,7 @@ enum ctf_loss {
     CTF_LOST_ABOUT,
     CTF_LOST_PLACE,
     CTF_LOST_PACKET,
+    CTF_LOST_MARK,
     CTF_LOST_GAP,
     CTF_LOST_WHEN,
     CTF_LOST_NUMBER,

@@ -6,7 +6,7 @@
 
 #include "formats/ctf/ctf_reader.h"
 
-#define RFC11_ASSUMES "--option=ctf.assume-alignment=packed, natural or natural-32"
+#define RFC11_ASSUMES "format option ctf.assume-alignment=packed, natural or natural-32"
 
 /* Fills trace->key, limits and what is assumed from the options key, key-env, unpacked-max and assume-alignment. */
 TTR_MUST ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, size_t n, ttr_error *error);

@@ -79,6 +79,6 @@ const char *fxt_refuse(const struct peek *peek)
                "read it with fxt_print or eztrace_convert";
     if (peek->path && ends_with(peek->path, ".fxt") && peek->n >= FXT_WORD)
         return "named .fxt, but it has no Fuchsia magic (10 00 04 46 78 54 16 00) and does not begin with records of that format; "
-               "files of EZTrace and StarPU (FxT) have the same suffix; --from fxt reads it all the same";
+               "files of EZTrace and StarPU (FxT) have the same suffix; ttr_read_options.from = fxt reads it all the same";
     return NULL;
 }

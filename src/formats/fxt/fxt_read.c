@@ -315,7 +315,7 @@ static ttr_status meet_too_large(struct fxt_reader *reader, uint64_t bytes)
     ttr_status status = pass_unseen(reader, until);
     if (status == TTR_OK)
         status = input_damage(reader->in, from, reader->at - from, "fxt.too-large", reader->error,
-                              "a record of %llu bytes, larger than --max-record allows; passed over", (unsigned long long)bytes);
+                              "a record of %llu bytes, larger than ttr_read_options.max_record allows; passed over", (unsigned long long)bytes);
     if (status != TTR_OK || reader->at == until)
         return status;
     return input_damage(reader->in, reader->at, 0, "fxt.truncated", reader->error, "the input ends inside a record that goes on to byte %llu",

@@ -37,7 +37,7 @@ const ttr_loss heph_losses[HEPH_LOSSES] = {
     [HEPH_LOST_PID] = {.code = "thread.pid", .what = "process numbers over 32 bits, or that another input uses too",
                        .rule = "become stream numbers from 2147483648 on, with attribute \"pid\""},
     [HEPH_LOST_NAME] = {.code = "thread.name", .what = "names of threads and processes",
-                        .rule = "become attributes \"thread\" and \"process\" of one event of the thread"},
+                        .rule = "become attributes \"thread\" and \"process\" of the thread's first event, and of the first with another name"},
     [HEPH_LOST_TIME] = {.code = "time.range", .what = "times before the epoch, or more than 584 years behind it",
                         .rule = "become the nearest time that fits"},
     [HEPH_LOST_MARK] = {.code = "time.mark", .what = "events without a time of their own, or with one that had been clamped",

@@ -394,7 +394,7 @@ static ttr_status end_large(struct input *in, ttr_error *error)
     if (reader->offset < until && !is_cut)
         return input_damage(in, offset, n, "heph.bad-frame", error, "a packet that says that it has %u bytes ends before: another one begins in it",
                             reader->large_size);
-    ttr_status status = input_damage(in, offset, n, "heph.too-large", error, "a packet of %u bytes, more than the %llu that may be held (--max-record): passed over",
+    ttr_status status = input_damage(in, offset, n, "heph.too-large", error, "a packet of %u bytes, more than the %llu that may be held (ttr_read_options.max_record): passed over",
                                      reader->large_size, (unsigned long long)reader->max_packet);
     if (status == TTR_OK && is_cut)
         status = input_damage(in, reader->offset, 0, "heph.truncated", error, "the input ends inside a packet of %u bytes", reader->large_size);

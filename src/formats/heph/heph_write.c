@@ -35,7 +35,8 @@ ttr_status heph_create(struct ttr_writer *out, ttr_error *error)
     pairmap_init(&writer->streams, alloc);
     pairmap_init(&writer->owners, alloc);
     pairmap_init(&writer->spare, alloc);
-    pairmap_init(&writer->told, alloc);
+    pairmap_init(&writer->told_threads, alloc);
+    pairmap_init(&writer->told_processes, alloc);
     heph_pairs_init(&writer->pairs, alloc);
     buffer_init(&writer->path, alloc);
     const char *epoch = output_option(out, "epoch");
@@ -51,7 +52,8 @@ void heph_drop(struct ttr_writer *out)
     pairmap_free(&writer->streams);
     pairmap_free(&writer->owners);
     pairmap_free(&writer->spare);
-    pairmap_free(&writer->told);
+    pairmap_free(&writer->told_threads);
+    pairmap_free(&writer->told_processes);
     heph_pairs_free(&writer->pairs);
     buffer_free(&writer->path);
     alloc_free(&out->t->counted, writer->counters, writer->counters_capacity, sizeof *writer->counters);
@@ -213,21 +215,31 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
     packet->attributes = out->buffer.n;
 }
 
-/* The names of a thread stand in one of its events; a Heph trace's own names are made by rule, so they are not kept. */
+/* A name that is another than the thread's events before told. */
+static bool put_name(const struct heph_put *put, const char *attribute, struct pairmap *told, ttr_id thread, ttr_id name)
+{
+    struct heph_writer *writer = put->out->own;
+    const uint32_t *last = pairmap_get(told, thread, 0);
+    if (!name || (last && *last == name))
+        return false;
+    writer->is_out_of_memory |= !pairmap_put(told, thread, 0, name);
+    heph_put_string(put, attribute, ttr_text_get(put->out->t, name));
+    return true;
+}
+
+/* The names of a thread stand in its first event, and in the first with another name, since threads may be renamed; a Heph trace's own
+ * names are made by rule, so they are not kept. */
 static void put_names(const struct heph_put *put, const struct packet *packet)
 {
     struct heph_writer *writer = put->out->own;
-    ttr *t = put->out->t;
     const ttr_thread *thread = &packet->place.thread;
     ttr_id id = packet->event->thread;
-    if ((!thread->thread_name && !thread->process_name) || pairmap_get(&writer->told, id, 0) || is_of_heph(t, packet->event))
+    if ((!thread->thread_name && !thread->process_name) || is_of_heph(put->out->t, packet->event))
         return;
-    writer->is_out_of_memory |= !pairmap_put(&writer->told, id, 0, 1);
-    output_lost(put->out, HEPH_LOST_NAME, put->offset);
-    if (thread->process_name)
-        heph_put_string(put, "process", ttr_text_get(t, thread->process_name));
-    if (thread->thread_name)
-        heph_put_string(put, "thread", ttr_text_get(t, thread->thread_name));
+    bool is_process = put_name(put, "process", &writer->told_processes, id, thread->process_name);
+    bool is_thread = put_name(put, "thread", &writer->told_threads, id, thread->thread_name);
+    if (is_process || is_thread)
+        output_lost(put->out, HEPH_LOST_NAME, put->offset);
 }
 
 /* The parts of an event that are fields of a ttr_event but not of the format. */

@@ -1,4 +1,6 @@
 /* Packets expected here are written by hand from the specification; what is read back is compared with what was put in. */
+#include <stdio.h>
+
 #include "support.h"
 #include "writing.h"
 
@@ -178,6 +180,32 @@ static void names_of_values_and_contexts_are_counted(void **state)
     writing_close(&w);
 }
 
+static void a_thread_that_is_renamed_tells_its_name_again(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "heph", 0, NULL);
+    assert_true(ttr_thread_name(w.t, 1, 2, "p", "a"));
+    for (unsigned i = 0; i < 4; i++) {
+        if (i == 2)
+            assert_true(ttr_thread_name(w.t, 1, 2, NULL, "b"));
+        ttr_event_begin(w.builder, TTR_KIND_SPAN, 0, NULL, "");
+        ttr_on_thread(w.builder, 1, 2);
+        writing_end(&w);
+    }
+    assert_int_equal(writing_lost(&w, "thread.name"), 2);
+    writing_finish(&w);
+    const char *const space = "0000000000000002 0000000000000000 0000000000000000 0000";
+    char expected[1000];
+    (void)snprintf(expected, sizeof expected,
+                   "c1fc1fb7 00000043 00000001 00000000 %s 0007 70726f63657373 04 0001 70  0006 746872656164 04 0001 61"
+                   "c1fc1fb7 0000002a 00000001 00000001 %s"
+                   "c1fc1fb7 00000036 00000001 00000002 %s 0006 746872656164 04 0001 62"
+                   "c1fc1fb7 0000002a 00000001 00000003 %s", space, space, space, space);
+    support_assert_hex(w.text, w.n, expected);
+    writing_close(&w);
+}
+
 static void structs_become_dotted_names_and_mixed_arrays_one_attribute_an_element(void **state)
 {
     struct writing w;
@@ -219,6 +247,7 @@ int main(void)
         cmocka_unit_test(whatever_is_written_reads_as_whole),
         cmocka_unit_test(long_strings_are_cut_at_a_character_and_counted),
         cmocka_unit_test(names_of_values_and_contexts_are_counted),
+        cmocka_unit_test(a_thread_that_is_renamed_tells_its_name_again),
         cmocka_unit_test(structs_become_dotted_names_and_mixed_arrays_one_attribute_an_element),
         cmocka_unit_test(each_failure_is_told_and_nothing_leaks),
     };

@@ -17,7 +17,7 @@ struct heph_writer {
     struct pairmap streams;  /* (stream, 0) to index in counters */
     struct pairmap owners;   /* (stream, 0) to the source whose process it is */
     struct pairmap spare;    /* (pid, source) to its stream where that is another number */
-    struct pairmap told;     /* (thread, 0): its names were written */
+    struct pairmap told_threads, told_processes; /* (thread, 0) to the name that was written last */
     struct heph_pairs pairs;
     struct buffer path;
     bool is_out_of_memory;

@@ -151,6 +151,7 @@ static void strict_writing_refuses_a_loss(void **state)
     assert_int_equal(w.status, TTR_OK);
     writing_event(&w, TTR_KIND_INSTANT, 1, "\xff");
     assert_int_equal(w.status, TTR_E_LOSS);
+    assert_non_null(strstr(w.error.text, "leave TTR_WRITE_STRICT out"));
     writing_close(&w);
 }
 

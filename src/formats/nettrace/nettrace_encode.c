@@ -43,6 +43,7 @@ void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
     buffer_free(&w->scratch);
     alloc_free(alloc, w->threads, w->threads_capacity, sizeof *w->threads);
     alloc_free(alloc, w->by_id, w->by_id_n, sizeof *w->by_id);
+    alloc_free(alloc, w->region.told, w->region.told_capacity, sizeof *w->region.told);
     alloc_free(alloc, w->known, w->known_n, sizeof *w->known);
     alloc_free(alloc, w->frames, w->frames_capacity, sizeof *w->frames);
 }
@@ -169,6 +170,16 @@ static size_t capture_of(struct ttr_writer *out, const ttr_event *event, size_t 
     w->last_track = event->track;
     w->last_capture = capture;
     return capture;
+}
+
+/* Before an event whose thread was renamed: what was told of threads ends here. */
+static ttr_status settle_names(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+{
+    const struct nettrace_writer *w = out->own;
+    size_t thread = nettrace_thread_out(out, event->thread);
+    if (thread == SIZE_MAX || !nettrace_thread_count_names(out, event->thread, event->offset))
+        return fail_memory(error);
+    return nettrace_is_v6(w) && nettrace_thread_is_renamed(out, thread) ? nettrace_region_point(out, error) : TTR_OK;
 }
 
 static bool put_threads(struct ttr_writer *out, const ttr_event *event, struct nettrace_header *header)
@@ -362,6 +373,9 @@ ttr_status nettrace_encode(struct ttr_writer *out, const ttr_event *event, ttr_e
         begin_trace(out, event);
     if (event->kind == TTR_KIND_GAP)
         return put_gap(out, event, error);
+    ttr_status status = settle_names(out, event, error);
+    if (status != TTR_OK)
+        return status;
     struct nettrace_header header = {.ticks = ticks_of(out, event), .flags = NETTRACE_IS_SORTED};
     if (!put_threads(out, event, &header))
         return fail_memory(error);
@@ -378,18 +392,18 @@ ttr_status nettrace_encode(struct ttr_writer *out, const ttr_event *event, ttr_e
         return fail_memory(error);
     nettrace_region_add(w, &header, payload);
     output_wrote(out, event);
-    ttr_status status = nettrace_region_drain(out, error);
+    status = nettrace_region_drain(out, error);
     return w->is_out_of_memory && status == TTR_OK ? fail_memory(error) : status;
 }
 
-/* Names that have no place. */
-static void count_names(struct ttr_writer *out)
+/* Names that have no place and became known behind the last event. */
+static bool count_names(struct ttr_writer *out)
 {
     const struct nettrace_writer *w = out->own;
-    ttr_thread thread;
-    for (ttr_id id = 1; id < w->by_id_n; id++)
-        if (w->by_id[id] && ttr_thread_get(out->t, id, &thread) && (thread.process_name || (thread.thread_name && !nettrace_is_v6(w))))
-            output_lost(out, NETTRACE_LOST_THREAD_NAME, 0);
+    bool is_good = true;
+    for (ttr_id id = 1; id < w->by_id_n && is_good; id++)
+        is_good = !w->by_id[id].index || nettrace_thread_count_names(out, id, 0);
+    return is_good;
 }
 
 ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error)
@@ -397,7 +411,8 @@ ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error)
     struct nettrace_writer *w = out->own;
     if (w->mode != NETTRACE_ENCODES)
         begin_trace(out, NULL);
-    count_names(out);
+    if (!count_names(out))
+        return fail_memory(error);
     ttr_status status = w->threads_n ? nettrace_region_point(out, error) : TTR_OK;
     if (status != TTR_OK)
         return status;

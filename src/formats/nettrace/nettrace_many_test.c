@@ -191,9 +191,67 @@ static void events_that_need_not_wait_for_all_are_the_same(void **state)
     check(7, 6, true);
 }
 
+/* How often a reader told of something. */
+static uint64_t told(ttr_reader *reader, const char *code)
+{
+    ttr_report report = {.size = sizeof report};
+    uint64_t n = 0;
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        for (size_t k = 0; k < report.notes_n; k++)
+            n += strcmp(report.notes[k].code, code) == 0 ? report.notes[k].count : 0;
+    return n;
+}
+
+/* Events of a thread each, every one earlier than that before it. */
+static void put_lone_events(struct buffer *to, uint32_t first)
+{
+    struct buffer content;
+    buffer_init(&content, alloc_default());
+    put_block_head(&content);
+    for (uint32_t i = 0; i < BLOCK_EVENTS; i++) {
+        buffer_add(&content, &(uint8_t){0x87}, 1);
+        put_varint(&content, 1);
+        put_varint(&content, 0);
+        put_varint(&content, first + i);
+        put_varint(&content, 0);
+        put_varint(&content, first + i);
+        put_varint(&content, i == 0 ? FIRST_TICKS + 1000000 - first : UINT64_MAX); /* differences wrap */
+        put_varint(&content, 4);
+        put32(&content, first + i);
+    }
+    put_object(to, "EventBlock", 2, &content);
+    buffer_free(&content);
+}
+
+static void more_events_out_of_order_than_can_wait_without_a_sequence_point_are_told(void **state)
+{
+    (void)state;
+    for (uint32_t blocks = 20; blocks <= 24; blocks += 4) { /* of 65,536 events that may wait so */
+        struct buffer bytes;
+        ttr_batch batch;
+        uint64_t n = 0;
+        buffer_init(&bytes, alloc_default());
+        put_head(&bytes);
+        for (uint32_t block = 0; block < blocks; block++)
+            put_lone_events(&bytes, 1 + block * BLOCK_EVENTS);
+        buffer_add(&bytes, "\1", 1);
+        ttr *t = ttr_new(NULL);
+        ttr_reader *reader = ttr_open_memory(t, bytes.bytes, bytes.n, "many", NULL, NULL);
+        assert_non_null(reader);
+        while (ttr_read(reader, &batch, NULL) == TTR_OK)
+            n += batch.n;
+        assert_int_equal(n, blocks * BLOCK_EVENTS);
+        assert_int_equal(told(reader, "nettrace.long-region"), blocks == 24);
+        ttr_close(reader);
+        ttr_free(t);
+        buffer_free(&bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(events_that_wait_for_each_other_are_given_by_time_however_many_they_are),
-                                       cmocka_unit_test(events_that_need_not_wait_for_all_are_the_same)};
+                                       cmocka_unit_test(events_that_need_not_wait_for_all_are_the_same),
+                                       cmocka_unit_test(more_events_out_of_order_than_can_wait_without_a_sequence_point_are_told)};
     return cmocka_run_group_tests_name("nettrace_many", tests, NULL, NULL);
 }

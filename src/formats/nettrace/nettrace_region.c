@@ -189,13 +189,14 @@ static void put_point(struct ttr_writer *out, bool forgets_threads)
     size_t count_at = to->n;
     uint32_t n = 0;
     nettrace_put_u32(to, 0);
-    for (size_t i = 0; i < w->threads_n; i++) {
-        const struct nettrace_thread_out *thread = &w->threads[i];
-        bool is_told = nettrace_is_v6(w) ? thread->era == region->era : thread->sequence != 0;
-        if (!is_told)
+    const bool is_v6 = nettrace_is_v6(w);
+    const size_t told = is_v6 ? region->indices : w->threads_n;
+    for (size_t i = 0; i < told; i++) {
+        const struct nettrace_thread_out *thread = &w->threads[is_v6 ? region->told[i] : i];
+        if (!is_v6 && thread->sequence == 0)
             continue;
         n++;
-        if (nettrace_is_v6(w)) {
+        if (is_v6) {
             nettrace_put_varint(to, thread->index);
             nettrace_put_varint(to, thread->sequence);
         } else {

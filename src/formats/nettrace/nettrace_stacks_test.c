@@ -4,6 +4,7 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
+#include "formats/nettrace/nettrace.h"
 #include "hexa.h"
 #include "model/packed.h"
 #include "support.h"
@@ -83,6 +84,32 @@ static void a_stack_can_be_looked_at_where_it_stands(void **state)
         }
     ttr_close(reader);
     ttr_free(t);
+    hexa_free(&hexa);
+}
+
+/* Stacks of 256 MiB are not made here: the reader is told that it has them. */
+static void more_stacks_than_can_be_kept_without_a_sequence_point_are_told(void **state)
+{
+    struct hexa hexa;
+    ttr_batch batch;
+    (void)state;
+    vectors_load(&hexa, "src/formats/nettrace/vectors/stacks.hexa");
+    for (unsigned is_full = 0; is_full < 2; is_full++) {
+        ttr_report report = {.size = sizeof report};
+        ttr *t = ttr_new(NULL);
+        ttr_reader *reader = open_vector(t, &hexa);
+        uint64_t told = 0;
+        if (is_full)
+            ((struct nettrace_reader *)((struct input *)(void *)reader)->own)->stacks.bytes_n = NETTRACE_REGION_MAX + 1;
+        while (ttr_read(reader, &batch, NULL) == TTR_OK)
+            continue;
+        assert_true(ttr_reader_report(reader, 0, &report));
+        for (size_t i = 0; i < report.notes_n; i++)
+            told += strcmp(report.notes[i].code, "nettrace.many-stacks") == 0 ? report.notes[i].count : 0;
+        assert_int_equal(told, is_full);
+        ttr_close(reader);
+        ttr_free(t);
+    }
     hexa_free(&hexa);
 }
 
@@ -203,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room),
                                        cmocka_unit_test(a_stack_can_be_looked_at_where_it_stands),
+        cmocka_unit_test(more_stacks_than_can_be_kept_without_a_sequence_point_are_told),
         cmocka_unit_test(a_copy_has_the_stack_of_its_event_when_the_reader_is_gone),
         cmocka_unit_test(a_stack_may_be_the_field_of_a_sample),
         cmocka_unit_test(events_tell_number_and_version_also_when_sorted),

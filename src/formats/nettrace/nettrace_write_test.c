@@ -529,6 +529,47 @@ static void a_long_trace_has_many_blocks(void **state)
     }
 }
 
+/* The names of a thread's events as they are read, one behind the other. */
+static void read_names(const struct writing *w, char *names, size_t room)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_read_options options = {.size = sizeof options, .from = "nettrace"};
+    ttr_reader *reader = ttr_open_memory(t, w->text, w->n, "written", &options, NULL);
+    ttr_batch batch;
+    ttr_thread thread;
+    assert_non_null(reader);
+    names[0] = 0;
+    while (ttr_read(reader, &batch, NULL) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++)
+            if (ttr_thread_get(t, ttr_batch_at(&batch, i)->thread, &thread))
+                (void)snprintf(names + strlen(names), room - strlen(names), "%s ", ttr_text_get(t, thread.thread_name).p);
+    ttr_close(reader);
+    ttr_free(t);
+}
+
+static void a_thread_that_is_renamed_keeps_all_its_names(void **state)
+{
+    static const char *const *const versions[] = {v4, v5, v6};
+    struct writing w;
+    char names[100];
+    (void)state;
+    for (unsigned version = 4; version <= 6; version++) {
+        writing_open(&w, "nettrace", 0, versions[version - 4]);
+        for (int64_t i = 0; i < 6; i++) {
+            if (i % 2 == 0)
+                assert_true(ttr_thread_name(w.t, 1, 2, i == 4 ? "server" : NULL, i == 0 ? "a" : i == 2 ? "b" : "c"));
+            begin_without(&w, i, "x");
+            writing_end(&w);
+        }
+        assert_int_equal(writing_lost(&w, "thread.name"), version == 6 ? 1 : 3);
+        writing_finish(&w);
+        assert_int_equal(w.status, TTR_OK);
+        read_names(&w, names, sizeof names);
+        assert_string_equal(names, version == 6 ? "a a b b c c " : "      ");
+        writing_close(&w);
+    }
+}
+
 static void any_events_can_be_written_and_read_without_damage(void **state)
 {
     static const char *const *const versions[] = {v4, v5, v6};
@@ -591,6 +632,7 @@ int main(void)
         cmocka_unit_test(numbers_of_events_are_other_ones_and_told_as_lost),
         cmocka_unit_test(threads_of_many_processes_are_kept_in_v6_only),
         cmocka_unit_test(a_long_trace_has_many_blocks),
+        cmocka_unit_test(a_thread_that_is_renamed_keeps_all_its_names),
         cmocka_unit_test(any_events_can_be_written_and_read_without_damage),
         cmocka_unit_test(a_version_that_is_none_is_refused),
         cmocka_unit_test(failures_are_told_and_nothing_leaks),

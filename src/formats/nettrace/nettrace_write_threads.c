@@ -19,31 +19,57 @@ size_t nettrace_thread_numbered(struct nettrace_writer *w, uint64_t pid, uint64_
     return w->threads_n++;
 }
 
-size_t nettrace_thread_out(struct ttr_writer *out, ttr_id id)
+/* What is noted of an id; NULL when memory is out. */
+static struct nettrace_thread_id *note_of(struct ttr_writer *out, ttr_id id)
 {
     struct nettrace_writer *w = out->own;
-    ttr_thread thread = {0};
-    if (id < w->by_id_n && w->by_id[id])
-        return w->by_id[id] - 1;
-    (void)ttr_thread_get(out->t, id, &thread);
-    size_t index = nettrace_thread_numbered(w, thread.pid, thread.tid), n = w->by_id_n ? w->by_id_n : 64;
-    if (index == SIZE_MAX)
-        return SIZE_MAX;
+    size_t n = w->by_id_n ? w->by_id_n : 64;
     while (n <= id)
         n *= 2;
     if (n > w->by_id_n) {
-        uint32_t *by_id = alloc_resize(&out->t->counted, w->by_id, w->by_id_n, n, sizeof *by_id);
+        struct nettrace_thread_id *by_id = alloc_resize(&out->t->counted, w->by_id, w->by_id_n, n, sizeof *by_id);
         if (!by_id)
-            return SIZE_MAX;
+            return NULL;
         memset(by_id + w->by_id_n, 0, (n - w->by_id_n) * sizeof *by_id);
         w->by_id = by_id;
         w->by_id_n = n;
     }
+    return &w->by_id[id];
+}
+
+size_t nettrace_thread_out(struct ttr_writer *out, ttr_id id)
+{
+    struct nettrace_writer *w = out->own;
+    ttr_thread thread = {0};
+    if (id < w->by_id_n && w->by_id[id].index)
+        return w->by_id[id].index - 1;
+    (void)ttr_thread_get(out->t, id, &thread);
+    size_t index = nettrace_thread_numbered(w, thread.pid, thread.tid);
+    struct nettrace_thread_id *note = index == SIZE_MAX ? NULL : note_of(out, id);
+    if (!note)
+        return SIZE_MAX;
     bool is_settled = thread.pid_known || id == 0; /* a pid may become known later */
-    w->by_id[id] = is_settled || !nettrace_is_v6(w) ? (uint32_t)index + 1 : 0;
+    note->index = is_settled || !nettrace_is_v6(w) ? (uint32_t)index + 1 : 0;
     if (!w->threads[index].thread)
         w->threads[index].thread = id;
     return index;
+}
+
+bool nettrace_thread_count_names(struct ttr_writer *out, ttr_id id, uint64_t offset)
+{
+    ttr_thread about;
+    if (!ttr_thread_get(out->t, id, &about) || (!about.process_name && !about.thread_name))
+        return true;
+    struct nettrace_thread_id *note = note_of(out, id);
+    if (!note)
+        return false;
+    bool is_process = about.process_name && about.process_name != note->process_name;
+    bool is_thread = about.thread_name && about.thread_name != note->thread_name && !nettrace_is_v6(out->own);
+    if (is_process || is_thread)
+        output_lost(out, NETTRACE_LOST_THREAD_NAME, offset);
+    note->process_name = about.process_name ? about.process_name : note->process_name;
+    note->thread_name = about.thread_name ? about.thread_name : note->thread_name;
+    return true;
 }
 
 /* V6: u16 bytes, varint index, what is known of it. */
@@ -70,6 +96,17 @@ static void put_row(struct ttr_writer *out, struct nettrace_thread_out *thread)
         store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
 }
 
+/* Notes that a thread is told in this era; when memory is out, that is said at the end of the event. */
+static void note_told(struct ttr_writer *out, uint32_t index)
+{
+    struct nettrace_writer *w = out->own;
+    struct nettrace_region *region = &w->region;
+    if (alloc_reserve(&out->t->counted, (void **)&region->told, &region->told_capacity, (size_t)region->indices + 1, sizeof *region->told))
+        region->told[region->indices++] = index;
+    else
+        w->is_out_of_memory = true;
+}
+
 uint64_t nettrace_thread_name(struct ttr_writer *out, size_t index)
 {
     struct nettrace_writer *w = out->own;
@@ -77,23 +114,29 @@ uint64_t nettrace_thread_name(struct ttr_writer *out, size_t index)
     if (!nettrace_is_v6(w))
         return thread->tid;
     if (thread->era != w->region.era) {
+        note_told(out, (uint32_t)index);
         thread->era = w->region.era;
-        thread->index = ++w->region.indices;
+        thread->index = w->region.indices;
         thread->sequence = 0;
         put_row(out, thread);
     }
     return thread->index;
 }
 
+bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index)
+{
+    const struct nettrace_writer *w = out->own;
+    const struct nettrace_thread_out *thread = &w->threads[index];
+    ttr_thread about;
+    return thread->era == w->region.era && ttr_thread_get(out->t, thread->thread, &about) && about.thread_name != thread->told_name;
+}
+
 bool nettrace_threads_are_stale(struct ttr_writer *out)
 {
     enum { INDICES_MAX = 4096 };
     const struct nettrace_writer *w = out->own;
-    ttr_thread about;
     bool is_stale = w->region.indices > INDICES_MAX;
-    for (size_t i = 0; !is_stale && i < w->threads_n; i++) {
-        const struct nettrace_thread_out *thread = &w->threads[i];
-        is_stale = thread->era == w->region.era && ttr_thread_get(out->t, thread->thread, &about) && about.thread_name != thread->told_name;
-    }
+    for (size_t i = 0; !is_stale && i < w->region.indices; i++)
+        is_stale = nettrace_thread_is_renamed(out, w->region.told[i]);
     return is_stale;
 }

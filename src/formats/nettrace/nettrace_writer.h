@@ -14,7 +14,8 @@
  *   type     u8 code    19, 24, 25: type of the elements    22: type of the elements, u16 count    1: fields
  *
  * Events are written in order of time, each marked as sorted; blocks have at most BLOCK_BYTES and an event.  Stacks and labels are told once
- * between two sequence points; of V6 threads are told again behind one where more became known of their names. */
+ * between two sequence points; of V6 threads are told again behind one where more became known of their names, and a thread that was renamed
+ * brings one about, so that events before it are read under the name that they had. */
 #ifndef TRACETTA_NETTRACE_WRITER_H
 #define TRACETTA_NETTRACE_WRITER_H
 
@@ -54,6 +55,12 @@ struct nettrace_thread_out {
     ttr_id told_name;
 };
 
+/* What a thread's id stands for, and which of its names had no place: those of its last event. */
+struct nettrace_thread_id {
+    uint32_t index;       /* in `threads` + 1, 0 = not settled */
+    ttr_id process_name, thread_name;
+};
+
 /* What many events refer to by number, told since the last sequence point. */
 struct nettrace_numbered {
     struct keymap known;  /* hash of the bytes to number */
@@ -70,6 +77,8 @@ struct nettrace_region {
     size_t bytes;                 /* since the last sequence point */
     uint32_t era;                 /* V6: how often threads were forgotten, from 1 */
     uint32_t indices;             /* V6: threads told since */
+    uint32_t *told;               /* V6: their indices in `threads` */
+    size_t told_capacity;
 };
 
 /* What events of a schema of a nettrace reader become. */
@@ -106,7 +115,7 @@ struct nettrace_writer {
     struct nettrace_thread_out *threads;
     size_t threads_n, threads_capacity;
     struct pairmap thread_of;     /* (pid, tid), of V4 and V5 (0, tid), to the index in `threads` */
-    uint32_t *by_id;              /* by ttr_id: index in `threads` + 1 */
+    struct nettrace_thread_id *by_id; /* by ttr_id */
     size_t by_id_n;
     struct pairmap of_track;      /* (track, 0) to the index in `threads` of who captured its last event */
     ttr_id last_track;
@@ -205,6 +214,12 @@ size_t nettrace_thread_numbered(struct nettrace_writer *w, uint64_t pid, uint64_
 
 /* How events name a thread: by tid, of V6 by index, and then the thread is told with the next block where it is new. */
 uint64_t nettrace_thread_name(struct ttr_writer *out, size_t index);
+
+/* Counts names of a thread that have no place and are others than those of its events before; false when memory is out. */
+bool nettrace_thread_count_names(struct ttr_writer *out, ttr_id id, uint64_t offset);
+
+/* V6: whether a thread that was told has another name by now. */
+bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index);
 
 /* V6: whether threads are to be told again: names became known, or there are very many. */
 bool nettrace_threads_are_stale(struct ttr_writer *out);

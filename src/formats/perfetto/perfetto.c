@@ -58,6 +58,7 @@ static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
     p->flags = SEQUENCE_CLEARED | SEQUENCE_NEEDED;
     buffer_init(&p->interned, alloc);
     buffer_init(&p->scratch, alloc);
+    keymap_init(&p->often, alloc);
     p->base = INT64_MAX; /* until there is a time */
     perfetto_init_tracks(p);
     perfetto_init_kernel(p);
@@ -214,6 +215,7 @@ static void perfetto_drop(struct ttr_writer *out)
     buffer_free(&p->interned);
     buffer_free(&p->scratch);
     alloc_free(&out->t->counted, p->seen, p->seen_capacity, sizeof *p->seen);
+    keymap_free(&p->often);
     alloc_free(&out->t->counted, p->strings.items, p->strings.n, sizeof(struct string_use));
 }
 

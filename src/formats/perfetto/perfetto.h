@@ -128,6 +128,8 @@ struct perfetto {
 
     uint64_t *seen; /* names of the open objects, for fields of one name */
     size_t seen_n, seen_capacity;
+    struct keymap often;   /* of objects with many fields: (object, name) to how often it is there */
+    uint32_t objects_n;    /* in the event, so far */
     ttr_id keys[21]; /* of attributes, enum attribute_key */
     ttr_id null_text;
 };

@@ -10,8 +10,8 @@
 #include "formats/perfetto/perfetto.h"
 
 #define DEPTH_MOST 32
-/* Names compared against, at most: so that an object with very many fields costs no square of them. */
-#define SEEN_MOST 1024
+/* Names of an object that are compared one by one; with more of them a table finds them, so that many fields cost no square of them. */
+#define COMPARED_MOST 32
 
 static const char *const key_texts[21] = {
     [KEY_PROVIDER] = "provider", [KEY_LEVEL] = "level", [KEY_KEYWORD] = "keyword", [KEY_OPCODE] = "opcode",
@@ -25,6 +25,7 @@ static const char *const key_texts[21] = {
 struct level {
     size_t mark;       /* of its message */
     size_t seen_begin; /* its names in p->seen */
+    uint32_t object;   /* its number in the event; that of the event itself is 0 */
     bool is_array;
 };
 
@@ -48,14 +49,29 @@ bool perfetto_make_keys(struct perfetto *p)
 
 /* --- Names --- */
 
-/* How often a name was there in the object that begins at `begin` of the seen names; it is noted. */
-static unsigned count_seen(struct perfetto *p, size_t begin, uint64_t name)
+/* Counts a name in the table; how often it was there before. */
+static uint32_t count_in_table(struct perfetto *p, uint32_t object, uint64_t name)
+{
+    uint64_t key = hash_pair(name, object);
+    uint32_t *there = keymap_get(&p->often, key);
+    if (there)
+        return (*there)++;
+    p->to->failed |= !keymap_put(&p->often, key, 1);
+    return 0;
+}
+
+/* How often a name was there in the object whose names begin at `begin` of the seen ones; it is noted. */
+static unsigned count_seen(struct perfetto *p, size_t begin, uint32_t object, uint64_t name)
 {
     unsigned n = 0;
-    if (p->seen_n - begin > SEEN_MOST)
-        begin = p->seen_n - SEEN_MOST;
-    for (size_t i = begin; i < p->seen_n; i++)
-        n += p->seen[i] == name;
+    if (p->seen_n - begin < COMPARED_MOST) {
+        for (size_t i = begin; i < p->seen_n; i++)
+            n += p->seen[i] == name;
+    } else {
+        for (size_t i = begin; p->seen_n - begin == COMPARED_MOST && i < p->seen_n; i++)
+            (void)count_in_table(p, object, p->seen[i]);
+        n = count_in_table(p, object, name);
+    }
     if (!alloc_reserve(&p->out->t->counted, (void **)&p->seen, &p->seen_capacity, p->seen_n + 1, sizeof *p->seen))
         p->to->failed = true;
     else
@@ -77,10 +93,10 @@ static void add_numbered_name(struct perfetto *p, ttr_text name, unsigned number
     buffer_free(&whole);
 }
 
-static void add_name(struct perfetto *p, size_t seen_begin, const ttr_field *field)
+static void add_name(struct perfetto *p, size_t seen_begin, uint32_t object, const ttr_field *field)
 {
     uint64_t name = field->name_id ? field->name_id : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
-    unsigned before = count_seen(p, seen_begin, name);
+    unsigned before = count_seen(p, seen_begin, object, name);
     if (before) {
         perfetto_lost(p, LOSS_DUPLICATE);
         add_numbered_name(p, field->name, before + 1);
@@ -220,7 +236,7 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
     uint32_t number = walk->depth == 0 ? EVENT_ANNOTATIONS : level->is_array ? ANNOTATION_ARRAY : ANNOTATION_DICT;
     size_t mark = protobuf_begin(p->to, number);
     if (!level->is_array)
-        add_name(p, level->seen_begin, field);
+        add_name(p, level->seen_begin, level->object, field);
     if (!is_nested || field->value.count == 0) {
         if (is_labelled(&field->value))
             add_labelled(walk, fields, &field->value);
@@ -230,7 +246,7 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
         return;
     }
     walk->levels[++walk->depth] =
-        (struct level){.mark = mark, .seen_begin = p->seen_n, .is_array = field->value.type == TTR_TYPE_ARRAY};
+        (struct level){.mark = mark, .seen_begin = p->seen_n, .object = ++p->objects_n, .is_array = field->value.type == TTR_TYPE_ARRAY};
 }
 
 static bool is_named(const ttr_field *field, const char *name)
@@ -266,7 +282,7 @@ static size_t begin_attribute(struct perfetto *p, enum attribute_key key)
 {
     size_t mark = protobuf_begin(p->to, EVENT_ANNOTATIONS);
     ttr_text name = {key_texts[key], strlen(key_texts[key])};
-    add_name(p, 0, &(ttr_field){.name = name, .name_id = p->keys[key]});
+    add_name(p, 0, 0, &(ttr_field){.name = name, .name_id = p->keys[key]});
     return mark;
 }
 
@@ -372,6 +388,8 @@ void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const s
     add_id16(p, KEY_ACTIVITY, event->activity);
     add_id16(p, KEY_RELATED, event->related);
     p->seen_n = 0;
+    p->objects_n = 0;
+    keymap_clear(&p->often);
 }
 
 unsigned perfetto_count_attributes(const struct perfetto *p, const ttr_event *event)

@@ -552,6 +552,43 @@ static void losses_are_counted_exactly(void **state)
     writing_close(&w);
 }
 
+static bool is_written(const char *text)
+{
+    for (size_t i = 0, n = strlen(text); i + n <= w.n; i++)
+        if (memcmp(w.text + i, text, n) == 0)
+            return true;
+    return false;
+}
+
+static void names_that_come_again_are_numbered_however_many_there_are(void **state)
+{
+    enum { FIELDS = 3000, NESTED = 40 };
+    char name[20];
+    (void)state;
+    begin();
+    for (int64_t event = 0; event < 2; event++) { /* what was in one event is not in the next */
+        ttr_event_begin(w.builder, TTR_KIND_INSTANT, event, NULL, "x");
+        for (unsigned i = 0; i < FIELDS; i++) {
+            (void)snprintf(name, sizeof name, "f%u", i);
+            ttr_put_uint(w.builder, name, i);
+        }
+        ttr_put_field(w.builder, &(ttr_field){.name = {"s", 1}, .value = {.type = TTR_TYPE_STRUCT, .count = NESTED}});
+        for (unsigned i = 0; i < NESTED; i++) {
+            (void)snprintf(name, sizeof name, "f%u", i == NESTED - 1 ? 1 : i); /* names of its own */
+            ttr_put_field(w.builder, &(ttr_field){.name = {name, strlen(name)}, .depth = 1, .value = {.type = TTR_TYPE_UINT}});
+        }
+        ttr_put_uint(w.builder, "f0", 1);
+        ttr_put_uint(w.builder, "f2999", 1);
+        ttr_put_uint(w.builder, "f0", 1);
+        writing_end(&w);
+    }
+    assert_int_equal(writing_lost(&w, "field.duplicate"), 2 * 4);
+    writing_finish(&w);
+    assert_true(is_written("f0#2") && is_written("f0#3") && is_written("f1#2") && is_written("f2999#2"));
+    assert_false(is_written("f1#3") || is_written("f0#4") || is_written("f2#2"));
+    writing_close(&w);
+}
+
 static void any_events_give_whole_packets(void **state)
 {
     (void)state;
@@ -599,6 +636,7 @@ int main(void)
         cmocka_unit_test(objects_name_tracks_and_the_rest_are_instants),
         cmocka_unit_test(the_interned_state_is_cleared_before_it_grows_large),
         cmocka_unit_test(losses_are_counted_exactly),
+        cmocka_unit_test(names_that_come_again_are_numbered_however_many_there_are),
         cmocka_unit_test(any_events_give_whole_packets),
         cmocka_unit_test(failures_of_memory_and_disk_are_told),
     };

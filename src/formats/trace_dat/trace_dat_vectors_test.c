@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include "formats/trace_dat/trace_dat.h"
+#include "hexa.h"
 #include "support.h"
 #include "vectors.h"
 
@@ -38,9 +39,53 @@ static void what_is_compressed_gives_what_stands_before_damage(void **state)
     assert_memory_equal(out, bytes, BLOCK);
 }
 
+struct pipe {
+    const struct hexa *hexa;
+    size_t at;
+};
+
+static int64_t pull(void *own, void *to, size_t n)
+{
+    struct pipe *pipe = own;
+    const size_t left = pipe->hexa->n - pipe->at, taken = n < left ? n : left;
+    memcpy(to, pipe->hexa->bytes + pipe->at, taken);
+    pipe->at += taken;
+    return (int64_t)taken;
+}
+
+static bool goes_on_as_told(void *own)
+{
+    return *(const bool *)own;
+}
+
+/* A pipe is kept before it is read, which may take long. */
+static void who_watches_may_end_the_waiting_for_all_of_a_pipe(void **state)
+{
+    (void)state;
+    struct hexa hexa;
+    vectors_load(&hexa, "src/formats/trace_dat/vectors/version-7.hexa");
+    for (unsigned i = 0; i < 2; i++) {
+        bool goes_on = i == 0;
+        struct pipe pipe = {.hexa = &hexa};
+        ttr_report report = {.size = sizeof report};
+        uint64_t told = 0;
+        ttr *t = ttr_new(NULL);
+        ttr_watch(t, goes_on_as_told, &goes_on);
+        ttr_reader *reader = ttr_open_pull(t, pull, &pipe, "pipe", NULL, NULL);
+        assert_true(reader && ttr_reader_report(reader, 0, &report));
+        for (size_t k = 0; k < report.notes_n; k++)
+            told += strcmp(report.notes[k].code, "trace_dat.ended-early") == 0 ? report.notes[k].count : 0;
+        assert_int_equal(told, !goes_on);
+        ttr_close(reader);
+        ttr_free(t);
+    }
+    hexa_free(&hexa);
+}
+
 int main(void)
 {
-    static const struct CMUnitTest others[] = {cmocka_unit_test(what_is_compressed_gives_what_stands_before_damage)};
+    static const struct CMUnitTest others[] = {cmocka_unit_test(what_is_compressed_gives_what_stands_before_damage),
+                                              cmocka_unit_test(who_watches_may_end_the_waiting_for_all_of_a_pipe)};
     static const struct vectors_suite suite = {
         .format = "trace_dat",
         .folders = {{"vectors", VECTORS_USUAL}, {"vectors-bad", VECTORS_USUAL}},
