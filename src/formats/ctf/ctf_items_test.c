@@ -186,7 +186,7 @@ static void long_runs_stay_where_they_are_unless_each_element_counts(void **stat
     static const struct field_ops wide = {.begin = given_begin, .next = given_next, .type = wide_type, .elements = given_elements};
     static const struct field_ops narrow = {.begin = given_begin, .next = given_next, .type = narrow_type, .elements = given_elements};
     (void)state;
-    assert_int_equal(floats_lost(&wide, 3, 8 * (FLOATS - 1)), FLOATS);
+    assert_int_equal(floats_lost(&wide, 3, (size_t)8 * (FLOATS - 1)), FLOATS);
     assert_int_equal(floats_lost(&narrow, 4, 8), 0);
 }
 
