@@ -410,16 +410,45 @@ static size_t put_field(struct event_header_put *put, size_t i, ttr_text name)
 
 /* --- The event --- */
 
+/* Whether a field is an element that stands behind one like it: nothing but its value tells them apart, and that does not change what they are written as. */
+static bool is_like(const ttr_field *field, const ttr_field *before)
+{
+    const ttr_value *value = &field->value;
+    const bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT || value->type == TTR_TYPE_FLOAT || value->type == TTR_TYPE_BOOL;
+    return is_number && (value->hint == TTR_HINT_NONE || value->hint == TTR_HINT_POINTER) && field->depth && field->name.n == 0 &&
+           field->depth == before->depth && before->name.n == 0 && value->type == before->value.type && value->hint == before->value.hint &&
+           value->bits == before->value.bits && value->base == before->value.base;
+}
+
+/* Takes back the last fields where more elements are alike than an array has room for: one too many says so as well as a million. */
+static void drop_alike(struct event_header_put *put, size_t from, uint32_t *alike)
+{
+    size_t n = from;
+    for (size_t i = from; i < put->fields_n; i++) {
+        const bool is_alike = is_like(&put->field[i], &put->field[n - 1]);
+        if (is_alike && *alike > UINT16_MAX)
+            continue;
+        *alike = is_alike ? *alike + 1 : 0;
+        put->field[n++] = put->field[i];
+    }
+    put->fields_n = n;
+}
+
 /* Takes all fields of an event; false when memory is out. */
 static bool take_fields(struct event_header_put *put, const ttr_event *event)
 {
     ttr_fields fields;
     put->fields_n = 0;
     ttr_fields_begin(put->t, event, &fields);
-    for (uint32_t n = 1; n > 0; put->fields_n += n) {
-        if (!alloc_reserve(put->metadata.alloc, (void **)&put->field, &put->capacity, put->fields_n + 32, sizeof *put->field))
+    uint32_t alike = 0;
+    for (uint32_t n = 1; n > 0;) {
+        const size_t before = put->fields_n;
+        if (!alloc_reserve(put->metadata.alloc, (void **)&put->field, &put->capacity, before + 32, sizeof *put->field))
             return false;
-        n = ttr_fields_take(&fields, put->field + put->fields_n, 32);
+        n = ttr_fields_take(&fields, put->field + before, 32);
+        put->fields_n += n;
+        if (before > UINT16_MAX)
+            drop_alike(put, before, &alike);
     }
     return true;
 }

@@ -274,6 +274,34 @@ static void an_event_of_eventheader_keeps_its_bytes(void **state)
     end(&scene);
 }
 
+/* What is cut anyway takes no memory: an array of a million numbers is one of 65,535, as one of 100,000 is, and what is behind it is there. */
+static void arrays_too_long_take_no_more_memory_than_fits(void **state)
+{
+    static const uint32_t sizes[] = {70000, 1u << 20};
+    struct scene scene;
+    char name[EVENT_HEADER_NAME_MAX];
+    (void)state;
+    for (size_t s = 0; s < 2; s++) {
+        begin(&scene, false);
+        ttr_put_field(scene.builder, &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = sizes[s]}});
+        for (uint32_t i = 0; i < sizes[s]; i++)
+            ttr_put_field(scene.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = i & 0xff}});
+        ttr_put_uint(scene.builder, "behind", 7);
+        scene.put.most = 1u << 20;
+        ttr_batch batch;
+        assert_int_equal(ttr_event_take(scene.builder, &batch, NULL), TTR_OK);
+        (void)event_header_put_name(&scene.put, batch.event, name);
+        event_header_put_event(&scene.put, batch.event, NULL, &scene.bytes);
+        assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_CUT], 1);
+        assert_in_range(scene.put.capacity, 65536, 4 * 65536);
+        const uint8_t *end_of = scene.bytes.bytes + scene.bytes.n;
+        assert_in_range(scene.bytes.n, 65535 + 8, 65535 + 200);
+        assert_memory_equal(end_of - 8, "\x07\0\0\0\0\0\0\0", 8);
+        assert_memory_equal(end_of - 8 - 3, "\xfc\xfd\xfe", 3); /* the last three of 65,535 */
+        end(&scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +311,7 @@ int main(void)
         cmocka_unit_test(losses_are_counted_where_they_are),
         cmocka_unit_test(what_does_not_fit_is_left_out),
         cmocka_unit_test(structs_too_deep_are_left_out),
+        cmocka_unit_test(arrays_too_long_take_no_more_memory_than_fits),
         cmocka_unit_test(an_event_of_eventheader_keeps_its_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,20 +83,20 @@ static void put_scalar(struct bitput *put, const struct type *type, const ttr_va
 static const ttr_field nothing = {.name = {"", 0}};
 
 /* The next field; one without a value behind the last, so that wrong types harm nobody. */
-static const ttr_field *next(const struct encode *encode)
+static const ttr_field *next(struct encode *encode)
 {
-    return encode->at < encode->n ? &encode->field[encode->at] : &nothing;
+    const ttr_field *field = alike_peek(&encode->walk);
+    return field ? field : &nothing;
 }
 
 static const ttr_field *take(struct encode *encode)
 {
-    const ttr_field *field = next(encode);
-    encode->at += field != &nothing;
-    return field;
+    const ttr_field *field = alike_next(&encode->walk);
+    return field ? field : &nothing;
 }
 
 /* How many elements, or bytes, the next value has. */
-static uint64_t length_of(const struct encode *encode)
+static uint64_t length_of(struct encode *encode)
 {
     const ttr_value *value = &next(encode)->value;
     return value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
@@ -110,25 +110,65 @@ static void put_missing(struct encode *encode, const struct type *type)
         encode_value(encode, type->element);
 }
 
+static bool is_number(const struct type *type)
+{
+    return type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY && type->kind != TYPE_SEQUENCE && type->kind != TYPE_STRING &&
+           type->kind != TYPE_TEXT && type->kind != TYPE_BLOB;
+}
+
+/* Whether elements of a type are laid down as they lie there. */
+static bool is_as_it_lies(const struct type *type, const struct alike_run *run, const struct bitput *put)
+{
+    const unsigned bits = 8 * run->width;
+    const bool is_float = type->kind == TYPE_FLOAT, is_fixed = is_float || (type->kind != TYPE_VAR_UINT && type->kind != TYPE_VAR_INT);
+    const bool has_order = bits == 8 || !type->is_big_endian;
+    return is_fixed && is_float == (run->first->type == TTR_TYPE_FLOAT) && type->bits == bits && !type->is_reversed && has_order &&
+           type->align <= 6 && bits % (1u << type->align) == 0 && put->at % 8 == 0;
+}
+
+/* Numbers that stand together. */
+static void put_run(struct encode *encode, const struct type *type, const struct alike_run *run)
+{
+    bitput_align(&encode->put, type->align);
+    if (is_as_it_lies(type, run, &encode->put)) {
+        bitput_bytes(&encode->put, run->bytes, (size_t)run->n * run->width);
+        return;
+    }
+    ttr_value value = *run->first;
+    for (uint32_t i = 0; i < run->n; i++) {
+        value.v.u = alike_number(run->first, run->bytes + (size_t)i * run->width, run->width);
+        put_scalar(&encode->put, type, &value);
+    }
+}
+
 /* Elements of an array, or bytes as numbers of 8 bits. */
 static void put_elements(struct encode *encode, const struct type *type)
 {
-    if (encode->at >= encode->n && type->kind == TYPE_ARRAY && !type->has_inline_length) {
+    if (alike_is_over(&encode->walk) && type->kind == TYPE_ARRAY && !type->has_inline_length) {
         put_missing(encode, type);
         return;
     }
-    uint64_t length = length_of(encode);
-    const ttr_value *value = &take(encode)->value;
+    const uint64_t length = length_of(encode);
+    const ttr_value value = take(encode)->value;
+    const struct type *element = type->element;
+    struct alike_run run;
     bitput_align(&encode->put, type->has_inline_length ? type->minimum_align : type->align); /* even where there are no elements */
     if (type->has_inline_length)
         encode_number(&encode->put, type->length_type, length);
-    if (value->type != TTR_TYPE_ARRAY) {
+    if (value.type != TTR_TYPE_ARRAY) {
         bitput_align(&encode->put, 3);
-        bitput_bytes(&encode->put, value->text.p, value->text.n);
+        bitput_bytes(&encode->put, value.text.p, value.text.n);
         return;
     }
-    for (uint32_t i = 0; i < value->count && encode->at < encode->n; i++)
-        encode_value(encode, type->element);
+    for (uint32_t i = 0; i < value.count && !alike_is_over(&encode->walk);) {
+        if (is_number(element) && alike_take_run(&encode->walk, value.count - i, &run)) {
+            put_run(encode, element, &run);
+            i += run.n;
+        } else {
+            encode_value(encode, element);
+            i++;
+        }
+    }
 }
 
 void encode_members(struct encode *encode, const struct type *type)

@@ -11,13 +11,19 @@
 #define TRACETTA_MODEL_ENCODE_H
 
 #include "base/bitput.h"
+#include "model/alike.h"
 #include "model/type.h"
 
 struct encode {
     struct bitput put;
-    const ttr_field *field; /* to be encoded, `n` of them */
-    size_t n, at;
+    struct alike_walk walk;
 };
+
+/* Begins with n fields, of which elements may stand together; values: of these, NULL where none do. */
+static inline void encode_begin(struct encode *encode, const ttr_field *field, size_t n, const struct buffer *values)
+{
+    alike_begin(&encode->walk, field, n, values);
+}
 
 /* Encodes the next fields as the members of a struct (a root: no field stands for itself). */
 void encode_members(struct encode *encode, const struct type *type);

@@ -30,9 +30,11 @@ static void check(const struct type *type, const ttr_field *field, size_t n, con
 {
     struct buffer buffer;
     buffer_init(&buffer, alloc_default());
-    struct encode encode = {.put = bitput_begin(&buffer), .field = field, .n = n};
+    struct encode encode;
+    encode.put = bitput_begin(&buffer);
+    encode_begin(&encode, field, n, NULL);
     encode_members(&encode, type);
-    assert_int_equal(encode.at, n);
+    assert_int_equal(encode.walk.at, n);
     support_assert_hex(buffer.bytes, buffer.n, hex);
     buffer_free(&buffer);
 }
@@ -186,9 +188,11 @@ static void fields_of_another_shape_do_no_harm(void **state)
     const struct type type = {.kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = 5};
     ttr_field field[] = {group_field(TTR_TYPE_STRUCT, 9), uint_field(7), group_field(TTR_TYPE_ARRAY, UINT32_MAX), text_field(TTR_TYPE_TEXT, "x")};
     for (size_t n = 0; n <= 4; n++) {
-        struct encode encode = {.put = bitput_begin(&buffer), .field = field, .n = n};
+        struct encode encode;
+        encode.put = bitput_begin(&buffer);
+        encode_begin(&encode, field, n, NULL);
         encode_members(&encode, &type);
-        assert_int_equal(encode.at, n);
+        assert_int_equal(encode.walk.at, n);
         assert_true(encode.put.at <= 80);
     }
     buffer_free(&buffer);

@@ -256,6 +256,19 @@ static bool packed_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
+static bool packed_elements(ttr_fields *fields, uint32_t most, struct field_elements *elements)
+{
+    struct packed_walk *walk = (struct packed_walk *)fields->state;
+    const uint32_t n = walk->repeats < most ? walk->repeats : most;
+    const uint8_t *bytes = n ? cursor_take(&walk->at, (size_t)n * walk->width) : NULL;
+    if (!bytes)
+        return false;
+    *elements = (struct field_elements){.bytes = bytes, .n = n, .stride = walk->width, .width = walk->width,
+                                        .is_signed = walk->repeated.value.type == TTR_TYPE_INT};
+    walk->repeats -= n;
+    return walk->repeats || cursor_skip(&walk->at, walk->behind);
+}
+
 static bool packed_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
 {
     const struct packed_walk *walk = (const struct packed_walk *)fields->state;
@@ -283,7 +296,7 @@ static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t 
 }
 
 const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .label = packed_label, .frames = packed_frames, .type = packed_type,
-                                           .goes_on = packed_goes_on};
+                                           .goes_on = packed_goes_on, .elements = packed_elements};
 
 static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
 {
@@ -397,6 +410,27 @@ static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_fiel
     return true;
 }
 
+/* Adds the elements behind one that was just added, as many as the walk tells at once. */
+static void add_elements(ttr *t, struct buffer *to, struct repeat *repeat, ttr_field *field, ttr_fields *fields)
+{
+    struct field_elements elements;
+    const uint32_t most = repeat->n ? UINT32_MAX - repeat->n : 0;
+    if (!most || !fields_take_elements(fields, most, &elements))
+        return;
+    const bool is_as_kept = elements.width == repeat->width && elements.stride == elements.width && !elements.is_single &&
+                            (elements.width == 1 || !elements.is_big_endian);
+    uint32_t n = is_as_kept ? elements.n : 0;
+    buffer_add(to, elements.bytes, (size_t)n * elements.width);
+    repeat->n += n;
+    for (; n < elements.n; n++) {
+        field->value.v.u = field_element(&elements, n);
+        if (add_element(to, repeat, field, fields))
+            continue;
+        end_repeat(to, repeat);
+        add(t, to, field, fields);
+    }
+}
+
 void packed_add(ttr *t, struct buffer *to, const ttr_field *field)
 {
     add(t, to, field, NULL);
@@ -438,8 +472,10 @@ size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event 
     copy->body = (uint32_t)(to->n - at);
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
-        if (is_plain_element(&field) && add_element(to, &repeat, &field, &fields))
+        if (is_plain_element(&field) && add_element(to, &repeat, &field, &fields)) {
+            add_elements(t, to, &repeat, &field, &fields);
             continue;
+        }
         end_repeat(to, &repeat);
         add(t, to, &field, &fields);
     }

@@ -300,6 +300,30 @@ static void copies_know_the_types_of_fields_of_one_name_by_their_order(void **st
     ttr_free(t);
 }
 
+/* The same element by element, some of them told at once. */
+static void check_elements(const ttr *t, const ttr_event *copy, const uint64_t *value, uint32_t n)
+{
+    for (uint32_t most = 1; most <= n + 1; most++) {
+        ttr_fields fields;
+        ttr_field field;
+        struct field_elements elements;
+        uint32_t got = 0;
+        ttr_fields_begin(t, copy, &fields);
+        assert_true(ttr_fields_next(&fields, &field));
+        assert_false(fields_take_elements(&fields, most, &elements));
+        while (ttr_fields_next(&fields, &field) && field.depth) {
+            assert_true(field.value.v.u == value[got++]);
+            if (!fields_take_elements(&fields, most, &elements))
+                continue;
+            assert_in_range(elements.n, 1, most);
+            for (uint32_t i = 0; i < elements.n; i++)
+                assert_true(field_element(&elements, i) == value[got++]);
+        }
+        assert_int_equal(got, n);
+        assert_int_equal(field.value.v.u, 7); /* what is behind */
+    }
+}
+
 /* An array of what is given, and a copy of its event: that has the same fields, each as it was. */
 static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uint32_t n)
 {
@@ -344,6 +368,7 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
         test_free(own);
     }
     const uint32_t size = copy.payload_size;
+    check_elements(t, &copy, value, n);
     buffer_free(&bytes);
     ttr_builder_free(builder);
     ttr_free(t);

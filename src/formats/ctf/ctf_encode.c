@@ -254,8 +254,10 @@ static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *s
     struct ctf_writer *w = out->own;
     const struct ctf_class_key key = {.name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
     uint8_t level = event->level <= TTR_LEVEL_FATAL ? event->level : 0; /* others are attributes already */
-    for (size_t i = 0; i < w->items.n; i++) /* what is listed has numbers only */
-        if (w->items.field[i].value.hint == CTF_ITEM_LABELLED || w->items.field[i].value.hint == CTF_ITEM_FLAGS)
+    struct alike_walk walk;
+    alike_begin(&walk, w->items.field, w->items.n, &w->items.values);
+    for (const ttr_field *item; (item = alike_next(&walk));) /* what is listed has numbers only */
+        if (item->value.hint == CTF_ITEM_LABELLED || item->value.hint == CTF_ITEM_FLAGS)
             output_lost(out, CTF_LOST_LABEL, event->offset);
     uint32_t number, version;
     if (ttr_event_number(out->t, event, &number, &version))
@@ -429,8 +431,8 @@ void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc)
     pairmap_free(&w->stream_of);
     keymap_free(&w->given);
     alloc_free(alloc, w->missing, w->missing_n, sizeof *w->missing);
-    ctf_items_free(&w->items, alloc);
-    ctf_items_free(&w->packet_items, alloc);
+    ctf_items_free(&w->items);
+    ctf_items_free(&w->packet_items);
     ctf_listing_free(&w->listing);
     buffer_free(&w->name);
 }

@@ -12,45 +12,19 @@
 #define LIKES 16u /* types of elements in an event that are looked for in other arrays */
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
 
-size_t ctf_items_inside(const struct ctf_items *items, size_t at)
-{
-    size_t n = 0;
-    for (uint64_t left = 1; left && at + n < items->n; left--, n++) {
-        const ttr_value *value = &items->field[at + n].value;
-        left += value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT ? value->count : 0;
-    }
-    return n;
-}
-
-void ctf_items_free(struct ctf_items *items, const struct alloc *alloc)
-{
-    alloc_free(alloc, items->field, items->capacity, sizeof *items->field);
-}
-
-static ttr_field *add(struct ctf_items *items, const struct alloc *alloc)
-{
-    if (items->n == items->capacity &&
-        !alloc_reserve(alloc, (void **)&items->field, &items->capacity, items->n + 1, sizeof *items->field)) {
-        items->failed = true;
-        return NULL;
-    }
-    ttr_field *field = &items->field[items->n++];
-    field_clear(field);
-    return field;
-}
-
 /* --- Attributes --- */
 
 void ctf_items_begin(struct ctf_items *items)
 {
     items->n = items->common_n = items->context_n = items->attributes_n = items->payload_at = 0;
     items->context_members = 0;
+    buffer_clear(&items->values);
     items->common_shape = items->context_shape = items->payload_shape = 0;
 }
 
 static ttr_field *add_attribute(struct ctf_items *items, enum ctf_attribute attribute)
 {
-    ttr_field *field = add(items, items->alloc);
+    ttr_field *field = ctf_items_add(items);
     if (field)
         field->name = (ttr_text){ctf_attribute_names[attribute], strlen(ctf_attribute_names[attribute])};
     return field;
@@ -314,6 +288,7 @@ struct open_items {
     struct open_numbers numbers[CTF_ITEMS_DEPTH + 1]; /* of the root, of the struct opened first, ... */
     size_t item[CTF_ITEMS_DEPTH];
     uint32_t left[CTF_ITEMS_DEPTH];
+    size_t values[CTF_ITEMS_DEPTH]; /* how many bytes of these there were before */
     unsigned n;
     uint64_t skip; /* fields to be left out, with what is in them */
 };
@@ -398,6 +373,21 @@ static void shorten(ttr_value *value, uint64_t by)
     value->v.u = 0;
 }
 
+static bool is_in_array(const struct ctf_items *items, const struct open_items *open)
+{
+    return open->n && items->field[open->item[open->n - 1]].value.type == TTR_TYPE_ARRAY;
+}
+
+/* Closes what is full; elements then stand with those before them. */
+static void close_full(struct ctf_items *items, struct open_items *open)
+{
+    while (open->n && open->left[open->n - 1] == 0) {
+        open->n--;
+        if (is_in_array(items, open))
+            ctf_items_pack(items, open->item[open->n - 1], open->item[open->n], open->values[open->n]);
+    }
+}
+
 /* Takes one field of a walk. */
 static void take_field(const struct forming *f, struct open_items *open, const ttr_field *given)
 {
@@ -407,8 +397,7 @@ static void take_field(const struct forming *f, struct open_items *open, const t
         open->skip += (is_group ? given->value.count : 0) - UINT64_C(1);
         return;
     }
-    while (open->n && open->left[open->n - 1] == 0)
-        open->n--;
+    close_full(items, open);
     if (open->n)
         open->left[open->n - 1]--;
     if (given->value.hint == TTR_HINT_ABSENT && f->walk) {
@@ -419,7 +408,7 @@ static void take_field(const struct forming *f, struct open_items *open, const t
     }
     if (given->choices && f->walk)
         lost(f, CTF_LOST_VARIANT);
-    ttr_field *field = add(items, items->alloc);
+    ttr_field *field = ctf_items_add(items);
     if (!field)
         return;
     *field = *given;
@@ -433,8 +422,8 @@ static void take_field(const struct forming *f, struct open_items *open, const t
     if (f->walk && text_goes_on(f->walk, &field->value))
         lost(f, CTF_LOST_BEHIND);
     form(f, &field->value);
-    bool is_member = open->n == 0 || items->field[open->item[open->n - 1]].value.type == TTR_TYPE_STRUCT;
-    if (field->value.type == TTR_TYPE_UINT && is_member)
+    const bool is_element = is_in_array(items, open);
+    if (field->value.type == TTR_TYPE_UINT && !is_element)
         numbers->item[numbers->n++ % NUMBERS_KEPT] = items->n - 1;
     if (is_group && open->n == CTF_ITEMS_DEPTH && given->value.count) {
         open->skip = given->value.count;
@@ -447,8 +436,29 @@ static void take_field(const struct forming *f, struct open_items *open, const t
         field->value.text = element_of(f);
     if (is_group && given->value.count) {
         open->item[open->n] = items->n - 1;
+        open->values[open->n] = items->values.n;
         open->left[open->n++] = given->value.count;
         open->numbers[open->n].n = 0;
+    } else if (is_element) {
+        ctf_items_pack(items, open->item[open->n - 1], items->n - 1, items->values.n);
+    }
+}
+
+/* Takes elements behind one that was taken, as many as the walk tells at once. */
+static void take_run(const struct forming *f, struct open_items *open, ttr_field *given, ttr_fields *walk)
+{
+    const size_t array = open->item[open->n - 1];
+    const struct type *type = f->walk ? field_type(f->walk) : NULL;
+    struct field_elements elements;
+    if (type && type->kind == TYPE_FLOAT && type->bits > 64) /* each is a loss */
+        return;
+    if (given->choices || !ctf_items_take_runs(f->items, array, &given->value) || !fields_take_elements(walk, open->left[open->n - 1], &elements))
+        return;
+    uint32_t n = ctf_items_pack_run(f->items, array, &elements);
+    open->left[open->n - 1] -= n;
+    for (; n < elements.n; n++) {
+        given->value.v.u = field_element(&elements, n);
+        take_field(f, open, given);
     }
 }
 
@@ -514,14 +524,17 @@ static void take_fields(const struct forming *f, const ttr_event *event)
     while (ttr_fields_next(&walk, &field)) {
         if (has_role(&with) || (f->what->drops_size && is_size(f, &field)))
             continue;
-        while (open.skip == 0 && open.n && open.left[open.n - 1] == 0)
-            open.n--;
+        if (open.skip == 0)
+            close_full(items, &open);
         if (open.skip == 0 && open.n == 0 && enter_group(items, &regions, field.group))
             open.numbers[0].n = 0;
         if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && regions.has_context && !f->what->is_packet)
             lost(&with, CTF_LOST_PLACE);
         take_field(&with, &open, &field);
+        if (open.n && open.skip == 0 && open.left[open.n - 1])
+            take_run(&with, &open, &field, &walk);
     }
+    close_full(items, &open);
     (void)enter_group(items, &regions, TTR_GROUP_PAYLOAD);
     /* A walk that ends early leaves promises behind. */
     for (unsigned i = 0; i < open.n; i++)
@@ -639,6 +652,13 @@ static uint64_t shape_like(const struct forming *f, ttr_value *array)
     return likes->like[i].shape;
 }
 
+static uint64_t hash_times(uint64_t hash, uint64_t with, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        hash = hash_pair(hash, with);
+    return hash;
+}
+
 /* Elements that are all alike have one shape, else the array is mixed. */
 static uint64_t shape_array(const struct forming *f, ttr_field *array, size_t *at)
 {
@@ -647,11 +667,17 @@ static uint64_t shape_array(const struct forming *f, ttr_field *array, size_t *a
     uint64_t first = is_known ? shape_scalar(&likeness) : is_empty && array->value.hint != CTF_ITEM_FIXED ? shape_like(f, &array->value) : SHAPE_EMPTY, all = TTR_TYPE_ARRAY;
     bool is_mixed = false;
     uint64_t length = array->value.text_id;
-    for (uint32_t i = 0; i < array->value.count; i++) {
-        uint64_t shape = shape_value(f, at);
+    for (uint32_t i = 0, n = 1; i < array->value.count; i += n) {
+        const ttr_field *element = &f->items->field[*at];
+        bool is_more = alike_is_more(element);
+        n = alike_stands_for(element);
+        *at += is_more;
+        uint64_t shape = is_more ? first : shape_value(f, at);
         first = i ? first : shape;
+        if (shape != first && !is_mixed)
+            all = hash_times(all, first, i);
         is_mixed |= shape != first;
-        all = hash_pair(all, shape);
+        all = is_mixed ? hash_times(all, shape, n) : all;
     }
     if (!is_mixed && array->value.hint == CTF_ITEM_FIXED)
         return hash_pair(hash_pair(CTF_ITEM_FIXED, array->value.count), first);
@@ -709,7 +735,7 @@ static void finish(const struct forming *all)
 void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text)
 {
     items->attributes_n = items->attributes_n ? items->attributes_n : items->n;
-    ttr_field *field = add(items, items->alloc);
+    ttr_field *field = ctf_items_add(items);
     if (!field)
         return;
     field->name = (ttr_text){name, strlen(name)};

@@ -8,6 +8,8 @@
 
 #define SHAPE_NAME UINT64_C(0x6c69737431)
 #define SHAPE_LIST UINT64_C(0x6c69737432)
+#define MARKS 8u /* bytes that a name may have beside its own */
+#define LIST 1u /* its place in the items, behind the name */
 #define MEMBER_FIELDS CTF_LISTED_MEMBERS /* the name of the list itself */
 
 static const struct type_range ranges[] = {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 8}, {CTF_LISTED_ATTRIBUTE, CTF_LISTED_ATTRIBUTE}};
@@ -25,7 +27,7 @@ void ctf_listing_free(struct ctf_listing *listing)
 {
     if (!listing->items.alloc)
         return;
-    ctf_items_free(&listing->items, listing->items.alloc);
+    ctf_items_free(&listing->items);
     buffer_free(&listing->text);
 }
 
@@ -41,8 +43,9 @@ struct inside {
 
 static void put_member(struct ctf_listing *listing, unsigned member, ttr_value value)
 {
-    struct ctf_items *items = &listing->items;
-    items->field[items->n++] = (ttr_field){.name = {"", 0}, .name_id = listing->name[member], .value = value};
+    ttr_field *field = ctf_items_add(&listing->items);
+    if (field)
+        *field = (ttr_field){.name = {"", 0}, .name_id = listing->name[member], .value = value};
 }
 
 static void put_number(struct ctf_listing *listing, unsigned member, uint64_t number, unsigned bits)
@@ -100,8 +103,11 @@ static void put_entry(struct ctf_listing *listing, const ttr_field *field, ttr_t
     const ttr_text none = {"", 0};
     bool is_mixed = value->type == TTR_TYPE_ARRAY && value->hint == CTF_ITEM_MIXED, is_constant = value->hint == CTF_ITEM_CONSTANT;
     bool is_text = value->type == TTR_TYPE_TEXT, is_bytes = value->type == TTR_TYPE_BYTES;
-    listing->items.field[listing->items.n++] =
-        (ttr_field){.name = none, .value = {.type = TTR_TYPE_STRUCT, .count = CTF_LISTED_MEMBERS, .text = none}};
+    const size_t entry = listing->items.n, values = listing->items.values.n;
+    ttr_field *structure = ctf_items_add(&listing->items);
+    if (!structure)
+        return;
+    structure->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = CTF_LISTED_MEMBERS, .text = none};
     put_member(listing, CTF_LISTED_NAME, (ttr_value){.type = TTR_TYPE_TEXT, .text = name});
     put_labelled(listing, CTF_LISTED_PART, part, &part_labels);
     put_labelled(listing, CTF_LISTED_TYPE, is_mixed ? TTR_TYPE_STRUCT : is_constant ? TTR_TYPE_TEXT : value->type, &type_labels);
@@ -113,6 +119,7 @@ static void put_entry(struct ctf_listing *listing, const ttr_field *field, ttr_t
     put_member(listing, CTF_LISTED_TEXT,
                (ttr_value){.type = TTR_TYPE_TEXT, .text = is_constant ? escaped(listing, value->text) : is_text ? value->text : none});
     put_member(listing, CTF_LISTED_DATA, (ttr_value){.type = TTR_TYPE_BYTES, .text = is_bytes ? value->text : none});
+    ctf_items_pack(&listing->items, LIST, entry, values);
 }
 
 /* --- Lists --- */
@@ -124,31 +131,51 @@ static void put_level(struct ctf_listing *listing, uint8_t level)
     put_entry(listing, &field, (ttr_text){name, strlen(name)}, CTF_LISTED_ATTRIBUTE, 0);
 }
 
-/* Room for all that the lists of these items take: entries, and names of which every byte may take four. */
-static bool make_room(struct ctf_listing *listing, ttr *t, const struct ctf_items *from)
+/* What a list of items takes beside the items of one entry. */
+struct list_size {
+    size_t entries, text;
+};
+
+/* Names of which every byte may take four, and numbers in place of names. */
+static struct list_size size_of(const ttr *t, const struct ctf_items *from)
+{
+    struct list_size size = {.entries = 0};
+    struct alike_walk walk;
+    bool has_mixed = false;
+    alike_begin(&walk, from->field, from->n, &from->values);
+    for (const ttr_field *field; (field = alike_next(&walk)); size.entries++) {
+        const bool is_constant = field->value.hint == CTF_ITEM_CONSTANT;
+        size.text += 4 * (ttr_text_get(t, field->name_id).n + (is_constant ? field->value.text.n : 0)) + (field->name_id || is_constant ? MARKS : 0);
+        has_mixed |= field->value.hint == CTF_ITEM_MIXED;
+    }
+    size.text += has_mixed ? size.entries * NUMBER_MAX : NUMBER_MAX;
+    return size;
+}
+
+/* Room for all that the list takes: what was put there must not move. */
+static bool make_room(struct ctf_listing *listing, ttr *t, const struct list_size *size)
 {
     struct ctf_items *items = &listing->items;
-    size_t text = 0;
     for (size_t i = 0; i <= CTF_LISTED_MEMBERS; i++) {
         const char *name = i == MEMBER_FIELDS ? "fields" : ctf_listed_names[i];
         listing->name[i] = listing->name[i] ? listing->name[i] : ttr_text_add(t, name, strlen(name));
         items->failed |= !listing->name[i];
     }
-    for (size_t i = 0; i < from->n; i++) {
-        const ttr_field *field = &from->field[i];
-        text += 4 * (ttr_text_get(t, field->name_id).n + (field->value.hint == CTF_ITEM_CONSTANT ? field->value.text.n : 0)) + NUMBER_MAX;
-    }
     buffer_clear(&listing->text);
-    size_t need = 2 + (from->n + 1) * (CTF_LISTED_MEMBERS + 1);
-    bool has_room = alloc_reserve(items->alloc, (void **)&items->field, &items->capacity, need, sizeof *items->field);
-    return has_room && buffer_room(&listing->text, text) && !items->failed;
+    return buffer_room(&listing->text, size->text) && !items->failed;
 }
 
 static void list_all(struct ctf_listing *listing, const ttr *t, const struct ctf_items *from)
 {
     struct inside inside = {.n = 0};
-    for (size_t i = 0; i < from->n; i++) {
-        const ttr_field *field = &from->field[i];
+    struct alike_walk walk;
+    alike_begin(&walk, from->field, from->n, &from->values);
+    for (;;) {
+        const ttr_field *field = alike_peek(&walk);
+        const size_t i = walk.at; /* of elements that stand together that of the first one */
+        if (!field)
+            return;
+        (void)alike_next(&walk);
         const ttr_value *value = &field->value;
         bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT, is_attribute = i < from->attributes_n;
         if (i + 1 == from->attributes_n)
@@ -170,19 +197,21 @@ static void list_all(struct ctf_listing *listing, const ttr *t, const struct ctf
 bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items *from, uint8_t level, bool is_rfc)
 {
     struct ctf_items *items = &listing->items;
-    if (!make_room(listing, t, from))
-        return false;
+    const struct list_size size = size_of(t, from);
     ctf_items_begin(items);
-    items->field[items->n++] = from->field[from->attributes_n - 1];
+    ttr_field *named = make_room(listing, t, &size) ? ctf_items_add(items) : NULL;
+    if (!named)
+        return false;
+    *named = from->field[from->attributes_n - 1];
     items->attributes_n = 1;
     items->context_n = is_rfc ? 0 : 1;
     items->offset = from->offset;
-    uint32_t entries = (uint32_t)from->n - 1 + (level > 0);
+    uint32_t entries = (uint32_t)size.entries - 1 + (level > 0);
     put_member(listing, MEMBER_FIELDS, (ttr_value){.type = TTR_TYPE_ARRAY, .count = entries, .text = {NULL, 0}});
     if (level)
         put_level(listing, level);
     list_all(listing, t, from);
     items->context_shape = SHAPE_NAME;
     items->payload_shape = hash_pair(SHAPE_LIST, entries > 0);
-    return !listing->text.failed;
+    return !listing->text.failed && !items->failed;
 }

@@ -59,12 +59,10 @@ static size_t head_bytes(const struct ctf_stream_out *stream)
 static void make_head(struct ctf_stream_out *stream, const struct ctf_items *items)
 {
     buffer_clear(&stream->head);
-    struct encode encode = {.put = bitput_begin(&stream->head)};
+    struct encode encode;
+    encode.put = bitput_begin(&stream->head);
     bitput_zeros(&encode.put, head_bytes(stream) * 8);
-    if (items) {
-        encode.field = items->field;
-        encode.n = items->n;
-    }
+    encode_begin(&encode, items ? items->field : NULL, items ? items->n : 0, items ? &items->values : NULL);
     if (stream->kind->fields)
         encode_members(&encode, stream->kind->fields);
     stream->head_bits = encode.put.at;
@@ -298,12 +296,13 @@ static struct size_place put_sized_context(const struct ctf_stream_out *stream, 
 /* False where its size is too large for the context. */
 static bool encode_event(struct ctf_stream_out *stream, const struct ctf_event_class *class, const struct ctf_items *items, uint64_t ticks)
 {
-    struct encode encode = {.field = items->field, .n = items->n};
+    struct encode encode;
     struct size_place size = {.bits = 0};
     if (is_rfc(stream))
         put_rfc_header(stream, class->id, ticks);
     else
         put_header(stream, class->id, ticks);
+    encode_begin(&encode, items->field, items->n, &items->values);
     encode.put = stream->put;
     if (is_rfc(stream) && stream->kind->class->rfc_has_event_size)
         size = put_sized_context(stream, &encode);

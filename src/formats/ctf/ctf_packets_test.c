@@ -37,7 +37,7 @@ static void begin(struct made *m, enum ctf_version version, bool is_big, bool ha
     assert_int_equal(ctf_options_read(&m->out, &m->options, NULL), TTR_OK);
     m->options.is_big_endian = is_big;
     m->options.packing.align = 1;
-    m->items.alloc = &m->out.t->counted;
+    ctf_items_init(&m->items, &m->out.t->counted);
     m->builder = ttr_builder_new(m->out.t);
     assert_true(ctf_trace_begin(&m->trace, m->out.t, &m->options, version, &(ttr_event){.time = 0}));
     m->trace.streams_n = 1;
@@ -83,7 +83,7 @@ static void end(struct made *m)
     (void)snprintf(command, sizeof command, "rm -r '%s'", m->folder);
     assert_int_equal(system(command), 0);
     ttr_builder_free(m->builder);
-    ctf_items_free(&m->items, &m->out.t->counted);
+    ctf_items_free(&m->items);
     ctf_stream_free(&m->stream, &m->out.t->counted);
     ctf_trace_end(&m->trace, &m->out.t->counted);
     buffer_free(&m->out.buffer);

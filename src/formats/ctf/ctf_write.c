@@ -12,7 +12,9 @@ ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
     pairmap_init(&w->stream_of, alloc);
     keymap_init(&w->given, alloc);
     pairmap_init(&w->copy_of, alloc);
-    w->items.alloc = w->packet_items.alloc = w->listing.items.alloc = alloc;
+    ctf_items_init(&w->items, alloc);
+    ctf_items_init(&w->packet_items, alloc);
+    ctf_items_init(&w->listing.items, alloc);
     buffer_init(&w->listing.text, alloc);
     buffer_init(&w->name, alloc);
     return ctf_options_read(out, &w->options, error);

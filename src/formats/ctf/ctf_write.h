@@ -8,6 +8,7 @@
  *   ctf_copy.h         traces of CTF copied
  *   ctf_options.c      options
  *   ctf_items.c        an event taken apart: attributes and fields in the order they are written, and their shape
+ *   ctf_items_alike.c  the list of these, where elements of arrays stand together
  *   ctf_listed_items.c the same as a list, where there would be too many shapes
  *   ctf_types.c        types for a shape
  *   ctf_classes.c      streams and events as classes of a description
@@ -130,6 +131,8 @@ struct ctf_items {
     uint64_t offset;    /* of the event */
     uint32_t context_members; /* version 1.1: of the payload's, the first that are of the event's context */
     char number[NUMBER_MAX], version[NUMBER_MAX]; /* labels of the event's */
+    struct buffer values; /* of elements that stand together */
+    struct buffer spare;
     const struct alloc *alloc;
     bool failed;       /* no memory */
 };
@@ -158,12 +161,29 @@ void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc);
 void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset);
 
 /* How many items one is, with those in it. */
-size_t ctf_items_inside(const struct ctf_items *items, size_t at);
+static inline size_t ctf_items_inside(const struct ctf_items *items, size_t at)
+{
+    return alike_inside(items->field, items->n, at);
+}
 
 /* What an element of an empty array would be like, a number or text; false where nobody knows. */
 bool ctf_items_likeness(const ttr_value *array, ttr_value *element);
 
-void ctf_items_free(struct ctf_items *items, const struct alloc *alloc);
+/* --- ctf_items_alike.c --- */
+
+void ctf_items_init(struct ctf_items *items, const struct alloc *alloc);
+void ctf_items_free(struct ctf_items *items);
+
+/* Adds one, cleared; NULL when memory is out. */
+ttr_field *ctf_items_add(struct ctf_items *items);
+
+/* Has an element of an array, which ends the items and before whose arrays there were so many bytes of values, stand with those before it where it is like
+ * the first one. */
+void ctf_items_pack(struct ctf_items *items, size_t array, size_t element, size_t values);
+
+/* Whether further elements like that one, the last of an array that was taken, are packed as they are; does so, and says how many of them did fit. */
+bool ctf_items_take_runs(const struct ctf_items *items, size_t array, const ttr_value *taken);
+uint32_t ctf_items_pack_run(struct ctf_items *items, size_t array, const struct field_elements *elements);
 
 /* --- ctf_listed_items.c --- */
 
