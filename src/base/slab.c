@@ -14,7 +14,7 @@ static inline size_t class_of(size_t n, size_t *bytes)
     const unsigned log = 63 - (unsigned)__builtin_clzll((unsigned long long)n - 1), step = log - 3; /* SLAB_FINE is 1 << 11 */
     const size_t eighths = ((n - 1) >> step) + 1; /* 9 to 16 */
     *bytes = eighths << step;
-    return SLAB_FINE / SLAB_UNIT + (log - 11) * 8 + eighths - 8;
+    return SLAB_FINE / SLAB_UNIT + (size_t)(log - 11) * 8 + eighths - 8;
 }
 
 bool slab_is_same(size_t n, size_t other)

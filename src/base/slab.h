@@ -15,7 +15,7 @@
 #define SLAB_UNIT ((size_t)16)
 #define SLAB_FINE ((size_t)2048)       /* up to here each multiple of a unit is a class, then an eighth of each power of two */
 #define SLAB_MOST ((size_t)128 << 10)  /* bytes of a block: what grows by doubling where things are hundreds */
-#define SLAB_CLASSES (SLAB_FINE / SLAB_UNIT + 1 + 6 * 8)
+#define SLAB_CLASSES (SLAB_FINE / SLAB_UNIT + 1 + (size_t)6 * 8)
 
 struct slab {
     const struct alloc *alloc;

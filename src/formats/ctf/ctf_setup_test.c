@@ -40,8 +40,8 @@ static void write_stream(const char *folder, unsigned i)
     buffer_init(&to, alloc_default());
     add_number(&to, 0xC1FC1FC1u, 4);
     add_number(&to, 0, 4);
-    add_number(&to, (24 + EVENTS * 16) * 8, 8);
-    add_number(&to, PACKET * 8, 8);
+    add_number(&to, UINT64_C(8) * (24 + EVENTS * 16), 8);
+    add_number(&to, UINT64_C(8) * PACKET, 8);
     for (unsigned k = 0; k < EVENTS; k++) {
         add_number(&to, 0, 4);
         add_number(&to, 1000 + k * STREAMS + i, 8);
