@@ -85,7 +85,8 @@ ttr_status ctf_index_old_compare(struct ctf_index_old *old, const struct buffer 
 
 bool ctf_index_old_is_kept(const struct ctf_index_old *old)
 {
-    return old->fits && old->file->size == CTF_INDEX_HEADER + old->at * old->entry_bytes;
+    uint64_t size;
+    return old->fits && folder_file_size(old->folder, old->file, &size) && size == CTF_INDEX_HEADER + old->at * old->entry_bytes;
 }
 
 ttr_status ctf_index_old_copy(const struct ctf_index_old *old, struct sink *to, ttr_error *error)
@@ -93,12 +94,13 @@ ttr_status ctf_index_old_copy(const struct ctf_index_old *old, struct sink *to, 
     struct window window = {.bytes = NULL};
     struct source *source = to ? open_old(old, error) : NULL;
     ttr_status status = source ? TTR_OK : error ? error->status : TTR_E_IO;
-    for (uint64_t at = 0; status == TTR_OK && at < old->file->size; at += window.n) {
+    const uint64_t size = CTF_INDEX_HEADER + old->at * old->entry_bytes;
+    for (uint64_t at = 0; status == TTR_OK && at < size; at += window.n) {
         status = source_fill(source, at, 1, &window, error);
         if (status == TTR_OK && window.n == 0)
             status = fail(error, TTR_E_IO, at, "%s was made shorter while it was copied", old->file->name);
         if (status == TTR_OK)
-            status = sink_write(to, window.bytes, window.n, error);
+            status = sink_write(to, window.bytes, window.n < size - at ? window.n : (size_t)(size - at), error);
     }
     source_close(source);
     if (status == TTR_OK)
