@@ -147,7 +147,7 @@ static mode_t type_of(int fd, const struct dirent *entry)
 {
     struct stat about;
     if (entry->d_type != DT_UNKNOWN)
-        return DTTOIF(entry->d_type);
+        return (mode_t)DTTOIF(entry->d_type);
     return fstatat(fd, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 ? about.st_mode & S_IFMT : 0;
 }
 
