@@ -284,12 +284,15 @@ static void tell(const struct call *call, const struct findings *found, uint64_t
               units_count(found->damage_regions).s, found->damage_regions == 1 ? "" : "s", units_size(found->damage_bytes).s);
 }
 
-/* What became of all traces of a directory. */
-static void tell_total(const struct call *call, const struct total *total)
+/* What became of the traces of a directory, which are so many. */
+static void tell_total(const struct call *call, const struct total *total, size_t n)
 {
     const size_t made = total->traces - total->failed;
     talk_note(call, "%s: %s trace%s, kept %s; %s damaged place%s (%s)", call->set.output, units_count(made).s, made == 1 ? "" : "s",
               units_events(total->kept).s, units_count(total->regions).s, total->regions == 1 ? "" : "s", units_size(total->bytes).s);
+    if (total->traces < n)
+        talk_note(call, "warning: this is not of all: %s of the traces of %s %s not begun", units_count(n - total->traces).s, call->path[0],
+                  n - total->traces == 1 ? "was" : "were");
     if (total->failed)
         talk_failure(call->path[0], "%s of its traces could not be recovered", units_count(total->failed).s);
 }
@@ -368,13 +371,15 @@ static void free_paths(struct paths *paths)
     free(paths->list);
 }
 
-/* The folder of a trace that is one, though its format does not say so of each file; else what the report says. */
+/* The folder of a trace that is one, though its format does not say so of each file; else what the report says.  What cannot be read of a trace is told
+ * of its folder, which is no file in another one. */
 static ttr_text path_of(const ttr_report *report)
 {
+    struct stat about;
     ttr_text path = report->trace_path;
     const char *slash = memrchr(path.p, '/', path.n);
-    const bool is_file = path.n == report->path.n && memcmp(path.p, report->path.p, path.n) == 0;
-    if (is_file && slash && convert_is_folder(report->format))
+    const bool is_own = path.n == report->path.n && memcmp(path.p, report->path.p, path.n) == 0;
+    if (is_own && slash && convert_is_folder(report->format) && (stat(report->path.p, &about) != 0 || !S_ISDIR(about.st_mode)))
         path.n = (size_t)(slash - path.p);
     return path;
 }
@@ -434,18 +439,21 @@ static int recover_opened(const struct call *call, struct inputs *inputs, struct
     return outcome;
 }
 
+/* Recovers one of several.  Links in an output that is there may lead back to any of them. */
 static int recover_to(const struct call *call, char *path, char *output, struct total *total)
 {
     struct inputs inputs;
     struct call own = *call;
     own.path = &path;
     own.set.output = output;
-    if (!make_folders(output, 1))
-        return talk_cannot_write(output, errno);
-    int outcome = inputs_open_one(&inputs, &own, path, TTR_READ_DEFINITIONS);
+    int outcome = convert_check_output(call, output, NULL);
+    if (outcome == OUTCOME_FINE)
+        outcome = convert_check_output(&own, output, NULL);
+    if (outcome == OUTCOME_FINE)
+        outcome = inputs_open_one(&inputs, &own, path, TTR_READ_DEFINITIONS);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    outcome = recover_opened(&own, &inputs, total);
+    outcome = make_folders(output, 1) ? recover_opened(&own, &inputs, total) : talk_cannot_write(output, errno);
     inputs_close(&inputs);
     return outcome;
 }
@@ -484,7 +492,7 @@ static int recover_all(const struct call *call, const struct paths *paths)
         int outcome = recover_below(call, paths->list[i], &total);
         worst = outcome > worst ? outcome : worst;
     }
-    tell_total(call, &total);
+    tell_total(call, &total, paths->n);
     return total.traces < paths->n && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
 }
 

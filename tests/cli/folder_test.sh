@@ -145,6 +145,24 @@ ends "one_that_cannot_be_recovered_does_not_end_the_others" 3 "$tracetta" recove
 [ -f partly/below/x.fxt ] && grep -q 'partly: 3 traces' "$work/.err" && grep -q 'several: 1 of its traces could not be recovered' "$work/.err"
 verdict "which_are_there" $? "$(cat "$work/.err")"
 
+# One that nobody can read is no other one that the folder is, and inputs stay whatever links lead to.
+mkdir untold
+for trace in a z; do
+    "$tracetta" convert -q --to=ctf disorder.fxt -o untold/$trace
+done
+rm untold/z/metadata
+ends "one_that_cannot_be_read_counts_as_such" 3 "$tracetta" recover untold -o told
+[ "$(find told -type f | sort | tr '\n' ' ')" = "$(cd untold && find a -type f | sort | sed 's,^,told/,' | tr '\n' ' ')" ] && grep -q 'untold: 1 of its traces' "$work/.err"
+verdict "and_the_others_are_recovered_once" $? "$(find told; cat "$work/.err")"
+mkdir led
+cp -r several/below led/in
+mkdir out
+ln -s ../led/in/broken ../led/in/x.fxt out
+find led -type f -exec cksum {} + >sums
+refuses "links_in_the_output_do_not_lead_to_inputs" 3 'out/broken" is an input' "$tracetta" recover -f led/in -o out
+find led -type f -exec cksum {} + | cmp -s sums -
+verdict "which_stay_as_they_are" $?
+
 # Signals: a pipe that stays open keeps the command waiting.  SIGBUS ends it at once, as a second Ctrl-C does.
 mkfifo fifo
 /usr/bin/python3 -c 'with open("disorder.fxt", "rb") as file:
@@ -180,5 +198,25 @@ verdict "ctrl_c_ends_with_130_and_a_whole_folder" $? "exit status $run_status"
 signalled BUS gone.little
 [ $run_status = 3 ] && [ ! -e gone.little ] && [ "$underway" = 1 ]
 verdict "an_end_at_once_leaves_no_folder" $? "exit status $run_status"
+
+# With several traces those behind the one under way are not begun, which is told.
+mkdir three
+for trace in a c; do
+    cp several/below/x.fxt three/$trace.fxt
+done
+/usr/bin/python3 -c 'import struct
+with open("three/b.fxt", "wb") as file:
+    file.write(struct.pack("<Q", 0x0016547846040010) + struct.pack("<QQQQ", 4 | 4 << 4, 500, 1, 1) * 2000000)'
+mkfifo said
+"$tracetta" recover three -o cut 2>said &
+command=$!
+while read -r line; do
+    echo "$line"
+    [[ $line = *cut/a.fxt:*verified* ]] && kill -s INT $command
+done <said >"$work/.err"
+wait $command
+run_status=$?
+[ $run_status = 130 ] && [ -f cut/a.fxt ] && [ ! -e cut/c.fxt ] && grep -q 'not of all: [12] of the traces of three w.* not begun' "$work/.err"
+verdict "traces_that_were_not_begun_are_told" $? "exit status $run_status: $(cat "$work/.err")"
 [ -z "$(find . -name '.*.little.*')" ]
 verdict "no_command_left_a_temporary_folder" $? "$(find . -name '.*')"

@@ -177,7 +177,7 @@ static ttr_status settle_names(struct ttr_writer *out, const ttr_event *event, t
 {
     const struct nettrace_writer *w = out->own;
     size_t thread = nettrace_thread_out(out, event->thread);
-    if (thread == SIZE_MAX || !nettrace_thread_count_names(out, event->thread, event->offset))
+    if (thread == SIZE_MAX || !nettrace_thread_count_names(out, event->thread, thread, event->offset))
         return fail_memory(error);
     return nettrace_is_v6(w) && nettrace_thread_is_renamed(out, thread) ? nettrace_region_point(out, error) : TTR_OK;
 }
@@ -402,7 +402,7 @@ static bool count_names(struct ttr_writer *out)
     const struct nettrace_writer *w = out->own;
     bool is_good = true;
     for (ttr_id id = 1; id < w->by_id_n && is_good; id++)
-        is_good = !w->by_id[id].index || nettrace_thread_count_names(out, id, 0);
+        is_good = !w->by_id[id].index || nettrace_thread_count_names(out, id, w->by_id[id].index - 1, 0);
     return is_good;
 }
 

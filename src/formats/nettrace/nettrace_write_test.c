@@ -570,6 +570,54 @@ static void a_thread_that_is_renamed_keeps_all_its_names(void **state)
     }
 }
 
+/* An event of a thread that has the numbers 1 and 2 in another input. */
+static void put_other(struct writing *w, int64_t time, uint16_t source, const char *name)
+{
+    ttr_batch batch;
+    ttr_thread thread;
+    begin_without(w, time, "x");
+    assert_int_equal(ttr_event_take(w->builder, &batch, NULL), TTR_OK);
+    ttr_event event = *batch.event;
+    event.thread = context_thread(w->t, source, 1, 2);
+    assert_true(ttr_thread_get(w->t, event.thread, &thread));
+    context_name_thread(w->t, event.thread, ttr_text_add(w->t, name, strlen(name)));
+    batch.event = &event;
+    assert_int_equal(ttr_write(w->writer, &batch, NULL), TTR_OK);
+}
+
+static void names_of_threads_that_have_no_place_are_lost(void **state)
+{
+    struct writing w;
+    char names[100], large[4097];
+    (void)state;
+    for (size_t n = 4095; n <= 4096; n++) {
+        writing_open(&w, "nettrace", 0, v6);
+        memset(large, 'a', n);
+        large[n] = 0;
+        assert_true(ttr_thread_name(w.t, 1, 2, NULL, large));
+        begin_without(&w, 1, "x");
+        writing_end(&w);
+        assert_int_equal(writing_lost(&w, "thread.name"), n == 4096);
+        writing_close(&w);
+    }
+    /* Two inputs with a thread of one number: there is one row for both. */
+    for (unsigned is_other = 0; is_other < 2; is_other++) {
+        writing_open(&w, "nettrace", 0, v6);
+        const uint16_t source = context_add_source(w.t, "other", "nettrace");
+        assert_true(ttr_thread_name(w.t, 1, 2, NULL, "a"));
+        for (int64_t i = 0; i < 4; i += 2) {
+            begin_without(&w, i, "x");
+            writing_end(&w);
+            put_other(&w, i + 1, source, is_other ? "b" : "a");
+        }
+        assert_int_equal(writing_lost(&w, "thread.name"), is_other);
+        writing_finish(&w);
+        read_names(&w, names, sizeof names);
+        assert_string_equal(names, "a a a a ");
+        writing_close(&w);
+    }
+}
+
 static void any_events_can_be_written_and_read_without_damage(void **state)
 {
     static const char *const *const versions[] = {v4, v5, v6};
@@ -633,6 +681,7 @@ int main(void)
         cmocka_unit_test(threads_of_many_processes_are_kept_in_v6_only),
         cmocka_unit_test(a_long_trace_has_many_blocks),
         cmocka_unit_test(a_thread_that_is_renamed_keeps_all_its_names),
+        cmocka_unit_test(names_of_threads_that_have_no_place_are_lost),
         cmocka_unit_test(any_events_can_be_written_and_read_without_damage),
         cmocka_unit_test(a_version_that_is_none_is_refused),
         cmocka_unit_test(failures_are_told_and_nothing_leaks),

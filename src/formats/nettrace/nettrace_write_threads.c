@@ -3,6 +3,8 @@
 
 #include "formats/nettrace/nettrace_writer.h"
 
+#define NAME_BYTES_MAX 4095u /* of a thread; a row has 64 KiB at the most */
+
 enum { ROW_NAME = 1, ROW_PID = 2, ROW_TID = 3 };
 
 size_t nettrace_thread_numbered(struct nettrace_writer *w, uint64_t pid, uint64_t tid)
@@ -55,8 +57,18 @@ size_t nettrace_thread_out(struct ttr_writer *out, ttr_id id)
     return index;
 }
 
-bool nettrace_thread_count_names(struct ttr_writer *out, ttr_id id, uint64_t offset)
+/* V6: whether a thread's name can stand in its row.  Threads of two inputs may have the same numbers, and then one row, the first one's. */
+static bool has_place(struct ttr_writer *out, const struct nettrace_thread_out *thread, ttr_id id, ttr_id name)
 {
+    ttr_thread first;
+    if (ttr_text_get(out->t, name).n > NAME_BYTES_MAX)
+        return false;
+    return thread->thread == id || (ttr_thread_get(out->t, thread->thread, &first) && first.thread_name == name);
+}
+
+bool nettrace_thread_count_names(struct ttr_writer *out, ttr_id id, size_t index, uint64_t offset)
+{
+    const struct nettrace_writer *w = out->own;
     ttr_thread about;
     if (!ttr_thread_get(out->t, id, &about) || (!about.process_name && !about.thread_name))
         return true;
@@ -64,8 +76,8 @@ bool nettrace_thread_count_names(struct ttr_writer *out, ttr_id id, uint64_t off
     if (!note)
         return false;
     bool is_process = about.process_name && about.process_name != note->process_name;
-    bool is_thread = about.thread_name && about.thread_name != note->thread_name && !nettrace_is_v6(out->own);
-    if (is_process || is_thread)
+    bool is_thread = about.thread_name && about.thread_name != note->thread_name;
+    if (is_process || (is_thread && !(nettrace_is_v6(w) && has_place(out, &w->threads[index], id, about.thread_name))))
         output_lost(out, NETTRACE_LOST_THREAD_NAME, offset);
     note->process_name = about.process_name ? about.process_name : note->process_name;
     note->thread_name = about.thread_name ? about.thread_name : note->thread_name;
@@ -84,7 +96,7 @@ static void put_row(struct ttr_writer *out, struct nettrace_thread_out *thread)
     thread->told_name = about.thread_name;
     nettrace_put_u16(to, 0);
     nettrace_put_varint(to, thread->index);
-    if (name.n && name.n < 4096) {
+    if (name.n && name.n <= NAME_BYTES_MAX) {
         buffer_add_byte(to, ROW_NAME);
         nettrace_put_string(to, name);
     }

@@ -215,8 +215,8 @@ size_t nettrace_thread_numbered(struct nettrace_writer *w, uint64_t pid, uint64_
 /* How events name a thread: by tid, of V6 by index, and then the thread is told with the next block where it is new. */
 uint64_t nettrace_thread_name(struct ttr_writer *out, size_t index);
 
-/* Counts names of a thread that have no place and are others than those of its events before; false when memory is out. */
-bool nettrace_thread_count_names(struct ttr_writer *out, ttr_id id, uint64_t offset);
+/* Counts names of a thread, that of this index, that have no place and are others than those of its events before; false when memory is out. */
+bool nettrace_thread_count_names(struct ttr_writer *out, ttr_id id, size_t index, uint64_t offset);
 
 /* V6: whether a thread that was told has another name by now. */
 bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index);
