@@ -303,6 +303,13 @@ void folder_file_path(const struct folder *folder, const struct folder_file *fil
     to[n] = '\0';
 }
 
+/* The path by which a file is opened; false where no path may be so long: cut, it could be that of another one. */
+static bool full_path(const struct folder *folder, const struct folder_file *file, char path[PATH_MAX])
+{
+    folder_file_path(folder, file, path, PATH_MAX);
+    return strlen(folder->path) + 1 + strlen(file->name) < PATH_MAX;
+}
+
 bool folder_file_size(const struct folder *folder, const struct folder_file *file, uint64_t *size)
 {
     const struct entry *entry = (const struct entry *)(const void *)file; /* its first member */
@@ -311,10 +318,10 @@ bool folder_file_size(const struct folder *folder, const struct folder_file *fil
     *size = entry->n;
     if (folder->is_memory)
         return true;
-    folder_file_path(folder, file, path, sizeof path);
-    const bool is_there = stat(path, &about) == 0;
-    *size = is_there ? (uint64_t)about.st_size : 0;
-    return is_there;
+    const int sys = !full_path(folder, file, path) ? ENAMETOOLONG : stat(path, &about) != 0 ? errno : 0;
+    const bool is_gone = sys == ENOENT || sys == ENOTDIR;
+    *size = is_gone ? 0 : sys ? FOLDER_SIZE_UNKNOWN : (uint64_t)about.st_size;
+    return !is_gone;
 }
 
 void folder_limit_windows(struct folder *folder, size_t chunk)
@@ -333,7 +340,10 @@ struct source *folder_source(struct folder *folder, const struct folder_file *fi
     if (folder->is_memory)
         return source_open_memory(folder->alloc, entry->bytes, entry->n, &how, error);
     how.shared = folder->pool;
-    folder_file_path(folder, file, path, sizeof path);
+    if (!full_path(folder, file, path)) {
+        (void)fail_sys(error, ENAMETOOLONG, NO_OFFSET, "cannot open %s in its folder", file->name);
+        return NULL;
+    }
     return source_open(folder->alloc, path, &how, error);
 }
 

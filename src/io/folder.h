@@ -49,7 +49,9 @@ const char *folder_other(const struct folder *folder, size_t i, bool *is_link);
 const char *folder_path(const struct folder *folder);
 void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to, size_t size);
 
-/* Asks for the bytes that a file has on disk by now, or in memory; false where it is gone, or cannot be asked for. */
+#define FOLDER_SIZE_UNKNOWN UINT64_MAX
+
+/* Asks for the bytes that a file has on disk by now, or in memory: FOLDER_SIZE_UNKNOWN where there is no telling; false, and none, where it is gone. */
 bool folder_file_size(const struct folder *folder, const struct folder_file *file, uint64_t *size);
 
 /* Where a folder lies below the directory that was asked for: the end of its path from a byte on ("" unless that was said; one behind the path is

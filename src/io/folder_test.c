@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,25 @@ static void files_are_listed_by_name_without_hidden_ones_and_what_is_no_file(voi
     assert_size(folder, folder_at(folder, 0), 4);
     assert_null(folder_find(folder, ".hidden"));
     assert_null(folder_find(folder, "sub/c"));
+    folder_close(folder);
+}
+
+static void a_file_whose_path_is_too_long_is_not_taken_for_one_that_is_gone(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    ttr_error error;
+    uint64_t size;
+    size_t n = (size_t)snprintf(path, sizeof path, "%s", place);
+    while (n + 2 <= PATH_MAX - 5)
+        n += (size_t)snprintf(path + n, sizeof path - n, "/.");
+    struct folder *folder = folder_open(alloc_default(), NULL, path, 1, NULL);
+    assert_names(folder, "a b sub/c");
+    assert_size(folder, folder_at(folder, 1), 4);
+    assert_true(folder_file_size(folder, folder_at(folder, 2), &size));
+    assert_int_equal(size, FOLDER_SIZE_UNKNOWN);
+    assert_null(folder_source(folder, folder_at(folder, 2), NULL, &error));
+    assert_int_equal(error.sys, ENAMETOOLONG);
     folder_close(folder);
 }
 
@@ -476,6 +496,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_listed_by_name_without_hidden_ones_and_what_is_no_file),
+        cmocka_unit_test(a_file_whose_path_is_too_long_is_not_taken_for_one_that_is_gone),
         cmocka_unit_test(subfolders_are_listed_as_deep_as_asked_but_links_to_folders_are_not),
         cmocka_unit_test(a_slash_at_the_end_of_the_path_does_not_double),
         cmocka_unit_test(a_folder_knows_its_place_only_when_told),

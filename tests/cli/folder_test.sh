@@ -57,6 +57,16 @@ ends "a_trace_to_copy_is_made" 0 "$tracetta" convert --to=ctf one -o ctf/000
 for i in $(seq -w 100); do
     cp -r ctf/000 "ctf/$i"
 done
+
+# The path of the folder leaves room for "metadata", but not for names that are much longer.
+cp -r ctf/000/a deep
+for file in deep/*; do
+    [ "$file" = deep/metadata ] || mv "$file" "$file-with-a-name-that-is-longer-than-that-of-metadata"
+done
+path=$PWD/deep
+while [ ${#path} -lt 4060 ]; do path+=/.; done
+refuses "streams_whose_paths_are_too_long_are_not_taken_for_none" 3 'File name too long' "$tracetta" check "$path"
+ends "from_inside_they_are_read" 0 bash -c "cd deep && exec '$tracetta' check ."
 ends "many_folders_are_copied" 0 "$tracetta" convert --to=ctf ctf -o ctf.whole
 ends "many_folders_need_few_descriptors_to_be_copied" 0 bash -c "ulimit -n 32; exec '$tracetta' convert --to=ctf ctf -o ctf.copy"
 [ "$(find ctf.copy -type f | wc -l)" -gt 200 ] && diff -r ctf.whole ctf.copy >/dev/null

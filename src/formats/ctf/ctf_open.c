@@ -347,7 +347,7 @@ static ttr_status pass_over_unnamed(struct opening *opening, const struct folder
         keep_note(opening, TTR_NOTE_ODD, 0, code, "the file %s has the name of no section: it was passed over", file->name);
         return TTR_OK;
     }
-    ttr_status status = stand_in(opening, file, &(ttr_region){.bytes = size, .code = code},
+    ttr_status status = stand_in(opening, file, &(ttr_region){.bytes = size == FOLDER_SIZE_UNKNOWN ? 0 : size, .code = code},
                                  "no stream file has a section in the metadata, which may have been cut", error);
     if (status == TTR_OK && !opening->first)
         opening->first = opening->set->opened[opening->set->n - 1].in;
