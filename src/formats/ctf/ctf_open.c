@@ -170,13 +170,14 @@ static bool is_stream_file(const struct opening *opening, const struct folder_fi
     return !opening->only || strcmp(opening->only, file->name) == 0;
 }
 
-/* Empty files are only told to copies, also where they cannot be opened; what is gone is told to nobody.  `source`: of the file, where it could be opened. */
+/* Empty files are only told to copies, also where they cannot be opened; what is gone since the folder was listed is told as what cannot be.
+ * `source`: of the file, where it could be opened. */
 static bool is_nothing(const struct opening *opening, const struct folder_file *file, const struct source *source)
 {
     uint64_t size = 0;
     if (wants_copies(opening))
         return false;
-    return source ? source_disk_size(source) == 0 : !folder_file_size(opening->trace->folder, file, &size) || size == 0;
+    return source ? source_disk_size(source) == 0 : folder_file_size(opening->trace->folder, file, &size) && size == 0;
 }
 
 static bool has_section(const struct opening *opening, const struct folder_file *file)
