@@ -423,9 +423,11 @@ static void place_digits(struct rounds *rounds, const struct digits *digits)
     const unsigned low_shift = digits->low_shift, high_shift = digits->high_shift;
     const size_t n = rounds->keys_n;
     memset(low, 0, DIGITS * sizeof *low);
+#pragma GCC unroll 4
     for (size_t i = 0; i < n; i++) {
-        low[keys[i] >> low_shift & mask]++;
-        high[keys[i] >> high_shift]++;
+        const uint64_t key = keys[i];
+        low[key >> low_shift & mask]++;
+        high[key >> high_shift]++;
     }
     for (size_t i = 0; i <= mask; i++) {
         const uint32_t lows = low[i], highs = high[i];
@@ -446,10 +448,16 @@ static bool sort_spread(struct rounds *rounds)
     const unsigned low_shift = digits.low_shift, high_shift = digits.high_shift;
     const uint64_t mask = ((uint64_t)1 << digits.bits) - 1;
     place_digits(rounds, &digits);
-    for (size_t i = 0; i < n; i++)
-        to[low[keys[i] >> low_shift & mask]++] = keys[i];
-    for (size_t i = 0; i < n; i++)
-        keys[high[to[i] >> high_shift]++] = to[i];
+#pragma GCC unroll 4
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t key = keys[i];
+        to[low[key >> low_shift & mask]++] = key;
+    }
+#pragma GCC unroll 4
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t key = to[i];
+        keys[high[key >> high_shift]++] = key;
+    }
     return low_shift == PLACE_BITS || settle_keys(keys, n);
 }
 
