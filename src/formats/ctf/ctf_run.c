@@ -11,6 +11,8 @@
 #define SLIM_AHEAD 18u                  /* views: what they need is asked for */
 #define REST_AHEAD 9u
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* What stands before and behind are two tests, each of which is guessed right: compilers make one of them that takes twice the instructions. */
+#define APART_FROM_NEXT __asm__ volatile("")
 
 bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
 {
@@ -286,8 +288,8 @@ static inline __attribute__((always_inline)) struct reader_slim *add_slim(struct
     return slim;
 }
 
-/* Classes of events met so far. */
-enum met { MET_ANY, MET_ONE, MET_ONE_WITHOUT_ROW };
+/* Classes of events met so far, and how the end of an event of the only one is found. */
+enum met { MET_ANY, MET_ONE, MET_ONE_WITH_TEXT, MET_ONE_FIXED };
 
 /* What is looked for, and where: what finding an event needs where nothing is to be looked at but the next header and what may end it. */
 struct chase {
@@ -311,6 +313,25 @@ static inline __attribute__((always_inline)) struct chase chase_of(const struct 
                           .last = run->bytes + (end > run->margin ? end - run->margin : 0), .end = run->bytes + end};
 }
 
+/* Where an event ends that begins at p; NULL where a text does not end at once.  What is known of the class is known when this is compiled. */
+static inline __attribute__((always_inline)) const uint8_t *behind_of(const struct layout_bytes *bytes, const uint8_t *p, enum met met)
+{
+    const uint8_t *const first = p + bytes->first;
+    if (met == MET_ONE_FIXED)
+        return first + bytes->rest;
+    const uint32_t zeros = layout_bytes_zeros(bytes, first);
+    if (UNLIKELY(!zeros))
+        return NULL;
+    return first + (met == MET_ONE_WITH_TEXT ? bytes->rest : layout_bytes_rest(bytes, first)) + (uint64_t)__builtin_ctzll(zeros);
+}
+
+/* Where headers may begin so that there is a slim for all up to there, no event being smaller than the only class's. */
+static inline const uint8_t *last_with_room(const struct chase *chase, const struct layout_bytes *bytes, const uint8_t *p, const struct bag *bag)
+{
+    const uint64_t least = (uint64_t)bytes->first + bytes->rest, room = (uint64_t)(bag->stop - bag->slim) * (least ? least : 1);
+    return chase->last > p && room < (uint64_t)(chase->last - p) ? p + room : chase->last;
+}
+
 /* Finds what find_next would as long as headers are simple, with bytes enough behind them; true where it came to an event that is later than what is
  * wanted.  What else it stops at find_next is to be asked for.  Where one class was met, what finds ends need not wait for ids. */
 static inline __attribute__((always_inline)) bool run_on(const struct chase *chase, struct found *found, struct bag *bag, uint64_t first_id,
@@ -323,23 +344,25 @@ static inline __attribute__((always_inline)) bool run_on(const struct chase *cha
     uint64_t ticks = found->ticks, before = ticks, least = chase->least, later = 0;
     struct layout_bytes first_bytes = first_entry->bytes;
     bool is_later = false;
-    if (met == MET_ONE_WITHOUT_ROW)
-        first_bytes.count_mask = 0;
-    while (p < chase->last && bag->slim < bag->stop) {
+    if (met == MET_ONE_WITH_TEXT)
+        first_bytes.no_text = 0;
+    const uint8_t *const last = met == MET_ANY ? chase->last : last_with_room(chase, &first_bytes, p, bag);
+    while (p < last && (met != MET_ANY || bag->slim < bag->stop)) {
         const uint64_t id = load_u64le(p) & loads.id_mask;
         uint64_t now = load_u64le(p + loads.time_at);
         if (!has_whole_times) {
             const uint64_t same = (ticks & ~loads.time_mask) | ((now >> loads.time_shift) & loads.time_mask);
             now = same < ticks ? same + loads.time_step : same;
         }
-        if (UNLIKELY((met != MET_ANY ? id != first_id : id >= chase->ids) || now < least))
+        if (UNLIKELY(met != MET_ANY ? id != first_id : id >= chase->ids))
+            break;
+        APART_FROM_NEXT;
+        if (UNLIKELY(now < least))
             break;
         const struct layout_bytes bytes = met != MET_ANY ? first_bytes : chase->by_id[id].bytes;
-        const uint8_t *const first = p + bytes.first, *const behind = first + layout_bytes_rest(&bytes, first);
-        const uint32_t zeros = layout_bytes_zeros(&bytes, first);
-        if (UNLIKELY(!zeros))
+        const uint8_t *const next = behind_of(&bytes, p, met); /* the last thing known, and the first that is waited for */
+        if (UNLIKELY(!next))
             break;
-        const uint8_t *const next = behind + __builtin_ctz(zeros); /* the last thing known, and the first that is waited for */
         if (UNLIKELY(now >= chase->stop)) {
             is_later = now < chase->plain_ticks && next <= chase->end; /* else it may be no event, whose time says nothing of those to come */
             later = now;
@@ -347,7 +370,8 @@ static inline __attribute__((always_inline)) bool run_on(const struct chase *cha
         }
         struct reader_slim *slim = add_slim(bag, p, (uint64_t)(next - p), met != MET_ANY ? first_entry : &chase->by_id[id], now, 0);
         memcpy(slim->bytes, p, sizeof slim->bytes); /* the margin is no smaller */
-        before = ticks;
+        if (!has_whole_times)
+            before = ticks;
         ticks = least = now;
         p = next;
     }
@@ -356,7 +380,7 @@ static inline __attribute__((always_inline)) bool run_on(const struct chase *cha
         bag->key--;
         bag->base--;
         p = bag->slim->payload;
-        ticks = before;
+        ticks = has_whole_times && bag->slim > begin ? load_u64le(bag->slim[-1].payload + loads.time_at) : before;
     }
     found->at = (uint64_t)(p - chase->bytes);
     found->ticks = ticks;
@@ -365,6 +389,14 @@ static inline __attribute__((always_inline)) bool run_on(const struct chase *cha
     else if (bag->slim > begin)
         found->time = (int64_t)(ticks + chase->shift);
     return is_later;
+}
+
+/* How ends are found of events of the only class. */
+static inline enum met met_one(const struct layout_bytes *bytes)
+{
+    if (bytes->count_mask || bytes->rest == LAYOUT_BYTES_NONE)
+        return MET_ONE;
+    return bytes->no_text ? MET_ONE_FIXED : MET_ONE_WITH_TEXT;
 }
 
 static inline __attribute__((always_inline)) bool run_on_any(const struct ctf_run *run, const struct chase *chase, struct found *found, struct bag *bag)
@@ -377,7 +409,11 @@ static inline __attribute__((always_inline)) bool run_on_any(const struct ctf_ru
         return run->has_one_class ? run_on(chase, found, bag, id, false, MET_ONE) : run_on(chase, found, bag, id, false, MET_ANY);
     if (!run->has_one_class)
         return run_on(chase, found, bag, id, true, MET_ANY);
-    return chase->by_id[id].bytes.count_mask ? run_on(chase, found, bag, id, true, MET_ONE) : run_on(chase, found, bag, id, true, MET_ONE_WITHOUT_ROW);
+    switch (met_one(&chase->by_id[id].bytes)) {
+    case MET_ONE_FIXED: return run_on(chase, found, bag, id, true, MET_ONE_FIXED);
+    case MET_ONE_WITH_TEXT: return run_on(chase, found, bag, id, true, MET_ONE_WITH_TEXT);
+    default: return run_on(chase, found, bag, id, true, MET_ONE);
+    }
 }
 
 /* What find_next found. */
@@ -410,10 +446,12 @@ static inline __attribute__((always_inline)) enum finding hunt_on(const struct c
     enum finding finding = FOUND_NONE;
     if (!finder_init(&finder, run, run->end, until, heads))
         return FOUND_NONE;
-    while (bag->slim < bag->stop && (finding = find_next(&finder, found, heads)) == FOUND) {
+    for (bool is_worth_it = heads == HEADS_SIMPLE; bag->slim < bag->stop && (finding = find_next(&finder, found, heads)) == FOUND;) {
         add_found(bag, &finder, found);
-        if (heads == HEADS_SIMPLE && bag->slim < bag->stop && (finding = chase_again(run, until, found, bag)) == FOUND_LATER)
+        const struct reader_slim *const before = bag->slim;
+        if (is_worth_it && bag->slim < bag->stop && (finding = chase_again(run, until, found, bag)) == FOUND_LATER)
             break;
+        is_worth_it = bag->slim > before; /* long texts come in rows */
     }
     return finding;
 }
