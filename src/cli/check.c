@@ -114,32 +114,25 @@ static void print_verdict(const struct call *call, const struct verdict *verdict
                      100.0 * (double)good_bytes(sum) / (double)(sum->bytes ? sum->bytes : 1));
 }
 
-static bool has_news(ttr_reader *reader, const struct trace *trace, ttr_severity from)
-{
-    struct trace_note note[TRACE_NOTES];
-    size_t n = traces_notes(reader, trace, note);
-    for (size_t i = 0; i < n; i++)
-        if (note[i].note.severity >= from)
-            return true;
-    return false;
-}
-
 static void print_text(const struct call *call, const struct verdict *verdict)
 {
     const struct findings *sum = &verdict->sum;
-    struct trace trace = {0};
+    struct trace trace;
+    struct traces_walk walk;
     char lost[LOST_TEXT], own[TALK_TEXT];
     bool has_many = traces_count(verdict->reader) > 1, can_recover = false;
     ttr_severity from = call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
-    while (traces_next(verdict->reader, &trace)) {
+    traces_walk_begin(&walk, verdict->reader);
+    for (bool is_first = true; traces_walk_next(&walk, &trace); is_first = false) {
         can_recover |= report_can_recover(trace.report.format);
-        if (trace.first == 0)
+        if (is_first)
             print_verdict(call, verdict, &trace.report);
-        if (has_many && has_news(verdict->reader, &trace, from))
+        if (has_many && traces_have_notes(verdict->reader, &trace, from))
             print_path(trace.report.trace_path);
         print_damage(call, verdict->reader, &trace);
         report_print_notes(call, verdict->reader, &trace, from, call->set.verbose ? SIZE_MAX - 1 : OTHERS_SHOWN);
     }
+    traces_walk_end(&walk);
     if (sum->lost || sum->gaps)
         (void)printf("  the trace says that %s %s missing, in %s place%s\n", report_lost(sum->lost, sum->lost_packets, lost),
                      sum->lost + sum->lost_packets == 1 ? "is" : "are", units_count(sum->gaps).s, sum->gaps == 1 ? "" : "s");

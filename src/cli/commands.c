@@ -56,7 +56,8 @@ static const char *const recover_examples[] = {
     "tracetta recover session -o good", "the same of all traces of a folder", NULL};
 
 static const char *const formats_examples[] = {
-    "tracetta formats", "what can be read and written, with which options", NULL};
+    "tracetta formats", "what can be read and written, with which options",
+    "tracetta formats ctf", "the options of one format", NULL};
 
 static const char *const dump_examples[] = {
     "tracetta dump 1234", "what the process says of itself, and its environment",
@@ -130,7 +131,7 @@ static const struct command commands[] = {
      "touched. Skipped byte ranges are listed in OUTPUT.damage.json. Of a folder of several traces each goes to the same place below OUTPUT. Ends with 0 when "
      "nothing was damaged, 1 after a repair.",
      recover_examples, run_recover},
-    {"formats", VERB_FORMATS, "", 0, 0, "list formats and their options", "Lists what can be read and written.",
+    {"formats", VERB_FORMATS, "[FORMAT...]", 0, SIZE_MAX, "list formats and their options", "Lists what can be read and written, or only these formats.",
      formats_examples, run_formats},
     {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, "list .NET processes",
      "Lists processes whose .NET runtime (3.0 and later) can be asked for events: in containers too, as far as permissions go. A runtime of .NET 5 "

@@ -1,9 +1,12 @@
 /* formats: what can be read and written, and with which options. */
 
+#include <string.h>
+
 #include <tracetta/tracetta.h>
 
 #include "command.h"
 #include "json.h"
+#include "talk.h"
 
 #define LOSSES_MAX 128u
 
@@ -38,7 +41,29 @@ static void put_losses(struct json *json, const char *format)
     json_close(json, ']');
 }
 
-static void put_json(void)
+/* Whether it is one of those that were named, or none was. */
+static bool is_asked(const struct call *call, const char *name)
+{
+    bool is_one = call->paths_n == 0;
+    for (size_t i = 0; i < call->paths_n; i++)
+        is_one = is_one || strcmp(call->path[i], name) == 0;
+    return is_one;
+}
+
+static const char *find_unknown(const struct call *call)
+{
+    for (size_t i = 0; i < call->paths_n; i++) {
+        ttr_format_info info = {0};
+        size_t k = 0;
+        while (ttr_format_get(k, &info) && strcmp(info.name, call->path[i]) != 0)
+            k++;
+        if (!ttr_format_get(k, &info))
+            return call->path[i];
+    }
+    return NULL;
+}
+
+static void put_json(const struct call *call)
 {
     struct json json = {.to = stdout};
     ttr_format_info info;
@@ -46,6 +71,8 @@ static void put_json(void)
     json_string(&json, "schema", "tracetta.formats/1");
     json_open(&json, "formats", '[');
     for (size_t i = 0; ttr_format_get(i, &info); i++) {
+        if (!is_asked(call, info.name))
+            continue;
         json_open(&json, NULL, '{');
         json_string(&json, "name", info.name);
         json_string(&json, "title", info.title);
@@ -63,11 +90,11 @@ static void put_json(void)
     json_close(&json, '}');
 }
 
-static void print_format(const struct call *call, size_t i, const ttr_format_info *info)
+static void print_format(const struct call *call, size_t i, const ttr_format_info *info, int width)
 {
     ttr_option_info option;
     const struct terminal *term = &call->term;
-    (void)printf("%s%-10s%s %-6s%-7s %s%s%s%s\n", term_ink(term, INK_BOLD), info->name, term_ink(term, INK_PLAIN),
+    (void)printf("%s%-*s%s %-6s%-7s %s%s%s%s\n", term_ink(term, INK_BOLD), width, info->name, term_ink(term, INK_PLAIN),
                  info->abilities & TTR_FORMAT_READS ? "reads" : "", info->abilities & TTR_FORMAT_WRITES ? "writes" : "",
                  info->title, call->set.verbose && info->spec ? " (" : "", call->set.verbose && info->spec ? info->spec : "",
                  call->set.verbose && info->spec ? ")" : "");
@@ -79,9 +106,19 @@ static void print_format(const struct call *call, size_t i, const ttr_format_inf
 int run_formats(struct call *call)
 {
     ttr_format_info info;
-    if (call->set.json)
-        put_json();
-    for (size_t i = 0; !call->set.json && ttr_format_get(i, &info); i++)
-        print_format(call, i, &info);
+    int width = 0;
+    const char *unknown = find_unknown(call);
+    if (unknown)
+        return talk_misuse(call->command->name, "no format \"%s\": \"tracetta formats\" lists them", unknown);
+    if (call->set.json) {
+        put_json(call);
+        return OUTCOME_FINE;
+    }
+    for (size_t i = 0; ttr_format_get(i, &info); i++)
+        if (is_asked(call, info.name) && strlen(info.name) > (size_t)width)
+            width = (int)strlen(info.name);
+    for (size_t i = 0; ttr_format_get(i, &info); i++)
+        if (is_asked(call, info.name))
+            print_format(call, i, &info, width);
     return OUTCOME_FINE;
 }

@@ -178,20 +178,37 @@ static void print_lost(const struct subject *subject, const struct findings *fin
                      units_count(findings->gaps).s, findings->gaps == 1 ? "" : "s", term_ink(&subject->call->term, INK_PLAIN));
 }
 
+/* The paths of several traces stand over what is noted of each: files of rotated sessions have the same names in all. */
+static void print_notes(const struct subject *subject)
+{
+    const bool is_verbose = subject->call->set.verbose;
+    const ttr_severity from = is_verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
+    struct trace trace;
+    struct traces_walk walk;
+    if (!subject->findings.notes || !(is_verbose || subject->findings.damage_regions || subject->findings.odd))
+        return;
+    (void)puts("notes");
+    traces_walk_begin(&walk, subject->inputs.reader);
+    while (traces_walk_next(&walk, &trace)) {
+        if (subject->traces > 1 && traces_have_notes(subject->inputs.reader, &trace, from)) {
+            (void)fputs("  ", stdout);
+            term_text(trace.report.trace_path);
+            (void)putchar('\n');
+        }
+        report_print_notes(subject->call, subject->inputs.reader, &trace, from, 0);
+    }
+    traces_walk_end(&walk);
+}
+
 static void print_findings(const struct subject *subject)
 {
     const struct terminal *term = &subject->call->term;
     const struct findings *findings = &subject->findings;
-    bool is_verbose = subject->call->set.verbose;
-    struct trace trace = {0};
     print_lost(subject, findings, 0);
     if (findings->damage_regions)
         (void)printf("%sdamage    %s place%s, %s%s\n", term_ink(term, INK_RED), units_count(findings->damage_regions).s,
                      findings->damage_regions == 1 ? "" : "s", units_size(findings->damage_bytes).s, term_ink(term, INK_PLAIN));
-    if (findings->notes && (is_verbose || findings->damage_regions || findings->odd))
-        (void)puts("notes");
-    while (traces_next(subject->inputs.reader, &trace))
-        report_print_notes(subject->call, subject->inputs.reader, &trace, is_verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD, 0);
+    print_notes(subject);
 }
 
 /* --- What a trace says of itself --- */
@@ -321,10 +338,19 @@ static void print_section(const struct subject *subject, const struct trace *tra
     print_description(subject, trace, 2);
 }
 
+static void print_sections(const struct subject *subject)
+{
+    struct trace trace;
+    struct traces_walk walk;
+    traces_walk_begin(&walk, subject->inputs.reader);
+    while (traces_walk_next(&walk, &trace))
+        print_section(subject, &trace);
+    traces_walk_end(&walk);
+}
+
 static void print_text(const struct subject *subject)
 {
     const ttr_summary *summary = &subject->summary;
-    struct trace trace = {0};
     print_head(subject);
     print_sessions(subject);
     print_times(subject);
@@ -344,8 +370,8 @@ static void print_text(const struct subject *subject)
     print_findings(subject);
     if (subject->traces == 1)
         print_description(subject, &subject->first, 0);
-    while (subject->traces > 1 && traces_next(subject->inputs.reader, &trace))
-        print_section(subject, &trace);
+    else
+        print_sections(subject);
 }
 
 /* --- Reading --- */

@@ -77,10 +77,13 @@ static void put_trace(struct json *json, const struct subject *subject, const st
 
 static void put_traces(struct json *json, const struct subject *subject)
 {
-    struct trace trace = {0};
+    struct trace trace;
+    struct traces_walk walk;
     json_open(json, "traces", '[');
-    while (traces_next(subject->inputs.reader, &trace))
+    traces_walk_begin(&walk, subject->inputs.reader);
+    while (traces_walk_next(&walk, &trace))
         put_trace(json, subject, &trace);
+    traces_walk_end(&walk);
     json_close(json, ']');
 }
 

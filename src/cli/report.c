@@ -146,12 +146,15 @@ static bool warn_one(const struct call *call, const struct trace *trace, bool of
 
 static int warn_each(const struct call *call, ttr_reader *reader, bool of_losses, int outcome)
 {
-    struct trace trace = {0};
+    struct trace trace;
+    struct traces_walk walk;
     bool is_damaged = false;
-    while (traces_next(reader, &trace)) {
+    traces_walk_begin(&walk, reader);
+    while (traces_walk_next(&walk, &trace)) {
         warn_of_files(call, reader, &trace);
         is_damaged = warn_one(call, &trace, of_losses) || is_damaged;
     }
+    traces_walk_end(&walk);
     return outcome == OUTCOME_FINE && is_damaged ? OUTCOME_NO : outcome;
 }
 

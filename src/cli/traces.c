@@ -68,6 +68,43 @@ static int compare_texts(ttr_text a, ttr_text b)
     return order || a.n == b.n ? order : a.n < b.n ? -1 : 1;
 }
 
+static int compare_paths(const void *a, const void *b)
+{
+    const struct trace *x = a, *y = b;
+    int order = compare_texts(x->report.trace_path, y->report.trace_path);
+    return order ? order : x->first < y->first ? -1 : x->first > y->first;
+}
+
+void traces_walk_begin(struct traces_walk *walk, ttr_reader *reader)
+{
+    struct trace trace = {0};
+    size_t n = traces_count(reader);
+    *walk = (struct traces_walk){.reader = reader, .sorted = n > 1 ? calloc(n, sizeof *walk->sorted) : NULL};
+    while (walk->sorted && walk->n < n && traces_next(reader, &trace))
+        walk->sorted[walk->n++] = trace;
+    if (walk->sorted)
+        qsort(walk->sorted, walk->n, sizeof *walk->sorted, compare_paths);
+}
+
+bool traces_walk_next(struct traces_walk *walk, struct trace *trace)
+{
+    if (!walk->sorted) {
+        bool is_there = traces_next(walk->reader, &walk->at);
+        *trace = walk->at;
+        return is_there;
+    }
+    if (walk->i == walk->n)
+        return false;
+    *trace = walk->sorted[walk->i++];
+    return true;
+}
+
+void traces_walk_end(struct traces_walk *walk)
+{
+    free(walk->sorted);
+    walk->sorted = NULL;
+}
+
 static int compare_placed(const void *a, const void *b)
 {
     const struct placed *x = a, *y = b;
@@ -127,6 +164,16 @@ size_t traces_notes(ttr_reader *reader, const struct trace *trace, struct trace_
             note[at].streams++;
         }
     return n;
+}
+
+bool traces_have_notes(ttr_reader *reader, const struct trace *trace, ttr_severity from)
+{
+    struct trace_note note[TRACE_NOTES];
+    size_t n = traces_notes(reader, trace, note);
+    for (size_t i = 0; i < n; i++)
+        if (note[i].note.severity >= from)
+            return true;
+    return false;
 }
 
 static bool is_same_clock(const ttr_clock *a, const ttr_clock *b)

@@ -23,6 +23,18 @@ struct trace {
 /* Moves on to the next trace; a zeroed one moves to the first.  False past the last. */
 bool traces_next(ttr_reader *reader, struct trace *trace);
 
+/* The same in the order of their paths, which people know. Readers have them in the order of what happens at one time, that of uuids. */
+struct traces_walk {
+    ttr_reader *reader;
+    struct trace *sorted;  /* NULL without memory: then they come as the reader has them */
+    size_t n, i;
+    struct trace at;
+};
+
+void traces_walk_begin(struct traces_walk *walk, ttr_reader *reader);
+bool traces_walk_next(struct traces_walk *walk, struct trace *trace);
+void traces_walk_end(struct traces_walk *walk);
+
 /* How many there are. */
 size_t traces_count(ttr_reader *reader);
 
@@ -44,6 +56,9 @@ struct trace_note {
 
 /* Collects the findings of a trace in order of their first; gives how many kinds there are, no more than TRACE_NOTES. */
 size_t traces_notes(ttr_reader *reader, const struct trace *trace, struct trace_note note[TRACE_NOTES]);
+
+/* Whether there are any from this severity on. */
+bool traces_have_notes(ttr_reader *reader, const struct trace *trace, ttr_severity from);
 
 #define TRACE_CLOCKS 32
 

@@ -255,3 +255,27 @@ verdict "where_something_is_left_out_it_is_too" $? "exit status $run_status"
 run "$tracetta" recover --no-sidecar rfc11-aes-without-key -o opened
 [ $run_status = 1 ] && grep -q 'verified, clean' "$work/.err"
 verdict "recover_keeps_what_can_be_read" $? "exit status $run_status"
+
+# Sorted events are out of their packets: the processor stays, what else these say is told as lost.
+mkdir -p behind && cat >behind/metadata <<'TEXT'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+trace { major = 1; minor = 8; byte_order = le; };
+stream {
+    packet.context := struct { u8 packet_size; integer { size = 8; align = 8; base = 16; } cpu_id; u8 colour; };
+    event.header := struct { integer { size = 8; align = 8; } timestamp; };
+};
+event { name = "e"; fields := struct { u8 x; }; };
+TEXT
+printf '\050\013\005\003\077\050\014\006\002\076' >behind/s
+run "$tracetta" cat --style=babeltrace2 --clock-cycles --no-delta behind --sort
+[ "$(cut -d' ' -f2- "$work/.out" | tr '\n' '|')" = 'e: { cpu_id = 0xC }, { x = 62 }|e: { cpu_id = 0xB }, { x = 63 }|' ]
+verdict "sorted_lines_of_babeltrace2_have_their_processor" $? "exit status $run_status"
+run "$tracetta" convert --to=ctf --sort behind -o ordered
+[ $run_status = 0 ] && grep -q 'dropped  *2 .*context.packet' "$work/.err"
+verdict "what_packets_of_sorted_events_say_besides_is_told_as_lost" $? "exit status $run_status"
+sed -i 's/u8 colour;/u8 content_size;/' behind/metadata
+printf '\050\013\050\003\077\050\014\050\002\076' >behind/s
+run "$tracetta" convert --to=ctf --sort behind -o ordered2
+[ $run_status = 0 ] && ! grep -q 'context.packet' "$work/.err"
+verdict "where_they_say_nothing_else_nothing_is_told" $? "exit status $run_status"

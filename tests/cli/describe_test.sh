@@ -487,6 +487,22 @@ run "$tracetta" check session/one
 [ $run_status = 1 ] && grep -q '2 files' "$work/.out" && grep -qE '^  damage ctf\.[a-z-]+ x1 in 1 stream, first at byte' "$work/.out" && grep -q 'session/one/b$' "$work/.out"
 verdict "check_puts_the_streams_of_a_trace_together" $? "exit status $run_status"
 
+# Several traces: in the order of their paths, not of their uuids, and what is noted of one says of which.
+for i in 1 2 3; do
+    mkdir -p "several/$i" && printf 'x' >"several/$i/s"
+    printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; uuid = "%d0000000-0000-0000-0000-000000000000"; };\nevent { name = "e"; fields := struct { integer { size = 8; align = 8; } x; }; %s };\n' \
+        $((4 - i)) "$([ $i != 2 ] || echo 'colour = 1;')" >"several/$i/metadata"
+done
+"$tracetta" info several >several.out
+[ "$(grep -x 'several/[123]' several.out | tr '\n' ' ')" = 'several/1 several/2 several/3 ' ]
+verdict "info_lists_traces_in_the_order_of_their_paths" $? "$(cat several.out)"
+"$tracetta" info --json several >several.out
+[ "$(grep -o '"path": "several/[123]",' several.out | tr -dc 123)" = 123 ]
+verdict "in_json_too" $? "$(cat several.out)"
+"$tracetta" info several >several.out
+[ "$(grep -A2 '^notes$' several.out | sed -n 2p)" = '  several/2' ] && grep -A2 '^notes$' several.out | grep -q '^  odd ctf.unknown-attribute x1'
+verdict "notes_stand_below_the_path_of_their_trace" $? "$(cat several.out)"
+
 # An empty packet context is a part of events as other empty parts are; one of nothing but sizes is none (as babeltrace2 has it).
 for context in '' 'integer { size = 8; align = 8; } content_size; integer { size = 8; align = 8; } packet_size;'; do
     rm -rf parts && mkdir parts

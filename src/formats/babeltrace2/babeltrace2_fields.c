@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/babeltrace2/babeltrace2_walk.h"
+#include "model/packed.h"
 #include "model/type.h"
 
 #define FIELDS_AT_ONCE 32u
@@ -304,6 +305,18 @@ static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, ttr_id sche
     return before;
 }
 
+/* Events that were sorted are out of their packets; of what these say only the processor is still known. */
+static void add_processor(struct parts *parts, const ttr_event *event)
+{
+    static const ttr_text name = {"cpu_id", 6};
+    const struct type_member *member = type_member_named(parts->event_class->root[ROOT_PACKET_CONTEXT], name);
+    if (!member || member->type->kind != TYPE_UINT || !(event->flags & TTR_EVENT_HAS_CPU))
+        return;
+    const ttr_field field = {.name = name, .group = TTR_GROUP_PACKET,
+                             .value = {.type = TTR_TYPE_UINT, .bits = (uint8_t)member->type->bits, .base = member->type->base, .v.u = event->cpu}};
+    add_field(parts, &field, 0);
+}
+
 /* The part of the packet is the same for all its events: it is kept until another packet of that input comes. */
 static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *event)
 {
@@ -322,7 +335,10 @@ static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *
     begin_room(walk, 0);
     size_t begin = walk->to->n;
     ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
-    (void)walk_fields(parts, &fields, 0, UNKNOWN);
+    if (context_schema(t, event->schema)->ops == &packed_field_ops)
+        add_processor(parts, event);
+    else
+        (void)walk_fields(parts, &fields, 0, UNKNOWN);
     close_part(parts);
     end_room(walk);
     size_t n = walk->to->n - begin;

@@ -379,9 +379,6 @@ static ttr_status read_event(struct ctf2_parser *parser, const struct ctf2_objec
                                             [ROOT_EVENT_HEADER] = stream->event_header,
                                             [ROOT_COMMON_CONTEXT] = stream->event_context};
     ttr_status status = ctf2_get_u64(parser, object->at[CTF2_ID], &read->id);
-    if (status == TTR_OK && ctf_find_event(stream, read->id))
-        return ctf2_fail(parser, object->json, "the data stream class %llu has an event record class %llu already",
-                         (unsigned long long)stream->id, (unsigned long long)read->id);
     if (status == TTR_OK)
         status = get_identity(parser, object, &read->ns, &read->name, &read->uid);
     if (status == TTR_OK)
@@ -400,6 +397,14 @@ static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2
         status = read_event(parser, object, stream, &read);
     if (status != TTR_OK)
         return status;
+    const struct ctf_event_class *first = ctf_find_event(stream, read.id);
+    if (first) {
+        ctf2_note(parser, TTR_NOTE_DAMAGE, object->json, "ctf.duplicate-event",
+                  "a second event record class %llu in data stream class %llu, \"%.*s\": what has this id is read as the first, \"%.*s\"",
+                  (unsigned long long)read.id, (unsigned long long)stream->id, read.name.n < 40 ? (int)read.name.n : 40, read.name.p,
+                  first->name.n < 40 ? (int)first->name.n : 40, first->name.p);
+        return TTR_OK;
+    }
     struct ctf_event_class *event = ctf_add_event(parser->description, stream, read.id);
     if (!event)
         return fail_memory(parser->error);

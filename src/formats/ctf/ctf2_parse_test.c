@@ -90,8 +90,6 @@ static void fragments_in_the_wrong_order_or_twice_are_refused(void **state)
         {PREAMBLE "^@{'type':'event-record-class'}", "event-record-class: no data stream class 0 is defined before"},
         {PREAMBLE "^{'type':'data-stream-class'}^{'type':'event-record-class','data-stream-class-id':@1}",
          "event-record-class.data-stream-class-id: no data stream class 1 is defined before"},
-        {PREAMBLE "^{'type':'data-stream-class'}^{'type':'event-record-class'}^@{'type':'event-record-class','id':0}",
-         "event-record-class: the data stream class 0 has an event record class 0 already"},
         {PREAMBLE "^{'type':'field-class-alias','name':'a','field-class':" UINT("8", "") "}"
                   "^{'type':'field-class-alias','name':@'a','field-class':" UINT("8", "") "}",
          "field-class-alias.name: another field class alias has this name"},
@@ -270,6 +268,14 @@ static void unknown_properties_and_json_that_is_not_quite_json_are_remarked_on(v
                      "ctf.unknown-log-level: the log level \"odd\" is not known\n");
 }
 
+static void of_two_events_with_one_id_the_first_counts_and_the_second_is_damage(void **state)
+{
+    (void)state;
+    static const char text[] = PREAMBLE "^{'type':'data-stream-class'}^{'type':'event-record-class','name':'one'}^{'type':'event-record-class','id':0,'name':'two'}";
+    ctf2_check_notes(text, "ctf.duplicate-event: a second event record class 0 in data stream class 0, \"two\": what has this id is read as the first, "
+                           "\"one\"\n");
+}
+
 static void the_dialect_of_the_release_candidate_is_read_with_remarks(void **state)
 {
     (void)state;
@@ -332,7 +338,7 @@ static void more_fragments_can_come_later(void **state)
     assert_int_equal(add_text(&description, PREAMBLE, &error), TTR_E_MALFORMED);
     assert_int_equal(add_text(&description, "^{'type':'trace-class'}", &error), TTR_E_MALFORMED);
     assert_int_equal(add_text(&description, "^{'type':'event-record-class','id':5}", NULL), TTR_OK);
-    assert_int_equal(add_text(&description, "^{'type':'event-record-class','id':5}", NULL), TTR_E_MALFORMED);
+    assert_int_equal(add_text(&description, "^{'type':'data-stream-class','id':1}", NULL), TTR_E_MALFORMED);
     buffer_init(&got, alloc_default());
     describe_ctf(&got, &description);
     support_assert_text(got.bytes, got.n, "version 20\nstream 0\n  event 0\n  event 1\n"
@@ -495,6 +501,7 @@ int main(void)
         cmocka_unit_test(two_sizes_in_one_field_are_the_total_length_and_other_second_roles_are_remarked_on),
         cmocka_unit_test(floating_point_numbers_that_are_given_with_fewer_bits_are_remarked_on),
         cmocka_unit_test(extensions_that_the_preamble_declares_are_refused),
+        cmocka_unit_test(of_two_events_with_one_id_the_first_counts_and_the_second_is_damage),
         cmocka_unit_test(numbers_of_the_environment_that_are_too_wide_stay_as_text),
         cmocka_unit_test(unknown_properties_and_json_that_is_not_quite_json_are_remarked_on),
         cmocka_unit_test(the_dialect_of_the_release_candidate_is_read_with_remarks),

@@ -109,10 +109,20 @@ static const ttr_note *metadata_damage(const struct opening *opening)
     return NULL;
 }
 
+/* Those of TSDL begin with file and line. */
+static bool names_file(const struct opening *opening, const ttr_note *note)
+{
+    return strncmp(note->text, opening->path, strlen(opening->path)) == 0;
+}
+
 static ttr_status refuse_damage(const struct opening *opening, ttr_error *error)
 {
     const ttr_note *damage = opening->options && opening->options->flags & TTR_READ_STRICT ? metadata_damage(opening) : NULL;
-    return damage ? fail(error, TTR_E_MALFORMED, damage->first_offset, "%s: %s (%s)", opening->path, damage->text, damage->code) : TTR_OK;
+    if (!damage)
+        return TTR_OK;
+    if (names_file(opening, damage))
+        return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s (%s)", damage->text, damage->code);
+    return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s: %s (%s)", opening->path, damage->text, damage->code);
 }
 
 static ttr_status parse_metadata(struct opening *opening, ttr_error *error)
@@ -469,7 +479,7 @@ static void tell_notes(struct opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {
         const ttr_note *note = &opening->notes.note[i];
-        const bool has_place = opening->is_metadata || !note->first_offset || strncmp(note->text, opening->path, strlen(opening->path)) == 0;
+        const bool has_place = opening->is_metadata || !note->first_offset || names_file(opening, note);
         char place[48] = "";
         if (!has_place)
             (void)snprintf(place, sizeof place, METADATA ", byte %llu: ", (unsigned long long)note->first_offset);

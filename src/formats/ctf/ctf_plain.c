@@ -132,6 +132,15 @@ static bool has_rich_header(const struct plain *plain)
     return is_rich;
 }
 
+/* Whether a part says something that is no matter of readers alone. */
+static bool is_rich(const struct type *type)
+{
+    bool is_one = type && !type->role && type->kind != TYPE_STRUCT && type->kind != TYPE_VARIANT;
+    for (uint32_t i = 0; type && !is_one && (type->kind == TYPE_STRUCT || type->kind == TYPE_VARIANT) && i < type->members_n; i++)
+        is_one = is_rich(type->members[i].type);
+    return is_one;
+}
+
 /* Whether packets of the event's stream say something of that role; those of the RFC do. */
 static bool has_counter(const struct plain *plain, enum ctf_role role)
 {
@@ -226,7 +235,7 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
     (*kind)->size_member = size;
     (*kind)->source = plain->stream->kind;
     (*kind)->packet_shape = packet->payload_shape;
-    (*kind)->loses_header = has_rich_header(plain);
+    (*kind)->loses_header = plain->is_copy ? is_rich(source->event_header) || is_rich(source->packet_context) : has_rich_header(plain);
     return true;
 }
 

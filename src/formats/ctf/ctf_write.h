@@ -260,7 +260,7 @@ struct ctf_kind_out {
     /* of another CTF trace (ctf_plain.c) */
     const struct ctf_kind *source; /* of the first such stream; NULL = none */
     uint64_t packet_shape;
-    bool loses_header;         /* its events' headers say more than id and time */
+    bool loses_header;         /* its events' headers say more than id and time, or the packets of sorted events what is kept nowhere */
 };
 
 /* The folder of a trace in the output. */

@@ -418,6 +418,16 @@ static struct ctf_stream_class *stream_of(struct tsdl_resolver *resolver, size_t
     return stream;
 }
 
+/* Tracers have given two events one id (gst-shark): all others are read all the same, and where it is used who reads the trace must decide. */
+static bool pass_over_twin(struct tsdl_resolver *resolver, size_t at, const struct event_values *values, const struct ctf_event_class *first)
+{
+    const ttr_text second = values->name;
+    tsdl_damage(resolver, at, "ctf.duplicate-event", "a second event with id %llu in stream %llu, '%.*s': what has this id is read as the first, '%.*s'",
+                (unsigned long long)values->id, (unsigned long long)first->stream->id, second.n < 40 ? (int)second.n : 40, second.p,
+                first->name.n < 40 ? (int)first->name.n : 40, first->name.p);
+    return true;
+}
+
 static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct event_values *values)
 {
     struct ctf_stream_class *stream = stream_of(resolver, at, values);
@@ -426,8 +436,7 @@ static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct ev
     if (!(values->seen >> EVENT_ID & 1) && stream->events_n > 0)
         return tsdl_fail(resolver->reading, at, "this event needs an id: stream %llu has other events", (unsigned long long)stream->id);
     if (ctf_find_event(stream, values->id))
-        return tsdl_fail(resolver->reading, at, "a second event with id %llu in stream %llu", (unsigned long long)values->id,
-                         (unsigned long long)stream->id);
+        return pass_over_twin(resolver, at, values, ctf_find_event(stream, values->id));
     if (stream->events_n == 1 && !tsdl_has_role(stream->event_header, CTF_ROLE_EVENT_ID))
         return tsdl_fail(resolver->reading, at, "a second event in stream %llu, but no id in the event header to tell them apart",
                          (unsigned long long)stream->id);

@@ -126,7 +126,11 @@ static void cases_that_must_fail_do(void **state)
         struct ctf_description description;
         ttr_error error = {0};
         ttr_status status = parse_file(files.path[i], &description, &error);
-        assert_true(status == TTR_E_MALFORMED || status == TTR_E_UNSUPPORTED || status == TTR_E_TRUNCATED);
+        /* This is damage, not the end: a stream's events of other ids are read. */
+        if (strstr(files.path[i], "/repeated-event-id-in-same-stream/"))
+            assert_int_equal(status, TTR_OK);
+        else
+            assert_true(status == TTR_E_MALFORMED || status == TTR_E_UNSUPPORTED || status == TTR_E_TRUNCATED);
         if (status == TTR_E_MALFORMED && (!strstr(error.text, "metadata:") || error.line == 0))
             fail_msg("%s: no place: %s", files.path[i], error.text);
         ctf_description_free(&description);

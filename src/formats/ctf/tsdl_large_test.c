@@ -77,7 +77,6 @@ static void faults_in_late_events_are_shown_at_their_place(void **state)
     (void)state;
     refuse("event { id = ; };", "expected a number, a string or a name");
     refuse("event { id = 99999; fields := struct { unheard n; }; };", "no type is called 'unheard' here");
-    refuse("event { id = 7; };", "a second event with id 7");
 }
 
 static void types_written_alike_are_one_and_keep_their_names_apart(void **state)

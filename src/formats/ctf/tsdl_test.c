@@ -18,9 +18,9 @@ struct parsed {
 static void keep_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
 {
     struct parsed *parsed = own;
-    assert_true(severity == TTR_NOTE_ODD || severity == TTR_NOTE_REMARK);
+    assert_true(severity != TTR_NOTE_DAMAGE || strcmp(code, "ctf.duplicate-event") == 0);
     assert_true(strncmp(code, "ctf.", 4) == 0 && offset < UINT64_MAX);
-    *(severity == TTR_NOTE_ODD ? &parsed->notes_n : &parsed->remarks_n) += 1;
+    *(severity >= TTR_NOTE_ODD ? &parsed->notes_n : &parsed->remarks_n) += 1;
     (void)snprintf(parsed->note, sizeof parsed->note, "%s", text);
 }
 
@@ -341,7 +341,8 @@ static void declarations_may_come_in_pieces(void **state)
     const struct ctf_event_class *two = ctf_find_event(parsed.description.streams[0], 2);
     support_assert_text(two->name.p, two->name.n, "two");
     parse_more(&parsed, "event { id = 2; };");
-    assert_int_equal(parsed.status, TTR_E_MALFORMED);
+    assert_int_equal(parsed.status, TTR_OK);
+    assert_int_equal(parsed.description.streams[0]->events_n, 2);
     done(&parsed);
 }
 
@@ -352,6 +353,18 @@ static void unknown_attributes_are_noted_with_their_line(void **state)
     parse(&parsed, TRACE "stream {\n  zz = 1;\n};\nevent { name = \"x\"; fields = struct { integer { size = 8; aa = bb; } f; }; };");
     assert_int_equal(parsed.notes_n, 2);
     assert_string_equal(parsed.note, "metadata:5: the attribute 'aa' is not known and passed over");
+    done(&parsed);
+}
+
+static void of_two_events_with_one_id_the_first_counts_and_the_second_is_damage(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    parse(&parsed, TRACE "event { name = \"one\"; id = 0; fields := struct { integer { size = 8; } f; }; };\nevent { name = \"two\"; id = 0; };");
+    assert_int_equal(parsed.notes_n, 1);
+    assert_string_equal(parsed.note, "metadata:3: a second event with id 0 in stream 0, 'two': what has this id is read as the first, 'one'");
+    assert_int_equal(parsed.description.streams[0]->events_n, 1);
+    assert_int_equal(ctf_find_event(parsed.description.streams[0], 0)->payload->members_n, 1);
     done(&parsed);
 }
 
@@ -434,7 +447,6 @@ static void what_the_language_forbids_is_refused(void **state)
     refuse(TRACE U8 "enum e : u8 { a = 256 };", "8 bits cannot hold");
     refuse(TRACE U8 "enum e : u8 { a = 255, b };", "8 bits cannot hold");
     refuse(TRACE U8 "enum e : u8 { a = 3 ... 2 };", "ends before it begins");
-    refuse(TRACE "event { id = 0; }; event { id = 0; };", "a second event with id 0");
     refuse(TRACE "event { id = 0; }; event { };", "this event needs an id");
     refuse(TRACE "event { id = 0; };\nevent { id = 1; };", "metadata:3:1: a second event in stream 0, but no id in the event header");
     refuse(TRACE "stream { id = 0; };\nstream { id = 1; };", "metadata:3:1: a second stream, but no stream_id in the packet header");
@@ -551,6 +563,7 @@ int main(void)
         cmocka_unit_test(options_match_labels_that_differ_by_a_leading_underscore),
         cmocka_unit_test(declarations_may_come_in_pieces),
         cmocka_unit_test(unknown_attributes_are_noted_with_their_line),
+        cmocka_unit_test(of_two_events_with_one_id_the_first_counts_and_the_second_is_damage),
         cmocka_unit_test(quotes_and_backslashes_that_lttng_prints_are_those_of_the_value),
         cmocka_unit_test(inner_scopes_hide_types_and_one_scope_has_each_once),
         cmocka_unit_test(failures_show_the_place_with_a_caret),

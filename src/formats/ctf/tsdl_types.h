@@ -100,6 +100,9 @@ TTR_MUST bool tsdl_copy_text(struct tsdl_resolver *resolver, ttr_text from, ttr_
 /* Something odd, with the line. */
 void tsdl_note(struct tsdl_resolver *resolver, size_t at, const char *code, const char *format, ...) TTR_PRINTF(4, 5);
 
+/* The same of what makes events doubtful. */
+void tsdl_damage(struct tsdl_resolver *resolver, size_t at, const char *code, const char *format, ...) TTR_PRINTF(4, 5);
+
 /* The same of what is legal, and only worth to know. */
 void tsdl_remark(struct tsdl_resolver *resolver, size_t at, const char *code, const char *what);
 

@@ -60,6 +60,16 @@ void tsdl_note(struct tsdl_resolver *resolver, size_t at, const char *code, cons
     put_note(resolver, TTR_NOTE_ODD, at, code, what);
 }
 
+void tsdl_damage(struct tsdl_resolver *resolver, size_t at, const char *code, const char *format, ...)
+{
+    char what[200];
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(what, sizeof what, format, values);
+    va_end(values);
+    put_note(resolver, TTR_NOTE_DAMAGE, at, code, what);
+}
+
 void tsdl_remark(struct tsdl_resolver *resolver, size_t at, const char *code, const char *what)
 {
     put_note(resolver, TTR_NOTE_REMARK, at, code, what);
