@@ -118,13 +118,28 @@ run "$tracetta" merge -q --to=ctf --offset stream-clock=0.1s stream-clock stream
 says "offsets_of_merged_traces_are_kept_too" '100\.600000000' "$tracetta" cat merged
 moved "also_before_the_zero_of_their_clock" stream-clock --clock-offset=-1000.3 --option=version=1.1
 lay stream-lost
-run "$tracetta" convert -q --to=ctf --option=version=1.1 stream-lost -o lost
-loses "when_events_were_lost_becomes_less_in_version_1.1" gap.time '[1-9]' --option=version=1.1 stream-lost
-"$tracetta" cat --format=jsonl lost 2>"$work/.warned" | grep -o '^{"time_ns.*"kind":"gap"\|"dur_ns":[0-9]*,"id":.*' >gaps # that end where packets begin
-for version in 1.8 2; do
-    succeeds "and_stays_in_others:$version" "$tracetta" convert -q --strict --to=ctf --option=version=$version lost -o gaps$version
-    "$tracetta" cat --format=jsonl gaps$version 2>"$work/.warned" | grep -o '^{"time_ns.*"kind":"gap"\|"dur_ns":[0-9]*,"id":.*' | cmp -s gaps -
-    verdict "in_its_place:$version" $? "$("$tracetta" cat gaps$version)"
+lay rfc11-discarded
+lay rfc11-discarded-end
+# gaps_of TRACE: when they begin, how long they are and how much is missing.
+gaps_of()
+{
+    "$tracetta" cat --format=jsonl "$1" 2>"$work/.warned" | grep '"kind":"gap"' | grep -oE '"(time_ns|dur_ns|id)":[-0-9]+' 
+}
+gaps_of rfc11-discarded-end >gaps
+says "events_may_be_lost_up_to_the_ends_of_packets" '"dur_ns":10 "id":4294967290' tr '\n' ' ' <gaps
+for from in stream-lost rfc11-discarded rfc11-discarded-end; do
+    gaps_of $from >gaps
+    [ "$(grep -c '"id"' gaps)" = 3 ]
+    verdict "events_are_lost_in:$from" $?
+    for version in 1.8 2 1.1; do
+        rm -rf gaps$version back
+        succeeds "lost_events_stay_in_time:$from:$version" "$tracetta" convert -q --strict --to=ctf --option=byte-order=be --option=version=$version $from -o gaps$version
+        gaps_of gaps$version | cmp -s gaps -
+        verdict "in_their_place:$from:$version" $? "$(gaps_of gaps$version)"
+        run "$tracetta" convert -q --strict --to=ctf --option=version=1.8 gaps$version -o back
+        gaps_of back | cmp -s gaps -
+        verdict "and_back:$from:$version" $? "$(gaps_of back)"
+    done
 done
 
 # --- Values ---

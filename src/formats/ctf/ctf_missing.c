@@ -15,6 +15,11 @@ static bool is_rfc(const struct ctf_stream_out *stream)
     return stream->trace->description.version == CTF_RFC_1_1;
 }
 
+static bool counts_to_end(const struct ctf_stream_out *stream)
+{
+    return ctf_counts_to_end(&stream->trace->description);
+}
+
 struct ctf_missing *ctf_missing_of(struct ttr_writer *out, uint16_t source)
 {
     struct ctf_writer *w = out->own;
@@ -142,6 +147,12 @@ static void go_on(struct ctf_writer *w, struct ctf_stream_out *stream, struct ct
     stream->discarded = before->discarded;
 }
 
+static void tell_unknown(struct ctf_stream_out *stream, struct ctf_missing *missing)
+{
+    missing->unknown--;
+    stream->counts_to_end = counts_to_end(stream);
+}
+
 /* Where counters begin that no packet before tells of; whether such a packet is needed.  `unknown` loses what a first counter tells by itself. */
 static bool begin_anew(struct ctf_stream_out *stream, const struct ctf_first *first, struct ctf_missing *missing)
 {
@@ -152,7 +163,7 @@ static bool begin_anew(struct ctf_stream_out *stream, const struct ctf_first *fi
     stream->sequence = !needs_lead ? sequence : sequence > missing->packets ? sequence - missing->packets - 1 : 0;
     stream->discarded = discarded > missing->events ? discarded - missing->events : 0;
     if (missing->unknown && stream->discarded && (stream->sequence || !first->about->has_sequence))
-        missing->unknown--;
+        tell_unknown(stream, missing);
     return needs_lead;
 }
 
@@ -173,6 +184,7 @@ bool ctf_missing_begin(struct ttr_writer *out, struct ctf_stream_out *stream, co
 void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream, struct ctf_missing *missing, uint64_t offset)
 {
     if (is_rfc(stream) || stream->kind->has_discarded) {
+        stream->counts_to_end |= missing->events && counts_to_end(stream);
         stream->discarded += missing->events;
         missing->events = 0;
     }

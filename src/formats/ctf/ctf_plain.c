@@ -452,21 +452,18 @@ static bool has_length(const struct ctf_packet *about)
     return about->has_begin && about->has_end && about->end > about->begin;
 }
 
-/* Whether the time in which events are missing becomes another one: the RFC's counters stand for a packet's begin, others for its end, up to which
- * their packet has events (no order of packets of the RFC says both), and packets of sorted events are not those of the source. */
+/* Whether the time in which events are missing becomes another one: packets of sorted events are not those of the source. */
 static bool moves_gap(const struct plain *plain, const struct ctf_missing *missing)
 {
-    const bool was_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1, is_rfc = plain->version == CTF_RFC_1_1;
-    const struct ctf_packet *about = plain->about;
-    return missing->events && (plain->is_copy || (!was_rfc && is_rfc && has_length(about)));
+    return missing->events && plain->is_copy;
 }
 
 /* Whether the gap before a packet ends where that begins, and is to be told by a packet of its own, without events, that ends there, too: from the
  * RFC to those whose counters stand for the end of a packet. */
 static bool ends_before(const struct plain *plain, const struct ctf_stream_out *stream, const struct ctf_missing *missing)
 {
-    const bool was_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1, is_rfc = plain->version == CTF_RFC_1_1;
-    return was_rfc && !is_rfc && missing->events && stream->kind->has_discarded && has_length(plain->about);
+    const bool was_to_end = ctf_counts_to_end(&plain->schema->trace->class->description), is_to_end = ctf_counts_to_end(&plain->trace->description);
+    return !was_to_end && is_to_end && missing->events && stream->kind->has_discarded && has_length(plain->about);
 }
 
 /* Begins the packet, behind one that tells what is missing where that is needed; items: its own fields, NULL = none. */

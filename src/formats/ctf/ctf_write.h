@@ -404,6 +404,8 @@ struct ctf_stream_out {
     uint64_t packet_at;        /* of packets that are those of another trace: offset + 1 there; 0 = none yet */
     uint16_t source;           /* and their input */
     bool is_continued;         /* another file goes on with its counters */
+    bool counts_to_end;        /* the packet under way counts events that are missing up to its end: it is not to be split */
+    uint64_t over;             /* bytes of it that are more than it may have */
 };
 
 /* Ends the packet under way and begins one at a time; items: its own fields, NULL = none. */
@@ -504,6 +506,7 @@ struct ctf_writer {
     struct pairmap stream_of;  /* (trace, cpu + 1, or 0 for none) to the index of a stream; of plain ones see ctf_plain.c */
     struct ctf_missing *missing; /* by source */
     size_t missing_n;
+    uint64_t packets_over;     /* bytes of all packets under way beyond what they may have */
     struct ctf_items items, packet_items;
     struct ctf_listing listing;
     struct buffer name;        /* of an event that tells it itself, escaped */
