@@ -80,7 +80,7 @@ static const struct option_row table[] = {
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_CAT, "N", NULL, "stop after N events"},
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_STAT | VERB_TREE | VERB_REPORT, "N", NULL, "print at most N rows"},
     {"sort", 0, OPTION_FLAG, GROUP_VERB, AT(sort), VERB_CAT | VERB_CONVERT, NULL, NULL,
-     "order events by time; memory stays bounded"},
+     "order events by time; memory stays bounded. Files are read once more before, to know what is out of order"},
     {"explain", 0, OPTION_FLAG, GROUP_VERB, AT(explain), VERB_CONVERT | VERB_MERGE, NULL, NULL,
      "say what the target format cannot hold, before and after"},
     {"dry-run", 0, OPTION_FLAG, GROUP_VERB, AT(dry_run), VERB_CONVERT | VERB_MERGE, NULL, NULL,

@@ -148,10 +148,19 @@ trace { major = 1; minor = 8; byte_order = le; };
 stream { };
 event { name = e; fields := struct { u8 n; integer { size = 8; encoding = UTF8; } t[n]; integer { size = 8; encoding = UTF8; } u[4]; }; };
 METADATA
+trace turned '\5\0\0\0\0\0\0\0\x04a\x00bcd\x00ef\3\0\0\0\0\0\0\0\x04a\x00bcd\x00ef' <<'METADATA'
+trace { major = 1; minor = 8; byte_order = le; };
+clock { name = c; };
+stream { event.header := struct { integer { size = 64; align = 8; map = clock.c.value; } timestamp; }; };
+event { name = e; fields := struct { u8 n; integer { size = 8; encoding = UTF8; } t[n]; integer { size = 8; encoding = UTF8; } u[4]; }; };
+METADATA
 for version in 1.8 2 1.1; do
     loses "what_stands_behind_a_zero_in_a_text:$version" text.behind 2 --option=byte-order=be --option=version=$version nul
-    loses "also_where_events_are_sorted:$version" text.behind 2 --sort --option=version=$version nul
+    loses "also_where_events_are_sorted:$version" text.behind 4 --sort --option=version=$version turned
 done
+succeeds "what_is_in_order_is_copied_though_it_is_to_be_sorted" "$tracetta" convert --strict -q --sort --to=ctf nul -o copied
+[ -s nul/s ] && cmp nul/s copied/s && cmp nul/metadata copied/metadata
+verdict "byte_by_byte" $?
 trace placed '\x2a\0\0\0\x00\x70\0\0\0\0\0\0a\0bc' <<'METADATA'
 trace { major = 1; minor = 8; byte_order = le; };
 env { domain = "ust"; tracer_name = "lttng-ust"; tracer_major = 2; tracer_minor = 13; };
@@ -217,9 +226,11 @@ classes()
 {
     tr -d '\n' <"$1" | grep -o 'event {[^}]*' | sed -E 's/.*name = "?([a-z_]*).*/& \1/; s/.*[^_]id = ([0-9]*).*stream_id = ([0-9]*).* ([a-z_]*)$/\2 \1 \3/' | sort | tr '\n' ,
 }
-for how in --option=byte-order=be --sort; do
+for how in '--sort turned' --option=byte-order=be; do # with a trace that is not in order
     rm -rf united
-    run "$tracetta" convert -q --to=ctf "$how" rotated -o united
+    # shellcheck disable=SC2086
+    run "$tracetta" convert -q --to=ctf $how rotated -o united
+    rm -rf united/turned
     [ $run_status = 0 ] && [ "$(classes united/one/metadata)" = '0 1 both,0 2 only_one,0 3 only_two,1 1 both,' ] && [ "$(classes united/two/metadata)" = "$(classes united/one/metadata)" ]
     verdict "each_folder_of_a_trace_declares_what_all_of_them_hold${how##*=}" $? "exit status $run_status: $(classes united/one/metadata)"
     run "$tracetta" check -v united
