@@ -477,6 +477,12 @@ static int64_t absolute(const struct moment *moment, int64_t begin_ns, int64_t o
     return moment->kind == MOMENT_RELATIVE ? add_clamped(begin_ns, moment->ns) : moment->ns;
 }
 
+/* Whether nothing is too early: from the begin on is all there is, also what a trace that goes back in time gives behind its first event. */
+static bool starts_at_begin(const struct settings *set)
+{
+    return set->start.kind == MOMENT_RELATIVE && set->start.ns == 0;
+}
+
 bool inputs_are_filtered(const struct call *call)
 {
     const struct settings *set = &call->set;
@@ -498,7 +504,7 @@ static int add_filter(struct inputs *inputs, const struct call *call, int64_t be
     filter.processes = set->processes.list;
     filter.cpus = set->cpus.list;
     filter.min_level = level_of(set->level);
-    filter.from_ns = absolute(&set->start, begin_ns, INT64_MIN);
+    filter.from_ns = starts_at_begin(set) ? INT64_MIN : absolute(&set->start, begin_ns, INT64_MIN);
     filter.to_ns = absolute(&set->end, begin_ns, INT64_MAX);
     filter.invert = set->invert;
     inputs->from_ns = filter.from_ns;
@@ -632,7 +638,8 @@ static int place_begins(struct inputs *inputs, const struct call *call, int64_t 
     int outcome = take_offsets(inputs, call) ? OUTCOME_FINE : OUTCOME_MISUSE;
     if (outcome == OUTCOME_FINE && set->align && strcmp(set->align, "begin") == 0)
         outcome = align_begins(inputs, call);
-    if (outcome == OUTCOME_FINE && (set->start.kind == MOMENT_RELATIVE || set->end.kind == MOMENT_RELATIVE))
+    const bool is_behind_begin = (set->start.kind == MOMENT_RELATIVE && !starts_at_begin(set)) || set->end.kind == MOMENT_RELATIVE;
+    if (outcome == OUTCOME_FINE && is_behind_begin)
         outcome = find_begin(inputs, call, begin_ns);
     return outcome;
 }

@@ -151,7 +151,7 @@ static const struct option_row table[] = {
     {"level", 0, OPTION_TEXT, GROUP_FILTER, AT(level), MANY, "LEVEL", "trace|debug|info|warning|error|fatal",
      "only events of this severity or worse, and those without any"},
     {"start", 0, OPTION_MOMENT, GROUP_FILTER, AT(start), MANY, "TIME", NULL,
-     "only events from this time on: \"+2s\" after the begin, nanoseconds, \"1.5s\", or \"2026-11-21T01:32:51\""},
+     "only events from this time on: \"+2s\" after the first event (with --sort the earliest), nanoseconds, \"1.5s\", or \"2026-11-21T01:32:51\""},
     {"end", 0, OPTION_MOMENT, GROUP_FILTER, AT(end), MANY & ~VERB_CAT, "TIME", NULL, "only events before this time"},
     {"end", 0, OPTION_TIME, GROUP_FILTER, AT(end), VERB_CAT, "TIME", NULL,
      "only events before this time; with --style=babeltrace2 up to it and including it"},

@@ -154,6 +154,27 @@ clock { name = c; };
 stream { event.header := struct { integer { size = 64; align = 8; map = clock.c.value; } timestamp; }; };
 event { name = e; fields := struct { u8 n; integer { size = 8; encoding = UTF8; } t[n]; integer { size = 8; encoding = UTF8; } u[4]; }; };
 METADATA
+# times_with OPTION... TRACE: of all its events, as they come.
+times_with()
+{
+    "$tracetta" cat --format=jsonl "$@" 2>"$work/.warned" | sed -nE 's/^\{"time_ns":([0-9]+).*/\1/p' | tr '\n' ' '
+}
+# begins NAME TIMES OPTION...: with these options the trace that goes back in time gives events of these times.
+begins()
+{
+    local name=$1 times=$2
+    shift 2
+    [ "$(times_with "$@" turned)" = "$times" ]
+    verdict "$name" $? "$(times_with "$@" turned)"
+}
+begins "the_begin_leaves_out_nothing_where_time_goes_back" '5 3 ' --start=+0
+begins "nor_where_it_is_called_so" '5 3 ' --from=+0s
+begins "times_count_from_the_event_that_comes_first" '' --start=+1ns
+begins "or_end_so_long_behind_it" '5 3 ' --start=+0 --end=+1ns
+begins "where_events_are_sorted_from_the_earliest" '5 ' --sort --start=+1ns
+begins "and_end_so" '3 ' --sort --start=+0 --end=+1ns
+[ "$("$tracetta" cat --start=+0 - <small.heph 2>"$work/.warned" | wc -l)" = "$("$tracetta" cat small.heph | wc -l)" ]
+verdict "the_begin_of_a_pipe_needs_not_be_looked_for" $?
 for version in 1.8 2 1.1; do
     loses "what_stands_behind_a_zero_in_a_text:$version" text.behind 2 --option=byte-order=be --option=version=$version nul
     loses "also_where_events_are_sorted:$version" text.behind 4 --sort --option=version=$version turned
