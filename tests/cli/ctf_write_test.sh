@@ -154,6 +154,21 @@ clock { name = c; };
 stream { event.header := struct { integer { size = 64; align = 8; map = clock.c.value; } timestamp; }; };
 event { name = e; fields := struct { u8 n; integer { size = 8; encoding = UTF8; } t[n]; integer { size = 8; encoding = UTF8; } u[4]; }; };
 METADATA
+# Where one input is not in order, packets of none are those of the source any more.
+lay stream-lost-packets
+lay rfc11-lost-packets
+for from in stream-lost stream-lost-packets rfc11-discarded rfc11-discarded-end rfc11-lost-packets; do
+    gaps_of $from >gaps
+    [ -s gaps ]
+    verdict "something_is_missing_in:$from" $?
+    for version in 1.8 2 1.1; do
+        rm -rf sorted
+        run "$tracetta" convert -q --sort --to=ctf --option=version=$version $from turned -o sorted
+        gaps_of sorted/$from | cmp -s gaps - && [ -d sorted/turned ]
+        verdict "what_is_missing_stays_in_its_place_where_events_are_sorted:$from:$version" $? "$(gaps_of sorted/$from)"
+    done
+done
+
 # times_with OPTION... TRACE: of all its events, as they come.
 times_with()
 {

@@ -45,7 +45,7 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
                        .rule = "keep it, as one of their own"},
     [CTF_LOST_GAP] = {.code = "event.gap", .what = "gaps of which nobody knows how much is missing", .rule = "are left out",
                       .kind = TTR_LOSS_DROPPED},
-    [CTF_LOST_WHEN] = {.code = "gap.time", .what = "times in which events are missing, of events that were sorted; up to the end of packets of more than 8 MiB that are split",
+    [CTF_LOST_WHEN] = {.code = "gap.time", .what = "times in which events are missing, that overlap where events were put in order; up to the end of packets of more than 8 MiB that are split",
                        .rule = "become those between the packets written"},
     [CTF_LOST_EVENTS] = {.code = "events.missing", .what = "missing events, by their number, of streams without events, before the first packet that is kept, or whose packets do not count them", .rule = "are not told",
                          .kind = TTR_LOSS_DROPPED},
