@@ -145,7 +145,7 @@ static void expect(const struct scene *scene, const char *name, const struct pac
         assert_int_equal(load_u64be(bytes + at + 64), packets[i].sequence);
         assert_int_equal(load_u64be(bytes + at + 72), packets[i].discarded);
         assert_int_equal(bytes[at + (scene->is_sorted ? 83 : 80)], 5); /* the source's own field, or one of 32 bits for it */
-        assert_true((load_u64be(bytes + at + 48) > (scene->is_sorted ? 84 : 81) * 8) == (packets[i].events > 0));
+        assert_true((load_u64be(bytes + at + 48) > (scene->is_sorted ? UINT64_C(84) : UINT64_C(81)) * 8) == (packets[i].events > 0));
         at += (size_t)load_u64be(bytes + at + 56) / 8;
     }
     assert_int_equal(at, size);
