@@ -29,6 +29,24 @@ typedef struct ttr_summary {
 TTR_API TTR_MUST ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress, void *own,
                                           ttr_error *error);
 
+/* --- Order --- */
+
+/* Where a reader is out of order, which who can open the same twice may find out first: then sorting stores only what has to wait. */
+typedef struct ttr_disorder ttr_disorder;
+
+/* Reads to the end.  A failure of the input is where it ends.  NULL where memory is out or progress ended it (TTR_AGAIN).  The result, which is t's, may outlive
+ * the reader and its context, not t. */
+TTR_API ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error);
+
+/* Whether some event is earlier than the one before it, or of an earlier source at the same time: else ttr_sort would change nothing. */
+TTR_API bool ttr_disorder_is_there(const ttr_disorder *disorder);
+TTR_API void ttr_disorder_free(ttr_disorder *disorder);
+
+/* The same as ttr_sort, of a reader that gives what the other one gave whose disorder is known, which is borrowed until the close.  Events are given as
+ * soon as none behind them is earlier; memory is bounded, and what is out of order over more events than it holds goes to the
+ * temporary file.  TTR_E_IO where the input became another one. */
+TTR_API ttr_reader *ttr_sort_known(ttr_reader *in, const ttr_disorder *known, ttr_error *error);
+
 /* --- Statistics --- */
 
 typedef struct ttr_stat ttr_stat;

@@ -64,7 +64,7 @@ const char *convert_guess(const char *path)
 int convert_order(struct inputs *inputs, const struct call *call, const char *format)
 {
     ttr_error error = {0};
-    if (!has_ability(format, TTR_FORMAT_ORDERED))
+    if (!has_ability(format, TTR_FORMAT_ORDERED) || inputs->is_in_order)
         return OUTCOME_FINE;
     inputs->reader = ttr_sort(inputs->reader, &error);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
@@ -249,12 +249,12 @@ static bool is_all_of(ttr_reader *reader, const char *format)
 }
 
 /* A copy of one input to its own format keeps all bytes, with the times in them, for which the reader must give definitions too; of what cannot be
- * opened as well, where nothing is to be left out. */
+ * opened as well, where nothing is to be left out.  Where events must be put in order no definitions are given. */
 static uint32_t reading_flags(const struct call *call, const char *format)
 {
     const struct settings *set = &call->set;
     bool is_moved = set->offsets.n > 0 || set->clock_offset != 0 || set->clock_offset_ns != 0;
-    bool may_copy = call->paths_n == 1 && !set->sort && !is_moved && !debug_info_is_asked(set);
+    bool may_copy = call->paths_n == 1 && !is_moved && !debug_info_is_asked(set);
     const uint32_t definitions = inputs_are_filtered(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_SEALED;
     return may_copy && has_ability(format, TTR_FORMAT_READS) ? definitions : 0;
 }
@@ -277,9 +277,10 @@ int run_convert(struct call *call)
         outcome = inputs_open(&inputs, call, reading_flags(call, format));
     if (outcome != OUTCOME_FINE)
         return outcome;
+    call->set.sort = call->set.sort && !inputs.is_in_order;
     convert_explain(call, format);
     const ttr_reader *opened = inputs.reader;
-    bool is_copy = reading_flags(call, format) && is_all_of(inputs.reader, format);
+    bool is_copy = (inputs.flags & TTR_READ_DEFINITIONS) && is_all_of(inputs.reader, format);
     outcome = is_copy ? OUTCOME_FINE : convert_order(&inputs, call, format);
     if (outcome != OUTCOME_FINE) {
         inputs_close(&inputs);

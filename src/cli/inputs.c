@@ -180,8 +180,7 @@ static void fill_options(ttr_read_options *options, const struct call *call, con
 {
     options->size = sizeof *options;
     options->from = call->set.from;
-    options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0) |
-                      (call->set.sort ? TTR_READ_UNORDERED : 0);
+    options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0);
     options->max_record = call->set.max_record;
     options->format_options = format_options;
 }
@@ -255,6 +254,7 @@ static int out_of_memory(const struct call *call)
 int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path, uint32_t flags)
 {
     int outcome = OUTCOME_FINE;
+    flags |= call->set.sort ? TTR_READ_UNORDERED : 0;
     *inputs = (struct inputs){.t = ttr_new(NULL), .flags = flags, .stream = calloc(1, sizeof *inputs->stream)};
     if (!inputs->t || !inputs->stream) {
         inputs_close(inputs);
@@ -271,6 +271,7 @@ int inputs_open_one(struct inputs *inputs, const struct call *call, const char *
 void inputs_close(struct inputs *inputs)
 {
     ttr_close(inputs->reader);
+    ttr_disorder_free(inputs->disorder);
     debug_info_end(inputs);
     ttr_free(inputs->t);
     while (inputs->streams_n > 0)
@@ -476,6 +477,12 @@ static int64_t absolute(const struct moment *moment, int64_t begin_ns, int64_t o
     return moment->kind == MOMENT_RELATIVE ? add_clamped(begin_ns, moment->ns) : moment->ns;
 }
 
+/* Whether nothing is too early: from the begin on is all there is, also what a trace that goes back in time gives behind its first event. */
+static bool starts_at_begin(const struct settings *set)
+{
+    return set->start.kind == MOMENT_RELATIVE && set->start.ns == 0;
+}
+
 bool inputs_are_filtered(const struct call *call)
 {
     const struct settings *set = &call->set;
@@ -497,7 +504,7 @@ static int add_filter(struct inputs *inputs, const struct call *call, int64_t be
     filter.processes = set->processes.list;
     filter.cpus = set->cpus.list;
     filter.min_level = level_of(set->level);
-    filter.from_ns = absolute(&set->start, begin_ns, INT64_MIN);
+    filter.from_ns = starts_at_begin(set) ? INT64_MIN : absolute(&set->start, begin_ns, INT64_MIN);
     filter.to_ns = absolute(&set->end, begin_ns, INT64_MAX);
     filter.invert = set->invert;
     inputs->from_ns = filter.from_ns;
@@ -557,32 +564,107 @@ static int check_stdin_once(const struct call *call)
     return times > 1 ? talk_misuse(call->command->name, "standard input can be one input only") : OUTCOME_FINE;
 }
 
+/* --- Order --- */
+
+/* Whether opening all paths again gives the same. */
+static bool can_look_first(const struct call *call)
+{
+    struct stat about;
+    bool can = !inputs_are_live(call);
+    for (size_t i = 0; i < call->paths_n && can; i++)
+        can = strcmp(call->path[i], "-") != 0 && stat(call->path[i], &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+    return can;
+}
+
+/* Whether reading costs no sorting of what several inputs give, which would be done twice. */
+static bool merges_in_order(ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    return !ttr_reader_report(reader, 1, &report) || comes_in_order(reader);
+}
+
+/* Looks where the inputs are out of order, as they would be read without --sort. */
+static int look_first(struct inputs *inputs, const struct call *call, int64_t begin_ns)
+{
+    struct call plain = *call;
+    struct progress progress;
+    struct inputs first = {.t = ttr_new(NULL), .offset = inputs->offset, .stream = calloc(call->paths_n + 1, sizeof *first.stream)};
+    plain.set.sort = false;
+    plain.set.quiet = true; /* what there is to be warned of is told when they are read */
+    int outcome = first.t && first.stream ? open_all(&first, &plain) : out_of_memory(call);
+    const bool is_worth_it = outcome == OUTCOME_FINE && merges_in_order(first.reader);
+    if (is_worth_it && inputs_are_filtered(call))
+        outcome = add_filter(&first, &plain, begin_ns);
+    if (is_worth_it && outcome == OUTCOME_FINE) {
+        progress_begin(&progress, call, first.t, first.reader, "looking at the order");
+        inputs->disorder = ttr_disorder_find(inputs->t, first.reader, progress_step, &progress, NULL);
+        progress_end(&progress);
+    }
+    first.offset = NULL;
+    inputs_close(&first);
+    return outcome;
+}
+
+/* Decides how --sort is done.  What is in order is read as without it; where the disorder is known the rest passes through memory; else all is sorted, and no
+ * input is taken at its word. */
+static int choose_sorting(struct inputs *inputs, const struct call *call, int64_t begin_ns)
+{
+    int outcome = can_look_first(call) ? look_first(inputs, call, begin_ns) : OUTCOME_FINE;
+    inputs->is_in_order = inputs->disorder && !ttr_disorder_is_there(inputs->disorder);
+    if (inputs->is_in_order)
+        return outcome;
+    inputs->flags &= ~(TTR_READ_DEFINITIONS | TTR_READ_SEALED);
+    if (inputs->disorder && !debug_info_is_asked(&call->set)) /* which wants events in order */
+        return outcome;
+    ttr_disorder_free(inputs->disorder);
+    inputs->disorder = NULL;
+    inputs->flags |= TTR_READ_UNORDERED;
+    return outcome;
+}
+
+static int sort(struct inputs *inputs, const struct call *call)
+{
+    ttr_error error = {0};
+    if (inputs->is_in_order)
+        return OUTCOME_FINE;
+    inputs->reader = inputs->disorder ? ttr_sort_known(inputs->reader, inputs->disorder, &error) : ttr_sort(inputs->reader, &error);
+    return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
+}
+
+/* Finds where times are to begin: of each input, and those with a plus. */
+static int place_begins(struct inputs *inputs, const struct call *call, int64_t *begin_ns)
+{
+    const struct settings *set = &call->set;
+    int outcome = take_offsets(inputs, call) ? OUTCOME_FINE : OUTCOME_MISUSE;
+    if (outcome == OUTCOME_FINE && set->align && strcmp(set->align, "begin") == 0)
+        outcome = align_begins(inputs, call);
+    const bool is_behind_begin = (set->start.kind == MOMENT_RELATIVE && !starts_at_begin(set)) || set->end.kind == MOMENT_RELATIVE;
+    if (outcome == OUTCOME_FINE && is_behind_begin)
+        outcome = find_begin(inputs, call, begin_ns);
+    return outcome;
+}
+
 int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
 {
     const struct settings *set = &call->set;
     int64_t begin_ns = 0;
-    ttr_error error = {0};
     *inputs = (struct inputs){.flags = flags, .t = ttr_new(NULL), .offset = calloc(call->paths_n + 1, sizeof *inputs->offset),
                               .stream = calloc(call->paths_n + 1, sizeof *inputs->stream), .from_ns = INT64_MIN, .to_ns = INT64_MAX};
     int outcome = inputs->t && inputs->offset && inputs->stream ? check_stdin_once(call) : out_of_memory(call);
-    if (outcome == OUTCOME_FINE && !take_offsets(inputs, call))
-        outcome = OUTCOME_MISUSE;
-    if (outcome == OUTCOME_FINE && set->align && strcmp(set->align, "begin") == 0)
-        outcome = align_begins(inputs, call);
-    if (outcome == OUTCOME_FINE && (set->start.kind == MOMENT_RELATIVE || set->end.kind == MOMENT_RELATIVE))
-        outcome = find_begin(inputs, call, &begin_ns);
+    if (outcome == OUTCOME_FINE)
+        outcome = place_begins(inputs, call, &begin_ns);
+    if (outcome == OUTCOME_FINE && set->invert && !inputs_are_filtered(call))
+        outcome = talk_misuse(call->command->name, "--invert wants to know what to leave out: add an option such as --name=GLOB");
+    if (outcome == OUTCOME_FINE && set->sort)
+        outcome = choose_sorting(inputs, call, begin_ns);
     if (outcome == OUTCOME_FINE)
         outcome = open_all(inputs, call);
     if (outcome == OUTCOME_FINE)
         outcome = debug_info_begin(inputs, call);
-    if (outcome == OUTCOME_FINE && set->invert && !inputs_are_filtered(call))
-        outcome = talk_misuse(call->command->name, "--invert wants to know what to leave out: add an option such as --name=GLOB");
     if (outcome == OUTCOME_FINE && inputs_are_filtered(call))
         outcome = add_filter(inputs, call, begin_ns);
-    if (outcome == OUTCOME_FINE && set->sort) {
-        inputs->reader = ttr_sort(inputs->reader, &error);
-        outcome = inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
-    }
+    if (outcome == OUTCOME_FINE && set->sort)
+        outcome = sort(inputs, call);
     if (outcome != OUTCOME_FINE)
         inputs_close(inputs);
     return outcome;
@@ -595,7 +677,7 @@ static bool can_read_again(const struct inputs *inputs, const struct call *call)
 {
     const struct settings *set = &call->set;
     ttr_report report = {.size = sizeof report};
-    if (call->paths_n != 1 || inputs->symbols || inputs->servers || inputs_are_filtered(call) || set->sort || set->align || inputs_are_live(call) ||
+    if (call->paths_n != 1 || inputs->symbols || inputs->servers || inputs_are_filtered(call) || (set->sort && !inputs->is_in_order) || set->align || inputs_are_live(call) ||
         stream_is_one(call->path[0]))
         return false;
     return ttr_reader_report(inputs->reader, 0, &report) && report.format && strcmp(report.format, "ctf") == 0;

@@ -15,7 +15,9 @@ struct inputs {
     struct stream *stream; /* of each path that is one */
     size_t streams_n;
     int64_t from_ns, to_ns; /* what was asked for: from, and before */
-    uint32_t flags;     /* TTR_READ_* beyond what the options ask for */
+    uint32_t flags;     /* TTR_READ_* beyond what the options ask for; without definitions where events are put in order */
+    bool is_in_order;   /* --sort has nothing to do: they are read as without it */
+    ttr_disorder *disorder; /* that --sort found, or NULL */
     struct debuginfod *servers; /* of --debuginfod, or NULL */
     struct symbols *symbols; /* of --debug-info, or NULL */
     const struct call *call; /* that other threads read for (inputs_share) */

@@ -3,22 +3,30 @@
  *
  * Definitions are dropped: tables of a format lose their meaning out of order.  For the same reason events lose their raw
  * records and keep their fields only.  An input that fails half way still gives what it gave, in order; the failure comes
- * after it. */
+ * after it.
+ *
+ * Where it is known how early events may still come (disorder.h), all that is earlier is given at once; the rest waits in memory.  When too much
+ * of it waits, all goes to runs, until everything in them is earlier than what is still to come: then these are merged and given, and
+ * sorting begins anew. */
 #include "pipeline/sort.h"
 
 #include "base/pairmap.h"
 #include "base/status.h"
+#include "base/words.h"
 #include "model/context.h"
 #include "model/packed.h"
 #include "model/input.h"
 #include "model/reader.h"
 #include "model/renames.h"
+#include "pipeline/disorder.h"
 #include "pipeline/order.h"
 #include "pipeline/runs.h"
 
 #define BATCH 256u
 #define MANY_INPUTS 1024u /* reports */
 #define MANY_SHARE 4u
+#define LOOK_FIRST ((size_t)1024) /* events that wait before it is looked what may go */
+#define LEAST_SHARE 8u            /* of what waits, that is worth to be given where there is no more room */
 
 /* About 4,096 events: often enough for Ctrl-C to be felt at once. */
 #define BATCHES_PER_PROGRESS 16u
@@ -35,6 +43,9 @@ struct collected {
     struct buffer bytes;
 };
 
+/* What it does. */
+enum doing { COLLECTS, GIVES_HELD, GIVES_RUNS };
+
 struct sorter {
     ttr_reader base;
     struct sort_limits limits;
@@ -44,9 +55,16 @@ struct sorter {
     ttr_batch batch;       /* of it */
     uint32_t batch_at;
     uint64_t batches;
-    bool is_collected, is_spilled;
+    enum doing doing;
+    bool is_collected, is_spilled; /* all is read; there are runs */
     struct collected held;
-    size_t given;          /* of what is held */
+    size_t given, ready;   /* of what is held, in order */
+    const ttr_disorder *known; /* NULL = it is not */
+    uint64_t taken;        /* events of the input, definitions left out */
+    size_t look_at;        /* so many held: it is looked what may go */
+    int64_t spilled_until; /* no event in the runs is later */
+    int64_t given_until;   /* nothing that comes is earlier, by what is known */
+    struct collected kept; /* room for what stays */
     int64_t from_ns, to_ns; /* events outside of it are not kept */
     struct runs runs;
     ttr_event out[BATCH];
@@ -158,10 +176,8 @@ struct input *input_of_readers(ttr_reader *const *in, size_t n, size_t index)
     return reader ? reader_input(reader, index) : NULL;
 }
 
-static void release_held(struct sorter *sorter)
+static void release(const struct alloc *alloc, struct collected *held)
 {
-    struct collected *held = &sorter->held;
-    const struct alloc *alloc = &sorter->base.t->counted;
     alloc_free(alloc, held->event, held->event_room, sizeof *held->event);
     alloc_free(alloc, held->payload_at, held->at_room, sizeof *held->payload_at);
     alloc_free(alloc, held->key, held->key_room, sizeof *held->key);
@@ -176,7 +192,8 @@ static void sorter_close(ttr_reader *base)
     struct sorter *sorter = (struct sorter *)base;
     const struct alloc *alloc = &base->t->counted;
     close_readers(sorter->in, sorter->in_n);
-    release_held(sorter);
+    release(alloc, &sorter->held);
+    release(alloc, &sorter->kept);
     runs_free(&sorter->runs);
     renames_free(&sorter->renames);
     group_free(alloc, sorter->told, sorter->in, sorter->in_n);
@@ -184,15 +201,20 @@ static void sorter_close(ttr_reader *base)
     alloc_free(alloc, sorter, 1, sizeof *sorter);
 }
 
+static bool reserve(const struct alloc *alloc, struct collected *held, size_t need)
+{
+    return alloc_reserve(alloc, (void **)&held->event, &held->event_room, need, sizeof *held->event) &&
+           alloc_reserve(alloc, (void **)&held->payload_at, &held->at_room, need, sizeof *held->payload_at) &&
+           alloc_reserve(alloc, (void **)&held->key, &held->key_room, need, sizeof *held->key) &&
+           alloc_reserve(alloc, (void **)&held->spare, &held->spare_room, need, sizeof *held->spare);
+}
+
 static ttr_status collect(struct sorter *sorter, const ttr_event *event, ttr_error *error)
 {
     struct collected *held = &sorter->held;
-    const struct alloc *alloc = &sorter->base.t->counted;
-    size_t need = held->n + 1;
-    if (!alloc_reserve(alloc, (void **)&held->event, &held->event_room, need, sizeof *held->event) ||
-        !alloc_reserve(alloc, (void **)&held->payload_at, &held->at_room, need, sizeof *held->payload_at) ||
-        !alloc_reserve(alloc, (void **)&held->key, &held->key_room, need, sizeof *held->key) ||
-        !alloc_reserve(alloc, (void **)&held->spare, &held->spare_room, need, sizeof *held->spare))
+    if (sorter->known && event->time < sorter->given_until)
+        return fail(error, TTR_E_IO, event->offset, "the input is not what it was when it was looked how it is ordered");
+    if (!reserve(&sorter->base.t->counted, held, held->n + 1))
         return fail_memory(error);
     ttr_event *copy = &held->event[held->n];
     held->payload_at[held->n] = packed_copy(sorter->base.t, &held->bytes, event, copy);
@@ -213,15 +235,23 @@ static void order_held(struct collected *held)
             packed_settle(&held->event[i], held->bytes.bytes + held->payload_at[i]);
 }
 
+/* Makes a run of the first n events that are held in order. */
+static ttr_status add_run(struct sorter *sorter, size_t n, ttr_error *error)
+{
+    const struct collected *held = &sorter->held;
+    ttr_status status = runs_begin(&sorter->runs, error);
+    for (size_t i = 0; i < n && status == TTR_OK; i++)
+        status = runs_add(&sorter->runs, &held->event[held->key[i].index], error);
+    return status == TTR_OK ? runs_end(&sorter->runs, error) : status;
+}
+
 static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
 {
     struct collected *held = &sorter->held;
     order_held(held);
-    ttr_status status = runs_begin(&sorter->runs, error);
-    for (size_t i = 0; i < held->n && status == TTR_OK; i++)
-        status = runs_add(&sorter->runs, &held->event[held->key[i].index], error);
-    if (status == TTR_OK)
-        status = runs_end(&sorter->runs, error);
+    ttr_status status = add_run(sorter, held->n, error);
+    const int64_t last = held->event[held->key[held->n - 1].index].time;
+    sorter->spilled_until = !sorter->is_spilled || last > sorter->spilled_until ? last : sorter->spilled_until;
     held->n = 0;
     buffer_clear(&held->bytes);
     sorter->is_spilled = true;
@@ -231,21 +261,81 @@ static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
 /* Objects and gaps are asked for whatever their time. */
 static bool is_kept(const struct sorter *sorter, const ttr_event *event)
 {
-    if (event->kind == TTR_KIND_DEFINITION)
-        return false;
     return event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP || is_in_range(event, sorter->from_ns, sorter->to_ns);
+}
+
+/* How many of the events that are held, in order, are earlier than all that are still to come. */
+static size_t count_ready(const struct collected *held, int64_t floor)
+{
+    size_t low = 0, high = held->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (held->key[middle].rank < order_time(floor))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Looks whether something of what waits in memory may go: half of it, or less where there is no more room. */
+static void look_at_held(struct sorter *sorter, int64_t floor, bool is_full)
+{
+    struct collected *held = &sorter->held;
+    order_held(held);
+    const size_t ready = count_ready(held, floor);
+    sorter->look_at = 2 * held->n;
+    if (ready < (is_full ? held->n / LEAST_SHARE + 1 : held->n / 2 + 1))
+        return;
+    sorter->ready = ready;
+    sorter->given_until = floor;
+    sorter->doing = GIVES_HELD;
+}
+
+/* Merges the runs and what is held that may go with them, where all in them is earlier than what is still to come. */
+static ttr_status look_at_runs(struct sorter *sorter, int64_t floor, ttr_error *error)
+{
+    if (floor <= sorter->spilled_until)
+        return TTR_OK;
+    order_held(&sorter->held);
+    sorter->given = count_ready(&sorter->held, floor);
+    sorter->given_until = floor;
+    sorter->doing = GIVES_RUNS;
+    ttr_status status = sorter->given ? add_run(sorter, sorter->given, error) : TTR_OK;
+    return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
+}
+
+/* What is to be done when one more event is held. */
+static ttr_status settle(struct sorter *sorter, ttr_error *error)
+{
+    const struct sort_limits *limits = &sorter->limits;
+    const struct collected *held = &sorter->held;
+    const bool is_full = held->n >= limits->run_events || held->bytes.n >= limits->run_bytes;
+    if (sorter->known && (is_full || (!sorter->is_spilled && held->n >= sorter->look_at))) {
+        const int64_t floor = disorder_floor(sorter->known, sorter->taken);
+        ttr_status status = TTR_OK;
+        if (sorter->is_spilled)
+            status = look_at_runs(sorter, floor, error);
+        else
+            look_at_held(sorter, floor, is_full);
+        if (status != TTR_OK || sorter->doing != COLLECTS)
+            return status;
+    }
+    return is_full ? spill_held(sorter, error) : TTR_OK;
 }
 
 static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
 {
-    const struct sort_limits *limits = &sorter->limits;
-    while (sorter->batch_at < sorter->batch.n) {
+    while (sorter->batch_at < sorter->batch.n && sorter->doing == COLLECTS) {
         const ttr_event *event = ttr_batch_at(&sorter->batch, sorter->batch_at++);
+        if (event->kind == TTR_KIND_DEFINITION)
+            continue;
+        sorter->taken++;
         if (!is_kept(sorter, event))
             continue;
         ttr_status status = collect(sorter, event, error);
-        if (status == TTR_OK && (sorter->held.n >= limits->run_events || sorter->held.bytes.n >= limits->run_bytes))
-            status = spill_held(sorter, error);
+        if (status == TTR_OK)
+            status = settle(sorter, error);
         if (status != TTR_OK)
             return status;
     }
@@ -259,12 +349,12 @@ static void ask_for_end(struct sorter *sorter)
         sorter->reading = sorter->in_n;
 }
 
-/* Reads all inputs to their ends, one after the other. */
+/* Reads all inputs to their ends, one after the other, or until something can be given. */
 static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
 {
     while (sorter->reading < sorter->in_n) {
         ttr_status status = collect_batch(sorter, error);
-        if (status != TTR_OK)
+        if (status != TTR_OK || sorter->doing != COLLECTS)
             return status;
         ask_for_end(sorter);
         if (sorter->reading == sorter->in_n)
@@ -286,27 +376,68 @@ static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
     return TTR_OK;
 }
 
-static ttr_status finish_collecting(struct sorter *sorter, ttr_error *error)
+/* Collects until something can be given; at the end of all inputs that is the rest. */
+static ttr_status collect_more(struct sorter *sorter, ttr_error *error)
 {
     ttr_status status = collect_all(sorter, error);
-    if (status != TTR_OK)
+    if (status != TTR_OK || sorter->doing != COLLECTS)
         return status;
     sorter->is_collected = true;
     if (!sorter->is_spilled) {
         order_held(&sorter->held);
+        sorter->ready = sorter->held.n;
+        sorter->doing = GIVES_HELD;
         return TTR_OK;
     }
     if (sorter->held.n)
         status = spill_held(sorter, error);
-    release_held(sorter);
+    release(&sorter->base.t->counted, &sorter->held);
+    sorter->doing = GIVES_RUNS;
     return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
+}
+
+/* Leaves what was given, and moves the rest to the front. */
+static ttr_status drop_given(struct sorter *sorter, ttr_error *error)
+{
+    struct collected *held = &sorter->held, *kept = &sorter->kept;
+    if (!reserve(&sorter->base.t->counted, kept, held->n - sorter->given))
+        return fail_memory(error);
+    buffer_clear(&kept->bytes);
+    kept->n = 0;
+    for (size_t i = sorter->given; i < held->n; i++) {
+        const ttr_event *event = &held->event[held->key[i].index];
+        kept->key[kept->n] = (struct order_key){held->key[i].rank, held->key[i].minor, (uint32_t)kept->n};
+        kept->payload_at[kept->n] = kept->bytes.n;
+        kept->event[kept->n++] = *event;
+        buffer_add(&kept->bytes, event->payload, event->payload_size);
+        buffer_add_zeros(&kept->bytes, words_size(event->payload_size) - event->payload_size);
+    }
+    const struct collected left = *held;
+    *held = *kept;
+    *kept = left;
+    return held->bytes.failed ? fail_memory(error) : TTR_OK;
+}
+
+/* Goes on to sort behind what was given. */
+static ttr_status begin_anew(struct sorter *sorter, ttr_error *error)
+{
+    const ttr_status status = drop_given(sorter, error);
+    if (sorter->doing == GIVES_RUNS) {
+        runs_free(&sorter->runs);
+        runs_init(&sorter->runs, &sorter->base.t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);
+        sorter->is_spilled = false;
+    }
+    sorter->given = sorter->ready = 0;
+    sorter->look_at = 2 * sorter->held.n > LOOK_FIRST ? 2 * sorter->held.n : LOOK_FIRST;
+    sorter->doing = COLLECTS;
+    return status;
 }
 
 static uint32_t give_held(struct sorter *sorter)
 {
     const struct collected *held = &sorter->held;
     uint32_t n = 0;
-    while (n < BATCH && sorter->given < held->n)
+    while (n < BATCH && sorter->given < sorter->ready)
         sorter->out[n++] = held->event[held->key[sorter->given++].index];
     return n;
 }
@@ -315,12 +446,18 @@ static ttr_status next_ordered(struct sorter *sorter, ttr_batch *batch, ttr_erro
 {
     ttr_status status = TTR_OK;
     uint32_t n = 0;
-    if (!sorter->is_collected)
-        status = finish_collecting(sorter, error);
-    if (status == TTR_OK && sorter->is_spilled)
-        status = runs_next(&sorter->runs, sorter->out, BATCH, &n, error);
-    else if (status == TTR_OK)
-        n = give_held(sorter);
+    while (status == TTR_OK && n == 0) {
+        if (sorter->doing == GIVES_HELD)
+            n = give_held(sorter);
+        else if (sorter->doing == GIVES_RUNS)
+            status = runs_next(&sorter->runs, sorter->out, BATCH, &n, error);
+        if (status != TTR_OK || n > 0 || (sorter->is_collected && sorter->doing != COLLECTS))
+            break;
+        if (sorter->doing != COLLECTS)
+            status = begin_anew(sorter, error);
+        if (status == TTR_OK)
+            status = collect_more(sorter, error);
+    }
     if (status != TTR_OK)
         return status;
     for (uint32_t i = 0; i < n; i++)
@@ -427,6 +564,9 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
         reader_renames(list[i], &sorter->renames, (uint32_t)i);
     runs_init(&sorter->runs, &t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);
     buffer_init(&sorter->held.bytes, &t->counted);
+    buffer_init(&sorter->kept.bytes, &t->counted);
+    sorter->look_at = LOOK_FIRST;
+    sorter->given_until = INT64_MIN;
     return &sorter->base;
 }
 
@@ -435,4 +575,22 @@ ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error)
     if (!in)
         return NULL;
     return in->order == TTR_ORDER_TIME ? in : sort_readers(in->t, &in, 1, &sort_limits_default, error);
+}
+
+ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits, ttr_error *error)
+{
+    /* What stays when others go is moved, for which there is to be room, too. */
+    const struct sort_limits half = {.run_events = limits->run_events / 2 + 1, .run_bytes = limits->run_bytes / 2 + 1,
+                                     .fan_in = limits->fan_in, .read_bytes = limits->read_bytes};
+    ttr_reader *reader = sort_readers(in->t, &in, 1, &half, error);
+    if (reader)
+        ((struct sorter *)reader)->known = known;
+    return reader;
+}
+
+ttr_reader *ttr_sort_known(ttr_reader *in, const ttr_disorder *known, ttr_error *error)
+{
+    if (!in)
+        return NULL;
+    return known && !ttr_disorder_is_there(known) ? in : sort_known(in, known, &sort_limits_default, error);
 }

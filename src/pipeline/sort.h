@@ -2,7 +2,7 @@
 #ifndef TRACETTA_PIPELINE_SORT_H
 #define TRACETTA_PIPELINE_SORT_H
 
-#include <tracetta/read.h>
+#include <tracetta/analyse.h>
 
 #include "base/alloc.h"
 
@@ -18,6 +18,9 @@ extern const struct sort_limits sort_limits_default;
 /* Orders the events of all readers by (time, place in the list, source, position).  The readers are taken over, also on
  * failure; the list itself is copied. */
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits, ttr_error *error);
+
+/* The same of one reader whose disorder is known (see ttr_sort_known); NULL = it is not. */
+ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits, ttr_error *error);
 
 /* Closes readers of a list. */
 void close_readers(ttr_reader *const *in, size_t n);

@@ -118,13 +118,28 @@ run "$tracetta" merge -q --to=ctf --offset stream-clock=0.1s stream-clock stream
 says "offsets_of_merged_traces_are_kept_too" '100\.600000000' "$tracetta" cat merged
 moved "also_before_the_zero_of_their_clock" stream-clock --clock-offset=-1000.3 --option=version=1.1
 lay stream-lost
-run "$tracetta" convert -q --to=ctf --option=version=1.1 stream-lost -o lost
-loses "when_events_were_lost_becomes_less_in_version_1.1" gap.time '[1-9]' --option=version=1.1 stream-lost
-"$tracetta" cat --format=jsonl lost 2>"$work/.warned" | grep -o '^{"time_ns.*"kind":"gap"\|"dur_ns":[0-9]*,"id":.*' >gaps # that end where packets begin
-for version in 1.8 2; do
-    succeeds "and_stays_in_others:$version" "$tracetta" convert -q --strict --to=ctf --option=version=$version lost -o gaps$version
-    "$tracetta" cat --format=jsonl gaps$version 2>"$work/.warned" | grep -o '^{"time_ns.*"kind":"gap"\|"dur_ns":[0-9]*,"id":.*' | cmp -s gaps -
-    verdict "in_its_place:$version" $? "$("$tracetta" cat gaps$version)"
+lay rfc11-discarded
+lay rfc11-discarded-end
+# gaps_of TRACE: when they begin, how long they are and how much is missing.
+gaps_of()
+{
+    "$tracetta" cat --format=jsonl "$1" 2>"$work/.warned" | grep '"kind":"gap"' | grep -oE '"(time_ns|dur_ns|id)":[-0-9]+' 
+}
+gaps_of rfc11-discarded-end >gaps
+says "events_may_be_lost_up_to_the_ends_of_packets" '"dur_ns":10 "id":4294967290' tr '\n' ' ' <gaps
+for from in stream-lost rfc11-discarded rfc11-discarded-end; do
+    gaps_of $from >gaps
+    [ "$(grep -c '"id"' gaps)" = 3 ]
+    verdict "events_are_lost_in:$from" $?
+    for version in 1.8 2 1.1; do
+        rm -rf gaps$version back
+        succeeds "lost_events_stay_in_time:$from:$version" "$tracetta" convert -q --strict --to=ctf --option=byte-order=be --option=version=$version $from -o gaps$version
+        gaps_of gaps$version | cmp -s gaps -
+        verdict "in_their_place:$from:$version" $? "$(gaps_of gaps$version)"
+        run "$tracetta" convert -q --strict --to=ctf --option=version=1.8 gaps$version -o back
+        gaps_of back | cmp -s gaps -
+        verdict "and_back:$from:$version" $? "$(gaps_of back)"
+    done
 done
 
 # --- Values ---
@@ -133,10 +148,55 @@ trace { major = 1; minor = 8; byte_order = le; };
 stream { };
 event { name = e; fields := struct { u8 n; integer { size = 8; encoding = UTF8; } t[n]; integer { size = 8; encoding = UTF8; } u[4]; }; };
 METADATA
+trace turned '\5\0\0\0\0\0\0\0\x04a\x00bcd\x00ef\3\0\0\0\0\0\0\0\x04a\x00bcd\x00ef' <<'METADATA'
+trace { major = 1; minor = 8; byte_order = le; };
+clock { name = c; };
+stream { event.header := struct { integer { size = 64; align = 8; map = clock.c.value; } timestamp; }; };
+event { name = e; fields := struct { u8 n; integer { size = 8; encoding = UTF8; } t[n]; integer { size = 8; encoding = UTF8; } u[4]; }; };
+METADATA
+# Where one input is not in order, packets of none are those of the source any more.
+lay stream-lost-packets
+lay rfc11-lost-packets
+for from in stream-lost stream-lost-packets rfc11-discarded rfc11-discarded-end rfc11-lost-packets; do
+    gaps_of $from >gaps
+    [ -s gaps ]
+    verdict "something_is_missing_in:$from" $?
+    for version in 1.8 2 1.1; do
+        rm -rf sorted
+        run "$tracetta" convert -q --sort --to=ctf --option=version=$version $from turned -o sorted
+        gaps_of sorted/$from | cmp -s gaps - && [ -d sorted/turned ]
+        verdict "what_is_missing_stays_in_its_place_where_events_are_sorted:$from:$version" $? "$(gaps_of sorted/$from)"
+    done
+done
+
+# times_with OPTION... TRACE: of all its events, as they come.
+times_with()
+{
+    "$tracetta" cat --format=jsonl "$@" 2>"$work/.warned" | sed -nE 's/^\{"time_ns":([0-9]+).*/\1/p' | tr '\n' ' '
+}
+# begins NAME TIMES OPTION...: with these options the trace that goes back in time gives events of these times.
+begins()
+{
+    local name=$1 times=$2
+    shift 2
+    [ "$(times_with "$@" turned)" = "$times" ]
+    verdict "$name" $? "$(times_with "$@" turned)"
+}
+begins "the_begin_leaves_out_nothing_where_time_goes_back" '5 3 ' --start=+0
+begins "nor_where_it_is_called_so" '5 3 ' --from=+0s
+begins "times_count_from_the_event_that_comes_first" '' --start=+1ns
+begins "or_end_so_long_behind_it" '5 3 ' --start=+0 --end=+1ns
+begins "where_events_are_sorted_from_the_earliest" '5 ' --sort --start=+1ns
+begins "and_end_so" '3 ' --sort --start=+0 --end=+1ns
+[ "$("$tracetta" cat --start=+0 - <small.heph 2>"$work/.warned" | wc -l)" = "$("$tracetta" cat small.heph | wc -l)" ]
+verdict "the_begin_of_a_pipe_needs_not_be_looked_for" $?
 for version in 1.8 2 1.1; do
     loses "what_stands_behind_a_zero_in_a_text:$version" text.behind 2 --option=byte-order=be --option=version=$version nul
-    loses "also_where_events_are_sorted:$version" text.behind 2 --sort --option=version=$version nul
+    loses "also_where_events_are_sorted:$version" text.behind 4 --sort --option=version=$version turned
 done
+succeeds "what_is_in_order_is_copied_though_it_is_to_be_sorted" "$tracetta" convert --strict -q --sort --to=ctf nul -o copied
+[ -s nul/s ] && cmp nul/s copied/s && cmp nul/metadata copied/metadata
+verdict "byte_by_byte" $?
 trace placed '\x2a\0\0\0\x00\x70\0\0\0\0\0\0a\0bc' <<'METADATA'
 trace { major = 1; minor = 8; byte_order = le; };
 env { domain = "ust"; tracer_name = "lttng-ust"; tracer_major = 2; tracer_minor = 13; };
@@ -202,9 +262,11 @@ classes()
 {
     tr -d '\n' <"$1" | grep -o 'event {[^}]*' | sed -E 's/.*name = "?([a-z_]*).*/& \1/; s/.*[^_]id = ([0-9]*).*stream_id = ([0-9]*).* ([a-z_]*)$/\2 \1 \3/' | sort | tr '\n' ,
 }
-for how in --option=byte-order=be --sort; do
+for how in '--sort turned' --option=byte-order=be; do # with a trace that is not in order
     rm -rf united
-    run "$tracetta" convert -q --to=ctf "$how" rotated -o united
+    # shellcheck disable=SC2086
+    run "$tracetta" convert -q --to=ctf $how rotated -o united
+    rm -rf united/turned
     [ $run_status = 0 ] && [ "$(classes united/one/metadata)" = '0 1 both,0 2 only_one,0 3 only_two,1 1 both,' ] && [ "$(classes united/two/metadata)" = "$(classes united/one/metadata)" ]
     verdict "each_folder_of_a_trace_declares_what_all_of_them_hold${how##*=}" $? "exit status $run_status: $(classes united/one/metadata)"
     run "$tracetta" check -v united

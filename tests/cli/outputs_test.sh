@@ -32,13 +32,23 @@ by_line "$work/classes" >"$work/got"
 [ $run_status = 0 ] && [ -s "$work/got" ] && cmp -s "$work/wanted" "$work/got" && grep -aq 'name = "tracetta:event"' "$work/classes/metadata"
 verdict "names_beyond_ten_thousand_classes_of_ctf_are_kept" $? "$(diff "$work/wanted" "$work/got" | head -4)"
 
-# Sorting needs room on disk: where there is none, it is not the input that cannot be read.
-refuses "no_folder_for_sorting_is_a_failed_output" 4 "no temporary file in /no/such; set TMPDIR" env TMPDIR=/no/such "$tracetta" cat --sort "$work/classes.fxt"
+# Sorting what cannot be read twice needs room on disk: where there is none, it is not the input that cannot be read.
+refuses "no_folder_for_sorting_is_a_failed_output" 4 "no temporary file in /no/such; set TMPDIR" \
+    env TMPDIR=/no/such bash -c '"$0" cat --sort - <"$1"' "$tracetta" "$work/classes.fxt"
 refuses "no_room_for_sorting_is_a_failed_output" 4 "cannot grow past .*; set TMPDIR" \
-    env TMPDIR="$work" bash -c 'trap "" XFSZ; ulimit -f 500; exec "$@"' full "$tracetta" cat --sort "$work/classes.fxt"
-run env TMPDIR=/no/such "$tracetta" convert --sort --to=jsonl "$work/classes.fxt" -o "$work/sorted.jsonl"
+    env TMPDIR="$work" bash -c 'trap "" XFSZ; ulimit -f 500; "$0" cat --sort - <"$1"' "$tracetta" "$work/classes.fxt"
+run env TMPDIR=/no/such bash -c '"$0" convert --sort --to=jsonl - -o "$2" <"$1"' "$tracetta" "$work/classes.fxt" "$work/sorted.jsonl"
 [ $run_status = 4 ] && [ ! -e "$work/sorted.jsonl" ]
 verdict "converting_that_finds_no_room_leaves_no_file" $? "exit status $run_status"
+
+# What can is read once to find out where it is out of order, and passes through memory then.
+"$generate_fxt" --events 1000 --seed 4 "$work/few.fxt"
+cat "$work/few.fxt" "$work/classes.fxt" >"$work/back.fxt"
+"$tracetta" cat --format=jsonl "$work/back.fxt" 2>"$work/.warned" | sed 's/^{"time_ns":\([0-9]*\).*/\1/' | LC_ALL=C sort -nc 2>"$work/.warned"
+[ $? = 1 ]
+verdict "events_are_out_of_order" $?
+"$tracetta" cat --sort --format=jsonl - <"$work/back.fxt" >"$work/wanted" 2>"$work/.warned"
+same "what_is_nearly_in_order_is_sorted_without_a_file" "$work/wanted" env TMPDIR=/no/such "$tracetta" cat --sort --format=jsonl "$work/back.fxt"
 
 # Nor is all of a trace sorted to find its begin: a range of it fits in memory.
 says "the_begin_of_what_is_sorted_is_found_without_sorting" '\{' env TMPDIR=/no/such "$tracetta" cat --sort --start=+0s --end=+1ms "$work/classes"

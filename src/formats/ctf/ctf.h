@@ -138,6 +138,7 @@ struct ctf_description {
     enum ctf_alignment alignment; /* RFC only: as recorded; rfc11_set_alignment (rfc11.h) once it was found by probing */
     bool has_session_id;       /* RFC only: the metadata stood in packets */
     uint32_t session_id;
+    bool rfc_discarded_at_end; /* RFC only: events_discarded stands for the end of its packet, as in CTF 1.8 */
     bool has_unescaped;        /* CTF 1.8: strings in the text that are not written as strings are */
     bool is_rc7;               /* CTF 2 in the dialect of the release candidate */
     /* Remarks of a parser; may be NULL.  offset: in the metadata file. */
@@ -145,6 +146,12 @@ struct ctf_description {
     void *note_own;
     void *parser;              /* of the language: what it must remember when more metadata comes (in the arena) */
 };
+
+/* Whether counters of discarded events stand for the end of their packet, not for its begin. */
+static inline bool ctf_counts_to_end(const struct ctf_description *description)
+{
+    return description->version != CTF_RFC_1_1 || description->rfc_discarded_at_end;
+}
 
 void ctf_description_init(struct ctf_description *description, const struct alloc *alloc);
 void ctf_description_free(struct ctf_description *description);

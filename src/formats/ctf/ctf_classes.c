@@ -6,6 +6,7 @@
 #include "base/wide.h"
 #include "formats/ctf/ctf_clock.h"
 #include "formats/ctf/ctf_write.h"
+#include "formats/ctf/tsdl_types.h"
 
 #include "base/endian.h"
 #include "base/hash.h"
@@ -379,6 +380,15 @@ static bool tells_streams(const struct ctf_description *from)
     return is_told;
 }
 
+/* Whether packets count discarded events up to their ends. */
+static bool counts_to_end(const struct ctf_description *from)
+{
+    bool counts = from->version == CTF_RFC_1_1;
+    for (size_t i = 0; i < from->streams_n && !counts; i++)
+        counts = tsdl_has_role(from->streams[i]->packet_context, CTF_ROLE_DISCARDED);
+    return counts && ctf_counts_to_end(from);
+}
+
 bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
                           struct ctf_trace *source)
 {
@@ -393,6 +403,7 @@ bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_
     trace->description.has_uuid = from->has_uuid;
     trace->description.session_id = from->has_session_id ? from->session_id : load_u32le(from->uuid);
     trace->description.has_session_id = from->has_uuid || from->has_session_id;
+    trace->description.rfc_discarded_at_end = version == CTF_RFC_1_1 && counts_to_end(from);
     trace->description.name = from->name;
     trace->description.ns = from->ns;
     trace->description.uid = from->uid;

@@ -1,7 +1,7 @@
 /* What a stream says is missing: counters of discarded events, numbers of packets.
  *
  * CTF 1.8 and 2: the counter stands for the end of its packet, so events are missing between the end of the packet before and that of this one.
- * RFC: it stands for the packet's begin (docs, decision 10).  A first counter that is not 0 tells of events lost before, how many of
+ * RFC: it stands for the packet's begin (docs, decision 10), unless the metadata say that it does not (decision 54).  A first counter that is not 0 tells of events lost before, how many of
  * them in this trace nobody knows unless the packet is the stream's very first. */
 #include "formats/ctf/ctf_salvage.h"
 
@@ -15,9 +15,10 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_before *before = ctf_before_of(reader->stream);
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
-    bool is_clamped = false, is_rfc = reader->trace->class->description.version == CTF_RFC_1_1;
+    const bool ends_behind = tag == TTR_GAP_EVENTS && ctf_counts_to_end(&reader->trace->class->description);
+    bool is_clamped = false;
     int64_t begin = packet->has_begin ? ctf_time(line, packet->begin, &is_clamped) : reader->time;
-    int64_t end = packet->has_end && !is_rfc && tag == TTR_GAP_EVENTS ? ctf_time(line, packet->end, &is_clamped) : begin;
+    int64_t end = packet->has_end && ends_behind ? ctf_time(line, packet->end, &is_clamped) : begin;
     int64_t from = before->has_end ? ctf_time(line, before->end, &is_clamped) : begin;
     /* Events of this packet may not be earlier than the gap before them. */
     from = from < begin ? from : begin;

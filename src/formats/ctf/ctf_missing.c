@@ -15,6 +15,11 @@ static bool is_rfc(const struct ctf_stream_out *stream)
     return stream->trace->description.version == CTF_RFC_1_1;
 }
 
+static bool counts_to_end(const struct ctf_stream_out *stream)
+{
+    return ctf_counts_to_end(&stream->trace->description);
+}
+
 struct ctf_missing *ctf_missing_of(struct ttr_writer *out, uint16_t source)
 {
     struct ctf_writer *w = out->own;
@@ -30,6 +35,17 @@ bool ctf_missing_is_known(const struct ctf_missing *missing)
     return missing->events || missing->packets;
 }
 
+/* Keeps when something is missing: a gap of events and one of packets that begin together, as in front of one packet. */
+static void keep_time(struct ctf_missing *missing, const ttr_event *event)
+{
+    const bool is_packets = event->tag == TTR_GAP_PACKETS, is_second = ctf_missing_is_known(missing);
+    const uint64_t room = (uint64_t)INT64_MAX - (uint64_t)event->time;
+    const int64_t end = event->duration < room ? event->time + (int64_t)event->duration : INT64_MAX;
+    missing->has_no_place |= (event->flags & TTR_EVENT_NO_TIME) || (is_packets ? missing->packets : missing->events) || (is_second && missing->begin != event->time);
+    missing->begin = event->time;
+    *(is_packets ? &missing->packets_end : &missing->events_end) = end;
+}
+
 ttr_status ctf_missing_add(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct ctf_missing *missing = ctf_missing_of(out, event->source);
@@ -40,6 +56,8 @@ ttr_status ctf_missing_add(struct ttr_writer *out, const ttr_event *event, ttr_e
         missing->has_ticks = !(event->flags & TTR_EVENT_NO_TIME);
         missing->ticks = event->ticks;
     }
+    if (is_known)
+        keep_time(missing, event);
     if (event->tag == TTR_GAP_PACKETS)
         missing->packets += event->sequence ? event->sequence : 1;
     else if (event->link)
@@ -118,6 +136,7 @@ static void move(struct ctf_missing *to, struct ctf_missing *from)
     to->events += from->events;
     to->packets += from->packets;
     to->unknown += from->unknown;
+    to->has_no_place = true;
     forget(from);
 }
 
@@ -142,6 +161,12 @@ static void go_on(struct ctf_writer *w, struct ctf_stream_out *stream, struct ct
     stream->discarded = before->discarded;
 }
 
+static void tell_unknown(struct ctf_stream_out *stream, struct ctf_missing *missing)
+{
+    missing->unknown--;
+    stream->counts_to_end = counts_to_end(stream);
+}
+
 /* Where counters begin that no packet before tells of; whether such a packet is needed.  `unknown` loses what a first counter tells by itself. */
 static bool begin_anew(struct ctf_stream_out *stream, const struct ctf_first *first, struct ctf_missing *missing)
 {
@@ -152,7 +177,7 @@ static bool begin_anew(struct ctf_stream_out *stream, const struct ctf_first *fi
     stream->sequence = !needs_lead ? sequence : sequence > missing->packets ? sequence - missing->packets - 1 : 0;
     stream->discarded = discarded > missing->events ? discarded - missing->events : 0;
     if (missing->unknown && stream->discarded && (stream->sequence || !first->about->has_sequence))
-        missing->unknown--;
+        tell_unknown(stream, missing);
     return needs_lead;
 }
 
@@ -170,9 +195,40 @@ bool ctf_missing_begin(struct ttr_writer *out, struct ctf_stream_out *stream, co
     return false;
 }
 
+/* --- Places --- */
+
+/* A time in ticks of a stream that is made of one of CTF's. */
+static uint64_t ticks_at(const struct ctf_stream_out *stream, int64_t time)
+{
+    const struct ctf_trace_out *trace = stream->trace;
+    const struct ctf_timeline *line = &stream->kind->source->timeline;
+    if (trace->keeps_clocks)
+        return ctf_ticks_at(line, (int64_t)((uint64_t)time - (uint64_t)trace->moved));
+    return time < trace->base ? 0 : (uint64_t)time - (uint64_t)trace->base;
+}
+
+/* A gap lies between the end of the packet before and the end of the packet that tells of it (missing packets, and v1.1: its begin).  That has the events in this
+ * time; where there are none it has none. */
+bool ctf_missing_place(const struct ctf_missing *missing, const struct ctf_stream_out *stream, uint64_t ticks, struct ctf_gap_place *place)
+{
+    if (missing->has_no_place || !stream->kind->source)
+        return false;
+    const uint64_t until = stream->is_open ? (stream->end > stream->last ? stream->end : stream->last) : 0;
+    const uint64_t packets_end = missing->packets ? ticks_at(stream, missing->packets_end) : 0;
+    const uint64_t events_end = missing->events ? ticks_at(stream, missing->events_end) : 0;
+    const bool is_to_end = missing->events && counts_to_end(stream);
+    *place = (struct ctf_gap_place){.before = ticks_at(stream, missing->begin), .end = is_to_end ? events_end : 0};
+    place->is_alone = is_to_end && events_end < ticks;
+    place->begin = missing->packets ? packets_end : is_to_end ? (place->is_alone ? events_end : ticks) : events_end;
+    if (place->before < until || place->begin > ticks || (is_to_end && place->begin > place->end))
+        return false;
+    return !missing->packets || is_to_end || !missing->events || events_end == packets_end;
+}
+
 void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream, struct ctf_missing *missing, uint64_t offset)
 {
     if (is_rfc(stream) || stream->kind->has_discarded) {
+        stream->counts_to_end |= missing->events && counts_to_end(stream);
         stream->discarded += missing->events;
         missing->events = 0;
     }
@@ -194,6 +250,22 @@ static void gather_ends(struct ctf_writer *w)
             gather(w, w->missing[i].stream, &w->missing[i]);
 }
 
+/* Writes what is missing behind the last packet of a stream. */
+static ttr_status finish_stream(struct ttr_writer *out, struct ctf_stream_out *stream, struct ctf_missing *missing, ttr_error *error)
+{
+    struct ctf_gap_place place;
+    const bool has_place = ctf_missing_place(missing, stream, UINT64_MAX, &place);
+    if (has_place)
+        stream->end = place.before;
+    else if (missing->events)
+        output_lost(out, CTF_LOST_WHEN, 0);
+    ttr_status status = ctf_stream_enter_empty(stream, out, has_place ? &place.begin : NULL, error);
+    if (has_place)
+        stream->end = place.end;
+    ctf_missing_settle(out, stream, missing, 0);
+    return status;
+}
+
 ttr_status ctf_missing_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
@@ -203,10 +275,8 @@ ttr_status ctf_missing_finish(struct ttr_writer *out, ttr_error *error)
         struct ctf_missing *missing = &w->missing[i];
         struct ctf_stream_out *stream = missing->stream;
         bool has_counters = stream && (is_rfc(stream) || stream->kind->has_discarded || stream->kind->has_sequence);
-        if (ctf_missing_is_known(missing) && has_counters && !stream->is_continued) {
-            status = ctf_stream_enter_empty(stream, out, NULL, error);
-            ctf_missing_settle(out, stream, missing, 0);
-        }
+        if (ctf_missing_is_known(missing) && has_counters && !stream->is_continued)
+            status = finish_stream(out, stream, missing, error);
         lose(out, missing, 0);
     }
     return status;

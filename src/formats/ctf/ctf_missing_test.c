@@ -38,6 +38,7 @@ struct scene {
     const char *options[4];
     char folder[64];           /* written to; "" = nowhere */
     uint64_t gaps, events, packets; /* lost: of unknown size; by number */
+    uint64_t times;            /* of gaps that changed */
 };
 
 static void put_u32(uint8_t **to, uint32_t value)
@@ -94,6 +95,7 @@ static bool encode(struct scene *scene, const struct alloc *alloc)
     for (size_t i = 0, n = status == TTR_OK ? ttr_losses(out, &losses) : 0; i < n; i++) {
         scene->gaps += strcmp(losses[i].code, "event.gap") == 0 ? losses[i].count : 0;
         scene->events += strcmp(losses[i].code, "events.missing") == 0 ? losses[i].count : 0;
+        scene->times += strcmp(losses[i].code, "gap.time") == 0 ? losses[i].count : 0;
         scene->packets += strcmp(losses[i].code, "packets.missing") == 0 ? losses[i].count : 0;
     }
     ttr_abandon(out);
@@ -143,7 +145,7 @@ static void expect(const struct scene *scene, const char *name, const struct pac
         assert_int_equal(load_u64be(bytes + at + 64), packets[i].sequence);
         assert_int_equal(load_u64be(bytes + at + 72), packets[i].discarded);
         assert_int_equal(bytes[at + (scene->is_sorted ? 83 : 80)], 5); /* the source's own field, or one of 32 bits for it */
-        assert_true((load_u64be(bytes + at + 48) > 81 * 8) == (packets[i].events > 0));
+        assert_true((load_u64be(bytes + at + 48) > (scene->is_sorted ? UINT64_C(84) : UINT64_C(81)) * 8) == (packets[i].events > 0));
         at += (size_t)load_u64be(bytes + at + 56) / 8;
     }
     assert_int_equal(at, size);
@@ -191,7 +193,6 @@ static void a_counter_of_the_very_first_packet_needs_no_other(void **state)
     check((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 1, 0, 1}}, 2, (struct packet[]){{1010, 1020, 1, 0, 1}}, 1);
 }
 
-/* Where definitions are read the last packet has its own times. */
 static void what_is_missing_behind_the_last_event_stays_missing(void **state)
 {
     const struct packet packets[] = {{1000, 1005, 0, 0, 2}, {1010, 1020, 3, 7, 0}};
@@ -201,7 +202,7 @@ static void what_is_missing_behind_the_last_event_stays_missing(void **state)
         begin(&scene, "version=1.8", i ? TTR_READ_DEFINITIONS : 0);
         add_file(&scene, packets, 2);
         assert_true(encode(&scene, alloc_default()));
-        expect(&scene, "s0", (struct packet[]){packets[0], {i ? 1010 : 1005, i ? 1020 : 1005, 3, 7, 0}}, 2);
+        expect(&scene, "s0", packets, 2);
         assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
         end(&scene);
     }
@@ -244,13 +245,64 @@ static void files_of_a_stream_go_on_with_numbers_where_packets_were_split(void *
     struct scene scene;
     (void)state;
     begin(&scene, "version=1.8", TTR_READ_DEFINITIONS);
-    add_file(&scene, (struct packet[]){{10000, 11200, 20, 4, 1200}}, 1);
-    add_file(&scene, (struct packet[]){{12000, 12010, 21, 4, 0}, {12010, 12020, 22, 6, 1}}, 2);
+    add_file(&scene, (struct packet[]){{10000, 11200, 20, 0, 1200}}, 1);
+    add_file(&scene, (struct packet[]){{12000, 12010, 21, 0, 0}, {12010, 12020, 22, 6, 1}}, 2);
     add_file(&scene, (struct packet[]){{13000, 13010, 25, 6, 1}}, 1);
     assert_true(encode(&scene, alloc_default()));
-    expect(&scene, "s0", (struct packet[]){{10000, 10572, 20, 4, 573}, {10573, 11145, 21, 4, 573}, {11146, 11200, 22, 4, 54}}, 3);
+    expect(&scene, "s0", (struct packet[]){{10000, 10572, 20, 0, 573}, {10573, 11145, 21, 0, 573}, {11146, 11200, 22, 0, 54}}, 3);
     expect(&scene, "s1", (struct packet[]){{12010, 12020, 23, 6, 1}}, 1);
     expect(&scene, "s2", (struct packet[]){{13000, 13010, 26, 6, 1}}, 1);
+    assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
+    end(&scene);
+}
+
+/* The counter of a packet is for the time up to its end, which only the last of several would have. */
+static void a_packet_that_tells_what_is_missing_is_not_split(void **state)
+{
+    static const char *const versions[] = {"version=1.8", "version=2", "version=1.8"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct scene scene;
+        begin(&scene, versions[i], i ? 0 : TTR_READ_DEFINITIONS);
+        add_file(&scene, (struct packet[]){{10000, 11300, 0, 3, 1200}, {12000, 13300, 1, 7, 1200}, {14000, 15300, 2, 7, 1200}}, 3);
+        assert_true(encode(&scene, alloc_default()));
+        expect(&scene, "s0", (struct packet[]){{10000, 11300, 0, 3, 1200}, {12000, 13300, 1, 7, 1200}, {14000, 14572, 2, 7, 573}, {14573, 15145, 3, 7, 573},
+                                               {15146, 15300, 4, 7, 54}}, 5);
+        assert_int_equal(scene.gaps + scene.events + scene.packets + scene.times, 0);
+        end(&scene);
+    }
+}
+
+static void nor_is_the_first_where_nobody_knows_how_much_is_missing(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, "version=1.8", 0);
+    add_file(&scene, (struct packet[]){{10000, 11300, 7, 3, 1200}}, 1);
+    assert_true(encode(&scene, alloc_default()));
+    expect(&scene, "s0", (struct packet[]){{10000, 11300, 7, 3, 1200}}, 1);
+    assert_int_equal(scene.gaps + scene.events + scene.packets + scene.times, 0);
+    end(&scene);
+}
+
+/* 8 MiB and the 4,096 that were asked for hold 1,198,946 events of 7 bytes behind 81. */
+static void but_one_that_takes_too_much_memory_is_which_is_told(void **state)
+{
+    static uint8_t bytes[80];
+    struct scene scene;
+    (void)state;
+    begin(&scene, "version=1.8", 0);
+    add_file(&scene, (struct packet[]){{10000, 11000, 0, 0, 1}, {2000000, 3300100, 1, 7, 1300000}}, 2);
+    assert_true(encode(&scene, alloc_default()));
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/s0", scene.folder);
+    FILE *file = fopen(path, "rb");
+    assert_true(file && fseek(file, 88, SEEK_SET) == 0 && fread(bytes, 1, sizeof bytes, file) == sizeof bytes);
+    (void)fclose(file);
+    assert_int_equal(load_u64be(bytes + 56) / 8, 81 + 7 * 1198946);
+    assert_int_equal(load_u64be(bytes + 40), 2000000 + 1198945);
+    assert_int_equal(load_u64be(bytes + 72), 7);
+    assert_int_equal(scene.times, 1);
     assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
     end(&scene);
 }
@@ -327,10 +379,11 @@ static void what_is_missing_between_sorted_events_ends_a_packet(void **state)
         struct scene scene;
         begin(&scene, versions[i], TTR_READ_UNORDERED);
         scene.is_sorted = true;
-        add_file(&scene, (struct packet[]){{1000, 1005, 0, 0, 2}, {1005, 1009, 1, 0, 1}, {1010, 1020, 4, 7, 2}, {1030, 1040, 5, 8, 1}}, 4);
+        add_file(&scene, (struct packet[]){{1000, 1005, 0, 0, 2}, {1005, 1009, 1, 0, 1}, {1010, 1020, 4, 7, 2}, {1030, 1040, 5, 8, 1}, {1050, 1060, 6, 8, 1},
+                                          {1070, 1080, 7, 9, 0}}, 6);
         assert_true(encode(&scene, alloc_default()));
-        expect(&scene, "s0", (struct packet[]){{1000, 1005, 0, 0, 3}, {1010, 1011, 3, 7, 2}, {1030, 1030, 4, 8, 1}}, 3);
-        assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
+        expect(&scene, "s0", (struct packet[]){{1000, 1009, 0, 0, 3}, {1010, 1020, 3, 7, 2}, {1030, 1040, 4, 8, 1}, {1050, 1060, 5, 8, 1}, {1080, 1080, 6, 9, 0}}, 5);
+        assert_int_equal(scene.gaps + scene.events + scene.packets + scene.times, 0);
         end(&scene);
     }
 }
@@ -361,6 +414,9 @@ int main(void)
         cmocka_unit_test(version_1_1_counts_the_same),
         cmocka_unit_test(what_is_missing_in_streams_without_events_is_told_by_its_number),
         cmocka_unit_test(files_of_a_stream_go_on_with_numbers_where_packets_were_split),
+        cmocka_unit_test(a_packet_that_tells_what_is_missing_is_not_split),
+        cmocka_unit_test(nor_is_the_first_where_nobody_knows_how_much_is_missing),
+        cmocka_unit_test(but_one_that_takes_too_much_memory_is_which_is_told),
         cmocka_unit_test(streams_of_one_file_have_counters_of_their_own),
         cmocka_unit_test(what_is_missing_at_the_end_of_a_file_is_in_the_next),
         cmocka_unit_test(files_without_events_leave_what_they_miss_to_the_others),

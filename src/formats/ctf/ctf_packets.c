@@ -166,12 +166,24 @@ static ttr_status pack(struct ctf_stream_out *stream, struct ttr_writer *out, tt
     return rfc11_pack(&packet, stream->packet.bytes + RFC11_HEADER, stream->packet.n - RFC11_HEADER, &packing, &out->buffer, error);
 }
 
+/* Nothing is kept of the room that one large packet took. */
+static void give_back(struct ctf_stream_out *stream, struct ttr_writer *out)
+{
+    struct ctf_writer *w = out->own;
+    w->packets_over -= stream->over;
+    stream->over = 0;
+    buffer_free(&stream->packet);
+    buffer_init(&stream->packet, &out->t->counted);
+    buffer_free(&out->buffer);
+    buffer_init(&out->buffer, &out->t->counted);
+}
+
 static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
 {
     uint64_t content_bits = stream->put.at;
     struct buffer *bytes = &stream->packet;
     ttr_status status = TTR_OK;
-    stream->is_open = false;
+    stream->is_open = stream->counts_to_end = false;
     stream->last = stream->end > stream->last ? stream->end : stream->last;
     stream->end = 0;
     bitput_align(&stream->put, 3);
@@ -198,6 +210,8 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
     stream->offset += bytes->n;
     stream->sequence++;
     buffer_clear(bytes);
+    if (stream->over)
+        give_back(stream, out);
     return status;
 }
 
@@ -343,6 +357,24 @@ static uint64_t packet_limit(const struct ctf_stream_out *stream)
     return stream->trace->options->packet_size < least ? stream->trace->options->packet_size : least;
 }
 
+/* Whether the packet tells how many events are missing up to its end, which of several packets in its place only the last would have. */
+static bool splits_gap(const struct ctf_stream_out *stream)
+{
+    return stream->counts_to_end && stream->end > stream->last;
+}
+
+/* Whether a packet that is large enough stays whole all the same, so that the gap keeps its end.  All such packets together take no more than PACKETS_ROOM
+ * beyond what they may. */
+static bool stays_whole(struct ctf_stream_out *stream, struct ctf_writer *w)
+{
+    const uint64_t over = stream->put.at / 8 - packet_limit(stream);
+    if (!splits_gap(stream) || over - stream->over > PACKETS_ROOM - w->packets_over)
+        return false;
+    w->packets_over += over - stream->over;
+    stream->over = over;
+    return true;
+}
+
 ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_event_class *class,
                           const struct ctf_items *items, uint64_t ticks, ttr_error *error)
 {
@@ -350,8 +382,10 @@ ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
         begin_packet(stream, ticks);
     uint64_t at = stream->put.at;
     bool fits = encode_event(stream, class, items, ticks);
-    if (stream->events && stream->put.at / 8 > packet_limit(stream)) {
+    if (stream->events && stream->put.at / 8 > packet_limit(stream) && !stays_whole(stream, out->own)) {
         uint64_t end = stream->end;
+        if (splits_gap(stream))
+            output_lost(out, CTF_LOST_WHEN, items->offset);
         stream->end = 0;
         bitput_cut(&stream->put, at);
         ttr_status status = end_packet(stream, out, error);

@@ -461,21 +461,36 @@ static bool has_length(const struct ctf_packet *about)
     return about->has_begin && about->has_end && about->end > about->begin;
 }
 
-/* Whether the time in which events are missing becomes another one: the RFC's counters stand for a packet's begin, others for its end, up to which
- * their packet has events (no order of packets of the RFC says both), and packets of sorted events are not those of the source. */
-static bool moves_gap(const struct plain *plain, const struct ctf_missing *missing)
+/* Gives the gap before an event that was copied its place: the packet before ends where it begins, and one without events tells of it where it ends before the
+ * event.  *begin becomes where the event's packet begins. */
+static ttr_status place_gap(const struct plain *plain, struct ctf_stream_out *stream, const struct ctf_items *items, uint64_t *begin, ttr_error *error)
 {
-    const bool was_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1, is_rfc = plain->version == CTF_RFC_1_1;
-    const struct ctf_packet *about = plain->about;
-    return missing->events && (plain->is_copy || (!was_rfc && is_rfc && has_length(about)));
+    struct ctf_missing *missing = &plain->w->missing[plain->event->source];
+    struct ctf_gap_place place;
+    if (!plain->is_copy || !ctf_missing_is_told(missing, stream))
+        return TTR_OK;
+    if (!has_known_time(plain) || !ctf_missing_place(missing, stream, ticks_of(plain), &place)) {
+        output_lost_many(plain->out, CTF_LOST_WHEN, missing->events > 0, plain->event->offset);
+        return TTR_OK;
+    }
+    if (stream->is_open)
+        stream->end = place.before;
+    stream->gap_end = place.is_alone ? 0 : place.end;
+    *begin = place.is_alone ? *begin : place.begin;
+    if (!place.is_alone)
+        return TTR_OK;
+    ttr_status status = ctf_stream_enter(stream, plain->out, items, place.begin, error);
+    stream->end = place.end;
+    ctf_missing_settle(plain->out, stream, missing, plain->event->offset);
+    return status;
 }
 
 /* Whether the gap before a packet ends where that begins, and is to be told by a packet of its own, without events, that ends there, too: from the
  * RFC to those whose counters stand for the end of a packet. */
 static bool ends_before(const struct plain *plain, const struct ctf_stream_out *stream, const struct ctf_missing *missing)
 {
-    const bool was_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1, is_rfc = plain->version == CTF_RFC_1_1;
-    return was_rfc && !is_rfc && missing->events && stream->kind->has_discarded && has_length(plain->about);
+    const bool was_to_end = ctf_counts_to_end(&plain->schema->trace->class->description), is_to_end = ctf_counts_to_end(&plain->trace->description);
+    return !was_to_end && is_to_end && missing->events && stream->kind->has_discarded && has_length(plain->about);
 }
 
 /* Begins the packet, behind one that tells what is missing where that is needed; items: its own fields, NULL = none. */
@@ -499,10 +514,11 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
         status = ctf_stream_enter(stream, plain->out, items, begin, error);
         ctf_missing_settle(plain->out, stream, missing, event->offset);
     }
+    stream->gap_end = 0;
+    if (status == TTR_OK && !is_beside)
+        status = place_gap(plain, stream, items, &begin, error);
     if (status == TTR_OK)
         status = is_empty ? ctf_stream_enter_empty(stream, plain->out, &begin, error) : ctf_stream_enter(stream, plain->out, items, begin, error);
-    if (!is_beside && moves_gap(plain, missing))
-        output_lost(plain->out, CTF_LOST_WHEN, event->offset);
     if (!is_beside)
         ctf_missing_settle(plain->out, stream, missing, event->offset);
     missing->stream = stream;
@@ -510,12 +526,12 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
 }
 
 /* Whether a packet under way is to end before an event that was copied: where that was in its own packets is not known, and what is missing is told by
- * the next one's counters. */
+ * the next one's counters, up to the end of that packet. */
 static bool has_gap_before(const struct plain *plain, const struct ctf_stream_out *stream)
 {
     const uint16_t source = plain->event->source;
     const struct ctf_missing *missing = plain->is_copy && source < plain->w->missing_n ? &plain->w->missing[source] : NULL;
-    return missing && ctf_missing_is_told(missing, stream);
+    return missing && (ctf_missing_is_told(missing, stream) || (stream->gap_end && ticks_of(plain) > stream->gap_end));
 }
 
 /* Whether an event that was copied has the time of another packet than the one under way, as it did in its source. */
@@ -544,7 +560,7 @@ static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *strea
     stream->source = plain->event->source;
     stream->packet_at = about->offset + 1;
     stream->cpu = about->cpu;
-    stream->end = about->has_end ? packet_ticks(plain, about->end) : 0;
+    stream->end = about->has_end ? packet_ticks(plain, about->end) : stream->gap_end;
     return TTR_OK;
 }
 

@@ -404,6 +404,9 @@ struct ctf_stream_out {
     uint64_t packet_at;        /* of packets that are those of another trace: offset + 1 there; 0 = none yet */
     uint16_t source;           /* and their input */
     bool is_continued;         /* another file goes on with its counters */
+    bool counts_to_end;        /* the packet under way counts events that are missing up to its end: it is not to be split */
+    uint64_t gap_end;          /* the packet's, of a gap that has copied events: later ones are in the next; 0 = none */
+    uint64_t over;             /* bytes of it that are more than it may have */
 };
 
 /* Ends the packet under way and begins one at a time; items: its own fields, NULL = none. */
@@ -481,6 +484,9 @@ struct ctf_missing {
     uint64_t unknown;          /* gaps of unknown size */
     uint64_t ticks;            /* where the first gap of known size begins */
     bool has_ticks;
+    int64_t begin;             /* the same as a time, and where the gaps of events and of packets end */
+    int64_t events_end, packets_end;
+    bool has_no_place;         /* these are not those of one gap of each */
     struct ctf_stream_out *stream; /* of another CTF trace: what its packets became last; NULL = none */
 };
 
@@ -504,6 +510,7 @@ struct ctf_writer {
     struct pairmap stream_of;  /* (trace, cpu + 1, or 0 for none) to the index of a stream; of plain ones see ctf_plain.c */
     struct ctf_missing *missing; /* by source */
     size_t missing_n;
+    uint64_t packets_over;     /* bytes of all packets under way beyond what they may have */
     struct ctf_items items, packet_items;
     struct ctf_listing listing;
     struct buffer name;        /* of an event that tells it itself, escaped */
@@ -620,6 +627,16 @@ TTR_MUST ttr_status ctf_missing_add(struct ttr_writer *out, const ttr_event *eve
 
 /* Has the counters of a new stream begin.  True: only a packet without events, to be written first, makes readers see what is missing. */
 bool ctf_missing_begin(struct ttr_writer *out, struct ctf_stream_out *stream, const struct ctf_first *first, struct ctf_missing *missing);
+
+/* Where a gap is to be told, in ticks of a stream. */
+struct ctf_gap_place {
+    uint64_t before;           /* the packet before ends */
+    uint64_t begin, end;       /* of the packet that tells of it; end: 0 = as long as its events */
+    bool is_alone;             /* that has no events */
+};
+
+/* Finds it for a gap before an event at these ticks, of whose packet nothing is known; false where the times of gaps cannot stay. */
+bool ctf_missing_place(const struct ctf_missing *missing, const struct ctf_stream_out *stream, uint64_t ticks, struct ctf_gap_place *place);
 
 /* Moves what is missing into the counters of the packet that was entered; what they have no room for is counted as lost. */
 void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream, struct ctf_missing *missing, uint64_t offset);

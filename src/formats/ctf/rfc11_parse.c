@@ -247,6 +247,8 @@ static bool parse_trace_attribute(struct rfc11_parser *parser, const struct rfc1
         is_good = take_word_size(parser);
     else if (is_named(name, "clock_absolute"))
         is_good = trace->has_origin = rfc11_take_bool(parser, &trace->is_absolute);
+    else if (is_named(name, "discarded_at_end")) /* decision 54 */
+        is_good = rfc11_take_bool(parser, &parser->description->rfc_discarded_at_end);
     else if (is_named(name, "uuid"))
         is_good = take_uuid(parser, parser->description->uuid, &parser->description->has_uuid);
     else if (!parse_clock_attribute(parser, name, &is_good))

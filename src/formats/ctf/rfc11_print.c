@@ -351,6 +351,8 @@ static bool put_trace(struct printer *p)
         (void)put(p, "    word_size = %u;\n", d->alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64);
     if (d->has_uuid)
         put_uuid(p, "uuid", d->uuid);
+    if (d->rfc_discarded_at_end)
+        (void)put(p, "    discarded_at_end = true;\n");
     return (!clock || put_clock(p, clock)) && put(p, "}\n");
 }
 

@@ -90,6 +90,21 @@ static void an_offset_says_where_it_does_not_count_from_1970(void **state)
     buffer_free(&again);
 }
 
+static void where_discarded_events_are_counted_up_to_the_end_of_a_packet_is_said(void **state)
+{
+    struct buffer text, again;
+    (void)state;
+    parse_and_print(false, "trace { major = 1; minor = 1; discarded_at_end = false; } section { name = s; event { header_type = type2; } }", &text);
+    assert_null(strstr((const char *)text.bytes, "discarded_at_end"));
+    buffer_free(&text);
+    parse_and_print(false, "trace { major = 1; minor = 1; discarded_at_end = true; } section { name = s; event { header_type = type2; } }", &text);
+    assert_non_null(strstr((const char *)text.bytes, "    discarded_at_end = true;\n"));
+    parse_and_print(false, (const char *)text.bytes, &again);
+    assert_string_equal((const char *)again.bytes, (const char *)text.bytes);
+    buffer_free(&text);
+    buffer_free(&again);
+}
+
 static void byte_order_is_told_where_it_is_not_native(void **state)
 {
     (void)state;
@@ -295,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptions_are_printed_with_all_that_they_say),
         cmocka_unit_test(an_offset_says_where_it_does_not_count_from_1970),
+        cmocka_unit_test(where_discarded_events_are_counted_up_to_the_end_of_a_packet_is_said),
         cmocka_unit_test(byte_order_is_told_where_it_is_not_native),
         cmocka_unit_test(extensions_are_printed_as_they_are_read),
         cmocka_unit_test(what_has_no_words_is_refused_with_its_place),
