@@ -493,6 +493,8 @@ static int recover_all(const struct call *call, const struct paths *paths)
         worst = outcome > worst ? outcome : worst;
     }
     tell_total(call, &total, paths->n);
+    if (worst == OUTCOME_INPUT && total.failed < total.traces) /* what is lost is damage of the whole, as it is to all that read it */
+        worst = OUTCOME_NO;
     return total.traces < paths->n && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
 }
 
