@@ -227,7 +227,8 @@ static int read_again(const struct call *call, struct again *result)
     inputs_close(&again);
     if (status == TTR_OK || status == TTR_AGAIN || status == TTR_END)
         return OUTCOME_FINE;
-    talk_failure(call->set.output, "cannot be read after recovery: %s; the input is as it was", error.text);
+    char own[TALK_TEXT];
+    talk_failure(call->set.output, "cannot be read after recovery: %s; the input is as it was", talk_error_text(&error, own));
     return OUTCOME_OUTPUT;
 }
 

@@ -83,9 +83,10 @@ static void pass_over(struct search *search, struct passed *passed)
 /* The failure of one file, which its text may name already. */
 static ttr_status fail_named(const char *path, const ttr_error *reason, ttr_error *error)
 {
-    if (reason->status == TTR_E_NOMEM || strstr(reason->text, path))
-        return fail(error, reason->status, reason->offset, "%s", reason->text);
-    return fail(error, reason->status, reason->offset, "%s: %s", path, reason->text);
+    const bool is_named = reason->status == TTR_E_NOMEM || strstr(reason->text, path);
+    const ttr_error own = *reason; /* which may be the other one */
+    const ttr_status status = fail(error, own.status, own.offset, "%s%s%s", is_named ? "" : path, is_named ? "" : ": ", own.text);
+    return fail_option(error, status, own.option);
 }
 
 /* The anchor that a file wants which was refused alone; NULL = none. */
@@ -107,7 +108,7 @@ static ttr_status pass_unreadable(struct search *search, const ttr_error *reason
     const ttr_status status = fail_named(search->path, reason, &named);
     const bool is_own = status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN && !is_strict(search);
     if (!is_own)
-        return fail(error, status, named.offset, "%s", named.text);
+        return fail_option(error, fail(error, status, named.offset, "%s", named.text), named.option);
     if (search->unreadable_n == 0)
         search->reason = named;
     if (!alloc_reserve(&search->t->counted, (void **)&search->unreadable, &search->unreadable_capacity, search->unreadable_n + 1, sizeof(ttr_reader *)))
@@ -515,6 +516,7 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
     if (search->untold.n && (is_strict(search) || search->readers_n == 0)) {
         (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, untold_name(&search->untold), search->untold_why,
                    search->readers_n ? "that folder alone" : "the folder");
+        (void)fail_option(error, TTR_E_MALFORMED, "ctf.metadata");
         return NULL;
     }
     if (search->readers_n == 0 && search->unreadable_n) {
