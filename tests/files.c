@@ -3,7 +3,9 @@
 
 #include <dirent.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "support.h"
 
@@ -23,6 +25,19 @@ void files_expect(const char *path, const char *text)
     size_t n = fread(bytes, 1, sizeof bytes, file);
     (void)fclose(file);
     support_assert_text(bytes, n, text);
+}
+
+void files_expect_copy(const char *folder, const ttr_file *as)
+{
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, as->name);
+    FILE *file = fopen(path, "rb");
+    char *bytes = malloc(as->n + 1);
+    assert_true(file && bytes);
+    assert_int_equal(fread(bytes, 1, as->n + 1, file), as->n);
+    assert_memory_equal(bytes, as->bytes, as->n);
+    free(bytes);
+    (void)fclose(file);
 }
 
 int files_count(const char *folder)

@@ -2,11 +2,16 @@
 #ifndef TRACETTA_TESTS_FILES_H
 #define TRACETTA_TESTS_FILES_H
 
+#include <tracetta/read.h>
+
 /* Makes a file, or replaces it. */
 void files_write(const char *path, const char *text);
 
 /* Fails the test unless a file holds this, of at most 100 bytes. */
 void files_expect(const char *path, const char *text);
+
+/* Fails the test unless a folder has this file, of this name, with all its bytes. */
+void files_expect_copy(const char *folder, const ttr_file *as);
 
 /* How many names a folder has, hidden ones too. */
 int files_count(const char *folder);

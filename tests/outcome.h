@@ -17,7 +17,7 @@ struct outcome {
     uint64_t damage_end; /* the farthest byte that is told of */
     size_t peak;
     double seconds;
-    char text[404];
+    char text[sizeof((ttr_error *)0)->text];
 };
 
 /* All that an event says, but for its absolute time: one damaged epoch shifts all of them. */

@@ -46,7 +46,9 @@ typedef struct ttr_error {
     uint64_t line;      /* line of text metadata, counted from 1, or 0 */
     uint64_t record;    /* ordinal of the record, counted from 0, or UINT64_MAX */
     char format[12];    /* "fxt"; "" while it is unknown; "temporary": not the trace, a file of ours in TMPDIR */
-    char text[404];     /* one sentence: what was found, what was expected, what to try; always terminated */
+    char text[380];     /* one sentence: what was found, what was expected, what to try; always terminated */
+    char option[24];    /* what the text names last of ours, for who calls it otherwise: "from" and "max_record" of ttr_read_options, a flag, or the
+                         * "FORMAT.key" of a format option; "" = nothing */
 } ttr_error;
 
 /* Gives the constant English name of a status ("malformed"); never NULL. */

@@ -56,6 +56,13 @@ ttr_status fail_sys(ttr_error *error, int sys, uint64_t offset, const char *form
     return TTR_E_IO;
 }
 
+ttr_status fail_option(ttr_error *error, ttr_status status, const char *option)
+{
+    if (error)
+        (void)snprintf(error->option, sizeof error->option, "%s", option);
+    return status;
+}
+
 ttr_status fail_memory(ttr_error *error)
 {
     return fail(error, TTR_E_NOMEM, NO_OFFSET, "out of memory");

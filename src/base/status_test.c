@@ -76,9 +76,21 @@ static void every_status_has_a_name(void **state)
     assert_string_equal(ttr_status_text((ttr_status)99), "unknown status");
 }
 
+static void an_option_is_told_apart_from_the_text(void **state)
+{
+    ttr_error error;
+    (void)state;
+    assert_int_equal(fail_option(&error, fail(&error, TTR_E_UNSUPPORTED, 0, "say which with ttr_read_options.from"), "from"), TTR_E_UNSUPPORTED);
+    assert_string_equal(error.option, "from");
+    assert_int_equal(fail(&error, TTR_E_MALFORMED, 0, "x"), TTR_E_MALFORMED); /* names none */
+    assert_string_equal(error.option, "");
+    assert_int_equal(fail_option(NULL, TTR_E_LOSS, "from"), TTR_E_LOSS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_option_is_told_apart_from_the_text),
         cmocka_unit_test(a_failure_fills_every_field),
         cmocka_unit_test(a_system_failure_says_why),
         cmocka_unit_test(running_out_of_memory_is_told),

@@ -138,7 +138,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
                      sum->lost + sum->lost_packets == 1 ? "is" : "are", units_count(sum->gaps).s, sum->gaps == 1 ? "" : "s");
     if (verdict->error.status != TTR_OK) {
         (void)fputs("  reading ended early: ", stdout);
-        print_word(talk_in_flags(verdict->error.text, own));
+        print_word(talk_error_text(&verdict->error, own));
         (void)putchar('\n');
     }
     if (sum->damage_regions && can_recover && verdict->outcome == OUTCOME_NO) {
@@ -153,7 +153,7 @@ static void put_error(struct json *json, const ttr_error *error)
     char own[TALK_TEXT];
     json_open(json, "error", '{');
     json_string(json, "status", ttr_status_text(error->status));
-    json_string(json, "text", talk_in_flags(error->text, own));
+    json_string(json, "text", talk_error_text(error, own));
     if (error->offset != UINT64_MAX)
         json_uint(json, "offset", error->offset);
     json_close(json, '}');

@@ -237,13 +237,13 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
     return report_warn(pump->call, pump->in, outcome);
 }
 
-/* True where all inputs are of a format: they are copied as they are stored, and order is theirs. */
+/* True where all inputs that can be read are of a format: they are copied as they are stored, and order is theirs. */
 static bool is_all_of(ttr_reader *reader, const char *format)
 {
     ttr_report report = {.size = sizeof report};
     size_t n = 0;
     for (; ttr_reader_report(reader, n, &report); n++)
-        if (strcmp(report.format, format) != 0)
+        if (strcmp(report.format, format) != 0 && has_ability(report.format, TTR_FORMAT_READS))
             return false;
     return n > 0;
 }

@@ -3,11 +3,15 @@
  * The input is only read.  Every good record is copied byte for byte, in the order of the file, so that recovering a recovered file
  * changes nothing.  Records that damage kept apart become neighbours in the copy, and may then be judged by each other, or be known as copies of
  * others; so the copy is read again, and copied again while it is not clean.
- * Of a directory of traces each is recovered by itself, to the same place below the output; what one of them fails at does not end the others. */
+ * Of a directory of traces each is recovered by itself, to the same place below the output; what one of them fails at does not end the others.
+ * Copies are not compressed, and not called as if they were. */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,9 +31,14 @@ struct total {
     uint64_t regions, bytes; /* of damage */
 };
 
-/* Where traces are. */
-struct paths {
-    char **list;
+/* Where a trace is, and where its copy goes. */
+struct place {
+    char *path, *output;
+    size_t bare_n; /* bytes of the path without the suffix of its compression */
+};
+
+struct places {
+    struct place *list;
     size_t n;
 };
 
@@ -68,6 +77,18 @@ static char *join_below(const char *folder, const char *rest)
         (void)snprintf(joined, size, "%s%s", parent, rest);
     free(parent);
     return joined;
+}
+
+/* How many bytes of a name are left without the suffix of a compression; all where it has none. */
+static size_t bare_size(const char *path, size_t n)
+{
+    static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        const size_t suffix_n = strlen(suffixes[i]);
+        if (n > suffix_n && path[n - suffix_n - 1] != '/' && strncasecmp(path + n - suffix_n, suffixes[i], suffix_n) == 0)
+            return n - suffix_n;
+    }
+    return n;
 }
 
 /* Decides where the list goes; refuses to replace one without --overwrite. */
@@ -206,7 +227,8 @@ static int read_again(const struct call *call, struct again *result)
     inputs_close(&again);
     if (status == TTR_OK || status == TTR_AGAIN || status == TTR_END)
         return OUTCOME_FINE;
-    talk_failure(call->set.output, "cannot be read after recovery: %s; the input is as it was", error.text);
+    char own[TALK_TEXT];
+    talk_failure(call->set.output, "cannot be read after recovery: %s; the input is as it was", talk_error_text(&error, own));
     return OUTCOME_OUTPUT;
 }
 
@@ -297,12 +319,27 @@ static void tell_total(const struct call *call, const struct total *total, size_
         talk_failure(call->path[0], "%s of its traces could not be recovered", units_count(total->failed).s);
 }
 
+/* Copies are what was inside of a compressed file; one that is called as if it were compressed surprises whoever unpacks it. */
+static void tell_compression(const struct call *call, ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    const char *output = call->set.output;
+    const bool is_packed = ttr_reader_report(reader, 0, &report) && *report.compression && !convert_is_folder(report.format);
+    if (strcmp(output, "-") == 0 || !is_kept_target(output) || convert_is_folder(report.format))
+        return;
+    if (bare_size(output, strlen(output)) < strlen(output))
+        talk_note(call, "%s: warning: it is not compressed, whatever its name says", output);
+    else if (is_packed)
+        talk_note(call, "%s: not compressed, as %s is", output, call->path[0]);
+}
+
 /* Everything after the copy itself. */
 static int conclude(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar, const struct pump *pump, struct total *total)
 {
     struct findings found = report_sum(inputs->reader);
     const uint64_t *kept = pump->own;
     tell(call, &found, *kept);
+    tell_compression(call, inputs->reader);
     total->kept += *kept;
     total->regions += found.damage_regions;
     total->bytes += found.damage_bytes;
@@ -359,16 +396,19 @@ static bool is_one_trace(const char *path, ttr_reader *reader)
 
 /* --- Traces of a directory --- */
 
-static int compare_paths(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    const struct place *left = a, *right = b;
+    return strcmp(left->path, right->path);
 }
 
-static void free_paths(struct paths *paths)
+static void free_places(struct places *places)
 {
-    while (paths->n > 0)
-        free(paths->list[--paths->n]);
-    free(paths->list);
+    for (; places->n > 0; places->n--) {
+        free(places->list[places->n - 1].path);
+        free(places->list[places->n - 1].output);
+    }
+    free(places->list);
 }
 
 /* The folder of a trace that is one, though its format does not say so of each file; else what the report says.  What cannot be read of a trace is told
@@ -385,31 +425,126 @@ static ttr_text path_of(const ttr_report *report)
 }
 
 /* Where the traces of a reader are, each once; false when memory is out. */
-static bool list_traces(ttr_reader *reader, struct paths *paths)
+static bool list_traces(ttr_reader *reader, struct places *places)
 {
     ttr_report report = {.size = sizeof report};
     size_t n = 0, kept = 0;
     while (ttr_reader_report(reader, n, &report))
         n++;
-    paths->list = calloc(n + 1, sizeof *paths->list);
-    for (size_t i = 0; paths->list && i < n && ttr_reader_report(reader, i, &report); i++) {
+    places->list = calloc(n + 1, sizeof *places->list);
+    for (size_t i = 0; places->list && i < n && ttr_reader_report(reader, i, &report); i++) {
         const ttr_text path = path_of(&report);
-        paths->list[i] = strndup(path.p, path.n);
-        if (!paths->list[i])
+        const bool is_packed = path.n == report.path.n && *report.compression;
+        places->list[i] = (struct place){.path = strndup(path.p, path.n), .bare_n = is_packed ? bare_size(path.p, path.n) : path.n};
+        if (!places->list[i].path)
             return false;
-        paths->n++;
+        places->n++;
     }
-    if (!paths->list || n == 0)
-        return paths->list != NULL;
-    qsort(paths->list, n, sizeof *paths->list, compare_paths);
+    if (!places->list || n == 0)
+        return places->list != NULL;
+    qsort(places->list, n, sizeof *places->list, compare_places);
     for (size_t i = 0; i < n; i++) {
-        if (kept && strcmp(paths->list[kept - 1], paths->list[i]) == 0)
-            free(paths->list[i]);
+        if (kept && strcmp(places->list[kept - 1].path, places->list[i].path) == 0)
+            free(places->list[i].path);
         else
-            paths->list[kept++] = paths->list[i];
+            places->list[kept++] = places->list[i];
     }
-    paths->n = kept;
+    places->n = kept;
     return true;
+}
+
+/* --- Where their copies go --- */
+
+/* Whether another trace's copy would have the bare name, too. */
+static bool is_bare_taken(const struct places *places, size_t at)
+{
+    const struct place *own = &places->list[at];
+    for (size_t i = 0; i < places->n; i++)
+        if (i != at && places->list[i].bare_n == own->bare_n && memcmp(places->list[i].path, own->path, own->bare_n) == 0)
+            return true;
+    return false;
+}
+
+/* To the same place below the output; false when memory is out. */
+static bool plan_outputs(const struct call *call, struct places *places)
+{
+    for (size_t i = 0; i < places->n; i++) {
+        struct place *place = &places->list[i];
+        const char *rest = place->path + strlen(call->path[0]);
+        while (*rest == '/')
+            rest++;
+        place->output = join_below(call->set.output, rest);
+        if (!place->output)
+            return false;
+        if (!is_bare_taken(places, i))
+            place->output[strlen(place->output) - (strlen(place->path) - place->bare_n)] = '\0';
+    }
+    return true;
+}
+
+/* Whether a path is where the copy of a trace goes, or inside of that, or the list of what was damaged in it. */
+static bool is_planned(const struct places *places, const char *path)
+{
+    for (size_t i = 0; i < places->n; i++) {
+        const size_t n = strlen(places->list[i].output);
+        if (strncmp(path, places->list[i].output, n) == 0 && (!path[n] || path[n] == '/' || strcmp(path + n, ".damage.json") == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Looks for a file below a folder, the path, which is no part of what is to be written; at its path then.  Hidden ones are nobody's traces. */
+static bool find_leftover(const struct places *places, char path[PATH_MAX])
+{
+    struct stat about;
+    const size_t n = strlen(path);
+    const struct dirent *entry;
+    bool is_found = false;
+    DIR *folder = opendir(path);
+    /* cppcheck-suppress readdirCalled */
+    while (folder && !is_found && (entry = readdir(folder))) {
+        const int written = snprintf(path + n, PATH_MAX - n, "%s%s", path[n - 1] == '/' ? "" : "/", entry->d_name);
+        const bool is_ours = entry->d_name[0] == '.' || written < 0 || (size_t)written >= PATH_MAX - n || is_planned(places, path);
+        if (!is_ours && lstat(path, &about) == 0)
+            is_found = !S_ISDIR(about.st_mode) || find_leftover(places, path);
+        if (!is_found)
+            path[n] = '\0';
+    }
+    if (folder)
+        (void)closedir(folder);
+    return is_found;
+}
+
+static bool is_empty_folder(const char *path)
+{
+    unsigned n = 0;
+    DIR *folder = opendir(path);
+    /* cppcheck-suppress readdirCalled */
+    while (folder && n <= 2 && readdir(folder))
+        n++;
+    if (folder)
+        (void)closedir(folder);
+    return folder && n <= 2; /* "." and ".." */
+}
+
+/* What is in the output must not be read as a part of what is written there. */
+static int check_folder(const struct call *call, const struct places *places)
+{
+    struct stat about;
+    char path[PATH_MAX];
+    if (stat(call->set.output, &about) != 0 || is_empty_folder(call->set.output))
+        return OUTCOME_FINE;
+    if (!call->set.overwrite) {
+        talk_failure(call->set.output, "exists already; --overwrite (-f) replaces the traces in it");
+        return OUTCOME_OUTPUT;
+    }
+    size_t n = strlen(call->set.output);
+    while (n > 1 && call->set.output[n - 1] == '/')
+        n--;
+    if (snprintf(path, sizeof path, "%.*s", (int)n, call->set.output) >= (int)sizeof path || !find_leftover(places, path))
+        return OUTCOME_FINE;
+    talk_failure(call->set.output, "%s in it is not replaced by any of the traces that go there, and would stand among them: move that away, or name another folder", path);
+    return OUTCOME_OUTPUT;
 }
 
 /* Makes the folders that a path is in, from its first `from` bytes on; false with errno. */
@@ -458,48 +593,41 @@ static int recover_to(const struct call *call, char *path, char *output, struct 
     return outcome;
 }
 
-/* Recovers a trace of the directory to the same place below the output. */
-static int recover_below(const struct call *call, char *path, struct total *total)
+/* Recovers a trace of the directory to its place below the output. */
+static void recover_below(const struct call *call, const struct place *place, struct total *total, int *worst)
 {
-    const char *rest = path + strlen(call->path[0]);
-    while (*rest == '/')
-        rest++;
-    char *output = join_below(call->set.output, rest);
-    int outcome = OUTCOME_OUTPUT;
-    if (output)
-        outcome = recover_to(call, path, output, total);
-    else
-        talk_failure(path, "out of memory");
-    free(output);
+    int outcome = recover_to(call, place->path, place->output, total);
     total->traces++;
     total->failed += outcome > OUTCOME_NO;
-    return outcome;
+    *worst = outcome > *worst ? outcome : *worst;
 }
 
 /* Recovers each trace of a directory; the worst outcome. */
-static int recover_all(const struct call *call, const struct paths *paths)
+static int recover_all(const struct call *call, struct places *places)
 {
     struct total total = {0};
-    struct stat about;
     int worst = OUTCOME_FINE;
     if (strcmp(call->set.output, "-") == 0)
         return talk_misuse("recover", "\"%s\" is a directory of traces: they go to a folder, -o FOLDER", call->path[0]);
-    if (!call->set.overwrite && stat(call->set.output, &about) == 0) {
-        talk_failure(call->set.output, "exists already; --overwrite (-f) replaces the traces in it");
+    if (!plan_outputs(call, places)) {
+        talk_failure(call->path[0], "out of memory");
         return OUTCOME_OUTPUT;
     }
-    for (size_t i = 0; i < paths->n && !interrupt_came(); i++) {
-        int outcome = recover_below(call, paths->list[i], &total);
-        worst = outcome > worst ? outcome : worst;
-    }
-    tell_total(call, &total, paths->n);
-    return total.traces < paths->n && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
+    int outcome = check_folder(call, places);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    for (size_t i = 0; i < places->n && !interrupt_came(); i++)
+        recover_below(call, &places->list[i], &total, &worst);
+    tell_total(call, &total, places->n);
+    if (worst == OUTCOME_INPUT && total.failed < total.traces) /* what is lost is damage of the whole, as it is to all that read it */
+        worst = OUTCOME_NO;
+    return total.traces < places->n && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
 }
 
 int run_recover(struct call *call)
 {
     struct inputs inputs;
-    struct paths paths = {0};
+    struct places places = {0};
     struct total total = {0};
     if (!call->set.output)
         return talk_misuse("recover", "where to? -o OUTPUT");
@@ -508,14 +636,14 @@ int run_recover(struct call *call)
         outcome = inputs_open_one(&inputs, call, call->path[0], TTR_READ_DEFINITIONS);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    const bool is_one = is_one_trace(call->path[0], inputs.reader), is_listed = is_one || list_traces(inputs.reader, &paths);
+    const bool is_one = is_one_trace(call->path[0], inputs.reader), is_listed = is_one || list_traces(inputs.reader, &places);
     if (is_one)
         outcome = recover_opened(call, &inputs, &total);
     inputs_close(&inputs);
     if (!is_listed)
         talk_failure(call->path[0], "out of memory");
     if (!is_one)
-        outcome = is_listed ? recover_all(call, &paths) : OUTCOME_INPUT;
-    free_paths(&paths);
+        outcome = is_listed ? recover_all(call, &places) : OUTCOME_INPUT;
+    free_places(&places);
     return outcome;
 }

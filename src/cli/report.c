@@ -93,9 +93,11 @@ static void warn_of_files(const struct call *call, ttr_reader *reader, const str
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
-        for (size_t k = 0; k < report.notes_n; k++)
+        for (size_t k = 0; k < report.notes_n; k++) {
+            char own[TALK_TEXT];
             if (is_for_all(&report.notes[k]))
-                talk_note(call, "%.*s: warning: %s", (int)trace->report.trace_path.n, trace->report.trace_path.p, report.notes[k].text);
+                talk_note(call, "%.*s: warning: %s", (int)trace->report.trace_path.n, trace->report.trace_path.p, talk_note_text(&report.notes[k], own));
+        }
 }
 
 /* Tells of folders of traces that cannot be read for there is nothing that says how; gives their number. */
@@ -103,7 +105,8 @@ static uint64_t warn_of_folders(const struct call *call, const ttr_report *repor
 {
     for (size_t i = 0; i < report->notes_n; i++)
         if (strcmp(report->notes[i].code, "directory.untold") == 0) {
-            talk_note(call, "warning: %s", report->notes[i].text);
+            char own[TALK_TEXT];
+            talk_note(call, "warning: %s", talk_note_text(&report->notes[i], own));
             return report->notes[i].count;
         }
     return 0;
@@ -308,7 +311,7 @@ static const ttr_note *note_of(ttr_reader *reader, size_t i, const char *code, t
 static void put_text(struct json *json, const ttr_note *note)
 {
     char own[TALK_TEXT];
-    json_string(json, "text", talk_in_flags(note->text, own));
+    json_string(json, "text", talk_note_text(note, own));
 }
 
 /* What is odd of several streams of a trace may be another thing in each. */
@@ -391,7 +394,7 @@ void report_json_regions(struct json *json, ttr_reader *reader)
 static void print_text(const ttr_note *note)
 {
     char own[TALK_TEXT];
-    const char *text = talk_in_flags(note->text, own);
+    const char *text = talk_note_text(note, own);
     term_text((ttr_text){text, strlen(text)});
 }
 

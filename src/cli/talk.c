@@ -11,26 +11,57 @@
 
 #define LINE_MAX_BYTES 16384u
 
-/* What the library calls options, and what they are called here. */
+/* What the library calls options (ttr_error.option, and in texts), and what they are called here. */
 static const struct {
-    const char *own, *flag;
-} flags[] = {{"ttr_read_options.from = ", "--from="}, {"ttr_read_options.from", "--from"}, {"ttr_read_options.max_record", "--max-record"},
-             {"TTR_WRITE_STRICT", "--strict"}, {"format option ", "--option="}};
+    const char *option, *own, *flag;
+} flags[] = {{"from", "ttr_read_options.from = ", "--from="}, {"from", "ttr_read_options.from", "--from"}, {"max_record", "ttr_read_options.max_record", "--max-record"},
+             {"TTR_WRITE_STRICT", "TTR_WRITE_STRICT", "--strict"}, {"ctf.metadata", "format option ctf.metadata", "--option=ctf.metadata"},
+             {"ctf.assume-alignment", "format option ctf.assume-alignment", "--option=ctf.assume-alignment"}};
 
-const char *talk_in_flags(const char *text, char own[TALK_TEXT])
+/* Notes that name one. */
+static const struct {
+    const char *code, *option;
+} naming[] = {{"fxt.too-large", "max_record"}, {"heph.too-large", "max_record"}, {"ctf.too-large", "max_record"}, {"directory.untold", "ctf.metadata"},
+              {"ctf.alignment-guess", "ctf.assume-alignment"}};
+
+static char *find_last(char *text, const char *word)
+{
+    char *last = NULL;
+    for (char *at = strstr(text, word); at; at = strstr(at + 1, word))
+        last = at;
+    return last;
+}
+
+/* What comes before the place where an option is named last may be anybody's words: names of files, say. */
+static const char *in_flags(const char *text, const char *option, char own[TALK_TEXT])
 {
     const size_t n = strlen(text);
-    if (n >= TALK_TEXT)
+    if (!*option || n >= TALK_TEXT)
         return text;
     memcpy(own, text, n + 1);
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        char *at = strcmp(flags[i].option, option) == 0 ? find_last(own, flags[i].own) : NULL;
+        if (!at)
+            continue;
         const size_t own_n = strlen(flags[i].own), flag_n = strlen(flags[i].flag); /* which is less */
-        for (char *at = strstr(own, flags[i].own); at; at = strstr(at + flag_n, flags[i].own)) {
-            memcpy(at, flags[i].flag, flag_n);
-            memmove(at + flag_n, at + own_n, strlen(at + own_n) + 1);
-        }
+        memcpy(at, flags[i].flag, flag_n);
+        memmove(at + flag_n, at + own_n, strlen(at + own_n) + 1);
+        break;
     }
     return own;
+}
+
+const char *talk_error_text(const ttr_error *error, char own[TALK_TEXT])
+{
+    return in_flags(error->text, error->option, own);
+}
+
+const char *talk_note_text(const ttr_note *note, char own[TALK_TEXT])
+{
+    const char *option = "";
+    for (size_t i = 0; i < sizeof naming / sizeof *naming; i++)
+        option = strcmp(naming[i].code, note->code) == 0 ? naming[i].option : option;
+    return in_flags(note->text, option, own);
 }
 
 static void say_text(const char *text)
@@ -71,9 +102,8 @@ static void say_reason(const char *text)
 static void say_line(const char *format, va_list values)
 {
     char line[LINE_MAX_BYTES];
-    char own[TALK_TEXT];
     int n = vsnprintf(line, sizeof line, format, values);
-    say_text(n < 0 ? format : talk_in_flags(line, own));
+    say_text(n < 0 ? format : line);
     (void)fputs((size_t)n >= sizeof line ? "...\n" : "\n", stderr);
 }
 
@@ -103,7 +133,7 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
     (void)snprintf(line, sizeof line, ":%llu:", (unsigned long long)error->line);
     if (error->line && !strstr(error->text, line))
         (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);
-    say_reason(error->text[0] ? talk_in_flags(error->text, own) : ttr_status_text(error->status));
+    say_reason(error->text[0] ? talk_error_text(error, own) : ttr_status_text(error->status));
     (void)fputc('\n', stderr);
     if (!call->set.verbose)
         return;

@@ -2,7 +2,7 @@
 #ifndef TRACETTA_CLI_TALK_H
 #define TRACETTA_CLI_TALK_H
 
-#include <tracetta/error.h>
+#include <tracetta/read.h>
 
 struct call;
 
@@ -27,9 +27,10 @@ void talk_note(const struct call *call, const char *format, ...) TTR_PRINTF(2, 3
 /* Room for what the library says: of errors and of notes. */
 #define TALK_TEXT 1024u
 
-/* What the library says, in the words of the command: it names options of its own (ttr_read_options.from), which are flags here (--from).  Gives
- * `own` or, where nothing changes, the text. */
-const char *talk_in_flags(const char *text, char own[TALK_TEXT]);
+/* What the library says, in the words of the command: where it names an option of its own (ttr_read_options.from), that is a flag here (--from).  Names
+ * of files and the like stay what they are.  Each gives `own` or, where nothing changes, the text. */
+const char *talk_error_text(const ttr_error *error, char own[TALK_TEXT]);
+const char *talk_note_text(const ttr_note *note, char own[TALK_TEXT]);
 
 /* The word of a list (given one by one by `at`, NULL past the end) most like `word`, or NULL when none is near. */
 const char *talk_nearest(const char *word, const char *(*at)(const void *own, size_t i), const void *own);

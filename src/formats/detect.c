@@ -45,7 +45,7 @@ static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
     for (size_t i = 0; format_at(i); i++) {
         const char *reason = format_at(i)->refuse ? format_at(i)->refuse(peek) : NULL;
         if (reason)
-            return fail(error, TTR_E_UNSUPPORTED, 0, "%s", reason);
+            return fail_option(error, fail(error, TTR_E_UNSUPPORTED, 0, "%s", reason), strstr(reason, "ttr_read_options.from") ? "from" : "");
     }
     char names[128];
     format_names(TTR_FORMAT_READS, names, sizeof names);
@@ -54,8 +54,9 @@ static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
     char begin[3 * 4 + 1] = "";
     for (size_t i = 0; i < 4 && i < peek->n; i++)
         (void)snprintf(begin + 3 * i, 4, " %02x", peek->bytes[i]);
-    return fail(error, TTR_E_UNSUPPORTED, 0,
-                "not a trace of a known format (%s): it begins with%s; ttr_read_options.from = FORMAT reads it all the same", names, begin);
+    const ttr_status status = fail(error, TTR_E_UNSUPPORTED, 0, "not a trace of a known format (%s): it begins with%s; ttr_read_options.from = FORMAT reads it all the same",
+                                   names, begin);
+    return fail_option(error, status, "from");
 }
 
 /* The one format with the highest bid. */
@@ -75,9 +76,10 @@ static ttr_status choose(const struct peek *peek, const struct format **winner, 
     }
     if (!*winner)
         return nobody_bids(peek, error);
-    if (tied)
-        return fail(error, TTR_E_UNSUPPORTED, 0, "could be %s or %s: say which with ttr_read_options.from", tied->name, (*winner)->name);
-    return TTR_OK;
+    if (!tied)
+        return TTR_OK;
+    const ttr_status status = fail(error, TTR_E_UNSUPPORTED, 0, "could be %s or %s: say which with ttr_read_options.from", tied->name, (*winner)->name);
+    return fail_option(error, status, "from");
 }
 
 /* The first bytes of a source, copied so that they can be padded. */

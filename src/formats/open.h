@@ -54,9 +54,14 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
 /* Why one file alone is no trace of this format, though it bids for it. */
 ttr_status refuse_alone(const struct format *format, const char *path, ttr_error *error);
 
+/* --- unreadable.c --- */
+
+/* What stands for a trace that cannot be read, without events, with the reason as damage. */
+ttr_reader *open_unreadable(ttr *t, const char *path, const ttr_error *reason, ttr_error *error);
+
 /* --- open_directory.c --- */
 
-/* Opens all traces below a directory, merged by time; NULL with `error` when there is none or one cannot be read. */
+/* Opens all traces below a directory, merged by time; NULL with `error` when none can be read. */
 ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error);
 
 #endif

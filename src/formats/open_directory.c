@@ -3,8 +3,9 @@
  * A folder that is a trace is opened as one, and nothing in it is looked at; elsewhere each file is a trace or none, and folders are
  * gone into.  All is taken in the order of its names, so that the same directory always gives the same trace.  Left out: hidden
  * names, folders called "index" with nothing but index files in them (they belong to traces beside them), and what is neither file nor folder.  Links are followed, but
- * no folder is gone into twice, so that there are no loops.  What is no trace is passed over with a remark on the first trace; a file
- * that cannot be read is an error, and so is the one trace of many files; among several of these it is damage, told in its place.  A folder
+ * no folder is gone into twice, so that there are no loops; one that leads nowhere is told on the first trace.  What is no trace is passed over with a
+ * remark there; what cannot be read (a file or folder that may not be looked at, a broken trace of many files) is damage, told in its place, or an
+ * error where nothing else is there.  A folder
  * whose anchor may not be read, or is empty, as a killed tracer may leave it, while others of its files are not and none can be read alone, is damage too, told in its place where the format can; and so is one
  * without a good anchor in which a file is part of such a trace by what it begins with. */
 #include <dirent.h>
@@ -47,13 +48,16 @@ struct search {
     unsigned level;
     struct pairmap seen; /* folders: (device, inode) */
     struct arena arena;  /* of `first` */
-    struct passed no_trace, too_deep, untold;
+    struct passed no_trace, too_deep, untold, nowhere;
     struct passed unplaced; /* of those untold, the ones of formats that put nothing in their places */
     bool has_file;       /* the folder at hand has one that is a trace */
     const char *anchor;  /* the folder at hand has one that is part of a trace which this file should tell of; NULL = none is known */
     const char *untold_why;
     ttr_reader **reader;
     size_t readers_n, readers_capacity;
+    ttr_reader **unreadable; /* what stands for traces that cannot be read */
+    size_t unreadable_n, unreadable_capacity;
+    ttr_error reason;    /* why the first of them cannot */
     struct part *part; /* opened when all were found */
     size_t parts_n, parts_capacity;
     size_t told_n;       /* of them that can be read */
@@ -79,9 +83,10 @@ static void pass_over(struct search *search, struct passed *passed)
 /* The failure of one file, which its text may name already. */
 static ttr_status fail_named(const char *path, const ttr_error *reason, ttr_error *error)
 {
-    if (reason->status == TTR_E_NOMEM || strstr(reason->text, path))
-        return fail(error, reason->status, reason->offset, "%s", reason->text);
-    return fail(error, reason->status, reason->offset, "%s: %s", path, reason->text);
+    const bool is_named = reason->status == TTR_E_NOMEM || strstr(reason->text, path);
+    const ttr_error own = *reason; /* which may be the other one */
+    const ttr_status status = fail(error, own.status, own.offset, "%s%s%s", is_named ? "" : path, is_named ? "" : ": ", own.text);
+    return fail_option(error, status, own.option);
 }
 
 /* The anchor that a file wants which was refused alone; NULL = none. */
@@ -89,6 +94,31 @@ static const char *wanted_anchor(const ttr_error *reason)
 {
     const struct format *format = format_find(reason->format);
     return format && !format->reads_alone ? format->anchor : NULL;
+}
+
+static bool is_strict(const struct search *search)
+{
+    return search->options && search->options->flags & TTR_READ_STRICT;
+}
+
+/* What stands at the path cannot be read: told in its place, if it is that one's own failure. */
+static ttr_status pass_unreadable(struct search *search, const ttr_error *reason, ttr_error *error)
+{
+    ttr_error named = *reason;
+    const ttr_status status = fail_named(search->path, reason, &named);
+    const bool is_own = status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN && !is_strict(search);
+    if (!is_own)
+        return fail_option(error, fail(error, status, named.offset, "%s", named.text), named.option);
+    if (search->unreadable_n == 0)
+        search->reason = named;
+    if (!alloc_reserve(&search->t->counted, (void **)&search->unreadable, &search->unreadable_capacity, search->unreadable_n + 1, sizeof(ttr_reader *)))
+        return fail_memory(error);
+    ttr_error own = {0};
+    ttr_reader *reader = open_unreadable(search->t, search->path, &named, &own);
+    if (!reader)
+        return fail(error, own.status, own.offset, "%s", own.text);
+    search->unreadable[search->unreadable_n++] = reader;
+    return TTR_OK;
 }
 
 /* Takes a reader into the list; NULL with a reason is passed over or a failure. */
@@ -99,7 +129,7 @@ static ttr_status take(struct search *search, ttr_reader *reader, const ttr_erro
         return TTR_OK;
     }
     if (!reader)
-        return fail_named(search->path, reason, error);
+        return pass_unreadable(search, reason, error);
     if (alloc_reserve(&search->t->counted, (void **)&search->reader, &search->readers_capacity, search->readers_n + 1,
                       sizeof(ttr_reader *))) {
         search->reader[search->readers_n++] = reader;
@@ -190,30 +220,48 @@ static ttr_status find_index(const struct search *search, bool *is_index, ttr_er
     return status;
 }
 
-/* What stands at the path, whatever it is. */
-static ttr_status take_path(struct search *search, const char *name, ttr_error *error)
+/* Why stat has failed: the file is gone, or a link leads nowhere; else what is missing would not show. */
+static ttr_status pass_missing(struct search *search, int reason, ttr_error *error)
 {
-    struct stat about;
-    if (stat(search->path, &about) != 0 && errno == EACCES) /* what is missing then would not show */
-        return fail_sys(error, EACCES, NO_OFFSET, "cannot look at %s", search->path);
-    if (stat(search->path, &about) != 0)
-        return TTR_OK; /* gone, or a link that leads nowhere */
-    if (S_ISREG(about.st_mode))
-        return take_file(search, error);
-    if (!S_ISDIR(about.st_mode))
-        return TTR_OK;
+    struct stat link;
+    if (reason != ENOENT && reason != ELOOP)
+        return fail_sys(error, reason, NO_OFFSET, "cannot look at %s", search->path);
+    if (lstat(search->path, &link) == 0)
+        pass_over(search, &search->nowhere);
+    return TTR_OK;
+}
+
+/* A folder below the one that was named: what keeps all of it from being looked at is its own failure. */
+static ttr_status take_folder(struct search *search, const char *name, const struct stat *about, ttr_error *error)
+{
+    ttr_error reason = {0};
     bool is_index = false;
-    ttr_status status = strcmp(name, FOLDER_INDEX) == 0 ? find_index(search, &is_index, error) : TTR_OK;
-    if (status != TTR_OK || is_index)
-        return status;
-    if (search->level == FOLDER_LEVELS_MAX) {
+    const size_t n = search->n;
+    ttr_status status = strcmp(name, FOLDER_INDEX) == 0 ? find_index(search, &is_index, &reason) : TTR_OK;
+    if (status == TTR_OK && is_index)
+        return TTR_OK;
+    if (status == TTR_OK && search->level == FOLDER_LEVELS_MAX) {
         pass_over(search, &search->too_deep);
         return TTR_OK;
     }
     search->level++;
-    status = search_folder(search, &about, error);
+    if (status == TTR_OK)
+        status = search_folder(search, about, &reason);
     search->level--;
-    return status;
+    search->n = n;
+    search->path[n] = '\0';
+    return status == TTR_OK ? TTR_OK : pass_unreadable(search, &reason, error);
+}
+
+/* What stands at the path, whatever it is. */
+static ttr_status take_path(struct search *search, const char *name, ttr_error *error)
+{
+    struct stat about;
+    if (stat(search->path, &about) != 0)
+        return pass_missing(search, errno, error);
+    if (S_ISREG(about.st_mode))
+        return take_file(search, error);
+    return S_ISDIR(about.st_mode) ? take_folder(search, name, &about, error) : TTR_OK;
 }
 
 /* The format whose folders have an anchor of this name, or NULL. */
@@ -225,7 +273,7 @@ static const struct format *anchored_format(const char *name)
     return NULL;
 }
 
-/* The anchor of the folder at hand where it is empty and another file is not; NULL = nothing is wrong. */
+/* The anchor of the folder at hand where it is empty, or no file at all, and another file is not; NULL = nothing is wrong. */
 static const char *find_untold(struct search *search, const struct names *names)
 {
     const char *empty = NULL;
@@ -233,19 +281,16 @@ static const char *find_untold(struct search *search, const struct names *names)
     size_t n = search->n;
     for (size_t i = 0; i < names->n; i++) {
         struct stat about;
-        bool is_file = descend(search, names->name[i]) && stat(search->path, &about) == 0 && S_ISREG(about.st_mode);
+        if (!descend(search, names->name[i]) || stat(search->path, &about) != 0)
+            about = (struct stat){.st_mode = 0}; /* a link that leads nowhere */
         search->n = n;
         search->path[n] = '\0';
+        const bool is_file = S_ISREG(about.st_mode);
         has_bytes |= is_file && about.st_size > 0;
-        if (is_file && about.st_size == 0 && anchored_format(names->name[i]))
+        if (!S_ISDIR(about.st_mode) && !(is_file && about.st_size > 0) && anchored_format(names->name[i]))
             empty = names->name[i];
     }
     return has_bytes ? empty : NULL;
-}
-
-static bool is_strict(const struct search *search)
-{
-    return search->options && search->options->flags & TTR_READ_STRICT;
 }
 
 /* Keeps the folder at the path; why: NULL where it can be read. */
@@ -268,7 +313,9 @@ static const char *why_untold(const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0)
-        return "missing";
+        return lstat(path, &about) == 0 ? "a link that leads nowhere" : "missing";
+    if (!S_ISREG(about.st_mode))
+        return S_ISDIR(about.st_mode) ? "a folder" : "a FIFO, a socket or a device";
     return about.st_size == 0 ? "empty" : access(path, R_OK) != 0 ? "not to be read (permission denied)" : "none of any known kind";
 }
 
@@ -369,7 +416,8 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
 static void note(const struct search *search, const struct passed *passed, const char *code, const char *format, ...)
 {
     struct notes *notes = reader_notes(search->reader[0]);
-    ttr_severity severity = passed == &search->unplaced ? TTR_NOTE_DAMAGE : passed == &search->too_deep ? TTR_NOTE_ODD : TTR_NOTE_REMARK;
+    const bool is_odd = passed == &search->too_deep || passed == &search->nowhere;
+    ttr_severity severity = passed == &search->unplaced ? TTR_NOTE_DAMAGE : is_odd ? TTR_NOTE_ODD : TTR_NOTE_REMARK;
     for (uint64_t i = 0; notes && i < passed->n; i++) {
         va_list values;
         va_start(values, format);
@@ -386,11 +434,12 @@ static const char *untold_name(const struct passed *untold)
 
 static void note_passed(const struct search *search)
 {
-    const char *first = search->no_trace.first, *deep = search->too_deep.first;
+    const char *first = search->no_trace.first, *deep = search->too_deep.first, *nowhere = search->nowhere.first;
     note(search, &search->no_trace, "directory.passed-over", "%s is no trace and was passed over", first ? first : "a file");
     note(search, &search->unplaced, "directory.untold", UNTOLD, untold_name(&search->unplaced), search->untold_why, "that folder alone");
     note(search, &search->too_deep, "directory.too-deep", "%s is deeper than %u levels and was not looked into: what is in it must be named",
          deep ? deep : "a folder", FOLDER_LEVELS_MAX);
+    note(search, &search->nowhere, "directory.no-file", "%s is a link that leads nowhere: it was passed over", nowhere ? nowhere : "a file");
 }
 
 /* Opens the folders of one format, the first one's, together. */
@@ -419,13 +468,14 @@ static ttr_status open_parts(struct search *search, ttr_error *error)
     (void)snprintf(search->path, sizeof search->path, "%s", folder_path(first ? first : found[0].folder));
     search->n = strlen(search->path);
     ttr_read_options own;
-    ttr_reader *reader = format->open_folders(search->t, found, n, options_of(format, search->options, &own), &reason);
+    const bool has_others = search->readers_n > 0 || left > 0;
+    ttr_reader *reader = format->open_folders(search->t, &(struct folders_found){found, n, has_others}, options_of(format, search->options, &own), &reason);
     alloc_free(alloc, found, capacity, sizeof *found);
     if (told > 1) { /* the reason names one of them, which need not be the first */
         search->n = search->root_n;
         search->path[search->n] = '\0';
     }
-    if (!reader && search->readers_n == 0 && search->parts_n == 0) /* nothing else is there to be read */
+    if (!reader && !has_others) /* nothing else is there to be read */
         return fail_named(search->path, &reason, error);
     return take(search, reader, &reason, error);
 }
@@ -437,6 +487,21 @@ static bool has_files(struct search *search, const char *path)
     bool is_there = folder && folder_at(folder, 0);
     folder_close(folder);
     return is_there;
+}
+
+/* Puts what stands for traces that cannot be read behind the others.  It has no events, so it is no reason to take tables of a trace beside it for
+ * mixed up. */
+static bool add_unreadable(struct search *search, ttr_error *error)
+{
+    const size_t n = search->readers_n + search->unreadable_n;
+    if (!alloc_reserve(&search->t->counted, (void **)&search->reader, &search->readers_capacity, n, sizeof(ttr_reader *)))
+        return fail_memory(error) == TTR_OK;
+    for (size_t i = 0; i < search->unreadable_n; i++) {
+        search->unreadable[i]->apart = search->reader[0]->apart;
+        search->reader[search->readers_n++] = search->unreadable[i];
+    }
+    search->unreadable_n = 0;
+    return true;
 }
 
 static ttr_reader *finish(struct search *search, const char *path, ttr_error *error)
@@ -451,6 +516,11 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
     if (search->untold.n && (is_strict(search) || search->readers_n == 0)) {
         (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET, UNTOLD, untold_name(&search->untold), search->untold_why,
                    search->readers_n ? "that folder alone" : "the folder");
+        (void)fail_option(error, TTR_E_MALFORMED, "ctf.metadata");
+        return NULL;
+    }
+    if (search->readers_n == 0 && search->unreadable_n) {
+        (void)fail(error, search->reason.status, search->reason.offset, "%s", search->reason.text);
         return NULL;
     }
     if (search->readers_n == 0) {
@@ -460,6 +530,8 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
         return NULL;
     }
     note_passed(search);
+    if (!add_unreadable(search, error))
+        return NULL;
     size_t n = search->readers_n;
     search->readers_n = 0; /* taken over */
     if (n == 1 && search->reader[0]->order == TTR_ORDER_TIME)
@@ -482,8 +554,11 @@ ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *opt
         merged = finish(&search, path, error);
     for (size_t i = 0; i < search.readers_n; i++)
         ttr_close(search.reader[i]);
+    for (size_t i = 0; i < search.unreadable_n; i++)
+        ttr_close(search.unreadable[i]);
     for (size_t i = 0; i < search.parts_n; i++)
         folder_close(search.part[i].found.folder);
+    alloc_free(&t->counted, search.unreadable, search.unreadable_capacity, sizeof(ttr_reader *));
     alloc_free(&t->counted, search.part, search.parts_capacity, sizeof *search.part);
     alloc_free(&t->counted, search.reader, search.readers_capacity, sizeof(ttr_reader *));
     pairmap_free(&search.seen);

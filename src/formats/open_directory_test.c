@@ -277,6 +277,98 @@ static void metadata_of_another_place_stand_in_for_some_that_tell_nothing(void *
     }
 }
 
+static bool opens_through(const struct alloc *alloc, const char *path)
+{
+    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+    ttr_error error = {0};
+    ttr_batch batch;
+    if (!t)
+        return false;
+    ttr_reader *reader = ttr_open(t, path, NULL, &error);
+    ttr_status status = reader ? TTR_OK : error.status;
+    while (status == TTR_OK)
+        status = ttr_read(reader, &batch, &error);
+    ttr_close(reader);
+    ttr_free(t);
+    return status == TTR_END;
+}
+
+/* Each allocation fails once.  Notes of readers do without their texts when memory is out, so a refused request need not show; what counts is that
+ * nothing leaks. */
+static void assert_opens_in_any_memory(const char *path)
+{
+    size_t through = 0, failed = 0;
+    for (size_t fail_at = 1; through < 20; fail_at++) {
+        struct support_heap heap;
+        support_heap_init(&heap, fail_at);
+        bool is_through = opens_through(&heap.alloc, path);
+        through += is_through;
+        failed += !is_through;
+        support_heap_check(&heap);
+    }
+    assert_true(failed > 20);
+}
+
+/* The i-th report has a trace in whose place there is this reason. */
+static void assert_unreadable(ttr_reader *reader, size_t i, const char *path, const char *reason)
+{
+    ttr_report report = {.size = sizeof report};
+    assert_true(ttr_reader_report(reader, i, &report));
+    const ttr_note *note = find_note(&report, "trace.unreadable");
+    assert_non_null(note);
+    assert_int_equal(note->severity, TTR_NOTE_DAMAGE);
+    assert_int_equal(report.damage_regions, 1);
+    assert_non_null(strstr(report.trace_path.p, path));
+    assert_non_null(strstr(note->text, reason));
+}
+
+static void what_cannot_be_read_among_others_is_damage_in_its_place(void **state)
+{
+    static const char *const below[] = {"mixed", "mixed/bad"};
+    static const char *const names[] = {"mixed/b.fxt", "mixed/bad/metadata", "mixed/bad", "mixed/c.gz", "mixed/link", "mixed"};
+    ttr *t = ttr_new(NULL);
+    ttr_error error = {0};
+    ttr_batch batch;
+    char path[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+        path_of(path, sizeof path, below[i]);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    write_text("mixed/bad/metadata", "/* CTF 1.8 */ trace {");
+    write_text("mixed/c.gz", "\x1f\x8b\x08");
+    path_of(path, sizeof path, "mixed/link");
+    assert_int_equal(symlink("nowhere", path), 0);
+    path_of(path, sizeof path, "mixed");
+    assert_null(ttr_open(t, path, NULL, &error)); /* there are no others yet */
+    assert_non_null(strstr(error.text, "mixed/bad/metadata:1:"));
+    write_trace("mixed/b.fxt", "fxt", 5, 10);
+    ttr_reader *reader = ttr_open(t, path, NULL, &error);
+    if (!reader)
+        fail_msg("%s", error.text);
+    uint32_t events = 0;
+    while (ttr_read(reader, &batch, &error) == TTR_OK)
+        events += batch.n;
+    assert_int_equal(events, 3);
+    ttr_report report = {.size = sizeof report};
+    assert_true(ttr_reader_report(reader, 0, &report));
+    assert_string_equal(report.format, "fxt");
+    const ttr_note *note = find_note(&report, "directory.no-file");
+    assert_non_null(note);
+    assert_int_equal(note->severity, TTR_NOTE_ODD);
+    assert_unreadable(reader, 1, "mixed/bad", "mixed/bad/metadata:1:");
+    assert_unreadable(reader, 2, "mixed/c.gz", "gzip data ends too early");
+    assert_false(ttr_reader_report(reader, 3, &report));
+    ttr_close(reader);
+    assert_null(ttr_open(t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_STRICT}, &error));
+    assert_opens_in_any_memory(path);
+    ttr_free(t);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) { /* the other tests count what is there */
+        path_of(path, sizeof path, names[i]);
+        assert_int_equal(remove(path), 0);
+    }
+}
+
 static void wrong_options_are_no_reason_to_pass_over(void **state)
 {
     ttr *t = ttr_new(NULL);
@@ -288,37 +380,10 @@ static void wrong_options_are_no_reason_to_pass_over(void **state)
     ttr_free(t);
 }
 
-static bool opens_through(const struct alloc *alloc)
-{
-    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
-    ttr_error error = {0};
-    ttr_batch batch;
-    if (!t)
-        return false;
-    ttr_reader *reader = ttr_open(t, folder, NULL, &error);
-    ttr_status status = reader ? TTR_OK : error.status;
-    while (status == TTR_OK)
-        status = ttr_read(reader, &batch, &error);
-    ttr_close(reader);
-    ttr_free(t);
-    return status == TTR_END;
-}
-
-/* Notes of readers do without their texts when memory is out, so a refused request need not show; what counts is that nothing
- * leaks. */
 static void each_allocation_may_fail(void **state)
 {
-    size_t through = 0, failed = 0;
     (void)state;
-    for (size_t fail_at = 1; through < 20; fail_at++) {
-        struct support_heap heap;
-        support_heap_init(&heap, fail_at);
-        bool is_through = opens_through(&heap.alloc);
-        through += is_through;
-        failed += !is_through;
-        support_heap_check(&heap);
-    }
-    assert_true(failed > 20);
+    assert_opens_in_any_memory(folder);
 }
 
 int main(void)
@@ -330,6 +395,7 @@ int main(void)
         cmocka_unit_test(an_empty_file_called_metadata_beside_traces_is_no_damage),
         cmocka_unit_test(metadata_of_another_place_stand_in_for_some_that_tell_nothing),
         cmocka_unit_test(a_single_trace_is_by_time_too),
+        cmocka_unit_test(what_cannot_be_read_among_others_is_damage_in_its_place),
         cmocka_unit_test(wrong_options_are_no_reason_to_pass_over),
         cmocka_unit_test(each_allocation_may_fail),
     };

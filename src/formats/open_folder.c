@@ -93,8 +93,8 @@ static ttr_status bid_for_anchor(ttr *t, const char *path, const char *from, con
         if (status != TTR_OK)
             return status;
         if (bid > 0 && bid == best)
-            return fail(error, TTR_E_UNSUPPORTED, 0, "the folder %s could be a trace of %s or %s: say which with ttr_read_options.from", path,
-                        (*format)->name, each->name);
+            return fail_option(error, fail(error, TTR_E_UNSUPPORTED, 0, "the folder %s could be a trace of %s or %s: say which with ttr_read_options.from", path,
+                                           (*format)->name, each->name), "from");
         *format = bid > best ? each : *format;
         best = bid > best ? bid : best;
     }

@@ -177,12 +177,22 @@ static size_t read_begin(const struct old_folder *old, uint8_t *bytes)
     return n;
 }
 
+/* "stream" or "stream_12": so files are called whose source has no name for them, whatever is in them. */
+static bool is_stream_name(const char *name)
+{
+    static const char word[] = "stream";
+    const char *rest = name + sizeof word - 1;
+    if (strncmp(name, word, sizeof word - 1) != 0)
+        return false;
+    return !*rest || (*rest == '_' && rest[1] && strspn(rest + 1, "0123456789") == strlen(rest + 1));
+}
+
 /* Whether the regular file at the path is none that can belong to the mark beside it. */
 static bool is_stranger(struct old_folder *old, const char *name)
 {
     if (strcmp(name, old->mark->name) == 0)
         return false;
-    if (is_text(old->path))
+    if (!is_stream_name(name) && is_text(old->path))
         return true;
     if (!old->mark->is_part)
         return false;

@@ -25,6 +25,13 @@ struct folder_found {
     const char *untold; /* why nothing in it can be read, for it lacks a good anchor: a sentence; NULL = it can be read */
 };
 
+/* Those of one format. */
+struct folders_found {
+    const struct folder_found *list;
+    size_t n;        /* >= 1 */
+    bool has_others; /* more than these were found: where none of them can be read, that is told in their places too */
+};
+
 struct format {
     const char *name, *title, *extensions, *spec; /* "fxt", one line, "fxt ftf", which versions */
     uint32_t abilities;                           /* TTR_FORMAT_* */
@@ -60,9 +67,10 @@ struct format {
     const char *anchor_option; /* the option that names a file to be read instead, so that a folder may be without; NULL = none */
     bool reads_alone; /* a single file is a trace too */
     ttr_reader *(*open_folder)(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error);
-    /* The same for folders that were found below one directory, so that those which are parts of one trace are read as one; n >= 1; all are taken over.
-     * In the place of one that is untold stands an input without events whose damage (`directory.untold`) says so.  NULL: each is a trace of its own. */
-    ttr_reader *(*open_folders)(ttr *t, const struct folder_found *folders, size_t n, const ttr_read_options *options, ttr_error *error);
+    /* The same for folders that were found below one directory, so that those which are parts of one trace are read as one; all are taken over.
+     * In the place of one that is untold stands an input without events whose damage (`directory.untold`) says so; of one among others that cannot be read
+     * as well (`trace.unreadable`).  NULL: each is a trace of its own. */
+    ttr_reader *(*open_folders)(ttr *t, const struct folders_found *found, const ttr_read_options *options, ttr_error *error);
 
     /* Traces that come over a network: the schemes of their URLs ("net net4", a path that begins with one and "://" is such a URL), and who
      * opens one.  NULL = none. */

@@ -157,8 +157,8 @@ static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
         return TTR_OK;
     for (size_t i = 0; i < out->format->losses_n; i++)
         if (out->ledger[i].count)
-            return fail(error, TTR_E_LOSS, out->ledger[i].first_offset, "%s cannot hold %s: they %s; leave TTR_WRITE_STRICT out to accept that",
-                        out->format->name, out->ledger[i].what, out->ledger[i].rule);
+            return fail_option(error, fail(error, TTR_E_LOSS, out->ledger[i].first_offset, "%s cannot hold %s: they %s; leave TTR_WRITE_STRICT out to accept that",
+                                           out->format->name, out->ledger[i].what, out->ledger[i].rule), "TTR_WRITE_STRICT");
     return TTR_OK;
 }
 

@@ -60,6 +60,12 @@ refuses "also_of_dates" 2 "before --start" "$tracetta" stat --start=2026-11-22 -
 refuses "the_reverse_of_everything_is_a_misuse" 2 "--invert wants" "$tracetta" cat --invert "$small"
 refuses "an_input_without_a_name_is_told_so" 3 "a file without a name" "$tracetta" cat ""
 echo '{"traceEvents":[{"ph":"X"}]}' >"$work/chrome.json"
+# Options of the library are told as flags; what a file is called stays what it is.
+name='a format option ctf.y TTR_WRITE_STRICT ttr_read_options.from = x'
+printf 'zz' >"$work/$name"
+refuses "names_of_files_are_no_options" 3 "/$name: not a trace of a known format.*; --from=FORMAT reads it all the same" "$tracetta" cat "$work/$name"
+refuses "nor_are_those_that_are_not_there" 3 "cannot open .*/no $name " "$tracetta" cat "$work/no $name"
+rm "$work/$name"
 refuses "json_that_is_not_ctf_is_not_taken_for_it" 3 "not a trace of a known format.*; --from=FORMAT reads it all the same" "$tracetta" cat "$work/chrome.json"
 refuses "no_kind_is_a_misuse" 2 "no kind \"\"" "$tracetta" cat --kind= "$small"
 refuses "nor_is_an_empty_one_among_others" 2 "no kind \"\"" "$tracetta" cat --kind=span, "$small"

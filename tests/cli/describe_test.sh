@@ -407,6 +407,31 @@ name=$'a\n  steered\n^'
 mkdir "$name" && echo nothing >"$name/metadata"
 refuses "no_other_line_break_is_one" 3 'a\\x0a  steered\\x0a' "$tracetta" info "$name"
 rm -r session/bad "$name"
+# The same where it is the only one of its format, or where nobody may look, and with a link or a FIFO in the place of its metadata.
+mkdir motley && make motley/bad && sed -i 's/major = 1/major = /' motley/bad/metadata && cp other.fxt motley
+run "$tracetta" check motley
+[ $run_status = 1 ] && grep -q '^  motley/bad$' "$work/.out" && grep -q 'trace.unreadable x1.*motley/bad/metadata:4:' "$work/.out"
+verdict "the_only_trace_of_a_format_does_not_keep_others_from_being_read" $? "exit status $run_status"
+run "$tracetta" recover motley -o found.motley
+[ $run_status = 1 ] && [ "$(ls found.motley)" = other.fxt ] && grep -q 'motley: 1 of its traces could not be recovered' "$work/.err"
+verdict "the_others_are_recovered" $? "exit status $run_status"
+for change in 'ln -s nowhere' 'ln -s metadata' mkfifo; do
+    rm motley/bad/metadata && $change motley/bad/metadata
+    run timeout 20 "$tracetta" check motley
+    [ $run_status = 1 ] && grep -qE 'directory.untold x1.*motley/bad/metadata is a (link that leads nowhere|FIFO)' "$work/.out"
+    verdict "metadata_that_are_no_file_are_told_after_${change// /_}" $? "exit status $run_status"
+done
+rm -r motley found.motley
+if "${nobody[@]}" "$tracetta" info session/one >/dev/null 2>&1; then
+    for mode in 0 644; do
+        cp -r session/one session/shut && chmod $mode session/shut
+        run "${nobody[@]}" "$tracetta" cat session
+        chmod 755 session/shut
+        [ $run_status = 1 ] && [ "$(grep -c instant "$work/.out")" = 10 ] && grep -q 'warning: this trace cannot be read: cannot look .*session/shut' "$work/.err"
+        verdict "a_folder_that_nobody_may_look_into_does_not_keep_others_from_being_read:$mode" $? "exit status $run_status"
+        rm -r session/shut
+    done
+fi
 
 # A trace among others whose tracer was killed before it wrote metadata.
 make session/killed && : >session/killed/metadata

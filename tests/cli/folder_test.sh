@@ -148,10 +148,30 @@ verdict "where_they_were_and_a_list_of_damage_for_each" $? "$(find saved)"
 ends "all_of_them_clean" 0 "$tracetta" check saved
 refuses "a_folder_that_is_there_stays" 4 'saved: exists already; --overwrite' "$tracetta" recover several -o saved
 ends "unless_it_may_be_replaced" 1 "$tracetta" recover -f several -o saved
+mkdir empty
+ends "an_empty_folder_is_nothing_to_replace" 1 "$tracetta" recover several -o empty//
+ends "again_it_is" 1 "$tracetta" recover -f several -o empty//
+# A trace that is not replaced would be read in place of the others (it is the folder then), or among them.
+cp one/* empty
+refuses "what_is_left_of_another_trace_keeps_a_folder" 4 'empty: empty/[^/]* in it is not replaced by any of the traces that go there' "$tracetta" recover -f several -o empty
+cp -r saved older && cp -r one older/below/older
+refuses "also_below_it" 4 'older: older/below/older/[^/]* in it is not replaced' "$tracetta" recover -f several -o older
+[ -d older/below/older ] && cmp saved/below/x.fxt older/below/x.fxt
+verdict "nothing_is_done_then" $? "$(find older)"
+# Copies are not compressed, so they are not called as if they were, but where another one has that name.
+mkdir -p packed/below
+gzip -c several/below/x.fxt >packed/below/x.fxt.gz
+cp packed/below/x.fxt.gz packed/y.fxt.GZ
+cp several/below/x.fxt packed/y.fxt
+ends "compressed_traces_are_recovered" 1 "$tracetta" recover packed -o unpacked
+[ "$(cd unpacked && find . -name '*.fxt*' ! -name '*.json' | sort | tr '\n' ' ')" = "./below/x.fxt ./y.fxt ./y.fxt.GZ " ]
+verdict "without_the_suffix_of_what_they_are_not" $? "$(find unpacked)"
+grep -q 'unpacked/below/x.fxt: not compressed, as packed/below/x.fxt.gz is' "$work/.err" && grep -q 'unpacked/y.fxt.GZ: warning: it is not compressed' "$work/.err"
+verdict "which_is_told" $? "$(cat "$work/.err")"
 refuses "several_traces_are_no_single_output" 2 'they go to a folder, -o FOLDER' "$tracetta" recover several -o -
 head -c 8 several/below/x.fxt >several/below/a.fxt
 head -c 64 /dev/zero | tr '\0' '\377' >>several/below/a.fxt
-ends "one_that_cannot_be_recovered_does_not_end_the_others" 3 "$tracetta" recover several -o partly
+ends "one_that_cannot_be_recovered_does_not_end_the_others" 1 "$tracetta" recover several -o partly
 [ -f partly/below/x.fxt ] && grep -q 'partly: 3 traces' "$work/.err" && grep -q 'several: 1 of its traces could not be recovered' "$work/.err"
 verdict "which_are_there" $? "$(cat "$work/.err")"
 
@@ -161,7 +181,7 @@ for trace in a z; do
     "$tracetta" convert -q --to=ctf disorder.fxt -o untold/$trace
 done
 rm untold/z/metadata
-ends "one_that_cannot_be_read_counts_as_such" 3 "$tracetta" recover untold -o told
+ends "one_that_cannot_be_read_counts_as_such" 1 "$tracetta" recover untold -o told
 [ "$(find told -type f | sort | tr '\n' ' ')" = "$(cd untold && find a -type f | sort | sed 's,^,told/,' | tr '\n' ' ')" ] && grep -q 'untold: 1 of its traces' "$work/.err"
 verdict "and_the_others_are_recovered_once" $? "$(find told; cat "$work/.err")"
 mkdir led

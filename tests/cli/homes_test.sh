@@ -102,6 +102,32 @@ done
 run "$tracetta" convert -f --to=ctf small.fxt -o old
 [ $run_status = 0 ]
 verdict "also_one_whose_streams_were_compressed" $? "exit status $run_status"
+# Copies whose packets have no magic number, though an event has a field of that name; whose bits are in the other order; whose stream is text.
+# ctf2 FOLDER MORE-OF-THE-TRACE-CLASS FIELD BYTES: a trace of CTF 2 with one class of events.
+ctf2()
+{
+    mkdir "$1"
+    printf '\036{"type": "preamble", "version": 2}\n\036{"type": "trace-class"%s}\n\036{"type": "data-stream-class", "id": 0}\n' "$2" >"$1/metadata"
+    printf '\036{"type": "event-record-class", "id": 0, "name": "e", "payload-field-class": {"type": "structure", "member-classes": [{"name": "%s", "field-class": {"type": "fixed-length-unsigned-integer", "length": 8, "byte-order": "little-endian"}}]}}\n' "$3" >>"$1/metadata"
+    printf '%b' "$4" >"$1/stream_0"
+}
+ctf2 named '' magic '\1\2\3'
+ctf2 turned ', "packet-header-field-class": {"type": "structure", "member-classes": [{"name": "m", "field-class": {"type": "fixed-length-unsigned-integer", "length": 32, "byte-order": "little-endian", "bit-order": "last-to-first", "roles": ["packet-magic-number"]}}]}' x '\0203\077\0370\0203\1'
+ctf2 said '' x 'hello world\n'
+mkdir stated && printf '\1\2' >stated/stream_0
+cat >stated/metadata <<'TSDL'
+/* CTF 1.8 */
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { integer { size = 8; align = 8; } stream_id; }; };
+stream { id = 1; };
+event { name = e; stream_id = 1; fields := struct { integer { size = 8; align = 8; } magic; }; };
+TSDL
+for trace in named turned said stated; do
+    "$tracetta" convert -q --to=ctf $trace -o own
+    run "$tracetta" convert -f --to=ctf $trace -o own
+    [ $run_status = 0 ] && cmp $trace/stream_0 own/stream_0
+    verdict "a_copy_of_ones_own_is_replaced:$trace" $? "exit status $run_status"
+    rm -rf own
+done
 cp small.fxt mo1/
 refuses "a_file_beside_traces_keeps_their_folder" 2 'mo1/small.fxt in it is no part of a trace' "$tracetta" convert -f --to=ctf small.fxt -o mo1
 rm mo1/small.fxt

@@ -33,14 +33,45 @@ static bool holds(const struct folder_begin *begin, const void *word, size_t n)
     return begin->n >= n && memmem(begin->bytes, begin->n, word, n);
 }
 
-/* Where packets have the magic number, a file without any is no stream, but for one of which nothing was written yet. */
+/* Whether the header of packets, a structure written in place or under a name of its own elsewhere, has a field of that name.  Other structures may have one. */
+static bool has_tsdl_magic(const struct folder_begin *metadata)
+{
+    static const char word[] = "packet.header", magic[] = "magic";
+    const uint8_t *at = memmem(metadata->bytes, metadata->n, word, sizeof word - 1);
+    size_t n = at ? metadata->n - (size_t)(at - metadata->bytes) : 0, depth = 0, i = 0;
+    while (i < n && at[i] != '{' && at[i] != ';')
+        i++;
+    if (i == n || at[i] == ';') /* cut, or named */
+        return n > 0 && holds(metadata, magic, sizeof magic - 1);
+    const size_t from = i;
+    do
+        depth = at[i] == '{' ? depth + 1 : at[i] == '}' ? depth - 1 : depth;
+    while (++i < n && depth > 0);
+    return holds(&(struct folder_begin){at + from, i - from}, magic, sizeof magic - 1);
+}
+
+/* Whether packets have the magic number: where metadata are longer than what is seen of them, that may be unknown, which is no. */
+static bool has_magic(const struct folder_begin *metadata)
+{
+    static const char role[] = "packet-magic-number";
+    bool is_packetised = false;
+    switch (ctf_sniff(metadata->bytes, metadata->n, &is_packetised)) {
+    case CTF_RFC_1_1: return true;
+    case CTF_1_8: return has_tsdl_magic(metadata);
+    case CTF_2: return holds(metadata, role, sizeof role - 1);
+    default: return false;
+    }
+}
+
+/* Where packets have the magic number, a file without any is no stream, but for one of which nothing was written yet.  The bits of its bytes may be in
+ * either order (the property `bit-order` of CTF 2). */
 bool ctf_is_part(const struct folder_begin *metadata, const struct folder_begin *file)
 {
-    static const uint8_t big[] = {0xc1, 0xfc, 0x1f, 0xc1}, little[] = {0xc1, 0x1f, 0xfc, 0xc1};
-    bool is_packetised = false, is_zero = true;
-    const enum ctf_version version = ctf_sniff(metadata->bytes, metadata->n, &is_packetised);
-    const bool has_magic = version == CTF_RFC_1_1 || (version != CTF_UNKNOWN && holds(metadata, "magic", 5));
+    static const uint8_t numbers[][4] = {{0xc1, 0xfc, 0x1f, 0xc1}, {0xc1, 0x1f, 0xfc, 0xc1}, {0x83, 0x3f, 0xf8, 0x83}, {0x83, 0xf8, 0x3f, 0x83}};
+    bool is_zero = true, is_part = !has_magic(metadata);
     for (size_t i = 0; i < file->n && is_zero; i++)
         is_zero = file->bytes[i] == 0;
-    return !has_magic || is_zero || holds(file, big, sizeof big) || holds(file, little, sizeof little);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !is_part; i++)
+        is_part = holds(file, numbers[i], sizeof numbers[i]);
+    return is_part || is_zero;
 }

@@ -166,10 +166,12 @@ static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out
     ttr_status status = ctf_index_old_compare(old, &file->index.entries, file->unnumbered, error);
     if (status != TTR_OK)
         return status;
-    if (!ctf_index_old_is_kept(old))
+    if (!ctf_index_old_is_kept(old) || file->index.is_refused)
         return ctf_index_out_end(&file->index, out, folder, file->name, error);
+    struct sink *to;
     ctf_index_out_drop(&file->index);
-    return ctf_index_old_copy(old, ctf_add_file(folder, out, "index/", file->name, ".idx", error), error);
+    status = ctf_index_add(out, folder, file->name, &to, error);
+    return to ? ctf_index_old_copy(old, to, error) : status;
 }
 
 /* A name that no file of the source has. */

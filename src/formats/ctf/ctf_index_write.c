@@ -1,5 +1,8 @@
 /* LTTng's index of a stream file being written (ctf_index.h draws it): entries wait in memory and go to their file some hundred at a time,
- * so that a file of millions of packets takes no more memory than one of some hundred, and small indexes are one write. */
+ * so that a file of millions of packets takes no more memory than one of some hundred, and small indexes are one write.  A name that a file system
+ * just takes is too long for an index: the trace can be read without, so that is a loss and no failure. */
+#include <errno.h>
+
 #include "base/status.h"
 #include "formats/ctf/ctf_index.h"
 #include "formats/ctf/ctf_write.h"
@@ -24,20 +27,36 @@ bool ctf_index_out_is_full(const struct ctf_index_out *index)
     return index->entries.n >= ENTRIES_WAIT;
 }
 
+ttr_status ctf_index_add(struct ttr_writer *out, const char *folder, const char *name, struct sink **file, ttr_error *error)
+{
+    ttr_error own = {0};
+    *file = ctf_add_file(folder, out, "index/", name, ".idx", &own);
+    if (*file)
+        return TTR_OK;
+    if (own.sys != ENAMETOOLONG) {
+        if (error)
+            *error = own;
+        return own.status;
+    }
+    output_lost(out, CTF_LOST_INDEX, 0);
+    return TTR_OK;
+}
+
 /* The header, and the entries that are there. */
 static ttr_status begin_file(struct ctf_index_out *index, struct ttr_writer *out, const char *folder, const char *name, ttr_error *error)
 {
     static const uint32_t numbers[] = {CTF_INDEX_MAGIC, 1, 1, CTF_INDEX_ENTRY_1};
     struct buffer bytes;
-    index->file = ctf_add_file(folder, out, "index/", name, ".idx", error);
+    ttr_status status = ctf_index_add(out, folder, name, &index->file, error);
+    index->is_refused = status == TTR_OK && !index->file;
     if (!index->file)
-        return error ? error->status : TTR_E_IO;
+        return status;
     buffer_init(&bytes, &out->t->counted);
     struct bitput put = bitput_begin(&bytes);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         bitput_be(&put, numbers[i], 32);
     buffer_add(&bytes, index->entries.bytes, index->entries.n);
-    ttr_status status = bytes.failed ? fail_memory(error) : sink_write(index->file, bytes.bytes, bytes.n, error);
+    status = bytes.failed ? fail_memory(error) : sink_write(index->file, bytes.bytes, bytes.n, error);
     buffer_free(&bytes);
     return status;
 }
@@ -47,7 +66,9 @@ static ttr_status write_entries(struct ctf_index_out *index, struct ttr_writer *
     ttr_status status;
     if (index->entries.failed)
         return fail_memory(error);
-    if (index->file)
+    if (index->is_refused)
+        status = TTR_OK;
+    else if (index->file)
         status = sink_write(index->file, index->entries.bytes, index->entries.n, error);
     else
         status = begin_file(index, out, folder, name, error);
@@ -64,7 +85,9 @@ ttr_status ctf_index_out_end(struct ctf_index_out *index, struct ttr_writer *out
 {
     ttr_status status = write_entries(index, out, folder, name, error);
     struct sink *file = index->file;
-    if (status != TTR_OK)
+    const bool is_refused = index->is_refused;
+    index->is_refused = false; /* the file of another part of the stream may have a name */
+    if (status != TTR_OK || is_refused)
         return status;
     index->file = NULL;
     return sink_finish(file, error);

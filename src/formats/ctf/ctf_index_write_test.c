@@ -1,5 +1,4 @@
 /* Indexes of LTTng that are written: of any number of packets in little memory, and those of the source where they are right. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tracetta/tracetta.h>
@@ -19,19 +18,6 @@ static const char metadata[] = "/* CTF 1.8 */\n"
                                "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };\n"
                                "stream { packet.context := struct { u64 content_size; u64 packet_size; }; };\n"
                                "event { name = e; fields := struct { u32 v; }; };\n";
-
-static void expect_file(const char *folder, const ttr_file *as)
-{
-    char path[PATH_MAX];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, as->name);
-    FILE *file = fopen(path, "rb");
-    char *bytes = malloc(as->n + 1);
-    assert_true(file && bytes);
-    assert_int_equal(fread(bytes, 1, as->n + 1, file), as->n);
-    assert_memory_equal(bytes, as->bytes, as->n);
-    free(bytes);
-    (void)fclose(file);
-}
 
 /* Packets of one event each, and as many entries of the index of LTTng that they have. */
 static void make_small_packets(struct buffer *stream, struct buffer *index)
@@ -93,11 +79,11 @@ static void indexes_of_many_packets_are_written_in_little_memory(void **state)
     /* Without an index, with one of our own, with the source's, and encoded anew. */
     (void)snprintf(path, sizeof path, "%s/none", folder);
     copy_small_packets(path, file, 2, NULL);
-    expect_file(path, &file[1]);
+    files_expect_copy(path, &file[1]);
     (void)snprintf(path, sizeof path, "%s/kept", folder);
     copy_small_packets(path, file, 3, NULL);
-    expect_file(path, &file[1]);
-    expect_file(path, &file[2]);
+    files_expect_copy(path, &file[1]);
+    files_expect_copy(path, &file[2]);
     (void)snprintf(path, sizeof path, "%s/anew", folder);
     copy_small_packets(path, file, 3, encoded);
     (void)snprintf(path, sizeof path, "%s/stale", folder);
@@ -105,11 +91,64 @@ static void indexes_of_many_packets_are_written_in_little_memory(void **state)
     copy_small_packets(path, file, 3, NULL);
     index.bytes[16 + 72 * (PACKETS - 1) + 7] ^= 1;
     index.bytes[16 + 72 * 3 + 71] = 0;
-    expect_file(path, &file[2]);
+    files_expect_copy(path, &file[2]);
     (void)snprintf(path, sizeof path, "%s/made", folder);
     copy_small_packets(path, file, 2, with_index);
-    expect_file(path, &file[1]);
-    expect_file(path, &file[2]);
+    files_expect_copy(path, &file[1]);
+    files_expect_copy(path, &file[2]);
+    buffer_free(&stream);
+    buffer_free(&index);
+    assert_int_equal(files_remove(folder), 0);
+}
+
+/* A copy with its index: how many of these are told as left out. */
+static uint64_t copy_with_index(const char *path, const ttr_file *files, size_t n)
+{
+    static const char *const with_index[] = {"index=yes", NULL};
+    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
+    const ttr_write_options writing = {.size = sizeof writing, .format_options = with_index};
+    const ttr_loss *losses;
+    ttr_batch batch;
+    ttr_error error = {0};
+    ttr *t = ttr_new(NULL);
+    ttr_reader *in = ttr_open_files(t, "made", files, n, &reading, NULL);
+    ttr_writer *out = ttr_create(t, path, "ctf", &writing, NULL);
+    uint64_t lost = 0;
+    assert_true(in && out);
+    while (ttr_read(in, &batch, NULL) == TTR_OK)
+        assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
+    ttr_close(in);
+    if (ttr_writer_end(out, &error) != TTR_OK)
+        fail_msg("%s", error.text);
+    for (size_t i = ttr_losses(out, &losses); i-- > 0;)
+        lost += strcmp(losses[i].code, "stream.index") == 0 ? losses[i].count : 0;
+    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
+    ttr_free(t);
+    return lost;
+}
+
+/* File systems take names of 255 bytes, and an index has four more than its stream. */
+static void a_stream_whose_index_would_have_too_long_a_name_has_none(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tracetta-names-XXXXXX", path[64], name[253] = "", index_name[264];
+    struct buffer stream, index;
+    assert_non_null(mkdtemp(folder));
+    make_small_packets(&stream, &index);
+    for (size_t n = 251; n < 253; n++) {
+        memset(name, 'n', n);
+        (void)snprintf(index_name, sizeof index_name, "index/%s.idx", name);
+        const ttr_file file[] = {{.name = "metadata", .bytes = metadata, .n = sizeof metadata - 1},
+                                 {.name = name, .bytes = stream.bytes, .n = stream.n},
+                                 {.name = index_name, .bytes = index.bytes, .n = index.n}};
+        for (size_t given = 2; given <= 3; given++) { /* without an index, which is made, and with one that is kept */
+            (void)snprintf(path, sizeof path, "%s/%zu-%zu", folder, n, given);
+            assert_int_equal(copy_with_index(path, file, given), n == 252);
+            files_expect_copy(path, &file[1]);
+        }
+        if (n == 251)
+            files_expect_copy(path, &file[2]);
+    }
     buffer_free(&stream);
     buffer_free(&index);
     assert_int_equal(files_remove(folder), 0);
@@ -119,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(indexes_of_many_packets_are_written_in_little_memory),
+        cmocka_unit_test(a_stream_whose_index_would_have_too_long_a_name_has_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

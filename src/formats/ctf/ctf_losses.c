@@ -62,5 +62,7 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
                        .rule = "stand in files of their own; counters of what is missing begin anew there where packets have no times or their stream no number", .kind = TTR_LOSS_CHANGED},
     [CTF_LOST_CHECKSUM] = {.code = "packet.checksum", .what = "checksums of a scheme that version 1.1 does not define, of packets made anew",
                            .rule = "become those of the trace's first packet, or none", .kind = TTR_LOSS_CHANGED},
+    [CTF_LOST_INDEX] = {.code = "stream.index", .what = "indexes of stream files that are called so that the index would have a longer name than the file system takes",
+                        .rule = "are left out", .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_THREAD] = {.code = "thread.name", .what = "names of threads, in version 1.1", .rule = "are fields only", .kind = TTR_LOSS_DROPPED},
 };

@@ -1,6 +1,5 @@
 /* Hundreds of streams, whose windows are small: what is read in rounds, and where windows move, shows in nothing that is given.  All streams have the
  * same bytes, so that each instant has an event of each, in the order of their numbers. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -439,19 +438,6 @@ static void a_time_beyond_all_clocks_in_one_of_many_streams_ends(void **state)
     buffer_free(&many.stream);
 }
 
-static void expect_file(const char *folder, const ttr_file *as)
-{
-    char path[PATH_MAX];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, as->name);
-    FILE *file = fopen(path, "rb");
-    char *bytes = malloc(as->n + 1);
-    assert_true(file && bytes);
-    assert_int_equal(fread(bytes, 1, as->n + 1, file), as->n);
-    assert_memory_equal(bytes, as->bytes, as->n);
-    free(bytes);
-    (void)fclose(file);
-}
-
 /* Copies all of `in`, one stream behind another; with the memory that a few take. */
 static void copy_scattered(ttr_reader *in, ttr_writer *out)
 {
@@ -485,7 +471,7 @@ static void copies_of_many_streams_are_made_one_behind_another_in_little_memory(
     assert_true(in && out);
     copy_scattered(in, out);
     for (unsigned i = 0; i < STREAMS + 1; i++)
-        expect_file(path, &many.file[i]);
+        files_expect_copy(path, &many.file[i]);
     ttr_free(t);
     buffer_free(&many.stream);
     assert_int_equal(files_remove(folder), 0);

@@ -617,8 +617,10 @@ static size_t count_files(const struct folder_found *folders, size_t n)
     return files;
 }
 
-static ttr_reader *open_all(struct ctf_set *set, const struct folder_found *folders, size_t n, const char *only, ttr_error *error)
+static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *found, const char *only, ttr_error *error)
 {
+    const struct folder_found *folders = found->list;
+    const size_t n = found->n;
     ttr_error own = {0};
     ttr_status status = TTR_OK;
     size_t bad = 0, told = 0;
@@ -633,13 +635,13 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folder_found *fold
             folder_close(folders[i].folder);
         else if (folders[i].untold)
             status = open_untold(set, &folders[i], &own);
-        else if (n > 1)
+        else if (n > 1 || found->has_others)
             status = open_one_of(set, folders[i].folder, &bad, &own);
         else
             status = open_trace(set, folders[i].folder, only, &own);
     }
-    if (status == TTR_OK && told && bad == told)
-        status = own.status; /* there are no others */
+    if (status == TTR_OK && told && bad == told && !found->has_others)
+        status = own.status;
     ttr_reader *reader = status == TTR_OK ? ctf_set_merge(set, &own) : NULL;
     ctf_set_free(set);
     window_pool_drop(set->windows);
@@ -650,12 +652,13 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folder_found *fold
     return reader;
 }
 
-ttr_reader *ctf_open_folders(ttr *t, const struct folder_found *folders, size_t n, const ttr_read_options *options, ttr_error *error)
+ttr_reader *ctf_open_folders(ttr *t, const struct folders_found *found, const ttr_read_options *options, ttr_error *error)
 {
-    return open_all(&(struct ctf_set){.t = t, .options = options}, folders, n, NULL, error);
+    return open_all(&(struct ctf_set){.t = t, .options = options}, found, NULL, error);
 }
 
 ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, const ttr_read_options *options, ttr_error *error)
 {
-    return open_all(&(struct ctf_set){.t = t, .options = options}, &(struct folder_found){folder, NULL}, 1, only, error);
+    const struct folders_found found = {&(struct folder_found){folder, NULL}, 1, false};
+    return open_all(&(struct ctf_set){.t = t, .options = options}, &found, only, error);
 }

@@ -502,8 +502,8 @@ static enum step move_window(struct ctf_reader *reader)
     uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
     if (had > in->max_record) {
         reader->run.member = NULL;
-        return ctf_lose_event(reader, "ctf.too-large", "an event is larger than a record may be (ttr_read_options.max_record)") == TTR_OK
-                   ? leave_packet(reader) : failed(reader, reader->error->status);
+        const ttr_status lost = ctf_lose_event(reader, "ctf.too-large", "an event is larger than a record may be (ttr_read_options.max_record)");
+        return lost == TTR_OK ? leave_packet(reader) : failed(reader, fail_option(reader->error, reader->error->status, "max_record"));
     }
     ttr_status status = input_fill(in, reader->offset + shift / 8, (size_t)need, reader->error);
     if (status != TTR_OK)

@@ -324,7 +324,7 @@ ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only, con
 bool ctf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
 ttr_status ctf_print(struct input *in, const char *language, struct buffer *to, ttr_error *error);
 
-ttr_reader *ctf_open_folders(ttr *t, const struct folder_found *folders, size_t n, const ttr_read_options *options, ttr_error *error);
+ttr_reader *ctf_open_folders(ttr *t, const struct folders_found *found, const ttr_read_options *options, ttr_error *error);
 
 /* --- ctf_quirks.c --- */
 void ctf_find_quirks(struct ctf_trace *trace);

@@ -136,7 +136,7 @@ static void read_chunks(const char *const uuids[2], const struct packet *first, 
     const struct folder_found folders[] = {{open_chunk(t, &chunk[0], uuids[0], first, first_n), NULL},
                                            {open_chunk(t, &chunk[1], uuids[1], second, second_n), NULL}};
     ttr_read_options options = {.size = sizeof options, .flags = given->flags};
-    ttr_reader *reader = ctf_open_folders(t, folders, 2, &options, &error);
+    ttr_reader *reader = ctf_open_folders(t, &(struct folders_found){folders, 2, false}, &options, &error);
     *given = (struct given){.n = 0};
     assert_non_null(reader);
     read_on(reader, given);
@@ -357,7 +357,7 @@ static void of_three_snapshots_one_gives_the_packet(void **state)
             const struct packet other = {1, i ? 8 : 6, 0, i ? 40 + 10 * i : 30, 4}, packets[] = {i ? twin : other, i ? other : twin};
             folders[i] = (struct folder_found){open_chunk(t, &chunk[i], UUID_A, packets, 2), NULL};
         }
-        ttr_reader *reader = ctf_open_folders(t, folders, 3, NULL, &error);
+        ttr_reader *reader = ctf_open_folders(t, &(struct folders_found){folders, 3, false}, NULL, &error);
         given = (struct given){.n = 0};
         read_on(reader, &given);
         const unsigned both = (damaged & 3) == 3; /* of the third it is not asked then */
@@ -386,7 +386,7 @@ static void a_packet_that_one_of_three_snapshots_has_whole_is_read_once(void **s
     const struct folder_found folders[] = {{open_chunk(t, &chunk[0], UUID_A, first, 5), NULL},
                                            {open_chunk(t, &chunk[1], UUID_A, second, 2), NULL},
                                            {open_chunk(t, &chunk[2], UUID_A, third, 2), NULL}};
-    ttr_reader *reader = ctf_open_folders(t, folders, 3, NULL, &error);
+    ttr_reader *reader = ctf_open_folders(t, &(struct folders_found){folders, 3, false}, NULL, &error);
     given = (struct given){.n = 0};
     read_on(reader, &given);
     assert_int_equal(given.n, 20);

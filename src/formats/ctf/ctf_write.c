@@ -136,6 +136,8 @@ bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
     const struct input *input;
     size_t i = 0;
     for (; (input = reader_input(in, i)); i++) {
+        if (input->format != &format_ctf) /* what stands for a trace that cannot be read gives nothing */
+            continue;
         const struct ctf_reader *reader = input->own;
         const enum ctf_version from = reader->trace ? reader->trace->class->description.version : CTF_UNKNOWN;
         const bool is_same = from != CTF_UNKNOWN && (!w->options.version || w->options.version == from);

@@ -70,6 +70,7 @@ enum ctf_loss {
     CTF_LOST_UUID,
     CTF_LOST_FILE,
     CTF_LOST_CHECKSUM,
+    CTF_LOST_INDEX,
     CTF_LOST_EVENTS,
     CTF_LOST_PACKETS,
     CTF_LOSSES
@@ -379,6 +380,7 @@ const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace, struc
 struct ctf_index_out {
     struct buffer entries;     /* that are not in the file yet */
     struct sink *file;         /* NULL until the first of them are */
+    bool is_refused;           /* there can be none of its name: none is written */
 };
 
 /* A stream file being written. */
@@ -438,6 +440,9 @@ TTR_MUST ttr_status ctf_write_file(struct sink *sink, const struct buffer *bytes
 /* --- ctf_index_write.c --- */
 
 void ctf_index_out_begin(struct ctf_index_out *index, const struct alloc *alloc);
+
+/* Makes folder/index/name.idx; NULL in *file where no file can be called so, which is told as a loss. */
+TTR_MUST ttr_status ctf_index_add(struct ttr_writer *out, const char *folder, const char *name, struct sink **file, ttr_error *error);
 
 /* Appends an entry: its numbers in the order of the file. */
 void ctf_index_out_add(struct ctf_index_out *index, const uint64_t numbers[CTF_INDEX_NUMBERS]);

@@ -316,6 +316,8 @@ static ttr_status meet_too_large(struct fxt_reader *reader, uint64_t bytes)
     if (status == TTR_OK)
         status = input_damage(reader->in, from, reader->at - from, "fxt.too-large", reader->error,
                               "a record of %llu bytes, larger than ttr_read_options.max_record allows; passed over", (unsigned long long)bytes);
+    if (status == TTR_E_MALFORMED)
+        return fail_option(reader->error, status, "max_record");
     if (status != TTR_OK || reader->at == until)
         return status;
     return input_damage(reader->in, reader->at, 0, "fxt.truncated", reader->error, "the input ends inside a record that goes on to byte %llu",

@@ -396,7 +396,9 @@ static ttr_status end_large(struct input *in, ttr_error *error)
                             reader->large_size);
     ttr_status status = input_damage(in, offset, n, "heph.too-large", error, "a packet of %u bytes, more than the %llu that may be held (ttr_read_options.max_record): passed over",
                                      reader->large_size, (unsigned long long)reader->max_packet);
-    if (status == TTR_OK && is_cut)
+    if (status != TTR_OK)
+        return fail_option(error, status, "max_record");
+    if (is_cut)
         status = input_damage(in, reader->offset, 0, "heph.truncated", error, "the input ends inside a packet of %u bytes", reader->large_size);
     return status != TTR_OK || !is_cut ? status : fail(error, TTR_E_TRUNCATED, offset, "the input ends inside a packet (heph.truncated)");
 }

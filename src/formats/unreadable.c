@@ -1,0 +1,49 @@
+/* What stands in the place of a trace, among others, of which nothing can be read: an input without events whose damage, `trace.unreadable`, says why.
+ *
+ * Nothing may be known of its format, so it has one of its own that is in no table: nobody can ask for it, and its name is only in reports. */
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/open.h"
+#include "model/input.h"
+
+static ttr_status unreadable_open(struct input *in, ttr_error *error)
+{
+    (void)in;
+    (void)error;
+    return TTR_OK;
+}
+
+static ttr_status unreadable_next(struct input *in, ttr_error *error)
+{
+    (void)in;
+    (void)error;
+    return TTR_END;
+}
+
+static void unreadable_close(struct input *in)
+{
+    (void)in;
+}
+
+static uint32_t unreadable_kinds(struct input *in)
+{
+    (void)in;
+    return 0;
+}
+
+static const struct format unreadable = {.name = "unreadable", .order = TTR_ORDER_TIME, .reader_size = 1, .open = unreadable_open,
+                                         .next = unreadable_next, .close = unreadable_close, .kinds = unreadable_kinds};
+
+ttr_reader *open_unreadable(ttr *t, const char *path, const ttr_error *reason, ttr_error *error)
+{
+    struct source *source = source_open_memory(&t->counted, "", 0, NULL, error);
+    struct input *in = source ? input_new(t, source, &unreadable, path, NULL, error) : NULL;
+    if (!in)
+        return NULL;
+    const uint64_t offset = reason->offset == NO_OFFSET ? 0 : reason->offset;
+    if (input_damage(in, offset, 0, "trace.unreadable", error, "%.*s", (int)strcspn(reason->text, "\n"), reason->text) == TTR_OK)
+        return &in->base;
+    ttr_close(&in->base);
+    return NULL;
+}
