@@ -3,6 +3,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "encodings/field_json.h"
 #include "support.h"
