@@ -574,6 +574,7 @@ static void add_like(struct buffer *to, struct likeness *like)
 /* Adds the struct under way, all of which is there. */
 static void end_struct(ttr *t, struct buffer *to, struct likeness *like)
 {
+    /* cppcheck-suppress ctuuninitvar */
     bool is_alike = like->next_n && like->first_n == like->next_n;
     for (uint32_t i = 0; is_alike && i < like->next_n; i++)
         is_alike = is_like(&like->first[i], &like->next[i]);
@@ -677,7 +678,7 @@ size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event 
         add(t, to, &field, &fields);
     }
     end_repeat(to, &repeat);
-    end_struct(t, to, &like);
+    end_struct(t, to, &like); /* its fields are as many as it says: to zero room for all of them would cost more than most events do */
     end_structs(t, to, &like);
     to->failed |= to->n - at > UINT32_MAX;
     copy->payload = NULL;
