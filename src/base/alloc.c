@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 /* The first size of a growing array, in items. */
 #define ALLOC_FIRST 8
@@ -64,6 +65,12 @@ void *alloc_large(const struct alloc *alloc, size_t count, size_t size)
     if (block && begin < end && end - begin >= LARGE_PAGE)
         (void)madvise(block + (begin - (uintptr_t)block), end - begin, MADV_HUGEPAGE); /* only advice */
     return block;
+}
+
+_Bool alloc_is_limited(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size)

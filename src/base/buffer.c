@@ -36,6 +36,15 @@ bool buffer_grow(struct buffer *buffer, size_t more)
     return true;
 }
 
+void buffer_reserve(struct buffer *buffer, size_t capacity)
+{
+    uint8_t *bytes = capacity > buffer->capacity ? alloc_resize(buffer->alloc, buffer->bytes, buffer->capacity, capacity, 1) : NULL;
+    if (bytes) {
+        buffer->bytes = bytes;
+        buffer->capacity = capacity;
+    }
+}
+
 void buffer_add_zeros(struct buffer *buffer, size_t n)
 {
     uint8_t *at = buffer_room(buffer, n);

@@ -57,6 +57,31 @@ static void growth_is_by_doubling(void **state)
     support_heap_check(&heap);
 }
 
+static void what_is_reserved_is_filled_without_a_request(void **state)
+{
+    (void)state;
+    struct support_heap heap;
+    struct buffer buffer;
+    support_heap_init(&heap, 0);
+    buffer_init(&buffer, &heap.alloc);
+    buffer_add_text(&buffer, "kept");
+    buffer_reserve(&buffer, 10000);
+    const size_t requests = heap.requests;
+    buffer_reserve(&buffer, 9999);
+    for (int i = 0; i < 9000; i++)
+        buffer_add_byte(&buffer, 'x');
+    assert_int_equal(heap.requests, requests);
+    assert_int_equal(buffer.capacity, 10000);
+    assert_memory_equal(buffer.bytes, "keptx", 5);
+    heap.fail_at = 1;
+    buffer_reserve(&buffer, 20000); /* it stays as it is */
+    assert_false(buffer.failed);
+    assert_int_equal(buffer.n, 9004);
+    assert_int_equal(buffer.capacity, 10000);
+    buffer_free(&buffer);
+    support_heap_check(&heap);
+}
+
 static void after_a_failure_nothing_more_is_appended(void **state)
 {
     (void)state;
@@ -117,6 +142,7 @@ int main(void)
         cmocka_unit_test(appended_bytes_come_out_in_order),
         cmocka_unit_test(no_bytes_have_a_place_too),
         cmocka_unit_test(growth_is_by_doubling),
+        cmocka_unit_test(what_is_reserved_is_filled_without_a_request),
         cmocka_unit_test(after_a_failure_nothing_more_is_appended),
         cmocka_unit_test(a_size_that_overflows_is_a_failure),
         cmocka_unit_test(every_failing_request_is_told),

@@ -14,6 +14,7 @@
 #define EXTENSIONS_MOST ((size_t)EVENT_HEADER_BYTES + (size_t)2 * EVENT_HEADER_EXTENSION_BYTES + 32)
 #define INFORMATION 4u
 #define PROVIDER_MOST (EVENT_HEADER_NAME_MAX - NAME_KEEPS)
+#define TAKEN 32u /* fields at a time */
 #define NAME_KEEPS 32u /* bytes of a tracepoint's name for level, keyword and the zero */
 
 struct shape {
@@ -330,17 +331,20 @@ static bool put_values(struct event_header_put *put, size_t i, ttr_text name)
     return true;
 }
 
-/* The elements of an array of structs, the metadata of the first staying; gives how many, 0 where they are not alike. */
+/* The elements of an array of structs, the metadata of the first staying; gives how many, 0 where they are not alike.  One of which the rest was not kept
+ * is taken for one like the others. */
 static unsigned put_elements(struct event_header_put *put, size_t i, uint8_t *members)
 {
-    size_t end = behind(put, i), begin = put->metadata.n, first_n = 0;
+    size_t end = behind(put, i), begin = put->metadata.n, first_n = 0, at = i + 1;
     unsigned n = 0;
-    for (size_t at = i + 1; at < end && n < UINT16_MAX; at = behind(put, at), n++) {
-        size_t before = put->metadata.n;
+    for (; at < end && n < UINT16_MAX; n++) {
+        size_t before = put->metadata.n, element = at;
         if (put->field[at].value.type != TTR_TYPE_STRUCT)
             return 0;
-        unsigned found = put_members(put, at, false);
+        at = behind(put, at);
+        unsigned found = put_members(put, element, false);
         size_t made = put->metadata.n - before;
+        bool is_whole = !put->is_cut || at < put->fields_n;
         if (put->metadata.failed || found == 0)
             return 0;
         if (n == 0) {
@@ -348,10 +352,12 @@ static unsigned put_elements(struct event_header_put *put, size_t i, uint8_t *me
             *members = (uint8_t)found;
             continue;
         }
-        if (made != first_n || found != *members || memcmp(put->metadata.bytes + begin, put->metadata.bytes + before, made) != 0)
+        if (is_whole && (made != first_n || found != *members || memcmp(put->metadata.bytes + begin, put->metadata.bytes + before, made) != 0))
             return 0;
         put->metadata.n = before;
     }
+    if (at < end)
+        lost(put, EVENT_HEADER_LOSS_CUT);
     return n;
 }
 
@@ -410,49 +416,6 @@ static size_t put_field(struct event_header_put *put, size_t i, ttr_text name)
 
 /* --- The event --- */
 
-/* Whether a field is an element that stands behind one like it: nothing but its value tells them apart, and that does not change what they are written as. */
-static bool is_like(const ttr_field *field, const ttr_field *before)
-{
-    const ttr_value *value = &field->value;
-    const bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT || value->type == TTR_TYPE_FLOAT || value->type == TTR_TYPE_BOOL;
-    return is_number && (value->hint == TTR_HINT_NONE || value->hint == TTR_HINT_POINTER) && field->depth && field->name.n == 0 &&
-           field->depth == before->depth && before->name.n == 0 && value->type == before->value.type && value->hint == before->value.hint &&
-           value->bits == before->value.bits && value->base == before->value.base;
-}
-
-/* Takes back the last fields where more elements are alike than an array has room for: one too many says so as well as a million. */
-static void drop_alike(struct event_header_put *put, size_t from, uint32_t *alike)
-{
-    size_t n = from;
-    for (size_t i = from; i < put->fields_n; i++) {
-        const bool is_alike = is_like(&put->field[i], &put->field[n - 1]);
-        if (is_alike && *alike > UINT16_MAX)
-            continue;
-        *alike = is_alike ? *alike + 1 : 0;
-        put->field[n++] = put->field[i];
-    }
-    put->fields_n = n;
-}
-
-/* Takes all fields of an event; false when memory is out. */
-static bool take_fields(struct event_header_put *put, const ttr_event *event)
-{
-    ttr_fields fields;
-    put->fields_n = 0;
-    ttr_fields_begin(put->t, event, &fields);
-    uint32_t alike = 0;
-    for (uint32_t n = 1; n > 0;) {
-        const size_t before = put->fields_n;
-        if (!alloc_reserve(put->metadata.alloc, (void **)&put->field, &put->capacity, before + 32, sizeof *put->field))
-            return false;
-        n = ttr_fields_take(&fields, put->field + before, 32);
-        put->fields_n += n;
-        if (before > UINT16_MAX)
-            drop_alike(put, before, &alike);
-    }
-    return true;
-}
-
 static void add_own(struct event_header_put *put, const char *name, const ttr_value *value)
 {
     struct shape shape = shape_of(put, value);
@@ -481,21 +444,90 @@ static void put_kind(struct event_header_put *put, const ttr_event *event)
         add_own(put, "ttr.link", &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->link, .base = 16});
 }
 
-/* Puts all fields that there is room for. */
-static void put_fields(struct event_header_put *put, const ttr_event *event)
+/* Puts the field under way, with all that it holds, where there is room for it.  What was lost in one that is left out is lost with it. */
+static void put_outermost(struct event_header_put *put, size_t at)
 {
-    for (size_t i = 0; i < put->fields_n;) {
-        struct mark mark = mark_of(put);
-        bool is_context = put->field[i].group == TTR_GROUP_CONTEXT || put->field[i].group == TTR_GROUP_COMMON;
-        i = put_field(put, i, put->field[i].name);
-        if (is_context)
-            lost(put, EVENT_HEADER_LOSS_CONTEXT);
-        if (put->metadata.n <= UINT16_MAX && EXTENSIONS_MOST + put->metadata.n + put->payload.n <= put->most)
-            continue;
+    const struct mark mark = mark_of(put);
+    const uint8_t group = put->field[at].group;
+    uint64_t losses[EVENT_HEADER_LOSSES], lost_any = put->lost_any;
+    memcpy(losses, put->losses, sizeof losses);
+    (void)put_field(put, at, put->field[at].name);
+    const bool fits = put->metadata.n <= UINT16_MAX && EXTENSIONS_MOST + put->metadata.n + put->payload.n <= put->most;
+    if (!fits) {
         go_back(put, mark);
-        lost(put, EVENT_HEADER_LOSS_CUT);
+        memcpy(put->losses, losses, sizeof losses);
+        put->lost_any = lost_any;
     }
+    if (!fits || put->is_cut)
+        lost(put, EVENT_HEADER_LOSS_CUT);
+    if (fits && (group == TTR_GROUP_CONTEXT || group == TTR_GROUP_COMMON))
+        lost(put, EVENT_HEADER_LOSS_CONTEXT);
+}
+
+/* The bytes of payload that a field takes at least. */
+static size_t least_of(const ttr_value *value)
+{
+    switch (value->type) {
+    case TTR_TYPE_ARRAY:
+    case TTR_TYPE_STRUCT: return value->count ? 0 : 2;
+    case TTR_TYPE_TEXT:
+    case TTR_TYPE_BYTES: return 2 + (value->text.n < UINT16_MAX ? value->text.n : UINT16_MAX);
+    case TTR_TYPE_UINT:
+    case TTR_TYPE_INT: return value->hint == TTR_HINT_THREAD ? 4 : (size_t)1 << (encoding_of_bits(value->bits) - EVENT_HEADER_VALUE8);
+    case TTR_TYPE_FLOAT: return value->bits == 32 ? 4 : 8;
+    default: return 1;
+    }
+}
+
+/* Takes the fields from `from` on, putting each outermost one when the next begins; `begin` is the one under way.  Of one that has more than an event has
+ * room for the rest is not kept: it would be left out all the same, and has no bound. */
+static void take_block(struct event_header_put *put, size_t from, size_t n, size_t *begin)
+{
+    put->fields_n = from;
+    for (size_t i = from; i < from + n; i++) {
+        const ttr_field *field = &put->field[i];
+        if (field->depth == 0) {
+            if (put->fields_n > *begin)
+                put_outermost(put, *begin);
+            *begin = put->fields_n;
+            put->least = 0;
+            put->is_cut = false;
+        }
+        put->is_cut |= put->least > put->most;
+        if (put->is_cut)
+            continue;
+        put->least += least_of(&field->value);
+        if (put->fields_n != i)
+            put->field[put->fields_n] = *field;
+        put->fields_n++;
+    }
+}
+
+/* Puts all fields that there is room for; false when memory is out. */
+static bool put_fields(struct event_header_put *put, const ttr_event *event)
+{
+    ttr_fields fields;
+    size_t begin = 0;
+    put->fields_n = 0;
+    put->least = 0;
+    put->is_cut = false;
+    ttr_fields_begin(put->t, event, &fields);
+    for (uint32_t n = 1; n > 0;) {
+        if (begin > TAKEN) {
+            memmove(put->field, put->field + begin, (put->fields_n - begin) * sizeof *put->field);
+            put->fields_n -= begin;
+            begin = 0;
+        }
+        const size_t before = put->fields_n;
+        if (!alloc_reserve(put->metadata.alloc, (void **)&put->field, &put->capacity, before + TAKEN, sizeof *put->field))
+            return false;
+        n = ttr_fields_take(&fields, put->field + before, TAKEN);
+        take_block(put, before, n, &begin);
+    }
+    if (put->fields_n > begin)
+        put_outermost(put, begin);
     put_kind(put, event);
+    return true;
 }
 
 struct event_header_says event_header_says(const ttr_event *event)
@@ -558,11 +590,7 @@ void event_header_put_event(struct event_header_put *put, const ttr_event *event
     buffer_clear(&put->metadata);
     buffer_clear(&put->payload);
     add_name(put, ttr_text_get(put->t, event->name));
-    if (!take_fields(put, event)) {
-        to->failed = true;
-        return;
-    }
-    put_fields(put, event);
+    to->failed |= !put_fields(put, event);
     to->failed |= put->metadata.failed || put->payload.failed;
     if (to->failed)
         return;

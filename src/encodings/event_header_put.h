@@ -52,8 +52,10 @@ struct event_header_put {
     bool is_big_endian;
     size_t most;             /* bytes of an event; what does not fit is left out */
     struct buffer metadata, payload;
-    ttr_field *field;        /* of the event at hand */
+    ttr_field *field;        /* the outermost ones under way, with what they hold */
     size_t fields_n, capacity;
+    size_t least;            /* bytes of payload that the last of these takes at least */
+    bool is_cut;             /* more of it came than an event has room for */
     unsigned depth;
     ttr_id asked;            /* the provider of the event before, and whether it has another name in those of tracepoints */
     bool is_renamed;

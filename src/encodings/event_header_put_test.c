@@ -3,6 +3,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "encodings/field_json.h"
 #include "support.h"
@@ -274,32 +276,98 @@ static void an_event_of_eventheader_keeps_its_bytes(void **state)
     end(&scene);
 }
 
-/* What is cut anyway takes no memory: an array of a million numbers is one of 65,535, as one of 100,000 is, and what is behind it is there. */
-static void arrays_too_long_take_no_more_memory_than_fits(void **state)
+/* Puts the event under construction; what was put is in scene->bytes. */
+static void put_only(struct scene *scene)
 {
-    static const uint32_t sizes[] = {70000, 1u << 20};
-    struct scene scene;
     char name[EVENT_HEADER_NAME_MAX];
+    ttr_batch batch;
+    assert_int_equal(ttr_event_take(scene->builder, &batch, NULL), TTR_OK);
+    (void)event_header_put_name(&scene->put, batch.event, name);
+    buffer_clear(&scene->bytes);
+    event_header_put_event(&scene->put, batch.event, NULL, &scene->bytes);
+    assert_false(scene->bytes.failed);
+}
+
+/* Arrays count their elements in two bytes, whatever an event has room for. */
+static void arrays_of_more_elements_than_they_count_are_cut_and_told(void **state)
+{
+    struct scene scene;
     (void)state;
-    for (size_t s = 0; s < 2; s++) {
+    for (unsigned of_structs = 0; of_structs < 2; of_structs++) {
         begin(&scene, false);
-        ttr_put_field(scene.builder, &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = sizes[s]}});
-        for (uint32_t i = 0; i < sizes[s]; i++)
-            ttr_put_field(scene.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = i & 0xff}});
-        ttr_put_uint(scene.builder, "behind", 7);
+        put(&scene, 0, "list", ARRAY(70000));
+        for (uint32_t i = 0; i < 70000; i++) {
+            if (of_structs)
+                put(&scene, 1, "", STRUCT(1));
+            put(&scene, (uint16_t)(1 + of_structs), of_structs ? "x" : "", UINT(i & 0xff, 8));
+        }
+        put(&scene, 0, "behind", UINT(7, 64));
         scene.put.most = 1u << 20;
-        ttr_batch batch;
-        assert_int_equal(ttr_event_take(scene.builder, &batch, NULL), TTR_OK);
-        (void)event_header_put_name(&scene.put, batch.event, name);
-        event_header_put_event(&scene.put, batch.event, NULL, &scene.bytes);
+        put_only(&scene);
         assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_CUT], 1);
-        assert_in_range(scene.put.capacity, 65536, 4 * 65536);
         const uint8_t *end_of = scene.bytes.bytes + scene.bytes.n;
         assert_in_range(scene.bytes.n, 65535 + 8, 65535 + 200);
         assert_memory_equal(end_of - 8, "\x07\0\0\0\0\0\0\0", 8);
         assert_memory_equal(end_of - 8 - 3, "\xfc\xfd\xfe", 3); /* the last three of 65,535 */
         end(&scene);
     }
+}
+
+/* An array of so many numbers, structs or texts between two fields. */
+static void put_long_list(struct scene *scene, unsigned kind, uint32_t n)
+{
+    put(scene, 0, "before", UINT(1, 8));
+    put(scene, 0, "list", ARRAY(n));
+    for (uint32_t i = 0; i < n; i++) {
+        put(scene, 1, "", kind == 1 ? STRUCT(2) : kind == 2 ? TEXT("seven..") : UINT(i & 0xff, 8));
+        if (kind != 1)
+            continue;
+        put(scene, 2, "x", UINT(i, 32));
+        put(scene, 2, "y", (ttr_value){.type = TTR_TYPE_UINT, .v.u = i & 1, .bits = 8, .hint = TTR_HINT_ENUM, .count = 1, .text = {"one", 3}});
+    }
+    put(scene, 0, "behind", UINT(7, 8));
+}
+
+/* What cannot fit is left out whole, whatever its size, and takes memory for what would have fitted only; what is behind it is there. */
+static void what_is_too_large_takes_no_more_memory_than_fits(void **state)
+{
+    static const uint32_t sizes[] = {70000, 1u << 20};
+    struct scene scene;
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        begin(&scene, false);
+        put_long_list(&scene, i / 2, sizes[i % 2]);
+        assert_string_equal(there_and_back(&scene), "\"before\":1,\"behind\":7");
+        assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_CUT], 1);
+        assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_LABEL], 0); /* of what is not there nothing else is lost */
+        assert_in_range(scene.put.capacity, 4096, 2 * 65536);
+        end(&scene);
+    }
+}
+
+/* An array of unlike elements becomes a struct of its first 127, so that it fits, whatever its size. */
+static void unlike_elements_are_cut_whatever_their_number(void **state)
+{
+    static const uint32_t sizes[] = {1000, 200000};
+    struct scene scene;
+    char *shown[2];
+    (void)state;
+    for (size_t s = 0; s < 2; s++) {
+        begin(&scene, false);
+        put(&scene, 0, "list", ARRAY(sizes[s]));
+        for (uint32_t i = 0; i < sizes[s]; i++)
+            put(&scene, 1, "", i % 2 ? UINT(i, 32) : TEXT("x"));
+        put(&scene, 0, "behind", UINT(7, 8));
+        shown[s] = strdup(there_and_back(&scene));
+        assert_non_null(strstr(shown[s], "\"124\":\"x\",\"125\":125,\"126\":\"x\"},\"behind\":7"));
+        assert_int_equal(scene.put.losses[EVENT_HEADER_LOSS_ARRAY], 1);
+        assert_true(scene.put.losses[EVENT_HEADER_LOSS_CUT] > 0);
+        assert_in_range(scene.put.capacity, 1000, 2 * 65536);
+        end(&scene);
+    }
+    assert_string_equal(shown[0], shown[1]);
+    free(shown[0]);
+    free(shown[1]);
 }
 
 int main(void)
@@ -311,7 +379,9 @@ int main(void)
         cmocka_unit_test(losses_are_counted_where_they_are),
         cmocka_unit_test(what_does_not_fit_is_left_out),
         cmocka_unit_test(structs_too_deep_are_left_out),
-        cmocka_unit_test(arrays_too_long_take_no_more_memory_than_fits),
+        cmocka_unit_test(arrays_of_more_elements_than_they_count_are_cut_and_told),
+        cmocka_unit_test(what_is_too_large_takes_no_more_memory_than_fits),
+        cmocka_unit_test(unlike_elements_are_cut_whatever_their_number),
         cmocka_unit_test(an_event_of_eventheader_keeps_its_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

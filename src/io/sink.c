@@ -334,16 +334,23 @@ static bool has_buffer(struct sink *sink)
     return false;
 }
 
+ttr_status sink_write_now(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
+{
+    if (sink_flush(sink, error) != TTR_OK || write_all(sink, bytes, n, error) != TTR_OK)
+        return sink->failure.status;
+    sink->offset += n;
+    return TTR_OK;
+}
+
 ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
 {
+    if (n >= sink->buffer_size || n >= DIRECT)
+        return sink_write_now(sink, bytes, n, error);
     if (sink->failed)
         return stuck(sink, error);
     if (n > sink->buffer_size - sink->n && sink_flush(sink, error) != TTR_OK)
         return sink->failure.status;
-    const bool is_large = n >= sink->buffer_size || n >= DIRECT;
-    if (is_large && (sink_flush(sink, error) != TTR_OK || write_all(sink, bytes, n, error) != TTR_OK))
-        return sink->failure.status;
-    if (!is_large && n > 0) {
+    if (n > 0) {
         if (!has_buffer(sink))
             return stuck(sink, error);
         memcpy(sink->buffer + sink->n, bytes, n);

@@ -37,6 +37,9 @@ struct sink *sink_open_part(const struct alloc *alloc, const char *name, const s
 
 TTR_MUST ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error *error);
 
+/* The same without a buffer, behind what waits in it: for who writes so many files that even small buffers are a lot. */
+TTR_MUST ttr_status sink_write_now(struct sink *sink, const void *bytes, size_t n, ttr_error *error);
+
 /* Hands buffered bytes to the system now: for live output. */
 TTR_MUST ttr_status sink_flush(struct sink *sink, ttr_error *error);
 

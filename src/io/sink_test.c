@@ -348,6 +348,25 @@ static ttr_status write_output(struct sink *sink, uint64_t seed)
     return status;
 }
 
+/* Takes at most three bytes at a time, and fails beyond its room. */
+struct narrow {
+    char got[64];
+    size_t n, room;
+};
+
+static int64_t push_narrow(void *own, const void *bytes, size_t n)
+{
+    struct narrow *to = own;
+    n = n < 3 ? n : 3;
+    if (to->n + n > to->room) {
+        errno = ENOSPC;
+        return -1;
+    }
+    memcpy(to->got + to->n, bytes, n);
+    to->n += n;
+    return (int64_t)n;
+}
+
 static void short_writes_and_interruptions_lose_nothing(void **state)
 {
     (void)state;
@@ -359,6 +378,27 @@ static void short_writes_and_interruptions_lose_nothing(void **state)
         assert_int_equal(taker.at, OUTPUT);
         assert_false(taker.is_wrong);
     }
+}
+
+static void what_is_written_now_stands_behind_what_waited_and_needs_no_buffer(void **state)
+{
+    (void)state;
+    struct narrow to = {.room = sizeof to.got};
+    struct support_heap heap;
+    support_heap_init(&heap, 0);
+    struct sink *sink = sink_open_push(&heap.alloc, push_narrow, &to, NULL);
+    const size_t requests = heap.requests;
+    assert_int_equal(sink_write_now(sink, "first ", 6, NULL), TTR_OK);
+    assert_int_equal(to.n, 6);
+    assert_int_equal(heap.requests, requests);
+    assert_int_equal(sink_write(sink, "second ", 7, NULL), TTR_OK);
+    assert_int_equal(to.n, 6);
+    assert_int_equal(sink_write_now(sink, "third", 5, NULL), TTR_OK);
+    assert_int_equal(sink_offset(sink), 18);
+    assert_int_equal(sink_finish(sink, NULL), TTR_OK);
+    assert_int_equal(to.n, 18);
+    assert_memory_equal(to.got, "first second third", 18);
+    support_heap_check(&heap);
 }
 
 static void a_full_disk_at_any_byte_is_reported_by_finish(void **state)
@@ -438,25 +478,6 @@ static void bytes_of_a_file_can_be_written_anew(void **state)
     drop_place(&place);
 }
 
-/* Takes at most three bytes at a time, and fails beyond its room. */
-struct narrow {
-    char got[64];
-    size_t n, room;
-};
-
-static int64_t push_narrow(void *own, const void *bytes, size_t n)
-{
-    struct narrow *to = own;
-    n = n < 3 ? n : 3;
-    if (to->n + n > to->room) {
-        errno = ENOSPC;
-        return -1;
-    }
-    memcpy(to->got + to->n, bytes, n);
-    to->n += n;
-    return (int64_t)n;
-}
-
 static void what_is_held_goes_out_in_the_end(void **state)
 {
     (void)state;
@@ -513,6 +534,7 @@ int main(void)
         cmocka_unit_test(a_socket_nobody_listens_on_is_refused),
         cmocka_unit_test(a_listening_socket_is_connected_to),
         cmocka_unit_test(short_writes_and_interruptions_lose_nothing),
+        cmocka_unit_test(what_is_written_now_stands_behind_what_waited_and_needs_no_buffer),
         cmocka_unit_test(a_full_disk_at_any_byte_is_reported_by_finish),
         cmocka_unit_test(standard_output_stays_open),
         cmocka_unit_test(every_allocation_may_fail),

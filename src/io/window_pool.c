@@ -19,7 +19,7 @@ static size_t windows_of(const struct window_pool *pool)
 
 struct window_pool *window_pool_new(const struct alloc *alloc, size_t n, size_t each)
 {
-    struct window_pool *pool = alloc_zero(alloc, 1, sizeof *pool);
+    struct window_pool *pool = alloc_is_limited() ? NULL : alloc_zero(alloc, 1, sizeof *pool);
     if (pool)
         *pool = (struct window_pool){.alloc = alloc, .holders = 1, .each = each, .n = n};
     return pool;

@@ -13,7 +13,8 @@
 
 struct window_pool;
 
-/* A pool of up to n windows of `each` bytes that is held once; NULL when memory is out.  Their memory is asked for with the first of them. */
+/* A pool of up to n windows of `each` bytes that is held once; NULL when memory is out, or address space limited, where what no window takes is missed.
+ * Their memory is asked for with the first of them. */
 struct window_pool *window_pool_new(const struct alloc *alloc, size_t n, size_t each);
 
 /* Others that hold it, and the end of holding; NULL is fine for both. */

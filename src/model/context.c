@@ -140,7 +140,7 @@ void context_expect(ttr *t, size_t bytes)
 {
     if (t->ahead)
         (void)pthread_mutex_lock(&t->seam);
-    if (!t->slab && bytes <= (t->max_memory - t->memory) / 2)
+    if (!t->slab && bytes <= (t->max_memory - t->memory) / 2 && !alloc_is_limited())
         t->slab = slab_new(&t->alloc, bytes); /* without it blocks come one by one */
     if (t->ahead)
         (void)pthread_mutex_unlock(&t->seam);

@@ -189,7 +189,8 @@ static inline bool context_goes_on(const ttr *t)
     return !t->progress || t->progress(t->progress_own);
 }
 
-/* Says that many small blocks will be asked for, some MiB of them: what they take is asked for at once.  Where that is refused nothing changes. */
+/* Says that many small blocks will be asked for, some MiB of them: what they take is asked for at once.  Where that is refused, or address space is limited,
+ * nothing changes. */
 void context_expect(ttr *t, size_t bytes);
 
 /* Lets a context whose inputs are not opened yet take its descriptors from where another one, which outlives it, has them. */

@@ -1,4 +1,7 @@
 /* The context's tables: ids, names that become known later, memory limits, failing allocations. */
+#include <sys/resource.h>
+
+#include "io/window_pool.h"
 #include "support.h"
 
 #include <stdio.h>
@@ -230,6 +233,23 @@ static void blocks_of_what_is_expected_keep_their_bytes_and_count_as_others(void
     support_heap_check(&heap);
 }
 
+/* What is expected and does not come is missed by others there. */
+static void where_address_space_is_limited_nothing_is_asked_for_ahead(void **state)
+{
+    (void)state;
+    struct rlimit old;
+    ttr *t = ttr_new(NULL);
+    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){.rlim_cur = (rlim_t)1 << 46, .rlim_max = old.rlim_max}), 0);
+    assert_true(alloc_is_limited());
+    context_expect(t, 1 << 20);
+    assert_null(t->slab);
+    assert_null(window_pool_new(alloc_default(), 2, 100));
+    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+    assert_int_equal(alloc_is_limited(), old.rlim_cur != RLIM_INFINITY);
+    ttr_free(t);
+}
+
 static void memory_limit_stops_growth_without_breaking(void **state)
 {
     (void)state;
@@ -285,6 +305,7 @@ int main(void)
         cmocka_unit_test(process_entry_is_no_thread_of_any_tid),
         cmocka_unit_test(what_is_offered_is_found_by_its_format_and_key_until_it_is_withdrawn),
         cmocka_unit_test(blocks_of_what_is_expected_keep_their_bytes_and_count_as_others),
+        cmocka_unit_test(where_address_space_is_limited_nothing_is_asked_for_ahead),
         cmocka_unit_test(memory_limit_stops_growth_without_breaking),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };

@@ -396,6 +396,123 @@ static void elements_of_a_copy_take_what_their_values_need(void **state)
     assert_int_equal(copied_size(&s8, small, 9), ENDS + (HEAD_BYTES + 8) + 2 * 24 + (HEAD_BYTES + 8));
 }
 
+/* --- Structs in arrays --- */
+
+/* What the i-th struct of an array is: the same in two of three, then now and then something else. */
+static void put_struct(ttr_builder *builder, uint64_t *seed, unsigned oddity)
+{
+    static const char word[] = "a word, or a part of it";
+    const uint64_t dice = support_random(seed);
+    const bool is_odd = oddity && dice % oddity == 0;
+    const unsigned which = is_odd ? (unsigned)(dice >> 8) % 8 : 8;
+    ttr_field field[] = {{.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 5}},
+                         {.name = {which == 0 ? "other" : "n", which == 0 ? 5 : 1}, .depth = 2, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = dice >> 16 & 0xff}},
+                         {.name = {"i", 1}, .depth = 2, .group = which == 1 ? TTR_GROUP_COMMON : 0, .value = {.type = TTR_TYPE_INT, .bits = 16, .v.s = (int16_t)(dice >> 20)}},
+                         {.name = {"s", 1}, .depth = 2, .value = {.type = TTR_TYPE_STRUCT, .count = 1}},
+                         {.name = {"text", 4}, .depth = 3, .value = {.type = which == 2 ? TTR_TYPE_BYTES : TTR_TYPE_TEXT, .text = {word, (dice >> 24) % sizeof word}}},
+                         {.name = {"f", 1}, .depth = 2, .value = {.type = TTR_TYPE_FLOAT, .bits = 64, .base = which == 3 ? 16 : 0, .v.u = dice}},
+                         {.name = {"none", 4}, .depth = 2, .value = {.type = TTR_TYPE_NULL}}};
+    if (which == 4)
+        field[1].value.v.u = 300; /* more than it says to have room for */
+    if (which == 5)
+        field[1].value = (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .bits = 8, .v.u = 1, .count = 1, .text = {"ONE", 3}};
+    const size_t n = which == 6 ? 3 : sizeof field / sizeof *field;
+    for (size_t i = 0; i < n; i++)
+        ttr_put_field(builder, &field[i]);
+    if (which != 7)
+        return;
+    ttr_put_field(builder, &(ttr_field){.name = {"a", 1}, .depth = 2, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    ttr_put_field(builder, &(ttr_field){.depth = 3, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 1}});
+    ttr_put_field(builder, &(ttr_field){.depth = 3, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 2}});
+}
+
+static void expect_same_field(const ttr_field *a, const ttr_field *b)
+{
+    assert_int_equal(a->name.n, b->name.n);
+    assert_memory_equal(a->name.p, b->name.p, a->name.n);
+    assert_int_equal(a->depth, b->depth);
+    assert_int_equal(a->group, b->group);
+    assert_int_equal(a->value.type, b->value.type);
+    assert_int_equal(a->value.hint, b->value.hint);
+    assert_int_equal(a->value.bits, b->value.bits);
+    assert_int_equal(a->value.base, b->value.base);
+    assert_int_equal(a->value.text.n, b->value.text.n);
+    assert_memory_equal(a->value.text.p, b->value.text.p, a->value.text.n);
+    assert_int_equal(a->value.count, b->value.count);
+    assert_true(a->value.type == TTR_TYPE_TEXT || a->value.type == TTR_TYPE_BYTES || a->value.v.u == b->value.v.u);
+}
+
+/* Copies an event, and the copy; cut anywhere, a walk gives some of the fields and reads nothing behind its bytes.  Gives the bytes of the copy. */
+static size_t expect_same_copies(ttr *t, const ttr_event *event, bool is_cut)
+{
+    struct buffer bytes, again;
+    ttr_event copy, second;
+    ttr_fields one, other;
+    ttr_field a, b;
+    buffer_init(&bytes, alloc_default());
+    buffer_init(&again, alloc_default());
+    (void)packed_copy(t, &bytes, event, &copy);
+    packed_settle(&copy, bytes.bytes);
+    (void)packed_copy(t, &again, &copy, &second);
+    assert_false(bytes.failed || again.failed);
+    assert_int_equal(bytes.n, again.n);
+    assert_memory_equal(bytes.bytes, again.bytes, bytes.n);
+    ttr_fields_begin(t, event, &one);
+    ttr_fields_begin(t, &copy, &other);
+    while (ttr_fields_next(&one, &a)) {
+        assert_true(ttr_fields_next(&other, &b));
+        expect_same_field(&a, &b);
+    }
+    assert_false(ttr_fields_next(&other, &b));
+    for (uint32_t cut = 0; is_cut && cut < bytes.n; cut++) {
+        uint8_t *own = test_malloc(cut + 1);
+        memcpy(own, bytes.bytes, cut);
+        copy.payload = own;
+        copy.payload_size = cut;
+        ttr_fields_begin(t, event, &one);
+        ttr_fields_begin(t, &copy, &other);
+        while (ttr_fields_next(&other, &b)) {
+            assert_true(ttr_fields_next(&one, &a));
+            expect_same_field(&a, &b);
+        }
+        test_free(own);
+    }
+    const size_t n = bytes.n;
+    buffer_free(&bytes);
+    buffer_free(&again);
+    return n;
+}
+
+/* An array of structs between arrays of numbers; how many bytes its copy takes. */
+static size_t structs_copied(uint64_t seed, uint32_t n, unsigned oddity)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    ttr_batch batch;
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
+    for (unsigned i = 0; i < 3; i++) {
+        ttr_put_field(builder, &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = i == 1 ? n : 3}});
+        for (uint32_t k = 0; i != 1 && k < 3; k++)
+            ttr_put_field(builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = k}});
+        for (uint32_t k = 0; i == 1 && k < n; k++)
+            put_struct(builder, &seed, oddity);
+    }
+    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    const size_t bytes = expect_same_copies(t, ttr_batch_at(&batch, 0), n <= 20);
+    ttr_builder_free(builder);
+    ttr_free(t);
+    return bytes;
+}
+
+static void structs_of_a_copy_are_those_of_the_event_and_take_what_their_values_need(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 200; seed++)
+        (void)structs_copied(seed, (uint32_t)(seed % 20), seed % 3 ? 2 + (unsigned)seed % 7 : 0);
+    const size_t few = structs_copied(7, 1000, 0), many = structs_copied(7, 11000, 0);
+    assert_in_range((many - few) / 10000, 1, 1 + 2 + 4 + 24 + 8); /* number, integer, text with its length, float */
+}
+
 /* A variant of two options of one kind, inside another one. */
 static const struct type option_types[] = {{.kind = TYPE_UINT, .base = 2}, {.kind = TYPE_UINT, .base = 8}, {.kind = TYPE_UINT, .base = 16}};
 static const struct type_member inner_options[] = {{.name = {"b", 1}, .type = &option_types[1]}, {.name = {"c", 1}, .type = &option_types[2]}};
@@ -512,6 +629,7 @@ int main(void)
         cmocka_unit_test(copies_keep_groups_bases_and_every_name_of_a_value),
         cmocka_unit_test(copies_know_the_types_of_fields_of_one_name_by_their_order),
         cmocka_unit_test(elements_of_a_copy_take_what_their_values_need),
+        cmocka_unit_test(structs_of_a_copy_are_those_of_the_event_and_take_what_their_values_need),
         cmocka_unit_test(copies_know_which_option_was_chosen),
         cmocka_unit_test(fields_put_by_hand_have_the_one_name_they_come_with),
         cmocka_unit_test(event_of_a_source_that_is_none_has_no_thread),

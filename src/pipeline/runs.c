@@ -13,6 +13,7 @@
 #include "model/packed.h"
 
 #define OUT_BYTES ((size_t)128 * 1024)
+#define OUT_MOST (8 * OUT_BYTES)
 #define GIVEN_BYTES ((size_t)64 * 1024) /* what payloads of one call may take, but for one that is larger */
 #define PREFIX ((size_t)4)
 #define NO_CURSOR UINT32_MAX
@@ -50,6 +51,8 @@ static ttr_status flush(struct runs *runs, ttr_error *error)
         return fail_memory(error);
     ttr_status status = spill_append(&runs->spill, runs->out.bytes, runs->out.n, error);
     buffer_clear(&runs->out);
+    if (runs->out.capacity > OUT_MOST) /* one large event is no reason to keep its room */
+        buffer_free(&runs->out);
     return status;
 }
 
@@ -276,6 +279,9 @@ ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32
             runs->dry = emptied;
             break;
         }
+        alloc_free(runs->alloc, cursor->bytes, cursor->capacity, 1);
+        cursor->bytes = NULL;
+        cursor->capacity = cursor->n = cursor->head = 0;
     }
     return status;
 }

@@ -310,6 +310,36 @@ static void many_inputs_leave_less_memory_to_sort_in(void **state)
     assert_true(peak_of(40) < (size_t)5 << 20);
 }
 
+/* Room that one event took on its way is given back: what was made for the disk, and what was read from there. */
+static void a_large_event_leaves_no_more_behind_than_itself(void **state)
+{
+    enum { LARGE = 8 << 20 };
+    struct support_heap heap;
+    uint64_t seed = 1, *bytes = malloc(LARGE);
+    ttr_batch batch;
+    (void)state;
+    assert_non_null(bytes);
+    for (size_t i = 0; i < LARGE / sizeof *bytes; i++)
+        bytes[i] = support_random(&seed);
+    support_heap_init(&heap, 0);
+    ttr *t = ttr_new(&(ttr_options){.size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+    ttr_builder *builder = ttr_builder_new(t);
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
+    ttr_put_bytes(builder, "bytes", bytes, LARGE);
+    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    const size_t before = heap.bytes;
+    ttr_reader *in = memory_reader(t, &(struct memory_events){.event = batch.event, .n = 1});
+    ttr_reader *reader = sort_readers(t, &in, 1, &sort_limits_default, NULL);
+    assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
+    assert_int_equal(batch.n, 1);
+    assert_in_range(heap.bytes - before, LARGE, LARGE + ((size_t)1 << 20));
+    ttr_close(reader);
+    ttr_builder_free(builder);
+    ttr_free(t);
+    support_heap_check(&heap);
+    free(bytes);
+}
+
 static bool goes_on_twice(void *own)
 {
     int *asked = own;
@@ -351,6 +381,7 @@ int main(void)
         cmocka_unit_test(folder_that_cannot_be_written_is_named),
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(memory_stays_flat),
+        cmocka_unit_test(a_large_event_leaves_no_more_behind_than_itself),
         cmocka_unit_test(many_inputs_leave_less_memory_to_sort_in),
     };
     return cmocka_run_group_tests_name("sort", tests, NULL, NULL);

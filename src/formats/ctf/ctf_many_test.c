@@ -1,7 +1,9 @@
 /* Hundreds of streams, whose windows are small: what is read in rounds, and where windows move, shows in nothing that is given.  All streams have the
  * same bytes, so that each instant has an event of each, in the order of their numbers. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <tracetta/tracetta.h>
 
@@ -16,6 +18,7 @@
 #define FAR_EVENTS 250u   /* the same of larger ones */
 #define PACKET_EVENTS 400u /* of a packet at most */
 #define COPY_MEMORY (12u << 20) /* what a copy may take */
+#define ANEW_MEMORY (30u << 20) /* what encoding anew may take */
 #define STAT_MEMORY (5u << 19) /* what counting and checking may take */
 #define SPANS 100000       /* more events than wait for one another to come in order */
 #define UNORDERED_MEMORY (13u << 20) /* what reading without order may take */
@@ -521,6 +524,54 @@ static void streams_that_are_encoded_anew_stay_in_order(void **state)
     buffer_free(&many.stream);
 }
 
+/* Puts the files of a trace into a folder; all streams are one file. */
+static void make_folder(const struct many *many, const char *folder)
+{
+    char path[PATH_MAX], first[PATH_MAX];
+    (void)snprintf(first, sizeof first, "%s/%s", folder, many->file[1].name);
+    for (unsigned i = 0; i < STREAMS + 1; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", folder, many->file[i].name);
+        if (i > 1) {
+            assert_int_equal(link(first, path), 0);
+            continue;
+        }
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        assert_int_equal(fwrite(many->file[i].bytes, 1, many->file[i].n, file), many->file[i].n);
+        assert_int_equal(fclose(file), 0);
+    }
+}
+
+/* Packets are copied as a whole, and larger here than a window; for who does not copy them they are read as for any other use. */
+static void streams_that_are_encoded_anew_take_no_memory_for_whole_packets(void **state)
+{
+    static struct many many;
+    (void)state;
+    static const char *const other_order[] = {"byte-order=be", NULL};
+    const ttr_options options = {.size = sizeof options, .max_memory = ANEW_MEMORY};
+    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
+    const ttr_write_options writing = {.size = sizeof writing, .format_options = other_order};
+    char folder[] = "/tmp/tracetta-many-XXXXXX";
+    ttr_batch batch;
+    ttr_status status;
+    ttr *t = ttr_new(&options);
+    assert_non_null(mkdtemp(folder));
+    make_many(&many, far_metadata, sizeof far_metadata - 1, MADE_FAR);
+    make_folder(&many, folder);
+    ttr_reader *in = ttr_open(t, folder, &reading, NULL);
+    ttr_writer *out = ttr_create(t, NULL, "ctf", &writing, NULL);
+    assert_true(in && out);
+    (void)ttr_write_scattered(out, in);
+    while ((status = ttr_read(in, &batch, NULL)) == TTR_OK)
+        assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
+    assert_int_equal(status, TTR_END);
+    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
+    ttr_close(in);
+    ttr_free(t);
+    buffer_free(&many.stream);
+    assert_int_equal(files_remove(folder), 0);
+}
+
 static void streams_without_packets_to_copy_stay_in_order(void **state)
 {
     static struct many many;
@@ -714,7 +765,8 @@ int main(void)
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
                                        cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
-                                       cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),
+                                       cmocka_unit_test(streams_that_are_encoded_anew_take_no_memory_for_whole_packets),
+        cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),
                                        cmocka_unit_test(definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given),
                                        cmocka_unit_test(who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory),
                                        cmocka_unit_test(a_summary_of_many_streams_counts_what_goes_back_within_each),

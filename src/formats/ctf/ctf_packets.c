@@ -21,6 +21,15 @@
 #define PACKETS_ROOM ((uint64_t)8 << 20)
 #define PACKET_LEAST ((uint64_t)16 << 10)
 
+/* Files of more streams have no buffers: packets that they would gather are smaller than these. */
+#define BUFFERS_MOST 64u
+
+/* Where packets are that small, their memory is doubled up to the first, then it is what they take with an event more: doubled on, it would be twice as
+ * much, and what it was before would lie about. */
+#define MEMORY_FIRST ((size_t)4 << 10)
+#define MEMORY_SPARE ((size_t)1 << 10)
+#define MEMORY_SMALL ((uint64_t)64 << 10)
+
 static bool is_rfc(const struct ctf_stream_out *stream)
 {
     return stream->trace->description.version == CTF_RFC_1_1;
@@ -178,6 +187,13 @@ static void give_back(struct ctf_stream_out *stream, struct ttr_writer *out)
     buffer_init(&out->buffer, &out->t->counted);
 }
 
+/* Bytes at which packets end; less than was asked for where many streams are written at once. */
+static uint64_t packet_limit(const struct ctf_stream_out *stream)
+{
+    uint64_t share = PACKETS_ROOM / stream->trace->streams_n, least = share > PACKET_LEAST ? share : PACKET_LEAST;
+    return stream->trace->options->packet_size < least ? stream->trace->options->packet_size : least;
+}
+
 static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
 {
     uint64_t content_bits = stream->put.at;
@@ -204,7 +220,7 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
             add_index(stream, content_bits, stream->put.at);
     }
     if (status == TTR_OK)
-        status = sink_write(stream->sink, bytes->bytes, bytes->n, error);
+        status = (stream->trace->streams_n > BUFFERS_MOST ? sink_write_now : sink_write)(stream->sink, bytes->bytes, bytes->n, error);
     if (status == TTR_OK)
         status = ctf_index_out_settle(&stream->index, out, stream->trace->home.folder, stream->name, error);
     stream->offset += bytes->n;
@@ -350,11 +366,15 @@ ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct ttr_writ
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Bytes at which packets end; less than was asked for where many streams are written at once. */
-static uint64_t packet_limit(const struct ctf_stream_out *stream)
+/* Makes room for an event, mostly. */
+static void make_room(struct ctf_stream_out *stream)
 {
-    uint64_t share = PACKETS_ROOM / stream->trace->streams_n, least = share > PACKET_LEAST ? share : PACKET_LEAST;
-    return stream->trace->options->packet_size < least ? stream->trace->options->packet_size : least;
+    struct buffer *packet = &stream->packet;
+    if (packet->capacity - packet->n > MEMORY_SPARE || packet->capacity < MEMORY_FIRST)
+        return;
+    const uint64_t limit = packet_limit(stream), room = limit + 2 * MEMORY_SPARE;
+    if (limit <= MEMORY_SMALL && packet->capacity < room)
+        buffer_reserve(packet, (size_t)room);
 }
 
 /* Whether the packet tells how many events are missing up to its end, which of several packets in its place only the last would have. */
@@ -380,6 +400,7 @@ ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
 {
     if (!stream->is_open)
         begin_packet(stream, ticks);
+    make_room(stream);
     uint64_t at = stream->put.at;
     bool fits = encode_event(stream, class, items, ticks);
     if (stream->events && stream->put.at / 8 > packet_limit(stream) && !stays_whole(stream, out->own)) {

@@ -82,8 +82,8 @@ static enum step give_packet(struct ctf_reader *reader)
     give_definition(reader, reader->stream, CTF_DEFINITION_PACKET);
     ttr_event *event = &reader->in->events[reader->in->n - 1];
     event->offset = packet->offset;
-    event->payload = window_at(reader, packet->offset);
-    event->payload_size = (uint32_t)(reader->next - packet->offset);
+    event->payload = reader->is_encoded ? NULL : window_at(reader, packet->offset);
+    event->payload_size = reader->is_encoded ? 0 : (uint32_t)(reader->next - packet->offset);
     event->link = reader->given;
     return STEP_GO;
 }
@@ -305,7 +305,7 @@ static void settle_end(struct ctf_reader *reader, const struct ctf_kind *kind, c
 static enum step see_content(struct ctf_reader *reader)
 {
     const struct ctf_frame *frame = &reader->frame;
-    bool is_copy = reader->in->flags & TTR_READ_DEFINITIONS && frame->packet.size <= CTF_COPY_MAX * 8, wants_empty_batch = false;
+    bool is_copy = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_encoded && frame->packet.size <= CTF_COPY_MAX * 8, wants_empty_batch = false;
     uint64_t need = is_rfc(reader) ? rfc11_bytes_to_enter(frame, &wants_empty_batch) : 0;
     if (wants_empty_batch && reader->in->n)
         return STEP_HOLD;
@@ -487,7 +487,7 @@ static enum step leave_packet(struct ctf_reader *reader)
         step = go_on(reader, packet, packet->offset, was_unpacked ? packet->offset + (reader->frame.packet.content + 7) / 8 : here, true);
     reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
-    bool is_shown = ctf_bytes_from(reader, packet->offset) >= n;
+    bool is_shown = reader->is_encoded ? reader->next <= source_end(reader->in->source) : ctf_bytes_from(reader, packet->offset) >= n;
     reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS && (!reader->is_damaged || reader->is_sealed) && is_shown && n <= CTF_COPY_MAX;
     return step;
 }

@@ -158,6 +158,7 @@ struct ctf_reader {
     bool is_damaged;                      /* the present packet */
     bool is_sealed;                       /* its content cannot be opened, which is all that is wrong with it: copies have it as it is */
     bool is_copied;                       /* its definition is still to be given */
+    bool is_encoded;                      /* who asked for definitions encodes all packets anew: none is held as a whole */
     bool is_over;                         /* nothing stands at `next`, which was looked for there */
     bool is_lost;                         /* no packet begins at `next`: frame.code and text tell why */
     bool is_size_told;                    /* that of the present packet is wrong */

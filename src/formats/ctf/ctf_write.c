@@ -129,22 +129,24 @@ ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error)
 }
 
 /* Streams that are copied are files of their own.  Those that share one are in it in the order in which they come.  Without definitions, all is encoded
- * anew. */
+ * anew; readers are told of packets that are, so that they do not hold them. */
 bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
 {
     const struct ctf_writer *w = out->own;
     const struct input *input;
+    bool takes = true;
     size_t i = 0;
     for (; (input = reader_input(in, i)); i++) {
         if (input->format != &format_ctf) /* what stands for a trace that cannot be read gives nothing */
             continue;
-        const struct ctf_reader *reader = input->own;
+        struct ctf_reader *reader = input->own;
         const enum ctf_version from = reader->trace ? reader->trace->class->description.version : CTF_UNKNOWN;
         const bool is_same = from != CTF_UNKNOWN && (!w->options.version || w->options.version == from);
-        if (!(input->flags & TTR_READ_DEFINITIONS) || !is_same || !ctf_may_copy(reader->trace, &w->options) || (reader->lanes && reader->lanes->n > 1))
-            return false;
+        const bool may_copy = reader->trace && ctf_may_copy(reader->trace, &w->options);
+        reader->is_encoded = reader->trace && !may_copy;
+        takes &= input->flags & TTR_READ_DEFINITIONS && is_same && may_copy && !(reader->lanes && reader->lanes->n > 1);
     }
-    return i > 1;
+    return takes && i > 1;
 }
 
 void ctf_drop(struct ttr_writer *out)
