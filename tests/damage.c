@@ -166,7 +166,8 @@ static uint64_t end_of_damage(const ttr_report *report)
         end = behind > end ? behind : end;
     }
     for (size_t i = 0; i < report->notes_n; i++)
-        end = report->notes[i].first_offset > end ? report->notes[i].first_offset : end;
+        if (report->notes[i].first_offset != UINT64_MAX)
+            end = report->notes[i].first_offset > end ? report->notes[i].first_offset : end;
     return end;
 }
 

@@ -169,7 +169,7 @@ typedef enum ttr_severity {
 typedef struct ttr_note {
     const char *code;     /* stable, "fxt.bad-size"; static */
     const char *text;     /* one sentence about the first of them that is so bad, with what was expected */
-    uint64_t count, bytes, first_offset; /* the offset is that of the one the text is about */
+    uint64_t count, bytes, first_offset; /* the offset is that of the one the text is about, UINT64_MAX where that has none in the input */
     ttr_severity severity; /* of the worst of them */
 } ttr_note;
 

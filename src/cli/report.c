@@ -315,6 +315,12 @@ static void put_text(struct json *json, const ttr_note *note)
 }
 
 /* What is odd of several streams of a trace may be another thing in each. */
+static void put_offset(struct json *json, const ttr_note *note)
+{
+    if (note->first_offset != UINT64_MAX)
+        json_uint(json, "first_offset", note->first_offset);
+}
+
 static void put_each(struct json *json, ttr_reader *reader, const struct trace *trace, const struct trace_note *found)
 {
     ttr_report report = {.size = sizeof report};
@@ -329,7 +335,7 @@ static void put_each(struct json *json, ttr_reader *reader, const struct trace *
         json_text(json, "path", report.path);
         put_text(json, note);
         json_uint(json, "count", note->count);
-        json_uint(json, "first_offset", note->first_offset);
+        put_offset(json, note);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -344,7 +350,7 @@ static void put_note(struct json *json, ttr_reader *reader, const struct trace *
     put_text(json, note);
     json_uint(json, "count", note->count);
     json_uint(json, "bytes", note->bytes);
-    json_uint(json, "first_offset", note->first_offset);
+    put_offset(json, note);
     if (has_many) {
         json_text(json, "path", found->path);
         json_uint(json, "streams", found->streams);
@@ -398,6 +404,14 @@ static void print_text(const ttr_note *note)
     term_text((ttr_text){text, strlen(text)});
 }
 
+/* Where it is, after `words`: what is about the whole input, or has its place in the text, is nowhere. */
+static void print_place(const char *words, const ttr_note *note)
+{
+    if (note->first_offset != UINT64_MAX)
+        (void)printf("%s %" PRIu64, words, note->first_offset);
+    (void)fputs(": ", stdout);
+}
+
 /* What streams other than the one told of found of a code, at most `most` of them. */
 static void print_others(ttr_reader *reader, const struct trace *trace, const struct trace_note *found, size_t most)
 {
@@ -413,7 +427,8 @@ static void print_others(ttr_reader *reader, const struct trace *trace, const st
             continue;
         }
         shown++;
-        (void)printf("    x%s, at byte %" PRIu64 ": ", units_count(note->count).s, note->first_offset);
+        (void)printf("    x%s", units_count(note->count).s);
+        print_place(", at byte", note);
         print_text(note);
         (void)putchar('\n');
     }
@@ -434,7 +449,7 @@ void report_print_notes(const struct call *call, ttr_reader *reader, const struc
                      term_ink(&call->term, INK_PLAIN), note->code, units_count(note->count).s);
         if (trace->n > 1)
             (void)printf(" in %zu stream%s", found[i].streams, found[i].streams == 1 ? "" : "s");
-        (void)printf(", first at byte %" PRIu64 ": ", note->first_offset);
+        print_place(", first at byte", note);
         print_text(note);
         (void)putchar('\n');
         if (others && note->severity == TTR_NOTE_ODD)

@@ -57,7 +57,7 @@ ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes, const
 void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...)
 {
     va_list values;
-    const ttr_region region = region_inside(in, offset, 0, code);
+    const ttr_region region = offset == NO_OFFSET ? (ttr_region){.offset = NO_OFFSET, .code = code} : region_inside(in, offset, 0, code);
     va_start(values, format);
     notes_add(&in->notes, severity, &region, format, values);
     va_end(values);

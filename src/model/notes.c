@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/status.h"
+
 void notes_init(struct notes *notes, const struct alloc *alloc)
 {
     *notes = (struct notes){.alloc = alloc};
@@ -84,7 +86,7 @@ void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *whe
         note->bytes += where->bytes;
     }
     if (severity == TTR_NOTE_DAMAGE)
-        add_region(notes, where);
+        add_region(notes, where->offset == NO_OFFSET ? &(ttr_region){.bytes = where->bytes, .code = where->code} : where);
 }
 
 /* Finds or adds the finding of a code, of which there is now one so bad; NULL where there is no room. */

@@ -221,7 +221,7 @@ refuses "metadata_without_a_whole_packet_tell_why" 3 'content_size is less than'
 # What is odd of metadata is told by the first stream, so the text says where.
 lay rfc11-packets
 sed -i '0,/major/s//colour = 1; &/' rfc11-packets/metadata
-says "places_in_metadata_are_no_places_in_streams" 'ctf.unknown-attribute x1.*first at byte 0: metadata, byte [1-9][0-9]*: the trace has no attribute or block colour' "$tracetta" check rfc11-packets
+says "places_in_metadata_are_no_places_in_streams" 'ctf.unknown-attribute x1: metadata, byte [1-9][0-9]*: the trace has no attribute or block colour' "$tracetta" check rfc11-packets
 
 # What was lost nobody knows since when has no length.
 lay stream-lost-no-begin

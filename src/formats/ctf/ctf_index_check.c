@@ -3,6 +3,7 @@
  * What is not compared: sizes of a packet that does not tell them, and the stream's number and the packet's, where headers or the index lack them. */
 #include <inttypes.h>
 
+#include "base/status.h"
 #include "formats/ctf/ctf_index.h"
 
 #define NUMBERS 9u
@@ -16,7 +17,7 @@ void ctf_index_check_begin(struct ctf_index_check *check, struct ctf_reader *rea
     *check = (struct ctf_index_check){.reader = reader};
     check->is_there = ctf_index_open(&check->index, reader->trace, reader->file, &is_odd);
     if (is_odd)
-        input_note(reader->in, TTR_NOTE_ODD, 0, "ctf.bad-index",
+        input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "ctf.bad-index",
                    "index/%.80s.idx is no index: expected the magic number 0x%x, version 1 and whole entries of 56 bytes or more; \"convert --to=ctf\" makes a right one",
                    reader->file, CTF_INDEX_MAGIC);
 }
@@ -104,7 +105,7 @@ void ctf_index_check_end(struct ctf_index_check *check, bool is_whole)
 {
     const struct ctf_reader *reader = check->reader;
     if (check->is_there && is_whole && check->packets != check->index.n)
-        input_note(reader->in, TTR_NOTE_ODD, 0, "ctf.bad-index",
+        input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "ctf.bad-index",
                    "index/%.60s.idx has %" PRIu64 " entries, expected %" PRIu64 ", one a packet; it is not used, \"convert --to=ctf\" makes a right one",
                    reader->file, check->index.n, check->packets);
 }

@@ -474,7 +474,7 @@ static ttr_status open_metadata(struct opening *opening, ttr_error *error)
 
 /* --- All together --- */
 
-/* Notes of metadata without damage are told by the first stream's input, where their places mean nothing: the texts have them. */
+/* Notes of metadata without damage are told by the first stream's input, which has no such places: the texts have them. */
 static void tell_notes(struct opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {
@@ -484,7 +484,7 @@ static void tell_notes(struct opening *opening)
         if (!has_place)
             (void)snprintf(place, sizeof place, METADATA ", byte %llu: ", (unsigned long long)note->first_offset);
         for (uint64_t k = 0; k < note->count; k++)
-            input_note(opening->first, note->severity, opening->is_metadata ? note->first_offset : 0, note->code, "%s%s", place, note->text);
+            input_note(opening->first, note->severity, opening->is_metadata ? note->first_offset : NO_OFFSET, note->code, "%s%s", place, note->text);
     }
 }
 

@@ -160,21 +160,21 @@ static void tell_counters(struct input *in)
     const struct heph_reader *reader = in->own;
     struct counted sum = count_streams(&reader->counters);
     if (!sum.is_used && reader->events > 1)
-        input_note(in, TTR_NOTE_REMARK, 0, "heph.no-counters", "all event counters are 0: losses cannot be seen");
+        input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.no-counters", "all event counters are 0: losses cannot be seen");
     if (!sum.is_used)
         return;
     if (sum.late)
-        input_note(in, TTR_NOTE_REMARK, 0, "heph.reordered", "%llu events stand behind later ones of their stream",
+        input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.reordered", "%llu events stand behind later ones of their stream",
                    (unsigned long long)sum.late);
     if (sum.restarts)
-        input_note(in, TTR_NOTE_REMARK, 0, "heph.second-writer",
+        input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.second-writer",
                    "a stream counts from 0 again while it goes on: it has more than one writer (%llu restarts)",
                    (unsigned long long)sum.restarts);
     if (sum.duplicates)
-        input_note(in, TTR_NOTE_ODD, 0, "heph.duplicate", "%llu event counters are there twice: events were copied or counted wrong",
+        input_note(in, TTR_NOTE_ODD, NO_OFFSET, "heph.duplicate", "%llu event counters are there twice: events were copied or counted wrong",
                    (unsigned long long)sum.duplicates);
     if (sum.strays)
-        input_note(in, TTR_NOTE_ODD, 0, "heph.stray-counter", "%llu event counters are far from all others of their stream",
+        input_note(in, TTR_NOTE_ODD, NO_OFFSET, "heph.stray-counter", "%llu event counters are far from all others of their stream",
                    (unsigned long long)sum.strays);
 }
 

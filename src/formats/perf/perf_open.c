@@ -288,7 +288,7 @@ static ttr_status hold(struct perf_reader *reader, uint64_t end)
     uint64_t need = end < HELD_MAX ? end : HELD_MAX;
     ttr_status status = input_fill(in, 0, (size_t)need, reader->error);
     if (status == TTR_OK && end > HELD_MAX && in->window.n >= HELD_MAX)
-        input_note(in, TTR_NOTE_ODD, 0, "perf.far-features",
+        input_note(in, TTR_NOTE_ODD, NO_OFFSET, "perf.far-features",
                    "what events are called stands behind their records, too far to be held; unpacked to a file it can be read");
     return status;
 }

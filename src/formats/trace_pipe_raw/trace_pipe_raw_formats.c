@@ -105,7 +105,7 @@ static ttr_status take_bytes(struct trace_pipe_raw_reader *reader, const uint8_t
         return fail_memory(reader->error);
     ttr_status status = tracing_data_take(&reader->data, &c, reader->error);
     if (status == TTR_OK && c.failed)
-        input_note(reader->in, TTR_NOTE_ODD, 0, "trace_pipe_raw.formats", "%s: what it tells of tracepoints is not whole", path);
+        input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "trace_pipe_raw.formats", "%s: what it tells of tracepoints is not whole", path);
     return status;
 }
 
