@@ -78,11 +78,11 @@ static bool warn_unreadable(const struct call *call, const struct trace *trace)
     return false;
 }
 
-/* Notes that people should not have to ask for: files among others of a trace that cannot be read, folders that nobody looked into, and guesses
- * that an option decides. */
+/* Notes that people should not have to ask for: files among others of a trace that cannot be read, folders that nobody looked into, guesses
+ * that an option decides, and metadata that other readers refuse. */
 static bool is_for_all(const ttr_note *note)
 {
-    static const char *const codes[] = {"ctf.unreadable", "ctf.alignment-guess", "directory.too-deep"};
+    static const char *const codes[] = {"ctf.unreadable", "ctf.alignment-guess", "ctf.duplicate-event", "directory.too-deep"};
     bool is_found = false;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         is_found |= strcmp(note->code, codes[i]) == 0;
@@ -94,9 +94,12 @@ static void warn_of_files(const struct call *call, ttr_reader *reader, const str
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
         for (size_t k = 0; k < report.notes_n; k++) {
+            const ttr_text path = trace->report.trace_path;
             char own[TALK_TEXT];
-            if (is_for_all(&report.notes[k]))
-                talk_note(call, "%.*s: warning: %s", (int)trace->report.trace_path.n, trace->report.trace_path.p, talk_note_text(&report.notes[k], own));
+            if (!is_for_all(&report.notes[k]))
+                continue;
+            const bool is_named = strncmp(report.notes[k].text, path.p, path.n) == 0;
+            talk_note(call, "%.*s%swarning: %s", is_named ? 0 : (int)path.n, path.p, is_named ? "" : ": ", talk_note_text(&report.notes[k], own));
         }
 }
 
