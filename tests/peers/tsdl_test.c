@@ -64,7 +64,6 @@ static const char *const refused[] = {
     TRACE "event { name = a; fields := struct { u8 f; u8 f; }; };",
     TRACE "event { name = a; fields := struct { u8 a[b]; }; };",
     TRACE "event { name = a; fields := struct { u8 t; variant <t> { u8 a; } v; }; };",
-    TRACE "event { name = a; id = 0; }; event { name = b; id = 0; };",
     TRACE "typealias integer { size = 8; } := u8;",
     TRACE "trace { };",
     TRACE "typedef u8 int;",
