@@ -520,7 +520,7 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
         return NULL;
     }
     if (search->readers_n == 0 && search->unreadable_n) {
-        (void)fail(error, search->reason.status, search->reason.offset, "%s", search->reason.text);
+        (void)fail_option(error, fail(error, search->reason.status, search->reason.offset, "%s", search->reason.text), search->reason.option);
         return NULL;
     }
     if (search->readers_n == 0) {
