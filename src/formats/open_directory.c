@@ -421,7 +421,7 @@ static void note(const struct search *search, const struct passed *passed, const
     for (uint64_t i = 0; notes && i < passed->n; i++) {
         va_list values;
         va_start(values, format);
-        notes_add(notes, severity, &(ttr_region){.code = code}, format, values);
+        notes_add(notes, severity, &(ttr_region){.offset = NO_OFFSET, .code = code}, format, values);
         va_end(values);
     }
 }
