@@ -367,7 +367,7 @@ if "${nobody[@]}" "$tracetta" info session/one >/dev/null 2>&1 && ! "${nobody[@]
     [ $run_status = 1 ] && [ "$(grep -c instant "$work/.out")" = 2 ] && grep -q 'barred: warning: cannot open .*barred/a .*: Permission denied' "$work/.err"
     verdict "a_file_that_cannot_be_read_does_not_keep_others_of_its_trace_from_being" $? "exit status $run_status"
     run "${nobody[@]}" "$tracetta" check barred
-    [ $run_status = 1 ] && grep -q 'damage ctf.unreadable x1.*cannot open .*barred/a ' "$work/.out"
+    [ $run_status = 1 ] && grep -q 'damage ctf.unreadable x1 in 1 stream: .*cannot open .*barred/a ' "$work/.out"
     verdict "check_tells_it_too" $? "exit status $run_status"
     refuses "with_strict_that_ends_the_command" 3 "cannot open .*barred/a .*Permission denied" "${nobody[@]}" "$tracetta" cat --strict barred
     chmod 0 barred/b

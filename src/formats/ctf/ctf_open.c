@@ -346,7 +346,7 @@ static ttr_status pass_over(struct opening *opening, const struct folder_file *f
         return reason.status;
     if (opening->unreadable++ == 0)
         opening->reason = reason;
-    return stand_in(opening, file, &(ttr_region){.code = "ctf.unreadable"}, reason.text, error);
+    return stand_in(opening, file, &(ttr_region){.offset = NO_OFFSET, .code = "ctf.unreadable"}, reason.text, error);
 }
 
 /* RFC: a file of no section is told and passed over.  Where all are, it is the metadata that lack their sections, and the events are lost. */
