@@ -58,7 +58,7 @@ ttr_status fail_sys(ttr_error *error, int sys, uint64_t offset, const char *form
 
 ttr_status fail_option(ttr_error *error, ttr_status status, const char *option)
 {
-    if (error)
+    if (error && status != TTR_OK)
         (void)snprintf(error->option, sizeof error->option, "%s", option);
     return status;
 }

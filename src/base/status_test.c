@@ -84,6 +84,8 @@ static void an_option_is_told_apart_from_the_text(void **state)
     assert_string_equal(error.option, "from");
     assert_int_equal(fail(&error, TTR_E_MALFORMED, 0, "x"), TTR_E_MALFORMED); /* names none */
     assert_string_equal(error.option, "");
+    assert_int_equal(fail_option(&error, TTR_OK, "from"), TTR_OK);
+    assert_string_equal(error.option, "");
     assert_int_equal(fail_option(NULL, TTR_E_LOSS, "from"), TTR_E_LOSS);
 }
 

@@ -455,13 +455,16 @@ static bool list_traces(ttr_reader *reader, struct places *places)
 
 /* --- Where their copies go --- */
 
-/* Whether another trace's copy would have the bare name, too. */
+/* Whether another trace's copy would have the bare name, too, or be in a folder that has it. */
 static bool is_bare_taken(const struct places *places, size_t at)
 {
     const struct place *own = &places->list[at];
-    for (size_t i = 0; i < places->n; i++)
-        if (i != at && places->list[i].bare_n == own->bare_n && memcmp(places->list[i].path, own->path, own->bare_n) == 0)
+    for (size_t i = 0; i < places->n; i++) {
+        const struct place *other = &places->list[i];
+        const bool is_below = other->bare_n > own->bare_n && other->path[own->bare_n] == '/';
+        if (i != at && (is_below || other->bare_n == own->bare_n) && memcmp(other->path, own->path, own->bare_n) == 0)
             return true;
+    }
     return false;
 }
 
@@ -534,6 +537,10 @@ static int check_folder(const struct call *call, const struct places *places)
     char path[PATH_MAX];
     if (stat(call->set.output, &about) != 0 || is_empty_folder(call->set.output))
         return OUTCOME_FINE;
+    if (!S_ISDIR(about.st_mode)) {
+        talk_failure(call->set.output, "is no folder, which the traces of \"%s\" are to go to: name another one", call->path[0]);
+        return OUTCOME_OUTPUT;
+    }
     if (!call->set.overwrite) {
         talk_failure(call->set.output, "exists already; --overwrite (-f) replaces the traces in it");
         return OUTCOME_OUTPUT;

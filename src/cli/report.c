@@ -71,8 +71,9 @@ static bool warn_unreadable(const struct call *call, const struct trace *trace)
     for (size_t i = 0; i < report->notes_n; i++)
         if (strcmp(report->notes[i].code, "trace.unreadable") == 0) {
             bool is_named = strstr(report->notes[i].text, report->trace_path.p);
+            char own[TALK_TEXT];
             talk_note(call, "%s%swarning: this trace cannot be read: %s", is_named ? "" : report->trace_path.p, is_named ? "" : ": ",
-                      report->notes[i].text);
+                      talk_note_text(&report->notes[i], own));
             return true;
         }
     return false;
@@ -317,13 +318,13 @@ static void put_text(struct json *json, const ttr_note *note)
     json_string(json, "text", talk_note_text(note, own));
 }
 
-/* What is odd of several streams of a trace may be another thing in each. */
 static void put_offset(struct json *json, const ttr_note *note)
 {
     if (note->first_offset != UINT64_MAX)
         json_uint(json, "first_offset", note->first_offset);
 }
 
+/* What is odd of several streams of a trace may be another thing in each. */
 static void put_each(struct json *json, ttr_reader *reader, const struct trace *trace, const struct trace_note *found)
 {
     ttr_report report = {.size = sizeof report};

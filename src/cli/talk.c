@@ -16,13 +16,16 @@ static const struct {
     const char *option, *own, *flag;
 } flags[] = {{"from", "ttr_read_options.from = ", "--from="}, {"from", "ttr_read_options.from", "--from"}, {"max_record", "ttr_read_options.max_record", "--max-record"},
              {"TTR_WRITE_STRICT", "TTR_WRITE_STRICT", "--strict"}, {"ctf.metadata", "format option ctf.metadata", "--option=ctf.metadata"},
-             {"ctf.assume-alignment", "format option ctf.assume-alignment", "--option=ctf.assume-alignment"}};
+             {"ctf.assume-alignment", "format option ctf.assume-alignment", "--option=ctf.assume-alignment"},
+             {"ctf.key", "format option key=FILE or format option key-env=", "--option=key=FILE or --option=key-env="},
+             {"ctf.unpacked-max", "format option unpacked-max", "--option=unpacked-max"}};
 
 /* Notes that name one. */
 static const struct {
     const char *code, *option;
 } naming[] = {{"fxt.too-large", "max_record"}, {"heph.too-large", "max_record"}, {"ctf.too-large", "max_record"}, {"directory.untold", "ctf.metadata"},
-              {"ctf.alignment-guess", "ctf.assume-alignment"}};
+              {"ctf.alignment-guess", "ctf.assume-alignment"}, {"ctf.no-key", "ctf.key"}, {"ctf.unpacked-max", "ctf.unpacked-max"},
+              {"trace.unreadable", "ctf.key"}}; /* the one that helps to open a trace */
 
 static char *find_last(char *text, const char *word)
 {

@@ -421,7 +421,7 @@ static void note(const struct search *search, const struct passed *passed, const
     for (uint64_t i = 0; notes && i < passed->n; i++) {
         va_list values;
         va_start(values, format);
-        notes_add(notes, severity, &(ttr_region){.code = code}, format, values);
+        notes_add(notes, severity, &(ttr_region){.offset = NO_OFFSET, .code = code}, format, values);
         va_end(values);
     }
 }
@@ -520,7 +520,7 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
         return NULL;
     }
     if (search->readers_n == 0 && search->unreadable_n) {
-        (void)fail(error, search->reason.status, search->reason.offset, "%s", search->reason.text);
+        (void)fail_option(error, fail(error, search->reason.status, search->reason.offset, "%s", search->reason.text), search->reason.option);
         return NULL;
     }
     if (search->readers_n == 0) {

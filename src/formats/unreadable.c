@@ -41,8 +41,7 @@ ttr_reader *open_unreadable(ttr *t, const char *path, const ttr_error *reason, t
     struct input *in = source ? input_new(t, source, &unreadable, path, NULL, error) : NULL;
     if (!in)
         return NULL;
-    const uint64_t offset = reason->offset == NO_OFFSET ? 0 : reason->offset;
-    if (input_damage(in, offset, 0, "trace.unreadable", error, "%.*s", (int)strcspn(reason->text, "\n"), reason->text) == TTR_OK)
+    if (input_damage(in, NO_OFFSET, 0, "trace.unreadable", error, "%.*s", (int)strcspn(reason->text, "\n"), reason->text) == TTR_OK)
         return &in->base;
     ttr_close(&in->base);
     return NULL;

@@ -29,9 +29,11 @@ const char *input_option(const struct input *in, const char *key)
     return options_get(in->format_options, in->format_options_n, key);
 }
 
-/* Damaged numbers may point behind the end: what is told lies inside. */
+/* Damaged numbers may point behind the end: what is told lies inside.  What is about the whole input has no place. */
 static ttr_region region_inside(const struct input *in, uint64_t offset, uint64_t bytes, const char *code)
 {
+    if (offset == NO_OFFSET)
+        return (ttr_region){.offset = NO_OFFSET, .code = code};
     uint64_t end = in->size ? in->size : in->source ? source_end(in->source) : UINT64_MAX;
     offset = offset < end ? offset : end;
     return (ttr_region){.offset = offset, .bytes = bytes < end - offset ? bytes : end - offset, .code = code};
@@ -57,7 +59,7 @@ ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes, const
 void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...)
 {
     va_list values;
-    const ttr_region region = offset == NO_OFFSET ? (ttr_region){.offset = NO_OFFSET, .code = code} : region_inside(in, offset, 0, code);
+    const ttr_region region = region_inside(in, offset, 0, code);
     va_start(values, format);
     notes_add(&in->notes, severity, &region, format, values);
     va_end(values);

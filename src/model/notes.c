@@ -49,13 +49,14 @@ static void worsen(struct notes *notes, ttr_note *note, ttr_severity severity, c
     (void)vsnprintf(notes->text[note - notes->note], NOTES_TEXT_MAX, format, values);
 }
 
-/* A range that touches the one before it is the same damage seen again, not a second one. */
+/* A range that touches the one before it is the same damage seen again, not a second one.  What has no place touches nothing; it is listed at 0. */
 static void add_region(struct notes *notes, const ttr_region *where)
 {
     ttr_region *last = notes->regions_n ? &notes->region[notes->regions_n - 1] : NULL;
-    bool adjacent = notes->damage_regions > 0 && where->offset == notes->damage_end;
+    const bool has_place = where->offset != NO_OFFSET;
+    bool adjacent = has_place && notes->damage_regions > 0 && where->offset == notes->damage_end;
     notes->damage_bytes += where->bytes;
-    notes->damage_end = where->offset + where->bytes;
+    notes->damage_end = has_place ? where->offset + where->bytes : NO_OFFSET;
     if (adjacent) {
         if (last && last->offset + last->bytes == where->offset)
             last->bytes += where->bytes;
@@ -65,7 +66,7 @@ static void add_region(struct notes *notes, const ttr_region *where)
     if (notes->regions_n < NOTES_REGIONS_MAX &&
         alloc_reserve(notes->alloc, (void **)&notes->region, &notes->regions_capacity, notes->regions_n + 1,
                       sizeof *notes->region))
-        notes->region[notes->regions_n++] = *where;
+        notes->region[notes->regions_n++] = (ttr_region){.offset = has_place ? where->offset : 0, .bytes = where->bytes, .code = where->code};
 }
 
 void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *where, const char *format, va_list values)
@@ -86,7 +87,7 @@ void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *whe
         note->bytes += where->bytes;
     }
     if (severity == TTR_NOTE_DAMAGE)
-        add_region(notes, where->offset == NO_OFFSET ? &(ttr_region){.bytes = where->bytes, .code = where->code} : where);
+        add_region(notes, where);
 }
 
 /* Finds or adds the finding of a code, of which there is now one so bad; NULL where there is no room. */

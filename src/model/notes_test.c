@@ -35,6 +35,27 @@ static void findings_are_counted_by_code_with_the_text_of_the_first(void **state
     notes_free(&notes);
 }
 
+static void damage_without_a_place_is_not_that_of_the_first_byte(void **state)
+{
+    (void)state;
+    struct notes notes;
+    notes_init(&notes, alloc_default());
+    add(&notes, TTR_NOTE_DAMAGE, UINT64_MAX, 0, "x.all", "all of it");
+    add(&notes, TTR_NOTE_DAMAGE, 0, 5, "x.bad", "gone");
+    add(&notes, TTR_NOTE_DAMAGE, UINT64_MAX, 0, "x.all", "all of it");
+    add(&notes, TTR_NOTE_DAMAGE, 5, 5, "x.bad", "gone");
+    assert_true(notes.note[0].first_offset == UINT64_MAX);
+    assert_int_equal(notes.damage_bytes, 10);
+    assert_int_equal(notes.damage_regions, 4);
+    assert_int_equal(notes.regions_n, 4);
+    assert_string_equal(notes.region[0].code, "x.all");
+    assert_int_equal(notes.region[0].offset + notes.region[0].bytes, 0);
+    assert_string_equal(notes.region[1].code, "x.bad");
+    assert_int_equal(notes.region[1].bytes, 5);
+    assert_int_equal(notes.region[3].offset, 5);
+    notes_free(&notes);
+}
+
 static void the_worst_of_a_code_is_what_it_tells(void **state)
 {
     (void)state;
@@ -118,6 +139,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(findings_are_counted_by_code_with_the_text_of_the_first),
+        cmocka_unit_test(damage_without_a_place_is_not_that_of_the_first_byte),
         cmocka_unit_test(the_worst_of_a_code_is_what_it_tells),
         cmocka_unit_test(findings_of_a_reader_that_goes_join_those_of_another),
         cmocka_unit_test(failing_memory_leaves_the_counts),

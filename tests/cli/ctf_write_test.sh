@@ -163,9 +163,11 @@ for from in stream-lost stream-lost-packets rfc11-discarded rfc11-discarded-end 
     verdict "something_is_missing_in:$from" $?
     for version in 1.8 2 1.1; do
         rm -rf sorted
-        run "$tracetta" convert -q --sort --to=ctf --option=version=$version $from turned -o sorted
+        run "$tracetta" convert --sort --to=ctf --option=version=$version $from turned -o sorted
         gaps_of sorted/$from | cmp -s gaps - && [ -d sorted/turned ]
         verdict "what_is_missing_stays_in_its_place_where_events_are_sorted:$from:$version" $? "$(gaps_of sorted/$from)"
+        [ "${from#rfc11}" = $from ] || ! grep -q 'context.packet' "$work/.err"
+        verdict "packets_of_version_1.1_say_nothing_that_sorted_events_lose:$from:$version" $? "$(cat "$work/.err")"
     done
 done
 

@@ -148,6 +148,9 @@ verdict "where_they_were_and_a_list_of_damage_for_each" $? "$(find saved)"
 ends "all_of_them_clean" 0 "$tracetta" check saved
 refuses "a_folder_that_is_there_stays" 4 'saved: exists already; --overwrite' "$tracetta" recover several -o saved
 ends "unless_it_may_be_replaced" 1 "$tracetta" recover -f several -o saved
+echo else >file
+refuses "a_file_is_no_place_for_traces" 4 'file: is no folder' "$tracetta" recover several -o file
+refuses "nor_where_it_may_be_replaced" 4 'file: is no folder' "$tracetta" recover -f several -o file
 mkdir empty
 ends "an_empty_folder_is_nothing_to_replace" 1 "$tracetta" recover several -o empty//
 ends "again_it_is" 1 "$tracetta" recover -f several -o empty//
@@ -163,8 +166,9 @@ mkdir -p packed/below
 gzip -c several/below/x.fxt >packed/below/x.fxt.gz
 cp packed/below/x.fxt.gz packed/y.fxt.GZ
 cp several/below/x.fxt packed/y.fxt
+cp packed/below/x.fxt.gz packed/below.gz # whose bare name is that of a folder
 ends "compressed_traces_are_recovered" 1 "$tracetta" recover packed -o unpacked
-[ "$(cd unpacked && find . -name '*.fxt*' ! -name '*.json' | sort | tr '\n' ' ')" = "./below/x.fxt ./y.fxt ./y.fxt.GZ " ]
+[ "$(cd unpacked && find . -name '*.fxt*' ! -name '*.json' | sort | tr '\n' ' ')" = "./below/x.fxt ./y.fxt ./y.fxt.GZ " ] && [ -s unpacked/below.gz ]
 verdict "without_the_suffix_of_what_they_are_not" $? "$(find unpacked)"
 grep -q 'unpacked/below/x.fxt: not compressed, as packed/below/x.fxt.gz is' "$work/.err" && grep -q 'unpacked/y.fxt.GZ: warning: it is not compressed' "$work/.err"
 verdict "which_is_told" $? "$(cat "$work/.err")"

@@ -69,6 +69,21 @@ mkdir twins2 && cp twins/s twins2
 printf '\036{"type":"preamble","version":2}\036{"type":"data-stream-class","event-record-header-field-class":{"type":"structure","member-classes":[{"name":"id","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"little-endian","roles":["event-record-class-id"]}}]}}\036{"type":"event-record-class","id":97,"name":"one"}\036{"type":"event-record-class","id":97,"name":"two"}' >twins2/metadata
 told twins2 damage ctf.duplicate-event 'x1 .*' 'a second event record class 97 in data stream class 0, "two": what has this id is read as the first, "one"'
 
+# What asks for an option names it as the command takes it: in notes, in warnings, and in failures.
+advice='give its key with --option=key=FILE or --option=key-env=NAME'
+lay ctf/vectors/rfc11-aes
+lay ctf/vectors/rfc11-gzip
+lay ctf/vectors/rfc11-metadata-enciphered
+says "a_note_names_the_option_of_a_key" "ctf.no-key x2, .* $advice" bash -c "'$tracetta' check rfc11-aes; true"
+refuses "so_does_strict_reading" 1 "$advice \(ctf.no-key\)" "$tracetta" cat --strict rfc11-aes
+says "and_what_allows_more_bytes_is_named_so" 'ctf.unpacked-max x2, .* than --option=unpacked-max allows' bash -c "'$tracetta' check --option=unpacked-max=49 rfc11-gzip; true"
+refuses "metadata_without_their_key_say_so" 3 "$advice" "$tracetta" cat rfc11-metadata-enciphered
+refuses "writing_says_so" 2 'needs a key: add --option=key=FILE or --option=key-env=NAME' "$tracetta" convert --to=ctf --option=cypher=aes --option=version=1.1 rfc11-gzip -o enciphered
+mkdir beside && cp -r rfc11-gzip rfc11-metadata-enciphered beside
+says "a_trace_among_others_says_so_in_a_warning" "warning: this trace cannot be read: .*$advice" bash -c "'$tracetta' stat beside 2>&1; true"
+# Its place in another file is none of the input's.
+says "and_in_a_note_that_has_no_place" "trace.unreadable x1: beside/rfc11-metadata-enciphered/metadata: .*$advice" bash -c "'$tracetta' check beside; true"
+
 # Among the files of a trace stands something that is none.
 for kind in FIFO socket link; do
     cp -r stream-odd-extension "$kind"

@@ -766,7 +766,7 @@ int main(void)
                                        cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
                                        cmocka_unit_test(streams_that_are_encoded_anew_take_no_memory_for_whole_packets),
-        cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),
+                                       cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),
                                        cmocka_unit_test(definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given),
                                        cmocka_unit_test(who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory),
                                        cmocka_unit_test(a_summary_of_many_streams_counts_what_goes_back_within_each),

@@ -40,7 +40,7 @@ static void keep_time(struct ctf_missing *missing, const ttr_event *event)
 {
     const bool is_packets = event->tag == TTR_GAP_PACKETS, is_second = ctf_missing_is_known(missing);
     const uint64_t room = (uint64_t)INT64_MAX - (uint64_t)event->time;
-    const int64_t end = event->duration < room ? event->time + (int64_t)event->duration : INT64_MAX;
+    const int64_t end = event->duration < room ? (int64_t)((uint64_t)event->time + event->duration) : INT64_MAX;
     missing->has_no_place |= (event->flags & TTR_EVENT_NO_TIME) || (is_packets ? missing->packets : missing->events) || (is_second && missing->begin != event->time);
     missing->begin = event->time;
     *(is_packets ? &missing->packets_end : &missing->events_end) = end;

@@ -346,7 +346,7 @@ static ttr_status pass_over(struct opening *opening, const struct folder_file *f
         return reason.status;
     if (opening->unreadable++ == 0)
         opening->reason = reason;
-    return stand_in(opening, file, &(ttr_region){.code = "ctf.unreadable"}, reason.text, error);
+    return stand_in(opening, file, &(ttr_region){.offset = NO_OFFSET, .code = "ctf.unreadable"}, reason.text, error);
 }
 
 /* RFC: a file of no section is told and passed over.  Where all are, it is the metadata that lack their sections, and the events are lost. */
@@ -557,7 +557,7 @@ static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const c
 }
 
 /* In the place of a trace that cannot be read: an input without events that tells why, as damage there. */
-static ttr_status open_refused(struct ctf_set *set, const char *path, const ttr_region *where, const char *reason, ttr_error *error)
+static ttr_status open_refused(struct ctf_set *set, const char *path, const char *code, const char *reason, ttr_error *error)
 {
     ttr *t = set->t;
     struct source *source = source_open_memory(&t->counted, "", 0, NULL, error);
@@ -570,7 +570,7 @@ static ttr_status open_refused(struct ctf_set *set, const char *path, const ttr_
     ctf_trace_join(trace, in, METADATA, 0);
     ctf_trace_release(trace);
     ((struct ctf_reader *)in->own)->is_nothing = true;
-    ttr_status status = input_damage(in, where->offset, 0, where->code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
+    ttr_status status = input_damage(in, NO_OFFSET, 0, code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
     if (status == TTR_OK)
         return ctf_set_add(set, &(struct ctf_opened){.in = in, .folder = set->folders - 1}, error);
     ttr_close(&in->base);
@@ -584,7 +584,7 @@ static ttr_status open_untold(struct ctf_set *set, const struct folder_found *fo
     (void)snprintf(path, sizeof path, "%s", folder_path(found->folder));
     folder_close(found->folder);
     set->folders++;
-    return open_refused(set, path, &(ttr_region){.code = "directory.untold"}, found->untold, error);
+    return open_refused(set, path, "directory.untold", found->untold, error);
 }
 
 /* Adds the inputs of a folder.  Others are there: what is wrong with this one is told, and counted in *bad; the first time it stays in `first`. */
@@ -598,8 +598,7 @@ static ttr_status open_one_of(struct ctf_set *set, struct folder *folder, size_t
         if ((*bad)++ == 0)
             *first = own;
         ttr_error reason = own;
-        const ttr_region where = {.offset = reason.offset == NO_OFFSET ? 0 : reason.offset, .code = "trace.unreadable"};
-        status = open_refused(set, path, &where, reason.text, &own);
+        status = open_refused(set, path, "trace.unreadable", reason.text, &own);
     }
     if (status != TTR_OK)
         *first = own;

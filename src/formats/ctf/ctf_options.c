@@ -51,7 +51,7 @@ static ttr_status read_key(const struct ttr_writer *out, struct ctf_options *opt
     if (options->packing.encryption == RFC11_ENCRYPTION_NONE)
         return TTR_OK;
     if (!file && !variable)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "option cypher=aes of ctf needs a key: add format option key=FILE or format option key-env=NAME");
+        return fail_option(error, fail(error, TTR_E_MISUSE, NO_OFFSET, "option cypher=aes of ctf needs a key: add " RFC11_KEY_ADVICE), RFC11_KEY_OPTION);
     ttr_status status = file ? rfc11_read_key_file(file, options->key, error) : rfc11_read_key_variable(variable, options->key, error);
     options->packing.key.bytes = options->key;
     return status;

@@ -135,10 +135,21 @@ static bool has_rich_header(const struct plain *plain)
 /* Whether a part says something that is no matter of readers alone. */
 static bool is_rich(const struct type *type)
 {
-    bool is_one = type && !type->role && type->kind != TYPE_STRUCT && type->kind != TYPE_VARIANT;
-    for (uint32_t i = 0; type && !is_one && (type->kind == TYPE_STRUCT || type->kind == TYPE_VARIANT) && i < type->members_n; i++)
+    if (!type || type->role)
+        return false;
+    if (type->kind == TYPE_OPTIONAL)
+        return is_rich(type->element);
+    bool is_one = type->kind != TYPE_STRUCT && type->kind != TYPE_VARIANT;
+    for (uint32_t i = 0; !is_one && i < type->members_n; i++)
         is_one = is_rich(type->members[i].type);
     return is_one;
+}
+
+/* Whether events that are out of their packets had more than the RFC's, or what is kept, in their headers and packets. */
+static bool loses_parts(const struct plain *plain, const struct ctf_stream_class *source)
+{
+    const bool was_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1;
+    return !was_rfc && (is_rich(source->event_header) || is_rich(source->packet_context));
 }
 
 /* Whether packets of the event's stream say something of that role; those of the RFC do. */
@@ -235,7 +246,7 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
     (*kind)->size_member = size;
     (*kind)->source = plain->stream->kind;
     (*kind)->packet_shape = packet->payload_shape;
-    (*kind)->loses_header = plain->is_copy ? is_rich(source->event_header) || is_rich(source->packet_context) : has_rich_header(plain);
+    (*kind)->loses_header = plain->is_copy ? loses_parts(plain, source) : has_rich_header(plain);
     return true;
 }
 

@@ -97,7 +97,8 @@ static ttr_status add_content(struct unpacking *u, const struct rfc11_packet *pa
         add_text(u, u->bytes + at + RFC11_HEADER, packet->content_size - RFC11_HEADER, at + RFC11_HEADER, 1);
         break;
     case RFC11_NO_KEY:
-        return fail(error, TTR_E_UNSUPPORTED, at + 46, "%s: the metadata is enciphered: give its key with format option key=FILE or format option key-env=NAME", u->file);
+        (void)fail(error, TTR_E_UNSUPPORTED, at + 46, "%s: the metadata is enciphered: give its key with " RFC11_KEY_ADVICE, u->file);
+        return fail_option(error, TTR_E_UNSUPPORTED, RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
         return fail(error, TTR_E_UNSUPPORTED, at + 45, "%s: packet %zu has compression %u and cypher %u; RFC v1.1 defines 0 to 2 and 0 to 1",
                     u->file, u->packets, packet->compression_scheme, packet->encryption_scheme);

@@ -64,7 +64,7 @@ static ttr_status check_packing(const struct rfc11_packing *how, size_t n, ttr_e
     if (how->compression > RFC11_GZIP || how->encryption > RFC11_AES || how->checksum > RFC11_CRC32)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "RFC v1.1 has compressions 0 to 2, cyphers 0 to 1 and checksums 0 to 3");
     if (how->encryption == RFC11_AES && !how->key.bytes)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "enciphering needs a key: format option key=FILE or format option key-env=NAME");
+        return fail_option(error, fail(error, TTR_E_MISUSE, NO_OFFSET, "enciphering needs a key: " RFC11_KEY_ADVICE), RFC11_KEY_OPTION);
     return n > UINT32_MAX ? fail_size(error, n) : TTR_OK;
 }
 

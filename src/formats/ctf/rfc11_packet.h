@@ -103,6 +103,10 @@ TTR_MUST ttr_status rfc11_pack(struct rfc11_packet *packet, const uint8_t *conte
 /* Sixteen random bytes of the system. */
 TTR_MUST ttr_status rfc11_make_iv(uint8_t iv[RFC11_IV], ttr_error *error);
 
+/* What helps where a key is missing; and the option that failures with it name (see ttr_error). */
+#define RFC11_KEY_ADVICE "format option key=FILE or format option key-env=NAME"
+#define RFC11_KEY_OPTION "ctf.key"
+
 /* A key as people store it: 32 bytes, or 64 hexadecimal digits with blanks around them.  False when it is neither. */
 bool rfc11_parse_key(const uint8_t *bytes, size_t n, uint8_t key[RFC11_KEY]);
 

@@ -275,11 +275,13 @@ static ttr_status unpack(struct ctf_reader *reader, struct content *content)
     case RFC11_PLAIN:
     case RFC11_UNPACKED: return TTR_OK;
     case RFC11_NO_KEY:
-        return lose_content(reader, content, "ctf.no-key", "it is enciphered: give its key with format option key=FILE or format option key-env=NAME");
+        return fail_option(reader->error, lose_content(reader, content, "ctf.no-key", "it is enciphered: give its key with " RFC11_KEY_ADVICE), RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
         return lose_content(reader, content, "ctf.unknown-scheme", "its compression or cypher is none that RFC v1.1 defines");
     case RFC11_DAMAGED: return lose_content(reader, content, "ctf.unpack", how.reason);
-    case RFC11_TOO_LARGE: return lose_content(reader, content, "ctf.unpacked-max", "it unpacks to more bytes than format option unpacked-max allows");
+    case RFC11_TOO_LARGE:
+        return fail_option(reader->error, lose_content(reader, content, "ctf.unpacked-max", "it unpacks to more bytes than format option unpacked-max allows"),
+                           "ctf.unpacked-max");
     case RFC11_NO_MEMORY: break;
     }
     return fail_memory(reader->error);
