@@ -47,6 +47,7 @@ int run_cat(struct call *call)
     if (outcome == OUTCOME_FINE)
         pump_tell_nothing(&pump);
     outcome = (pump.see ? report_warn_damage : report_warn)(call, inputs.reader, outcome);
+    outcome = inputs_tell_changed(&inputs, call, outcome);
     inputs_close(&inputs);
     style_end(&style);
     return outcome;

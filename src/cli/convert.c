@@ -294,6 +294,7 @@ int run_convert(struct call *call)
         inputs_share(&inputs, call, pump.out);
     if (outcome == OUTCOME_FINE)
         outcome = convert_run(&pump, format, begin_ns);
+    outcome = inputs_tell_changed(&inputs, call, outcome);
     inputs_close(&inputs);
     return outcome;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "debug_info.h"
+#include "footprint.h"
 #include "interrupt.h"
 #include "progress.h"
 #include "stream.h"
@@ -272,6 +273,7 @@ void inputs_close(struct inputs *inputs)
 {
     ttr_close(inputs->reader);
     ttr_disorder_free(inputs->disorder);
+    footprint_free(inputs->seen);
     debug_info_end(inputs);
     ttr_free(inputs->t);
     while (inputs->streams_n > 0)
@@ -606,10 +608,15 @@ static int look_first(struct inputs *inputs, const struct call *call, int64_t be
 }
 
 /* Decides how --sort is done.  What is in order is read as without it; where the disorder is known the rest passes through memory; else all is sorted, and no
- * input is taken at its word. */
+ * input is taken at its word.  Of files that are still written to, what was seen says nothing. */
 static int choose_sorting(struct inputs *inputs, const struct call *call, int64_t begin_ns)
 {
-    int outcome = can_look_first(call) ? look_first(inputs, call, begin_ns) : OUTCOME_FINE;
+    inputs->seen = can_look_first(call) ? footprint_take(call->path, call->paths_n) : NULL;
+    int outcome = inputs->seen ? look_first(inputs, call, begin_ns) : OUTCOME_FINE;
+    if (inputs->disorder && !footprint_is_same(inputs->seen, true)) {
+        ttr_disorder_free(inputs->disorder);
+        inputs->disorder = NULL;
+    }
     inputs->is_in_order = inputs->disorder && !ttr_disorder_is_there(inputs->disorder);
     if (inputs->is_in_order)
         return outcome;
@@ -629,6 +636,16 @@ static int sort(struct inputs *inputs, const struct call *call)
         return OUTCOME_FINE;
     inputs->reader = inputs->disorder ? ttr_sort_known(inputs->reader, inputs->disorder, &error) : ttr_sort(inputs->reader, &error);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
+}
+
+int inputs_tell_changed(const struct inputs *inputs, const struct call *call, int outcome)
+{
+    if (outcome != OUTCOME_FINE && outcome != OUTCOME_NO)
+        return outcome;
+    if (!inputs->is_in_order || footprint_is_same(inputs->seen, false))
+        return outcome;
+    talk_note(call, "%s: warning: written to while it was read: events that came may be out of order; --sort again when it is complete", inputs_name(call));
+    return OUTCOME_NO;
 }
 
 /* Finds where times are to begin: of each input, and those with a plus. */

@@ -16,6 +16,7 @@ struct inputs {
     size_t streams_n;
     int64_t from_ns, to_ns; /* what was asked for: from, and before */
     uint32_t flags;     /* TTR_READ_* beyond what the options ask for; without definitions where events are put in order */
+    struct footprint *seen; /* of the files that were looked at for --sort, or NULL */
     bool is_in_order;   /* --sort has nothing to do: they are read as without it */
     ttr_disorder *disorder; /* that --sort found, or NULL */
     struct debuginfod *servers; /* of --debuginfod, or NULL */
@@ -33,6 +34,9 @@ int inputs_open_one(struct inputs *inputs, const struct call *call, const char *
 void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *out);
 
 void inputs_close(struct inputs *inputs);
+
+/* Behind the end: warns where inputs that were in order, and so were not sorted, were written to since; gives the outcome. */
+int inputs_tell_changed(const struct inputs *inputs, const struct call *call, int outcome);
 
 /* Tells of an error of a reader and gives the outcome (damage is OUTCOME_NO with --strict); the path is that of the input, or what
  * all together are called. */

@@ -105,6 +105,14 @@ verdict "too_many_open_files_are_not_blamed_on_the_folder" $? "exit status $run_
 # Cut while the pipe is full: what is mapped is gone.
 for ((i = 0; i < 5; i++)); do cat "$small" "$small" >"$work/twice"; cp "$work/twice" "$small"; done
 "$tracetta" convert -q --to=ctf "$small" -o "$work/streams" 2>"$work/.err"
+# What was in order when it was looked at is read as without --sort.
+"$tracetta" convert -q --sort --to=ctf "$small" -o "$work/ordered" 2>"$work/.err"
+run "$tracetta" cat --sort "$work/ordered"
+[ $run_status = 0 ] && ! grep -q "written to" "$work/.err"
+verdict "a_sorted_input_that_stays_is_not_said_to_change" $? "exit status $run_status"
+run bash -c "'$tracetta' cat --sort '$work/ordered' | { read -r line; for file in '$work'/ordered/[!mi]*; do printf x >>\"\$file\"; done; cat >/dev/null; }; exit \${PIPESTATUS[0]}"
+[ $run_status = 1 ] && grep -q "warning: written to while it was read: events that came may be out of order" "$work/.err"
+verdict "a_sorted_input_that_grows_is_told" $? "exit status $run_status"
 run bash -c "'$tracetta' cat --jobs=2 '$work/streams' | { read -r line; truncate -s 12288 '$work'/streams/[!mi]*; cat >/dev/null; }; exit \${PIPESTATUS[0]}"
 [ $run_status = 3 ] && grep -q "was cut while it was read" "$work/.err"
 verdict "a_stream_that_is_cut_while_two_threads_read_it_is_told" $? "exit status $run_status"

@@ -142,6 +142,26 @@ for from in stream-lost rfc11-discarded rfc11-discarded-end; do
     done
 done
 
+# The first packet counts what is missing up to its end and has no events, so that none tells of it.
+trace early '\xc1\x1f\xfc\xc1\x0a\x14\x50\x50\x07\x00\xc1\x1f\xfc\xc1\x1e\x28\x60\x60\x07\x01\x00\x23' <<'METADATA'
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };
+clock { name = c; };
+typealias integer { size = 8; align = 8; map = clock.c.value; } := time;
+stream {
+    packet.context := struct { time timestamp_begin; time timestamp_end; u8 content_size; u8 packet_size; u8 events_discarded; u8 packet_seq_num; };
+    event.header := struct { u8 id; time timestamp; };
+};
+event { name = e; id = 0; };
+METADATA
+gaps_of early >gaps
+says "events_are_lost_before_the_first" '"time_ns":10 "dur_ns":10 "id":7' tr '\n' ' ' <gaps
+for version in 1.1 1.8 2; do
+    rm -rf gaps$version
+    succeeds "events_lost_before_the_first_are_told:$version" "$tracetta" convert -q --strict --to=ctf --option=byte-order=be --option=version=$version early -o gaps$version
+    gaps_of gaps$version | cmp -s gaps -
+    verdict "up_to_where_they_were:$version" $? "$(gaps_of gaps$version)"
+done
+
 # --- Values ---
 trace nul '\x04a\x00bcd\x00ef' <<'METADATA'
 trace { major = 1; minor = 8; byte_order = le; };

@@ -458,13 +458,27 @@ static uint64_t packet_ticks(const struct plain *plain, uint64_t ticks)
 
 /* --- Packets and events --- */
 
-/* Writes a packet that ends where the first gap of known size begins. */
+/* Whether the packet of number 0 tells all that is missing up to its end: in the source one did so, of which no event tells. */
+static bool is_told_by_lead(const struct ctf_missing *missing, const struct ctf_stream_out *stream, uint64_t begin, struct ctf_gap_place *place)
+{
+    const bool is_first = stream->sequence == 0 && stream->discarded == 0 && (stream->trace->description.version == CTF_RFC_1_1 || stream->kind->has_sequence);
+    return is_first && missing->events && !missing->packets && ctf_missing_place(missing, stream, begin, place) && place->is_alone;
+}
+
+/* Writes a packet that ends where the first gap of known size begins, or that gap itself. */
 static ttr_status enter_lead(const struct plain *plain, struct ctf_stream_out *stream, const struct ctf_items *items, uint64_t begin, ttr_error *error)
 {
-    const struct ctf_missing *missing = &plain->w->missing[plain->event->source];
+    struct ctf_missing *missing = &plain->w->missing[plain->event->source];
     uint64_t at = missing->has_ticks ? packet_ticks(plain, missing->ticks) : begin;
+    struct ctf_gap_place place;
+    const bool is_told = is_told_by_lead(missing, stream, begin, &place);
     stream->cpu = plain->about->cpu;
-    return ctf_stream_enter(stream, plain->out, items, at < begin ? at : begin, error);
+    ttr_status status = ctf_stream_enter(stream, plain->out, items, at < begin ? at : begin, error);
+    if (is_told) {
+        stream->end = place.end;
+        ctf_missing_settle(plain->out, stream, missing, plain->event->offset);
+    }
+    return status;
 }
 
 static bool has_length(const struct ctf_packet *about)
