@@ -16,6 +16,16 @@ static void path_of(char *path, size_t size, const char *name)
     (void)snprintf(path, size, "%s/%s", folder, name);
 }
 
+/* The other tests count what is there. */
+static void remove_all(const char *const *names, size_t n)
+{
+    char path[256];
+    for (size_t i = 0; i < n; i++) {
+        path_of(path, sizeof path, names[i]);
+        assert_int_equal(remove(path), 0);
+    }
+}
+
 /* Writes a trace of three spans. */
 static void write_trace(const char *name, const char *format, int64_t first, int64_t step)
 {
@@ -193,10 +203,7 @@ static void an_empty_file_called_metadata_beside_traces_is_no_damage(void **stat
     assert_int_equal(report.damage_regions, 0);
     ttr_close(reader);
     ttr_free(t);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) { /* the other tests count what is there */
-        path_of(path, sizeof path, files[i]);
-        assert_int_equal(remove(path), 0);
-    }
+    remove_all(files, sizeof files / sizeof *files);
 }
 
 static void a_single_trace_is_by_time_too(void **state)
@@ -363,10 +370,7 @@ static void what_cannot_be_read_among_others_is_damage_in_its_place(void **state
     assert_null(ttr_open(t, path, &(ttr_read_options){.size = sizeof(ttr_read_options), .flags = TTR_READ_STRICT}, &error));
     assert_opens_in_any_memory(path);
     ttr_free(t);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) { /* the other tests count what is there */
-        path_of(path, sizeof path, names[i]);
-        assert_int_equal(remove(path), 0);
-    }
+    remove_all(names, sizeof names / sizeof *names);
 }
 
 static void wrong_options_are_no_reason_to_pass_over(void **state)

@@ -146,7 +146,7 @@ static bool resolve_byte_order(struct tsdl_resolver *resolver, const struct tsdl
         if (!tsdl_get_byte_order(resolver, attribute, false, &description->is_big_endian))
             return false;
         if (description->has_byte_order && description->is_big_endian != is_packed_big_endian)
-            tsdl_note(resolver, attribute->value->at, "ctf.metadata-byte-order", "the trace is %s-endian, the packets of its metadata are not",
+            tsdl_note(resolver, TTR_NOTE_ODD, attribute->value->at, "ctf.metadata-byte-order", "the trace is %s-endian, the packets of its metadata are not",
                       description->is_big_endian ? "big" : "little");
         description->has_byte_order = true;
     }
@@ -240,7 +240,7 @@ static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_st
 {
     char digits[NUMBER_MAX + 1] = "-";
     size_t sign = attribute->value->is_negative, n = sign + number_put_u64(digits + sign, attribute->value->number);
-    tsdl_remark(resolver, attribute->at, "ctf.wide-environment", "an entry of the environment is a number of more than 63 bits: kept as text");
+    tsdl_note(resolver, TTR_NOTE_REMARK, attribute->at, "ctf.wide-environment", "an entry of the environment is a number of more than 63 bits: kept as text");
     *text = (ttr_text){arena_copy(&resolver->description->arena, digits, n), n};
     return text->p || tsdl_fail_memory(resolver->reading);
 }
@@ -422,7 +422,7 @@ static struct ctf_stream_class *stream_of(struct tsdl_resolver *resolver, size_t
 static bool pass_over_twin(struct tsdl_resolver *resolver, size_t at, const struct event_values *values, const struct ctf_event_class *first)
 {
     const ttr_text second = values->name;
-    tsdl_damage(resolver, at, "ctf.duplicate-event", "a second event with id %llu in stream %llu, '%.*s': what has this id is read as the first, '%.*s'",
+    tsdl_note(resolver, TTR_NOTE_DAMAGE, at, "ctf.duplicate-event", "a second event with id %llu in stream %llu, '%.*s': what has this id is read as the first, '%.*s'",
                 (unsigned long long)values->id, (unsigned long long)first->stream->id, second.n < 40 ? (int)second.n : 40, second.p,
                 first->name.n < 40 ? (int)first->name.n : 40, first->name.p);
     return true;

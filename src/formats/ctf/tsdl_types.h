@@ -97,14 +97,8 @@ void *tsdl_take(struct tsdl_resolver *resolver, size_t size);
 /* A copy of a text in the description's arena; false when memory is out. */
 TTR_MUST bool tsdl_copy_text(struct tsdl_resolver *resolver, ttr_text from, ttr_text *to);
 
-/* Something odd, with the line. */
-void tsdl_note(struct tsdl_resolver *resolver, size_t at, const char *code, const char *format, ...) TTR_PRINTF(4, 5);
-
-/* The same of what makes events doubtful. */
-void tsdl_damage(struct tsdl_resolver *resolver, size_t at, const char *code, const char *format, ...) TTR_PRINTF(4, 5);
-
-/* The same of what is legal, and only worth to know. */
-void tsdl_remark(struct tsdl_resolver *resolver, size_t at, const char *code, const char *what);
+/* Something worth to know, odd, or that makes events doubtful, with the line. */
+void tsdl_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at, const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
 static inline struct tsdl_type *tsdl_type_of(const struct type *type)
 {

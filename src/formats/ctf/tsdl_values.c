@@ -50,29 +50,14 @@ static void put_note(struct tsdl_resolver *resolver, ttr_severity severity, size
     description->note(description->note_own, severity, ctf_text_offset(text, at), code, whole);
 }
 
-void tsdl_note(struct tsdl_resolver *resolver, size_t at, const char *code, const char *format, ...)
+void tsdl_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at, const char *code, const char *format, ...)
 {
     char what[200];
     va_list values;
     va_start(values, format);
     (void)vsnprintf(what, sizeof what, format, values);
     va_end(values);
-    put_note(resolver, TTR_NOTE_ODD, at, code, what);
-}
-
-void tsdl_damage(struct tsdl_resolver *resolver, size_t at, const char *code, const char *format, ...)
-{
-    char what[200];
-    va_list values;
-    va_start(values, format);
-    (void)vsnprintf(what, sizeof what, format, values);
-    va_end(values);
-    put_note(resolver, TTR_NOTE_DAMAGE, at, code, what);
-}
-
-void tsdl_remark(struct tsdl_resolver *resolver, size_t at, const char *code, const char *what)
-{
-    put_note(resolver, TTR_NOTE_REMARK, at, code, what);
+    put_note(resolver, severity, at, code, what);
 }
 
 /* The failure of an attribute's value. */
@@ -126,7 +111,7 @@ bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *
         return fail_value(resolver, attribute, "a string");
     const char *zero = memchr(value->text.p, 0, value->text.n);
     if (value->is_unescaped) {
-        tsdl_note(resolver, value->at, "ctf.unescaped", "quotes or backslashes in '%.*s' are not escaped", (int)attribute->name.n, attribute->name.p);
+        tsdl_note(resolver, TTR_NOTE_ODD, value->at, "ctf.unescaped", "quotes or backslashes in '%.*s' are not escaped", (int)attribute->name.n, attribute->name.p);
         resolver->description->has_unescaped = true;
     }
     return tsdl_copy_text(resolver, (ttr_text){value->text.p, zero ? (size_t)(zero - value->text.p) : value->text.n}, text);
@@ -192,7 +177,7 @@ bool tsdl_get_attribute(struct tsdl_resolver *resolver, const struct tsdl_statem
         i++;
     *which = i;
     if (!names[i]) {
-        tsdl_note(resolver, attribute->at, "ctf.unknown-attribute", "the attribute '%.*s' is not known and passed over",
+        tsdl_note(resolver, TTR_NOTE_ODD, attribute->at, "ctf.unknown-attribute", "the attribute '%.*s' is not known and passed over",
                   (int)attribute->name.n, attribute->name.p);
         return true;
     }
