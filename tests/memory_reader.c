@@ -232,6 +232,17 @@ void memory_fail_each(bool (*scenario)(ttr *t, const ttr_event *events, size_t n
     drop(events);
 }
 
+bool memory_reads_through(ttr_reader *reader, ttr_error *error)
+{
+    ttr_batch batch;
+    ttr_status status = reader ? TTR_OK : error->status;
+    while (status == TTR_OK)
+        status = ttr_read(reader, &batch, error);
+    ttr_close(reader);
+    assert_true(status == TTR_END || status == TTR_E_NOMEM);
+    return status == TTR_END;
+}
+
 bool memory_has_fields(ttr *t, const ttr_event *event, unsigned fields)
 {
     ttr_fields walk;

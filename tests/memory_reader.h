@@ -37,6 +37,9 @@ void memory_random_events(ttr *t, ttr_event *events, size_t n, uint64_t seed, in
  * whether it did, and gives everything back in both cases. */
 void memory_fail_each(bool (*scenario)(ttr *t, const ttr_event *events, size_t n), size_t n);
 
+/* The end of such a scenario: reads to the end and closes the reader.  NULL is one that could not be made, as `error` tells; nothing but memory may fail. */
+bool memory_reads_through(ttr_reader *reader, ttr_error *error);
+
 /* Whether the event has fields a, b, ... made by memory_event_fields(event, fields) at that offset, and no more. */
 bool memory_has_fields(ttr *t, const ttr_event *event, unsigned fields);
 

@@ -277,19 +277,13 @@ static void what_names_no_cpus_is_refused(void **state)
 
 static bool filters_through(ttr *t, const ttr_event *given, size_t n)
 {
-    ttr_batch batch;
     ttr_error error = {0};
     static const char *const cpus[] = {"0,2-4", NULL};
     ttr_filter filter = filter_of(127);
     filter.cpus = cpus;
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = given, .n = n});
     ttr_reader *reader = ttr_filter_new(in, &filter, &error);
-    ttr_status status = reader ? TTR_OK : error.status;
-    while (status == TTR_OK)
-        status = ttr_read(reader, &batch, &error);
-    ttr_close(reader);
-    assert_true(status == TTR_END || status == TTR_E_NOMEM);
-    return status == TTR_END;
+    return memory_reads_through(reader, &error);
 }
 
 static void each_allocation_may_fail(void **state)

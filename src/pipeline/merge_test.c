@@ -211,17 +211,11 @@ static void reader_of_another_context_is_refused(void **state)
 static bool merge_through(ttr *t, const ttr_event *given, size_t n, ttr_order order)
 {
     ttr_reader *in[3];
-    ttr_batch batch;
     ttr_error error = {0};
     for (size_t i = 0; i < 3; i++)
         in[i] = memory_reader(t, &(struct memory_events){.event = given, .n = n, .order = i == 1 ? order : TTR_ORDER_TIME});
     ttr_reader *reader = ttr_merge(t, in, 3, &error);
-    ttr_status status = reader ? TTR_OK : error.status;
-    while (status == TTR_OK)
-        status = ttr_read(reader, &batch, &error);
-    ttr_close(reader);
-    assert_true(status == TTR_END || status == TTR_E_NOMEM);
-    return status == TTR_END;
+    return memory_reads_through(reader, &error);
 }
 
 static bool merges_ordered(ttr *t, const ttr_event *given, size_t n)

@@ -260,16 +260,10 @@ static void begins_past_the_limit_pass_with_their_ends(void **state)
 
 static bool pairs_through(ttr *t, const ttr_event *given, size_t n)
 {
-    ttr_batch batch;
     ttr_error error = {0};
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = given, .n = n});
     ttr_reader *reader = ttr_pair(in, &error);
-    ttr_status status = reader ? TTR_OK : error.status;
-    while (status == TTR_OK)
-        status = ttr_read(reader, &batch, &error);
-    ttr_close(reader);
-    assert_true(status == TTR_END || status == TTR_E_NOMEM);
-    return status == TTR_END;
+    return memory_reads_through(reader, &error);
 }
 
 /* Notes do without their texts when memory is out, so not every refused request shows; what counts is that nothing leaks. */

@@ -253,16 +253,10 @@ static void folder_that_cannot_be_written_is_named(void **state)
 
 static bool sorts_through(ttr *t, const ttr_event *given, size_t n)
 {
-    ttr_batch batch;
     ttr_error error = {0};
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = given, .n = n});
     ttr_reader *reader = sort_readers(t, &in, 1, &tiny, &error);
-    ttr_status status = reader ? TTR_OK : error.status;
-    while (status == TTR_OK)
-        status = ttr_read(reader, &batch, &error);
-    ttr_close(reader);
-    assert_true(status == TTR_END || status == TTR_E_NOMEM);
-    return status == TTR_END;
+    return memory_reads_through(reader, &error);
 }
 
 static void each_allocation_may_fail(void **state)

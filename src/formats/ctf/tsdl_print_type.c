@@ -269,18 +269,17 @@ static bool put_member(struct tsdl_printer *p, const struct type_member *member)
     return true;
 }
 
-static bool put_members(struct tsdl_printer *p, const struct type *type)
+/* What stands between the braces of a structure or a variant, and the second of these. */
+static bool put_between(struct tsdl_printer *p, const struct type *type, bool (*put_one)(struct tsdl_printer *p, const struct type_member *member))
 {
-    if (p->frames_n == PRINT_DEPTH)
-        return tsdl_refuse(p, "types that deep inside one another");
     struct tsdl_print_frame *frame = &p->frames[p->frames_n++];
     *frame = (struct tsdl_print_frame){.type = type, .names_n = p->names_n, .arrays = p->arrays};
     p->indent++;
-    if (!are_alone(p, type) || !tsdl_index_members(p, frame))
+    if (!are_alone(p, type) || (type->kind == TYPE_STRUCT && !tsdl_index_members(p, frame)))
         return false;
     for (uint32_t i = 0; i < type->members_n; i++) {
         frame->member = i;
-        if (!put_member(p, &type->members[i]))
+        if (!put_one(p, &type->members[i]))
             return false;
     }
     p->indent--;
@@ -288,6 +287,13 @@ static bool put_members(struct tsdl_printer *p, const struct type *type)
     tsdl_put_line(p);
     tsdl_put(p, "}");
     return true;
+}
+
+static bool put_members(struct tsdl_printer *p, const struct type *type)
+{
+    if (p->frames_n == PRINT_DEPTH)
+        return tsdl_refuse(p, "types that deep inside one another");
+    return put_between(p, type, put_member);
 }
 
 /* The alignment that members give a structure (4.2.1, 4.2.2). */
@@ -346,23 +352,7 @@ static bool begin_variant(struct tsdl_printer *p, const struct type *type)
 
 static bool put_variant(struct tsdl_printer *p, const struct type *type)
 {
-    if (!begin_variant(p, type))
-        return false;
-    struct tsdl_print_frame *frame = &p->frames[p->frames_n++];
-    *frame = (struct tsdl_print_frame){.type = type, .names_n = p->names_n, .arrays = p->arrays};
-    p->indent++;
-    if (!are_alone(p, type))
-        return false;
-    for (uint32_t i = 0; i < type->members_n; i++) {
-        frame->member = i;
-        if (!put_option(p, &type->members[i]))
-            return false;
-    }
-    p->indent--;
-    p->frames_n--;
-    tsdl_put_line(p);
-    tsdl_put(p, "}");
-    return true;
+    return begin_variant(p, type) && put_between(p, type, put_option);
 }
 
 static bool put_optional(struct tsdl_printer *p, const struct type *type)
