@@ -56,6 +56,21 @@ costs a_sequence_of_2_to_the_64_texts ctf.bad-event
 make nothing_2_to_the_64_times 'u64 n; struct { } x[n];' '\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00'
 costs nothing_2_to_the_64_times ctf.bad-event
 
+# Metadata that end inside their last declaration, as a tracer leaves them that was stopped: what they declare is read.
+make stopped 'u8 x[11];' "$rest"
+"$tracetta" convert -q --to=ctf --option=packetized-metadata=yes stopped -o stopped-packets
+"$tracetta" convert -q --to=ctf --option=ctf.version=2 stopped -o stopped-2
+for trace in stopped-packets stopped-2; do
+    truncate -s -10 $trace/metadata
+    salvages "${trace}_gives_the_events_that_are_declared" 'x = 8' "$tracetta" cat $trace
+    run "$tracetta" check $trace
+    [ $run_status = 1 ] && grep -q 'damage ctf.cut-metadata x1' "$work/.out" && grep -q 'damage ctf.unknown-event x1' "$work/.out"
+    verdict "${trace}_is_told" $? "exit status $run_status"
+    refuses "${trace}_is_nothing_for_strict_reading" 1 'ctf.cut' "$tracetta" cat --strict $trace
+    run "$tracetta" recover --no-sidecar $trace -o $trace.good
+    succeeds "${trace}_is_recovered" "$tracetta" check --quiet --strict $trace.good
+done
+
 deep=$(printf 'struct { %.0s' {1..1000})
 make deep "${deep}u8 x;$(printf ' } s;%.0s' {1..1000})" "$rest"
 refuses "a_thousand_structures_in_one_another_are_refused_with_the_place" 3 'deep/metadata:8:[0-9]+: more than 64 levels' "$tracetta" cat deep
