@@ -71,6 +71,12 @@ for trace in stopped-packets stopped-2; do
     succeeds "${trace}_is_recovered" "$tracetta" check --quiet --strict $trace.good
 done
 
+# What is no file has no place.
+mkdir nothing && cp stopped/metadata nothing && mkfifo nothing/stream
+run "$tracetta" check nothing
+grep -q 'odd ctf.no-file x1: stream is a FIFO' "$work/.out"
+verdict "what_is_no_file_is_told_without_a_place" $? "$(cat "$work/.out")"
+
 deep=$(printf 'struct { %.0s' {1..1000})
 make deep "${deep}u8 x;$(printf ' } s;%.0s' {1..1000})" "$rest"
 refuses "a_thousand_structures_in_one_another_are_refused_with_the_place" 3 'deep/metadata:8:[0-9]+: more than 64 levels' "$tracetta" cat deep

@@ -405,7 +405,7 @@ static void tell_others(struct opening *opening)
     bool is_link;
     for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i, &is_link)); i++)
         if (!strchr(name, '/'))
-            keep_note(opening, TTR_NOTE_ODD, 0, "ctf.no-file", "%s is a %s: it was passed over", name,
+            keep_note(opening, TTR_NOTE_ODD, NO_OFFSET, "ctf.no-file", "%s is a %s: it was passed over", name,
                       is_link ? "link that leads nowhere" : "FIFO, a socket or a device");
 }
 
@@ -479,7 +479,7 @@ static void tell_notes(struct opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {
         const ttr_note *note = &opening->notes.note[i];
-        const bool has_place = opening->is_metadata || !note->first_offset || names_file(opening, note);
+        const bool has_place = opening->is_metadata || !note->first_offset || note->first_offset == NO_OFFSET || names_file(opening, note);
         char place[48] = "";
         if (!has_place)
             (void)snprintf(place, sizeof place, METADATA ", byte %llu: ", (unsigned long long)note->first_offset);
