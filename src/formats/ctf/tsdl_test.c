@@ -292,6 +292,26 @@ static void fields_of_headers_have_roles_and_clocks(void **state)
     done(&parsed);
 }
 
+#define CLOCK "clock { name = c; description = \"d\"; freq = 10; precision = 3; offset_s = 1; offset = 2; absolute = true; };\n"
+
+/* babeltrace2 2.0 writes it before each stream. */
+static void a_clock_that_is_said_again_is_the_same(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    parse(&parsed, "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { integer { size = 8; } stream_id; }; };" CLOCK
+                   "stream { id = 0; event.header := struct { integer { size = 8; map = clock.c.value; } a; }; };\n"
+                   CLOCK "stream { id = 1; event.header := struct { integer { size = 8; } timestamp; }; };\n");
+    assert_int_equal(parsed.description.clocks_n, 1);
+    assert_ptr_equal(parsed.description.streams[0]->clock, parsed.description.clocks[0]);
+    assert_ptr_equal(parsed.description.streams[1]->clock, parsed.description.clocks[0]);
+    assert_int_equal(parsed.notes_n + parsed.remarks_n, 0);
+    done(&parsed);
+    refuse(TRACE CLOCK "clock { name = c; description = \"d\"; freq = 10; precision = 3; offset_s = 1; offset = 3; absolute = true; };",
+           "a second clock 'c', which is not as the first");
+    refuse(TRACE CLOCK "clock { name = c; };", "a second clock 'c', which is not as the first");
+}
+
 static void without_a_clock_block_timestamps_count_nanoseconds(void **state)
 {
     (void)state;
@@ -611,6 +631,7 @@ int main(void)
         cmocka_unit_test(lengths_are_found_by_relative_and_absolute_paths),
         cmocka_unit_test(arrays_of_characters_are_texts),
         cmocka_unit_test(fields_of_headers_have_roles_and_clocks),
+        cmocka_unit_test(a_clock_that_is_said_again_is_the_same),
         cmocka_unit_test(without_a_clock_block_timestamps_count_nanoseconds),
         cmocka_unit_test(shown_names_lose_one_underscore_unless_they_clash),
         cmocka_unit_test(options_match_labels_that_differ_by_a_leading_underscore),
