@@ -71,11 +71,27 @@ for trace in stopped-packets stopped-2; do
     succeeds "${trace}_is_recovered" "$tracetta" check --quiet --strict $trace.good
 done
 
+# One byte is one.
+mkdir short && cp stopped/metadata short && head -c 9 stopped/s >short/s
+salvages "a_file_that_ends_behind_an_event_gives_that" 'x = 7' "$tracetta" cat short
+run "$tracetta" check short
+grep -q 's: the file ends inside a packet (id 1); 1 byte of the packet at byte 0 is skipped' "$work/.out"
+verdict "with_the_byte_behind_it_told" $? "exit status $run_status"
+sed -i 's/packet.context := struct [^}]*};//; s/event.header := struct [^}]*};//; /name = big/d; s/u8 x/u32 x/' short/metadata
+printf '\xc1\x1f\xfc\xc1\x07' >short/s
+run "$tracetta" check short
+grep -q 's: the file ends inside a packet; 1 byte skipped' "$work/.out"
+verdict "also_where_there_is_nothing_else" $? "exit status $run_status"
+printf '\xc1' >short/s
+run "$tracetta" check short
+grep -q 's ends inside the header of a packet, with 1 byte of it' "$work/.out"
+verdict "and_in_a_header" $? "exit status $run_status"
+
 # What is no file has no place.
 mkdir nothing && cp stopped/metadata nothing && mkfifo nothing/stream
 run "$tracetta" check nothing
 grep -q 'odd ctf.no-file x1: stream is a FIFO' "$work/.out"
-verdict "what_is_no_file_is_told_without_a_place" $? "$(cat "$work/.out")"
+verdict "what_is_no_file_is_told_without_a_place" $? "exit status $run_status"
 
 deep=$(printf 'struct { %.0s' {1..1000})
 make deep "${deep}u8 x;$(printf ' } s;%.0s' {1..1000})" "$rest"
