@@ -71,6 +71,10 @@ for trace in stopped-packets stopped-2; do
     succeeds "${trace}_is_recovered" "$tracetta" check --quiet --strict $trace.good
 done
 
+# Text of CTF 1.8 without its first line is not told as bad RFC v1.1.
+mkdir headless && cp stopped/s headless && { grep ^typealias stopped/metadata | sed "1i // types"; grep -v "^typealias\|CTF 1.8" stopped/metadata; } >headless/metadata
+refuses "metadata_without_their_first_line_are_told_so" 3 'headless/metadata does not begin with "/\* CTF 1.8 \*/", as metadata of CTF 1.8 must' "$tracetta" cat headless
+
 # One byte is one.
 mkdir short && cp stopped/metadata short && head -c 9 stopped/s >short/s
 salvages "a_file_that_ends_behind_an_event_gives_that" 'x = 7' "$tracetta" cat short

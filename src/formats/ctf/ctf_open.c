@@ -125,6 +125,12 @@ static ttr_status refuse_damage(const struct opening *opening, ttr_error *error)
     return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s: %s (%s)", opening->path, damage->text, damage->code);
 }
 
+/* Bare text without its opening comment is taken for the RFC's, which has no ":=" outside of texts: what it breaks of that grammar would mislead. */
+static bool lacks_opening(const struct ctf_text *text)
+{
+    return text->p && text->n && memmem(text->p, text->n, ":=", 2);
+}
+
 static ttr_status parse_metadata(struct opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
@@ -140,6 +146,8 @@ static ttr_status parse_metadata(struct opening *opening, ttr_error *error)
         status = rfc11_find_byte_order(trace, error);
     if (status == TTR_OK)
         status = ctf_trace_parse(trace, version, &text, error);
+    if (status == TTR_E_MALFORMED && version == CTF_RFC_1_1 && !is_packetised && lacks_opening(&text))
+        status = fail(error, TTR_E_MALFORMED, 0, "%s does not begin with \"/* CTF 1.8 */\", as metadata of CTF 1.8 must", opening->path);
     if (status == TTR_OK && version == CTF_RFC_1_1)
         status = rfc11_find_alignment(trace, error);
     if (status == TTR_OK && version == CTF_RFC_1_1)
