@@ -40,6 +40,24 @@ void format_names(uint32_t ability, char *to, size_t size)
             n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", format_at(i)->name);
 }
 
+/* Traces that are folders are sent around in archives. */
+static const struct archive {
+    size_t at, n;
+    const char *magic, *name;
+} archives[] = {{257, 5, "ustar", "a tar archive"},
+                {0, 4, "PK\3\4", "a zip archive"},
+                {0, 6, "7z\xbc\xaf\x27\x1c", "a 7z archive"}};
+
+static const char *archive_name(const struct peek *peek)
+{
+    for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
+        const struct archive *archive = &archives[i];
+        if (peek->n >= archive->at + archive->n && memcmp(peek->bytes + archive->at, archive->magic, archive->n) == 0)
+            return archive->name;
+    }
+    return NULL;
+}
+
 static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
 {
     for (size_t i = 0; format_at(i); i++) {
@@ -47,6 +65,9 @@ static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
         if (reason)
             return fail_option(error, fail(error, TTR_E_UNSUPPORTED, 0, "%s", reason), strstr(reason, "ttr_read_options.from") ? "from" : "");
     }
+    const char *archive = archive_name(peek);
+    if (archive)
+        return fail(error, TTR_E_UNSUPPORTED, 0, "this is %s: unpack it, and name the trace that is in it", archive);
     char names[128];
     format_names(TTR_FORMAT_READS, names, sizeof names);
     if (peek->n == 0)

@@ -316,14 +316,14 @@ static const char *why_untold(const char *path)
         return lstat(path, &about) == 0 ? "a link that leads nowhere" : "missing";
     if (!S_ISREG(about.st_mode))
         return S_ISDIR(about.st_mode) ? "a folder" : "a FIFO, a socket or a device";
-    return about.st_size == 0 ? "empty" : access(path, R_OK) != 0 ? "not to be read (permission denied)" : "none of any known kind";
+    return about.st_size == 0 ? "empty (a tracer that still records may not have written it yet)" : access(path, R_OK) != 0 ? "not to be read (permission denied)" : "none of any known kind";
 }
 
 /* Keeps the folder at hand as one whose anchor is not good. */
 static ttr_status take_untold(struct search *search, const char *anchor, ttr_error *error)
 {
     size_t n = search->n;
-    char text[PATH_MAX + sizeof UNTOLD + 64];
+    char text[PATH_MAX + sizeof UNTOLD + 128];
     const struct format *format = anchored_format(anchor);
     if (!descend(search, anchor))
         return TTR_OK;

@@ -56,6 +56,47 @@ costs a_sequence_of_2_to_the_64_texts ctf.bad-event
 make nothing_2_to_the_64_times 'u64 n; struct { } x[n];' '\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00'
 costs nothing_2_to_the_64_times ctf.bad-event
 
+# Metadata that end inside their last declaration, as a tracer leaves them that was stopped: what they declare is read.
+make stopped 'u8 x[11];' "$rest"
+"$tracetta" convert -q --to=ctf --option=packetized-metadata=yes stopped -o stopped-packets
+"$tracetta" convert -q --to=ctf --option=ctf.version=2 stopped -o stopped-2
+for trace in stopped-packets stopped-2; do
+    truncate -s -10 $trace/metadata
+    salvages "${trace}_gives_the_events_that_are_declared" 'x = 8' "$tracetta" cat $trace
+    run "$tracetta" check $trace
+    [ $run_status = 1 ] && grep -q 'damage ctf.cut-metadata x1' "$work/.out" && grep -q 'damage ctf.unknown-event x1' "$work/.out"
+    verdict "${trace}_is_told" $? "exit status $run_status"
+    refuses "${trace}_is_nothing_for_strict_reading" 1 'ctf.cut' "$tracetta" cat --strict $trace
+    run "$tracetta" recover --no-sidecar $trace -o $trace.good
+    succeeds "${trace}_is_recovered" "$tracetta" check --quiet --strict $trace.good
+done
+
+# Text of CTF 1.8 without its first line is not told as bad RFC v1.1.
+mkdir headless && cp stopped/s headless && { grep ^typealias stopped/metadata | sed "1i // types"; grep -v "^typealias\|CTF 1.8" stopped/metadata; } >headless/metadata
+refuses "metadata_without_their_first_line_are_told_so" 3 'headless/metadata does not begin with "/\* CTF 1.8 \*/", as metadata of CTF 1.8 must' "$tracetta" cat headless
+
+# One byte is one.
+mkdir short && cp stopped/metadata short && head -c 9 stopped/s >short/s
+salvages "a_file_that_ends_behind_an_event_gives_that" 'x = 7' "$tracetta" cat short
+run "$tracetta" check short
+grep -q 's: the file ends inside a packet (id 1); 1 byte of the packet at byte 0 is skipped' "$work/.out"
+verdict "with_the_byte_behind_it_told" $? "exit status $run_status"
+sed -i 's/packet.context := struct [^}]*};//; s/event.header := struct [^}]*};//; /name = big/d; s/u8 x/u32 x/' short/metadata
+printf '\xc1\x1f\xfc\xc1\x07' >short/s
+run "$tracetta" check short
+grep -q 's: the file ends inside a packet; 1 byte skipped' "$work/.out"
+verdict "also_where_there_is_nothing_else" $? "exit status $run_status"
+printf '\xc1' >short/s
+run "$tracetta" check short
+grep -q 's ends inside the header of a packet, with 1 byte of it' "$work/.out"
+verdict "and_in_a_header" $? "exit status $run_status"
+
+# What is no file has no place.
+mkdir nothing && cp stopped/metadata nothing && mkfifo nothing/stream
+run "$tracetta" check nothing
+grep -q 'odd ctf.no-file x1: stream is a FIFO' "$work/.out"
+verdict "what_is_no_file_is_told_without_a_place" $? "exit status $run_status"
+
 deep=$(printf 'struct { %.0s' {1..1000})
 make deep "${deep}u8 x;$(printf ' } s;%.0s' {1..1000})" "$rest"
 refuses "a_thousand_structures_in_one_another_are_refused_with_the_place" 3 'deep/metadata:8:[0-9]+: more than 64 levels' "$tracetta" cat deep

@@ -486,6 +486,14 @@ static void note_json(struct ctf2_parser *parser, const struct json_tree *tree)
         ctf2_note(parser, TTR_NOTE_ODD, &place, "ctf.utf8", "text that is no UTF-8: U+FFFD stands for what is no character");
 }
 
+/* The text ends inside its last fragment, as that of a tracer that was stopped does: text sequences are made so that this can be seen (RFC 7464, 2.4).
+ * Without a data stream class nothing could be read. */
+static void note_cut(struct ctf2_parser *parser, size_t begin)
+{
+    struct json_value place = {.token.offset = begin};
+    ctf2_note(parser, TTR_NOTE_DAMAGE, &place, "ctf.cut-metadata", "the metadata end inside this fragment, which is left out");
+}
+
 static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t end)
 {
     static const struct json_limits limits = {.depth = JSON_DEPTH, .takes_commas = true, .memory = JSON_MEMORY};
@@ -496,6 +504,10 @@ static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t
     ttr_status status = json_tree_read(&tree, &parser->scratch, cursor, &limits, &error);
     if (status == TTR_E_NOMEM)
         return fail_memory(parser->error);
+    if (status == TTR_E_TRUNCATED && end == parser->text->n && parser->description->streams_n) {
+        note_cut(parser, begin);
+        return TTR_OK;
+    }
     if (status != TTR_OK)
         return ctf2_fail_text(parser, status, error.offset, "%s", error.text);
     note_json(parser, &tree);

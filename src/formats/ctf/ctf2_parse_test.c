@@ -430,7 +430,7 @@ static void many_uses_of_a_large_alias_end_at_a_limit(void **state)
     buffer_free(&text);
 }
 
-static void every_shorter_text_is_refused_or_ends_behind_a_fragment(void **state)
+static void every_shorter_text_is_read_up_to_its_last_whole_fragment_once_a_stream_is_known(void **state)
 {
     (void)state;
     char cut[4096];
@@ -440,11 +440,22 @@ static void every_shorter_text_is_refused_or_ends_behind_a_fragment(void **state
         cut[n] = '\0';
         ctf2_case_parse(&c, alloc_default(), cut);
         bool is_between = n > 0 && (ctf2_everything[n - 1] == '\n' || ctf2_everything[n] == '\n' || ctf2_everything[n - 1] == '^');
-        if ((c.status == TTR_OK) != (is_between && n > 60))
+        bool is_readable = is_between ? n > 60 : c.description.streams_n > 0;
+        if ((c.status == TTR_OK) != is_readable)
             fail_msg("%zu: %s", n, c.error.text);
         assert_true(c.status == TTR_OK || c.error.offset <= n);
+        assert_int_equal(strstr((const char *)c.notes.bytes, "ctf.cut-metadata: the metadata end inside this fragment") != NULL,
+                         is_readable && !is_between);
         ctf2_case_free(&c);
     }
+}
+
+/* Only the last fragment may be cut: what another one lacks is somebody's mistake. */
+static void a_fragment_that_ends_early_before_another_is_refused(void **state)
+{
+    (void)state;
+    ctf2_check_error("^{'type':'preamble','version':2}\n^{'type':'data-stream-class'}\n^{'type':'event-record-class'\n@^{'type':'event-record-class','id':1}\n",
+                     TTR_E_TRUNCATED, "expected ',' or '}', found the end of the text");
 }
 
 static bool parse_with(const struct alloc *alloc)
@@ -509,7 +520,8 @@ int main(void)
         cmocka_unit_test(a_failing_trace_class_leaves_nothing_behind),
         cmocka_unit_test(aliases_cannot_make_a_bomb),
         cmocka_unit_test(many_uses_of_a_large_alias_end_at_a_limit),
-        cmocka_unit_test(every_shorter_text_is_refused_or_ends_behind_a_fragment),
+        cmocka_unit_test(every_shorter_text_is_read_up_to_its_last_whole_fragment_once_a_stream_is_known),
+        cmocka_unit_test(a_fragment_that_ends_early_before_another_is_refused),
         cmocka_unit_test(missing_memory_is_told),
         cmocka_unit_test(damaged_metadata_does_no_harm),
     };

@@ -125,6 +125,12 @@ static ttr_status refuse_damage(const struct opening *opening, ttr_error *error)
     return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s: %s (%s)", opening->path, damage->text, damage->code);
 }
 
+/* Bare text without its opening comment is taken for the RFC's, which has no ":=" outside of texts: what it breaks of that grammar would mislead. */
+static bool lacks_opening(const struct ctf_text *text)
+{
+    return text->p && text->n && memmem(text->p, text->n, ":=", 2);
+}
+
 static ttr_status parse_metadata(struct opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
@@ -140,6 +146,8 @@ static ttr_status parse_metadata(struct opening *opening, ttr_error *error)
         status = rfc11_find_byte_order(trace, error);
     if (status == TTR_OK)
         status = ctf_trace_parse(trace, version, &text, error);
+    if (status == TTR_E_MALFORMED && version == CTF_RFC_1_1 && !is_packetised && lacks_opening(&text))
+        status = fail(error, TTR_E_MALFORMED, 0, "%s does not begin with \"/* CTF 1.8 */\", as metadata of CTF 1.8 must", opening->path);
     if (status == TTR_OK && version == CTF_RFC_1_1)
         status = rfc11_find_alignment(trace, error);
     if (status == TTR_OK && version == CTF_RFC_1_1)
@@ -405,7 +413,7 @@ static void tell_others(struct opening *opening)
     bool is_link;
     for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i, &is_link)); i++)
         if (!strchr(name, '/'))
-            keep_note(opening, TTR_NOTE_ODD, 0, "ctf.no-file", "%s is a %s: it was passed over", name,
+            keep_note(opening, TTR_NOTE_ODD, NO_OFFSET, "ctf.no-file", "%s is a %s: it was passed over", name,
                       is_link ? "link that leads nowhere" : "FIFO, a socket or a device");
 }
 
@@ -479,7 +487,7 @@ static void tell_notes(struct opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {
         const ttr_note *note = &opening->notes.note[i];
-        const bool has_place = opening->is_metadata || !note->first_offset || names_file(opening, note);
+        const bool has_place = opening->is_metadata || !note->first_offset || note->first_offset == NO_OFFSET || names_file(opening, note);
         char place[48] = "";
         if (!has_place)
             (void)snprintf(place, sizeof place, METADATA ", byte %llu: ", (unsigned long long)note->first_offset);

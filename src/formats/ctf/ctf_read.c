@@ -125,8 +125,8 @@ static enum step meet_tail(struct ctf_reader *reader)
         return STEP_GO;
     }
     return failed(reader, input_damage(in, from, n, "ctf.cut-header", reader->error,
-                                       "%s ends inside the header of a packet, with %llu bytes of it", reader->file,
-                                       (unsigned long long)n));
+                                       "%s ends inside the header of a packet, with %llu byte%s of it", reader->file,
+                                       (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
 /* The packet at reader->next cannot be taken: what follows from its header is not to be trusted. */
@@ -153,8 +153,8 @@ static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *
                    reader->file);
         return STEP_GO;
     }
-    return failed(reader, input_damage(reader->in, from, n, frame->code, reader->error, "%s: %s; %llu bytes skipped", reader->file,
-                                       frame->text, (unsigned long long)n));
+    return failed(reader, input_damage(reader->in, from, n, frame->code, reader->error, "%s: %s; %llu byte%s skipped", reader->file,
+                                       frame->text, (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
 /* Keeps header and context of the packet for whoever asks for values in them. */

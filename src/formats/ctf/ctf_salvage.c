@@ -116,9 +116,9 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
         end = file_end;
     }
     const uint64_t lost = reader->is_unpacked ? (reader->content_end - reader->bits.at + 7) / 8 : end - from;
-    return input_damage(reader->in, from, end - from, code, reader->error, "%s: %s (id %llu); %llu bytes of %sthe packet at byte %llu are skipped",
-                        reader->file, what, (unsigned long long)reader->bad_id, (unsigned long long)lost,
-                        reader->is_unpacked ? "what was unpacked of " : "", (unsigned long long)packet->offset);
+    return input_damage(reader->in, from, end - from, code, reader->error, "%s: %s (id %llu); %llu byte%s of %sthe packet at byte %llu %s skipped",
+                        reader->file, what, (unsigned long long)reader->bad_id, (unsigned long long)lost, lost == 1 ? "" : "s",
+                        reader->is_unpacked ? "what was unpacked of " : "", (unsigned long long)packet->offset, lost == 1 ? "is" : "are");
 }
 
 ttr_status ctf_pass_foreign(struct ctf_reader *reader)

@@ -5,7 +5,8 @@
  *   of CTF 2: [37] 3 bytes | [40] header bits u32 (352)
  *
  * The byte order is that of the magic number, of each packet's own.  A packet may end anywhere, also inside a word of the text.
- * Tolerated: version 2 with the short header, a last packet without its padding, packets of both byte orders (told).
+ * Tolerated: version 2 with the short header, a last packet without its padding, packets of both byte orders (told), and a file that ends
+ * inside a packet behind the first header (told): tracers write packet by packet, and may be stopped between.
  * Two passes: the first finds how much text there is, for padding takes no memory (parsers take as much as fits to what was taken).
  * Left out: compressed, encrypted and checked packets, which no writer is known to make. */
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #define RFC_MAGIC 0xc1fc1fc1u
 #define PACKET_MAGIC 0x75d11d57u
 #define HEADER_BYTES 37u
+#define MAJOR_AT 35u
 #define LONG_HEADER_BYTES 44u
 #define LONG_HEADER_BITS 352u
 
@@ -62,7 +64,7 @@ enum ctf_version ctf_sniff(const uint8_t *bytes, size_t n, bool *is_packetised)
     if (begins_with_magic(bytes, n, RFC_MAGIC))
         return CTF_RFC_1_1;
     if (begins_with_magic(bytes, n, PACKET_MAGIC))
-        return n < HEADER_BYTES ? CTF_UNKNOWN : bytes[35] == 1 ? CTF_1_8 : bytes[35] == 2 ? CTF_2 : CTF_UNKNOWN;
+        return n < HEADER_BYTES ? CTF_UNKNOWN : bytes[MAJOR_AT] == 1 ? CTF_1_8 : bytes[MAJOR_AT] == 2 ? CTF_2 : CTF_UNKNOWN;
     *is_packetised = false;
     return sniff_text(bytes, n);
 }
@@ -81,6 +83,8 @@ struct unpacking {
     bool is_big_endian; /* it, too */
     bool is_mixed;
     uint64_t mixed_at; /* the first packet of the other order */
+    bool is_cut;
+    uint64_t cut_at; /* the packet that the file ends inside */
     uint8_t major;
 };
 
@@ -103,9 +107,6 @@ static ttr_status read_header(struct unpacking *u, struct header *header)
     struct cursor *in = &u->in;
     header->offset = in->offset;
     size_t left = cursor_left(in);
-    if (left < HEADER_BYTES)
-        return fail(u->error, TTR_E_TRUNCATED, in->offset, "%s: %zu bytes are left of a metadata packet, whose header has %u", u->file, left,
-                    HEADER_BYTES);
     if (!begins_with_magic(in->p, left, PACKET_MAGIC))
         return fail(u->error, TTR_E_MALFORMED, in->offset, "%s: expected the magic number 75D11D57 of a metadata packet at byte %llu",
                     u->file, (unsigned long long)in->offset);
@@ -130,7 +131,6 @@ static ttr_status read_header(struct unpacking *u, struct header *header)
 static ttr_status check_header(const struct unpacking *u, const struct header *header)
 {
     const unsigned long long at = header->offset;
-    uint64_t left = cursor_left(&u->in);
     if (header->schemes[0] || header->schemes[1] || header->schemes[2])
         return fail(u->error, TTR_E_UNSUPPORTED, at, "%s: the metadata packet at byte %llu is compressed, encrypted or checked (schemes %u, %u, %u)",
                     u->file, at, header->schemes[0], header->schemes[1], header->schemes[2]);
@@ -144,16 +144,25 @@ static ttr_status check_header(const struct unpacking *u, const struct header *h
         return fail(u->error, TTR_E_MALFORMED, at,
                     "%s: the metadata packet at byte %llu has a content of %u bits in %u: expected whole bytes, %u or more for its header",
                     u->file, at, header->content_bits, header->packet_bits, header->bytes);
-    if (header->content_bits / 8 - header->bytes > left)
-        return fail(u->error, TTR_E_TRUNCATED, at, "%s: the metadata packet at byte %llu has a content of %u bytes, but the file ends before",
-                    u->file, at, header->content_bits / 8);
     return TTR_OK;
+}
+
+static void cut(struct unpacking *u, uint64_t at)
+{
+    u->is_cut = true;
+    u->cut_at = at;
 }
 
 /* Begins the next packet: the cursor stands at its content of so many bytes. */
 static ttr_status begin_packet(struct unpacking *u, size_t *content, size_t *padding)
 {
     struct header header = {0};
+    *content = *padding = 0;
+    if (cursor_left(&u->in) < HEADER_BYTES) {
+        cut(u, u->in.offset);
+        (void)cursor_skip(&u->in, cursor_left(&u->in));
+        return TTR_OK;
+    }
     ttr_status status = read_header(u, &header);
     if (status == TTR_OK)
         status = check_header(u, &header);
@@ -168,6 +177,10 @@ static ttr_status begin_packet(struct unpacking *u, size_t *content, size_t *pad
     }
     u->packets++;
     *content = header.content_bits / 8 - header.bytes;
+    if (*content > cursor_left(&u->in)) {
+        cut(u, header.offset);
+        *content = cursor_left(&u->in);
+    }
     *padding = (header.packet_bits - header.content_bits) / 8;
     return TTR_OK;
 }
@@ -210,6 +223,17 @@ static void take_order(const struct unpacking *u)
     description->note(description->note_own, TTR_NOTE_ODD, u->mixed_at, "ctf.metadata-byte-order", text);
 }
 
+static void tell_cut(const struct unpacking *u, size_t n)
+{
+    const struct ctf_description *description = u->description;
+    char text[160];
+    if (!u->is_cut || !description->note)
+        return;
+    (void)snprintf(text, sizeof text, "the metadata end at byte %zu, inside their packet at byte %llu: what it has of its text is used", n,
+                   (unsigned long long)u->cut_at);
+    description->note(description->note_own, TTR_NOTE_DAMAGE, u->cut_at, "ctf.cut", text);
+}
+
 static ttr_status unpack(struct unpacking *u, struct ctf_text *text)
 {
     const struct cursor begin = u->in;
@@ -224,8 +248,20 @@ static ttr_status unpack(struct unpacking *u, struct ctf_text *text)
     status = take_packets(u);
     u->text[u->text_n] = 0;
     take_order(u);
+    tell_cut(u, cursor_left(&begin));
     *text = (struct ctf_text){.p = u->text, .n = u->text_n, .file = u->file, .piece = u->pieces, .pieces_n = u->pieces_n};
     return status;
+}
+
+/* What begins as a packet and is not of a known version. */
+static ttr_status refuse_first(const struct unpacking *u, size_t n)
+{
+    const uint8_t *bytes = u->in.p;
+    if (n < HEADER_BYTES)
+        return fail(u->error, TTR_E_TRUNCATED, 0, "%s ends at byte %zu, inside the header of its first metadata packet, which has %u bytes",
+                    u->file, n, HEADER_BYTES);
+    return fail(u->error, TTR_E_UNSUPPORTED, 0, "%s: the metadata packet at byte 0 is of version %u.%u: expected 1.8 or 2.0", u->file,
+                bytes[MAJOR_AT], bytes[MAJOR_AT + 1]);
 }
 
 ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_t *bytes, size_t n, const struct ctf_key *key,
@@ -237,8 +273,7 @@ ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_
     if (version == CTF_RFC_1_1 && is_packetised)
         return rfc11_unpack_metadata(description, bytes, n, key, text, error);
     if (version == CTF_UNKNOWN && is_packetised)
-        return fail(error, n < HEADER_BYTES ? TTR_E_TRUNCATED : TTR_E_UNSUPPORTED, 0, "%s: offset 0: expected metadata packets of CTF 1.8 or 2",
-                    u.file);
+        return refuse_first(&u, n);
     if (is_packetised) {
         u.major = version == CTF_2 ? 2 : 1;
         return unpack(&u, text);

@@ -112,17 +112,54 @@ static void the_last_packet_may_lack_its_padding(void **state)
     assert_text(HEADER_LE "40010000" "00800000" TAIL "616263", "abc");
 }
 
+static void note_cut(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
+{
+    struct unpacked *unpacked = own;
+    assert_int_equal(severity, TTR_NOTE_DAMAGE);
+    assert_string_equal(code, "ctf.cut");
+    unpacked->error.offset = offset;
+    (void)snprintf(unpacked->error.text, sizeof unpacked->error.text, "%s", text);
+}
+
+/* Two packets with "abc" and "de", of which the file holds so many bytes. */
+static void assert_cut(size_t n, const char *text, uint64_t cut_at)
+{
+    uint8_t bytes[100];
+    struct unpacked unpacked = {.text.file = "metadata", .error.offset = UINT64_MAX};
+    size_t whole = support_hex(bytes, sizeof bytes, HEADER_LE "4001000040010000" TAIL "616263" HEADER_LE "3801000038010000" TAIL "6465");
+    assert_true(n <= whole);
+    ctf_description_init(&unpacked.description, alloc_default());
+    unpacked.description.note = note_cut;
+    unpacked.description.note_own = &unpacked;
+    assert_int_equal(ctf_unpack_metadata(&unpacked.description, bytes, n, NULL, &unpacked.text, NULL), TTR_OK);
+    support_assert_text(unpacked.text.p, unpacked.text.n, text);
+    assert_int_equal(unpacked.error.offset, cut_at);
+    ctf_description_free(&unpacked.description);
+}
+
+static void of_a_packet_that_the_file_ends_inside_what_is_there_is_taken(void **state)
+{
+    (void)state;
+    assert_cut(79, "abcde", UINT64_MAX);
+    assert_cut(78, "abcd", 40);
+    assert_cut(77, "abc", 40);
+    assert_cut(76, "abc", 40);
+    assert_cut(41, "abc", 40);
+    assert_cut(40, "abc", UINT64_MAX);
+    assert_cut(39, "ab", 0);
+    assert_cut(37, "", 0);
+}
+
 static void wrong_packets_are_refused_with_their_place(void **state)
 {
     (void)state;
-    refuse(HEADER_LE "4001000040010000" TAIL "6162", TTR_E_TRUNCATED, "the file ends before");
-    refuse(HEADER_LE "4001000040010000" TAIL "616263" "571d", TTR_E_TRUNCATED, "2 bytes are left");
+    refuse("571dd175" UUID, TTR_E_TRUNCATED, "metadata ends at byte 20, inside the header of its first metadata packet, which has 37 bytes");
     refuse(HEADER_LE "4001000040010000" TAIL "616263" "57" UUID UUID "00000000", TTR_E_MALFORMED, "expected the magic number 75D11D57");
     refuse(HEADER_LE "2001000040010000" TAIL "616263", TTR_E_MALFORMED, "has a content of 288 bits in 320");
     refuse(HEADER_LE "4001000038010000" TAIL "616263", TTR_E_MALFORMED, "has a content of 320 bits in 312");
     refuse(HEADER_LE "4101000048010000" TAIL "61626300", TTR_E_MALFORMED, "has a content of 321 bits");
     refuse(HEADER_LE "4001000040010000" "0100000108" "616263", TTR_E_UNSUPPORTED, "compressed, encrypted or checked (schemes 1, 0, 0)");
-    refuse(HEADER_LE "4001000040010000" "0000000300" "616263", TTR_E_UNSUPPORTED, "offset 0: expected metadata packets of CTF 1.8 or 2");
+    refuse(HEADER_LE "4001000040010000" "0000000300" "616263", TTR_E_UNSUPPORTED, "the metadata packet at byte 0 is of version 3.0: expected 1.8 or 2.0");
     refuse(HEADER_LE "4001000040010000" TAIL "616263" "571dd175" UUID "00000000" "4001000040010000" "0000000208" "616263",
            TTR_E_MALFORMED, "is of version 2.8, not 1");
     refuse(HEADER_LE "2801000028010000" TAIL "571dd175" "ff02030405060708090a0b0c0d0e0f10" "00000000" "2801000028010000" TAIL,
@@ -203,6 +240,7 @@ int main(void)
         cmocka_unit_test(packets_of_version_2_have_long_or_short_headers),
         cmocka_unit_test(places_in_the_text_are_places_in_the_file),
         cmocka_unit_test(the_last_packet_may_lack_its_padding),
+        cmocka_unit_test(of_a_packet_that_the_file_ends_inside_what_is_there_is_taken),
         cmocka_unit_test(wrong_packets_are_refused_with_their_place),
         cmocka_unit_test(each_packet_has_its_own_byte_order),
         cmocka_unit_test(padding_takes_no_memory),

@@ -45,7 +45,11 @@ static bool read_text(struct tsdl_reading *reading, struct ctf_description *desc
     static const struct tsdl_scope root = {0, NULL};
     struct tsdl_resolver resolver = {.reading = reading, .description = description, .state = state, .scope = &root, .line = 1};
     resolver.memory_max = MEMORY_FREE + MEMORY_PER_BYTE * (size_t)state->text_n;
-    return check_opening(reading) && tsdl_parse_text(reading, &first) && tsdl_resolve_text(&resolver, first);
+    if (!check_opening(reading) || !tsdl_parse_text(reading, &first) || !tsdl_resolve_text(&resolver, first))
+        return false;
+    if (reading->is_cut)
+        tsdl_note(&resolver, TTR_NOTE_DAMAGE, reading->cut_at, "ctf.cut-metadata", "the metadata end inside this declaration, which is left out");
+    return true;
 }
 
 ttr_status tsdl_parse(struct ctf_description *description, const struct ctf_text *text, ttr_error *error)

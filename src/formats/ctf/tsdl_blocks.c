@@ -210,6 +210,20 @@ static void borrow_seconds(struct ctf_clock *clock)
     clock->offset_cycles = (int64_t)rest;
 }
 
+static bool same_text(ttr_text a, ttr_text b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+/* All that a clock block can say. */
+static bool same_clock(const struct ctf_clock *a, const struct ctf_clock *b)
+{
+    return same_text(a->name, b->name) && same_text(a->description, b->description) && a->frequency == b->frequency &&
+           a->offset_s == b->offset_s && a->offset_cycles == b->offset_cycles && a->has_precision == b->has_precision &&
+           a->precision == b->precision && a->is_absolute == b->is_absolute && a->has_uuid == b->has_uuid &&
+           memcmp(a->uuid, b->uuid, sizeof a->uuid) == 0;
+}
+
 static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
 {
     struct ctf_description *description = resolver->description;
@@ -227,10 +241,15 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
     }
     if (clock->name.n == 0)
         return tsdl_fail(resolver->reading, block->at, "a clock has a name");
-    if (tsdl_names_find(&resolver->state->clocks, 0, clock->name))
-        return tsdl_fail(resolver->reading, block->at, "a second clock '%.*s'", (int)clock->name.n, clock->name.p);
-    clock->id = clock->name;
     borrow_seconds(clock);
+    const struct ctf_clock *before = tsdl_names_find(&resolver->state->clocks, 0, clock->name);
+    if (before && !same_clock(before, clock))
+        return tsdl_fail(resolver->reading, block->at, "a second clock '%.*s', which is not as the first", (int)clock->name.n, clock->name.p);
+    if (before) { /* babeltrace2 2.0 writes its clock before each stream block */
+        description->clocks_n--;
+        return true;
+    }
+    clock->id = clock->name;
     clock->is_unix = clock->is_absolute || clock->offset_s || clock->offset_cycles;
     return tsdl_names_add(&resolver->state->clocks, &description->arena, 0, clock->name, clock) || tsdl_fail_memory(resolver->reading);
 }

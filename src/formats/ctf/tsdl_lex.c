@@ -95,8 +95,10 @@ static bool skip_blanks(struct tsdl_reading *reading, size_t *at)
         }
         for (i += 2; i < n && (p[i] != '*' || p[i + 1] != '/'); i++) {
         }
-        if (i >= n)
+        if (i >= n) {
+            reading->is_at_end = true;
             return tsdl_fail(reading, *at, "this comment does not end");
+        }
         i += 2;
     }
 }
@@ -259,8 +261,10 @@ static bool lex_string(struct tsdl_reading *reading, struct tsdl_token *token)
         *token = (struct tsdl_token){.kind = TSDL_TOKEN_STRING, .is_unescaped = true, .at = token->at, .end = unescaped + 1, .text = {p + begin, unescaped - begin}};
         return true;
     }
-    if (i >= n)
+    if (i >= n) {
+        reading->is_at_end = true;
         return tsdl_fail(reading, token->at, "this string does not end");
+    }
     if (!p[i])
         return tsdl_fail(reading, i, "a zero byte in a string");
     token->kind = quote == '"' ? TSDL_TOKEN_STRING : TSDL_TOKEN_CHARACTERS;

@@ -37,6 +37,7 @@ static bool is_keyword(const struct parser *p, enum tsdl_keyword keyword)
 static bool unexpected(struct parser *p, const char *expected)
 {
     const struct tsdl_token *token = &p->token;
+    p->reading->is_at_end = token->end == p->reading->text->n; /* also inside of a word */
     if (token->kind == TSDL_TOKEN_END)
         return tsdl_fail(p->reading, token->at, "expected %s, found the end of the text", expected);
     int shown = token->end - token->at < 40 ? (int)(token->end - token->at) : 40;
@@ -631,17 +632,31 @@ static bool parse_root(struct parser *p, struct tsdl_statement *statement)
     }
 }
 
+/* Whether the text may be read without what began at `at`, where it ends too early.  Tracers write packets of metadata as they fill, so that one
+ * that was stopped leaves a part of a declaration; a text without packets is somebody's mistake.  Without a stream block nothing can be read. */
+static bool leave_out(struct tsdl_reading *reading, bool has_stream, size_t at)
+{
+    if (!reading->is_at_end || !reading->text->pieces_n || !has_stream)
+        return false;
+    reading->is_cut = true;
+    reading->cut_at = at;
+    return true;
+}
+
 bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_statement **first)
 {
     struct parser p = {.reading = reading};
     const struct tsdl_statement **link = first;
+    bool has_stream = false;
     *first = NULL;
     if (!next(&p))
         return false;
     while (p.token.kind != TSDL_TOKEN_END) {
+        const size_t at = p.token.at;
         struct tsdl_statement *statement = begin_statement(&p);
         if (!statement || !parse_root(&p, statement))
-            return false;
+            return leave_out(reading, has_stream, at);
+        has_stream |= statement->kind == TSDL_BLOCK && statement->keyword == TSDL_STREAM;
         *link = statement;
         link = &statement->next;
     }

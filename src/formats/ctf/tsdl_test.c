@@ -18,7 +18,7 @@ struct parsed {
 static void keep_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
 {
     struct parsed *parsed = own;
-    assert_true(severity != TTR_NOTE_DAMAGE || strcmp(code, "ctf.duplicate-event") == 0);
+    assert_true(severity != TTR_NOTE_DAMAGE || strcmp(code, "ctf.duplicate-event") == 0 || strcmp(code, "ctf.cut-metadata") == 0);
     assert_true(strncmp(code, "ctf.", 4) == 0 && offset < UINT64_MAX);
     *(severity >= TTR_NOTE_ODD ? &parsed->notes_n : &parsed->remarks_n) += 1;
     (void)snprintf(parsed->note, sizeof parsed->note, "%s", text);
@@ -292,6 +292,26 @@ static void fields_of_headers_have_roles_and_clocks(void **state)
     done(&parsed);
 }
 
+#define CLOCK "clock { name = c; description = \"d\"; freq = 10; precision = 3; offset_s = 1; offset = 2; absolute = true; };\n"
+
+/* babeltrace2 2.0 writes it before each stream. */
+static void a_clock_that_is_said_again_is_the_same(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    parse(&parsed, "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { integer { size = 8; } stream_id; }; };" CLOCK
+                   "stream { id = 0; event.header := struct { integer { size = 8; map = clock.c.value; } a; }; };\n"
+                   CLOCK "stream { id = 1; event.header := struct { integer { size = 8; } timestamp; }; };\n");
+    assert_int_equal(parsed.description.clocks_n, 1);
+    assert_ptr_equal(parsed.description.streams[0]->clock, parsed.description.clocks[0]);
+    assert_ptr_equal(parsed.description.streams[1]->clock, parsed.description.clocks[0]);
+    assert_int_equal(parsed.notes_n + parsed.remarks_n, 0);
+    done(&parsed);
+    refuse(TRACE CLOCK "clock { name = c; description = \"d\"; freq = 10; precision = 3; offset_s = 1; offset = 3; absolute = true; };",
+           "a second clock 'c', which is not as the first");
+    refuse(TRACE CLOCK "clock { name = c; };", "a second clock 'c', which is not as the first");
+}
+
 static void without_a_clock_block_timestamps_count_nanoseconds(void **state)
 {
     (void)state;
@@ -545,6 +565,59 @@ static void failing_memory_is_told_and_nothing_leaks(void **state)
     support_fail_each(parse_with);
 }
 
+/* Cut short at n; "in packets" where it has pieces. */
+static void parse_cut(struct parsed *parsed, const char *source, size_t n, bool is_packetised)
+{
+    static const struct ctf_piece piece = {.at = 0, .offset = 37};
+    struct ctf_text text = {.n = n, .file = "metadata", .piece = &piece, .pieces_n = is_packetised};
+    *parsed = (struct parsed){0};
+    ctf_description_init(&parsed->description, alloc_default());
+    parsed->description.note = keep_note;
+    parsed->description.note_own = parsed;
+    char *copy = arena_take(&parsed->description.arena, n + 1);
+    assert_non_null(copy);
+    memcpy(copy, source, n);
+    copy[n] = '\0';
+    text.p = copy;
+    parsed->status = tsdl_parse(&parsed->description, &text, &parsed->error);
+}
+
+static size_t count_before(const char *text, size_t n, char what)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += text[i] == what;
+    return count;
+}
+
+/* Tracers write packets as they fill: one that was stopped leaves a part of a declaration.  In the source each line is one. */
+static void metadata_in_packets_are_read_up_to_their_last_whole_declaration_once_a_stream_is_known(void **state)
+{
+    (void)state;
+    static const char source[] = TRACE U8 "env { a = \"x { y\"; };\nstream { id = 0; event.header := struct { u8 id; }; };\n"
+                                 "event { id = 0; name = \"one\"; stream_id = 0; fields := struct { u8 x; u8 y[x]; }; };\n"
+                                 "event { id = 1; name = \"two; \"; stream_id = 0; fields := struct { enum : u8 { A, B } e; }; };\n"
+                                 "typedef struct { u8 x; } more;\nevent { id = 2; name = \"three\"; stream_id = 0; };\n";
+    const size_t stream = (size_t)(strstr(source, "event { id = 0") - source) - 1;
+    for (size_t n = 1; n < sizeof source; n++) {
+        struct parsed parsed;
+        bool is_between = n > 12 && (source[n - 1] == '\n' || source[n] == '\n');
+        parse_cut(&parsed, source, n, true);
+        if ((parsed.status == TTR_OK) != (n >= stream || (is_between && n > 30)))
+            fail_msg("%zu: %s", n, parsed.error.text);
+        if (n >= stream) {
+            size_t lines = count_before(source, n + 1, '\n');
+            assert_int_equal(parsed.description.streams[0]->events_n, lines - 4 - (lines >= 7));
+            assert_int_equal(parsed.notes_n, !is_between);
+            assert_int_equal(strstr(parsed.note, ": the metadata end inside this declaration, which is left out") != NULL, !is_between);
+        }
+        done(&parsed);
+        parse_cut(&parsed, source, n, false);
+        assert_int_equal(parsed.status == TTR_OK, is_between && n > 30);
+        done(&parsed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -558,6 +631,7 @@ int main(void)
         cmocka_unit_test(lengths_are_found_by_relative_and_absolute_paths),
         cmocka_unit_test(arrays_of_characters_are_texts),
         cmocka_unit_test(fields_of_headers_have_roles_and_clocks),
+        cmocka_unit_test(a_clock_that_is_said_again_is_the_same),
         cmocka_unit_test(without_a_clock_block_timestamps_count_nanoseconds),
         cmocka_unit_test(shown_names_lose_one_underscore_unless_they_clash),
         cmocka_unit_test(options_match_labels_that_differ_by_a_leading_underscore),
@@ -569,6 +643,7 @@ int main(void)
         cmocka_unit_test(failures_show_the_place_with_a_caret),
         cmocka_unit_test(what_the_language_forbids_is_refused),
         cmocka_unit_test(strings_have_the_escapes_of_c),
+        cmocka_unit_test(metadata_in_packets_are_read_up_to_their_last_whole_declaration_once_a_stream_is_known),
         cmocka_unit_test(hostile_nesting_is_refused),
         cmocka_unit_test(a_member_is_found_among_many),
         cmocka_unit_test(failing_memory_is_told_and_nothing_leaks),

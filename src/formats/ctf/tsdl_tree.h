@@ -17,6 +17,9 @@ struct tsdl_reading {
     size_t tree_max;    /* bytes of `tree` */
     ttr_error *error;
     ttr_status status;  /* why it failed */
+    bool is_at_end;     /* it did because the text was over */
+    bool is_cut;        /* the text is over inside the declaration at `cut_at`, which is left out with what is behind it */
+    size_t cut_at;
 };
 
 /* Both note why the reading fails, and give false. */
