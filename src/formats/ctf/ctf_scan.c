@@ -82,6 +82,16 @@ static bool is_far_behind(const struct ctf_lanes *lanes, int64_t from)
     return (uint64_t)from - (uint64_t)lanes->end > ((uint64_t)lanes->end - (uint64_t)lane->begin) / lanes->packets;
 }
 
+const struct ctf_mark *ctf_mark_before(const struct ctf_lanes *lanes, size_t i, uint64_t *packet, uint64_t *wanted)
+{
+    const struct ctf_mark *mark = &lanes->mark[i];
+    const uint64_t first = i * lanes->stride;
+    const uint64_t enter = (mark->oldest == first && first ? first - 1 : mark->oldest) / lanes->stride; /* before the first, for its counters */
+    *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest;
+    *packet = enter * lanes->stride;
+    return &lanes->mark[enter];
+}
+
 const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet, uint64_t *wanted)
 {
     size_t low = 0, high = lanes->has_times ? lanes->marks_n : 0;
@@ -94,14 +104,10 @@ const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from
     }
     if (low == 0)
         return NULL;
-    const struct ctf_mark *mark = &lanes->mark[low - 1];
-    const uint64_t first = (low - 1) * lanes->stride;
-    const uint64_t enter = (mark->oldest == first && first ? first - 1 : mark->oldest) / lanes->stride; /* before the first, for its counters */
-    *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest;
+    const struct ctf_mark *mark = ctf_mark_before(lanes, low - 1, packet, wanted);
     if (is_far_behind(lanes, from))
         *wanted = UINT64_MAX;
-    *packet = enter * lanes->stride;
-    return &lanes->mark[enter];
+    return mark;
 }
 
 /* The lanes that have packets of the stream of one of them. */
