@@ -39,7 +39,7 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
                         .rule = "are left out", .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_PLACE] = {.code = "context.place", .what = "contexts of all events of a stream, in version 1.1 with event-size=yes; fields of contexts behind others",
                         .rule = "become those of each event; become others"},
-    [CTF_LOST_PACKET] = {.code = "context.packet", .what = "what headers of events say beyond id and time; what packets say beyond sizes, times, counters and cpu, in version 1.1 and of sorted events",
+    [CTF_LOST_PACKET] = {.code = "context.packet", .what = "what headers of events say beyond id and time; what packets say beyond sizes, times, counters and cpu, in version 1.1, or where it is of another shape than in the stream's first",
                          .rule = "is left out", .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_MARK] = {.code = "time.mark", .what = "events without a time but that of their packet, in version 1.1",
                        .rule = "keep it, as one of their own"},
