@@ -682,8 +682,8 @@ static void add_frames(ttr *t, struct buffer *to, const ttr_event *event)
         alloc_free(to->alloc, all, n, sizeof *all);
 }
 
-/* Adds the fields that are left of a walk. */
-static void add_walk(ttr *t, struct buffer *to, ttr_fields *fields)
+/* Adds the fields that are left of a walk; in line, as all copies are made by it. */
+static inline __attribute__((always_inline)) void add_walk(ttr *t, struct buffer *to, ttr_fields *fields)
 {
     ttr_field field;
     struct repeat repeat = {.n = 0};
