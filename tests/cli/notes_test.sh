@@ -44,6 +44,8 @@ lay ctf/vectors/stream-bad-context
 told stream-bad-context damage ctf.bad-packet 'x1, first at byte 20' 's: the packet context cannot be read: a length or selector in it cannot be; 22 bytes skipped'
 lay ctf/vectors/stream-bad-times
 told stream-bad-times odd ctf.begin-after-end 'x1, first at byte 54' 'a packet of s ends before it begins'
+lay ctf/vectors/stream-bad-packet-time
+told stream-bad-packet-time odd ctf.packet-time 'x1 in 1 stream, first at byte 108' 'a packet of s begins before one of its stream that stands in front of it'
 lay ctf/vectors/stream-bad-sequence
 told stream-bad-sequence odd ctf.packet-order 'x2, first at byte 54' 'packet 5 of s follows packet 5'
 lay ctf/vectors/stream-bad-size-unset

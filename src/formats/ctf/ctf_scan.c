@@ -241,6 +241,18 @@ static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bo
     ctf_settle_before(&lane->last, &frame->packet);
 }
 
+/* Tells of a packet that begins before one of its stream that stands in front of it. */
+static void tell_order(const struct scan *scan, const struct ctf_frame *frame, int64_t begin)
+{
+    const struct ctf_lanes *lanes = scan->lanes;
+    bool is_earlier = false;
+    for (uint32_t i = 0; i < lanes->n; i++)
+        is_earlier |= lanes->lane[i].has_begin && begin < lanes->lane[i].last_begin && ctf_is_of_lane(&lanes->lane[i], frame);
+    if (is_earlier)
+        input_note(scan->reader->in, TTR_NOTE_ODD, scan->at, "ctf.packet-time", "a packet of %s begins before one of its stream that stands in front of it",
+                   scan->reader->file);
+}
+
 /* Takes the packet at scan->at. */
 static bool deal(struct scan *scan, const struct ctf_frame *frame)
 {
@@ -257,6 +269,8 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
         scan->reader->trace->first = frame->rfc;
         scan->reader->trace->has_first = true;
     }
+    if (has_begin)
+        tell_order(scan, frame, times[0]);
     lanes->has_times &= has_begin && frame->packet.has_end;
     lanes->end = lanes->packets == 0 || times[1] > lanes->end ? times[1] : lanes->end;
     uint32_t chosen = choose(lanes, frame, has_begin, times[0]);
