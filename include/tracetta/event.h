@@ -248,7 +248,8 @@ typedef struct ttr_fields {
 TTR_API void ttr_fields_begin(const ttr *t, const ttr_event *event, ttr_fields *fields);
 
 /* The same for the fields of a part that events are not asked for usually: TTR_GROUP_PACKET (of the packet the event was stored in) or
- * TTR_GROUP_HEADER.  No fields where the format has no such part, or the event was copied since (sorting). */
+ * TTR_GROUP_HEADER.  No fields where the format has no such part.  Events that were copied since (sorting) have no header any more, and of their packet
+ * all fields where it has some beside sizes, times, counters and the processor, else none. */
 TTR_API void ttr_fields_begin_group(const ttr *t, const ttr_event *event, ttr_group group, ttr_fields *fields);
 
 /* Gives the next field; false at the end (or where damage ends what can be decoded: the event then has TTR_EVENT_PARTIAL). */

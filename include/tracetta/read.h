@@ -175,7 +175,7 @@ typedef struct ttr_note {
 
 /* A byte range that could not be decoded. */
 typedef struct ttr_region {
-    uint64_t offset, bytes;
+    uint64_t offset, bytes; /* offset: UINT64_MAX of what has no place in the input */
     const char *code; /* of its note */
 } ttr_region;
 
@@ -196,6 +196,10 @@ typedef struct ttr_clock {
     int64_t offset_s;       /* its zero is so many seconds, */
     int64_t offset_ticks;   /* and ticks, behind its origin */
     ttr_text description;
+    bool has_accuracy;
+    uint64_t accuracy;      /* ticks */
+    ttr_text ns, uid;       /* namespace, and what it is told by there; "" = none */
+    ttr_text origin, origin_ns, origin_uid; /* what is known of its origin where that is not the Unix epoch */
 } ttr_clock;
 
 typedef struct ttr_report {

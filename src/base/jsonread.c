@@ -426,7 +426,7 @@ bool json_token_i64(const struct json_token *token, int64_t *x)
 
 const char *json_kind_text(unsigned kind)
 {
-    static const char *const names[] = {"the end",  "null",  "false",    "true",             "an integer", "a number with a fraction",
+    static const char *const names[] = {"the end",  "null",  "false",    "true",             "an integer", "a number with a fraction or an exponent",
                                         "a string", "a key", "an array", "the end of an array", "an object",  "the end of an object"};
     return kind < sizeof names / sizeof *names ? names[kind] : "nothing known";
 }

@@ -78,8 +78,13 @@ static size_t print_regions(const ttr_report *report, bool has_path, size_t most
         print_path(report->path);
     for (size_t i = 0; i < shown; i++) {
         const ttr_region *region = &report->regions[i];
-        (void)printf("  bytes %" PRIu64 " to %" PRIu64 " (%s): %s\n", region->offset, region->offset + region->bytes,
-                     units_size(region->bytes).s, region->code);
+        if (region->offset == UINT64_MAX)
+            (void)printf("  at no place of the file: %s\n", region->code);
+        else if (region->bytes == 0)
+            (void)printf("  at byte %" PRIu64 ": %s\n", region->offset, region->code);
+        else
+            (void)printf("  bytes %" PRIu64 " to %" PRIu64 " (%s): %s\n", region->offset, region->offset + region->bytes,
+                         units_size(region->bytes).s, region->code);
     }
     return shown;
 }

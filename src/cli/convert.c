@@ -61,6 +61,17 @@ const char *convert_guess(const char *path)
     return NULL;
 }
 
+size_t convert_bare_size(const char *path, size_t n)
+{
+    static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        const size_t suffix_n = strlen(suffixes[i]);
+        if (n > suffix_n && path[n - suffix_n - 1] != '/' && strncasecmp(path + n - suffix_n, suffixes[i], suffix_n) == 0)
+            return n - suffix_n;
+    }
+    return n;
+}
+
 int convert_order(struct inputs *inputs, const struct call *call, const char *format)
 {
     ttr_error error = {0};
@@ -206,6 +217,17 @@ void convert_explain(const struct call *call, const char *format)
     pump_print_losses(call, losses, n, true);
 }
 
+/* A file that is called as if it were compressed surprises whoever unpacks it. */
+static void tell_compression(const struct pump *pump, const char *format)
+{
+    const char *path = pump->path;
+    struct stat about;
+    if (!path || convert_is_folder(format) || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return;
+    if (convert_bare_size(path, strlen(path)) < strlen(path))
+        talk_note(pump->call, "%s: warning: it is not compressed, whatever its name says", path);
+}
+
 static void tell_success(const struct pump *pump, const char *format, uint64_t begin_ns)
 {
     const char *to = pump->call->set.dry_run ? "nowhere (dry run)" : strcmp(pump->path, "-") == 0 ? "standard output" : pump->path;
@@ -228,6 +250,8 @@ int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
     outcome = pump_end(pump, outcome);
     if (outcome == OUTCOME_FINE && has_output)
         tell_success(pump, format, begin_ns);
+    if (outcome == OUTCOME_FINE && has_output)
+        tell_compression(pump, format);
     if (outcome == OUTCOME_FINE)
         pump_tell_nothing(pump);
     if (outcome == OUTCOME_FINE && is_cut) /* what was read is not what was written */

@@ -8,6 +8,9 @@
 /* The format that a path's suffix stands for; NULL where it is none. */
 const char *convert_guess(const char *path);
 
+/* How many bytes of a name are left without the suffix of a compression; all where it has none. */
+size_t convert_bare_size(const char *path, size_t n);
+
 /* Sorts what is to be written where the format wants events by time and they are not; OUTCOME_FINE, or after telling the user why
  * not (the reader is closed then). */
 int convert_order(struct inputs *inputs, const struct call *call, const char *format);

@@ -21,6 +21,28 @@ static void print_kinds(const struct subject *subject)
                          units_count(subject->summary.kinds[kind]).s);
 }
 
+static void print_text_of(const char *what, ttr_text text)
+{
+    if (text.n == 0)
+        return;
+    (void)printf("%s\"", what);
+    term_text(text);
+    (void)putchar('"');
+}
+
+/* What only some formats know. */
+static void print_clock_identity(const ttr_clock *clock)
+{
+    print_text_of(", ", clock->description);
+    print_text_of(", origin ", clock->origin);
+    print_text_of(clock->origin.n ? " in " : ", origin in ", clock->origin_ns);
+    print_text_of(clock->origin.n || clock->origin_ns.n ? " uid " : ", origin uid ", clock->origin_uid);
+    print_text_of(", namespace ", clock->ns);
+    print_text_of(", uid ", clock->uid);
+    if (clock->has_uuid)
+        (void)printf(", uuid %s", units_uuid(clock->uuid).s);
+}
+
 static void print_clock(const ttr_clock *clock, int indent)
 {
     (void)printf("%*sclock     %s%s", indent, "", clock->name ? clock->name : "", clock->provider.n ? " of " : "");
@@ -32,13 +54,9 @@ static void print_clock(const ttr_clock *clock, int indent)
         (void)fputs(", no anchor: times count from its own zero", stdout);
     if (clock->has_precision && clock->precision)
         (void)printf(", precise to %s ticks", units_count(clock->precision).s);
-    if (clock->description.n) {
-        (void)fputs(", \"", stdout);
-        term_text(clock->description);
-        (void)putchar('"');
-    }
-    if (clock->has_uuid)
-        (void)printf(", uuid %s", units_uuid(clock->uuid).s);
+    if (clock->has_accuracy)
+        (void)printf(", accurate to %s ticks", units_count(clock->accuracy).s);
+    print_clock_identity(clock);
     (void)putchar('\n');
 }
 
@@ -56,11 +74,27 @@ static void print_packets(uint64_t packets, size_t streams)
         (void)printf(", %s packet%s in %zu stream%s", units_count(packets).s, packets == 1 ? "" : "s", streams, streams == 1 ? "" : "s");
 }
 
-static void print_format(const struct trace *trace)
+/* Inputs that tell what is wrong with the metadata are no streams. */
+bool info_is_stream(const struct subject *subject, const ttr_report *report)
+{
+    ttr_value value;
+    return !traces_attribute(subject->inputs.t, report->source, "trace.metadata", &value);
+}
+
+static size_t count_streams(const struct subject *subject, const struct trace *trace)
+{
+    ttr_report report = {.size = sizeof report};
+    size_t n = 0;
+    for (size_t i = 0; i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
+        n += info_is_stream(subject, &report);
+    return n;
+}
+
+static void print_format(const struct subject *subject, const struct trace *trace)
 {
     const ttr_report *report = &trace->report;
     (void)printf("%s%s%s", report->format, *report->version ? " " : "", report->version);
-    print_packets(trace->packets, trace->n);
+    print_packets(trace->packets, count_streams(subject, trace));
 }
 
 /* Whether a format is among the first so many that were seen, in this version or one that is not known. */
@@ -79,7 +113,7 @@ static void print_formats(const struct subject *subject)
     const ttr_report *seen[FORMATS_SHOWN];
     uint64_t packets = 0;
     size_t streams = 0, n = 0;
-    for (; traces_next(subject->inputs.reader, &trace); packets += trace.packets, streams += trace.n) {
+    for (; traces_next(subject->inputs.reader, &trace); packets += trace.packets, streams += count_streams(subject, &trace)) {
         if (n == FORMATS_SHOWN || is_seen(seen, n, &trace.report))
             continue;
         (void)printf("%s%s%s%s", n ? ", " : "", trace.report.format, *trace.report.version ? " " : "", trace.report.version);
@@ -102,7 +136,7 @@ static void print_head(const struct subject *subject)
     if (subject->traces > 1)
         print_formats(subject);
     else
-        print_format(&subject->first);
+        print_format(subject, &subject->first);
     (void)printf("\nsize      %s", units_size(subject->findings.bytes).s);
     if (*report->compression)
         (void)printf(" (%s: %s)", report->compression, units_size(subject->findings.disk_size).s);
@@ -289,16 +323,17 @@ static void print_streams(const struct subject *subject, const struct trace *tra
     ttr_report report = {.size = sizeof report};
     if (!subject->call->set.verbose || (trace->n == 1 && subject->traces == 1 && !trace->packets))
         return;
-    (void)printf("%*sstreams   %zu\n", indent, "", trace->n);
+    (void)printf("%*sstreams   %zu\n", indent, "", count_streams(subject, trace));
     for (size_t i = 0; i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
-        print_stream(subject, &report, indent);
+        if (info_is_stream(subject, &report))
+            print_stream(subject, &report, indent);
 }
 
 static void print_identity(const struct subject *subject, const struct trace *trace, int indent)
 {
-    static const char *const names[] = {"trace.name", "trace.uuid", "trace.uid"}, *const before[] = {"", "uuid ", "uid "};
+    static const char *const names[] = {"trace.name", "trace.uuid", "trace.namespace", "trace.uid"}, *const before[] = {"", "uuid ", "namespace ", "uid "};
     size_t shown = 0;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ttr_value value = {.text = {"", 0}};
         if (!traces_attribute(subject->inputs.t, trace->source, names[i], &value) || value.text.n == 0)
             continue;
@@ -329,7 +364,7 @@ static void print_section(const struct subject *subject, const struct trace *tra
     (void)printf("\n%s", term_ink(term, INK_BOLD));
     term_text(trace->report.trace_path);
     (void)printf("%s\n  format    ", term_ink(term, INK_PLAIN));
-    print_format(trace);
+    print_format(subject, trace);
     (void)printf("\n  events    %s\n", units_count(trace->sum.events).s);
     if (trace->has_times)
         (void)printf("  begin     %s\n  end       %s\n", units_time(trace->begin_ns, trace->sum.is_anchored).s,

@@ -48,7 +48,8 @@ static void put_streams(struct json *json, const struct subject *subject, const 
     ttr_report report = {.size = sizeof report};
     json_open(json, "streams", '[');
     for (size_t i = 0; i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
-        put_stream(json, subject, &report);
+        if (info_is_stream(subject, &report))
+            put_stream(json, subject, &report);
     json_close(json, ']');
 }
 
@@ -60,6 +61,7 @@ static void put_trace(struct json *json, const struct subject *subject, const st
     json_string(json, "version", trace->report.version);
     put_text_attribute(json, subject, trace, "name", "trace.name");
     put_text_attribute(json, subject, trace, "uuid", "trace.uuid");
+    put_text_attribute(json, subject, trace, "namespace", "trace.namespace");
     put_text_attribute(json, subject, trace, "uid", "trace.uid");
     json_uint(json, "events", trace->sum.events);
     json_uint(json, "packets", trace->packets);

@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,18 +76,6 @@ static char *join_below(const char *folder, const char *rest)
         (void)snprintf(joined, size, "%s%s", parent, rest);
     free(parent);
     return joined;
-}
-
-/* How many bytes of a name are left without the suffix of a compression; all where it has none. */
-static size_t bare_size(const char *path, size_t n)
-{
-    static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        const size_t suffix_n = strlen(suffixes[i]);
-        if (n > suffix_n && path[n - suffix_n - 1] != '/' && strncasecmp(path + n - suffix_n, suffixes[i], suffix_n) == 0)
-            return n - suffix_n;
-    }
-    return n;
 }
 
 /* Decides where the list goes; refuses to replace one without --overwrite. */
@@ -327,7 +314,7 @@ static void tell_compression(const struct call *call, ttr_reader *reader)
     const bool is_packed = ttr_reader_report(reader, 0, &report) && *report.compression && !convert_is_folder(report.format);
     if (strcmp(output, "-") == 0 || !is_kept_target(output) || convert_is_folder(report.format))
         return;
-    if (bare_size(output, strlen(output)) < strlen(output))
+    if (convert_bare_size(output, strlen(output)) < strlen(output))
         talk_note(call, "%s: warning: it is not compressed, whatever its name says", output);
     else if (is_packed)
         talk_note(call, "%s: not compressed, as %s is", output, call->path[0]);
@@ -435,7 +422,7 @@ static bool list_traces(ttr_reader *reader, struct places *places)
     for (size_t i = 0; places->list && i < n && ttr_reader_report(reader, i, &report); i++) {
         const ttr_text path = path_of(&report);
         const bool is_packed = path.n == report.path.n && *report.compression;
-        places->list[i] = (struct place){.path = strndup(path.p, path.n), .bare_n = is_packed ? bare_size(path.p, path.n) : path.n};
+        places->list[i] = (struct place){.path = strndup(path.p, path.n), .bare_n = is_packed ? convert_bare_size(path.p, path.n) : path.n};
         if (!places->list[i].path)
             return false;
         places->n++;
@@ -523,8 +510,9 @@ static bool is_empty_folder(const char *path)
     unsigned n = 0;
     DIR *folder = opendir(path);
     /* cppcheck-suppress readdirCalled */
-    while (folder && n <= 2 && readdir(folder))
+    while (errno = 0, folder && n <= 2 && readdir(folder))
         n++;
+    n += errno ? 3 : 0; /* what cannot be seen may be there */
     if (folder)
         (void)closedir(folder);
     return folder && n <= 2; /* "." and ".." */

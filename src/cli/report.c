@@ -251,8 +251,16 @@ static void put_description(struct json *json, const ttr_clock *clock)
         json_uint(json, "precision", clock->precision);
     if (clock->has_uuid)
         json_string(json, "uuid", units_uuid(clock->uuid).s);
-    if (clock->description.n)
-        json_text(json, "description", clock->description);
+    if (clock->has_accuracy)
+        json_uint(json, "accuracy", clock->accuracy);
+    const struct {
+        const char *name;
+        ttr_text text;
+    } texts[] = {{"description", clock->description}, {"namespace", clock->ns}, {"uid", clock->uid},
+                 {"origin", clock->origin}, {"origin_namespace", clock->origin_ns}, {"origin_uid", clock->origin_uid}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].text.n)
+            json_text(json, texts[i].name, texts[i].text);
 }
 
 static void put_clock(struct json *json, const ttr_clock *clock)
@@ -384,7 +392,8 @@ static void put_regions(struct json *json, const ttr_report *report, bool has_pa
         json_open(json, NULL, '{');
         if (has_path)
             json_text(json, "path", report->path);
-        json_uint(json, "offset", report->regions[i].offset);
+        if (report->regions[i].offset != UINT64_MAX)
+            json_uint(json, "offset", report->regions[i].offset);
         json_uint(json, "bytes", report->regions[i].bytes);
         json_string(json, "code", report->regions[i].code);
         json_close(json, '}');

@@ -10,6 +10,7 @@
  * without a good anchor in which a file is part of such a trace by what it begins with. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,7 +191,7 @@ static ttr_status names_read(struct names *names, const char *folder, ttr_error 
     const struct dirent *entry;
     /* Nobody else has this stream, which is all that POSIX asks for. */
     /* cppcheck-suppress readdirCalled */
-    while (is_fine && (entry = readdir(directory))) {
+    while (errno = 0, is_fine && (entry = readdir(directory))) {
         if (entry->d_name[0] == '.')
             continue;
         is_fine = alloc_reserve(alloc, (void **)&names->name, &names->capacity, names->n + 1, sizeof *names->name);
@@ -199,9 +200,12 @@ static ttr_status names_read(struct names *names, const char *folder, ttr_error 
         if (is_fine)
             names->name[names->n++] = name;
     }
+    const int reason = is_fine ? errno : 0; /* else it ended */
     (void)closedir(directory);
     if (!is_fine)
         return fail_memory(error);
+    if (reason)
+        return fail_sys(error, reason, NO_OFFSET, "cannot read on in %s", folder);
     if (names->n)
         qsort(names->name, names->n, sizeof *names->name, compare_names);
     return TTR_OK;
@@ -273,7 +277,18 @@ static const struct format *anchored_format(const char *name)
     return NULL;
 }
 
-/* The anchor of the folder at hand where it is empty, or no file at all, and another file is not; NULL = nothing is wrong. */
+/* Whether a file begins with nothing but zeros, as those do whose bytes a crash has cost. */
+static bool is_zeros(const char *path)
+{
+    uint8_t bytes[4096];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const ssize_t n = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);
+    if (fd >= 0)
+        (void)close(fd);
+    return n > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n - 1) == 0;
+}
+
+/* The anchor of the folder at hand where it is empty, full of zeros or no file at all, and another file is not; NULL = nothing is wrong. */
 static const char *find_untold(struct search *search, const struct names *names)
 {
     const char *empty = NULL;
@@ -283,11 +298,12 @@ static const char *find_untold(struct search *search, const struct names *names)
         struct stat about;
         if (!descend(search, names->name[i]) || stat(search->path, &about) != 0)
             about = (struct stat){.st_mode = 0}; /* a link that leads nowhere */
+        const bool is_anchor = anchored_format(names->name[i]) != NULL, is_file = S_ISREG(about.st_mode);
+        const bool has_some = is_file && about.st_size > 0 && !(is_anchor && is_zeros(search->path));
         search->n = n;
         search->path[n] = '\0';
-        const bool is_file = S_ISREG(about.st_mode);
-        has_bytes |= is_file && about.st_size > 0;
-        if (!S_ISDIR(about.st_mode) && !(is_file && about.st_size > 0) && anchored_format(names->name[i]))
+        has_bytes |= has_some;
+        if (!S_ISDIR(about.st_mode) && !has_some && is_anchor)
             empty = names->name[i];
     }
     return has_bytes ? empty : NULL;
@@ -316,7 +332,11 @@ static const char *why_untold(const char *path)
         return lstat(path, &about) == 0 ? "a link that leads nowhere" : "missing";
     if (!S_ISREG(about.st_mode))
         return S_ISDIR(about.st_mode) ? "a folder" : "a FIFO, a socket or a device";
-    return about.st_size == 0 ? "empty (a tracer that still records may not have written it yet)" : access(path, R_OK) != 0 ? "not to be read (permission denied)" : "none of any known kind";
+    if (about.st_size == 0)
+        return "empty (a tracer that still records may not have written it yet)";
+    if (access(path, R_OK) != 0)
+        return "not to be read (permission denied)";
+    return is_zeros(path) ? "full of zeros" : "none of any known kind";
 }
 
 /* Keeps the folder at hand as one whose anchor is not good. */

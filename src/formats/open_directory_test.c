@@ -2,6 +2,9 @@
 #include "files.h"
 #include "support.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -139,6 +142,45 @@ static void directory_without_a_trace_is_refused(void **state)
     assert_null(ttr_open(t, path, NULL, &error));
     assert_non_null(strstr(error.text, "(1 file looked"));
     ttr_free(t);
+}
+
+/* In place of the C library's: at the n-th entry the disk fails. */
+static unsigned fails_at, entries_read;
+
+struct dirent *readdir(DIR *directory)
+{
+    static struct dirent *(*own)(DIR *);
+    if (!own)
+        *(void **)&own = dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
+    if (fails_at && ++entries_read >= fails_at) {
+        errno = EIO;
+        return NULL;
+    }
+    return own(directory);
+}
+
+static void directory_that_cannot_be_read_to_its_end_is_refused(void **state)
+{
+    (void)state;
+    char path[4096];
+    ttr_error error;
+    ttr *t = ttr_new(NULL);
+    path_of(path, sizeof path, "half");
+    assert_int_equal(mkdir(path, 0700), 0);
+    write_trace("half/a.fxt", "fxt", 10, 1);
+    write_trace("half/b.fxt", "fxt", 10, 1);
+    for (fails_at = 1; fails_at <= 5; fails_at++) {
+        entries_read = 0;
+        assert_null(ttr_open(t, path, NULL, &error));
+        assert_int_equal(error.status, TTR_E_IO);
+        assert_int_equal(error.sys, EIO);
+    }
+    fails_at = 0;
+    ttr_reader *reader = ttr_open(t, path, NULL, &error);
+    assert_non_null(reader);
+    ttr_close(reader);
+    ttr_free(t);
+    remove_all((const char *const[]){"half/a.fxt", "half/b.fxt", "half"}, 3);
 }
 
 static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **state)
@@ -400,6 +442,7 @@ int main(void)
         cmocka_unit_test(metadata_of_another_place_stand_in_for_some_that_tell_nothing),
         cmocka_unit_test(a_single_trace_is_by_time_too),
         cmocka_unit_test(what_cannot_be_read_among_others_is_damage_in_its_place),
+        cmocka_unit_test(directory_that_cannot_be_read_to_its_end_is_refused),
         cmocka_unit_test(wrong_options_are_no_reason_to_pass_over),
         cmocka_unit_test(each_allocation_may_fail),
     };

@@ -184,13 +184,15 @@ static ttr_status walk_into(struct walk *walk, int fd, ttr_error *error)
     }
     /* Nobody else has this stream, which is all that POSIX asks for. */
     /* cppcheck-suppress readdirCalled */
-    while (status == TTR_OK && (entry = readdir(directory))) {
+    while (errno = 0, status == TTR_OK && (entry = readdir(directory))) {
         if (entry->d_name[0] == '.' || !walk_append(walk, entry->d_name))
             continue;
         status = walk_name(walk, fd, entry, error);
         walk->n = n;
         walk->name[n] = '\0';
     }
+    if (status == TTR_OK && errno) /* not its end */
+        status = fail_sys(error, errno, NO_OFFSET, "cannot read on in %s", walk->folder->path);
     (void)closedir(directory);
     return status;
 }

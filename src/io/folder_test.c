@@ -2,6 +2,7 @@
 #include "io/folder.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -328,6 +329,39 @@ static void ten_thousand_files_are_read_at_once_with_few_descriptors(void **stat
     folder_close(folder);
 }
 
+/* In place of the C library's: at the n-th entry the disk fails. */
+static unsigned fails_at, entries_read;
+
+struct dirent *readdir(DIR *directory)
+{
+    static struct dirent *(*own)(DIR *);
+    if (!own)
+        *(void **)&own = dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
+    if (fails_at && ++entries_read >= fails_at) {
+        errno = EIO;
+        return NULL;
+    }
+    return own(directory);
+}
+
+static void a_folder_that_cannot_be_read_to_its_end_is_told(void **state)
+{
+    (void)state;
+    ttr_error error = {0};
+    make_many(8, SMALL_SIZE);
+    for (fails_at = 1; fails_at < 8; fails_at++) {
+        entries_read = 0;
+        assert_null(folder_open(alloc_default(), NULL, in_place("many"), 0, &error));
+        assert_int_equal(error.status, TTR_E_IO);
+        assert_int_equal(error.sys, EIO);
+    }
+    fails_at = 0;
+    struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, &error);
+    assert_non_null(folder);
+    drop_many(folder);
+    folder_close(folder);
+}
+
 enum { FOLDERS = 100 };
 
 static unsigned open_count(void)
@@ -506,6 +540,7 @@ int main(void)
         cmocka_unit_test(two_files_of_one_name_in_memory_are_refused),
         cmocka_unit_test(what_is_no_folder_is_named),
         cmocka_unit_test(ten_thousand_files_are_read_at_once_with_few_descriptors),
+        cmocka_unit_test(a_folder_that_cannot_be_read_to_its_end_is_told),
         cmocka_unit_test(folders_that_share_a_pool_have_few_descriptors_together),
         cmocka_unit_test(many_large_files_at_once_take_little_memory),
         cmocka_unit_test(a_source_outlives_its_folder_and_notices_another_file_in_the_place_of_its_own),

@@ -8,6 +8,7 @@
 #include "io/descriptors.h"
 #include "model/ahead.h"
 #include "model/packed.h"
+#include "model/type.h"
 
 /* A block that is new, or of the slab. */
 static void *resize_small(ttr *t, void *old, size_t old_size, size_t new_size)
@@ -353,7 +354,9 @@ ttr_id context_packed_schema(ttr *t, ttr_id schema)
     const struct schema packed = {.ops = &packed_field_ops, .own = t, .event_class = from->event_class,
                                   .beneath = from->beneath ? from->beneath : schema,
                                   .has_number = from->has_number, .number = from->number, .version = from->version,
-                                  .has_texts = from->has_texts};
+                                  .has_texts = from->has_texts,
+                                  .has_packet = from->has_packet ||
+                                                (from->ops && from->ops->begin_group && from->event_class && type_is_rich(from->event_class->root[ROOT_PACKET_CONTEXT]))};
     ttr_id id = context_add_schema(t, &packed);
     t->schemas[schema].packed = id;
     return id;

@@ -122,6 +122,7 @@ struct schema {
     bool has_number;    /* the provider numbers its events: these are `number` in `version` */
     uint32_t number, version;
     bool has_texts;     /* the trace has texts for people about its events, which stand in no event */
+    bool has_packet;    /* copies that hold, before their own fields, what their packet says (packed.h) */
 };
 
 struct process {

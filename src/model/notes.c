@@ -49,7 +49,7 @@ static void worsen(struct notes *notes, ttr_note *note, ttr_severity severity, c
     (void)vsnprintf(notes->text[note - notes->note], NOTES_TEXT_MAX, format, values);
 }
 
-/* A range that touches the one before it is the same damage seen again, not a second one.  What has no place touches nothing; it is listed at 0. */
+/* A range that touches the one before it is the same damage seen again, not a second one.  What has no place touches nothing. */
 static void add_region(struct notes *notes, const ttr_region *where)
 {
     ttr_region *last = notes->regions_n ? &notes->region[notes->regions_n - 1] : NULL;
@@ -66,7 +66,7 @@ static void add_region(struct notes *notes, const ttr_region *where)
     if (notes->regions_n < NOTES_REGIONS_MAX &&
         alloc_reserve(notes->alloc, (void **)&notes->region, &notes->regions_capacity, notes->regions_n + 1,
                       sizeof *notes->region))
-        notes->region[notes->regions_n++] = (ttr_region){.offset = has_place ? where->offset : 0, .bytes = where->bytes, .code = where->code};
+        notes->region[notes->regions_n++] = *where;
 }
 
 void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *where, const char *format, va_list values)

@@ -158,7 +158,7 @@ static const struct type *member_of(const struct type *outer, const ttr_field *f
 static void follow_types(struct packed_walk *walk, const ttr_field *field)
 {
     static const uint8_t roots[] = {[TTR_GROUP_PAYLOAD] = ROOT_PAYLOAD, [TTR_GROUP_CONTEXT] = ROOT_SPECIFIC_CONTEXT,
-                                    [TTR_GROUP_COMMON] = ROOT_COMMON_CONTEXT};
+                                    [TTR_GROUP_COMMON] = ROOT_COMMON_CONTEXT, [TTR_GROUP_PACKET] = ROOT_PACKET_CONTEXT};
     walk->depth = field->depth;
     if (!walk->about || field->depth >= PACKED_DEPTH || field->group >= sizeof roots)
         return;
@@ -371,7 +371,41 @@ static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t 
     return (uint32_t)n;
 }
 
-const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .label = packed_label, .frames = packed_frames, .type = packed_type,
+/* Where what stands behind the ids and the stack of a copy begins. */
+static struct cursor behind_frames(const ttr_event *event)
+{
+    struct cursor c = cursor_over(event->payload, event->body, 0);
+    (void)cursor_skip(&c, (event->activity ? 16u : 0u) + (event->related ? 16u : 0u));
+    const uint64_t frames = event->stack ? cursor_u64le(&c) : 0;
+    if (frames > cursor_left(&c) / 8 || !cursor_skip(&c, (size_t)frames * 8))
+        c.p = c.end;
+    return c;
+}
+
+struct packed_part packed_packet(const ttr *t, const ttr_event *copy)
+{
+    if (!context_schema(t, copy->schema)->has_packet || !copy->payload)
+        return (struct packed_part){.n = 0};
+    struct cursor c = behind_frames(copy);
+    const uint64_t n = cursor_left(&c) >= 8 ? cursor_u64le(&c) : 0;
+    const size_t at = copy->body - cursor_left(&c);
+    const uint8_t *bytes = n <= cursor_left(&c) ? cursor_take(&c, (size_t)n) : NULL;
+    return bytes ? (struct packed_part){bytes, (size_t)n, at} : (struct packed_part){.n = 0};
+}
+
+static void packed_begin_group(ttr_fields *fields, ttr_group group)
+{
+    const ttr_event *event = fields->event;
+    const ttr *t = fields->own;
+    const struct packed_part part = group == TTR_GROUP_PACKET ? packed_packet(t, event) : (struct packed_part){.n = 0};
+    struct packed_walk walk = {.strings = &t->strings, .about = context_schema(t, event->schema)->event_class};
+    walk.at = cursor_over(event->payload, part.at + part.n, 0);
+    if (part.at)
+        (void)cursor_skip(&walk.at, part.at);
+    memcpy(fields->state, &walk, sizeof walk);
+}
+
+const struct field_ops packed_field_ops = {.begin = packed_begin, .next = packed_next, .begin_group = packed_begin_group, .label = packed_label, .frames = packed_frames, .type = packed_type,
                                            .goes_on = packed_goes_on, .elements = packed_elements};
 
 static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
@@ -648,43 +682,63 @@ static void add_frames(ttr *t, struct buffer *to, const ttr_event *event)
         alloc_free(to->alloc, all, n, sizeof *all);
 }
 
-size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy)
+/* Adds the fields that are left of a walk; in line, as all copies are made by it. */
+static inline __attribute__((always_inline)) void add_walk(ttr *t, struct buffer *to, ttr_fields *fields)
 {
-    size_t at = to->n;
-    ttr_fields fields;
     ttr_field field;
     struct repeat repeat = {.n = 0};
     struct likeness like;
     like.first_n = like.next_n = like.n = 0;
+    while (ttr_fields_next(fields, &field)) {
+        if (is_of_structs(&like, &field) && gather(t, to, &like, &field, fields)) {
+            end_repeat(to, &repeat);
+            continue;
+        }
+        if (is_plain_element(&field) && add_element(to, &repeat, &field, fields)) {
+            add_elements(t, to, &repeat, &field, fields);
+            continue;
+        }
+        end_repeat(to, &repeat);
+        add(t, to, &field, fields);
+    }
+    end_repeat(to, &repeat);
+    end_struct(t, to, &like); /* its fields are as many as it says: to zero room for all of them would cost more than most events do */
+    end_structs(t, to, &like);
+}
+
+/* What the packet of an event says, which the copy is not in any more. */
+static __attribute__((noinline)) void add_packet(ttr *t, struct buffer *to, const ttr_event *event)
+{
+    const size_t at = to->n;
+    ttr_fields fields;
+    buffer_add_zeros(to, 8);
+    ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
+    add_walk(t, to, &fields);
+    if (!to->failed)
+        store_u64le(to->bytes + at, to->n - at - 8);
+}
+
+size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy)
+{
+    size_t at = to->n;
+    ttr_fields fields;
     *copy = *event;
+    copy->schema = context_packed_schema(t, event->schema);
+    to->failed |= !copy->schema;
     if (event->activity)
         buffer_add(to, event->activity, 16);
     if (event->related)
         buffer_add(to, event->related, 16);
     if (event->stack)
         add_frames(t, to, event);
+    if (context_schema(t, copy->schema)->has_packet)
+        add_packet(t, to, event);
     copy->body = (uint32_t)(to->n - at);
     ttr_fields_begin(t, event, &fields);
-    while (ttr_fields_next(&fields, &field)) {
-        if (is_of_structs(&like, &field) && gather(t, to, &like, &field, &fields)) {
-            end_repeat(to, &repeat);
-            continue;
-        }
-        if (is_plain_element(&field) && add_element(to, &repeat, &field, &fields)) {
-            add_elements(t, to, &repeat, &field, &fields);
-            continue;
-        }
-        end_repeat(to, &repeat);
-        add(t, to, &field, &fields);
-    }
-    end_repeat(to, &repeat);
-    end_struct(t, to, &like); /* its fields are as many as it says: to zero room for all of them would cost more than most events do */
-    end_structs(t, to, &like);
+    add_walk(t, to, &fields);
     to->failed |= to->n - at > UINT32_MAX;
     copy->payload = NULL;
     copy->payload_size = (uint32_t)(to->n - at);
-    copy->schema = context_packed_schema(t, event->schema);
-    to->failed |= !copy->schema;
     copy->flags &= (uint8_t)~TTR_EVENT_RAW;
     return at;
 }

@@ -23,9 +23,19 @@ extern const struct field_ops packed_field_ops;
 void packed_add(ttr *t, struct buffer *to, const ttr_field *field);
 
 /* Appends an event that is to outlive its batch: first the 16 bytes of `activity` and `related` where they are not NULL, then, where `stack` is
- * not 0, the count of its frames and the frames, 8 bytes each, then all fields.  `copy` becomes an event whose payload is at the returned offset of the buffer; its pointers only tell what is there until
+ * not 0, the count of its frames and the frames, 8 bytes each, then, where the copy's schema has it (has_packet), the size of the fields of its packet in 8 bytes
+ * and these fields, then all of its own.  `copy` becomes an event whose payload is at the returned offset of the buffer; its pointers only tell what is there until
  * packed_settle puts them right. */
 size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
+
+/* The fields of its packet that a copy holds, as bytes: the same where packets say the same; none where it holds none. */
+struct packed_part {
+    const uint8_t *bytes;
+    size_t n;
+    size_t at; /* in the payload */
+};
+
+struct packed_part packed_packet(const ttr *t, const ttr_event *copy);
 
 /* Points a copy to its payload, wherever that has come to rest. */
 static inline void packed_settle(ttr_event *copy, const uint8_t *payload)

@@ -93,6 +93,18 @@ const struct type_member *type_member_named(const struct type *type, ttr_text na
     return NULL;
 }
 
+bool type_is_rich(const struct type *type)
+{
+    if (!type || type->role)
+        return false;
+    if (type->kind == TYPE_OPTIONAL)
+        return type_is_rich(type->element);
+    bool is_one = type->kind != TYPE_STRUCT && type->kind != TYPE_VARIANT;
+    for (uint32_t i = 0; !is_one && i < type->members_n; i++)
+        is_one = type_is_rich(type->members[i].type);
+    return is_one;
+}
+
 uint8_t type_most_align(const struct type *type)
 {
     uint8_t most = type ? type->align : 0;

@@ -151,6 +151,9 @@ const struct type_label *type_flag_of(const struct type_labels *labels, uint64_t
 /* log2 of the largest alignment in a type, also of what `align` does not tell: in the options of variants.  NULL: 0. */
 uint8_t type_most_align(const struct type *type);
 
+/* Whether a type, which may be NULL, holds a value without a role: something that is no matter of readers alone. */
+bool type_is_rich(const struct type *type);
+
 /* The member of that stored name, or NULL. */
 const struct type_member *type_member_named(const struct type *type, ttr_text name);
 

@@ -340,7 +340,7 @@ run "$tracetta" recover --no-sidecar rfc11-aes-without-key -o opened
 [ $run_status = 1 ] && grep -q 'verified, clean' "$work/.err"
 verdict "recover_keeps_what_can_be_read" $? "exit status $run_status"
 
-# Sorted events are out of their packets: the processor stays, what else these say is told as lost.
+# Sorted events are out of their packets, and have what these say all the same: beside sizes, times and counters.
 mkdir -p behind && cat >behind/metadata <<'TEXT'
 /* CTF 1.8 */
 typealias integer { size = 8; align = 8; } := u8;
@@ -353,11 +353,25 @@ event { name = "e"; fields := struct { u8 x; }; };
 TEXT
 printf '\050\013\005\003\077\050\014\006\002\076' >behind/s
 run "$tracetta" cat --style=babeltrace2 --clock-cycles --no-delta behind --sort
-[ "$(cut -d' ' -f2- "$work/.out" | tr '\n' '|')" = 'e: { cpu_id = 0xC }, { x = 62 }|e: { cpu_id = 0xB }, { x = 63 }|' ]
-verdict "sorted_lines_of_babeltrace2_have_their_processor" $? "exit status $run_status"
-run "$tracetta" convert --to=ctf --sort behind -o ordered
+[ "$(cut -d' ' -f2- "$work/.out" | tr '\n' '|')" = 'e: { cpu_id = 0xC, colour = 6 }, { x = 62 }|e: { cpu_id = 0xB, colour = 5 }, { x = 63 }|' ]
+verdict "sorted_lines_of_babeltrace2_have_what_their_packets_say" $? "exit status $run_status"
+mv "$work/.out" sorted-lines
+run "$tracetta" convert --strict --to=ctf --sort behind -o ordered
+[ $run_status = 0 ] && "$tracetta" cat --style=babeltrace2 --clock-cycles --no-delta ordered | cmp -s - sorted-lines
+verdict "so_have_sorted_copies" $? "exit status $run_status"
+run "$tracetta" convert --to=ctf --option=version=1.1 --sort behind -o ordered11
 [ $run_status = 0 ] && grep -q 'dropped  *2 .*context.packet' "$work/.err"
-verdict "what_packets_of_sorted_events_say_besides_is_told_as_lost" $? "exit status $run_status"
+verdict "what_version_1.1_has_no_packets_for_is_told_as_lost" $? "exit status $run_status"
+mkdir -p deep && sed -e 's/u8 colour;/string who; struct { u8 n; enum : u8 { low = 0 ... 3, high = 4 ... 255 } level; u8 a[n]; } more;/' -e 's/u8 packet_size; integer/u8 packet_size; u8 packet_seq_num; integer/' behind/metadata >deep/metadata
+printf '\160\000\013ab\000\002\004\007\010\003\077\005\076\160\001\014c\000\003\001\001\002\003\004\075\002\074' >deep/s
+run "$tracetta" cat --style=babeltrace2 --clock-cycles --no-delta deep
+sort "$work/.out" >wanted-lines
+run "$tracetta" cat --sort --style=babeltrace2 --clock-cycles --no-delta deep
+[ $run_status = 0 ] && [ "$(grep -c 'who = "' wanted-lines)" = 4 ] && cmp -s "$work/.out" wanted-lines
+verdict "of_whatever_shape_they_say_it" $? "exit status $run_status"
+run "$tracetta" convert --to=ctf --option=version=2 --sort deep -o deep-ordered
+"$tracetta" cat --style=babeltrace2 --clock-cycles --no-delta deep-ordered | cmp -s - wanted-lines
+verdict "so_do_sorted_copies_of_it" $? "exit status $run_status"
 sed -i 's/u8 colour;/u8 content_size;/' behind/metadata
 printf '\050\013\050\003\077\050\014\050\002\076' >behind/s
 run "$tracetta" convert --to=ctf --sort behind -o ordered2

@@ -462,7 +462,7 @@ for change in 'rm session/killed/metadata' 'head -c 512 /dev/zero >session/kille
     [ $run_status = 1 ] && grep -q '^  damage directory.untold x1.*session/killed/metadata is' "$work/.out"
     verdict "metadata_that_tell_nothing_are_damage_after_$change" $? "exit status $run_status"
 done
-refuses "alone_that_is_an_error_too" 3 'session/killed/metadata is none of any known kind' "$tracetta" info session/killed
+refuses "alone_that_is_an_error_too" 3 'session/killed/metadata is full of zeros' "$tracetta" info session/killed
 rm session/killed/metadata
 refuses "and_so_are_files_without_any" 3 'session/killed/metadata is missing, so that the files beside it cannot be read: .*--option=ctf.metadata=FILE' "$tracetta" info session/killed
 rm -r session/killed

@@ -188,6 +188,38 @@ rm untold/z/metadata
 ends "one_that_cannot_be_read_counts_as_such" 1 "$tracetta" recover untold -o told
 [ "$(find told -type f | sort | tr '\n' ' ')" = "$(cd untold && find a -type f | sort | sed 's,^,told/,' | tr '\n' ' ')" ] && grep -q 'untold: 1 of its traces' "$work/.err"
 verdict "and_the_others_are_recovered_once" $? "$(find told; cat "$work/.err")"
+head -c 300 /dev/zero >untold/z/metadata
+rm -rf untold/z/index
+for file in untold/z/*; do
+    [ "${file##*/}" = metadata ] || printf 'no magic here' >"$file"
+done
+run "$tracetta" check untold
+[ $run_status = 1 ] && grep -q 'directory.untold x1: untold/z/metadata is full of zeros' "$work/.out"
+verdict "zeros_in_place_of_metadata_are_told_whatever_is_beside_them" $? "exit status $run_status"
+
+# Streams that are compressed in their folder are written plain, under names that say so.
+cp -r untold/a ctf-packed
+rm -rf ctf-packed/index
+for file in ctf-packed/*; do
+    [ "${file##*/}" = metadata ] || gzip "$file"
+done
+for how in 'recover --no-sidecar' 'convert --to=ctf' 'convert --to=ctf --sort'; do
+    rm -rf ctf-bare
+    # shellcheck disable=SC2086 # words of their own
+    run "$tracetta" $how ctf-packed -o ctf-bare
+    [ $run_status = 0 ] && [ -z "$(find ctf-bare -name '*.gz')" ] && [ "$(find ctf-bare -type f ! -path '*/index/*' | wc -l)" = "$(find ctf-packed -type f | wc -l)" ] &&
+        "$tracetta" cat ctf-bare | cmp -s - <("$tracetta" cat ctf-packed)
+    verdict "streams_lose_the_suffix_of_their_compression:$how" $? "exit status $run_status: $(find ctf-bare)"
+done
+
+# Files are written plain, whatever they are called.
+run "$tracetta" convert --to=jsonl disorder.fxt -o named.jsonl.gz
+[ $run_status = 0 ] && grep -q 'named.jsonl.gz: warning: it is not compressed' "$work/.err"
+verdict "a_name_of_a_compression_is_told_to_be_wrong" $? "exit status $run_status"
+run "$tracetta" convert --to=jsonl disorder.fxt -o named.jsonl
+[ $run_status = 0 ] && ! grep -q 'not compressed' "$work/.err"
+verdict "other_names_are_not" $? "exit status $run_status"
+
 mkdir led
 cp -r several/below led/in
 mkdir out

@@ -44,6 +44,8 @@ lay ctf/vectors/stream-bad-context
 told stream-bad-context damage ctf.bad-packet 'x1, first at byte 20' 's: the packet context cannot be read: a length or selector in it cannot be; 22 bytes skipped'
 lay ctf/vectors/stream-bad-times
 told stream-bad-times odd ctf.begin-after-end 'x1, first at byte 54' 'a packet of s ends before it begins'
+lay ctf/vectors/stream-bad-packet-time
+told stream-bad-packet-time odd ctf.packet-time 'x1 in 1 stream, first at byte 108' 'a packet of s begins before one of its stream that stands in front of it'
 lay ctf/vectors/stream-bad-sequence
 told stream-bad-sequence odd ctf.packet-order 'x2, first at byte 54' 'packet 5 of s follows packet 5'
 lay ctf/vectors/stream-bad-size-unset
@@ -68,6 +70,31 @@ refuses "and_strict_reading_ends_there" 1 "^tracetta: at byte [0-9]*: twins/meta
 mkdir twins2 && cp twins/s twins2
 printf '\036{"type":"preamble","version":2}\036{"type":"data-stream-class","event-record-header-field-class":{"type":"structure","member-classes":[{"name":"id","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"little-endian","roles":["event-record-class-id"]}}]}}\036{"type":"event-record-class","id":97,"name":"one"}\036{"type":"event-record-class","id":97,"name":"two"}' >twins2/metadata
 told twins2 damage ctf.duplicate-event 'x1 .*' 'a second event record class 97 in data stream class 0, "two": what has this id is read as the first, "one"'
+
+# The metadata are no stream, and what takes no bytes is at one, or nowhere.
+says "the_metadata_are_no_stream" '^format    ctf 1.8, 1 packet in 1 stream$' bash -c "'$tracetta' info twins 2>&1; true"
+run "$tracetta" info --json twins
+[ "$(/usr/bin/python3 -c 'import json, sys; print(len(json.load(sys.stdin)["traces"][0]["streams"]))' <"$work/.out")" = 1 ]
+verdict "nor_are_they_in_json" $? "exit status $run_status"
+says "damage_of_no_bytes_is_at_one" '^  at byte [0-9]*: ctf.duplicate-event$' bash -c "'$tracetta' check twins 2>&1; true"
+mkdir -p several/one several/two && cp twins2/s several/one && sed 's/\x1e[^\x1e]*"two"}//' twins2/metadata >several/one/metadata
+printf 'a' >several/two/s && printf '/* CTF 1.8 */\ntrace {' >several/two/metadata
+says "or_nowhere" '^  at no place of the file: trace.unreadable$' bash -c "'$tracetta' check several 2>&1; true"
+run "$tracetta" check --json several
+[ "$(/usr/bin/python3 -c 'import json, sys; print(["offset" in r for r in json.load(sys.stdin)["regions"]])' <"$work/.out")" = '[False]' ]
+verdict "so_it_is_in_json" $? "exit status $run_status"
+
+# All that CTF 2 says of a clock.
+mkdir told2 && cp twins/s told2
+printf '\036{"type":"preamble","version":2}\036{"type":"trace-class","namespace":"t.ns","uid":"t1"}\036{"type":"clock-class","id":"c","namespace":"c.ns","name":"beat","uid":"c1","frequency":1000,"precision":3,"accuracy":7,"origin":{"namespace":"o.ns","name":"boot","uid":"o1"}}\036{"type":"data-stream-class","default-clock-class-id":"c","event-record-header-field-class":{"type":"structure","member-classes":[{"name":"t","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"little-endian","roles":["default-clock-timestamp"]}}]}}\036{"type":"event-record-class","id":0,"name":"one"}' >told2/metadata
+says "clocks_have_accuracy_origin_and_namespace" '^clock     beat, 1,000 ticks/s, .*, precise to 3 ticks, accurate to 7 ticks, origin "boot" in "o.ns" uid "o1", namespace "c.ns", uid "c1"$' "$tracetta" info told2
+says "traces_have_a_namespace" '^trace     namespace t.ns, uid t1$' "$tracetta" info told2
+run "$tracetta" info --json told2
+[ "$(/usr/bin/python3 -c 'import json, sys
+it = json.load(sys.stdin)
+c = it["traces"][0]["clocks"][0]
+print(c["accuracy"], c["namespace"], c["uid"], c["origin"], c["origin_namespace"], c["origin_uid"], it["traces"][0]["namespace"])' <"$work/.out")" = '7 c.ns c1 boot o.ns o1 t.ns' ]
+verdict "in_json_too" $? "exit status $run_status"
 
 # What asks for an option names it as the command takes it: in notes, in warnings, and in failures.
 advice='give its key with --option=key=FILE or --option=key-env=NAME'

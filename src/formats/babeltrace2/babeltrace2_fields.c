@@ -305,7 +305,7 @@ static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, ttr_id sche
     return before;
 }
 
-/* Events that were sorted are out of their packets; of what these say only the processor is still known. */
+/* Events that were sorted are out of their packets; where these say nothing else of their own, the processor is known still. */
 static void add_processor(struct parts *parts, const ttr_event *event)
 {
     static const ttr_text name = {"cpu_id", 6};
@@ -335,7 +335,7 @@ static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *
     begin_room(walk, 0);
     size_t begin = walk->to->n;
     ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
-    if (context_schema(t, event->schema)->ops == &packed_field_ops)
+    if (context_schema(t, event->schema)->ops == &packed_field_ops && !context_schema(t, event->schema)->has_packet)
         add_processor(parts, event);
     else
         (void)walk_fields(parts, &fields, 0, UNKNOWN);

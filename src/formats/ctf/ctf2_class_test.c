@@ -129,7 +129,7 @@ static void what_is_wrong_with_a_number_is_told_at_its_place(void **state)
         {FIXED("unsigned-integer", "'length':@-1,'byte-order':'big-endian'"),
          AT_X ".length: expected an integer from 0 to 18446744073709551615"},
         {FIXED("unsigned-integer", "'length':@8.0,'byte-order':'big-endian'"),
-         AT_X ".length: expected an integer, found a number with a fraction"},
+         AT_X ".length: expected an integer, found a number with a fraction or an exponent"},
         {FIXED("unsigned-integer", "'length':@'8','byte-order':'big-endian'"), AT_X ".length: expected an integer, found a string"},
         {FIXED("unsigned-integer", "'length':8,'byte-order':@'le'"), AT_X ".byte-order: expected one of \"little-endian\", \"big-endian\""},
         {FIXED("unsigned-integer", "'length':8,'byte-order':@null"), AT_X ".byte-order: expected a string, found null"},

@@ -119,7 +119,7 @@ static void what_is_wrong_with_a_fragment_is_told_at_its_place(void **state)
         {PREAMBLE "^{'type':'trace-class','packet-header-field-class':@" UINT("8", "") "}",
          "trace-class.packet-header-field-class: expected a structure class"},
         {PREAMBLE "^{'type':'trace-class','environment':{'a':@1.5}}",
-         "trace-class.environment.a: expected a string, found a number with a fraction"},
+         "trace-class.environment.a: expected a string, found a number with a fraction or an exponent"},
         {PREAMBLE "^{'type':'trace-class','environment':{'a':1,'b':2,'a':@3}}", "trace-class.environment.a: this entry comes twice"},
         {PREAMBLE "^{'type':'trace-class','name':@5}", "trace-class.name: expected a string, found an integer"},
         {PREAMBLE "^{'type':'trace-class','attributes':@5}", "trace-class.attributes: expected an object, found an integer"},

@@ -86,6 +86,8 @@ static bool add_trace(struct input *in, const struct ctf_trace *trace)
         write_uuid(description->uuid, uuid);
         is_fine = is_fine && add_text(in, "trace.uuid", uuid, UUID_TEXT);
     }
+    if (description->ns.n)
+        is_fine = is_fine && add_text(in, "trace.namespace", description->ns.p, description->ns.n);
     if (description->version == CTF_2)
         is_fine = is_fine && add_text(in, "trace.uid", description->uid.p ? description->uid.p : "", description->uid.n);
     const char *path = trace->folder ? folder_path(trace->folder) : NULL;
@@ -124,6 +126,12 @@ bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace, const s
     if (!add_stream_name(in) || !add_number(in, "stream.id", number))
         return false;
     return !lane->kind || (add_number(in, "stream.class", lane->kind->class->id) && add_clock(in, lane->kind->class->clock));
+}
+
+bool ctf_add_attributes_of_metadata(struct input *in, const struct ctf_trace *trace)
+{
+    context_share_attributes(in->base.t, in->id, trace->thread_source);
+    return add_number(in, "trace.metadata", 1);
 }
 
 bool ctf_add_attributes_alone(struct input *in, const struct ctf_trace *trace)

@@ -1,6 +1,7 @@
 /* Streams and event classes as they are met: what is the same for all events of a class in one stream is found once and copied into
  * each of them; and what an event's fields need to be walked. */
 #include <string.h>
+#include <strings.h>
 
 #include "base/status.h"
 #include "formats/ctf/ctf_scan.h"
@@ -709,15 +710,32 @@ static struct ctf_stream *first_of(const struct ctf_reader *reader, struct ctf_s
     return stream;
 }
 
+/* What a stream's file is called where it is written, which is not compressed: the reader's name without the suffix of its compression, unless another file of
+ * the folder is called so.  NULL when memory is out. */
+static const char *written_name(const struct ctf_reader *reader)
+{
+    static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
+    const size_t n = strlen(reader->file);
+    size_t bare = n;
+    if (!*source_compression(reader->in->source))
+        return reader->file;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && bare == n; i++)
+        if (n > strlen(suffixes[i]) && strcasecmp(reader->file + n - strlen(suffixes[i]), suffixes[i]) == 0)
+            bare = n - strlen(suffixes[i]);
+    const char *name = bare < n && reader->file[bare - 1] != '/' ? arena_copy(&reader->trace->met, reader->file, bare) : reader->file;
+    return name && reader->trace->folder && folder_find(reader->trace->folder, name) ? reader->file : name;
+}
+
 static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     ttr *t = reader->trace->t;
     struct ctf_stream *stream = arena_take(&reader->trace->met, sizeof *stream);
     struct ctf_schema *schema = arena_take(&reader->trace->met, sizeof *schema);
     uint32_t name = intern_add(&t->strings, reader->file, strlen(reader->file));
-    if (!stream || !schema || name == UINT32_MAX)
+    const char *file = written_name(reader);
+    if (!stream || !schema || !file || name == UINT32_MAX)
         return NULL;
-    *stream = (struct ctf_stream){.trace = reader->trace, .class = frame->kind ? frame->kind->class : NULL, .kind = frame->kind, .file = reader->file,
+    *stream = (struct ctf_stream){.trace = reader->trace, .class = frame->kind ? frame->kind->class : NULL, .kind = frame->kind, .file = file,
                                   .number = frame->has_number ? frame->number : reader->number, .has_number = frame->has_number,
                                   .schema = schema, .is_entered_late = reader->is_entered_late, .time = INT64_MIN};
     *schema = (struct ctf_schema){.base = {.place = place_body}, .trace = reader->trace, .stream = stream, .reader = reader};

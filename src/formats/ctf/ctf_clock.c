@@ -91,6 +91,11 @@ uint64_t ctf_ticks_at(const struct ctf_timeline *line, int64_t time)
     return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
+static ttr_text some(ttr_text text)
+{
+    return text.p ? text : (ttr_text){"", 0};
+}
+
 ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clock *clock, const char *name)
 {
     bool is_clamped = false;
@@ -107,7 +112,14 @@ ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clo
         .precision = clock->precision,
         .offset_s = clock->offset_s,
         .offset_ticks = clock->offset_cycles,
-        .description = clock->description.p ? clock->description : (ttr_text){"", 0},
+        .description = some(clock->description),
+        .has_accuracy = clock->has_accuracy,
+        .accuracy = clock->accuracy,
+        .ns = some(clock->ns),
+        .uid = some(clock->uid),
+        .origin = some(clock->origin_name),
+        .origin_ns = some(clock->origin_ns),
+        .origin_uid = some(clock->origin_uid),
     };
     memcpy(report.uuid, clock->uuid, sizeof report.uuid);
     return report;

@@ -71,6 +71,16 @@ enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_
     }
 }
 
+struct bits ctf_look_bytes(struct ctf_look *look, uint64_t offset, uint64_t wanted)
+{
+    struct at_hand at;
+    ttr_error error;
+    bool is_there = take_at_hand(look, offset, false, &at, &error);
+    if (is_there && at.bits.end / 8 < wanted && !at.is_end && wanted <= PEEK_MAX && (look->room >= wanted || widen(look, (size_t)wanted)))
+        is_there = take_at_hand(look, offset, true, &at, &error);
+    return is_there ? at.bits : bits_over(look->bytes, 0, 0);
+}
+
 void ctf_look_shrink(struct ctf_look *look)
 {
     uint8_t *smaller = look->room > PEEK_DENSE ? alloc_resize(look->alloc, look->bytes, look->room, CTF_LOOK_FIRST, 1) : NULL;

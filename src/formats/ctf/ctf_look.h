@@ -23,6 +23,9 @@ bool ctf_look_begin(struct ctf_look *look, struct ctf_reader *reader);
 /* Takes apart the packet at an offset; CTF_FRAME_SHORT at the end of the file. */
 enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_frame *frame, ttr_error *error);
 
+/* The bytes from there on that are at hand, as many as are wanted if the file and the memory have them; until the next look. */
+struct bits ctf_look_bytes(struct ctf_look *look, uint64_t offset, uint64_t wanted);
+
 /* Gives back the room that looking for a header took where there is none. */
 void ctf_look_shrink(struct ctf_look *look);
 

@@ -476,8 +476,7 @@ static ttr_status open_metadata(struct opening *opening, ttr_error *error)
         return status;
     opening->first = in;
     opening->is_metadata = true;
-    context_share_attributes(opening->t, in->id, opening->trace->thread_source);
-    return TTR_OK;
+    return ctf_add_attributes_of_metadata(in, opening->trace) ? TTR_OK : fail_memory(error);
 }
 
 /* --- All together --- */

@@ -27,6 +27,8 @@ struct plain {
     const struct ctf_packet *about;    /* its packet */
     struct ctf_packet unknown;         /* stands for that of an event that was copied since */
     bool is_copy;
+    bool has_packet;                   /* a copy that holds what its packet says ... */
+    uint64_t packet_says;              /* ... of which this is a hash */
     struct ctf_trace_out *trace;
     enum ctf_version version;
     char name[NAME_MOST];              /* of a new stream's file */
@@ -132,24 +134,11 @@ static bool has_rich_header(const struct plain *plain)
     return is_rich;
 }
 
-/* Whether a part says something that is no matter of readers alone. */
-static bool is_rich(const struct type *type)
-{
-    if (!type || type->role)
-        return false;
-    if (type->kind == TYPE_OPTIONAL)
-        return is_rich(type->element);
-    bool is_one = type->kind != TYPE_STRUCT && type->kind != TYPE_VARIANT;
-    for (uint32_t i = 0; !is_one && i < type->members_n; i++)
-        is_one = is_rich(type->members[i].type);
-    return is_one;
-}
-
 /* Whether events that are out of their packets had more than the RFC's, or what is kept, in their headers and packets. */
 static bool loses_parts(const struct plain *plain, const struct ctf_stream_class *source)
 {
     const bool was_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1;
-    return !was_rfc && (is_rich(source->event_header) || is_rich(source->packet_context));
+    return !was_rfc && (type_is_rich(source->event_header) || (!plain->has_packet && type_is_rich(source->packet_context)));
 }
 
 /* Whether packets of the event's stream say something of that role; those of the RFC do. */
@@ -172,10 +161,16 @@ static bool has_known_time(const struct plain *plain)
     return !(plain->event->flags & TTR_EVENT_NO_TIME) || plain->stream->class->clock;
 }
 
+/* Whether nothing is known of the event's packet but the cpu. */
+static bool has_lost_packet(const struct plain *plain)
+{
+    return plain->is_copy && !plain->has_packet;
+}
+
 /* The cpu is a field of packets like any other, but in the RFC, where it stands in the name of the file, and where packets are not known. */
 static bool has_own_cpu(const struct plain *plain)
 {
-    return plain->about->has_cpu && (plain->version == CTF_RFC_1_1 || plain->is_copy);
+    return plain->about->has_cpu && (plain->version == CTF_RFC_1_1 || has_lost_packet(plain));
 }
 
 /* Whether the source's events have a context that only says their size, as event_size = true puts it there. */
@@ -402,7 +397,7 @@ static struct ctf_stream_out *stream_of(struct plain *plain)
     struct ctf_writer *w = plain->w;
     const struct ctf_packet *about = plain->about;
     uint64_t source = hash_pair((uintptr_t)plain->stream->first, 1), place = w->items.common_shape + about->has_cpu;
-    if ((plain->version == CTF_RFC_1_1 || plain->is_copy) && about->has_cpu)
+    if ((plain->version == CTF_RFC_1_1 || has_lost_packet(plain)) && about->has_cpu)
         place = hash_pair(place, about->cpu);
     const uint32_t *index = pairmap_get(&w->stream_of, source, place);
     if (index)
@@ -565,13 +560,19 @@ static bool is_of_another_time(const struct plain *plain, const struct ctf_strea
     return plain->is_copy && !stream->kind->has_time && has_time_of_packet(plain) && ticks_of(plain) != stream->begin;
 }
 
+/* Whether the packet of an event that was copied says something else than the one under way. */
+static bool is_of_another_packet(const struct plain *plain, const struct ctf_stream_out *stream)
+{
+    return plain->has_packet && plain->packet_says != stream->packet_says;
+}
+
 /* Begins the packet that stands for the event's, where it was not begun. */
 static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *stream, ttr_error *error)
 {
     const struct ctf_packet *about = plain->about;
     struct ctf_items *items = &plain->w->packet_items;
     const struct ctf_items_for what = {.out = plain->out, .version = plain->version, .is_packet = true};
-    if (stream->packet_at == about->offset + 1 && !has_gap_before(plain, stream) && !is_of_another_time(plain, stream))
+    if (stream->packet_at == about->offset + 1 && !has_gap_before(plain, stream) && !is_of_another_time(plain, stream) && !is_of_another_packet(plain, stream))
         return TTR_OK;
     ctf_items_collect(items, &what, plain->event);
     bool is_alike = items->payload_shape == stream->kind->packet_shape;
@@ -584,6 +585,7 @@ static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *strea
         return status;
     stream->source = plain->event->source;
     stream->packet_at = about->offset + 1;
+    stream->packet_says = plain->packet_says;
     stream->cpu = about->cpu;
     stream->end = about->has_end ? packet_ticks(plain, about->end) : stream->gap_end;
     return TTR_OK;
@@ -626,6 +628,9 @@ static bool begin(struct plain *plain, struct ttr_writer *out, const ttr_event *
     const struct ctf_origin origin = ctf_origin_of(plain->schema, event);
     plain->stream = origin.stream;
     plain->is_copy = context_schema(out->t, event->schema)->ops == &packed_field_ops;
+    const struct packed_part packet = plain->is_copy ? packed_packet(out->t, event) : (struct packed_part){.n = 0};
+    plain->has_packet = packet.n != 0;
+    plain->packet_says = plain->has_packet ? hash_bytes(packet.bytes, packet.n) : 0;
     plain->unknown = (struct ctf_packet){.cpu = event->cpu, .has_cpu = event->flags & TTR_EVENT_HAS_CPU,
                                          .has_sequence = plain->is_copy && has_counter(plain, CTF_ROLE_SEQUENCE),
                                          .has_discarded = plain->is_copy && has_counter(plain, CTF_ROLE_DISCARDED)};

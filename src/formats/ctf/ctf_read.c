@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "formats/ctf/ctf_range.h"
 #include "formats/ctf/ctf_run.h"
 #include "formats/ctf/ctf_salvage.h"
 #include "formats/ctf/ctf_scan.h"
@@ -55,6 +56,12 @@ static enum step see(struct ctf_reader *reader, uint64_t offset, uint64_t need)
 static const uint8_t *window_at(const struct ctf_reader *reader, uint64_t offset)
 {
     return reader->in->window.bytes + (offset - reader->in->window.offset);
+}
+
+/* What the window has from the packet at reader->next on. */
+static struct bits packet_bits(const struct ctf_reader *reader)
+{
+    return bits_over(window_at(reader, reader->next), 0, ctf_bytes_from(reader, reader->next) * 8);
 }
 
 /* --- Definitions, for copies --- */
@@ -206,16 +213,6 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
     return has_zero ? ctf_time(line, 0, &is_clamped) : reader->time;
 }
 
-/* Whether a packet is in the range by its own word: of others only events that are outside of their packet are looked for. */
-static bool meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet)
-{
-    const struct ctf_timeline *line = &reader->stream->kind->timeline;
-    bool is_clamped = false;
-    const bool is_behind = packet->has_begin && reader->to != INT64_MAX && ctf_time(line, packet->begin, &is_clamped) >= reader->to;
-    const bool is_before = packet->has_end && reader->from != INT64_MIN && ctf_time(line, packet->end, &is_clamped) < reader->from;
-    return is_clamped || (!is_behind && !is_before);
-}
-
 /* Packets of a stream follow those of another, `last`, in the same input: times are compared with those of the own one. */
 static void change_stream(struct ctf_reader *reader, struct ctf_stream *last, const struct ctf_packet *packet)
 {
@@ -234,6 +231,16 @@ static void pass_padding(const struct ctf_reader *reader, const struct ctf_packe
     const uint64_t content = packet->content / 8 + CONTENT_AHEAD, size = packet->size / 8;
     if (packet->size != UINT64_MAX && content < size)
         source_needless(reader->in->source, packet->offset + content, packet->offset + size);
+}
+
+/* Tells of a first event that a range which ends long before its packet does not find (ctf_is_behind_range). */
+static void tell_early(struct ctf_reader *reader, const struct ctf_packet *packet)
+{
+    const struct bits bits = packet_bits(reader);
+    uint64_t ticks;
+    const bool has_times = packet->has_begin && !(packet->has_end && packet->end < packet->begin); /* else that is told */
+    if (has_times && !reader->trace->class->quirks.event_before_packet && ctf_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.early-event", "an event of %s is earlier than its packet's begin", reader->file);
 }
 
 static enum step enter_packet(struct ctf_reader *reader)
@@ -276,21 +283,13 @@ static enum step enter_packet(struct ctf_reader *reader)
         give_definition(reader, reader->stream, CTF_DEFINITION_STREAM);
     reader->is_told = true;
     tell_oddities(reader, packet);
+    tell_early(reader, packet);
     change_stream(reader, last, packet);
-    if (meets_range(reader, packet))
+    if (ctf_meets_range(reader, packet))
         ctf_give_gaps(reader);
     if (!has_time) /* gaps lie before */
         reader->time = time_without_clock(reader, packet);
     return is_rfc(reader) ? failed(reader, rfc11_enter_packet(reader)) : STEP_GO;
-}
-
-/* Whether this packet and all behind it begin too late.  Its first events may be earlier than it says, but not than the end of the one before that has some. */
-static bool is_behind_range(const struct ctf_reader *reader, const struct ctf_frame *frame)
-{
-    bool is_clamped = false;
-    if (reader->to == INT64_MAX || !frame->packet.has_begin || !reader->is_in_order || reader->trace->class->quirks.event_before_packet)
-        return false;
-    return reader->packet_end >= reader->to && ctf_time(&frame->kind->timeline, frame->packet.begin, &is_clamped) >= reader->to && !is_clamped;
 }
 
 /* The packet, which is one of those that are read here, is the one before from now on. */
@@ -311,6 +310,8 @@ static enum step see_content(struct ctf_reader *reader)
         return STEP_HOLD;
     if (is_copy && need < frame->packet.size / 8)
         need = frame->packet.size / 8;
+    if (need < ctf_first_event_room(frame))
+        need = ctf_first_event_room(frame);
     return need ? see(reader, reader->next, need) : STEP_GO;
 }
 
@@ -383,8 +384,12 @@ static enum step take_packet(struct ctf_reader *reader)
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
     bool is_mine = reader->takes_all || !reader->lanes || ctf_lane_of(reader->lanes, reader->packet_i) == reader->lane;
-    if (is_mine && is_behind_range(reader, frame)) /* damage may hide anything */
-        return !reader->lanes || reader->lanes->is_whole ? STEP_END : pass_packet(reader, is_mine);
+    enum step step = is_mine && reader->to != INT64_MAX ? see(reader, reader->next, ctf_first_event_room(frame)) : STEP_GO;
+    if (step != STEP_GO)
+        return step;
+    const struct bits bits = packet_bits(reader);
+    if (is_mine && ctf_is_behind_range(reader, frame, &bits)) /* damage may hide anything, and what has no events says nothing of those behind it */
+        return (!reader->lanes || reader->lanes->is_whole) && !ctf_is_empty(frame) ? STEP_END : pass_packet(reader, is_mine);
     if (is_mine && was_had(reader, frame)) {
         input_note(reader->in, TTR_NOTE_REMARK, reader->next, "ctf.duplicate",
                    "a packet of %s stands in another file of its stream too: left out here", reader->file);
@@ -394,7 +399,7 @@ static enum step take_packet(struct ctf_reader *reader)
         return pass_packet(reader, is_mine);
     if (in->n + EVENTS_BEFORE > in->batch || reader->slots_n == reader->slots_most)
         return STEP_HOLD;
-    enum step step = see_content(reader);
+    step = see_content(reader);
     return step == STEP_GO ? enter_packet(reader) : step;
 }
 
@@ -631,27 +636,6 @@ static enum step look_forward(struct ctf_reader *reader)
     return in->window.at_end ? STEP_GO : move_window(reader);
 }
 
-/* Enters the file where the range begins, or shortly before; at its begin where the index was wrong of it. */
-static void jump_to_range(struct ctf_reader *reader)
-{
-    uint64_t packet = 0, wanted = reader->wanted;
-    const struct ctf_mark *mark = reader->lanes ? ctf_find_mark(reader->lanes, reader->from, &packet, &wanted) : NULL;
-    if (!mark)
-        return;
-    if (!ctf_range_holds(reader, reader->from, &mark, &packet, &wanted)) {
-        ctf_scan_check(reader);
-        reader->lanes->is_whole = false; /* as far as the index told */
-        return;
-    }
-    reader->wanted = wanted;
-    if (packet == 0)
-        return;
-    reader->next = mark->offset;
-    reader->usual = mark->usual;
-    reader->packet_i = packet;
-    reader->is_entered_late = true;
-}
-
 ttr_status ctf_next(struct input *in, ttr_error *error)
 {
     struct ctf_reader *reader = in->own;
@@ -666,7 +650,7 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
         if (in->n == 0)
             begin_batch(reader);
         if (reader->from != INT64_MIN && reader->next == 0 && !reader->is_inside)
-            jump_to_range(reader);
+            ctf_enter_range(reader);
         if (in->until != INT64_MAX)
             step = look_forward(reader);
         for (; step == STEP_GO && in->n < in->batch && !in->is_stopped;) {

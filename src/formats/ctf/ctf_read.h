@@ -104,7 +104,7 @@ struct ctf_stream {
     struct ctf_stream *first;  /* itself; of RFC packets of the other byte order than those met first: what those are of */
     uint64_t number;           /* as packets say; where they do not: of the file */
     bool has_number;
-    const char *file;          /* its name below the folder */
+    const char *file;          /* its name below the folder, where it is written */
     ttr_id track;
     struct ctf_schema *schema; /* of definitions */
     /* The reader's: event classes as met, and the packet before. */

@@ -82,6 +82,16 @@ static bool is_far_behind(const struct ctf_lanes *lanes, int64_t from)
     return (uint64_t)from - (uint64_t)lanes->end > ((uint64_t)lanes->end - (uint64_t)lane->begin) / lanes->packets;
 }
 
+const struct ctf_mark *ctf_mark_before(const struct ctf_lanes *lanes, size_t i, uint64_t *packet, uint64_t *wanted)
+{
+    const struct ctf_mark *mark = &lanes->mark[i];
+    const uint64_t first = i * lanes->stride;
+    const uint64_t enter = (mark->oldest == first && first ? first - 1 : mark->oldest) / lanes->stride; /* before the first, for its counters */
+    *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest;
+    *packet = enter * lanes->stride;
+    return &lanes->mark[enter];
+}
+
 const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet, uint64_t *wanted)
 {
     size_t low = 0, high = lanes->has_times ? lanes->marks_n : 0;
@@ -94,14 +104,10 @@ const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from
     }
     if (low == 0)
         return NULL;
-    const struct ctf_mark *mark = &lanes->mark[low - 1];
-    const uint64_t first = (low - 1) * lanes->stride;
-    const uint64_t enter = (mark->oldest == first && first ? first - 1 : mark->oldest) / lanes->stride; /* before the first, for its counters */
-    *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest;
+    const struct ctf_mark *mark = ctf_mark_before(lanes, low - 1, packet, wanted);
     if (is_far_behind(lanes, from))
         *wanted = UINT64_MAX;
-    *packet = enter * lanes->stride;
-    return &lanes->mark[enter];
+    return mark;
 }
 
 /* The lanes that have packets of the stream of one of them. */
@@ -235,6 +241,18 @@ static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bo
     ctf_settle_before(&lane->last, &frame->packet);
 }
 
+/* Tells of a packet that begins before one of its stream that stands in front of it. */
+static void tell_order(const struct scan *scan, const struct ctf_frame *frame, int64_t begin)
+{
+    const struct ctf_lanes *lanes = scan->lanes;
+    bool is_earlier = false;
+    for (uint32_t i = 0; i < lanes->n; i++)
+        is_earlier |= lanes->lane[i].has_begin && begin < lanes->lane[i].last_begin && ctf_is_of_lane(&lanes->lane[i], frame);
+    if (is_earlier)
+        input_note(scan->reader->in, TTR_NOTE_ODD, scan->at, "ctf.packet-time", "a packet of %s begins before one of its stream that stands in front of it",
+                   scan->reader->file);
+}
+
 /* Takes the packet at scan->at. */
 static bool deal(struct scan *scan, const struct ctf_frame *frame)
 {
@@ -251,6 +269,8 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
         scan->reader->trace->first = frame->rfc;
         scan->reader->trace->has_first = true;
     }
+    if (has_begin)
+        tell_order(scan, frame, times[0]);
     lanes->has_times &= has_begin && frame->packet.has_end;
     lanes->end = lanes->packets == 0 || times[1] > lanes->end ? times[1] : lanes->end;
     uint32_t chosen = choose(lanes, frame, has_begin, times[0]);

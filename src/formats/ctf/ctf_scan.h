@@ -126,6 +126,9 @@ struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i, const 
  * of one lane is left out where the time is farther behind its end than packets are long: what is later is told where it is read (ctf.late-event). */
 const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet, uint64_t *wanted);
 
+/* The same for the i-th mark, with *wanted in any case. */
+const struct ctf_mark *ctf_mark_before(const struct ctf_lanes *lanes, size_t i, uint64_t *packet, uint64_t *wanted);
+
 /* Whether what ctf_find_mark gave is so by headers, too, where it was an index's word: the first packet to take begins before the range, so that no packet before it has
  * events there.  Where the file is entered is moved to that packet unless its header is right behind the one of the packet before it. */
 bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_mark **mark, uint64_t *packet, uint64_t *wanted);

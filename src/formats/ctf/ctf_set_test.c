@@ -72,7 +72,7 @@ struct given {
     uint32_t flags; /* to read with; set before */
     int64_t time[EVENTS_MAX];
     size_t n, gaps;
-    uint64_t lost, damage, duplicates, late, wrong, unread_twins;
+    uint64_t lost, damage, duplicates, late, early, wrong, unread_twins;
 };
 
 static void read_on(ttr_reader *reader, struct given *given)
@@ -99,6 +99,7 @@ static void read_on(ttr_reader *reader, struct given *given)
         given->damage += report.damage_regions;
         for (size_t k = 0; k < report.notes_n; k++) {
             given->late += strcmp(report.notes[k].code, "ctf.late-event") == 0 ? report.notes[k].count : 0;
+            given->early += strcmp(report.notes[k].code, "ctf.early-event") == 0 ? report.notes[k].count : 0;
             given->wrong += strcmp(report.notes[k].code, "ctf.bad-index") == 0 ? report.notes[k].count : 0;
             given->unread_twins += strcmp(report.notes[k].code, "ctf.unread-twin") == 0 ? report.notes[k].count : 0;
             given->duplicates += strcmp(report.notes[k].code, "ctf.duplicate") == 0 ? report.notes[k].count : 0;
@@ -582,10 +583,11 @@ static void damage_that_the_index_does_not_know_hides_no_packet_behind_it(void *
     buffer_free(&index);
 }
 
-/* Changes the time of the sixth packet's header: at 12 its begin, at 20 its end. */
-static void set_sixth(struct buffer *stream, size_t at, uint64_t time)
+/* Changes the times of a packet's header. */
+static void set_times(struct buffer *stream, size_t packet, uint64_t begin, uint64_t end)
 {
-    store_u64le(stream->bytes + 5 * 144 + at, time);
+    store_u64le(stream->bytes + packet * 144 + 12, begin);
+    store_u64le(stream->bytes + packet * 144 + 20, end);
 }
 
 static void events_later_than_their_packet_says_are_of_a_range(void **state)
@@ -594,7 +596,7 @@ static void events_later_than_their_packet_says_are_of_a_range(void **state)
     static struct given given;
     struct buffer stream;
     put_ten(&stream);
-    set_sixth(&stream, 20, 1050);
+    set_times(&stream, 5, 1050, 1050);
     read_stream(&stream, NULL, (const int64_t[]){1055, INT64_MAX}, &given);
     assert_int_equal(given.n, 45);
     assert_int_equal(given.time[0], 1055);
@@ -607,10 +609,63 @@ static void events_earlier_than_their_packet_says_are_of_a_range(void **state)
     static struct given given;
     struct buffer stream;
     put_ten(&stream);
-    set_sixth(&stream, 12, 1059);
+    set_times(&stream, 5, 1059, 1059);
     read_stream(&stream, NULL, (const int64_t[]){INT64_MIN, 1055}, &given);
     assert_int_equal(given.n, 55);
     buffer_free(&stream);
+}
+
+static void events_of_a_range_are_found_though_their_packet_and_the_next_say_to_be_before_it(void **state)
+{
+    (void)state;
+    static struct given given;
+    struct buffer stream;
+    put_ten(&stream);
+    set_times(&stream, 5, 1050, 1050);
+    set_times(&stream, 6, 1051, 1069);
+    read_stream(&stream, NULL, (const int64_t[]){1055, INT64_MAX}, &given);
+    assert_int_equal(given.n, 45);
+    assert_int_equal(given.late, 1);
+    assert_int_equal(given.gaps, 0);
+    buffer_free(&stream);
+}
+
+static void events_of_a_range_are_found_though_the_packet_before_them_says_to_end_behind_it(void **state)
+{
+    (void)state;
+    static struct given given;
+    for (size_t empty = 0; empty < 2; empty++) { /* of the packets between */
+        struct buffer stream;
+        put_ten(&stream);
+        set_times(&stream, 4, 1040, 1059);
+        set_times(&stream, 5, 1059, 1059);
+        store_u32le(stream.bytes + 5 * 144 + 28, empty ? 44 * 8 : 144 * 8);
+        set_times(&stream, 5 + empty, 1059 + 10 * empty, 1069);
+        read_stream(&stream, NULL, (const int64_t[]){INT64_MIN, empty ? 1065 : 1055}, &given);
+        assert_int_equal(given.n, 55);
+        assert_int_equal(given.early, 1);
+        buffer_free(&stream);
+    }
+}
+
+static void a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_their_events(void **state)
+{
+    (void)state;
+    static struct given given;
+    static const int64_t shifts[] = {-900, -123, -25, 25, 123, 900};
+    for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
+        struct buffer stream;
+        put_ten(&stream);
+        for (uint32_t k = 0; k < 10; k++)
+            set_times(&stream, k, 1000 + 10 * k + (uint64_t)shifts[i], 1009 + 10 * k + (uint64_t)shifts[i]);
+        for (int64_t from = 1000; from < 1090; from += 7) {
+            read_stream(&stream, NULL, (const int64_t[]){from, from + 11}, &given);
+            assert_int_equal(given.n, 11);
+            assert_int_equal(given.time[0], from);
+            assert_true(shifts[i] < 0 ? given.late > 0 : given.early > 0);
+        }
+        buffer_free(&stream);
+    }
 }
 
 static void an_event_shortly_behind_the_end_of_the_last_packet_is_of_a_range(void **state)
@@ -730,6 +785,9 @@ int main(void)
         cmocka_unit_test(damage_that_the_index_does_not_know_hides_no_packet_behind_it),
         cmocka_unit_test(events_later_than_their_packet_says_are_of_a_range),
         cmocka_unit_test(events_earlier_than_their_packet_says_are_of_a_range),
+        cmocka_unit_test(events_of_a_range_are_found_though_their_packet_and_the_next_say_to_be_before_it),
+        cmocka_unit_test(events_of_a_range_are_found_though_the_packet_before_them_says_to_end_behind_it),
+        cmocka_unit_test(a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_their_events),
         cmocka_unit_test(an_event_shortly_behind_the_end_of_the_last_packet_is_of_a_range),
         cmocka_unit_test(an_event_far_behind_the_end_of_its_packet_is_told),
         cmocka_unit_test(a_packet_without_events_says_nothing_of_those_before_it),

@@ -405,6 +405,7 @@ struct ctf_stream_out {
     uint64_t end;              /* ticks: the packet ends no earlier */
     uint64_t packet_at;        /* of packets that are those of another trace: offset + 1 there; 0 = none yet */
     uint16_t source;           /* and their input */
+    uint64_t packet_says;      /* of events that were copied: a hash of what their packet says beside times and counters */
     bool is_continued;         /* another file goes on with its counters */
     bool counts_to_end;        /* the packet under way counts events that are missing up to its end: it is not to be split */
     uint64_t gap_end;          /* the packet's, of a gap that has copied events: later ones are in the next; 0 = none */
