@@ -458,26 +458,39 @@ static void copy_scattered(ttr_reader *in, ttr_writer *out)
     assert_int_equal(ttr_finish(out, NULL), TTR_OK);
 }
 
-static void copies_of_many_streams_are_made_one_behind_another_in_little_memory(void **state)
+static void expect_copies_of_many(const char *const *version, unsigned changed)
 {
     static struct many many;
-    (void)state;
     char folder[] = "/tmp/tracetta-many-XXXXXX", path[64];
     const ttr_options options = {.size = sizeof options, .max_memory = COPY_MEMORY};
     const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
+    const ttr_write_options writing = {.size = sizeof writing, .format_options = version};
     ttr *t = ttr_new(&options);
     assert_non_null(mkdtemp(folder));
     (void)snprintf(path, sizeof path, "%s/copy", folder);
     make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, &reading, NULL);
-    ttr_writer *out = ttr_create(t, path, "ctf", NULL, NULL);
+    ttr_writer *out = ttr_create(t, path, "ctf", &writing, NULL);
     assert_true(in && out);
     copy_scattered(in, out);
-    for (unsigned i = 0; i < STREAMS + 1; i++)
+    for (unsigned i = changed; i < STREAMS + 1; i++)
         files_expect_copy(path, &many.file[i]);
     ttr_free(t);
     buffer_free(&many.stream);
     assert_int_equal(files_remove(folder), 0);
+}
+
+static void copies_of_many_streams_are_made_one_behind_another_in_little_memory(void **state)
+{
+    (void)state;
+    expect_copies_of_many(NULL, 0);
+}
+
+static void so_are_those_with_metadata_in_another_language(void **state)
+{
+    static const char *const other_version[] = {"version=2", NULL};
+    (void)state;
+    expect_copies_of_many(other_version, 1); /* all but the metadata are copies */
 }
 
 static void streams_that_are_read_one_after_another_leave_nothing_behind(void **state)
@@ -763,6 +776,7 @@ int main(void)
                                        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
                                        cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
+                                       cmocka_unit_test(so_are_those_with_metadata_in_another_language),
                                        cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
                                        cmocka_unit_test(streams_that_are_encoded_anew_take_no_memory_for_whole_packets),
