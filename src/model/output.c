@@ -173,7 +173,9 @@ bool ttr_write_shared(ttr_writer *out, unsigned threads, ttr_reader *(*open)(voi
 bool ttr_write_scattered(ttr_writer *out, ttr_reader *in)
 {
     const bool is_fresh = out->stuck == TTR_OK && !out->has_ended && out->events == 0 && in->apart == out->format;
-    return is_fresh && out->format->takes_scattered && out->format->takes_scattered(out, in) && reader_scatter(in);
+    const bool is_scattered = is_fresh && out->format->takes_scattered && out->format->takes_scattered(out, in) && reader_scatter(in);
+    out->is_scattered |= is_scattered;
+    return is_scattered;
 }
 
 ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)

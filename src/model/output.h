@@ -34,6 +34,7 @@ struct ttr_writer {
     size_t format_options_n;
     struct output_half *half; /* writes part of each batch on another thread; NULL = none made yet */
     struct output_shared *shared; /* other threads write, too (output_shared.h); NULL = they do not */
+    bool is_scattered;        /* inputs come one after another (ttr_write_scattered) */
     bool is_half;             /* it writes for another one: its buffer goes nowhere */
 };
 

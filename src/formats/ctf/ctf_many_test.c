@@ -18,7 +18,7 @@
 #define FAR_EVENTS 250u   /* the same of larger ones */
 #define PACKET_EVENTS 400u /* of a packet at most */
 #define COPY_MEMORY (12u << 20) /* what a copy may take */
-#define ANEW_MEMORY (30u << 20) /* what encoding anew may take */
+#define ANEW_MEMORY (12u << 20) /* what encoding anew may take */
 #define STAT_MEMORY (5u << 19) /* what counting and checking may take */
 #define SPANS 100000       /* more events than wait for one another to come in order */
 #define UNORDERED_MEMORY (13u << 20) /* what reading without order may take */
@@ -585,22 +585,6 @@ static void streams_that_are_encoded_anew_take_no_memory_for_whole_packets(void 
     assert_int_equal(files_remove(folder), 0);
 }
 
-static void streams_without_packets_to_copy_stay_in_order(void **state)
-{
-    static struct many many;
-    (void)state;
-    ttr *t = ttr_new(NULL);
-    make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
-    ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
-    ttr_writer *out = ttr_create(t, NULL, "ctf", NULL, NULL);
-    assert_true(in && out);
-    assert_false(ttr_write_scattered(out, in)); /* without definitions all events are encoded anew */
-    ttr_close(in);
-    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
-    ttr_free(t);
-    buffer_free(&many.stream);
-}
-
 static void definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given(void **state)
 {
     static struct many many;
@@ -780,7 +764,6 @@ int main(void)
                                        cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
                                        cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
                                        cmocka_unit_test(streams_that_are_encoded_anew_take_no_memory_for_whole_packets),
-                                       cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),
                                        cmocka_unit_test(definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given),
                                        cmocka_unit_test(who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory),
                                        cmocka_unit_test(a_summary_of_many_streams_counts_what_goes_back_within_each),
