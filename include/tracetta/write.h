@@ -44,8 +44,8 @@ TTR_API ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char
 TTR_API bool ttr_write_scattered(ttr_writer *writer, ttr_reader *in);
 
 /* Lets `threads` other threads write parts of what the writer is going to be given, where its format is one of lines that stand alone: text, jsonl, babeltrace2.  Each of
- * them reads all once more: `open` is called there, with a context of that thread's own, and gives a reader of the same trace, opened in the same way, or NULL; the library
- * closes it.  The writer is then given what such a reader gives, batch for batch, from the first on; where a batch is another one after all, the rest is written by
+ * them reads all once more: `open` is called there, with a context of that thread's own, and gives a reader of the same trace, opened in the same way (ttr_read_options.readers: all of
+ * them, with the first), or NULL; the library closes it.  The writer is then given what such a reader gives, batch for batch, from the first on; where a batch is another one after all, the rest is written by
  * the caller's thread alone.  What is written is the same; some of it goes out a few batches later, by ttr_flush or ttr_finish at the latest.  Memory functions
  * (ttr_options.resize) are called by all threads.  False, and nothing changes, where it cannot be. */
 TTR_API bool ttr_write_shared(ttr_writer *writer, unsigned threads, ttr_reader *(*open)(void *own, ttr *t), void *own);

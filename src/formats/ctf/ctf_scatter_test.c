@@ -191,7 +191,7 @@ static void streams_encoded_anew_one_behind_another_are_those_encoded_in_order(v
 }
 
 /* Whether the trace may be encoded anew one stream behind another. */
-static bool may_scatter(const char *const *metadata, size_t n, const char *option)
+static bool may_scatter(const char *const *metadata, size_t n, const char *format, const char *option)
 {
     const char *const options[] = {option, NULL};
     const ttr_write_options writing = {.size = sizeof writing, .format_options = options};
@@ -210,7 +210,7 @@ static bool may_scatter(const char *const *metadata, size_t n, const char *optio
         assert_non_null(in[i]);
     }
     ttr_reader *all = n == 1 ? in[0] : ttr_merge(t, in, n, NULL);
-    ttr_writer *out = ttr_create(t, NULL, "ctf", &writing, NULL);
+    ttr_writer *out = ttr_create(t, NULL, format, &writing, NULL);
     assert_true(all && out);
     const bool is_scattered = ttr_write_scattered(out, all);
     ttr_close(all);
@@ -226,12 +226,13 @@ static void where_the_result_hangs_on_the_order_of_all_events_they_come_in_order
     (void)state;
     static const char *const plain[] = {plain_metadata}, *const steady[] = {steady_metadata}, *const uneven[] = {uneven_metadata};
     static const char *const alike[] = {one_metadata, one_metadata}, *const unlike[] = {one_metadata, other_metadata};
-    assert_true(may_scatter(plain, 1, "byte-order=be"));
-    assert_true(may_scatter(steady, 1, "byte-order=be"));
-    assert_false(may_scatter(plain, 1, "version=1.1"));    /* its readers go by the names of files */
-    assert_false(may_scatter(uneven, 1, "byte-order=be")); /* one stream may become several */
-    assert_true(may_scatter(alike, 2, "byte-order=be"));
-    assert_false(may_scatter(unlike, 2, "byte-order=be")); /* which are one trace to readers: numbers of classes change */
+    assert_true(may_scatter(plain, 1, "ctf", "byte-order=be"));
+    assert_false(may_scatter(plain, 1, "text", NULL));
+    assert_true(may_scatter(steady, 1, "ctf", "byte-order=be"));
+    assert_false(may_scatter(plain, 1, "ctf", "version=1.1"));    /* its readers go by the names of files */
+    assert_false(may_scatter(uneven, 1, "ctf", "byte-order=be")); /* one stream may become several */
+    assert_true(may_scatter(alike, 2, "ctf", "byte-order=be"));
+    assert_false(may_scatter(unlike, 2, "ctf", "byte-order=be")); /* which are one trace to readers: numbers of classes change */
 }
 
 int main(void)
