@@ -1,6 +1,7 @@
 /* Fields as JSON members.  A comma is due unless the last byte written opens the array or object, so no state is kept for it.
  * Names are made unique where they stand in the output.  Those of an event are listed, and a filter of some bits tells nearly always that
- * a name is new; only else a hash table is made of the list: also a crafted event with very many fields costs linear time.
+ * a name is new; only else a hash table is made of the list: also a crafted event with very many fields costs linear time.  Names of an object
+ * that has ended leave both.
  * Events of one schema mostly have the same names: their sequence is a shape, learned once, whose names need not even be listed. */
 #include "encodings/field_json.h"
 
@@ -268,6 +269,24 @@ static bool is_container(const ttr_value *value)
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
 
+/* Names listed up to here stay when the innermost object or array, which begins at this level, ends. */
+static void set_mark(struct field_json *json, unsigned depth)
+{
+    struct field_json_mark *mark = &json->marks[depth];
+    mark->names_n = json->names_n;
+    memcpy(mark->seen, json->seen, sizeof mark->seen);
+}
+
+/* Forgets the names of what has ended, which none is compared with any more: elements of arrays may be millions.  Slots are freed in the reverse of the order
+ * in which they were taken, so that none is behind a free one that it was put behind. */
+static void forget_names(struct field_json *json, const struct field_json_mark *mark)
+{
+    while (json->indexed > mark->names_n)
+        find_slot(json, &json->names[--json->indexed])->event = 0;
+    json->names_n = mark->names_n;
+    memcpy(json->seen, mark->seen, sizeof json->seen);
+}
+
 void field_json_open(struct field_json *json, const ttr_value *value)
 {
     bool is_array = value->type == TTR_TYPE_ARRAY;
@@ -277,13 +296,17 @@ void field_json_open(struct field_json *json, const ttr_value *value)
     }
     buffer_add_byte(json->to, is_array ? '[' : '{');
     json->objects[++json->depth] = is_array ? 0 : ++json->generation;
+    set_mark(json, json->depth);
 }
 
 void field_json_close(struct field_json *json)
 {
     if (json->spaced)
         buffer_add_byte(json->to, ' ');
-    buffer_add_byte(json->to, json->objects[json->depth--] ? '}' : ']');
+    buffer_add_byte(json->to, json->objects[json->depth] ? '}' : ']');
+    const struct field_json_mark *mark = &json->marks[json->depth--];
+    if (json->names_n > mark->names_n)
+        forget_names(json, mark);
 }
 
 void field_json_begin(struct field_json *json)
@@ -336,6 +359,8 @@ static void leave_shape(struct field_json *json)
                                         .hash = piece->hash + shaped->object * HASH_OBJECT};
         (void)list_name(json, &name);
     }
+    for (unsigned depth = 1; depth <= json->depth; depth++) /* the names are those of any of these */
+        set_mark(json, depth);
 }
 
 /* Learns the name that was appended just now from `begin` on. */

@@ -63,6 +63,10 @@ struct field_json {
     uint64_t pointers;
     uint64_t contexts;  /* fields of an event's context that field_json_fields put among the others */
     uint64_t objects[FIELD_JSON_DEPTH + 1]; /* generation of the open object at each level, 0 = array */
+    struct field_json_mark {
+        size_t names_n; /* listed before it */
+        uint64_t seen[FIELD_JSON_SEEN];
+    } marks[FIELD_JSON_DEPTH + 1];          /* of the same: what is listed behind is forgotten when it ends */
     uint64_t losses[FIELD_JSON_LOSSES];
     uint64_t lost_any;
 };
