@@ -30,6 +30,7 @@ typedef struct ttr_read_options {
     int64_t time_offset;  /* ns added to every time; what does not fit is clamped (TTR_EVENT_CLAMPED) */
     const char *const *format_options; /* "key=value", or "FORMAT.key=value", which other formats pass over; NULL at the end; ttr_format_option lists them */
     const char *copied_to; /* format name: TTR_READ_DEFINITIONS is for traces of this format, others are read without it; NULL: for all */
+    uint32_t readers;     /* how many read the trace at once, as for ttr_write_shared: the windows of hundreds of files are smaller, so that all together take what one took; 0 = 1 */
 } ttr_read_options;
 
 /* Opens a trace: any path, or "-"; NULL options are fine.  NULL with `error` filled when it is no trace, unreadable, or options

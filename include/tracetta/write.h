@@ -37,14 +37,15 @@ typedef int64_t (*ttr_push)(void *own, const void *bytes, size_t n);
 TTR_API ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format, const ttr_write_options *options,
                                     ttr_error *error);
 
-/* Says that all that `in` gives, of which nothing was read yet, is going to be written here, and nowhere else.  Where the format then copies streams as they
- * are (CTF does, read with TTR_READ_DEFINITIONS), it is the same to it in which order they come: they are read one after another, not by time, without what
- * it costs to order their events, and with the memory of one.  True where that will be so; else nothing changes. */
+/* Says that all that `in` gives, of which nothing was read yet, is going to be written here, and nowhere else.  Where it is the same to the format in which order
+ * streams come, they are read one after another, not by time, without what it costs to order their events, and with the memory of one: CTF's that are
+ * copied as they are (read with TTR_READ_DEFINITIONS), and those encoded anew as CTF 1.8 or 2 where each becomes one file, whatever its events are.
+ * True where that will be so; else nothing changes. */
 TTR_API bool ttr_write_scattered(ttr_writer *writer, ttr_reader *in);
 
 /* Lets `threads` other threads write parts of what the writer is going to be given, where its format is one of lines that stand alone: text, jsonl, babeltrace2.  Each of
- * them reads all once more: `open` is called there, with a context of that thread's own, and gives a reader of the same trace, opened in the same way, or NULL; the library
- * closes it.  The writer is then given what such a reader gives, batch for batch, from the first on; where a batch is another one after all, the rest is written by
+ * them reads all once more: `open` is called there, with a context of that thread's own, and gives a reader of the same trace, opened in the same way (ttr_read_options.readers: all of
+ * them, with the first), or NULL; the library closes it.  The writer is then given what such a reader gives, batch for batch, from the first on; where a batch is another one after all, the rest is written by
  * the caller's thread alone.  What is written is the same; some of it goes out a few batches later, by ttr_flush or ttr_finish at the latest.  Memory functions
  * (ttr_options.resize) are called by all threads.  False, and nothing changes, where it cannot be. */
 TTR_API bool ttr_write_shared(ttr_writer *writer, unsigned threads, ttr_reader *(*open)(void *own, ttr *t), void *own);

@@ -312,9 +312,8 @@ int run_convert(struct call *call)
     }
     struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path};
     outcome = pump_open(&pump, format, 0);
-    if (outcome == OUTCOME_FINE && is_copy)
-        (void)ttr_write_scattered(pump.out, pump.in);
-    else if (outcome == OUTCOME_FINE && inputs.reader == opened)
+    const bool is_scattered = outcome == OUTCOME_FINE && ttr_write_scattered(pump.out, pump.in);
+    if (outcome == OUTCOME_FINE && !is_copy && !is_scattered && inputs.reader == opened)
         inputs_share(&inputs, call, pump.out);
     if (outcome == OUTCOME_FINE)
         outcome = convert_run(&pump, format, begin_ns);

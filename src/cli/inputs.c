@@ -184,6 +184,7 @@ static void fill_options(ttr_read_options *options, const struct call *call, con
     options->flags |= (reads_strictly(call) ? TTR_READ_STRICT : 0) | (call->set.no_mmap ? TTR_READ_NO_MMAP : 0);
     options->max_record = call->set.max_record;
     options->format_options = format_options;
+    options->readers = call->set.jobs < JOBS_MOST ? (uint32_t)call->set.jobs : JOBS_MOST;
 }
 
 /* Whether metadata are to be read that are not the trace's own, by either option. */

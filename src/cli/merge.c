@@ -136,8 +136,10 @@ int run_merge(struct call *call)
     struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = call->set.dry_run ? NULL : call->set.output,
                         .see = shares.share ? see_batch : NULL, .own = &shares};
     outcome = pump_open(&pump, format, 0);
-    if (outcome == OUTCOME_FINE)
+    if (outcome == OUTCOME_FINE) {
+        (void)ttr_write_scattered(pump.out, pump.in);
         outcome = convert_run(&pump, format, begin_ns);
+    }
     if (outcome == OUTCOME_FINE && shares.share) {
         explain_places(call, inputs.reader, &shares);
         warn_of_mixture(call, inputs.reader);

@@ -1,6 +1,7 @@
 /* Fields as JSON members.  A comma is due unless the last byte written opens the array or object, so no state is kept for it.
  * Names are made unique where they stand in the output.  Those of an event are listed, and a filter of some bits tells nearly always that
- * a name is new; only else a hash table is made of the list: also a crafted event with very many fields costs linear time.
+ * a name is new; only else a hash table is made of the list: also a crafted event with very many fields costs linear time.  Names of an object
+ * that has ended leave both.
  * Events of one schema mostly have the same names: their sequence is a shape, learned once, whose names need not even be listed. */
 #include "encodings/field_json.h"
 
@@ -16,13 +17,15 @@
 #define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
 #define SHAPE_MISSES 4u /* so many, and a schema has no shape */
 #define NAMES_FIRST ((size_t)64)
+#define RELIEF ((size_t)256 << 10) /* bytes: before, nobody is called to take any */
+#define KEPT (SIZE_MAX / 2 + 1)    /* added to where a name is in what is kept */
 #define HASH_OBJECT 0x9e3779b97f4a7c15u /* 2^64 / golden ratio: names of each object hash otherwise */
 
 /* A name of the event. */
 struct field_name {
     uint64_t object; /* generation of its object */
     uint64_t hash;
-    size_t at, n;    /* of the escaped name in the output */
+    size_t at, n;    /* of the escaped name in the output, or in what is kept (KEPT) */
     uint64_t again;  /* the number to try next */
 };
 
@@ -51,6 +54,7 @@ void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
 {
     *json = (struct field_json){.t = t, .to = to, .generation = 1, .oldest = 1, .bytes_max = SIZE_MAX};
     text_cache_init(&json->texts, to->alloc, json_escape);
+    buffer_init(&json->kept, to->alloc);
 }
 
 void field_json_free(struct field_json *json)
@@ -58,6 +62,7 @@ void field_json_free(struct field_json *json)
     if (!json->to)
         return;
     text_cache_free(&json->texts);
+    buffer_free(&json->kept);
     alloc_free(json->to->alloc, json->names, json->names_capacity, sizeof *json->names);
     alloc_free(json->to->alloc, json->shapes, SHAPES, sizeof *json->shapes);
     alloc_free(json->to->alloc, json->slots, json->slots_n, sizeof *json->slots);
@@ -75,10 +80,14 @@ static void add_escaped(struct field_json *json, const void *p, size_t n)
         lost(json, FIELD_JSON_TEXT);
 }
 
+static const uint8_t *text_of(const struct field_json *json, const struct field_name *name)
+{
+    return name->at & KEPT ? json->kept.bytes + (name->at - KEPT) : json->to->bytes + name->at;
+}
+
 static bool is_same(const struct field_json *json, const struct field_name *a, const struct field_name *b)
 {
-    const uint8_t *bytes = json->to->bytes;
-    return a->hash == b->hash && a->object == b->object && a->n == b->n && memcmp(bytes + a->at, bytes + b->at, a->n) == 0;
+    return a->hash == b->hash && a->object == b->object && a->n == b->n && memcmp(text_of(json, a), text_of(json, b), a->n) == 0;
 }
 
 /* The slot of a name, or the free one where it belongs.  There always is a free one. */
@@ -268,6 +277,24 @@ static bool is_container(const ttr_value *value)
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
 
+/* Names listed up to here stay when the innermost object or array, which begins at this level, ends. */
+static void set_mark(struct field_json *json, unsigned depth)
+{
+    struct field_json_mark *mark = &json->marks[depth];
+    mark->names_n = json->names_n;
+    memcpy(mark->seen, json->seen, sizeof mark->seen);
+}
+
+/* Forgets the names of what has ended, which none is compared with any more: elements of arrays may be millions.  Slots are freed in the reverse of the order
+ * in which they were taken, so that none is behind a free one that it was put behind. */
+static void forget_names(struct field_json *json, const struct field_json_mark *mark)
+{
+    while (json->indexed > mark->names_n)
+        find_slot(json, &json->names[--json->indexed])->event = 0;
+    json->names_n = mark->names_n;
+    memcpy(json->seen, mark->seen, sizeof json->seen);
+}
+
 void field_json_open(struct field_json *json, const ttr_value *value)
 {
     bool is_array = value->type == TTR_TYPE_ARRAY;
@@ -277,19 +304,24 @@ void field_json_open(struct field_json *json, const ttr_value *value)
     }
     buffer_add_byte(json->to, is_array ? '[' : '{');
     json->objects[++json->depth] = is_array ? 0 : ++json->generation;
+    set_mark(json, json->depth);
 }
 
 void field_json_close(struct field_json *json)
 {
     if (json->spaced)
         buffer_add_byte(json->to, ' ');
-    buffer_add_byte(json->to, json->objects[json->depth--] ? '}' : ']');
+    buffer_add_byte(json->to, json->objects[json->depth] ? '}' : ']');
+    const struct field_json_mark *mark = &json->marks[json->depth--];
+    if (json->names_n > mark->names_n)
+        forget_names(json, mark);
 }
 
 void field_json_begin(struct field_json *json)
 {
     json->oldest = ++json->generation;
     json->names_n = json->indexed = 0;
+    buffer_clear(&json->kept);
     json->shape = NULL;
     json->shaped_n = 0;
     memset(json->seen, 0, sizeof json->seen);
@@ -336,6 +368,8 @@ static void leave_shape(struct field_json *json)
                                         .hash = piece->hash + shaped->object * HASH_OBJECT};
         (void)list_name(json, &name);
     }
+    for (unsigned depth = 1; depth <= json->depth; depth++) /* the names are those of any of these */
+        set_mark(json, depth);
 }
 
 /* Learns the name that was appended just now from `begin` on. */
@@ -547,6 +581,24 @@ static void add_field(struct field_json *json, const ttr_fields *fields, const t
         field_json_value(json, value);
 }
 
+/* Has the text taken that is there, where it is much; names that may come again are kept. */
+static __attribute__((noinline)) void relieve(struct field_json *json)
+{
+    if (json->to->n < RELIEF || !json->relieve)
+        return;
+    if (json->shape)
+        leave_shape(json);
+    for (size_t i = json->names_n; i-- > 0 && !(json->names[i].at & KEPT);) {
+        struct field_name *name = &json->names[i];
+        const size_t at = json->kept.n;
+        buffer_add(&json->kept, json->to->bytes + name->at, name->n);
+        name->at = at + KEPT;
+    }
+    json->to->failed |= json->kept.failed;
+    if (!json->to->failed)
+        json->relieve(json->writer);
+}
+
 static bool is_context(const ttr_field *field)
 {
     return field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT;
@@ -567,7 +619,7 @@ void field_json_fields(struct field_json *json, const ttr_event *event)
     uint32_t n;
     choose_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
-    while ((n = ttr_fields_take(&fields, field, AT_ONCE)) > 0)
+    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0; n == AT_ONCE ? relieve(json) : (void)0)
         for (uint32_t i = 0; i < n; i++) {
             json->contexts += field[i].depth == 0 && is_context(&field[i]);
             add_field(json, &fields, &field[i]);
@@ -583,7 +635,7 @@ bool field_json_parts(struct field_json *json, struct field_json *context, const
     bool has_context = false;
     choose_shape(json, event->schema);
     ttr_fields_begin(json->t, event, &fields);
-    while ((n = ttr_fields_take(&fields, field, AT_ONCE)) > 0)
+    for (; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0; n == AT_ONCE ? relieve(json) : (void)0)
         for (uint32_t i = 0; i < n; i++) {
             bool is_apart = is_context(&field[i]);
             if (is_apart && !has_context)

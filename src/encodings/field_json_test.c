@@ -1,6 +1,8 @@
 /* Members written by hand from the rules in field_json.h. */
 #include "encodings/field_json.h"
 
+#include <stdio.h>
+
 #include "support.h"
 #include "writing.h"
 
@@ -188,9 +190,75 @@ static void members_are_the_same_whatever_was_written_before(void **state)
     writing_close(&w);
 }
 
+static void name_number(struct field_json *json, unsigned i)
+{
+    char name[16];
+    (void)snprintf(name, sizeof name, "n%u", i);
+    field_json_constant_name(json, name);
+    buffer_add_byte(json->to, '0');
+}
+
+/* Objects that have ended take no memory, however many; those that are open know their names as before. */
+static void elements_of_an_array_leave_no_names_behind(void **state)
+{
+    static const ttr_value array = {.type = TTR_TYPE_ARRAY}, object = {.type = TTR_TYPE_STRUCT};
+    (void)state;
+    struct support_heap heap;
+    struct buffer to;
+    struct field_json json;
+    ttr *t = ttr_new(NULL);
+    support_heap_init(&heap, 0);
+    buffer_init(&to, &heap.alloc);
+    field_json_init(&json, t, &to);
+    field_json_begin(&json);
+    for (unsigned i = 0; i < 300; i++) /* so many that each further name is looked for */
+        name_number(&json, i);
+    field_json_constant_name(&json, "list");
+    field_json_open(&json, &array);
+    size_t before = 0;
+    for (unsigned i = 0; i < 50000; i++) {
+        field_json_element(&json);
+        field_json_open(&json, &object);
+        name_number(&json, i);
+        name_number(&json, i + 1);
+        name_number(&json, i % 2 ? i : i + 2);
+        field_json_close(&json);
+        buffer_clear(&to); /* as far as names in it are of none that is open */
+        buffer_add_text(&to, "[{}");
+        before = i == 100 ? heap.bytes : before;
+    }
+    assert_int_equal(heap.bytes, before);
+    assert_int_equal(json.losses[FIELD_JSON_DUPLICATE], 25000);
+    field_json_free(&json);
+    buffer_free(&to);
+    support_heap_check(&heap);
+    ttr_free(t);
+}
+
+static void names_before_an_object_are_known_behind_it(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "jsonl", 0, NULL);
+    for (unsigned i = 0; i < 4; i++) { /* by a shape from the third event on, which the last one leaves inside */
+        writing_begin(&w, TTR_KIND_INSTANT, 0, "e");
+        ttr_put_uint(w.builder, "a", 1);
+        put_nested(&w, 0, "s", TTR_TYPE_STRUCT, 2);
+        put_nested(&w, 1, "a", TTR_TYPE_UINT, 2);
+        put_nested(&w, 1, i < 3 ? "b" : "a", TTR_TYPE_UINT, 3);
+        ttr_put_uint(w.builder, "a", 4);
+        ttr_put_uint(w.builder, "a", 5);
+        writing_end(&w);
+    }
+    assert_int_equal(writing_lost(&w, "field.duplicate"), 4 * 2 + 1);
+    writing_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_of_an_array_leave_no_names_behind),
+        cmocka_unit_test(names_before_an_object_are_known_behind_it),
         cmocka_unit_test(values_of_every_type_have_their_form),
         cmocka_unit_test(numbers_with_names_stay_numbers_beside_them),
         cmocka_unit_test(nesting_follows_the_depth_of_fields),

@@ -33,6 +33,21 @@ ttr_status output_drain(struct ttr_writer *out, ttr_error *error)
     return hand_over(out, error);
 }
 
+/* A failure sticks to the sink, which tells it when the rest comes. */
+void output_relieve(struct ttr_writer *out)
+{
+    struct buffer *text = &out->buffer;
+    const bool is_alone = out->sink && !out->folder && !out->is_half && !out->half && !out->shared && !(out->flags & TTR_WRITE_STRICT);
+    ttr_error told;
+    if (text->n < DRAIN_AT || !is_alone || text->failed)
+        return;
+    const uint8_t last = text->bytes[text->n - 1];
+    const bool is_fine = sink_write(out->sink, text->bytes, text->n - 1, &told) == TTR_OK;
+    (void)is_fine;
+    buffer_clear(text);
+    buffer_add_byte(text, last);
+}
+
 bool output_can_rewrite(const struct ttr_writer *out)
 {
     return sink_can_rewrite(out->sink);
@@ -173,7 +188,9 @@ bool ttr_write_shared(ttr_writer *out, unsigned threads, ttr_reader *(*open)(voi
 bool ttr_write_scattered(ttr_writer *out, ttr_reader *in)
 {
     const bool is_fresh = out->stuck == TTR_OK && !out->has_ended && out->events == 0 && in->apart == out->format;
-    return is_fresh && out->format->takes_scattered && out->format->takes_scattered(out, in) && reader_scatter(in);
+    const bool is_scattered = is_fresh && out->format->takes_scattered && out->format->takes_scattered(out, in) && reader_scatter(in);
+    out->is_scattered |= is_scattered;
+    return is_scattered;
 }
 
 ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)

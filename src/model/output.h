@@ -34,6 +34,7 @@ struct ttr_writer {
     size_t format_options_n;
     struct output_half *half; /* writes part of each batch on another thread; NULL = none made yet */
     struct output_shared *shared; /* other threads write, too (output_shared.h); NULL = they do not */
+    bool is_scattered;        /* inputs come one after another (ttr_write_scattered) */
     bool is_half;             /* it writes for another one: its buffer goes nowhere */
 };
 
@@ -64,6 +65,10 @@ static inline void output_wrote(struct ttr_writer *out, const ttr_event *event)
 
 /* Hands the buffer to the sink (not of a folder, whose files have buffers of their own) when it holds 256 KiB or more; TTR_E_NOMEM when an append had failed. */
 TTR_MUST ttr_status output_drain(struct ttr_writer *out, ttr_error *error);
+
+/* The same in the midst of an event that has more than fits in memory, all but the last byte; nothing where others write, too, or no loss is accepted (TTR_WRITE_STRICT),
+ * which is only known in the end. */
+void output_relieve(struct ttr_writer *out);
 
 /* A `write` for formats whose events stand alone: appends each but definitions, and hands over what has come together. */
 TTR_MUST static inline ttr_status output_each(struct ttr_writer *out, const ttr_batch *batch,

@@ -370,8 +370,7 @@ static bool can_say_clocks(const struct ctf_description *from, enum ctf_version 
     return version != CTF_RFC_1_1 || from->clocks_n < 2;
 }
 
-/* Whether packets say of which data stream they are; where not, streams are told apart by their files. */
-static bool tells_streams(const struct ctf_description *from)
+bool ctf_tells_streams(const struct ctf_description *from)
 {
     const struct type *header = from->packet_header;
     bool is_told = false;
@@ -398,7 +397,7 @@ bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_
     trace->source = source;
     source->users++;
     trace->keeps_clocks = can_say_clocks(from, version);
-    trace->has_numbers = tells_streams(from);
+    trace->has_numbers = ctf_tells_streams(from);
     memcpy(trace->description.uuid, from->uuid, sizeof from->uuid);
     trace->description.has_uuid = from->has_uuid;
     trace->description.session_id = from->has_session_id ? from->session_id : load_u32le(from->uuid);

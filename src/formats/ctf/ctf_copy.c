@@ -37,6 +37,17 @@ bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *optio
     return from == to ? !is_rfc || !options->changes_rfc : !is_rfc && to != CTF_RFC_1_1 && !moves_clock(description);
 }
 
+bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *options)
+{
+    struct buffer text;
+    ttr_error ignored;
+    const struct ctf_description *description = &trace->class->description;
+    buffer_init(&text, description->alloc);
+    const ttr_status status = ctf_print_metadata(description, options->version ? options->version : description->version, &text, &ignored);
+    buffer_free(&text);
+    return status != TTR_E_UNSUPPORTED;
+}
+
 /* Whether metadata are to stand in packets that do not, or the other way round. */
 static bool changes_packets_of_metadata(const struct ctf_trace *trace, const struct ctf_options *options)
 {

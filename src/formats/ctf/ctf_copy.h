@@ -126,6 +126,9 @@ void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
 /* Whether packets of a trace can go to the output with the bytes they have. */
 bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *options);
 
+/* Whether the target's language has words for all that the trace's metadata say: where not, its events are encoded anew. */
+bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *options);
+
 /* Makes a trace to copy: writes its metadata. */
 TTR_MUST ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *trace, const struct ctf_options *options,
                                          struct ttr_writer *out, ttr_error *error);

@@ -18,7 +18,8 @@
 #define FAR_EVENTS 250u   /* the same of larger ones */
 #define PACKET_EVENTS 400u /* of a packet at most */
 #define COPY_MEMORY (12u << 20) /* what a copy may take */
-#define ANEW_MEMORY (30u << 20) /* what encoding anew may take */
+#define ANEW_MEMORY (14u << 20) /* what encoding anew may take */
+#define SHARED_MEMORY (12u << 20) /* what one of several readers may take */
 #define STAT_MEMORY (5u << 19) /* what counting and checking may take */
 #define SPANS 100000       /* more events than wait for one another to come in order */
 #define UNORDERED_MEMORY (13u << 20) /* what reading without order may take */
@@ -458,26 +459,39 @@ static void copy_scattered(ttr_reader *in, ttr_writer *out)
     assert_int_equal(ttr_finish(out, NULL), TTR_OK);
 }
 
-static void copies_of_many_streams_are_made_one_behind_another_in_little_memory(void **state)
+static void expect_copies_of_many(const char *const *version, unsigned changed)
 {
     static struct many many;
-    (void)state;
     char folder[] = "/tmp/tracetta-many-XXXXXX", path[64];
     const ttr_options options = {.size = sizeof options, .max_memory = COPY_MEMORY};
     const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
+    const ttr_write_options writing = {.size = sizeof writing, .format_options = version};
     ttr *t = ttr_new(&options);
     assert_non_null(mkdtemp(folder));
     (void)snprintf(path, sizeof path, "%s/copy", folder);
     make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, &reading, NULL);
-    ttr_writer *out = ttr_create(t, path, "ctf", NULL, NULL);
+    ttr_writer *out = ttr_create(t, path, "ctf", &writing, NULL);
     assert_true(in && out);
     copy_scattered(in, out);
-    for (unsigned i = 0; i < STREAMS + 1; i++)
+    for (unsigned i = changed; i < STREAMS + 1; i++)
         files_expect_copy(path, &many.file[i]);
     ttr_free(t);
     buffer_free(&many.stream);
     assert_int_equal(files_remove(folder), 0);
+}
+
+static void copies_of_many_streams_are_made_one_behind_another_in_little_memory(void **state)
+{
+    (void)state;
+    expect_copies_of_many(NULL, 0);
+}
+
+static void so_are_those_with_metadata_in_another_language(void **state)
+{
+    static const char *const other_version[] = {"version=2", NULL};
+    (void)state;
+    expect_copies_of_many(other_version, 1); /* all but the metadata are copies */
 }
 
 static void streams_that_are_read_one_after_another_leave_nothing_behind(void **state)
@@ -499,27 +513,6 @@ static void streams_that_are_read_one_after_another_leave_nothing_behind(void **
     assert_int_equal(ttr_read(in, &batch, NULL), TTR_END);
     assert_int_equal(events, (uint64_t)STREAMS * EVENTS);
     ttr_close(in);
-    ttr_free(t);
-    buffer_free(&many.stream);
-}
-
-static void streams_that_are_encoded_anew_stay_in_order(void **state)
-{
-    static struct many many;
-    (void)state;
-    static const char *const other_version[] = {"version=1.1", NULL};
-    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
-    const ttr_write_options writing = {.size = sizeof writing, .format_options = other_version};
-    ttr *t = ttr_new(NULL);
-    make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
-    ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, &reading, NULL);
-    ttr_writer *out = ttr_create(t, NULL, "ctf", &writing, NULL), *text = ttr_create(t, NULL, "text", NULL, NULL);
-    assert_true(in && out && text);
-    assert_false(ttr_write_scattered(out, in));
-    assert_false(ttr_write_scattered(text, in));
-    ttr_close(in);
-    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
-    assert_int_equal(ttr_finish(text, NULL), TTR_OK);
     ttr_free(t);
     buffer_free(&many.stream);
 }
@@ -572,20 +565,36 @@ static void streams_that_are_encoded_anew_take_no_memory_for_whole_packets(void 
     assert_int_equal(files_remove(folder), 0);
 }
 
-static void streams_without_packets_to_copy_stay_in_order(void **state)
+/* Reads a folder of many streams as one of so many readers; whether the memory is enough. */
+static bool fits(const char *folder, uint32_t readers)
+{
+    const ttr_options options = {.size = sizeof options, .max_memory = SHARED_MEMORY};
+    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_NO_MMAP, .readers = readers};
+    ttr *t = ttr_new(&options);
+    ttr_batch batch;
+    ttr_status status;
+    ttr_reader *in = ttr_open(t, folder, &reading, NULL);
+    assert_non_null(in);
+    while ((status = ttr_read(in, &batch, NULL)) == TTR_OK)
+        ;
+    ttr_close(in);
+    ttr_free(t);
+    return status == TTR_END;
+}
+
+static void readers_of_one_trace_share_the_memory_for_windows(void **state)
 {
     static struct many many;
     (void)state;
-    ttr *t = ttr_new(NULL);
+    char folder[] = "/tmp/tracetta-many-XXXXXX";
+    assert_non_null(mkdtemp(folder));
     make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
-    ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
-    ttr_writer *out = ttr_create(t, NULL, "ctf", NULL, NULL);
-    assert_true(in && out);
-    assert_false(ttr_write_scattered(out, in)); /* without definitions all events are encoded anew */
-    ttr_close(in);
-    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
-    ttr_free(t);
+    make_folder(&many, folder);
+    assert_false(fits(folder, 0));
+    assert_true(fits(folder, 8));
+    assert_true(fits(folder, UINT32_MAX)); /* more than there are pages for */
     buffer_free(&many.stream);
+    assert_int_equal(files_remove(folder), 0);
 }
 
 static void definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given(void **state)
@@ -763,10 +772,10 @@ int main(void)
                                        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
                                        cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
                                        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
+                                       cmocka_unit_test(so_are_those_with_metadata_in_another_language),
                                        cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
-                                       cmocka_unit_test(streams_that_are_encoded_anew_stay_in_order),
                                        cmocka_unit_test(streams_that_are_encoded_anew_take_no_memory_for_whole_packets),
-                                       cmocka_unit_test(streams_without_packets_to_copy_stay_in_order),
+                                       cmocka_unit_test(readers_of_one_trace_share_the_memory_for_windows),
                                        cmocka_unit_test(definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given),
                                        cmocka_unit_test(who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory),
                                        cmocka_unit_test(a_summary_of_many_streams_counts_what_goes_back_within_each),

@@ -266,18 +266,25 @@ static ttr_status finish_stream(struct ttr_writer *out, struct ctf_stream_out *s
     return status;
 }
 
+ttr_status ctf_missing_end(struct ttr_writer *out, uint16_t source, ttr_error *error)
+{
+    const struct ctf_writer *w = out->own;
+    struct ctf_missing *missing = &w->missing[source];
+    struct ctf_stream_out *stream = missing->stream;
+    ttr_status status = TTR_OK;
+    bool has_counters = stream && (is_rfc(stream) || stream->kind->has_discarded || stream->kind->has_sequence);
+    if (ctf_missing_is_known(missing) && has_counters && !stream->is_continued)
+        status = finish_stream(out, stream, missing, error);
+    lose(out, missing, 0);
+    return status;
+}
+
 ttr_status ctf_missing_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
     ttr_status status = TTR_OK;
     gather_ends(w);
-    for (size_t i = 0; i < w->missing_n && status == TTR_OK; i++) {
-        struct ctf_missing *missing = &w->missing[i];
-        struct ctf_stream_out *stream = missing->stream;
-        bool has_counters = stream && (is_rfc(stream) || stream->kind->has_discarded || stream->kind->has_sequence);
-        if (ctf_missing_is_known(missing) && has_counters && !stream->is_continued)
-            status = finish_stream(out, stream, missing, error);
-        lose(out, missing, 0);
-    }
+    for (size_t i = 0; i < w->missing_n && status == TTR_OK; i++)
+        status = ctf_missing_end(out, (uint16_t)i, error);
     return status;
 }

@@ -20,6 +20,7 @@
 #define METADATA "metadata"
 #define WINDOW_SMALL ((size_t)32 << 10)
 #define MANY_FILES ((size_t)256)
+#define READERS_MOST 1024u
 #define FILE_BYTES ((size_t)12 << 10) /* of each of them, at most, as long as it is small itself; it is only touched as far as it is taken */
 #define FEW_LANES ((size_t)256) /* windows of so many take 16 MiB: they hold more of what is passed over than of what is read */
 
@@ -623,6 +624,13 @@ static size_t count_files(const struct folder_found *folders, size_t n)
     return files;
 }
 
+/* Readers that share the memory for windows. */
+static size_t readers_of(const ttr_read_options *options)
+{
+    const uint32_t readers = options && options->readers ? options->readers : 1;
+    return readers < READERS_MOST ? readers : READERS_MOST;
+}
+
 static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *found, const char *only, ttr_error *error)
 {
     const struct folder_found *folders = found->list;
@@ -631,7 +639,7 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *fou
     ttr_status status = TTR_OK;
     size_t bad = 0, told = 0;
     set->files = only ? 1 : count_files(folders, n);
-    set->chunk = source_chunk(set->files);
+    set->chunk = source_chunk(set->files * readers_of(set->options));
     if (set->files >= MANY_FILES)
         context_expect(set->t, set->files * FILE_BYTES);
     set->windows = set->chunk ? window_pool_new(&set->t->counted, set->files, set->chunk) : NULL; /* without it each has its own */

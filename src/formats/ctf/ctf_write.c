@@ -2,7 +2,6 @@
  * (ctf_encode.c).  Traces of several sources come into folders of their own. */
 #include "base/status.h"
 #include "formats/ctf/ctf_copy.h"
-#include "formats/ctf/ctf_scan.h"
 
 ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
 {
@@ -126,27 +125,6 @@ ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error)
     if (status == TTR_OK)
         status = ctf_encode_finish(out, !is_copied, error);
     return status == TTR_OK ? ctf_homes_settle(out, error) : status;
-}
-
-/* Streams that are copied are files of their own.  Those that share one are in it in the order in which they come.  Without definitions, all is encoded
- * anew; readers are told of packets that are, so that they do not hold them. */
-bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
-{
-    const struct ctf_writer *w = out->own;
-    const struct input *input;
-    bool takes = true;
-    size_t i = 0;
-    for (; (input = reader_input(in, i)); i++) {
-        if (input->format != &format_ctf) /* what stands for a trace that cannot be read gives nothing */
-            continue;
-        struct ctf_reader *reader = input->own;
-        const enum ctf_version from = reader->trace ? reader->trace->class->description.version : CTF_UNKNOWN;
-        const bool is_same = from != CTF_UNKNOWN && (!w->options.version || w->options.version == from);
-        const bool may_copy = reader->trace && ctf_may_copy(reader->trace, &w->options);
-        reader->is_encoded = reader->trace && !may_copy;
-        takes &= input->flags & TTR_READ_DEFINITIONS && is_same && may_copy && !(reader->lanes && reader->lanes->n > 1);
-    }
-    return takes && i > 1;
 }
 
 void ctf_drop(struct ttr_writer *out)

@@ -16,6 +16,7 @@
  *   ctf_index_write.c  its index
  *   ctf_metadata.c     the metadata file
  *   ctf_files.c        files at all
+ *   ctf_scatter.c      streams that come one after another
  *   ctf_translate.c    what is lost in another language
  *
  * An event becomes a list of items (ctf_items); the hash of its shape finds its class, made when it is new (ctf_types, ctf_classes);
@@ -309,7 +310,8 @@ struct ctf_trace_out {
     struct ctf_union *joined;  /* with others; NULL = stands for itself */
     struct ctf_kind_out **kinds;
     size_t kinds_n, kinds_capacity;
-    size_t streams_n;          /* files */
+    size_t streams_n;          /* files ... */
+    size_t busy_n;             /* ... and those of them that are not at rest */
     struct ctf_names_told told;
     struct ctf_home home;
 };
@@ -321,6 +323,9 @@ void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
 
 /* Whether all that was asked for can be had of the trace's version, as ctf_options_suit says; found out once. */
 TTR_MUST ttr_status ctf_trace_suits(struct ctf_trace_out *trace, const struct ctf_options *options, ttr_error *error);
+
+/* Whether packets say of which data stream they are; where not, streams are told apart by their files. */
+bool ctf_tells_streams(const struct ctf_description *from);
 
 /* Begins a trace that says what a CTF trace of another language says, as far as it can. */
 TTR_MUST bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options, enum ctf_version version,
@@ -393,6 +398,7 @@ struct ctf_stream_out {
     struct buffer packet;
     struct bitput put;
     bool is_open, has_cpu;
+    bool is_at_rest;           /* all its events were given */
     uint32_t cpu;
     uint64_t number;           /* of the data stream */
     uint64_t begin, last;      /* ticks: of the packet's first event; of the last of the stream */
@@ -422,6 +428,9 @@ TTR_MUST ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct
 /* Appends an event.  A packet that is large enough goes to its file first. */
 TTR_MUST ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_event_class *class,
                                    const struct ctf_items *items, uint64_t ticks, ttr_error *error);
+
+/* Ends the packet under way of a stream all whose events were given; it takes next to no memory from then on. */
+TTR_MUST ttr_status ctf_stream_rest(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error);
 
 /* Writes what is left, and the index; ends the file. */
 TTR_MUST ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error);
@@ -520,6 +529,7 @@ struct ctf_writer {
     struct ctf_items items, packet_items;
     struct ctf_listing listing;
     struct buffer name;        /* of an event that tells it itself, escaped */
+    uint16_t turn;             /* streams come one after another: the input whose events come; 0 = none yet */
     /* events at the same time: the last in the order of files */
     int64_t now;
     const struct ctf_stream_out *latest;
@@ -647,6 +657,9 @@ bool ctf_missing_place(const struct ctf_missing *missing, const struct ctf_strea
 /* Moves what is missing into the counters of the packet that was entered; what they have no room for is counted as lost. */
 void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream, struct ctf_missing *missing, uint64_t offset);
 
+/* Behind the last event of an input: what is missing behind it is told, unless another file goes on with its stream. */
+TTR_MUST ttr_status ctf_missing_end(struct ttr_writer *out, uint16_t source, ttr_error *error);
+
 /* Writes what is missing at the ends of streams, before these are ended; counts as lost what has no stream. */
 TTR_MUST ttr_status ctf_missing_finish(struct ttr_writer *out, ttr_error *error);
 
@@ -686,10 +699,18 @@ TTR_MUST ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *ev
 TTR_MUST ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error *error);
 void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc);
 
+/* --- ctf_scatter.c --- */
+
+bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in);
+
+/* Called when something of an input was put into its packet. */
+TTR_MUST ttr_status ctf_end_turn(struct ttr_writer *out, uint16_t source, ttr_error *error);
+
+/* --- ctf_write.c --- */
+
 ttr_status ctf_create(struct ttr_writer *out, ttr_error *error);
 ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
 ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error);
-bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in);
 void ctf_drop(struct ttr_writer *out);
 
 #endif

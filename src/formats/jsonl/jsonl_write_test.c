@@ -1,4 +1,7 @@
 /* Lines expected here are written by hand from the schema in docs/json.md. */
+#include <stdio.h>
+
+#include "base/buffer.h"
 #include "json_check.h"
 #include "model/context.h"
 #include "support.h"
@@ -175,9 +178,79 @@ static void failures_of_memory_and_disk_are_told(void **state)
     writing_fails_cleanly("jsonl");
 }
 
+/* What was pushed, and the most of it at once. */
+struct pushed {
+    struct buffer all;
+    size_t most;
+};
+
+static int64_t take_pushed(void *own, const void *bytes, size_t n)
+{
+    struct pushed *pushed = own;
+    buffer_add(&pushed->all, bytes, n);
+    pushed->most = n > pushed->most ? n : pushed->most;
+    return (int64_t)n;
+}
+
+/* An event of `n` elements with a name in front, which comes again behind. */
+static void write_large(const char *format, uint32_t n, struct pushed *pushed)
+{
+    ttr_batch batch;
+    ttr *t = ttr_new(NULL);
+    ttr_builder *builder = ttr_builder_new(t);
+    ttr_writer *out = ttr_create_push(t, take_pushed, pushed, format, NULL, NULL);
+    assert_true(builder && out);
+    buffer_init(&pushed->all, alloc_default());
+    pushed->most = 0;
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 7, "c", "large");
+    ttr_put_uint(builder, "first", 1);
+    ttr_put_field(builder, &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = n}});
+    for (uint32_t i = 0; i < n; i++) {
+        ttr_put_field(builder, &(ttr_field){.name = {"", 0}, .depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
+        ttr_put_field(builder, &(ttr_field){.name = {"first", 5}, .depth = 2, .value = {.type = TTR_TYPE_UINT, .v.u = i}});
+        ttr_put_field(builder, &(ttr_field){.name = {"text", 4}, .depth = 2, .value = {.type = TTR_TYPE_TEXT, .text = {"of some length", 14}}});
+    }
+    ttr_put_uint(builder, "first", 2);
+    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
+    ttr_builder_free(builder);
+    ttr_free(t);
+}
+
+static void expect_large(const char *format, const char *begin, const char *element, const char *end)
+{
+    const uint32_t n = 50000;
+    struct pushed pushed;
+    struct buffer text;
+    buffer_init(&text, alloc_default());
+    buffer_add_text(&text, begin);
+    for (uint32_t i = 1; i < n; i++) {
+        char one[80];
+        (void)snprintf(one, sizeof one, element, ",", i);
+        buffer_add_text(&text, one);
+    }
+    buffer_add_text(&text, end);
+    write_large(format, n, &pushed);
+    const size_t from = pushed.all.n > text.n ? pushed.all.n - text.n : 0;
+    assert_int_equal(pushed.all.n - from, text.n);
+    assert_memory_equal(pushed.all.bytes + from, text.bytes, text.n);
+    assert_true(pushed.most < (size_t)300 << 10);
+    buffer_free(&pushed.all);
+    buffer_free(&text);
+}
+
+static void an_event_larger_than_the_buffer_goes_out_in_parts(void **state)
+{
+    (void)state;
+    expect_large("jsonl", "\"fields\":{\"first\":1,\"list\":[{\"first\":0,\"text\":\"of some length\"}", "%s{\"first\":%u,\"text\":\"of some length\"}", "],\"first#2\":2}}\n");
+    expect_large("text", "{ first = 1, list = [{ first = 0, text = \"of some length\" }", "%s { first = %u, text = \"of some length\" }", "], first = 2 }\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_event_larger_than_the_buffer_goes_out_in_parts),
         cmocka_unit_test(an_event_is_one_line_with_keys_in_order),
         cmocka_unit_test(keys_without_a_value_are_null_or_left_out),
         cmocka_unit_test(ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them),

@@ -8,6 +8,7 @@
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64
+#define RELIEF ((size_t)256 << 10) /* bytes of an event, with those before it, that wait for the rest */
 #define AT_ONCE 16u                 /* fields */
 #define BEFORE_NAME 32u             /* bytes of what stands before a name, and between it and its value: with colours */
 
@@ -288,15 +289,20 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
     add_value(walk, fields, value);
 }
 
-void text_add_fields(struct buffer *to, struct text_cache *texts, const ttr *t, const ttr_event *event, bool with_color)
+void text_add_fields(struct ttr_writer *out, struct text_cache *texts, const ttr_event *event, bool with_color)
 {
+    const ttr *t = out->t;
+    struct buffer *to = &out->buffer;
     struct walk walk = {.t = t, .to = to, .texts = texts, .with_color = with_color};
     ttr_fields fields;
     ttr_field field[AT_ONCE];
     ttr_fields_begin(t, event, &fields);
     for (uint32_t n; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;)
-        for (uint32_t i = 0; i < n; i++)
+        for (uint32_t i = 0; i < n; i++) {
             add_field(&walk, &fields, &field[i]);
+            if (to->n >= RELIEF)
+                output_relieve(out);
+        }
     while (walk.depth > 0)
         close_level(&walk);
     if (walk.is_open)

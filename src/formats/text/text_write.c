@@ -310,7 +310,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
         at = put_piece(put_text(at, " source="), names.source);
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (own->with_fields)
-        text_add_fields(&out->buffer, &own->texts, out->t, event, own->with_color);
+        text_add_fields(out, &own->texts, event, own->with_color);
     buffer_add_byte(&out->buffer, '\n');
     out->buffer.failed |= own->texts.failed;
     output_wrote(out, event);
