@@ -159,6 +159,7 @@ struct old_folder {
     size_t mark_n;
     bool has_mark;       /* the folder at hand is a trace */
     bool is_index;       /* it is the index of one */
+    int reason;          /* errno: why not all of it can be seen; 0 = it can */
 };
 
 static bool has_foreign(struct old_folder *old);
@@ -232,27 +233,30 @@ static bool is_foreign(struct old_folder *old, const char *name)
     return is_found;
 }
 
-/* Looks for what would be lost; it is at the path then. */
+/* Looks for what would be lost, and for what cannot be seen, which might be; it is at the path then. */
 static bool has_foreign(struct old_folder *old)
 {
     size_t n = strlen(old->path);
     DIR *directory = opendir(old->path);
     const struct dirent *entry;
     bool is_found = false;
+    old->reason = directory ? 0 : errno;
     old->has_mark = !old->is_index && holds_file(old->path, old->mark->name, 0);
     if (old->has_mark)
         read_mark(old);
     /* cppcheck-suppress readdirCalled */
-    while (directory && !is_found && (entry = readdir(directory))) {
+    while (errno = 0, directory && !is_found && (entry = readdir(directory))) {
         bool is_named = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
         int written = snprintf(old->path + n, sizeof old->path - n, "/%s", entry->d_name);
         is_found = is_named && written > 0 && (size_t)written < sizeof old->path - n && is_foreign(old, entry->d_name);
         if (!is_found)
             old->path[n] = '\0';
     }
+    if (!is_found && errno) /* not its end */
+        old->reason = errno;
     if (directory)
         (void)closedir(directory);
-    return is_found;
+    return is_found || old->reason;
 }
 
 /* Whether there is anything but traces in the folder, which would go with them. */
@@ -266,7 +270,9 @@ static bool refuse_foreign(const struct folder_sink *folder, const struct folder
     }
     const bool is_found = n >= 0 && (size_t)n < sizeof old.path && has_foreign(&old);
     alloc_free(folder->alloc, old.begin, 2, FOLDER_BEGIN);
-    if (is_found)
+    if (is_found && old.reason)
+        (void)fail_sys(error, old.reason, NO_OFFSET, "will not replace the folder %s: cannot see all that is in %s", folder->target, old.path);
+    else if (is_found)
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "will not replace the folder %s: %s in it is no part of a trace; move that away, or name another folder",
                    folder->target, old.path);
     return is_found;

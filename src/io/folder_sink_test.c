@@ -1,6 +1,8 @@
 /* Folders out: one appears whole or not at all, nothing that is no trace is ever replaced, and many files need few descriptors. */
 #include "io/folder.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -170,6 +172,54 @@ static void what_is_no_part_of_a_trace_keeps_its_folder(void **state)
     put_whole(true, "new");
     files_expect(in_target("mark"), "new");
     assert_int_equal(files_count(target), 1);
+}
+
+/* In place of the C library's: at the n-th entry the disk fails. */
+static unsigned fails_at, entries_read;
+
+struct dirent *readdir(DIR *directory)
+{
+    static struct dirent *(*own)(DIR *);
+    if (!own)
+        *(void **)&own = dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
+    if (fails_at && ++entries_read >= fails_at) {
+        errno = EIO;
+        return NULL;
+    }
+    return own(directory);
+}
+
+static void a_folder_that_cannot_be_read_to_its_end_is_not_taken_for_empty(void **state)
+{
+    (void)state;
+    ttr_error error;
+    assert_int_equal(mkdir(target, 0700), 0);
+    files_write(in_target("thesis"), "years of work");
+    for (fails_at = 1; fails_at <= 3; fails_at++) {
+        entries_read = 0;
+        assert_null(begin(false, &error));
+        assert_int_equal(error.sys, EEXIST);
+    }
+    fails_at = 0;
+    files_expect(in_target("thesis"), "years of work");
+}
+
+static void a_trace_is_not_replaced_where_what_is_beside_it_cannot_be_seen(void **state)
+{
+    (void)state;
+    ttr_error error;
+    put_whole(false, "old");
+    files_write(in_target("notes.txt"), "what I found\n");
+    for (fails_at = 1; fails_at <= 4; fails_at++) { /* the mark is found by its name */
+        entries_read = 0;
+        assert_null(begin(true, &error));
+        assert_int_equal(error.status, TTR_E_IO);
+        assert_int_equal(error.sys, EIO);
+        assert_non_null(strstr(error.text, "cannot see all that is in"));
+    }
+    fails_at = 0;
+    files_expect(in_target("mark"), "old");
+    files_expect(in_target("notes.txt"), "what I found\n");
 }
 
 static void a_folder_that_is_no_trace_is_never_replaced(void **state)
@@ -433,6 +483,8 @@ int main(void)
         TEST(a_file_that_was_not_ended_is_misuse),
         TEST(an_existing_trace_is_refused_unless_asked_to_overwrite),
         TEST(what_is_no_part_of_a_trace_keeps_its_folder),
+        TEST(a_folder_that_cannot_be_read_to_its_end_is_not_taken_for_empty),
+        TEST(a_trace_is_not_replaced_where_what_is_beside_it_cannot_be_seen),
         TEST(a_folder_that_is_no_trace_is_never_replaced),
         TEST(an_empty_folder_is_taken),
         TEST(a_folder_or_file_that_came_meanwhile_is_not_overwritten),
