@@ -1,5 +1,5 @@
-/* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.uid", "trace.path", "trace.place", "trace.from" and
- * "trace.to" of the trace, which all its inputs share; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are
+/* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.namespace", "trace.uid", "trace.path", "trace.place", "trace.from" and
+ * "trace.to" of the trace, which all its inputs share; "trace.metadata" of what is no stream; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are
  * of, as the report shows it and as the trace says: "clock.frequency", "clock.offset_s", "clock.offset" (cycles). */
 #include "formats/ctf/ctf_attributes.h"
 
