@@ -1,4 +1,5 @@
 /* Streams that are encoded anew one after another: what comes out is what came out in order of time, in the memory of one stream. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@
 #define STREAMS 300u
 #define EVENTS 2000u
 #define MEMORY (6u << 20) /* in order of time it takes more than 14 MiB */
+#define ORDERED_MEMORY (23u << 20) /* the same in order of time, where windows of the usual size take more than 26 */
 #define MISSING 5u        /* events behind the last one of each third stream */
 
 #define ANY_METADATA(uuid, common)                                                                                                                     \
@@ -160,7 +162,7 @@ static void expect_order(const char *path)
                 missing += event->link;
                 continue;
             }
-            const uint64_t pair = events / (2 * STREAMS), stream = events / 2 % STREAMS, number = pair * 2 + events % 2;
+            const uint64_t pair = events / 2 / STREAMS, stream = events / 2 % STREAMS, number = pair * 2 + events % 2;
             assert_int_equal(event->time, time_of((uint32_t)number));
             assert_int_equal(number_of(t, event), number);
             assert_string_equal(ttr_text_get(t, event->name).p, (number + stream) % 7 ? "e" : "other");
@@ -235,9 +237,52 @@ static void where_the_result_hangs_on_the_order_of_all_events_they_come_in_order
     assert_false(may_scatter(unlike, 2, "ctf", "byte-order=be")); /* which are one trace to readers: numbers of classes change */
 }
 
+/* Puts the files of a trace into a folder, where windows are needed to read them. */
+static void make_folder(const struct made *made, const char *folder)
+{
+    char path[PATH_MAX];
+    for (unsigned i = 0; i < STREAMS + 1; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", folder, made->file[i].name);
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        assert_int_equal(fwrite(made->file[i].bytes, 1, made->file[i].n, file), made->file[i].n);
+        assert_int_equal(fclose(file), 0);
+    }
+}
+
+static void those_that_must_come_in_order_have_small_windows_beside_their_packets(void **state)
+{
+    static struct made made;
+    static const char *const options[] = {"version=1.1", NULL};
+    (void)state;
+    char folder[] = "/tmp/tracetta-scatter-XXXXXX";
+    const ttr_options limits = {.size = sizeof limits, .max_memory = ORDERED_MEMORY};
+    const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_NO_MMAP};
+    const ttr_write_options writing = {.size = sizeof writing, .format_options = options};
+    ttr_batch batch;
+    ttr_status status;
+    ttr *t = ttr_new(&limits);
+    assert_non_null(mkdtemp(folder));
+    make(&made, plain_metadata);
+    make_folder(&made, folder);
+    ttr_reader *in = ttr_open(t, folder, &reading, NULL);
+    ttr_writer *out = ttr_create(t, NULL, "ctf", &writing, NULL);
+    assert_true(in && out);
+    assert_false(ttr_write_scattered(out, in));
+    while ((status = ttr_read(in, &batch, NULL)) == TTR_OK)
+        assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
+    assert_int_equal(status, TTR_END);
+    assert_int_equal(ttr_finish(out, NULL), TTR_OK);
+    ttr_close(in);
+    ttr_free(t);
+    drop(&made);
+    assert_int_equal(files_remove(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(streams_encoded_anew_one_behind_another_are_those_encoded_in_order),
-                                       cmocka_unit_test(where_the_result_hangs_on_the_order_of_all_events_they_come_in_order)};
+                                       cmocka_unit_test(where_the_result_hangs_on_the_order_of_all_events_they_come_in_order),
+                                       cmocka_unit_test(those_that_must_come_in_order_have_small_windows_beside_their_packets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
