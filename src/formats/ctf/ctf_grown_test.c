@@ -238,7 +238,7 @@ static void folders_without_events_keep_the_names_of_their_metadata(void **state
     ttr_reader *reader = open_set(t, &set, 0);
     assert_non_null(reader);
     for (size_t i = 0; i < set.n; i++) {
-        char path[32];
+        char path[48];
         ttr_report report = {.size = sizeof report};
         (void)snprintf(path, sizeof path, "chunk%zu/metadata", i);
         assert_true(ttr_reader_report(reader, i, &report));
