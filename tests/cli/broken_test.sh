@@ -71,6 +71,21 @@ for trace in stopped-packets stopped-2; do
     succeeds "${trace}_is_recovered" "$tracetta" check --quiet --strict $trace.good
 done
 
+# Folders of one trace: what the metadata of one lack is told by longer ones that begin with them, also in copies of each.
+mkdir -p grew/a grew/b
+sed "s/trace {/& uuid = \"00000000-0000-0000-0000-00000000000a\";/" stopped/metadata >grew/b/metadata
+head -c -10 grew/b/metadata >grew/a/metadata
+cp stopped/s grew/a
+cp stopped/s grew/b
+salvages "folders_of_a_trace_are_read_by_the_longest_metadata" "x = 8" "$tracetta" cat grew
+run "$tracetta" check grew
+[ $run_status = 1 ] && grep -q "damage ctf.cut-metadata x1" "$work/.out" && ! grep -q "ctf.unknown-event" "$work/.out"
+verdict "metadata_that_others_go_on_lose_no_events" $? "exit status $run_status"
+run "$tracetta" convert -q --to=ctf grew -o grew.copy
+cmp -s grew/a/s grew.copy/a/s && cmp -s grew/b/s grew.copy/b/s
+verdict "copies_of_folders_keep_their_streams" $?
+succeeds "copies_of_folders_have_the_longer_metadata_each" "$tracetta" check --quiet --strict grew.copy/a
+
 # Text of CTF 1.8 without its first line is not told as bad RFC v1.1.
 mkdir headless && cp stopped/s headless && { grep ^typealias stopped/metadata | sed "1i // types"; grep -v "^typealias\|CTF 1.8" stopped/metadata; } >headless/metadata
 refuses "metadata_without_their_first_line_are_told_so" 3 'headless/metadata does not begin with "/\* CTF 1.8 \*/", as metadata of CTF 1.8 must' "$tracetta" cat headless

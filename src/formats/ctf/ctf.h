@@ -179,6 +179,7 @@ struct ctf_text {
         bool is_unpacked;      /* it was compressed or enciphered: all of it has the one offset */
     } *piece;
     size_t pieces_n;
+    bool is_part;              /* another text of the same trace begins with this one: it may end anywhere */
 };
 
 /* Offset in the file of a place in the text; line and column there (from 1; a column counts bytes). */

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "formats/ctf/ctf_attributes.h"
+#include "formats/ctf/ctf_grown.h"
 #include "formats/ctf/ctf_intersect.h"
 #include "formats/ctf/ctf_live.h"
 #include "formats/ctf/ctf_set.h"
@@ -16,8 +17,6 @@
 #include "model/notes.h"
 #include "model/options.h"
 
-#define METADATA_MAX (UINT64_C(256) << 20)
-#define METADATA "metadata"
 #define WINDOW_SMALL ((size_t)32 << 10)
 #define MANY_FILES ((size_t)256)
 #define READERS_MOST 1024u
@@ -34,10 +33,12 @@ struct opening {
     size_t copies_n;
     struct notes notes; /* of parsers: there is no input yet */
     char path[1024];    /* of the metadata */
+    size_t metadata_n;  /* its bytes; those of the class may be of another file */
     struct source_options how;
     size_t files;
     struct input *first; /* of the trace, where notes go */
     bool is_metadata;         /* the latter stands for the metadata */
+    bool is_part;             /* those of another folder begin with them and go on */
     size_t unreadable;   /* files that cannot be read */
     ttr_error reason;    /* why the first of them cannot */
 };
@@ -70,10 +71,10 @@ static ttr_status read_file(ttr *t, const char *path, struct ctf_trace *trace, t
     struct source *source = source_open(&t->counted, path, NULL, error);
     if (!source)
         return error->status;
-    ttr_status status = source_fill(source, 0, (size_t)METADATA_MAX, &window, error);
-    if (status == TTR_OK && window.n == METADATA_MAX)
-        status = fail(error, TTR_E_LIMIT, METADATA_MAX, "%s is larger than %llu MiB, too large for metadata", path,
-                      (unsigned long long)(METADATA_MAX >> 20));
+    ttr_status status = source_fill(source, 0, (size_t)CTF_METADATA_MAX, &window, error);
+    if (status == TTR_OK && window.n == CTF_METADATA_MAX)
+        status = fail(error, TTR_E_LIMIT, CTF_METADATA_MAX, "%s is larger than %llu MiB, too large for metadata", path,
+                      (unsigned long long)(CTF_METADATA_MAX >> 20));
     trace->class->metadata = status == TTR_OK ? alloc_zero(&t->counted, window.n + 1, 1) : NULL;
     if (status == TTR_OK && !trace->class->metadata)
         status = fail_memory(error);
@@ -93,12 +94,13 @@ static ttr_status read_metadata(struct opening *opening, ttr_error *error)
         (void)snprintf(opening->path, sizeof opening->path, "%s", other);
         return read_file(opening->t, other, trace, error);
     }
-    const struct folder_file *file = folder_find(trace->folder, METADATA);
+    const struct folder_file *file = folder_find(trace->folder, CTF_METADATA);
+    if (ctf_grown_lend(opening->set->grown, opening->set->folders, trace))
+        return TTR_OK;
     if (!file)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s holds no file \"%s\", which tells how the others are read",
-                    folder_path(trace->folder), METADATA);
-    folder_file_path(trace->folder, file, opening->path, sizeof opening->path);
-    return folder_read(trace->folder, file, METADATA_MAX, &trace->class->metadata, &trace->class->metadata_n, error);
+                    folder_path(trace->folder), CTF_METADATA);
+    return folder_read(trace->folder, file, CTF_METADATA_MAX, &trace->class->metadata, &trace->class->metadata_n, error);
 }
 
 /* The first damage of the metadata; NULL where there is none. */
@@ -143,6 +145,7 @@ static ttr_status parse_metadata(struct opening *opening, ttr_error *error)
     description->note_own = opening;
     enum ctf_version version = ctf_sniff(trace->class->metadata, trace->class->metadata_n, &is_packetised);
     ttr_status status = ctf_unpack_metadata(description, trace->class->metadata, trace->class->metadata_n, &key, &text, error);
+    text.is_part = opening->is_part;
     if (status == TTR_OK && version == CTF_RFC_1_1)
         status = rfc11_find_byte_order(trace, error);
     if (status == TTR_OK)
@@ -174,6 +177,79 @@ static ttr_status make_class(struct opening *opening, ttr_error *error)
     return TTR_OK;
 }
 
+/* --- Metadata that grew --- */
+
+/* Makes a class of the longer metadata of another folder; what is to be told of them is told where they lie. */
+static ttr_status make_longer(const struct opening *opening, ttr_error *error)
+{
+    ttr *t = opening->t;
+    struct ctf_grown *grown = opening->set->grown;
+    const size_t folder = opening->set->folders;
+    struct ctf_trace *trace = ctf_trace_new(t, NULL, error);
+    struct opening longer = {.t = t, .set = opening->set, .trace = trace};
+    ttr_error own = {0};
+    ttr_status status = TTR_OK;
+    if (!trace)
+        return TTR_E_NOMEM;
+    notes_init(&longer.notes, &t->counted);
+    (void)snprintf(longer.path, sizeof longer.path, "%s/" CTF_METADATA, ctf_grown_path(grown, folder));
+    trace->class->rounds_times = opening->trace->class->rounds_times;
+    trace->class->hides_mapped = opening->trace->class->hides_mapped;
+    const bool is_there = ctf_grown_lend_longer(grown, folder, trace);
+    if (is_there && !ctf_trace_share(trace))
+        status = make_class(&longer, &own);
+    if (status != TTR_E_NOMEM)
+        ctf_grown_keep_longer(grown, folder, is_there && status == TTR_OK ? trace : NULL, longer.notes.n > 0);
+    notes_free(&longer.notes);
+    ctf_trace_release(trace);
+    return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
+}
+
+/* Where metadata of another folder of this trace begin with these and go on, it is read by those: a tracer declares events before it writes them,
+ * but what it had declared need not have come into these.  Longer ones that are damaged themselves are no better than these as long as these are not. */
+static ttr_status take_longer(struct opening *opening, ttr_error *error)
+{
+    bool is_bad;
+    struct ctf_grown *grown = opening->set->grown;
+    const size_t folder = opening->set->folders;
+    const struct ctf_trace_class *class = opening->trace->class;
+    if (!ctf_grown_has_more(grown, folder) || !class->description.has_uuid)
+        return TTR_OK;
+    ttr_status status = ctf_grown_longer(grown, folder, &is_bad) || is_bad ? TTR_OK : make_longer(opening, error);
+    const struct ctf_trace *longer = ctf_grown_longer(grown, folder, &is_bad);
+    if (status != TTR_OK || !longer || (longer->class->has_bad_metadata && !class->has_bad_metadata))
+        return status;
+    if (!opening->notes.n)
+        ctf_grown_keep_quiet(grown, folder);
+    if (class->has_bad_metadata)
+        keep_note(opening, TTR_NOTE_REMARK, NO_OFFSET, "ctf.longer-metadata", "the metadata of %s begin with these and go on: the events are read by them",
+                  ctf_grown_path(grown, folder));
+    ctf_trace_adopt(opening->trace, longer->class);
+    return TTR_OK;
+}
+
+/* Finds what the trace is read by. */
+static ttr_status take_class(struct opening *opening, ttr_error *error)
+{
+    struct ctf_trace *trace = opening->trace;
+    struct ctf_grown *grown = opening->set->grown;
+    const size_t folder = opening->set->folders;
+    const struct folder_file *file = folder_find(trace->folder, CTF_METADATA);
+    if (file)
+        folder_file_path(trace->folder, file, opening->path, sizeof opening->path);
+    if (ctf_grown_share(grown, folder, trace, &opening->metadata_n))
+        return TTR_OK;
+    ttr_status status = read_metadata(opening, error);
+    if (status != TTR_OK)
+        return status;
+    opening->metadata_n = trace->class->metadata_n;
+    opening->is_part = ctf_grown_has_more(grown, folder);
+    if (!ctf_trace_share(trace))
+        status = make_class(opening, error);
+    ctf_grown_keep(grown, folder, status == TTR_OK ? trace : NULL, opening->notes.n > 0);
+    return status == TTR_OK ? take_longer(opening, error) : status;
+}
+
 /* --- Stream files --- */
 
 static bool wants_copies(const struct opening *opening)
@@ -184,7 +260,7 @@ static bool wants_copies(const struct opening *opening)
 /* Whether a file is called as stream files are. */
 static bool is_stream_file(const struct opening *opening, const struct folder_file *file)
 {
-    if (strchr(file->name, '/') || strcmp(file->name, METADATA) == 0 || file->name[0] == '.')
+    if (strchr(file->name, '/') || strcmp(file->name, CTF_METADATA) == 0 || file->name[0] == '.')
         return false;
     return !opening->only || strcmp(opening->only, file->name) == 0;
 }
@@ -306,7 +382,7 @@ static struct input *make_silent(struct opening *opening, const char *path, uint
     struct input *in = source ? input_new(opening->t, source, &format_ctf, path, opening->options, error) : NULL;
     if (!in)
         return NULL;
-    ctf_trace_join(opening->trace, in, METADATA, number);
+    ctf_trace_join(opening->trace, in, CTF_METADATA, number);
     ((struct ctf_reader *)in->own)->is_nothing = true;
     return in;
 }
@@ -455,7 +531,7 @@ static ttr_status open_nothing(struct opening *opening, ttr_error *error)
     struct input *in = make_silent(opening, opening->path, 0, error);
     if (!in)
         return error->status;
-    in->size = opening->trace->class->metadata_n; /* what is told of it lies inside */
+    in->size = opening->metadata_n; /* what is told of it lies inside */
     ttr_status status = ctf_set_add(opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders}, error);
     if (status != TTR_OK)
         return status;
@@ -470,7 +546,7 @@ static ttr_status open_metadata(struct opening *opening, ttr_error *error)
     struct input *in = make_silent(opening, opening->path, opening->files, error);
     if (!in)
         return error->status;
-    in->size = opening->trace->class->metadata_n;
+    in->size = opening->metadata_n;
     in->shares_file = true; /* its bytes do not count, as they do not elsewhere */
     ttr_status status = ctf_set_add(opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files}, error);
     if (status != TTR_OK)
@@ -490,7 +566,7 @@ static void tell_notes(struct opening *opening)
         const bool has_place = opening->is_metadata || !note->first_offset || note->first_offset == NO_OFFSET || names_file(opening, note);
         char place[48] = "";
         if (!has_place)
-            (void)snprintf(place, sizeof place, METADATA ", byte %llu: ", (unsigned long long)note->first_offset);
+            (void)snprintf(place, sizeof place, CTF_METADATA ", byte %llu: ", (unsigned long long)note->first_offset);
         for (uint64_t k = 0; k < note->count; k++)
             input_note(opening->first, note->severity, opening->is_metadata ? note->first_offset : NO_OFFSET, note->code, "%s%s", place, note->text);
     }
@@ -531,9 +607,7 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
     if (status == TTR_OK)
         status = ctf_check_live_options(opening->copies, opening->copies_n, error);
     if (status == TTR_OK)
-        status = read_metadata(opening, error);
-    if (status == TTR_OK && !ctf_trace_share(opening->trace))
-        status = make_class(opening, error);
+        status = take_class(opening, error);
     if (status != TTR_OK)
         return status;
     const bool is_damaged = metadata_damage(opening) != NULL;
@@ -575,7 +649,7 @@ static ttr_status open_refused(struct ctf_set *set, const char *path, const char
         ttr_close(in ? &in->base : NULL);
         return error->status;
     }
-    ctf_trace_join(trace, in, METADATA, 0);
+    ctf_trace_join(trace, in, CTF_METADATA, 0);
     ctf_trace_release(trace);
     ((struct ctf_reader *)in->own)->is_nothing = true;
     ttr_status status = input_damage(in, NO_OFFSET, 0, code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
@@ -631,6 +705,24 @@ static size_t readers_of(const ttr_read_options *options)
     return readers < READERS_MOST ? readers : READERS_MOST;
 }
 
+/* Compares the metadata of several folders, unless other metadata are given for all of them.  What is wrong with options is told by who reads them. */
+static ttr_status compare_metadata(struct ctf_set *set, const struct folders_found *found, ttr_error *error)
+{
+    const struct alloc *alloc = &set->t->counted;
+    const struct options_list list = {alloc, set->options ? set->options->format_options : NULL, &format_ctf, false};
+    char **copies = NULL;
+    size_t copies_n = 0;
+    if (found->n < 2)
+        return TTR_OK;
+    ttr_status status = options_copy(&list, &copies, &copies_n, error);
+    if (status == TTR_OK && !options_get(copies, copies_n, "metadata")) {
+        set->grown = ctf_grown_new(set->t, found, error);
+        status = set->grown ? TTR_OK : error->status;
+    }
+    options_free(alloc, copies, copies_n);
+    return status == TTR_E_NOMEM ? status : TTR_OK;
+}
+
 static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *found, const char *only, ttr_error *error)
 {
     const struct folder_found *folders = found->list;
@@ -642,6 +734,7 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *fou
     set->chunk = source_chunk(set->files * readers_of(set->options));
     if (set->files >= MANY_FILES)
         context_expect(set->t, set->files * FILE_BYTES);
+    status = compare_metadata(set, found, &own);
     set->windows = set->chunk ? window_pool_new(&set->t->counted, set->files, set->chunk) : NULL; /* without it each has its own */
     for (size_t i = 0; i < n; i++) {
         told += !folders[i].untold;
@@ -654,6 +747,7 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *fou
         else
             status = open_trace(set, folders[i].folder, only, &own);
     }
+    ctf_grown_free(set->grown);
     if (status == TTR_OK && told && bad == told && !found->has_others)
         status = own.status;
     ttr_reader *reader = status == TTR_OK ? ctf_set_merge(set, &own) : NULL;

@@ -204,6 +204,10 @@ static inline uint64_t ctf_place(const struct ctf_reader *reader, uint64_t bit)
     return reader->is_unpacked && place > end ? end : place;
 }
 
+/* The file that tells how the others of its folder are read, and how large it may be. */
+#define CTF_METADATA "metadata"
+#define CTF_METADATA_MAX (UINT64_C(256) << 20)
+
 /* --- ctf_trace.c --- */
 
 /* Makes a trace without metadata, held by its maker; the folder (NULL = none) is taken over, also on failure. */
@@ -214,6 +218,9 @@ void ctf_trace_offer(struct ctf_trace *trace);
 
 /* Lets a trace that has nothing but its metadata and options have the class of another one with the same; false where none is offered. */
 bool ctf_trace_share(struct ctf_trace *trace);
+
+/* Lets a trace have a class that another one has instead of its own. */
+void ctf_trace_adopt(struct ctf_trace *trace, struct ctf_trace_class *class);
 
 /* Reads metadata without packets into the description: all of it, or more of it later. */
 TTR_MUST ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version, const struct ctf_text *text, ttr_error *error);

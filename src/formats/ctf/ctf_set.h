@@ -25,6 +25,7 @@ struct ctf_set {
     size_t files;        /* there may be at most */
     size_t chunk;        /* of windows, see source_chunk */
     struct window_pool *windows;
+    struct ctf_grown *grown; /* what is known of metadata of several folders, while they are opened; NULL: nothing */
     size_t folders;      /* opened so far */
     bool intersects;     /* only the time in which all streams of a trace are active is asked for */
     struct ctf_opened *opened;

@@ -135,6 +135,13 @@ void ctf_trace_offer(struct ctf_trace *trace)
     context_offer(trace->t, &class->offer);
 }
 
+void ctf_trace_adopt(struct ctf_trace *trace, struct ctf_trace_class *class)
+{
+    class->users++;
+    class_release(trace->class, trace->t);
+    trace->class = class;
+}
+
 bool ctf_trace_share(struct ctf_trace *trace)
 {
     struct ctf_trace_class *own = trace->class;
@@ -142,9 +149,7 @@ bool ctf_trace_share(struct ctf_trace *trace)
     if (!like || like->rounds_times != own->rounds_times || like->hides_mapped != own->hides_mapped || like->metadata_n != own->metadata_n ||
         memcmp(like->metadata, own->metadata, own->metadata_n) != 0)
         return false;
-    class_release(own, trace->t);
-    like->users++;
-    trace->class = like;
+    ctf_trace_adopt(trace, like);
     return true;
 }
 

@@ -633,10 +633,10 @@ static bool parse_root(struct parser *p, struct tsdl_statement *statement)
 }
 
 /* Whether the text may be read without what began at `at`, where it ends too early.  Tracers write packets of metadata as they fill, so that one
- * that was stopped leaves a part of a declaration; a text without packets is somebody's mistake.  Without a stream block nothing can be read. */
+ * that was stopped leaves a part of a declaration; a text without packets is somebody's mistake, unless another one goes on behind it.  Without a stream block nothing can be read. */
 static bool leave_out(struct tsdl_reading *reading, bool has_stream, size_t at)
 {
-    if (!reading->is_at_end || !reading->text->pieces_n || !has_stream)
+    if (!reading->is_at_end || (!reading->text->pieces_n && !reading->text->is_part) || !has_stream)
         return false;
     reading->is_cut = true;
     reading->cut_at = at;
