@@ -304,6 +304,14 @@ rm -rf united
 run "$tracetta" convert -q --to=ctf --option=byte-order=be rotated -o united
 [ $run_status = 0 ] && grep -q 'u\?int.*x;\|} _\?x;' united/two/metadata && [ "$(grep -c 'name = "\?only_one' united/two/metadata)" = 2 ]
 verdict "classes_that_differ_get_numbers_of_their_own" $? "exit status $run_status: $(classes united/two/metadata)"
+sed -i 's/name = c;/name = k;/; s/clock\.c\./clock.k./' rotated/two/metadata
+for version in 1.8 2; do
+    rm -rf united
+    run "$tracetta" convert -q --to=ctf --option=byte-order=be --option=version=$version rotated -o united
+    run "$tracetta" check united
+    [ $run_status = 0 ] && grep -q "united: whole (ctf $version, 4 events" "$work/.out"
+    verdict "each_folder_declares_the_clocks_of_all_in_$version" $? "exit status $run_status"
+done
 "$tracetta" cat --style=babeltrace2 rotated >wanted
 same "so_that_all_is_read_again" wanted "$tracetta" cat --style=babeltrace2 united
 

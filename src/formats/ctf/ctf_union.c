@@ -72,20 +72,24 @@ bool ctf_union_give(const struct ctf_trace_out *trace, uint64_t scope, uint64_t 
 
 /* --- Ends --- */
 
-/* The clock that is called so there, else the clock itself. */
-static const struct ctf_clock *clock_of(const struct ctf_description *description, const struct ctf_clock *clock)
+/* The clock that is called so there; it is added where there is none, for metadata whose types name a clock that they do not declare cannot be read. */
+static const struct ctf_clock *clock_of(struct ctf_description *description, const struct ctf_clock *clock)
 {
-    for (size_t i = 0; clock && i < description->clocks_n; i++) {
+    for (size_t i = 0; i < description->clocks_n; i++) {
         const ttr_text id = description->clocks[i]->id;
         if (id.n == clock->id.n && memcmp(id.p, clock->id.p, id.n) == 0)
             return description->clocks[i];
     }
-    return clock;
+    struct ctf_clock *added = ctf_add_clock(description);
+    if (added)
+        *added = *clock;
+    return added;
 }
 
 static struct ctf_stream_class *add_stream(struct ctf_description *to, const struct ctf_stream_class *like)
 {
-    struct ctf_stream_class *stream = ctf_add_stream(to);
+    const struct ctf_clock *clock = like->clock ? clock_of(to, like->clock) : NULL;
+    struct ctf_stream_class *stream = clock || !like->clock ? ctf_add_stream(to) : NULL;
     if (!stream)
         return NULL;
     stream->id = like->id;
@@ -96,7 +100,7 @@ static struct ctf_stream_class *add_stream(struct ctf_description *to, const str
     stream->packet_context = like->packet_context;
     stream->event_header = like->event_header;
     stream->event_context = like->event_context;
-    stream->clock = clock_of(to, like->clock);
+    stream->clock = clock;
     return stream;
 }
 
