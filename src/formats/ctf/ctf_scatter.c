@@ -2,7 +2,8 @@
  *
  * Files that are copied may come so.  So may those that are encoded anew where nothing of the result hangs on the order of events of different streams: each
  * input becomes one stream file, whatever its events are, and readers of the result put events of one time in the order that they had in the
- * source.  Else these would be counted as put in another order (ctf_watch_order), which is only seen where events come by time.
+ * source.  Else these would be counted as put in another order (ctf_watch_order), which is only seen where events come by time.  Traces without a uuid are given one
+ * either way, and with it another place among those of the same time.
  * Left out: v1.1, whose readers go by the names of files. */
 #include "base/hash.h"
 #include "base/keymap.h"
