@@ -267,7 +267,7 @@ void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64
     const struct type *type;
     ttr_field field;
     layout_walk_begin(&walk, layout, bits, NULL);
-    memcpy(walk.run.slots, slots, sizeof walk.run.slots);
+    memcpy(walk.run.slots, slots, LAYOUT_SLOTS * sizeof *slots); /* one more is the walk's own */
     while (layout_walk_next(&walk, &field, &type)) {
         if (type->role == CTF_ROLE_EVENT_ID)
             header->id = field.value.v.u;
