@@ -25,6 +25,7 @@ struct measure {
     ttr *t;
     ttr_reader *in;
     ttr_writer *out;
+    ttr_field_buffer *buffer;
     ttr_error error;
     uint64_t events, sum;
     double seconds;
@@ -54,15 +55,12 @@ static void visit(struct measure *m, const ttr_batch *batch)
 
 static void visit_fields(struct measure *m, const ttr_batch *batch)
 {
-    ttr_fields fields;
-    ttr_field field[FIELDS];
+    const ttr_field *field;
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < batch->n; i++) {
-        ttr_fields_begin(m->t, ttr_batch_at(batch, i), &fields);
-        for (uint32_t n; (n = ttr_fields_take(&fields, field, FIELDS)) > 0;)
+    for (uint32_t i = 0; i < batch->n; i++)
+        for (uint32_t n = ttr_event_fields(m->buffer, ttr_batch_at(batch, i), &field); n > 0; n = ttr_more_fields(m->buffer, &field))
             for (uint32_t j = 0; j < n; j++)
                 sum += field[j].value.v.u + field[j].value.text.n + field[j].name.n + field[j].value.type;
-    }
     m->sum += sum;
 }
 
@@ -140,6 +138,7 @@ int main(int argc, char **argv)
         fputs("usage: measure scan|fields|kstacks|encode|write|plain FILE\n", stderr);
         return 2;
     }
+    m.buffer = ttr_field_buffer_new(m.t);
     m.in = ttr_open(m.t, argv[2], NULL, &m.error);
     m.out = ttr_create_push(m.t, swallow, &m, "fxt", NULL, &m.error);
     double begin = cpu_seconds();
@@ -149,6 +148,7 @@ int main(int argc, char **argv)
     double end = cpu_seconds();
     (void)getrusage(RUSAGE_SELF, &usage);
     ttr_close(m.in);
+    ttr_field_buffer_free(m.buffer);
     ttr_free(m.t);
     if (status != TTR_END) {
         fprintf(stderr, "measure: %s: %s\n", argv[2], m.error.text);

@@ -262,6 +262,24 @@ TTR_API uint32_t ttr_fields_take(ttr_fields *fields, ttr_field *field, uint32_t 
 /* Gives the i-th name of a value with the hint ENUM or FLAGS that ttr_fields_next or ttr_fields_take gave just now, 0 <= i < count. */
 TTR_API bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
 
+/* Room for the fields of one event at a time, which remembers what events of a class have in common: the way to read every field of very many
+ * events.  Belongs to the caller, who frees it before the context.  One thread at a time; threads that walk events at once have one each. */
+typedef struct ttr_field_buffer ttr_field_buffer;
+
+/* NULL when memory is out. */
+TTR_API ttr_field_buffer *ttr_field_buffer_new(ttr *t);
+
+TTR_API void ttr_field_buffer_free(ttr_field_buffer *buffer);
+
+/* Gives the fields of an event in stored order, from *field on, and how many; 0 = it has none.  Where there are more (many elements, a value with
+ * several names, which is the last of its call), ttr_more_fields gives the next, 0 at the end: it is to be asked until then.  Never fails.  The fields
+ * are the buffer's, are not to be changed, and are there until the next call with it; the event must still be valid. */
+TTR_API uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, const ttr_field **field);
+TTR_API uint32_t ttr_more_fields(ttr_field_buffer *buffer, const ttr_field **field);
+
+/* As ttr_fields_label, of a value given just now. */
+TTR_API bool ttr_event_label(const ttr_field_buffer *buffer, const ttr_value *value, uint32_t i, ttr_text *label);
+
 /* Finds a top-level field by name: the first of that name.  False when there is none. */
 TTR_API bool ttr_field_find(const ttr *t, const ttr_event *event, const char *name, ttr_field *field);
 

@@ -58,12 +58,23 @@ static inline uint64_t field_element(const struct field_elements *elements, uint
     return bits_of_double(single);
 }
 
+/* Fields of the events of one schema, which stay from one event to the next: only what differs is written anew. */
+struct held_fields {
+    ttr_field *field;
+    uint32_t n;          /* room for so many */
+    uint32_t prepared_n; /* where is_prepared: the first so many are those of an event before */
+    bool is_prepared;
+    bool is_full;        /* an event had no room in it */
+};
+
 /* How the fields of a kind of payload are walked; lives in the format's folder. */
 struct field_ops {
     void (*begin)(ttr_fields *fields);                   /* may fill fields->state; not called where the schema has a `start` */
     bool (*next)(ttr_fields *fields, ttr_field *field);  /* all parts of *field are zeroed before */
     /* Gives the next fields, up to `room` > 0; fewer at the end, or behind one that has several labels.  NULL: one by one. */
     uint32_t (*take)(ttr_fields *fields, ttr_field *field, uint32_t room);
+    /* As take, into fields that stay; NULL: by take. */
+    uint32_t (*hold)(ttr_fields *fields, struct held_fields *held);
     /* As begin, for the group PACKET or HEADER; NULL: the format has neither. */
     void (*begin_group)(ttr_fields *fields, ttr_group group);
     /* A number that all events of one packet share and no others of their source, from 1; NULL, 0: there are no packets. */
@@ -257,6 +268,20 @@ static inline ttr_id context_told_path(const ttr *t, uint16_t source)
 static inline const struct schema *context_schema(const ttr *t, ttr_id id)
 {
     return &t->schemas[id < t->schemas_n ? id : 0];
+}
+
+/* ttr_fields_begin, the event's schema being known. */
+static inline void fields_begin(ttr_fields *fields, const struct schema *schema, const ttr_event *event)
+{
+    fields->event = event;
+    fields->ops = schema->ops;
+    fields->own = schema->own;
+    if (schema->start) {
+        fields->state[0] = (uintptr_t)schema->start;
+        fields->state[1] = schema->start_with;
+    } else if (schema->ops) {
+        schema->ops->begin(fields);
+    }
 }
 
 /* The declared type of the field that ttr_fields_next gave just now; NULL = has none. */

@@ -5,16 +5,7 @@
 
 void ttr_fields_begin(const ttr *t, const ttr_event *event, ttr_fields *fields)
 {
-    const struct schema *schema = context_schema(t, event->schema);
-    fields->event = event;
-    fields->ops = schema->ops;
-    fields->own = schema->own;
-    if (schema->start) {
-        fields->state[0] = (uintptr_t)schema->start;
-        fields->state[1] = schema->start_with;
-    } else if (schema->ops) {
-        schema->ops->begin(fields);
-    }
+    fields_begin(fields, context_schema(t, event->schema), event);
 }
 
 void ttr_fields_begin_group(const ttr *t, const ttr_event *event, ttr_group group, ttr_fields *fields)

@@ -143,7 +143,15 @@ enum straight_code {
 #define STRAIGHT_BYTES (UINT32_C(1) << 30)
 #define STRAIGHT_FIELDS 60000u
 
+struct straight_step;
+struct holding;
+
+/* Gives the fields of a step and of those behind it into held fields: p is where the last moving step stopped. */
+typedef uint32_t hold_step(const struct straight_step *step, const uint8_t *p, ttr_field *to, struct holding *holding);
+
 struct straight_step {
+    hold_step *hold;
+    const struct op *op;
     uint8_t code;         /* enum straight_code */
     uint8_t load, slot;   /* of the number that counts */
     uint8_t back;         /* bytes from there to where its number stands */
@@ -240,7 +248,44 @@ struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n
 /* For layout_field_ops.  At the end nothing is asked of the walk any more. */
 uint32_t layout_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room);
 
-/* The same where there is no straight way, or it ended. */
+/* For layout_field_ops. */
+uint32_t layout_fields_hold(ttr_fields *fields, struct held_fields *held);
+
+/* Where a straight way has come to. */
+struct straight_way {
+    const struct op *op;  /* the next step */
+    const uint8_t *p;     /* where the last moving step stopped */
+    ttr_field *first, *to, *stop; /* fields of this call: given up to `to`, room up to `stop` */
+};
+
+/* Holds the fields of an event anew: what was held before counts for nothing. */
+uint32_t layout_hold_anew(ttr_fields *fields, struct held_fields *held);
+
+/* The same from where a way is: the fields before are prepared. */
+uint32_t layout_hold_on(ttr_fields *fields, struct held_fields *held, const struct straight_way *way);
+
+/* The same where the straight way stops; `always`: it always does there. */
+uint32_t layout_hold_stop(ttr_fields *fields, struct held_fields *held, const struct straight_way *way, bool always);
+
+/* What holds the fields of steps of this code. */
+hold_step *layout_hold_step(enum straight_code code);
+
+static inline void held_prepared(struct held_fields *held, bool is_prepared, uint32_t n)
+{
+    held->is_prepared = is_prepared;
+    held->prepared_n = n;
+}
+
+/* Where an event's record begins in its payload; NULL: it does not lie there, or the walk has begun. */
+static inline const uint8_t *straight_begin(const ttr_fields *fields)
+{
+    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const ttr_event *event = fields->event;
+    const uint64_t unbegun = walk->unbegun, body = event->body & (unbegun >> LAYOUT_MASK_SHIFT);
+    return unbegun & LAYOUT_IN_PAYLOAD && body % 8 == 0 && body >> 3 <= event->payload_size ? event->payload + (body >> 3) : NULL;
+}
+
+/* layout_fields_take where there is no straight way, or it ended. */
 uint32_t layout_fields_take_on(ttr_fields *fields, ttr_field *field, uint32_t room);
 
 /* For layout_field_ops. */
@@ -248,6 +293,9 @@ bool layout_fields_elements(ttr_fields *fields, uint32_t most, struct field_elem
 
 /* Gives elements of an array whose bits are known to be there; `op` is the first of its two steps. */
 void layout_give_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n);
+
+/* The same into fields that are elements of this array already. */
+void layout_set_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n);
 
 /* Copies a field by whole vectors, as compilers do not. */
 static inline void step_copy_field(ttr_field *to, const ttr_field *from)
@@ -257,6 +305,14 @@ static inline void step_copy_field(ttr_field *to, const ttr_field *from)
     const lanes *source = (const lanes *)from;
     lanes *part = (lanes *)to;
     part[0] = source[0], part[1] = source[1], part[2] = source[2], part[3] = source[3];
+}
+
+/* How many elements or bytes a step of a straight way gives, p being where what counts them ends; where the walk may need that later, it is kept. */
+static inline uint64_t straight_count(const struct op *op, const struct straight_step *step, const uint8_t *p, struct layout_walk *walk)
+{
+    if (op->step.flags & STEP_FIXED)
+        return op->step.count;
+    return walk->run.slots[step->slot] = load_plain((enum load)step->load, p - step->back);
 }
 
 static inline void step_set_text(ttr_value *value, const uint8_t *base, const uint8_t *p, size_t n)

@@ -55,10 +55,10 @@ static void look_at(const struct op *op, struct straight_step *to, struct behind
     const struct step *step = &op->step;
     const uint64_t advance = step->advance >> 3;
     const enum straight_code code = code_of(op);
-    *to = (struct straight_step){.code = (uint8_t)code, .load = step->load, .back = (uint8_t)(step->jump >> 3), .slot = step->slot,
+    *to = (struct straight_step){.hold = layout_hold_step(code), .op = op, .code = (uint8_t)code, .load = step->load, .back = (uint8_t)(step->jump >> 3), .slot = step->slot,
                                  .at = (uint32_t)advance, .reach = (uint32_t)behind->reach, .fields = (uint16_t)behind->fields};
     if (advance > STRAIGHT_BYTES || behind->reach > STRAIGHT_BYTES || behind->fields > STRAIGHT_FIELDS || code == STRAIGHT_OTHER) {
-        to->code = STRAIGHT_OTHER;
+        to->code = STRAIGHT_OTHER, to->hold = layout_hold_step(STRAIGHT_OTHER);
         *behind = (struct behind){.reach = 0};
     } else if (code == STRAIGHT_END) {
         *behind = (struct behind){.reach = advance, .is_still = true};
@@ -68,7 +68,7 @@ static void look_at(const struct op *op, struct straight_step *to, struct behind
         behind->fields++;
     } else {
         if (code == STRAIGHT_STRING && behind->is_still)
-            to->code = STRAIGHT_LAST_STRING;
+            to->code = STRAIGHT_LAST_STRING, to->hold = layout_hold_step(STRAIGHT_LAST_STRING);
         *behind = (struct behind){.reach = advance, .fields = behind->fields + 1};
     }
 }
@@ -99,17 +99,11 @@ struct record {
     struct arena *scratch;
     const uint8_t *begin, *end;
     bool is_whole;        /* all or nothing, and it must end at `end` */
-};
-
-/* Where the straight way has come to. */
-struct way {
-    const struct op *op;  /* the next step */
-    const uint8_t *p;     /* where the last moving step stopped */
-    ttr_field *first, *to, *stop; /* fields of this call: given up to `to`, room up to `stop` */
+    struct held_fields *held; /* whose fields they are, or NULL */
 };
 
 /* Makes a walk of it that goes on where the straight way ends, and lets that fill the room that is left. */
-static APART uint32_t hand_over(ttr_fields *fields, const struct way *way)
+static APART uint32_t hand_over(ttr_fields *fields, const struct straight_way *way)
 {
     struct layout_walk *walk = (struct layout_walk *)fields->state;
     const struct layout_schema *schema = fields->own;
@@ -205,40 +199,46 @@ static inline const uint8_t *give_elements(const struct op *op, const uint8_t *p
     return p + bytes;
 }
 
-/* How many elements or bytes a step gives; where the walk may need that later, it is kept. */
-static inline uint64_t take_count(const struct op *op, const struct straight_step *step, const uint8_t *p, struct layout_walk *walk)
+/* Where the straight way stops before the record's end; held fields are prepared up to there where it always stops there. */
+static APART uint32_t stop_at(ttr_fields *fields, const struct record *record, const struct straight_way *way, bool always)
 {
-    if (op->step.flags & STEP_FIXED)
-        return op->step.count;
-    return walk->run.slots[step->slot] = load_plain((enum load)step->load, p - step->back);
+    if (record->is_whole)
+        return LAYOUT_NOT_WHOLE;
+    const uint32_t n = hand_over(fields, way);
+    if (record->held) {
+        held_prepared(record->held, always, (uint32_t)(way->to - way->first));
+        record->held->is_full |= n == record->held->n;
+    }
+    return n;
 }
 
-#define HAND_OVER(next) \
-    (record->is_whole ? LAYOUT_NOT_WHOLE : hand_over(fields, &(struct way){.op = (next), .p = p, .first = field, .to = to, .stop = stop}))
+/* Made only where they are needed: what has a place in memory stays in no register. */
+#define STOP(next, always) \
+    stop_at(fields, &(struct record){.is_whole = record.is_whole, .held = record.held}, \
+            &(struct straight_way){.op = (next), .p = p, .first = way.first, .to = to, .stop = stop}, always)
 
 #define PLACE \
-    ((struct value_place){.step = &op->step, .base = base, .at = (uint64_t)(at - base) << 3, .end = (uint64_t)(end - base) << 3, .scratch = record->scratch})
+    ((struct value_place){.step = &op->step, .base = base, .at = (uint64_t)(at - base) << 3, .end = (uint64_t)(end - base) << 3, .scratch = record.scratch})
 
-/* Gives the fields of a record. */
+/* Gives the fields of a record from where a way is. */
 /* long: one case for each kind of step */
-static inline __attribute__((always_inline)) uint32_t go(ttr_fields *fields, const struct record *record, ttr_field *field, uint32_t room)
+static inline __attribute__((always_inline)) uint32_t go(ttr_fields *fields, const struct record record, const struct straight_way way)
 {
     struct layout_walk *const walk = (struct layout_walk *)fields->state;
-    const struct straight *const straight = record->straight;
-    const struct straight_step *step = straight->step + 1;
-    const struct op *op = straight->ops + 1;
-    const uint8_t *const base = fields->event->payload, *const end = record->end, *p = record->begin, *behind;
-    ttr_field *to = field, *stop = field + room;
-    if (UNLIKELY((uint64_t)(end - p) < straight->reach || room < straight->fields))
-        return HAND_OVER(op);
+    const struct op *op = way.op;
+    const struct straight_step *step = record.straight->step + (op - record.straight->ops);
+    const uint8_t *const base = fields->event->payload, *const end = record.end, *p = way.p, *behind;
+    ttr_field *to = way.to, *stop = way.stop;
     for (uint64_t n;; step++, op++) {
         const uint8_t *const at = p + step->at;
         switch (step->code) {
         case STRAIGHT_END:
-            if (record->is_whole && UNLIKELY(at != end))
+            if (record.is_whole && UNLIKELY(at != end))
                 return LAYOUT_NOT_WHOLE;
             fields->ops = NULL;
-            return (uint32_t)(to - field);
+            if (record.held)
+                held_prepared(record.held, true, (uint32_t)(to - way.first));
+            return (uint32_t)(to - way.first);
         case STRAIGHT_NUMBER + LOAD_U8: give_number(op, *at, to++); continue;
         case STRAIGHT_NUMBER + LOAD_U16LE: give_number(op, load_u16le(at), to++); continue;
         case STRAIGHT_NUMBER + LOAD_U32LE: give_number(op, load_u32le(at), to++); continue;
@@ -262,7 +262,7 @@ static inline __attribute__((always_inline)) uint32_t go(ttr_fields *fields, con
             give_enum(op, at, to);
             stop = to->value.count > 1 ? to + 1 : stop;
             if (UNLIKELY(++to == stop))
-                return HAND_OVER(op + 1);
+                return STOP(op + 1, false);
             continue;
         case STRAIGHT_STRING: behind = give_string(op, base, at, end, to); break;
         case STRAIGHT_STRING_WIDE:
@@ -270,42 +270,83 @@ static inline __attribute__((always_inline)) uint32_t go(ttr_fields *fields, con
             break;
         case STRAIGHT_LAST_STRING: behind = give_last_string(op, at, end - step->reach, to); break;
         case STRAIGHT_TEXT_TAKEN:
-            n = take_count(op, step, at, walk);
+            n = straight_count(op, step, at, walk);
             behind = n <= (uint64_t)(end - at) ? give_text(op, base, at, n, to) : NULL;
             break;
         case STRAIGHT_ELEMENTS:
-            n = take_count(op, step, at, walk);
+            n = straight_count(op, step, at, walk);
             behind = n + step->fields < (uint64_t)(stop - to) ? give_elements(op, at, (uint64_t)(end - at), n, to) : NULL;
             if (LIKELY(behind))
                 to += n, op += 2, step += 2;
             break;
-        case STRAIGHT_OTHER: return HAND_OVER(op);
+        case STRAIGHT_OTHER: return STOP(op, true);
         default: __builtin_unreachable(); /* straight_of makes no others */
         }
         if (UNLIKELY(!behind))
-            return HAND_OVER(op);
+            return STOP(op, false);
         to++;
         p = behind;
         if (UNLIKELY((uint64_t)(end - p) < step->reach))
-            return HAND_OVER(op + 1);
+            return STOP(op + 1, false);
     }
+}
+
+/* The same from the record's begin on. */
+static inline __attribute__((always_inline)) uint32_t go_from_begin(ttr_fields *fields, const struct record record, ttr_field *field, uint32_t room)
+{
+    const struct straight_way way = {.op = record.straight->ops + 1, .p = record.begin, .first = field, .to = field, .stop = field + room};
+    if (UNLIKELY((uint64_t)(record.end - record.begin) < record.straight->reach || room < record.straight->fields)) {
+        const struct straight_way stopped = way;
+        return stop_at(fields, &(struct record){.is_whole = record.is_whole, .held = record.held}, &stopped, false);
+    }
+    return go(fields, record, way);
 }
 
 uint32_t layout_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
     const struct layout_schema *schema = fields->own;
     const ttr_event *event = fields->event;
-    const uint64_t unbegun = walk->unbegun, body = event->body & (unbegun >> LAYOUT_MASK_SHIFT), size = event->payload_size;
-    if (UNLIKELY(!(unbegun & LAYOUT_IN_PAYLOAD) || body % 8 || body >> 3 > size))
+    const uint8_t *begin = straight_begin(fields);
+    if (UNLIKELY(!begin))
         return layout_fields_take_on(fields, field, room);
-    const struct record record = {.straight = walk->straight, .scratch = schema->scratch, .begin = event->payload + (body >> 3), .end = event->payload + size};
-    return go(fields, &record, field, room);
+    const struct record record = {.straight = ((const struct layout_walk *)fields->state)->straight, .scratch = schema->scratch, .begin = begin,
+                                  .end = event->payload + event->payload_size};
+    return go_from_begin(fields, record, field, room);
+}
+
+uint32_t layout_hold_anew(ttr_fields *fields, struct held_fields *held)
+{
+    const struct layout_schema *schema = fields->own;
+    const ttr_event *event = fields->event;
+    const uint8_t *begin = straight_begin(fields);
+    held->is_prepared = false;
+    if (!begin) {
+        const uint32_t n = layout_fields_take_on(fields, held->field, held->n);
+        held->is_full |= n == held->n;
+        return n;
+    }
+    const struct record record = {.straight = ((const struct layout_walk *)fields->state)->straight, .scratch = schema->scratch, .begin = begin,
+                                  .end = event->payload + event->payload_size, .held = held};
+    return go_from_begin(fields, record, held->field, held->n);
+}
+
+uint32_t layout_hold_on(ttr_fields *fields, struct held_fields *held, const struct straight_way *way)
+{
+    const struct layout_schema *schema = fields->own;
+    const ttr_event *event = fields->event;
+    const struct record record = {.straight = ((const struct layout_walk *)fields->state)->straight, .scratch = schema->scratch,
+                                  .end = event->payload + event->payload_size, .held = held};
+    return go(fields, record, *way);
+}
+
+uint32_t layout_hold_stop(ttr_fields *fields, struct held_fields *held, const struct straight_way *way, bool always)
+{
+    return stop_at(fields, &(struct record){.held = held}, way, always);
 }
 
 uint32_t layout_take_whole(const struct layout *layout, struct arena *scratch, ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     const uint8_t *payload = fields->event->payload;
     const struct record record = {.straight = layout->straight, .scratch = scratch, .begin = payload, .end = payload + fields->event->payload_size, .is_whole = true};
-    return layout->straight ? go(fields, &record, field, room) : LAYOUT_NOT_WHOLE;
+    return layout->straight ? go_from_begin(fields, record, field, room) : LAYOUT_NOT_WHOLE;
 }

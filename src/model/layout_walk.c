@@ -516,6 +516,7 @@ static uint64_t layout_packet(const void *own, const ttr_event *event)
 const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .next = layout_fields_next,
                                            .take = layout_fields_take,
+                                           .hold = layout_fields_hold,
                                            .begin_group = layout_fields_begin_group,
                                            .packet = layout_packet,
                                            .label = layout_fields_label,

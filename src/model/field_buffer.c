@@ -1,0 +1,107 @@
+/* Fields that stay where they are from one event of a schema to the next. */
+#include "model/context.h"
+
+#define SPARE_FIELDS 64u             /* given at once where nothing is held */
+#define HELD_FIELDS 16u              /* room for those of a schema at first, doubled where its events have more */
+#define HELD_FIELDS_MOST 1024u
+#define HELD_BYTES_MOST (4u << 20)   /* of all schemas */
+
+struct ttr_field_buffer {
+    const ttr *t;
+    struct alloc alloc;
+    struct held_fields *held; /* by schema; never more than there are */
+    size_t held_n;
+    size_t bytes;             /* of fields in `held` */
+    ttr_fields fields;
+    ttr_field spare[SPARE_FIELDS];
+};
+
+ttr_field_buffer *ttr_field_buffer_new(ttr *t)
+{
+    ttr_field_buffer *buffer = alloc_zero(&t->counted, 1, sizeof *buffer);
+    if (buffer) {
+        buffer->t = t;
+        buffer->alloc = t->counted;
+    }
+    return buffer;
+}
+
+void ttr_field_buffer_free(ttr_field_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    const struct alloc alloc = buffer->alloc;
+    for (size_t i = 0; i < buffer->held_n; i++)
+        alloc_free(&alloc, buffer->held[i].field, buffer->held[i].n, sizeof *buffer->held[i].field);
+    alloc_free(&alloc, buffer->held, buffer->held_n, sizeof *buffer->held);
+    alloc_free(&alloc, buffer, 1, sizeof *buffer);
+}
+
+/* Makes more room for the fields of a schema, where it may have more. */
+static void widen(ttr_field_buffer *buffer, struct held_fields *held)
+{
+    const uint32_t n = held->n ? held->n * 2 : HELD_FIELDS;
+    const size_t more = (n - held->n) * sizeof *held->field;
+    ttr_field *field = NULL;
+    if (n <= HELD_FIELDS_MOST && more <= HELD_BYTES_MOST - buffer->bytes)
+        field = alloc_resize(&buffer->alloc, held->field, held->n, n, sizeof *field);
+    if (!field)
+        return;
+    *held = (struct held_fields){.field = field, .n = n};
+    buffer->bytes += more;
+}
+
+/* What is held of a schema; NULL where there is no room for it. */
+static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
+{
+    const size_t n = buffer->t->schemas_n;
+    if (schema >= buffer->held_n) {
+        struct held_fields *held = schema < n ? alloc_resize(&buffer->alloc, buffer->held, buffer->held_n, n, sizeof *held) : NULL;
+        if (!held)
+            return NULL;
+        memset(held + buffer->held_n, 0, (n - buffer->held_n) * sizeof *held);
+        buffer->held = held;
+        buffer->held_n = n;
+    }
+    if (buffer->held[schema].n == 0)
+        widen(buffer, &buffer->held[schema]);
+    return buffer->held[schema].n ? &buffer->held[schema] : NULL;
+}
+
+/* Gives the next fields, held or not. */
+static __attribute__((noinline)) uint32_t give(ttr_field_buffer *buffer, const ttr_field **field)
+{
+    const struct field_ops *ops = buffer->fields.ops;
+    struct held_fields *held = ops && ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
+    *field = held ? held->field : buffer->spare;
+    return held ? ops->hold(&buffer->fields, held) : ttr_fields_take(&buffer->fields, buffer->spare, SPARE_FIELDS);
+}
+
+uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, const ttr_field **field)
+{
+    if (__builtin_expect(event->schema >= buffer->held_n || buffer->held[event->schema].n == 0, 0)) {
+        fields_begin(&buffer->fields, context_schema(buffer->t, event->schema), event);
+        return give(buffer, field);
+    }
+    const struct schema *schema = &buffer->t->schemas[event->schema];
+    struct held_fields *held = &buffer->held[event->schema];
+    fields_begin(&buffer->fields, schema, event);
+    *field = held->field;
+    return schema->ops->hold(&buffer->fields, held);
+}
+
+uint32_t ttr_more_fields(ttr_field_buffer *buffer, const ttr_field **field)
+{
+    *field = buffer->spare;
+    if (__builtin_expect(!buffer->fields.ops, 1))
+        return 0;
+    struct held_fields *held = held_of(buffer, buffer->fields.event->schema);
+    if (held && held->is_full)
+        widen(buffer, held);
+    return give(buffer, field);
+}
+
+bool ttr_event_label(const ttr_field_buffer *buffer, const ttr_value *value, uint32_t i, ttr_text *label)
+{
+    return ttr_fields_label(&buffer->fields, value, i, label);
+}
