@@ -391,7 +391,8 @@ struct both {
     struct slow slow;
     struct maker maker;
     struct text fast, wanted;
-    unsigned fine, refused, other;
+    unsigned fine, refused, other, held;
+    ttr_field_buffer *buffer;
 };
 
 static void cut_everywhere(struct both *both, const uint8_t *bytes, uint64_t at, uint64_t end)
@@ -432,6 +433,94 @@ static void compare(struct both *both, const struct type *payload, const uint8_t
         cut_everywhere(both, bytes, at, run.bits.at);
 }
 
+/* --- Fields of events, held and one by one --- */
+
+static bool is_same_field(const ttr_field *a, const ttr_field *b)
+{
+    const bool is_alike = a->name.p == b->name.p && a->name.n == b->name.n && a->name_id == b->name_id && a->depth == b->depth && a->group == b->group &&
+                          a->choices == b->choices && a->value.v.u == b->value.v.u && a->value.count == b->value.count && a->value.text_id == b->value.text_id &&
+                          a->value.type == b->value.type && a->value.hint == b->value.hint && a->value.bits == b->value.bits && a->value.base == b->value.base &&
+                          a->value.step == b->value.step && a->value.text.n == b->value.text.n;
+    return is_alike && (a->value.text.n == 0 || memcmp(a->value.text.p, b->value.text.p, a->value.text.n) == 0);
+}
+
+static void same_labels(struct both *both, const ttr_fields *fields, const ttr_field *field)
+{
+    ttr_text wanted, label;
+    for (uint32_t i = 0; i <= field->value.count && i < 8; i++) {
+        const bool has_label = ttr_fields_label(fields, &field->value, i, &wanted);
+        assert_int_equal(ttr_event_label(both->buffer, &field->value, i, &label), has_label);
+        assert_true(!has_label || (label.n == wanted.n && memcmp(label.p, wanted.p, label.n) == 0));
+    }
+}
+
+static void same_fields(struct both *both, const ttr_event *event, unsigned of_schema)
+{
+    ttr_fields fields;
+    ttr_field wanted;
+    const ttr_field *field;
+    unsigned of_event = 0;
+    ttr_fields_begin(both->table.t, event, &fields);
+    for (uint32_t n = ttr_event_fields(both->buffer, event, &field); n > 0; n = ttr_more_fields(both->buffer, &field)) {
+        for (uint32_t i = 0; i < n; i++, of_event++)
+            if (!ttr_fields_next(&fields, &wanted) || !is_same_field(&field[i], &wanted))
+                fail_msg("%s: held field %u of event %u is another", both->maker.text, of_event, of_schema);
+        same_labels(both, &fields, &field[n - 1]);
+    }
+    assert_false(ttr_fields_next(&fields, &wanted));
+    assert_int_equal(ttr_more_fields(both->buffer, &field), 0);
+}
+
+/* Of a record that is cut: as many at once give. */
+static void same_cut_fields(struct both *both, const ttr_event *event, unsigned of_schema)
+{
+    static ttr_field wanted[1024];
+    ttr_fields fields;
+    const ttr_field *field;
+    uint32_t at = 0, wanted_n = 0;
+    ttr_fields_begin(both->table.t, event, &fields);
+    for (uint32_t n = ttr_event_fields(both->buffer, event, &field); n > 0; n = ttr_more_fields(both->buffer, &field))
+        for (uint32_t i = 0; i < n; i++) {
+            if (at == wanted_n)
+                wanted_n = ttr_fields_take(&fields, wanted, 1024), at = 0;
+            if (at == wanted_n || !is_same_field(&field[i], &wanted[at++]))
+                fail_msg("%s: held field %u of cut event %u is another", both->maker.text, (unsigned)i, of_schema);
+        }
+    assert_true(at == wanted_n && ttr_fields_take(&fields, wanted, 1024) == 0);
+}
+
+static void place_all(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run)
+{
+    (void)schema;
+    run->bits = bits_over(event->payload, event->body, event->payload_size * UINT64_C(8));
+}
+
+/* Whole records and cut ones, and the same ones again, so that what was held of one serves others of other sizes. */
+static void hold_records(struct both *both, uint8_t *const *bytes, unsigned n)
+{
+    struct table *table = &both->table;
+    const bool is_at_any_byte = layout_is_at_any_byte(table->layout);
+    struct layout_schema own = {.layout = table->layout, .scratch = &table->scratch, .place = place_all, .is_in_payload = is_at_any_byte, .body_mask = 0xff};
+    const struct schema known = {.ops = &layout_field_ops, .own = &own, .start = layout_start(table->layout), .start_with = layout_start_with(&own)};
+    const ttr_id schema = context_add_schema(table->t, &known);
+    for (unsigned i = 0; i < 8 * n; i++) {
+        const uint32_t cut = any(&both->maker, 4) ? 0 : (uint32_t)any(&both->maker, BYTES), body = 8u * (unsigned)any(&both->maker, 5);
+        struct layout_run run = {.bits = bits_over(bytes[i % n], body, BYTES * 8)};
+        const bool is_fine = body / 8 <= BYTES - cut && layout_measure(table->layout, &run) == LAYOUT_FINE;
+        const uint32_t size = is_fine ? (uint32_t)(run.bits.at + 7) / 8 : BYTES - cut;
+        uint8_t *copy = malloc(size ? size : 1);
+        memcpy(copy, bytes[i % n], size);
+        const ttr_event event = {.payload = copy, .payload_size = size, .body = body, .schema = schema};
+        if (is_fine)
+            same_fields(both, &event, i);
+        else
+            same_cut_fields(both, &event, i);
+        arena_reset(&table->scratch);
+        free(copy);
+    }
+    both->held += is_at_any_byte;
+}
+
 static void one_type(struct both *both, uint64_t seed)
 {
     both->maker = (struct maker){.seed = seed, .path = "p"};
@@ -448,14 +537,17 @@ static void one_type(struct both *both, uint64_t seed)
         both->refused++;
         return;
     }
+    uint8_t *bytes[6];
     for (unsigned i = 0; i < 6; i++) {
-        uint8_t *bytes = malloc(BYTES);
+        bytes[i] = malloc(BYTES);
         for (unsigned k = 0; k < BYTES; k++)
-            bytes[k] = any(maker, 3) ? (uint8_t)any(maker, 256) : (uint8_t)any(maker, 4);
-        compare(both, spec.root[ROOT_PAYLOAD], bytes, any(maker, 2) ? 8 * any(maker, 5) : any(maker, 40));
-        free(bytes);
+            bytes[i][k] = any(maker, 3) ? (uint8_t)any(maker, 256) : (uint8_t)any(maker, 4);
+        compare(both, spec.root[ROOT_PAYLOAD], bytes[i], any(maker, 2) ? 8 * any(maker, 5) : any(maker, 40));
         arena_reset(&both->table.scratch);
     }
+    hold_records(both, bytes, 6);
+    for (unsigned i = 0; i < 6; i++)
+        free(bytes[i]);
 }
 
 static void programs_read_what_the_slow_reader_reads(void **state)
@@ -463,10 +555,16 @@ static void programs_read_what_the_slow_reader_reads(void **state)
     (void)state;
     struct both *both = calloc(1, sizeof *both);
     table_open(&both->table);
-    for (uint64_t seed = 1; seed <= 6000; seed++)
+    for (uint64_t seed = 1; seed <= 6000; seed++) {
+        if (seed % 1000 == 1) {
+            ttr_field_buffer_free(both->buffer);
+            both->buffer = ttr_field_buffer_new(both->table.t);
+        }
         one_type(both, seed * 0x9e3779b97f4a7c15u);
-    print_message("# %u records read, %u of another end, %u types refused\n", both->fine, both->other, both->refused);
-    assert_true(both->fine > 5000 && both->other > 500 && both->refused > 10);
+    }
+    print_message("# %u records read, %u of another end, %u types refused, %u with fields held\n", both->fine, both->other, both->refused, both->held);
+    assert_true(both->fine > 5000 && both->other > 500 && both->refused > 10 && both->held > 500);
+    ttr_field_buffer_free(both->buffer);
     table_close(&both->table);
     free(both);
 }
