@@ -521,6 +521,38 @@ static void hold_records(struct both *both, uint8_t *const *bytes, unsigned n)
     both->held += is_at_any_byte;
 }
 
+#define RECORDS 6u
+
+static void make_records(struct maker *maker, uint8_t **bytes)
+{
+    for (unsigned i = 0; i < RECORDS; i++) {
+        bytes[i] = malloc(BYTES);
+        for (unsigned k = 0; k < BYTES; k++)
+            bytes[i][k] = any(maker, 3) ? (uint8_t)any(maker, 256) : (uint8_t)any(maker, 4);
+    }
+}
+
+static void free_records(uint8_t **bytes)
+{
+    for (unsigned i = 0; i < RECORDS; i++)
+        free(bytes[i]);
+}
+
+static void hold_records_of(struct both *both)
+{
+    struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&both->table.arena, both->maker.text)};
+    uint8_t *bytes[RECORDS];
+    both->table.text = both->maker.text;
+    if (!table_compile(&both->table, &spec))
+        fail_msg("%s: %s", both->maker.text, both->table.error.text);
+    make_records(&both->maker, bytes);
+    for (unsigned i = 0; i < RECORDS; i++)
+        for (unsigned k = 0; k < BYTES / 4; k++)
+            bytes[i][k] = (uint8_t)(bytes[i][k] % (i % 2 ? 4 : 8));
+    hold_records(both, bytes, RECORDS);
+    free_records(bytes);
+}
+
 static void one_type(struct both *both, uint64_t seed)
 {
     both->maker = (struct maker){.seed = seed, .path = "p"};
@@ -537,17 +569,38 @@ static void one_type(struct both *both, uint64_t seed)
         both->refused++;
         return;
     }
-    uint8_t *bytes[6];
-    for (unsigned i = 0; i < 6; i++) {
-        bytes[i] = malloc(BYTES);
-        for (unsigned k = 0; k < BYTES; k++)
-            bytes[i][k] = any(maker, 3) ? (uint8_t)any(maker, 256) : (uint8_t)any(maker, 4);
+    uint8_t *bytes[RECORDS];
+    make_records(maker, bytes);
+    for (unsigned i = 0; i < RECORDS; i++) {
         compare(both, spec.root[ROOT_PAYLOAD], bytes[i], any(maker, 2) ? 8 * any(maker, 5) : any(maker, 40));
         arena_reset(&both->table.scratch);
     }
-    hold_records(both, bytes, 6);
-    for (unsigned i = 0; i < 6; i++)
-        free(bytes[i]);
+    hold_records(both, bytes, RECORDS);
+    free_records(bytes);
+}
+
+/* Types whose records are all taken straight through. */
+static void held_fields_are_those_one_by_one(void **state)
+{
+    static const char *const types[] = {
+        "n:u8 a:[p.n]u8 b:u16", "n:u8 a:[p.n]i16 s:s m:u16 c:[p.m]f32 d:u8", "a:[3]u32 b:u8=A=1,B=2..3; s:s", "b:u8=A=1..2,B=2; c:u16 d:u8=C=3;",
+        "n:u8 t:T(p.n) k:u8 q:T(:u16)", "s:s t:s u:u64", "n:u8 a:[p.n]u8", "n:u8 a:[p.n]u8 v:|p.n(a=0..1:u16,b=2..255:{x:s y:u8})",
+        "t:T16 w:T5 b:B3 x:u16> y:i32> z:f32 e:{} i:i8 o:b8 f:f32> d:f64 g:i16 h:u32> j:u64> k:i16> l:i32 m:i64", "x:u8 c:S16 u:U", "a:[:u8]u32> b:[:u8]f32>",
+    };
+    (void)state;
+    struct both *both = calloc(1, sizeof *both);
+    table_open(&both->table);
+    both->buffer = ttr_field_buffer_new(both->table.t);
+    for (uint64_t seed = 1; seed <= 60; seed++)
+        for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+            (void)snprintf(both->maker.text, sizeof both->maker.text, "%s", types[i]);
+            both->maker.seed = seed * 0x9e3779b97f4a7c15u;
+            hold_records_of(both);
+        }
+    assert_true(both->held >= 9 * 60);
+    ttr_field_buffer_free(both->buffer);
+    table_close(&both->table);
+    free(both);
 }
 
 static void programs_read_what_the_slow_reader_reads(void **state)
@@ -572,6 +625,7 @@ static void programs_read_what_the_slow_reader_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(held_fields_are_those_one_by_one),
         cmocka_unit_test(programs_read_what_the_slow_reader_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,130 @@
+/* Fields given into a buffer where it holds few of them, none, or memory is out.  What is held of records of many types: layout_random_test.c. */
+#include "layout_test.h"
+
+static void place(const struct layout_schema *schema, const ttr_event *event, struct layout_run *run)
+{
+    (void)schema;
+    run->bits = bits_over(event->payload, event->body, event->payload_size * UINT64_C(8));
+}
+
+/* A schema of records of one type. */
+static ttr_id schema_of(struct table *table, struct layout_schema *own, const char *text)
+{
+    table_payload(table, text);
+    *own = (struct layout_schema){.layout = table->layout, .place = place, .is_in_payload = layout_is_at_any_byte(table->layout), .body_mask = 0xff};
+    const struct schema schema = {.ops = &layout_field_ops, .own = own, .start = layout_start(table->layout), .start_with = layout_start_with(own)};
+    return context_add_schema(table->t, &schema);
+}
+
+/* How many fields an event gives, which are `a`, its elements 0, 1, 2 ..., and `b`, in how many calls. */
+static uint32_t given(ttr_field_buffer *buffer, const ttr_event *event, unsigned *calls)
+{
+    const ttr_field *field;
+    uint32_t at = 0, elements = event->payload[0];
+    *calls = 0;
+    for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0; n = ttr_more_fields(buffer, &field), ++*calls)
+        for (uint32_t i = 0; i < n; i++, at++) {
+            assert_int_equal(field[i].depth, at > 0 && at <= elements);
+            assert_int_equal(at == 0 ? field[i].value.count : field[i].value.v.u, at == 0 ? elements : at > elements ? 77 : at - 1);
+        }
+    return at;
+}
+
+static void events_of_many_fields_are_given_at_once_when_more_of_them_come(void **state)
+{
+    (void)state;
+    struct table table;
+    struct layout_schema own;
+    uint8_t bytes[202];
+    unsigned calls, before = UINT32_MAX;
+    table_open(&table);
+    ttr_event event = {.payload = bytes, .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+    ttr_field_buffer *buffer = ttr_field_buffer_new(table.t);
+    for (unsigned i = 0; i < 200; i++)
+        bytes[1 + i] = (uint8_t)i;
+    bytes[0] = 200, bytes[201] = 77;
+    event.payload_size = sizeof bytes;
+    for (unsigned i = 0; i < 8; i++, before = calls) {
+        assert_int_equal(given(buffer, &event, &calls), 202);
+        assert_true(calls <= before);
+    }
+    assert_int_equal(calls, 1);
+    bytes[0] = 3, bytes[4] = 77;
+    event.payload_size = 5;
+    assert_int_equal(given(buffer, &event, &calls), 5);
+    assert_int_equal(calls, 1);
+    ttr_field_buffer_free(buffer);
+    table_close(&table);
+}
+
+/* Such as events that were built or copied: their fields are taken. */
+static void fields_of_events_that_nothing_is_held_of_are_given_too(void **state)
+{
+    (void)state;
+    ttr *t = ttr_new(NULL);
+    ttr_field_buffer *buffer = ttr_field_buffer_new(t);
+    ttr_builder *builder = ttr_builder_new(t);
+    const ttr_field *field;
+    ttr_batch batch;
+    ttr_error error;
+    ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "e");
+    for (unsigned i = 0; i < 100; i++)
+        ttr_put_uint(builder, "n", i);
+    assert_int_equal(ttr_event_take(builder, &batch, &error), TTR_OK);
+    const ttr_event *event = ttr_batch_at(&batch, 0);
+    uint64_t at = 0;
+    for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0; n = ttr_more_fields(buffer, &field))
+        for (uint32_t i = 0; i < n; i++)
+            assert_int_equal(field[i].value.v.u, at++);
+    assert_int_equal(at, 100);
+    const ttr_event none = {.schema = 0}, unknown = {.schema = 12345};
+    assert_int_equal(ttr_event_fields(buffer, &none, &field), 0);
+    assert_int_equal(ttr_event_fields(buffer, &unknown, &field), 0);
+    ttr_builder_free(builder);
+    ttr_field_buffer_free(buffer);
+    ttr_field_buffer_free(NULL);
+    ttr_free(t);
+}
+
+/* All memory that the buffer asks for is there up to the n-th time. */
+static bool gives_without(size_t n)
+{
+    struct table table;
+    struct layout_schema own;
+    struct support_heap heap;
+    static const uint8_t bytes[] = {2, 0, 1, 77};
+    table_open(&table);
+    support_heap_init(&heap, n);
+    const ttr_event event = {.payload = bytes, .payload_size = sizeof bytes, .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+    const struct alloc usual = table.t->counted;
+    unsigned calls;
+    table.t->counted = heap.alloc;
+    ttr_field_buffer *buffer = ttr_field_buffer_new(table.t);
+    assert_int_equal(buffer == NULL, n == 1);
+    for (unsigned i = 0; buffer && i < 3; i++)
+        assert_int_equal(given(buffer, &event, &calls), 4);
+    ttr_field_buffer_free(buffer);
+    table.t->counted = usual;
+    support_heap_check(&heap);
+    table_close(&table);
+    return heap.requests >= n;
+}
+
+static void where_memory_is_out_fields_are_given_all_the_same(void **state)
+{
+    (void)state;
+    size_t n = 1;
+    while (gives_without(n))
+        n++;
+    assert_true(n > 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_of_many_fields_are_given_at_once_when_more_of_them_come),
+        cmocka_unit_test(fields_of_events_that_nothing_is_held_of_are_given_too),
+        cmocka_unit_test(where_memory_is_out_fields_are_given_all_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
