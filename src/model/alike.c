@@ -124,7 +124,15 @@ static void enter(struct alike_walk *walk, size_t begin, size_t back, uint32_t c
         (struct alike_frame){.begin = begin, .end = begin + alike_inside(walk->field, walk->n, begin), .back = back, .left = count};
 }
 
-/* Has the next values given, of elements that are in no others. */
+static const uint8_t none[1]; /* no values given yet */
+
+/* Whether an element begins for which no values were given. */
+static bool needs_piece(const struct alike_walk *walk)
+{
+    return walk->depth == 1 && !walk->has_one && walk->value == walk->end && walk->at == walk->frame[0].begin;
+}
+
+/* Has the next values given, of elements that are in no others.  Only where those given before are needed no more. */
 static void refill(struct alike_walk *walk)
 {
     size_t n = 0;
@@ -145,8 +153,6 @@ static void end_element(struct alike_walk *walk)
         frame->left--;
         walk->depth -= frame->left == 0;
         walk->at = frame->left ? frame->begin : frame->back;
-        if (walk->depth == 1 && walk->value == walk->end)
-            refill(walk);
     }
 }
 
@@ -157,12 +163,12 @@ static void settle(struct alike_walk *walk)
     while (!walk->depth && walk->at < walk->n && alike_is_more(&walk->field[walk->at])) {
         const ttr_value *more = &walk->field[walk->at].value;
         const bool is_in_pieces = more->hint == ALIKE_IN_PIECES;
-        walk->end = NULL;
-        walk->value = more->text.p ? (const uint8_t *)more->text.p : is_in_pieces ? NULL : walk->values + more->v.u;
+        walk->end = is_in_pieces ? none : NULL;
+        walk->value = more->text.p ? (const uint8_t *)more->text.p : is_in_pieces ? none : walk->values + more->v.u;
         enter(walk, walk->at - more->text.n, walk->at + 1, more->count);
-        if (is_in_pieces)
-            refill(walk);
     }
+    if (walk->end && needs_piece(walk))
+        refill(walk);
 }
 
 const ttr_field *alike_peek_inside(struct alike_walk *walk)
@@ -217,8 +223,6 @@ bool alike_take_run(struct alike_walk *walk, uint32_t most, struct alike_run *ru
     if (frame->left == 0) {
         walk->at = frame->back;
         walk->depth--;
-    } else if (walk->depth == 1 && walk->value == walk->end) {
-        refill(walk);
     }
     return true;
 }

@@ -380,6 +380,7 @@ struct putting {
     const struct ctf_event_class *class;
     const struct ctf_items *items;
     uint64_t ticks;
+    bool is_trial; /* its bytes are forgotten: nothing can be filled in */
     void (*relieve)(void *own, struct bitput *put);
     void *own;
 };
@@ -413,7 +414,7 @@ static bool encode_event(struct ctf_stream_out *stream, const struct putting *wh
     stream->put = encode.put;
     if (items->in_pieces)
         stream->packet.failed |= !ctf_items_asked(again);
-    return !size.bits || fill_size(stream, &size);
+    return !size.bits || what->is_trial || fill_size(stream, &size);
 }
 
 ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out, const struct ctf_items *items, uint64_t begin,
@@ -481,6 +482,7 @@ static uint64_t measure_event(struct ctf_stream_out *stream, const struct puttin
     const struct bitput before = stream->put;
     size_t n = stream->packet.n;
     struct putting trial = *what;
+    trial.is_trial = true;
     trial.relieve = forget;
     trial.own = &n;
     (void)encode_event(stream, &trial);
