@@ -57,7 +57,7 @@ static void add_large(struct buffer *to, uint64_t time)
     add_number(to, PAIRS, 4);
     for (uint32_t i = 0; i < PAIRS; i++) {
         add_number(to, i, 4);
-        add_number(to, i * 2654435761u, 4);
+        add_number(to, i * UINT64_C(2654435761), 4);
     }
     add_number(to, NUMBERS, 4);
     for (uint32_t i = 0; i < NUMBERS; i++)
