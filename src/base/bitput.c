@@ -24,10 +24,15 @@ void bitput_zeros(struct bitput *put, uint64_t n)
     put->at += n;
 }
 
-/* Puts bits over others, lowest first. */
-static void lay_le(uint8_t *bytes, uint64_t at, uint64_t x, unsigned width)
+/* The byte of a bit; `start` may be before the buffer, where bytes were taken out of it. */
+static uint8_t *byte_of(const struct bitput *put, uint64_t at)
 {
-    uint8_t *p = bytes + (at >> 3);
+    return put->to->bytes + (put->start + (size_t)(at >> 3));
+}
+
+/* Puts bits over others, lowest first. */
+static void lay_le(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
+{
     for (unsigned phase = (unsigned)at & 7, n; width; p++, phase = 0, x >>= n, width -= n) {
         n = 8 - phase < width ? 8 - phase : width;
         *p = (uint8_t)((*p & ~(LOW_BITS(n) << phase)) | ((unsigned)x & LOW_BITS(n)) << phase);
@@ -35,9 +40,8 @@ static void lay_le(uint8_t *bytes, uint64_t at, uint64_t x, unsigned width)
 }
 
 /* Highest first. */
-static void lay_be(uint8_t *bytes, uint64_t at, uint64_t x, unsigned width)
+static void lay_be(uint8_t *p, uint64_t at, uint64_t x, unsigned width)
 {
-    uint8_t *p = bytes + (at >> 3);
     for (unsigned phase = (unsigned)at & 7, n; width; p++, phase = 0, width -= n) {
         n = 8 - phase < width ? 8 - phase : width;
         unsigned shift = 8 - phase - n, part = (unsigned)(x >> (width - n)) & LOW_BITS(n);
@@ -58,7 +62,7 @@ void bitput_le(struct bitput *put, uint64_t x, unsigned width)
         store_u64le(at, x);
         buffer_filled(put->to, width >> 3);
     } else if (extend(put, put->at + width)) {
-        lay_le(put->to->bytes + put->start, put->at, x, width);
+        lay_le(byte_of(put, put->at), put->at, x, width);
     }
     put->at += width;
 }
@@ -70,7 +74,7 @@ void bitput_be(struct bitput *put, uint64_t x, unsigned width)
         store_u64be(at, x << (64 - width));
         buffer_filled(put->to, width >> 3);
     } else if (extend(put, put->at + width)) {
-        lay_be(put->to->bytes + put->start, put->at, x, width);
+        lay_be(byte_of(put, put->at), put->at, x, width);
     }
     put->at += width;
 }
@@ -86,14 +90,22 @@ void bitput_store_le(struct bitput *put, uint64_t at, uint64_t x, unsigned width
 {
     assert(at + width <= put->at);
     if (!put->to->failed)
-        lay_le(put->to->bytes + put->start, at, x, width);
+        lay_le(byte_of(put, at), at, x, width);
 }
 
 void bitput_store_be(struct bitput *put, uint64_t at, uint64_t x, unsigned width)
 {
     assert(at + width <= put->at);
     if (!put->to->failed)
-        lay_be(put->to->bytes + put->start, at, x, width);
+        lay_be(byte_of(put, at), at, x, width);
+}
+
+void bitput_taken(struct bitput *put, size_t n)
+{
+    assert(n <= put->to->n);
+    memmove(put->to->bytes, put->to->bytes + n, put->to->n - n);
+    put->to->n -= n;
+    put->start -= n; /* may wrap: only differences count */
 }
 
 void bitput_cut(struct bitput *put, uint64_t at)

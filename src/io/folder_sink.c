@@ -407,6 +407,32 @@ static int64_t part_push(void *own, const void *bytes, size_t n)
     return put;
 }
 
+/* By a descriptor of its own: one with O_APPEND only appends. */
+static int part_rewrite(void *own, uint64_t at, const void *bytes, size_t n)
+{
+    const struct part *part = own;
+    const uint8_t *from = bytes;
+    int fd, reason = 0;
+    if (part->folder->is_nowhere)
+        return 0;
+    while ((fd = open(part->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+        if ((errno != EMFILE && errno != ENFILE) || !descriptors_spare(part->folder->pool))
+            return errno;
+    while (n && !reason) {
+        const ssize_t put = pwrite(fd, from, n, (off_t)at);
+        if (put < 0 && errno == EINTR)
+            continue;
+        reason = put > 0 ? 0 : put < 0 ? errno : EIO;
+        from += put > 0 ? put : 0;
+        at += put > 0 ? (uint64_t)put : 0;
+        n -= put > 0 ? (size_t)put : 0;
+    }
+    if (close(fd) != 0 && !reason)
+        reason = errno;
+    part->folder->is_broken |= reason != 0;
+    return reason;
+}
+
 static void part_free(struct part *part)
 {
     const struct alloc *alloc = part->folder->alloc;
@@ -520,7 +546,7 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
         part_free(part); /* not part_end: a file of that name is another's */
         return NULL;
     }
-    part->sink = sink_open_part(folder->alloc, path, &(struct sink_part){part_push, part_end, part, PART_BUFFER}, error);
+    part->sink = sink_open_part(folder->alloc, path, &(struct sink_part){part_push, part_rewrite, part_end, part, PART_BUFFER}, error);
     if (!part->sink) {
         (void)part_end(part, false);
         return NULL;

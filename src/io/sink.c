@@ -390,7 +390,7 @@ static int open_nameless(void)
 
 bool sink_can_rewrite(const struct sink *sink)
 {
-    return sink->held >= 0 || sink->temporary;
+    return sink->held >= 0 || sink->temporary || sink->part.rewrite;
 }
 
 ttr_status sink_hold(struct sink *sink, ttr_error *error)
@@ -411,6 +411,10 @@ ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_
         return status;
     if (!sink_can_rewrite(sink) || at > sink->offset || n > sink->offset - at)
         return fail(error, TTR_E_MISUSE, at, "only bytes that are in a file can be written anew");
+    if (sink->part.rewrite) {
+        const int reason = sink->part.rewrite(sink->part.own, at, bytes, n);
+        return reason ? write_failed(sink, reason, error) : TTR_OK;
+    }
     while (n) {
         ssize_t put = pwrite(sink->held >= 0 ? sink->held : sink->fd, from, n, (off_t)at);
         if (put <= 0 && errno != EINTR)

@@ -28,6 +28,7 @@ struct sink *sink_open_push(const struct alloc *alloc, sink_push push, void *own
 /* One of many files that are kept elsewhere (io/folder_sink.c). */
 struct sink_part {
     sink_push push;
+    int (*rewrite)(void *own, uint64_t at, const void *bytes, size_t n); /* 0 or the errno; NULL = it cannot */
     int (*end)(void *own, bool is_whole); /* called once, at the end: 0 or the errno of what failed only now */
     void *own;
     size_t buffer_size;
@@ -50,7 +51,7 @@ TTR_MUST ttr_status sink_rest(struct sink *sink, ttr_error *error);
  * write; nothing to do where it can be rewritten anyway. */
 TTR_MUST ttr_status sink_hold(struct sink *sink, ttr_error *error);
 
-/* True where bytes written before can be rewritten: in a regular file that is not in place yet, or held. */
+/* True where bytes written before can be rewritten: in a regular file that is not in place yet, a part that can, or held. */
 bool sink_can_rewrite(const struct sink *sink);
 
 /* Writes n bytes anew that were accepted before, from place `at` on. */

@@ -124,6 +124,27 @@ static void enter(struct alike_walk *walk, size_t begin, size_t back, uint32_t c
         (struct alike_frame){.begin = begin, .end = begin + alike_inside(walk->field, walk->n, begin), .back = back, .left = count};
 }
 
+static const uint8_t none[1]; /* no values given yet */
+
+/* Whether an element begins for which no values were given. */
+static bool needs_piece(const struct alike_walk *walk)
+{
+    return walk->depth == 1 && !walk->has_one && walk->value == walk->end && walk->at == walk->frame[0].begin;
+}
+
+/* Has the next values given, of elements that are in no others.  Only where those given before are needed no more. */
+static void refill(struct alike_walk *walk)
+{
+    size_t n = 0;
+    if (walk->source && walk->source->give(walk->source->own, walk->frame[0].back - 1, &walk->value, &n) && n) {
+        walk->end = walk->value + n;
+        return;
+    }
+    walk->at = walk->n;
+    walk->depth = 0;
+    walk->end = NULL;
+}
+
 /* Goes on with the next element, or behind the last one, where one is over. */
 static void end_element(struct alike_walk *walk)
 {
@@ -141,9 +162,13 @@ static void settle(struct alike_walk *walk)
     end_element(walk);
     while (!walk->depth && walk->at < walk->n && alike_is_more(&walk->field[walk->at])) {
         const ttr_value *more = &walk->field[walk->at].value;
-        walk->value = more->text.p ? (const uint8_t *)more->text.p : walk->values + more->v.u;
+        const bool is_in_pieces = more->hint == ALIKE_IN_PIECES;
+        walk->end = is_in_pieces ? none : NULL;
+        walk->value = more->text.p ? (const uint8_t *)more->text.p : is_in_pieces ? none : walk->values + more->v.u;
         enter(walk, walk->at - more->text.n, walk->at + 1, more->count);
     }
+    if (walk->end && needs_piece(walk))
+        refill(walk);
 }
 
 const ttr_field *alike_peek_inside(struct alike_walk *walk)
@@ -191,6 +216,8 @@ bool alike_take_run(struct alike_walk *walk, uint32_t most, struct alike_run *ru
     if (!frame || walk->at != frame->begin || frame->end != frame->begin + 1 || !alike_width(first))
         return false;
     *run = (struct alike_run){.first = first, .bytes = walk->value, .n = frame->left < most ? frame->left : most, .width = alike_width(first)};
+    if (walk->end && (size_t)(walk->end - walk->value) / run->width < run->n)
+        run->n = (uint32_t)((size_t)(walk->end - walk->value) / run->width);
     walk->value += (size_t)run->n * run->width;
     frame->left -= run->n;
     if (frame->left == 0) {

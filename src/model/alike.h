@@ -19,8 +19,9 @@
 
 #define ALIKE_DEPTH 16u /* arrays of such elements inside one another; who makes lists has fewer */
 /* As the type of a value: `count` elements stand here, like the one `text.n` entries before; their values are at text.p, or where that is NULL at v.u in the
- * buffer. */
+ * buffer; where the hint is ALIKE_IN_PIECES they are nowhere, for they would take too much: the walk asks for them. */
 #define ALIKE_MORE 0xffu
+#define ALIKE_IN_PIECES 1u
 
 static inline bool alike_is_more(const ttr_field *field)
 {
@@ -55,12 +56,21 @@ struct alike_frame {
     uint32_t left;     /* with the one under way */
 };
 
+/* Gives values of the entry of that index, those behind the ones given before, of whole elements and of one at least: they are there until the next call.
+ * False where that cannot be: the walk then ends. */
+struct alike_source {
+    bool (*give)(void *own, size_t entry, const uint8_t **values, size_t *n);
+    void *own;
+};
+
 /* A walk over all fields of a list, one by one. */
 struct alike_walk {
     const ttr_field *field;
     size_t n, at;
     const uint8_t *values;
     const uint8_t *value; /* the next one */
+    const uint8_t *end;   /* of the values given; NULL = all are there */
+    const struct alike_source *source; /* of values in pieces */
     uint32_t depth;
     bool has_one;      /* `one` is the next field */
     ttr_field one;
@@ -73,7 +83,8 @@ static inline void alike_begin(struct alike_walk *walk, const ttr_field *field, 
     walk->n = n;
     walk->at = 0;
     walk->values = values ? values->bytes : NULL;
-    walk->value = NULL;
+    walk->value = walk->end = NULL;
+    walk->source = NULL;
     walk->depth = 0;
     walk->has_one = false;
 }

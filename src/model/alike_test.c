@@ -113,6 +113,58 @@ static void elements_that_stand_together_are_walked_one_by_one(void **state)
     buffer_free(&values);
 }
 
+struct pieces {
+    const uint8_t *values;
+    size_t n[4], i, entry;
+    uint8_t given[4]; /* the last piece, in the place of that before */
+};
+
+static bool give_piece(void *own, size_t entry, const uint8_t **values, size_t *n)
+{
+    struct pieces *pieces = own;
+    assert_int_equal(entry, pieces->entry);
+    *values = pieces->given;
+    *n = pieces->n[pieces->i++];
+    memcpy(pieces->given, pieces->values, *n);
+    pieces->values += *n;
+    return *n > 0;
+}
+
+static void values_in_pieces_are_asked_for(void **state)
+{
+    static const uint8_t values[] = {1, 2, 3, 4, 5, 6};
+    (void)state;
+    struct alike_walk walk;
+    struct alike_run run;
+    struct pieces pieces = {.values = values, .n = {1, 3, 2}, .entry = 2};
+    const struct alike_source source = {.give = give_piece, .own = &pieces};
+    const ttr_field behind = number(TTR_TYPE_UINT, 8, 9);
+    ttr_field list[] = {group(TTR_TYPE_ARRAY, 7), number(TTR_TYPE_UINT, 8, 0), more(6, 1, 0), behind};
+    list[2].value.hint = ALIKE_IN_PIECES;
+    alike_begin(&walk, list, 4, NULL);
+    walk.source = &source;
+    assert_next(&walk, &list[0]);
+    for (uint64_t i = 0; i < 3; i++) {
+        const ttr_field wanted = number(TTR_TYPE_UINT, 8, i);
+        assert_next(&walk, &wanted);
+    }
+    assert_true(alike_take_run(&walk, 9, &run));
+    assert_int_equal(run.n, 2); /* the rest of the second piece */
+    assert_memory_equal(run.bytes, "\x03\x04", 2);
+    assert_true(alike_take_run(&walk, 9, &run));
+    assert_int_equal(run.n, 2);
+    assert_memory_equal(run.bytes, "\x05\x06", 2);
+    assert_next(&walk, &behind);
+    assert_true(alike_is_over(&walk));
+    pieces = (struct pieces){.values = values, .n = {2, 0}, .entry = 2}; /* where there are no more, it ends */
+    alike_begin(&walk, list, 4, NULL);
+    walk.source = &source;
+    for (unsigned i = 0; i < 4; i++)
+        assert_non_null(alike_next(&walk));
+    assert_null(alike_next(&walk));
+    assert_true(alike_is_over(&walk));
+}
+
 static void runs_of_numbers_are_taken_as_they_lie(void **state)
 {
     static const uint8_t elsewhere[] = {7, 8};
@@ -152,6 +204,7 @@ int main(void)
         cmocka_unit_test(numbers_come_back_from_as_many_bytes_as_they_need),
         cmocka_unit_test(what_needs_more_room_than_the_first_does_not_fit),
         cmocka_unit_test(elements_that_stand_together_are_walked_one_by_one),
+        cmocka_unit_test(values_in_pieces_are_asked_for),
         cmocka_unit_test(runs_of_numbers_are_taken_as_they_lie),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
 #include "base/bits.h"
 #include "base/endian.h"
 
+#define RUN_MOST 32768u /* numbers between two calls of `relieve` */
+
 static void encode_value(struct encode *encode, const struct type *type);
 
 static bool encode_is_length(const struct type_member *member, const struct type_member *next)
@@ -161,7 +163,10 @@ static void put_elements(struct encode *encode, const struct type *type)
         return;
     }
     for (uint32_t i = 0; i < value.count && !alike_is_over(&encode->walk);) {
-        if (is_number(element) && alike_take_run(&encode->walk, value.count - i, &run)) {
+        if (encode->relieve && encode->put.to->n >= ENCODE_RELIEF)
+            encode->relieve(encode->own, &encode->put);
+        const uint32_t left = value.count - i, most = encode->relieve && left > RUN_MOST ? RUN_MOST : left;
+        if (is_number(element) && alike_take_run(&encode->walk, most, &run)) {
             put_run(encode, element, &run);
             i += run.n;
         } else {

@@ -17,12 +17,17 @@
 struct encode {
     struct bitput put;
     struct alike_walk walk;
+    void (*relieve)(void *own, struct bitput *put); /* called between elements of arrays where the buffer has ENCODE_RELIEF bytes; NULL = it has them all */
+    void *own;
 };
+
+#define ENCODE_RELIEF ((size_t)256 << 10)
 
 /* Begins with n fields, of which elements may stand together; values: of these, NULL where none do. */
 static inline void encode_begin(struct encode *encode, const ttr_field *field, size_t n, const struct buffer *values)
 {
     alike_begin(&encode->walk, field, n, values);
+    encode->relieve = NULL;
 }
 
 /* Encodes the next fields as the members of a struct (a root: no field stands for itself). */

@@ -98,9 +98,9 @@ struct babeltrace2_cache {
     struct babeltrace2_index index[BABELTRACE2_INDEXES];
 };
 
-/* Appends "{ ... }, { ... }" and the line's end, field by field.  `of_class`: NULL where the event has no class; its plan is made when it came often. */
-void babeltrace2_add_parts(struct buffer *to, const ttr *t, const ttr_event *event, struct babeltrace2_class *of_class,
-                           struct babeltrace2_cache *cache);
+/* Appends "{ ... }, { ... }" and the line's end, field by field.  `of_class`: NULL where the event has no class; its plan is made when it came often.
+ * What is there of a large event goes to the output before the rest comes. */
+void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event, struct babeltrace2_class *of_class, struct babeltrace2_cache *cache);
 
 /* Appends the same the way that the plan of its class tells; false where the event is not as the plan has it: then nothing is appended. */
 bool babeltrace2_follow(struct buffer *to, const struct schema *schema, const ttr_event *event, const struct babeltrace2_plan *plan,

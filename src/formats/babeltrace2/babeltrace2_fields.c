@@ -8,6 +8,7 @@
 #include "model/type.h"
 
 #define FIELDS_AT_ONCE 32u
+#define RELIEF ((size_t)256 << 10) /* bytes of an event, with those before it, that wait for the rest */
 
 static void close_choices(struct walk *walk, unsigned choices)
 {
@@ -284,13 +285,22 @@ static void add_field(struct parts *parts, const ttr_field *field, uint64_t key)
         close_choices(walk, choices);
 }
 
-/* Prints fields behind the one that is given as `before` (UNKNOWN: not known), and gives the last.  Of schema 0 nothing is kept. */
-static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, ttr_id schema, uint32_t before)
+/* Has the output take what is there.  No place in the text is kept while fields are taken. */
+static __attribute__((noinline)) void relieve(struct walk *walk, struct ttr_writer *out)
+{
+    end_room(walk);
+    output_relieve(out);
+    begin_room(walk, 0);
+}
+
+/* Prints fields behind the one that is given as `before` (UNKNOWN: not known), and gives the last.  Of schema 0 nothing is kept.  `out`: NULL where the text is
+ * to stay. */
+static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, struct ttr_writer *out, ttr_id schema, uint32_t before)
 {
     struct walk *walk = &parts->walk;
     ttr_field field[FIELDS_AT_ONCE];
     walk->fields = fields;
-    for (uint32_t n; (n = ttr_fields_take(fields, field, FIELDS_AT_ONCE)) > 0;)
+    for (uint32_t n; (n = ttr_fields_take(fields, field, FIELDS_AT_ONCE)) > 0;) {
         for (uint32_t i = 0, elements; i < n; i += elements) {
             const uint32_t step = field[i].value.step - 1 < STEPS_TOLD ? field[i].value.step : UNKNOWN;
             const uint64_t key = schema && step != UNKNOWN && before != UNKNOWN ? key_of(schema, step, before) : 0;
@@ -302,6 +312,9 @@ static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, ttr_id sche
             if (!key || !add_known(parts, &field[i], key))
                 add_field(parts, &field[i], key);
         }
+        if (out && n == FIELDS_AT_ONCE && place_in(walk) >= RELIEF)
+            relieve(walk, out);
+    }
     return before;
 }
 
@@ -338,7 +351,7 @@ static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *
     if (context_schema(t, event->schema)->ops == &packed_field_ops && !context_schema(t, event->schema)->has_packet)
         add_processor(parts, event);
     else
-        (void)walk_fields(parts, &fields, 0, UNKNOWN);
+        (void)walk_fields(parts, &fields, NULL, 0, UNKNOWN);
     close_part(parts);
     end_room(walk);
     size_t n = walk->to->n - begin;
@@ -378,13 +391,13 @@ static void add_end(struct parts *parts, ttr_id schema, uint32_t before)
         keep_step(walk, key, (struct babeltrace2_step){.n = 0}, from);
 }
 
-void babeltrace2_add_parts(struct buffer *to, const ttr *t, const ttr_event *event, struct babeltrace2_class *of_class,
-                           struct babeltrace2_cache *cache)
+void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event, struct babeltrace2_class *of_class, struct babeltrace2_cache *cache)
 {
+    const ttr *t = out->t;
     ttr_fields fields;
     struct parts parts;
     const struct schema *schema = context_schema(t, event->schema);
-    parts.walk.to = to;
+    parts.walk.to = &out->buffer;
     parts.walk.cache = cache;
     parts.walk.with_color = cache->with_color;
     parts.walk.depth = 0;
@@ -398,6 +411,6 @@ void babeltrace2_add_parts(struct buffer *to, const ttr *t, const ttr_event *eve
     if (of_class)
         babeltrace2_meet(&parts, schema, of_class);
     ttr_fields_begin(t, event, &fields);
-    add_end(&parts, event->schema, walk_fields(&parts, &fields, cache->with_color ? 0 : event->schema, parts.has_part ? BEHIND_PACKET : BEFORE_ALL));
+    add_end(&parts, event->schema, walk_fields(&parts, &fields, out, cache->with_color ? 0 : event->schema, parts.has_part ? BEHIND_PACKET : BEFORE_ALL));
     end_room(&parts.walk);
 }

@@ -453,7 +453,7 @@ static bool write_event(struct ttr_writer *out, const ttr_event *event)
     at = put_blocks(at, head.p, head.n);
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (!of_class || !of_class->plan || !babeltrace2_follow(&out->buffer, schema, event, of_class->plan, &own->cache))
-        babeltrace2_add_parts(&out->buffer, out->t, event, of_class, &own->cache);
+        babeltrace2_add_parts(out, event, of_class, &own->cache);
     out->events++;
     return true;
 }

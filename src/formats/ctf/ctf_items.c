@@ -3,13 +3,13 @@
  *
  * The shape is all that a type depends on: names, types, widths, bases, what is in what; of arrays whose elements are all alike not the
  * number of these.  Two shapes with one hash would be written as one; the encoder then writes nonsense but harms nobody. */
-#include "formats/ctf/ctf_write.h"
+#include "formats/ctf/ctf_items_form.h"
 
 #include "base/hash.h"
 #include "base/number.h"
 #include "model/layout.h"
 
-#define LIKES 16u /* types of elements in an event that are looked for in other arrays */
+#define RUN_MOST 65536u /* numbers taken at once where their values may go */
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
 
 /* --- Attributes --- */
@@ -19,6 +19,8 @@ void ctf_items_begin(struct ctf_items *items)
     items->n = items->common_n = items->context_n = items->attributes_n = items->payload_at = 0;
     items->context_members = 0;
     buffer_clear(&items->values);
+    items->values_most = SIZE_MAX;
+    items->in_pieces = false;
     items->common_shape = items->context_shape = items->payload_shape = 0;
 }
 
@@ -139,30 +141,10 @@ static void add_attributes(struct ctf_items *items, const struct ctf_items_for *
 
 /* --- Values --- */
 
-/* What elements of empty arrays would be like, where others in the event that are of the same type have some. */
-struct likes {
-    struct {
-        const char *type;      /* of the elements, as kept in values */
-        size_t at;             /* the first element of another array; 0 = there is none */
-        uint64_t shape;
-    } like[LIKES];
-    size_t n;
-};
-
-/* What is needed while fields are put in form. */
-struct forming {
-    struct ctf_items *items;
-    struct likes *likes;
-    bool is_trial;          /* shapes are asked for once more: nothing is counted */
-    const struct ctf_items_for *what;
-    uint64_t offset;
-    const ttr_fields *walk; /* where types of fields come from, in traces that are described as their source is; NULL = nowhere */
-    const ttr_fields *labels; /* where labels come from; NULL = nowhere */
-};
-
 static void lost(const struct forming *f, enum ctf_loss loss)
 {
-    output_lost(f->what->out, loss, f->offset);
+    if (!f->is_again)
+        output_lost(f->what->out, loss, f->offset);
 }
 
 /* In the dialect some enumerations of 8 bits stand for something else. */
@@ -275,24 +257,6 @@ static void form(const struct forming *f, ttr_value *value)
 
 /* --- Fields --- */
 
-#define NUMBERS_KEPT 16u
-
-/* The numbers that came last in a struct: one of them may be the length of what follows. */
-struct open_numbers {
-    size_t item[NUMBERS_KEPT]; /* the i-th at i % NUMBERS_KEPT */
-    uint32_t n;
-};
-
-/* Structs and arrays that are still being filled. */
-struct open_items {
-    struct open_numbers numbers[CTF_ITEMS_DEPTH + 1]; /* of the root, of the struct opened first, ... */
-    size_t item[CTF_ITEMS_DEPTH];
-    uint32_t left[CTF_ITEMS_DEPTH];
-    size_t values[CTF_ITEMS_DEPTH]; /* how many bytes of these there were before */
-    unsigned n;
-    uint64_t skip; /* fields to be left out, with what is in them */
-};
-
 static bool ends_with(ttr_text name, ttr_text shown)
 {
     size_t skip = name.n > shown.n && name.n && name.p[0] == '_';
@@ -378,13 +342,35 @@ static bool is_in_array(const struct ctf_items *items, const struct open_items *
     return open->n && items->field[open->item[open->n - 1]].value.type == TTR_TYPE_ARRAY;
 }
 
+static bool is_in_no_other(const struct ctf_items *items, const struct open_items *open)
+{
+    for (unsigned i = 0; i + 1 < open->n; i++)
+        if (items->field[open->item[i]].value.type == TTR_TYPE_ARRAY)
+            return false;
+    return true;
+}
+
+/* Has values of elements go that stand together in an array that is in no other: they can be asked for again. */
+static __attribute__((noinline)) void let_go(struct ctf_items *items, const struct open_items *open)
+{
+    if (is_in_no_other(items, open))
+        ctf_items_let_go(items, open->item[open->n - 1]);
+}
+
+static inline void pack(struct ctf_items *items, const struct open_items *open, size_t element, size_t values)
+{
+    ctf_items_pack(items, open->item[open->n - 1], element, values);
+    if (items->values.n >= items->values_most)
+        let_go(items, open);
+}
+
 /* Closes what is full; elements then stand with those before them. */
 static void close_full(struct ctf_items *items, struct open_items *open)
 {
     while (open->n && open->left[open->n - 1] == 0) {
         open->n--;
         if (is_in_array(items, open))
-            ctf_items_pack(items, open->item[open->n - 1], open->item[open->n], open->values[open->n]);
+            pack(items, open, open->item[open->n], open->values[open->n]);
     }
 }
 
@@ -440,7 +426,7 @@ static void take_field(const struct forming *f, struct open_items *open, const t
         open->left[open->n++] = given->value.count;
         open->numbers[open->n].n = 0;
     } else if (is_element) {
-        ctf_items_pack(items, open->item[open->n - 1], items->n - 1, items->values.n);
+        pack(items, open, items->n - 1, items->values.n);
     }
 }
 
@@ -452,20 +438,21 @@ static void take_run(const struct forming *f, struct open_items *open, ttr_field
     struct field_elements elements;
     if (type && type->kind == TYPE_FLOAT && type->bits > 64) /* each is a loss */
         return;
-    if (given->choices || !ctf_items_take_runs(f->items, array, &given->value) || !fields_take_elements(walk, open->left[open->n - 1], &elements))
+    if (given->choices || !ctf_items_take_runs(f->items, array, &given->value))
+        return;
+    const uint32_t left = open->left[open->n - 1];
+    const bool is_much = left > RUN_MOST && f->items->values_most != SIZE_MAX && is_in_no_other(f->items, open);
+    if (!fields_take_elements(walk, is_much ? RUN_MOST : left, &elements))
         return;
     uint32_t n = ctf_items_pack_run(f->items, array, &elements);
     open->left[open->n - 1] -= n;
+    if (f->items->values.n >= f->items->values_most)
+        let_go(f->items, open);
     for (; n < elements.n; n++) {
         given->value.v.u = field_element(&elements, n);
         take_field(f, open, given);
     }
 }
-
-/* The regions of the items as groups of fields come: each ends where the first field of a later one stands. */
-struct regions {
-    bool has_common, has_context; /* were ended */
-};
 
 /* True where another root begins. */
 static bool enter_group(struct ctf_items *items, struct regions *regions, uint8_t group)
@@ -509,36 +496,59 @@ static bool is_size(const struct forming *f, const ttr_field *field)
     return field->group == TTR_GROUP_COMMON && field->depth == 0 && text.n == sizeof name - 1 && memcmp(text.p, name, text.n) == 0;
 }
 
+void ctf_items_begin_taking(struct taking *taking, const struct forming *f, const ttr_event *event)
+{
+    taking->form = *f;
+    taking->open.n = 0;
+    taking->open.skip = 0;
+    taking->open.numbers[0].n = 0;
+    taking->regions = (struct regions){.has_common = f->what->is_dialect || f->what->is_packet, .has_context = f->what->is_packet};
+    begin_walk(&taking->form, event, &taking->walk);
+}
+
+static inline bool take_next(struct taking *taking)
+{
+    const struct forming *f = &taking->form;
+    struct ctf_items *items = f->items;
+    struct open_items *open = &taking->open;
+    ttr_field field;
+    if (!ttr_fields_next(&taking->walk, &field))
+        return false;
+    if (has_role(f) || (f->what->drops_size && is_size(f, &field)))
+        return true;
+    if (open->skip == 0)
+        close_full(items, open);
+    if (open->skip == 0 && open->n == 0 && enter_group(items, &taking->regions, field.group))
+        open->numbers[0].n = 0;
+    if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && taking->regions.has_context && !f->what->is_packet)
+        lost(f, CTF_LOST_PLACE);
+    take_field(f, open, &field);
+    if (open->n && open->skip == 0 && open->left[open->n - 1])
+        take_run(f, open, &field, &taking->walk);
+    return true;
+}
+
+bool ctf_items_take_next(struct taking *taking)
+{
+    if (take_next(taking))
+        return true;
+    close_full(taking->form.items, &taking->open);
+    return false;
+}
+
 static void take_fields(const struct forming *f, const ttr_event *event)
 {
-    struct open_items open;
-    open.n = 0;
-    open.skip = 0;
-    open.numbers[0].n = 0;
     struct ctf_items *items = f->items;
-    struct regions regions = {.has_common = f->what->is_dialect || f->what->is_packet, .has_context = f->what->is_packet};
-    struct forming with = *f;
-    ttr_fields walk;
-    ttr_field field;
-    begin_walk(&with, event, &walk);
-    while (ttr_fields_next(&walk, &field)) {
-        if (has_role(&with) || (f->what->drops_size && is_size(f, &field)))
-            continue;
-        if (open.skip == 0)
-            close_full(items, &open);
-        if (open.skip == 0 && open.n == 0 && enter_group(items, &regions, field.group))
-            open.numbers[0].n = 0;
-        if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && regions.has_context && !f->what->is_packet)
-            lost(&with, CTF_LOST_PLACE);
-        take_field(&with, &open, &field);
-        if (open.n && open.skip == 0 && open.left[open.n - 1])
-            take_run(&with, &open, &field, &walk);
-    }
-    close_full(items, &open);
-    (void)enter_group(items, &regions, TTR_GROUP_PAYLOAD);
+    struct taking taking;
+    const struct open_items *open = &taking.open;
+    ctf_items_begin_taking(&taking, f, event);
+    while (take_next(&taking))
+        continue;
+    close_full(items, &taking.open);
+    (void)enter_group(items, &taking.regions, TTR_GROUP_PAYLOAD);
     /* A walk that ends early leaves promises behind. */
-    for (unsigned i = 0; i < open.n; i++)
-        shorten(&items->field[open.item[i]].value, open.left[i]);
+    for (unsigned i = 0; i < open->n; i++)
+        shorten(&items->field[open->item[i]].value, open->left[i]);
 }
 
 /* The RFC has no contexts of single classes: they become the first fields of the payload, which says how many they are.  That of all classes
@@ -773,6 +783,8 @@ void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what
     const struct forming f = {.items = items, .what = what, .offset = event->offset};
     ctf_items_begin(items);
     items->offset = event->offset;
+    if (what->may_ask_again)
+        ctf_items_may_go(items, what, event);
     if (what->is_dialect)
         add_attributes(items, what, event);
     take_fields(&f, event);

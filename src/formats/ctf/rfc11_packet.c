@@ -6,8 +6,6 @@
 
 #include <nettle/aes.h>
 #include <nettle/ctr.h>
-#include <nettle/md5.h>
-#include <nettle/sha1.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -98,35 +96,43 @@ uint32_t rfc11_packets_lost(uint32_t before, uint32_t now, uint8_t bits)
     return (now - before - 1) & mask;
 }
 
-static uint32_t md5_of(const uint8_t *bytes, size_t n)
+void rfc11_sum_begin(struct rfc11_sum *sum, uint8_t scheme)
 {
-    struct md5_ctx md5;
-    uint8_t digest[4];
-    md5_init(&md5);
-    md5_update(&md5, n, bytes);
-    md5_digest(&md5, sizeof digest, digest);
-    return load_u32be(digest);
+    sum->scheme = scheme;
+    sum->so_far.crc32 = 0;
+    if (scheme == RFC11_MD5)
+        md5_init(&sum->so_far.md5);
+    else if (scheme == RFC11_SHA1)
+        sha1_init(&sum->so_far.sha1);
 }
 
-static uint32_t sha1_of(const uint8_t *bytes, size_t n)
+void rfc11_sum_add(struct rfc11_sum *sum, const uint8_t *content, size_t n)
 {
-    struct sha1_ctx sha1;
+    switch (sum->scheme) {
+    case RFC11_MD5: md5_update(&sum->so_far.md5, n, content); break;
+    case RFC11_SHA1: sha1_update(&sum->so_far.sha1, n, content); break;
+    case RFC11_CRC32: sum->so_far.crc32 = (uint32_t)crc32_z(sum->so_far.crc32, content, n); break;
+    default: break;
+    }
+}
+
+uint32_t rfc11_sum_end(struct rfc11_sum *sum)
+{
     uint8_t digest[4];
-    sha1_init(&sha1);
-    sha1_update(&sha1, n, bytes);
-    sha1_digest(&sha1, sizeof digest, digest);
-    return load_u32be(digest);
+    switch (sum->scheme) {
+    case RFC11_MD5: md5_digest(&sum->so_far.md5, sizeof digest, digest); return load_u32be(digest);
+    case RFC11_SHA1: sha1_digest(&sum->so_far.sha1, sizeof digest, digest); return load_u32be(digest);
+    default: return sum->so_far.crc32;
+    }
 }
 
 bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *checksum)
 {
-    switch (scheme) {
-    case RFC11_CHECKSUM_NONE: *checksum = 0; return true;
-    case RFC11_MD5: *checksum = md5_of(content, n); return true;
-    case RFC11_SHA1: *checksum = sha1_of(content, n); return true;
-    case RFC11_CRC32: *checksum = (uint32_t)crc32_z(0, content, n); return true;
-    default: return false;
-    }
+    struct rfc11_sum sum;
+    rfc11_sum_begin(&sum, scheme);
+    rfc11_sum_add(&sum, content, n);
+    *checksum = rfc11_sum_end(&sum);
+    return scheme <= RFC11_CRC32;
 }
 
 #define DIGESTS_MOST ((size_t)64 << 10) /* of a digest that takes long to finish */

@@ -245,6 +245,10 @@ static void an_event_larger_than_the_buffer_goes_out_in_parts(void **state)
     (void)state;
     expect_large("jsonl", "\"fields\":{\"first\":1,\"list\":[{\"first\":0,\"text\":\"of some length\"}", "%s{\"first\":%u,\"text\":\"of some length\"}", "],\"first#2\":2}}\n");
     expect_large("text", "{ first = 1, list = [{ first = 0, text = \"of some length\" }", "%s { first = %u, text = \"of some length\" }", "], first = 2 }\n");
+    expect_large("csv", "\"{\"\"first\"\":1,\"\"list\"\":[{\"\"first\"\":0,\"\"text\"\":\"\"of some length\"\"}", "%s{\"\"first\"\":%u,\"\"text\"\":\"\"of some length\"\"}",
+                 "],\"\"first#2\"\":2}\"\r\n");
+    expect_large("babeltrace2", "{ first = 1, list = [ [0] = { first = 0, text = \"of some length\" }", "%1$s [%2$u] = { first = %2$u, text = \"of some length\" }",
+                 " ], first = 2 }\n");
 }
 
 int main(void)
