@@ -12,6 +12,7 @@
 
 /* The first size of a growing array, in items. */
 #define ALLOC_FIRST 8
+#define ALLOC_FEW 2
 
 /* Of the usual machines; where large pages are larger still, the advice does less. */
 #define LARGE_PAGE ((uintptr_t)2 << 20)
@@ -73,11 +74,13 @@ _Bool alloc_is_limited(void)
     return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-_Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size)
+/* Room for `need`, by doubling from `first` on. */
+static _Bool reserve(const struct alloc *alloc, void **items, size_t *capacity, const size_t wanted[2], size_t size)
 {
+    const size_t need = wanted[0], first = wanted[1];
     if (need <= *capacity && *items)
         return true;
-    size_t grown = *capacity < ALLOC_FIRST / 2 ? ALLOC_FIRST : *capacity <= SIZE_MAX / 2 ? *capacity * 2 : SIZE_MAX;
+    size_t grown = *capacity < first / 2 ? first : *capacity <= SIZE_MAX / 2 ? *capacity * 2 : SIZE_MAX;
     if (grown < need)
         grown = need;
     void *block = alloc_resize(alloc, *items, *capacity, grown, size);
@@ -86,6 +89,16 @@ _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, s
     *items = block;
     *capacity = grown;
     return true;
+}
+
+_Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size)
+{
+    return reserve(alloc, items, capacity, (const size_t[]){need, ALLOC_FIRST}, size);
+}
+
+_Bool alloc_reserve_few(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size)
+{
+    return reserve(alloc, items, capacity, (const size_t[]){need, ALLOC_FEW}, size);
 }
 
 void alloc_free(const struct alloc *alloc, void *block, size_t count, size_t size)

@@ -34,6 +34,9 @@ _Bool alloc_is_limited(void);
 /* Makes room for at least `need` items in a growing array (doubling); false when memory is out, the array then being as it was. */
 TTR_MUST _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size);
 
+/* The same of an array that most often stays small, and of which there may be thousands: it begins with two. */
+TTR_MUST _Bool alloc_reserve_few(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size);
+
 /* Frees a block of `count` items of `size` bytes; NULL is fine. */
 void alloc_free(const struct alloc *alloc, void *block, size_t count, size_t size);
 

@@ -60,6 +60,27 @@ static void a_reserved_array_doubles_and_keeps_its_items(void **state)
     support_heap_check(&heap);
 }
 
+static void an_array_that_stays_small_begins_with_two_and_doubles(void **state)
+{
+    (void)state;
+    struct support_heap heap;
+    support_heap_init(&heap, 0);
+    void *items = NULL;
+    size_t capacity = 0;
+    static const size_t expected[] = {2, 2, 4, 4, 8, 8, 8, 8, 16};
+    for (size_t n = 0; n < sizeof expected / sizeof *expected; n++) {
+        assert_true(alloc_reserve_few(&heap.alloc, &items, &capacity, n + 1, sizeof n));
+        assert_int_equal(capacity, expected[n]);
+        memcpy((char *)items + n * sizeof n, &n, sizeof n);
+    }
+    for (size_t n = 0; n < sizeof expected / sizeof *expected; n++)
+        assert_memory_equal((char *)items + n * sizeof n, &n, sizeof n);
+    assert_true(alloc_reserve_few(&heap.alloc, &items, &capacity, 100, sizeof(size_t)));
+    assert_int_equal(capacity, 100);
+    alloc_free(&heap.alloc, items, capacity, sizeof(size_t));
+    support_heap_check(&heap);
+}
+
 static void a_failed_reserve_leaves_the_array_as_it_was(void **state)
 {
     (void)state;
@@ -114,6 +135,7 @@ int main(void)
         cmocka_unit_test(a_product_that_overflows_is_refused),
         cmocka_unit_test(no_items_are_a_block_too),
         cmocka_unit_test(a_reserved_array_doubles_and_keeps_its_items),
+        cmocka_unit_test(an_array_that_stays_small_begins_with_two_and_doubles),
         cmocka_unit_test(a_failed_reserve_leaves_the_array_as_it_was),
         cmocka_unit_test(a_large_block_is_one_to_write_to_from_end_to_end),
         cmocka_unit_test(an_absurd_capacity_is_refused_not_wrapped),

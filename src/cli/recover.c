@@ -205,6 +205,7 @@ static int read_again(const struct call *call, struct again *result)
     int outcome = open_output(&again, call, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
+    (void)ttr_read_scattered(again.reader); /* as check reads, with a window for one stream at a time */
     progress_begin(&progress, call, again.t, again.reader, "verifying");
     do {
         status = ttr_read(again.reader, &batch, &error);
@@ -332,6 +333,7 @@ static int conclude(const struct call *call, struct inputs *inputs, const struct
     total->bytes += found.damage_bytes;
     report_interrupted(call, inputs->reader);
     int outcome = write_sidecar(sidecar, call, inputs->reader);
+    inputs_close(inputs); /* memory for one reader at a time */
     if (outcome == OUTCOME_FINE)
         outcome = verify(call, *kept);
     return outcome == OUTCOME_FINE && (found.damage_regions || pump->is_partial) ? OUTCOME_NO : outcome;

@@ -424,8 +424,8 @@ static bool keep_text(ttr *t, ttr_text *text)
 bool context_add_kept_attribute(ttr *t, uint16_t source, const ttr_attribute *attribute)
 {
     struct source_entry *entry = &t->sources[source];
-    if (!alloc_reserve(&t->counted, (void **)&entry->attributes, &entry->attributes_capacity, entry->attributes_n + 1,
-                       sizeof *entry->attributes))
+    if (!alloc_reserve_few(&t->counted, (void **)&entry->attributes, &entry->attributes_capacity, entry->attributes_n + 1,
+                           sizeof *entry->attributes))
         return false;
     entry->attributes[entry->attributes_n++] = *attribute;
     return true;

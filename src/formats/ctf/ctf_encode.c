@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "base/status.h"
 #include "encodings/timeline.h"
+#include "formats/ctf/ctf_name_order.h"
 #include "formats/ctf/ctf_write.h"
 
 /* Streams of their own for so many cpus; events of others tell theirs. */
@@ -222,13 +223,14 @@ static uint64_t ticks_of(struct ttr_writer *out, struct ctf_stream_out *stream, 
     return ticks;
 }
 
-/* Where times are equal, streams are read in the order of their classes and numbers; those without go by their names. */
+/* Where times are equal, streams are read in the order of their classes (sections of v1.1 may have one id) and numbers; those without go by their names. */
 static bool is_read_before(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
-    if (a->kind != b->kind)
+    if (a->kind->class->id != b->kind->class->id)
         return a->kind->class->id < b->kind->class->id;
-    bool has_numbers = a->trace->has_numbers && a->trace->description.version != CTF_RFC_1_1;
-    return has_numbers ? a->number < b->number : strcmp(a->name, b->name) < 0;
+    if (a->trace->description.version == CTF_RFC_1_1)
+        return ctf_compare_names(a->name, b->name) < 0;
+    return a->trace->has_numbers ? a->number < b->number : strcmp(a->name, b->name) < 0;
 }
 
 void ctf_watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream, const ttr_event *event)

@@ -18,6 +18,7 @@
 #include "model/options.h"
 
 #define WINDOW_SMALL ((size_t)32 << 10)
+#define WINDOW_LEAST ((size_t)12 << 10)
 #define MANY_FILES ((size_t)256)
 #define READERS_MOST 1024u
 #define FILE_BYTES ((size_t)12 << 10) /* of each of them, at most, as long as it is small itself; it is only touched as far as it is taken */
@@ -286,8 +287,9 @@ static bool has_section(const struct opening *opening, const struct folder_file 
 /* Few places for packets, where there are many inputs. */
 static void choose_slots(const struct opening *opening, struct input *in)
 {
-    if (opening->how.chunk && opening->how.chunk <= WINDOW_SMALL)
-        ((struct ctf_reader *)in->own)->slots_most = CTF_SLOTS_LEAST;
+    const size_t chunk = opening->how.chunk;
+    if (chunk && chunk <= WINDOW_SMALL)
+        ((struct ctf_reader *)in->own)->slots_most = chunk <= WINDOW_LEAST ? CTF_SLOTS_LEAST : CTF_SLOTS_FEW;
 }
 
 /* Takes the source over; NULL stands for one that cannot be opened. */

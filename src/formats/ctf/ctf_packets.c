@@ -17,9 +17,9 @@
 
 #define ID_EXTENDED 65535u /* of LTTng's large header */
 
-/* All packets under way together take about so much, whatever was asked for. */
+/* All packets under way together take about so much, whatever was asked for, but each at least what one of v1.1 is padded to; more are whole such pieces. */
 #define PACKETS_ROOM ((uint64_t)8 << 20)
-#define PACKET_LEAST ((uint64_t)16 << 10)
+#define PACKET_LEAST ((uint64_t)4 << 10)
 
 /* Files of more streams have no buffers: packets that they would gather are smaller than these. */
 #define BUFFERS_MOST 64u
@@ -196,7 +196,7 @@ static void give_back(struct ctf_stream_out *stream, struct ttr_writer *out)
 /* Bytes at which packets end; less than was asked for where many streams are written at once. */
 static uint64_t packet_limit(const struct ctf_stream_out *stream)
 {
-    uint64_t share = PACKETS_ROOM / (stream->trace->busy_n ? stream->trace->busy_n : 1), least = share > PACKET_LEAST ? share : PACKET_LEAST;
+    const uint64_t share = PACKETS_ROOM / (stream->trace->busy_n ? stream->trace->busy_n : 1), least = share > PACKET_LEAST ? share & ~(PACKET_LEAST - 1) : PACKET_LEAST;
     return stream->trace->options->packet_size < least ? stream->trace->options->packet_size : least;
 }
 

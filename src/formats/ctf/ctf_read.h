@@ -60,6 +60,7 @@ struct ctf_trace_class {
     struct ctf_head head;      /* the same where it lies at fixed places */
     struct ctf_kind **kinds;   /* of description.streams, made ready when first met; NULL before */
     size_t kinds_capacity;
+    const struct ctf_kind *latest; /* of them, to be made ready; NULL = none */
 };
 
 struct ctf_trace {

@@ -14,7 +14,8 @@
 
 #define CTF_MAGIC 0xC1FC1FC1u
 #define CTF_SLOTS 32u                     /* packets a batch may have events of */
-#define CTF_SLOTS_LEAST 8u                /* the same where hundreds of inputs have small windows */
+#define CTF_SLOTS_FEW 8u                  /* the same where hundreds of inputs have small windows */
+#define CTF_SLOTS_LEAST 4u                /* and where a thousand have smaller ones */
 #define CTF_FEW_STREAMS 8u                /* in a file: so many are looked through as fast as they are looked up */
 #define CTF_STEP_MOST 15u                 /* log2 of bits: window bases keep a distance from their packet's start in which all alignments hold */
 #define CTF_STEP_LEAST 9u                 /* the same of a line of the cache: what nearly all traces do with */

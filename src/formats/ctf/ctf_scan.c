@@ -64,7 +64,7 @@ static bool add_mark(struct scan *scan, const struct ctf_frame *frame, int64_t b
         lanes->marks_n = CTF_MARKS / 2;
         lanes->stride *= 2;
     }
-    if (!alloc_reserve(lanes->alloc, (void **)&lanes->mark, &lanes->marks_capacity, lanes->marks_n + 1, sizeof *lanes->mark))
+    if (!alloc_reserve_few(lanes->alloc, (void **)&lanes->mark, &lanes->marks_capacity, lanes->marks_n + 1, sizeof *lanes->mark))
         return false;
     int64_t before = lanes->packets == 0 || begin > lanes->end ? begin : lanes->end;
     lanes->mark[lanes->marks_n++] = (struct ctf_mark){

@@ -4,11 +4,14 @@
  * input becomes one stream file, whatever its events are, and readers of the result put events of one time in the order that they had in the
  * source.  Else these would be counted as put in another order (ctf_watch_order), which is only seen where events come by time.  Traces without a uuid are given one
  * either way, and with it another place among those of the same time.
- * Left out: v1.1, whose readers go by the names of files. */
+ * To v1.1, whose readers go by the names of files, they come so where these are in the order of the streams.
+ * Left out: v1.1 to other versions, whose readers order names in another way, and v1.1 of packets that tell a cpu, which is put into the name. */
 #include "base/hash.h"
 #include "base/keymap.h"
 #include "formats/ctf/ctf_copy.h"
+#include "formats/ctf/ctf_name_order.h"
 #include "formats/ctf/ctf_scan.h"
+#include "formats/ctf/tsdl_types.h"
 
 #define MANY_INPUTS ((size_t)256)
 #define WINDOW_ANEW ((size_t)6 << 10)
@@ -45,16 +48,34 @@ static bool is_one_description(struct keymap *seen, const struct ctf_trace *trac
     return keymap_put(seen, key, own);
 }
 
-/* Whether the input's events can be encoded anew before or behind those of others. */
-static bool stands_alone(const struct ctf_writer *w, const struct ctf_reader *reader, struct keymap *seen)
+static const struct ctf_stream_class *class_of(const struct ctf_reader *reader)
+{
+    return reader->lanes && reader->lanes->lane[0].kind ? reader->lanes->lane[0].kind->class : NULL;
+}
+
+/* Whether readers of v1.1 find the input's events behind those of the input before it (NULL = there is none) where times are equal. */
+static bool is_read_behind(const struct ctf_reader *reader, const struct ctf_reader *before, const struct keymap *seen)
+{
+    const struct ctf_description *from = &reader->trace->class->description;
+    const struct ctf_stream_class *own = class_of(reader), *other = before ? class_of(before) : NULL;
+    if (reader->has_cpu || tsdl_has_role(own->packet_context, CTF_ROLE_CPU) || tsdl_has_role(from->packet_header, CTF_ROLE_CPU))
+        return false;
+    if (!before || before->trace != reader->trace) /* another folder of the same trace would go on with its sections */
+        return !from->has_uuid || !keymap_get(seen, hash_bytes(from->uuid, sizeof from->uuid));
+    return other && (other->id < own->id || (other->id == own->id && ctf_compare_names(before->file, reader->file) < 0));
+}
+
+/* Whether the input's events can be encoded anew before or behind those of others.  `before`: the input before it, or NULL. */
+static bool stands_alone(const struct ctf_writer *w, const struct ctf_reader *reader, const struct ctf_reader *before, struct keymap *seen)
 {
     const struct ctf_description *from = &reader->trace->class->description;
     const enum ctf_version to = w->options.version ? w->options.version : from->version;
     const struct ctf_lane *lane = reader->lanes && reader->lanes->is_whole ? &reader->lanes->lane[0] : NULL;
-    if (to == CTF_RFC_1_1 || from->version == CTF_RFC_1_1 || from->version == CTF_UNKNOWN || reader->trace->class->is_dialect || !lane || !lane->kind)
+    const bool is_rfc = to == CTF_RFC_1_1;
+    if ((from->version == CTF_RFC_1_1 && !is_rfc) || from->version == CTF_UNKNOWN || reader->trace->class->is_dialect || !lane || !lane->kind)
         return false;
     return reader->is_in_order && lane->kind->plan.has_time && lane->has_number == ctf_tells_streams(from) && strlen(reader->file) < NAME_KEPT &&
-           is_one_class(from, lane->kind->class) && is_one_description(seen, reader->trace);
+           is_one_class(from, lane->kind->class) && (!is_rfc || is_read_behind(reader, before, seen)) && is_one_description(seen, reader->trace);
 }
 
 /* Whether the packets of a trace go to the output as they are. */
@@ -82,6 +103,7 @@ bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
     const struct ctf_writer *w = out->own;
     const struct input *input;
     const struct ctf_trace *last = NULL;
+    const struct ctf_reader *before = NULL;
     struct keymap seen;
     bool takes = true, may_copy = false;
     size_t i = 0;
@@ -95,7 +117,8 @@ bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
         last = reader->trace;
         reader->is_encoded = last && !may_copy;
         const bool is_alone = !(reader->lanes && reader->lanes->n > 1), is_copy = may_copy && input->flags & TTR_READ_DEFINITIONS;
-        takes = takes && last && is_alone && (is_copy || stands_alone(w, reader, &seen));
+        takes = takes && last && is_alone && (is_copy || stands_alone(w, reader, before, &seen));
+        before = reader;
     }
     keymap_free(&seen);
     if (!takes && i >= MANY_INPUTS)

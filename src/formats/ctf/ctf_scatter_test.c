@@ -28,11 +28,19 @@
     "event { name = \"other\"; id = 1; stream_id = 0; fields := struct { u32 number; u8 n; u8 list[n]; }; };\n"
 
 #define METADATA(common) ANY_METADATA("", common)
+#define CPU_METADATA                                                                                                                                   \
+    "/* CTF 1.8 */ typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"                          \
+    "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; u32 stream_instance_id; }; };\n"               \
+    "clock { name = c; freq = 1000000000; }; typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"                                \
+    "stream { id = 0; packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 content_size; u64 packet_size; u32 cpu_id; u32 more; };\n"    \
+    "event.header := struct { u32 id; ts timestamp; }; };\n"                                                                                          \
+    "event { name = \"e\"; id = 0; stream_id = 0; fields := struct { u32 number; }; };\n"
 #define UUID "uuid = \"00010203-0405-0607-0809-0a0b0c0d0e0f\"; "
 
 static const char plain_metadata[] = METADATA("");
 static const char steady_metadata[] = METADATA("event.context := struct { u32 first; };");
 static const char uneven_metadata[] = METADATA("event.context := struct { u8 n; u8 list[n]; };");
+static const char cpu_metadata[] = CPU_METADATA;
 static const char one_metadata[] = ANY_METADATA(UUID, "");
 static const char other_metadata[] = ANY_METADATA(UUID, "event.context := struct { u32 first; };");
 
@@ -95,13 +103,14 @@ static void make_stream(struct buffer *to, uint32_t stream)
     end_packet(to, at);
 }
 
-static void make(struct made *made, const char *metadata)
+/* is_backward: names are in the other order than the streams. */
+static void make(struct made *made, const char *metadata, bool is_backward)
 {
     made->file[0] = (ttr_file){.name = "metadata", .bytes = metadata, .n = strlen(metadata)};
     for (uint32_t i = 0; i < STREAMS; i++) {
         buffer_init(&made->stream[i], alloc_default());
         make_stream(&made->stream[i], i);
-        (void)snprintf(made->name[i], sizeof made->name[i], "s%u", i); /* s10 is before s2 among the files */
+        (void)snprintf(made->name[i], sizeof made->name[i], "s%u", is_backward ? STREAMS - i : i); /* s10 is before s2 among the files */
         made->file[i + 1] = (ttr_file){.name = made->name[i], .bytes = made->stream[i].bytes, .n = made->stream[i].n};
     }
 }
@@ -177,11 +186,11 @@ static void expect_order(const char *path)
 static void streams_encoded_anew_one_behind_another_are_those_encoded_in_order(void **state)
 {
     static struct made made;
-    static const char *const options[][3] = {{"byte-order=be", NULL}, {"packet-size=4096", NULL}, {"version=2", "packet-size=65536", NULL}, {NULL}};
+    static const char *const options[][3] = {{"byte-order=be", NULL}, {"packet-size=4096", NULL}, {"version=2", "packet-size=65536", NULL}, {"version=1.1", NULL}, {NULL}};
     (void)state;
     char folder[] = "/tmp/tracetta-scatter-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
-    make(&made, plain_metadata);
+    make(&made, plain_metadata, false);
     for (unsigned i = 0; i < sizeof options / sizeof *options; i++)
         for (unsigned scattered = 0; scattered < 2; scattered++) {
             (void)snprintf(path, sizeof path, "%s/%u-%u", folder, i, scattered);
@@ -192,8 +201,8 @@ static void streams_encoded_anew_one_behind_another_are_those_encoded_in_order(v
     assert_int_equal(files_remove(folder), 0);
 }
 
-/* Whether the trace may be encoded anew one stream behind another. */
-static bool may_scatter(const char *const *metadata, size_t n, const char *format, const char *option)
+/* Whether the trace, of two streams in files that are called so, may be encoded anew one stream behind another. */
+static bool may_scatter_named(const char *const *metadata, size_t n, const char *format, const char *option, const char *const name[2])
 {
     const char *const options[] = {option, NULL};
     const ttr_write_options writing = {.size = sizeof writing, .format_options = options};
@@ -207,7 +216,7 @@ static bool may_scatter(const char *const *metadata, size_t n, const char *forma
         end_packet(&stream[i], 0);
     }
     for (size_t i = 0; i < n; i++) {
-        const ttr_file files[] = {{"metadata", metadata[i], strlen(metadata[i])}, {"a", stream[0].bytes, stream[0].n}, {"b", stream[1].bytes, stream[1].n}};
+        const ttr_file files[] = {{"metadata", metadata[i], strlen(metadata[i])}, {name[0], stream[0].bytes, stream[0].n}, {name[1], stream[1].bytes, stream[1].n}};
         in[i] = ttr_open_files(t, i ? "other" : "made", files, 3, NULL, NULL);
         assert_non_null(in[i]);
     }
@@ -223,15 +232,28 @@ static bool may_scatter(const char *const *metadata, size_t n, const char *forma
     return is_scattered;
 }
 
+static bool may_scatter(const char *const *metadata, size_t n, const char *format, const char *option)
+{
+    return may_scatter_named(metadata, n, format, option, (const char *const[]){"a", "b"});
+}
+
 static void where_the_result_hangs_on_the_order_of_all_events_they_come_in_order(void **state)
 {
     (void)state;
     static const char *const plain[] = {plain_metadata}, *const steady[] = {steady_metadata}, *const uneven[] = {uneven_metadata};
+    static const char *const one[] = {one_metadata}, *const cpu[] = {cpu_metadata};
     static const char *const alike[] = {one_metadata, one_metadata}, *const unlike[] = {one_metadata, other_metadata};
     assert_true(may_scatter(plain, 1, "ctf", "byte-order=be"));
     assert_false(may_scatter(plain, 1, "text", NULL));
     assert_true(may_scatter(steady, 1, "ctf", "byte-order=be"));
-    assert_false(may_scatter(plain, 1, "ctf", "version=1.1"));    /* its readers go by the names of files */
+    assert_true(may_scatter(plain, 1, "ctf", "version=1.1"));
+    assert_true(may_scatter_named(plain, 1, "ctf", "version=1.1", (const char *const[]){"s_9", "s_10"}));
+    assert_false(may_scatter_named(plain, 1, "ctf", "version=1.1", (const char *const[]){"s_10", "s_9"})); /* its readers go by the names of files */
+    assert_true(may_scatter_named(plain, 1, "ctf", "byte-order=be", (const char *const[]){"s_10", "s_9"}));
+    assert_true(may_scatter(one, 1, "ctf", "version=1.1"));
+    assert_false(may_scatter(alike, 2, "ctf", "version=1.1"));    /* sections go on in the other folder */
+    assert_false(may_scatter(uneven, 1, "ctf", "version=1.1"));
+    assert_false(may_scatter(cpu, 1, "ctf", "version=1.1"));      /* the cpu becomes a part of the name, which each packet may change */
     assert_false(may_scatter(uneven, 1, "ctf", "byte-order=be")); /* one stream may become several */
     assert_true(may_scatter(alike, 2, "ctf", "byte-order=be"));
     assert_false(may_scatter(unlike, 2, "ctf", "byte-order=be")); /* which are one trace to readers: numbers of classes change */
@@ -250,6 +272,16 @@ static void make_folder(const struct made *made, const char *folder)
     }
 }
 
+static uint64_t find_loss(ttr_writer *out, const char *code)
+{
+    const ttr_loss *losses;
+    const size_t n = ttr_losses(out, &losses);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(losses[i].code, code) == 0)
+            return losses[i].count;
+    return 0;
+}
+
 static void those_that_must_come_in_order_have_small_windows_beside_their_packets(void **state)
 {
     static struct made made;
@@ -263,7 +295,7 @@ static void those_that_must_come_in_order_have_small_windows_beside_their_packet
     ttr_status status;
     ttr *t = ttr_new(&limits);
     assert_non_null(mkdtemp(folder));
-    make(&made, plain_metadata);
+    make(&made, plain_metadata, true);
     make_folder(&made, folder);
     ttr_reader *in = ttr_open(t, folder, &reading, NULL);
     ttr_writer *out = ttr_create(t, NULL, "ctf", &writing, NULL);
@@ -272,6 +304,8 @@ static void those_that_must_come_in_order_have_small_windows_beside_their_packet
     while ((status = ttr_read(in, &batch, NULL)) == TTR_OK)
         assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
     assert_int_equal(status, TTR_END);
+    assert_int_equal(ttr_writer_end(out, NULL), TTR_OK);
+    assert_true(find_loss(out, "event.order") > 0); /* readers have the streams the other way round */
     assert_int_equal(ttr_finish(out, NULL), TTR_OK);
     ttr_close(in);
     ttr_free(t);

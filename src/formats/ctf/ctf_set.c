@@ -1,7 +1,8 @@
 /* Order and kinship of inputs.
  *
  * Events of equal time come as babeltrace2 gives them: by the uuid of the trace, stream class, number of the data stream; files of one
- * stream by their begin.  Traces without a uuid come behind, in the order of their names, which are host and place. */
+ * stream by their begin.  Traces without a uuid come behind, in the order of their names, which are host and place.  Files of v1.1, which no other
+ * program reads and where nothing else tells streams apart, come in the order of their names, numbers in these being numbers. */
 #include "formats/ctf/ctf_set.h"
 
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/status.h"
 #include "formats/ctf/ctf_attributes.h"
 #include "formats/ctf/ctf_intersect.h"
+#include "formats/ctf/ctf_name_order.h"
 
 ttr_status ctf_set_add(struct ctf_set *set, const struct ctf_opened *opened, ttr_error *error)
 {
@@ -88,6 +90,13 @@ static int compare_traces(const struct ctf_opened *a, const struct ctf_opened *b
     return order ? order : compare_numbers(a->folder, b->folder);
 }
 
+static int compare_streams(const struct ctf_opened *a, const struct ctf_opened *b)
+{
+    const struct ctf_reader *x = a->in->own, *y = b->in->own;
+    const bool has_names = x->file && y->file && description_of(a)->version == CTF_RFC_1_1 && description_of(b)->version == CTF_RFC_1_1;
+    return has_names ? ctf_compare_names(x->file, y->file) : compare_numbers(a->number, b->number);
+}
+
 static int compare(const void *a, const void *b)
 {
     const struct ctf_opened *x = a, *y = b;
@@ -95,7 +104,7 @@ static int compare(const void *a, const void *b)
     if (order == 0)
         order = compare_numbers(class_of(x), class_of(y));
     if (order == 0)
-        order = compare_numbers(x->number, y->number);
+        order = compare_streams(x, y);
     if (order == 0)
         order = x->lane.begin < y->lane.begin ? -1 : x->lane.begin > y->lane.begin;
     if (order == 0)

@@ -15,7 +15,7 @@ struct ctf_opened {
     bool is_shared;      /* `in` is that of the first lane of its file, which reads this one too: copies want packets in the order of the file */
     uint32_t lane_i;     /* of the file */
     struct ctf_lane lane;
-    uint64_t number;     /* of its data stream: as packets say, or counted in the order of names */
+    uint64_t number;     /* of its data stream: as packets say, or counted in the order of names; which does not order files of v1.1 */
     size_t folder, file; /* in the order of names */
 };
 

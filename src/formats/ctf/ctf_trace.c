@@ -94,17 +94,23 @@ void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name,
     in->base.apart = trace->format;
 }
 
+/* How many places are put before those there are, for a source with a lower number: as many as there are, or each such source would double them. */
+static size_t places_before(const struct ctf_trace *trace, uint16_t id)
+{
+    if (trace->readers_n == 0 || id >= trace->readers_from)
+        return 0;
+    const size_t least = (size_t)(trace->readers_from - id), wanted = trace->readers_n > least ? trace->readers_n : least;
+    return wanted < trace->readers_from ? wanted : trace->readers_from;
+}
+
 bool ctf_trace_know(struct ctf_trace *trace, const struct ctf_reader *reader)
 {
     const uint16_t id = reader->in->id;
-    const size_t had = trace->readers_n, before = had && id < trace->readers_from ? (size_t)(trace->readers_from - id) : 0;
-    if (had == 0 || before)
-        trace->readers_from = id;
-    const size_t at = (size_t)(id - trace->readers_from), need = at < had + before ? had + before : at + 1;
-    if (!alloc_reserve(&trace->t->counted, (void **)&trace->readers, &trace->readers_n, need, sizeof *trace->readers)) {
-        trace->readers_from = (uint16_t)(trace->readers_from + before);
+    const size_t had = trace->readers_n, before = places_before(trace, id), from = had ? trace->readers_from - before : id;
+    const size_t at = id - from, need = at < had + before ? had + before : at + 1;
+    if (!alloc_reserve(&trace->t->counted, (void **)&trace->readers, &trace->readers_n, need, sizeof *trace->readers))
         return false;
-    }
+    trace->readers_from = (uint16_t)from;
     memmove(trace->readers + before, trace->readers, had * sizeof *trace->readers);
     for (size_t i = 0; i < before; i++)
         trace->readers[i] = NULL;
@@ -245,6 +251,15 @@ static uint8_t step_of(const struct ctf_trace *trace, const struct ctf_stream_cl
     return step < CTF_STEP_MOST ? step : CTF_STEP_MOST;
 }
 
+/* The layout of headers of events: hundreds of sections have one type of them, and so one layout. */
+static const struct layout *compile_header(const struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
+{
+    const struct ctf_kind *latest = trace->class->latest;
+    if (latest && latest->class->event_header == class->event_header && latest->class->packet_context == class->packet_context)
+        return latest->header;
+    return compile_root(trace, class, ROOT_EVENT_HEADER, true, error);
+}
+
 static struct ctf_kind *make_kind(const struct ctf_trace *trace, const struct ctf_stream_class *class, ttr_error *error)
 {
     struct ctf_trace_class *of = trace->class;
@@ -263,7 +278,7 @@ static struct ctf_kind *make_kind(const struct ctf_trace *trace, const struct ct
             ctf_head_init(&kind->head, class->packet_context, of->packet_header ? of->head.end : 0);
     }
     if (class->event_header) {
-        kind->header = compile_root(trace, class, ROOT_EVENT_HEADER, true, error);
+        kind->header = compile_header(trace, class, error);
         if (!kind->header)
             return NULL;
     }
@@ -272,6 +287,7 @@ static struct ctf_kind *make_kind(const struct ctf_trace *trace, const struct ct
         ctf_timeline_round(&kind->timeline, class->clock);
     ctf_plan_init(&kind->plan, class, kind->header);
     kind->step = step_of(trace, class);
+    of->latest = kind;
     return kind;
 }
 

@@ -142,19 +142,35 @@ static struct rfc11_type *make_size_context(struct ctf_description *description)
     return context;
 }
 
+/* The header of a section's events: that of the section before it, where nothing is different that it hangs on. */
+static struct rfc11_header *header_of(struct ctf_description *description, const struct ctf_stream_class *stream)
+{
+    struct rfc11_state *state = rfc11_state_of(description);
+    struct rfc11_header *made = state ? &state->made : NULL;
+    if (!made)
+        return NULL;
+    const uint8_t time = stream->rfc_has_no_time ? CTF_ROLE_NONE : CTF_ROLE_TIME;
+    if (made->header && made->type == stream->rfc_header && made->has_no_time == stream->rfc_has_no_time && made->clock == state->clock &&
+        made->word_size == state->word_size && made->alignment == description->alignment && made->is_big_endian == description->is_big_endian)
+        return made;
+    *made = (struct rfc11_header){.header = stream->rfc_header == 1 ? make_header_1(description, time) : make_header_2(description, time),
+                                  .clock = state->clock, .word_size = state->word_size, .type = stream->rfc_header, .alignment = (uint8_t)description->alignment,
+                                  .is_big_endian = description->is_big_endian, .has_no_time = stream->rfc_has_no_time};
+    return made->header ? made : NULL;
+}
+
 bool rfc11_make_event_header(struct ctf_description *description, struct ctf_stream_class *stream)
 {
-    uint8_t time = stream->rfc_has_no_time ? CTF_ROLE_NONE : CTF_ROLE_TIME;
-    struct rfc11_type *header = stream->rfc_header == 1 ? make_header_1(description, time) : make_header_2(description, time);
-    if (!header)
+    struct rfc11_header *made = header_of(description, stream);
+    if (!made)
         return false;
-    stream->event_header = &header->type;
+    stream->event_header = &made->header->type;
     stream->clock = stream->rfc_has_no_time ? NULL : rfc11_state_of(description)->clock;
     if (stream->rfc_has_event_size && !stream->event_context) {
-        struct rfc11_type *context = make_size_context(description);
-        if (!context)
+        made->size = made->size ? made->size : make_size_context(description);
+        if (!made->size)
             return false;
-        stream->event_context = &context->type;
+        stream->event_context = &made->size->type;
     }
     rfc11_align_new(description);
     return true;

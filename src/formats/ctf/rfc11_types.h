@@ -44,12 +44,22 @@ void *rfc11_names_get(const struct rfc11_names *names, ttr_text name);
 TTR_MUST bool rfc11_names_put(struct rfc11_names *names, struct arena *arena, ttr_text name, void *thing);
 
 /* What is remembered between texts: description->parser. */
+/* A header of events, and what it was made for. */
+struct rfc11_header {
+    struct rfc11_type *header, *size; /* NULL = none yet; size: of event_size, made when it is needed */
+    const struct ctf_clock *clock;
+    uint32_t word_size;
+    uint8_t type, alignment;
+    bool is_big_endian, has_no_time;
+};
+
 struct rfc11_state {
     struct rfc11_type *first, *last;  /* all types made */
     struct rfc11_type *unaligned;     /* the first whose alignment was not set yet */
     struct rfc11_names types;         /* to struct rfc11_declaration */
     struct rfc11_names sections;      /* to struct ctf_stream_class */
     struct ctf_clock *clock;
+    struct rfc11_header made;         /* the last header of events that was made: hundreds of sections have the same */
     uint32_t word_size;               /* 0 = not given */
     bool has_trace;                   /* the block trace was there */
 };
