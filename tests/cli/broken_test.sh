@@ -64,7 +64,7 @@ for trace in stopped-packets stopped-2; do
     truncate -s -10 $trace/metadata
     salvages "${trace}_gives_the_events_that_are_declared" 'x = 8' "$tracetta" cat $trace
     run "$tracetta" check $trace
-    [ $run_status = 1 ] && grep -q 'damage ctf.cut-metadata x1' "$work/.out" && grep -q 'damage ctf.unknown-event x1' "$work/.out"
+    [ $run_status = 1 ] && grep -q 'damage ctf.cut-metadata x1, .*, which is left out' "$work/.out" && grep -q 'damage ctf.unknown-event x1' "$work/.out"
     verdict "${trace}_is_told" $? "exit status $run_status"
     refuses "${trace}_is_nothing_for_strict_reading" 1 'ctf.cut' "$tracetta" cat --strict $trace
     run "$tracetta" recover --no-sidecar $trace -o $trace.good
@@ -79,8 +79,21 @@ cp stopped/s grew/a
 cp stopped/s grew/b
 salvages "folders_of_a_trace_are_read_by_the_longest_metadata" "x = 8" "$tracetta" cat grew
 run "$tracetta" check grew
-[ $run_status = 1 ] && grep -q "damage ctf.cut-metadata x1" "$work/.out" && ! grep -q "ctf.unknown-event" "$work/.out"
+[ $run_status = 1 ] && grep -q "damage ctf.cut-metadata x1, .* declaration, where those of another folder go on" "$work/.out" && ! grep -q "ctf.unknown-event" "$work/.out"
 verdict "metadata_that_others_go_on_lose_no_events" $? "exit status $run_status"
+mkdir grew/c && cp stopped/s grew/c && head -c "$(grep -b '^stream' grew/b/metadata | cut -d: -f1)" grew/b/metadata | head -c -10 >grew/c/metadata
+run "$tracetta" cat grew
+[ "$(grep -c 'x = 8' "$work/.out")" = 3 ] && grep -q 'grew/c: warning: 1 damaged place' "$work/.err"
+verdict "also_where_they_end_before_a_stream_is_declared" $? "exit status $run_status"
+run "$tracetta" recover grew -o grew.good
+[ $run_status = 1 ] && grep -q '3 traces, kept 9 events' "$work/.err" && cmp -s grew/a/s grew.good/a/s && cmp -s grew/c/s grew.good/c/s &&
+    cmp -s grew.good/c/metadata grew.good/b/metadata && grep -q '"ctf.cut-metadata"' grew.good/c.damage.json
+verdict "folders_of_a_trace_are_recovered_by_the_longest_metadata" $? "exit status $run_status"
+succeeds "so_that_each_of_them_is_whole" "$tracetta" check --quiet --strict grew.good/a grew.good/b grew.good/c
+rm -r grew/c
+salvages "other_metadata_can_be_named" 'x = 8' "$tracetta" cat --option=ctf.longer-metadata=grew/b/metadata grew/a
+refuses "and_are_not_read_where_they_do_not_begin_with_its_own" 3 'found the end of the text' "$tracetta" cat --option=ctf.longer-metadata=stopped/metadata grew/a
+refuses "nor_where_they_are_none" 3 'cannot open nothing' "$tracetta" cat --option=ctf.longer-metadata=nothing grew/a
 run "$tracetta" convert -q --to=ctf grew -o grew.copy
 cmp -s grew/a/s grew.copy/a/s && cmp -s grew/b/s grew.copy/b/s
 verdict "copies_of_folders_keep_their_streams" $?
