@@ -506,7 +506,8 @@ static bool is_planned(const struct places *places, const char *path)
     return false;
 }
 
-/* Looks for a file below a folder, the path, which is no part of what is to be written; at its path then.  Hidden ones are nobody's traces. */
+/* Looks for a file below a folder, the path, which is no part of what is to be written; at its path then, or at that of a folder that cannot be listed, with
+ * errno (else 0).  Hidden ones are nobody's traces. */
 static bool find_leftover(const struct places *places, char path[PATH_MAX])
 {
     struct stat about;
@@ -514,18 +515,22 @@ static bool find_leftover(const struct places *places, char path[PATH_MAX])
     const struct dirent *entry;
     bool is_found = false;
     DIR *folder = opendir(path);
+    int sys = folder ? 0 : errno;
     /* cppcheck-suppress readdirCalled */
-    while (folder && !is_found && (entry = readdir(folder))) {
+    while (errno = 0, folder && !is_found && (entry = readdir(folder))) {
         const int written = snprintf(path + n, PATH_MAX - n, "%s%s", path[n - 1] == '/' ? "" : "/", entry->d_name);
         const bool is_ours = entry->d_name[0] == '.' || written < 0 || (size_t)written >= PATH_MAX - n || is_planned(places, path);
         if (!is_ours && lstat(path, &about) == 0)
             is_found = !S_ISDIR(about.st_mode) || find_leftover(places, path);
+        sys = is_found && S_ISDIR(about.st_mode) ? errno : 0;
         if (!is_found)
             path[n] = '\0';
     }
+    sys = is_found || !folder ? sys : errno;
     if (folder)
         (void)closedir(folder);
-    return is_found;
+    errno = sys;
+    return is_found || sys;
 }
 
 static bool is_empty_folder(const char *path)
@@ -561,6 +566,10 @@ static int check_folder(const struct call *call, const struct places *places)
         n--;
     if (snprintf(path, sizeof path, "%.*s", (int)n, call->set.output) >= (int)sizeof path || !find_leftover(places, path))
         return OUTCOME_FINE;
+    if (errno) {
+        talk_failure(path, "cannot be listed, so that nobody knows whether all in it is replaced: %s", strerror(errno));
+        return OUTCOME_OUTPUT;
+    }
     talk_failure(call->set.output, "%s in it is not replaced by any of the traces that go there, and would stand among them: move that away, or name another folder", path);
     return OUTCOME_OUTPUT;
 }
