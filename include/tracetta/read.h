@@ -35,7 +35,7 @@ typedef struct ttr_read_options {
 
 /* Opens a trace: any path, or "-"; NULL options are fine.  NULL with `error` filled when it is no trace, unreadable, or options
  * are wrong.  A trace of many files is opened by its folder, by the file that describes it (all of it then), or by another of its
- * files (only that).  Any other directory gives all traces below it, merged by time, down to 8 levels; files that are no trace are
+ * files (only that; an option may name what describes it, where nothing beside it does).  Any other directory gives all traces below it, merged by time, down to 8 levels; files that are no trace are
  * passed over and counted by the note "directory.passed-over" of the first trace.  What cannot be read among them is damage
  * ("trace.unreadable") of a report in its place, with TTR_READ_STRICT or beside nothing else a failure. */
 TTR_API ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error);

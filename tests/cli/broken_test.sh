@@ -99,6 +99,18 @@ cmp -s grew/a/s grew.copy/a/s && cmp -s grew/b/s grew.copy/b/s
 verdict "copies_of_folders_keep_their_streams" $?
 succeeds "copies_of_folders_have_the_longer_metadata_each" "$tracetta" check --quiet --strict grew.copy/a
 
+# A stream file whose metadata are elsewhere.
+mkdir lone && cp stopped/s lone && sed 's/u32 magic; //; s/struct { u32 magic; }/struct { }/' stopped/metadata >no-magic && tail -c +5 stopped/s | head -c 9 >lone/plain
+refuses "a_stream_file_alone_is_no_trace" 3 's alone is no ctf trace: .*, or such a file by --option=ctf.metadata=FILE' "$tracetta" cat lone/s
+says "but_by_metadata_that_are_named" 'x = 7' "$tracetta" cat --metadata=grew/b/metadata lone/s
+succeeds "and_is_recovered_by_them" "$tracetta" recover --quiet --metadata=grew/b/metadata lone/s -o lone.good
+cmp -s lone/s lone.good/s
+verdict "with_its_name" $?
+refuses "a_file_that_does_not_begin_as_streams_do_is_none" 3 'not a trace of a known format' "$tracetta" cat --metadata=no-magic lone/plain
+run "$tracetta" cat --from=ctf --metadata=no-magic lone/plain
+grep -q 'x = 7' "$work/.out"
+verdict "unless_it_is_said_to_be_one" $? "exit status $run_status"
+
 # Text of CTF 1.8 without its first line is not told as bad RFC v1.1.
 mkdir headless && cp stopped/s headless && { grep ^typealias stopped/metadata | sed "1i // types"; grep -v "^typealias\|CTF 1.8" stopped/metadata; } >headless/metadata
 refuses "metadata_without_their_first_line_are_told_so" 3 'headless/metadata does not begin with "/\* CTF 1.8 \*/", as metadata of CTF 1.8 must' "$tracetta" cat headless
