@@ -85,7 +85,7 @@ typedef enum ttr_order {
 /* --- Wrapping readers.  Each takes `in` over, also when it fails (then NULL and `error`).  NULL for `in` gives NULL and leaves `error`
  * as it is, so that calls can be nested around ttr_open. --- */
 
-/* Orders events exactly by (time, source, position); memory is bounded, the rest goes to an unlinked temporary file. */
+/* Orders events exactly by time, what is at the same time in the order in which a merge gives its inputs, then by position; memory is bounded, the rest goes to an unlinked temporary file. */
 TTR_API ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error);
 
 /* Merges any number of readers of one context on one time line: by time, what is at the same time in the order of `in`, then by
