@@ -467,6 +467,15 @@ static size_t readers_of(const ttr_read_options *options)
     return readers < READERS_MOST ? readers : READERS_MOST;
 }
 
+/* Compares the metadata of folders, where there are several of them or a further file. */
+static ttr_status compare_with(struct ctf_set *set, const struct folders_found *found, const char *further, ttr_error *error)
+{
+    if (found->n < 2 && !further)
+        return TTR_OK;
+    set->grown = ctf_grown_new(set->t, found, further, error);
+    return set->grown ? TTR_OK : error->status;
+}
+
 /* Compares the metadata of several folders, unless other metadata are given for all of them.  What is wrong with options is told by who reads them. */
 static ttr_status compare_metadata(struct ctf_set *set, const struct folders_found *found, ttr_error *error)
 {
@@ -477,12 +486,9 @@ static ttr_status compare_metadata(struct ctf_set *set, const struct folders_fou
     ttr_error own = {0};
     ttr_status status = options_copy(&list, &copies, &copies_n, &own);
     if (status != TTR_OK)
-        return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
-    const char *further = options_get(copies, copies_n, "longer-metadata");
-    if ((found->n > 1 || further) && !options_get(copies, copies_n, "metadata")) {
-        set->grown = ctf_grown_new(set->t, found, further, error);
-        status = set->grown ? TTR_OK : error->status;
-    }
+        status = status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
+    else if (!options_get(copies, copies_n, "metadata"))
+        status = compare_with(set, found, options_get(copies, copies_n, "longer-metadata"), error);
     options_free(alloc, copies, copies_n);
     return status;
 }
