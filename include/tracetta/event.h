@@ -355,7 +355,8 @@ TTR_API bool ttr_source_get(const ttr *t, uint16_t id, ttr_source *source);
 
 /* Something an input says of the whole trace: what its environment holds under its own name ("hostname", "tracer_name"), and
  * "trace.name", "trace.uuid", "trace.namespace" and "trace.uid" (CTF 2; the latter may be empty), "trace.metadata" (1: of an input that is no stream, but tells what is wrong with the metadata), "trace.path", "trace.place" (of one of several: where below the directory
- * that was opened), "trace.from" and "trace.to" (ns; where only the time in which all streams are active is given), "trace.event_width" (the longest name of an event, of perf.data),
+ * that was opened), "trace.from" and "trace.to" (ns; where only the time in which all streams are active is given), "trace.longer_metadata" (the file of another folder by which it is read, as it begins with its own metadata and goes on),
+ * "trace.event_width" (the longest name of an event, of perf.data),
  * "trace.has_reads" (samples of perf.data hold counters), "trace.has_ticks" (trace-cmd shows times as numbers), "stream.name", "stream.class", "stream.id", "clock.frequency", "clock.offset_s", "clock.offset" where it has such. */
 typedef struct ttr_attribute {
     ttr_text name;

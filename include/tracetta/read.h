@@ -35,7 +35,7 @@ typedef struct ttr_read_options {
 
 /* Opens a trace: any path, or "-"; NULL options are fine.  NULL with `error` filled when it is no trace, unreadable, or options
  * are wrong.  A trace of many files is opened by its folder, by the file that describes it (all of it then), or by another of its
- * files (only that).  Any other directory gives all traces below it, merged by time, down to 8 levels; files that are no trace are
+ * files (only that; an option may name what describes it, where nothing beside it does).  Any other directory gives all traces below it, merged by time, down to 8 levels; files that are no trace are
  * passed over and counted by the note "directory.passed-over" of the first trace.  What cannot be read among them is damage
  * ("trace.unreadable") of a report in its place, with TTR_READ_STRICT or beside nothing else a failure. */
 TTR_API ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error);
@@ -85,7 +85,7 @@ typedef enum ttr_order {
 /* --- Wrapping readers.  Each takes `in` over, also when it fails (then NULL and `error`).  NULL for `in` gives NULL and leaves `error`
  * as it is, so that calls can be nested around ttr_open. --- */
 
-/* Orders events exactly by (time, source, position); memory is bounded, the rest goes to an unlinked temporary file. */
+/* Orders events exactly by time, what is at the same time in the order in which a merge gives its inputs, then by position; memory is bounded, the rest goes to an unlinked temporary file. */
 TTR_API ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error);
 
 /* Merges any number of readers of one context on one time line: by time, what is at the same time in the order of `in`, then by

@@ -15,7 +15,7 @@
 /* One file (or a directory, with a report for each file in it), read to its end. */
 struct verdict {
     const char *path;
-    ttr_reader *reader;
+    const struct inputs *inputs;
     struct findings sum;
     ttr_error error;   /* what ended reading before the end: TTR_AGAIN the user; status TTR_OK otherwise */
     int outcome;
@@ -125,17 +125,17 @@ static void print_text(const struct call *call, const struct verdict *verdict)
     struct trace trace;
     struct traces_walk walk;
     char lost[LOST_TEXT], own[TALK_TEXT];
-    bool has_many = traces_count(verdict->reader) > 1, can_recover = false;
+    bool has_many = traces_count(verdict->inputs->reader) > 1, can_recover = false;
     ttr_severity from = call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
-    traces_walk_begin(&walk, verdict->reader);
+    traces_walk_begin(&walk, verdict->inputs->reader);
     for (bool is_first = true; traces_walk_next(&walk, &trace); is_first = false) {
         can_recover |= report_can_recover(trace.report.format);
         if (is_first)
             print_verdict(call, verdict, &trace.report);
-        if (has_many && traces_have_notes(verdict->reader, &trace, from))
+        if (has_many && traces_have_notes(verdict->inputs->reader, &trace, from))
             print_path(trace.report.trace_path);
-        print_damage(call, verdict->reader, &trace);
-        report_print_notes(call, verdict->reader, &trace, from, call->set.verbose ? SIZE_MAX - 1 : OTHERS_SHOWN);
+        print_damage(call, verdict->inputs->reader, &trace);
+        report_print_notes(call, verdict->inputs, &trace, from, call->set.verbose ? SIZE_MAX - 1 : OTHERS_SHOWN);
     }
     traces_walk_end(&walk);
     if (sum->lost || sum->gaps)
@@ -169,7 +169,7 @@ static void put_json(struct json *json, const struct verdict *verdict)
     const struct findings *sum = &verdict->sum;
     ttr_report report = {.size = sizeof report};
     bool is_top = json->depth == 0;
-    if (!ttr_reader_report(verdict->reader, 0, &report))
+    if (!ttr_reader_report(verdict->inputs->reader, 0, &report))
         return;
     json_open(json, NULL, '{');
     if (is_top)
@@ -184,9 +184,9 @@ static void put_json(struct json *json, const struct verdict *verdict)
     json_uint(json, "events", sum->events);
     json_uint(json, "odd", sum->odd);
     report_json_damage(json, sum);
-    report_json_extent(json, verdict->reader);
-    report_json_regions(json, verdict->reader);
-    report_json_notes(json, verdict->reader);
+    report_json_extent(json, verdict->inputs->reader);
+    report_json_regions(json, verdict->inputs->reader);
+    report_json_notes(json, verdict->inputs);
     if (verdict->error.status != TTR_OK)
         put_error(json, &verdict->error);
     json_close(json, '}');
@@ -200,7 +200,7 @@ static int check_one(const struct call *call, const char *path, struct json *jso
     if (outcome != OUTCOME_FINE)
         return outcome;
     read_all(call, &inputs, &verdict);
-    verdict.reader = inputs.reader;
+    verdict.inputs = &inputs;
     verdict.sum = report_sum(inputs.reader);
     judge(call, &verdict);
     if (json)

@@ -2,6 +2,7 @@
 #include "convert.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,21 +87,24 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether a file is one of a folder's, by whatever name. */
+/* Whether a file is one of a folder's, by whatever name; also where that cannot be seen, with errno (else 0). */
 static bool is_in_folder(const char *folder, const struct stat *file)
 {
     struct stat about;
     bool is_it = false;
     const struct dirent *entry;
     DIR *directory = opendir(folder);
+    errno = 0;
     if (!directory)
         return false;
     /* Nobody else has this stream, which is all that POSIX asks for. */
     /* cppcheck-suppress readdirCalled */
-    while (!is_it && (entry = readdir(directory)))
+    while (errno = 0, !is_it && (entry = readdir(directory)))
         is_it = fstatat(dirfd(directory), entry->d_name, &about, 0) == 0 && is_same_file(&about, file);
+    const int sys = is_it ? 0 : errno;
     (void)closedir(directory);
-    return is_it;
+    errno = sys;
+    return is_it || sys;
 }
 
 /* Whether a path leads to a place at or below a folder; both real paths. */
@@ -117,16 +121,19 @@ static bool holds_input(const char *output, const char *input)
     return realpath(output, outer) && realpath(input, inner) && (is_below(outer, inner) || is_below(inner, outer));
 }
 
+/* Whether an output that is there is an input, or in one; errno as of is_in_folder. */
 static bool is_read_from(const char *input, const char *output, const struct stat *about_output)
 {
     struct stat about;
     int result = strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &about) : stat(input, &about);
     if (result != 0)
         return false;
-    if (S_ISDIR(about_output->st_mode))
-        return strcmp(input, "-") != 0 && holds_input(output, input);
-    return is_same_file(&about, about_output) ||
-           (S_ISDIR(about.st_mode) && (is_in_folder(input, about_output) || holds_input(output, input)));
+    const bool is_it = S_ISDIR(about_output->st_mode) ? strcmp(input, "-") != 0 && holds_input(output, input)
+                                                      : is_same_file(&about, about_output) || (S_ISDIR(about.st_mode) && holds_input(output, input));
+    errno = 0;
+    if (is_it || S_ISDIR(about_output->st_mode))
+        return is_it;
+    return S_ISDIR(about.st_mode) && is_in_folder(input, about_output);
 }
 
 /* The real path of the folder that a path is in or would be made in: of the nearest that is there. */
@@ -196,7 +203,12 @@ int convert_check_output(const struct call *call, const char *path, const char *
         return OUTCOME_FINE;
     const bool is_there = stat(path, &output) == 0, is_kept = is_there && (S_ISREG(output.st_mode) || (may_be_folder && S_ISDIR(output.st_mode)));
     for (size_t i = 0; i < call->paths_n; i++) {
-        if (is_kept && is_read_from(call->path[i], path, &output))
+        const bool is_read = is_kept && is_read_from(call->path[i], path, &output);
+        if (is_read && errno) {
+            talk_failure(call->path[i], "cannot be listed, so that nobody knows whether the output \"%s\" is in it: %s", path, strerror(errno));
+            return OUTCOME_INPUT;
+        }
+        if (is_read)
             return talk_misuse(verb, "the output \"%s\" is an input: inputs are never touched", path);
         if ((is_kept || !is_there) && is_inside(call->path[i], path))
             return talk_misuse(verb, "the output \"%s\" would be inside of the input \"%s\", and inputs are never touched: write to a place outside of it",

@@ -2,6 +2,7 @@
 #include "footprint.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,12 +44,13 @@ static bool add_path(struct footprint *print, const char *path, unsigned depth)
     bool is_fine = add_step(print, path, &about);
     DIR *folder = is_fine && S_ISDIR(about.st_mode) && depth < DEEPEST ? opendir(path) : NULL;
     const struct dirent *entry;
-    while (folder && is_fine && (entry = readdir(folder))) {
+    while (errno = 0, folder && is_fine && (entry = readdir(folder))) {
         char below[PATH_MAX];
         const int n = snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && n > 0 && (size_t)n < sizeof below)
             is_fine = add_path(print, below, depth + 1);
     }
+    is_fine = is_fine && (!folder || !errno); /* else there may be more in it */
     if (folder)
         (void)closedir(folder);
     return is_fine;

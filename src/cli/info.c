@@ -74,19 +74,12 @@ static void print_packets(uint64_t packets, size_t streams)
         (void)printf(", %s packet%s in %zu stream%s", units_count(packets).s, packets == 1 ? "" : "s", streams, streams == 1 ? "" : "s");
 }
 
-/* Inputs that tell what is wrong with the metadata are no streams. */
-bool info_is_stream(const struct subject *subject, const ttr_report *report)
-{
-    ttr_value value;
-    return !traces_attribute(subject->inputs.t, report->source, "trace.metadata", &value);
-}
-
 static size_t count_streams(const struct subject *subject, const struct trace *trace)
 {
     ttr_report report = {.size = sizeof report};
     size_t n = 0;
     for (size_t i = 0; i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
-        n += info_is_stream(subject, &report);
+        n += traces_is_stream(subject->inputs.t, &report);
     return n;
 }
 
@@ -229,7 +222,7 @@ static void print_notes(const struct subject *subject)
             term_text(trace.report.trace_path);
             (void)putchar('\n');
         }
-        report_print_notes(subject->call, subject->inputs.reader, &trace, from, 0);
+        report_print_notes(subject->call, &subject->inputs, &trace, from, 0);
     }
     traces_walk_end(&walk);
 }
@@ -325,7 +318,7 @@ static void print_streams(const struct subject *subject, const struct trace *tra
         return;
     (void)printf("%*sstreams   %zu\n", indent, "", count_streams(subject, trace));
     for (size_t i = 0; i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
-        if (info_is_stream(subject, &report))
+        if (traces_is_stream(subject->inputs.t, &report))
             print_stream(subject, &report, indent);
 }
 

@@ -18,9 +18,6 @@ struct subject {
 /* Whether an attribute of a source is one of ours ("trace.name"), not the environment's. */
 bool info_is_own(ttr_text name);
 
-/* Whether an input is a stream, and not one that tells what is wrong with the metadata. */
-bool info_is_stream(const struct subject *subject, const ttr_report *report);
-
 /* What a live trace says of a session that it is, or lists; false past the last one.  *source begins at 1, *i at 0. */
 bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i, ttr_text *session);
 

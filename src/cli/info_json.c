@@ -48,7 +48,7 @@ static void put_streams(struct json *json, const struct subject *subject, const 
     ttr_report report = {.size = sizeof report};
     json_open(json, "streams", '[');
     for (size_t i = 0; i < trace->n && ttr_reader_report(subject->inputs.reader, trace->first + i, &report); i++)
-        if (info_is_stream(subject, &report))
+        if (traces_is_stream(subject->inputs.t, &report))
             put_stream(json, subject, &report);
     json_close(json, ']');
 }
@@ -142,7 +142,7 @@ void info_json(struct json *json, const struct subject *subject)
     report_json_extent(json, subject->inputs.reader);
     put_sessions(json, subject);
     report_json_clocks(json, subject->inputs.reader);
-    report_json_notes(json, subject->inputs.reader);
+    report_json_notes(json, &subject->inputs);
     put_traces(json, subject);
     json_close(json, '}');
 }

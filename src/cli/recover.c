@@ -3,7 +3,8 @@
  * The input is only read.  Every good record is copied byte for byte, in the order of the file, so that recovering a recovered file
  * changes nothing.  Records that damage kept apart become neighbours in the copy, and may then be judged by each other, or be known as copies of
  * others; so the copy is read again, and copied again while it is not clean.
- * Of a directory of traces each is recovered by itself, to the same place below the output; what one of them fails at does not end the others.
+ * Of a directory of traces each is recovered by itself, to the same place below the output; what one of them fails at does not end the others.  What
+ * the directory tells of how one of them is read (longer metadata of another folder of the same trace) goes with it.
  * Copies are not compressed, and not called as if they were. */
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +20,9 @@
 #include "progress.h"
 #include "report.h"
 #include "talk.h"
+#include "traces.h"
+
+#define LONGER_OPTION "ctf.longer-metadata="
 
 /* Copies of copies at the most; each is smaller than the one before it. */
 #define PASSES_MAX 8
@@ -33,6 +37,7 @@ struct total {
 /* Where a trace is, and where its copy goes. */
 struct place {
     char *path, *output;
+    char *longer;  /* option that tells what else it is read by, or NULL */
     size_t bare_n; /* bytes of the path without the suffix of its compression */
 };
 
@@ -391,12 +396,17 @@ static int compare_places(const void *a, const void *b)
     return strcmp(left->path, right->path);
 }
 
+static void free_place(struct place *place)
+{
+    free(place->path);
+    free(place->output);
+    free(place->longer);
+}
+
 static void free_places(struct places *places)
 {
-    for (; places->n > 0; places->n--) {
-        free(places->list[places->n - 1].path);
-        free(places->list[places->n - 1].output);
-    }
+    for (; places->n > 0; places->n--)
+        free_place(&places->list[places->n - 1]);
     free(places->list);
 }
 
@@ -413,28 +423,41 @@ static ttr_text path_of(const ttr_report *report)
     return path;
 }
 
-/* Where the traces of a reader are, each once; false when memory is out. */
-static bool list_traces(ttr_reader *reader, struct places *places)
+/* A place of its own for the trace of a report; false when memory is out. */
+static bool fill_place(const ttr *t, const ttr_report *report, struct place *place)
 {
+    ttr_value longer;
+    const ttr_text path = path_of(report);
+    const bool is_packed = path.n == report->path.n && *report->compression;
+    *place = (struct place){.path = strndup(path.p, path.n), .bare_n = is_packed ? convert_bare_size(path.p, path.n) : path.n};
+    if (!place->path || !traces_attribute(t, report->trace, "trace.longer_metadata", &longer))
+        return place->path != NULL;
+    place->longer = malloc(sizeof LONGER_OPTION + longer.text.n);
+    if (place->longer)
+        (void)snprintf(place->longer, sizeof LONGER_OPTION + longer.text.n, "%s%.*s", LONGER_OPTION, (int)longer.text.n, longer.text.p);
+    return place->longer != NULL;
+}
+
+/* Where the traces of a reader are, each once; false when memory is out. */
+static bool list_traces(const struct inputs *inputs, struct places *places)
+{
+    ttr_reader *reader = inputs->reader;
     ttr_report report = {.size = sizeof report};
     size_t n = 0, kept = 0;
     while (ttr_reader_report(reader, n, &report))
         n++;
     places->list = calloc(n + 1, sizeof *places->list);
-    for (size_t i = 0; places->list && i < n && ttr_reader_report(reader, i, &report); i++) {
-        const ttr_text path = path_of(&report);
-        const bool is_packed = path.n == report.path.n && *report.compression;
-        places->list[i] = (struct place){.path = strndup(path.p, path.n), .bare_n = is_packed ? convert_bare_size(path.p, path.n) : path.n};
-        if (!places->list[i].path)
+    for (; places->list && places->n < n && ttr_reader_report(reader, places->n, &report); places->n++)
+        if (!fill_place(inputs->t, &report, &places->list[places->n])) {
+            free_place(&places->list[places->n]);
             return false;
-        places->n++;
-    }
+        }
     if (!places->list || n == 0)
         return places->list != NULL;
     qsort(places->list, n, sizeof *places->list, compare_places);
     for (size_t i = 0; i < n; i++) {
         if (kept && strcmp(places->list[kept - 1].path, places->list[i].path) == 0)
-            free(places->list[i].path);
+            free_place(&places->list[i]);
         else
             places->list[kept++] = places->list[i];
     }
@@ -485,7 +508,8 @@ static bool is_planned(const struct places *places, const char *path)
     return false;
 }
 
-/* Looks for a file below a folder, the path, which is no part of what is to be written; at its path then.  Hidden ones are nobody's traces. */
+/* Looks for a file below a folder, the path, which is no part of what is to be written; at its path then, or at that of a folder that cannot be listed, with
+ * errno (else 0).  Hidden ones are nobody's traces. */
 static bool find_leftover(const struct places *places, char path[PATH_MAX])
 {
     struct stat about;
@@ -493,18 +517,22 @@ static bool find_leftover(const struct places *places, char path[PATH_MAX])
     const struct dirent *entry;
     bool is_found = false;
     DIR *folder = opendir(path);
+    int sys = folder ? 0 : errno;
     /* cppcheck-suppress readdirCalled */
-    while (folder && !is_found && (entry = readdir(folder))) {
+    while (errno = 0, folder && !is_found && (entry = readdir(folder))) {
         const int written = snprintf(path + n, PATH_MAX - n, "%s%s", path[n - 1] == '/' ? "" : "/", entry->d_name);
         const bool is_ours = entry->d_name[0] == '.' || written < 0 || (size_t)written >= PATH_MAX - n || is_planned(places, path);
         if (!is_ours && lstat(path, &about) == 0)
             is_found = !S_ISDIR(about.st_mode) || find_leftover(places, path);
+        sys = is_found && S_ISDIR(about.st_mode) ? errno : 0;
         if (!is_found)
             path[n] = '\0';
     }
+    sys = is_found || !folder ? sys : errno;
     if (folder)
         (void)closedir(folder);
-    return is_found;
+    errno = sys;
+    return is_found || sys;
 }
 
 static bool is_empty_folder(const char *path)
@@ -540,6 +568,10 @@ static int check_folder(const struct call *call, const struct places *places)
         n--;
     if (snprintf(path, sizeof path, "%.*s", (int)n, call->set.output) >= (int)sizeof path || !find_leftover(places, path))
         return OUTCOME_FINE;
+    if (errno) {
+        talk_failure(path, "cannot be listed, so that nobody knows whether all in it is replaced: %s", strerror(errno));
+        return OUTCOME_OUTPUT;
+    }
     talk_failure(call->set.output, "%s in it is not replaced by any of the traces that go there, and would stand among them: move that away, or name another folder", path);
     return OUTCOME_OUTPUT;
 }
@@ -572,12 +604,14 @@ static int recover_opened(const struct call *call, struct inputs *inputs, struct
 }
 
 /* Recovers one of several.  Links in an output that is there may lead back to any of them. */
-static int recover_to(const struct call *call, char *path, char *output, struct total *total)
+static int recover_to(const struct call *call, const struct place *place, const struct words *options, struct total *total)
 {
     struct inputs inputs;
     struct call own = *call;
+    char *path = place->path, *output = place->output;
     own.path = &path;
     own.set.output = output;
+    own.set.format_options = *options;
     int outcome = convert_check_output(call, output, NULL);
     if (outcome == OUTCOME_FINE)
         outcome = convert_check_output(&own, output, NULL);
@@ -593,7 +627,19 @@ static int recover_to(const struct call *call, char *path, char *output, struct 
 /* Recovers a trace of the directory to its place below the output. */
 static void recover_below(const struct call *call, const struct place *place, struct total *total, int *worst)
 {
-    int outcome = recover_to(call, place->path, place->output, total);
+    const struct words *given = &call->set.format_options;
+    const char **list = calloc(given->n + 2, sizeof *list);
+    struct words options = {.list = list, .n = given->n};
+    int outcome = OUTCOME_OUTPUT;
+    if (list && given->n)
+        memcpy(list, given->list, given->n * sizeof *list);
+    if (list && place->longer)
+        list[options.n++] = place->longer;
+    if (list)
+        outcome = recover_to(call, place, &options, total);
+    else
+        talk_failure(place->path, "out of memory");
+    free(list);
     total->traces++;
     total->failed += outcome > OUTCOME_NO;
     *worst = outcome > *worst ? outcome : *worst;
@@ -633,7 +679,7 @@ int run_recover(struct call *call)
         outcome = inputs_open_one(&inputs, call, call->path[0], TTR_READ_DEFINITIONS);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    const bool is_one = is_one_trace(call->path[0], inputs.reader), is_listed = is_one || list_traces(inputs.reader, &places);
+    const bool is_one = is_one_trace(call->path[0], inputs.reader), is_listed = is_one || list_traces(&inputs, &places);
     if (is_one)
         outcome = recover_opened(call, &inputs, &total);
     inputs_close(&inputs);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "inputs.h"
 #include "interrupt.h"
 #include "talk.h"
 #include "traces.h"
@@ -336,7 +337,7 @@ static void put_offset(struct json *json, const ttr_note *note)
 static void put_each(struct json *json, ttr_reader *reader, const struct trace *trace, const struct trace_note *found)
 {
     ttr_report report = {.size = sizeof report};
-    if (found->note.severity != TTR_NOTE_ODD || found->streams < 2)
+    if (found->note.severity != TTR_NOTE_ODD || found->inputs < 2)
         return;
     json_open(json, "each", '[');
     for (size_t i = 0; i < trace->n; i++) {
@@ -371,15 +372,16 @@ static void put_note(struct json *json, ttr_reader *reader, const struct trace *
     json_close(json, '}');
 }
 
-void report_json_notes(struct json *json, ttr_reader *reader)
+void report_json_notes(struct json *json, const struct inputs *inputs)
 {
+    ttr_reader *reader = inputs->reader;
     struct trace trace = {0};
     struct trace_note note[TRACE_NOTES];
     ttr_report report = {.size = sizeof report};
     bool has_many = ttr_reader_report(reader, 1, &report);
     json_open(json, "notes", '[');
     while (traces_next(reader, &trace)) {
-        size_t n = traces_notes(reader, &trace, note);
+        size_t n = traces_notes(inputs->t, reader, &trace, note);
         for (size_t i = 0; i < n; i++)
             put_note(json, reader, &trace, &note[i], has_many);
     }
@@ -445,27 +447,27 @@ static void print_others(ttr_reader *reader, const struct trace *trace, const st
         print_text(note);
         (void)putchar('\n');
     }
-    if (found->streams - 1 > most)
-        (void)printf("    and in %zu more (--verbose lists all)\n", found->streams - 1 - most);
+    if (found->inputs - 1 > most)
+        (void)printf("    and in %zu more (--verbose lists all)\n", found->inputs - 1 - most);
 }
 
-void report_print_notes(const struct call *call, ttr_reader *reader, const struct trace *trace, ttr_severity from, size_t others)
+void report_print_notes(const struct call *call, const struct inputs *inputs, const struct trace *trace, ttr_severity from, size_t others)
 {
     static const enum ink inks[] = {INK_DIM, INK_YELLOW, INK_RED};
     struct trace_note found[TRACE_NOTES];
-    size_t n = traces_notes(reader, trace, found);
+    size_t n = traces_notes(inputs->t, inputs->reader, trace, found);
     for (size_t i = 0; i < n; i++) {
         const ttr_note *note = &found[i].note;
         if (note->severity < from)
             continue;
         (void)printf("  %s%s%s %s x%s", term_ink(&call->term, inks[note->severity]), severity_name(note->severity),
                      term_ink(&call->term, INK_PLAIN), note->code, units_count(note->count).s);
-        if (trace->n > 1)
+        if (trace->n > 1 && found[i].streams)
             (void)printf(" in %zu stream%s", found[i].streams, found[i].streams == 1 ? "" : "s");
         print_place(", first at byte", note);
         print_text(note);
         (void)putchar('\n');
         if (others && note->severity == TTR_NOTE_ODD)
-            print_others(reader, trace, &found[i], others);
+            print_others(inputs->reader, trace, &found[i], others);
     }
 }

@@ -7,6 +7,7 @@
 #include "json.h"
 
 struct call;
+struct inputs;
 struct trace;
 
 /* Sums over inputs. */
@@ -52,13 +53,13 @@ void report_json_damage(struct json *json, const struct findings *findings);
 
 /* "clocks": [...] and "notes": [...] of all inputs of a reader, those of one trace put together.  One trace's alone. */
 void report_json_clocks(struct json *json, ttr_reader *reader);
-void report_json_notes(struct json *json, ttr_reader *reader);
+void report_json_notes(struct json *json, const struct inputs *inputs);
 void report_json_trace_clocks(struct json *json, ttr_reader *reader, const struct trace *trace);
 
 /* "regions": [...] of all inputs (with their path where there are several); the bytes between them are good. */
 void report_json_regions(struct json *json, ttr_reader *reader);
 
 /* Prints the notes of a trace for people, `from` the mildest severity shown; of what is odd also the first of `others` more of its streams. */
-void report_print_notes(const struct call *call, ttr_reader *reader, const struct trace *trace, ttr_severity from, size_t others);
+void report_print_notes(const struct call *call, const struct inputs *inputs, const struct trace *trace, ttr_severity from, size_t others);
 
 #endif

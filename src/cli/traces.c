@@ -145,11 +145,18 @@ static void add_note(struct trace_note *sum, const ttr_note *note, ttr_text path
     sum->note.bytes = bytes;
 }
 
-size_t traces_notes(ttr_reader *reader, const struct trace *trace, struct trace_note note[TRACE_NOTES])
+bool traces_is_stream(const ttr *t, const ttr_report *report)
+{
+    ttr_value value;
+    return !traces_attribute(t, report->source, "trace.metadata", &value);
+}
+
+size_t traces_notes(const ttr *t, ttr_reader *reader, const struct trace *trace, struct trace_note note[TRACE_NOTES])
 {
     ttr_report report = {.size = sizeof report};
     size_t n = 0;
-    for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
+    for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++) {
+        const bool is_stream = traces_is_stream(t, &report);
         for (size_t k = 0; k < report.notes_n; k++) {
             const ttr_note *found = &report.notes[k];
             size_t at = 0;
@@ -161,18 +168,20 @@ size_t traces_notes(ttr_reader *reader, const struct trace *trace, struct trace_
                 note[n++] = (struct trace_note){.note = *found, .path = report.path};
             else
                 add_note(&note[at], found, report.path);
-            note[at].streams++;
+            note[at].inputs++;
+            note[at].streams += is_stream;
         }
+    }
     return n;
 }
 
 bool traces_have_notes(ttr_reader *reader, const struct trace *trace, ttr_severity from)
 {
-    struct trace_note note[TRACE_NOTES];
-    size_t n = traces_notes(reader, trace, note);
-    for (size_t i = 0; i < n; i++)
-        if (note[i].note.severity >= from)
-            return true;
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
+        for (size_t k = 0; k < report.notes_n; k++)
+            if (report.notes[k].severity >= from)
+                return true;
     return false;
 }
 

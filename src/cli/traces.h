@@ -49,13 +49,16 @@ void traces_order(const ttr *t, ttr_reader **readers, size_t n);
 struct trace_note {
     ttr_note note;         /* counts and bytes together; severity, text and offset are those of the first stream that has it worst */
     ttr_text path;         /* of that */
-    size_t streams;        /* that have it */
+    size_t inputs, streams; /* that have it: all, and those that are streams */
 };
 
 #define TRACE_NOTES 64
 
 /* Collects the findings of a trace in order of their first; gives how many kinds there are, no more than TRACE_NOTES. */
-size_t traces_notes(ttr_reader *reader, const struct trace *trace, struct trace_note note[TRACE_NOTES]);
+size_t traces_notes(const ttr *t, ttr_reader *reader, const struct trace *trace, struct trace_note note[TRACE_NOTES]);
+
+/* Whether a report is of a stream: what tells what is wrong with the metadata is none. */
+bool traces_is_stream(const ttr *t, const ttr_report *report);
 
 /* Whether there are any from this severity on. */
 bool traces_have_notes(ttr_reader *reader, const struct trace *trace, ttr_severity from);

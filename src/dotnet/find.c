@@ -5,6 +5,7 @@
  * /proc/PID/root where its files are others than ours.  Sockets in our folders that no process claims are stale. */
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,12 +118,20 @@ static bool read_name(const char *name, uint64_t *pid)
     return rest && strcmp(rest, end) == 0 && number_get_u64(number, (size_t)(dash - number), pid);
 }
 
+/* Tells of a folder that failed to be listed, or that memory is out. */
+static ttr_status end_of(const char *folder, bool has_room, int sys, ttr_error *error)
+{
+    if (!has_room)
+        return fail_memory(error);
+    return sys ? fail_sys(error, sys, NO_OFFSET, "cannot list %s", folder) : TTR_OK;
+}
+
 /* Sockets in a folder of ours that belong to nobody. */
-static bool add_stale(ttr_dotnet_list *list, const char *folder)
+static ttr_status add_stale(ttr_dotnet_list *list, const char *folder, ttr_error *error)
 {
     bool has_room = true;
     DIR *open = opendir(folder);
-    for (const struct dirent *entry; open && has_room && (entry = readdir(open));) {
+    for (const struct dirent *entry; errno = 0, open && has_room && (entry = readdir(open));) {
         char path[PATH_ROOM];
         struct stat about;
         uint64_t pid;
@@ -133,9 +142,10 @@ static bool add_stale(ttr_dotnet_list *list, const char *folder)
             has_room = add(list, &(ttr_dotnet_process){.size = sizeof(ttr_dotnet_process), .pid = pid, .inner_pid = pid, .uid = about.st_uid,
                                                        .state = TTR_DOTNET_STALE, .socket = path, .name = "", .command = "", .runtime = ""});
     }
+    const int sys = open ? errno : 0;
     if (open)
         (void)closedir(open);
-    return has_room;
+    return end_of(folder, has_room, sys, error);
 }
 
 static int by_pid(const void *a, const void *b)
@@ -146,23 +156,26 @@ static int by_pid(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static bool find_all(ttr_dotnet_list *list)
+static ttr_status find_all(ttr_dotnet_list *list, ttr_error *error)
 {
     struct proc *proc = alloc_zero(list->texts.alloc, 1, sizeof *proc);
     bool has_room = proc != NULL;
     DIR *open = opendir("/proc");
-    for (const struct dirent *entry; open && has_room && (entry = readdir(open));) {
+    for (const struct dirent *entry; errno = 0, open && has_room && (entry = readdir(open));) {
         uint64_t pid;
         if (isdigit((unsigned char)entry->d_name[0]) && number_get_u64(entry->d_name, strlen(entry->d_name), &pid))
             has_room = add_process(list, pid, proc);
     }
+    const int sys = open ? errno : 0;
     if (open)
         (void)closedir(open);
     alloc_free(list->texts.alloc, proc, 1, sizeof *proc);
-    has_room = has_room && add_stale(list, own_tmpdir());
-    if (has_room && strcmp(own_tmpdir(), "/tmp") != 0)
-        has_room = add_stale(list, "/tmp");
-    return has_room;
+    ttr_status status = end_of("/proc", has_room, sys, error);
+    if (status == TTR_OK)
+        status = add_stale(list, own_tmpdir(), error);
+    if (status == TTR_OK && strcmp(own_tmpdir(), "/tmp") != 0)
+        status = add_stale(list, "/tmp", error);
+    return status;
 }
 
 ttr_dotnet_list *ttr_dotnet_find(ttr_error *error)
@@ -174,8 +187,7 @@ ttr_dotnet_list *ttr_dotnet_find(ttr_error *error)
         return NULL;
     }
     arena_init(&list->texts, alloc);
-    if (!find_all(list)) {
-        (void)fail_memory(error);
+    if (find_all(list, error) != TTR_OK) {
         ttr_dotnet_list_free(list);
         return NULL;
     }

@@ -121,16 +121,17 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
     return folder ? format->open_folder(t, folder, only, options_of(format, options, &own), error) : NULL;
 }
 
-/* The format that the file is of, whose anchor stands beside it; NULL where that is none, and whoever opens it alone tells why. */
-static const struct format *format_beside(ttr *t, const char *path, const char *folder, const char *from)
+/* The format that the file is of, whose anchor stands beside it, or is given by an option; NULL where that is none, and whoever opens it alone tells why. */
+static const struct format *format_beside(ttr *t, const char *path, const char *folder, const ttr_read_options *options)
 {
     char anchor[PATH_MAX];
-    const struct format *format = NULL;
+    const char *from = options ? options->from : NULL;
+    const struct format *format = NULL, *given = format_anchored(options);
     ttr_error broken;
     size_t anchors = 0;
     for (size_t i = 0; format_at(i); i++)
         anchors += format_at(i)->anchor && join(anchor, folder, format_at(i)->anchor) && is_regular(anchor);
-    if (!anchors)
+    if (!anchors && !given)
         return NULL;
     struct source *source = from ? NULL : source_open(&t->counted, path, NULL, NULL);
     if (from)
@@ -139,13 +140,12 @@ static const struct format *format_beside(ttr *t, const char *path, const char *
         format = NULL;
     source_close(source);
     bool is_beside = format && format->anchor && join(anchor, folder, format->anchor) && is_regular(anchor);
-    return is_beside ? format : NULL;
+    return is_beside || (format && format == given) ? format : NULL;
 }
 
 ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *options, bool *is_one, ttr_error *error)
 {
     char folder[PATH_MAX];
-    const char *from = options ? options->from : NULL;
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     const struct format *format = NULL;
@@ -157,7 +157,7 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
         return NULL;
     bool is_anchor = format && strcmp(format->anchor, name) == 0;
     if (!is_anchor)
-        format = format_beside(t, path, folder, from);
+        format = format_beside(t, path, folder, options);
     *is_one = format != NULL;
     return format ? open_folder(t, folder, is_anchor ? NULL : name, format, options, error) : NULL;
 }
@@ -193,9 +193,12 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
 
 ttr_status refuse_alone(const struct format *format, const char *path, ttr_error *error)
 {
+    char other[64] = "";
+    if (format->anchor_option)
+        (void)snprintf(other, sizeof other, ", or such a file by --option=%s.%s=FILE", format->name, format->anchor_option);
     ttr_status status = fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                             "%s alone is no %s trace: that is a folder in which a file \"%s\" tells how the others are read; name the folder",
-                             path, format->name, format->anchor);
+                             "%s alone is no %s trace: that is a folder in which a file \"%s\" tells how the others are read; name the folder%s",
+                             path, format->name, format->anchor, other);
     if (error)
         (void)snprintf(error->format, sizeof error->format, "%s", format->name);
     return status;

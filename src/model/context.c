@@ -185,7 +185,7 @@ uint16_t context_add_source(ttr *t, const char *path, const char *format)
     if (path_id == UINT32_MAX)
         return UINT16_MAX;
     struct source_entry *entry = &t->sources[t->sources_n];
-    *entry = (struct source_entry){.path = path_id, .trace_path = path_id, .format = format};
+    *entry = (struct source_entry){.path = path_id, .trace_path = path_id, .format = format, .rank = (uint32_t)t->sources_n};
     t->traces_n += t->sources_n > 0; /* the first is the caller */
     pairmap_init(&entry->processes, &t->counted);
     pairmap_init(&entry->threads, &t->counted);

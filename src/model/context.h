@@ -164,6 +164,7 @@ struct source_entry {
     size_t attributes_n, attributes_capacity;
     uint16_t shares;             /* the source whose attributes are this one's too, 0 = none */
     uint32_t lane;               /* its place among the inputs that it is put in order with; see model/renames.h */
+    uint32_t rank;               /* its place among all inputs below a reader that puts them in order, see reader_rank; its number before that */
 };
 
 struct ttr {

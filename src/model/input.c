@@ -423,6 +423,12 @@ static uint32_t input_lend(ttr_reader *reader, ttr_event *events)
     return reader->t->ahead ? 2 * in->batch : in->batch;
 }
 
+static void input_rank(ttr_reader *reader, uint32_t *next)
+{
+    const struct input *in = (const struct input *)reader;
+    in->base.t->sources[in->id].rank = (*next)++;
+}
+
 static void input_renames(ttr_reader *reader, struct renames *renames, uint32_t lane)
 {
     struct input *in = (struct input *)reader;
@@ -431,7 +437,7 @@ static void input_renames(ttr_reader *reader, struct renames *renames, uint32_t 
 }
 
 static const struct reader_ops input_ops = {.next = input_next, .close = input_close, .range = input_range,
-                                            .crowd = input_crowd, .lend = input_lend, .kinds = input_kinds, .some = input_some, .renames = input_renames, .report = input_report, .input = input_self,
+                                            .crowd = input_crowd, .lend = input_lend, .kinds = input_kinds, .some = input_some, .renames = input_renames, .rank = input_rank, .report = input_report, .input = input_self,
                                             .notes = input_notes};
 
 static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options, ttr_error *error)

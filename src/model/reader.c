@@ -94,6 +94,12 @@ uint32_t reader_lend(ttr_reader *reader, ttr_event *events)
     return reader->ops->lend && !reader->has_begun ? reader->ops->lend(reader, events) : 0;
 }
 
+void reader_rank(ttr_reader *reader, uint32_t *next)
+{
+    if (reader->ops->rank)
+        reader->ops->rank(reader, next);
+}
+
 void reader_renames(ttr_reader *reader, struct renames *renames, uint32_t lane)
 {
     if (reader->ops->renames && !reader->has_begun)

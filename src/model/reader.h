@@ -115,6 +115,8 @@ struct reader_ops {
     void (*renames)(struct ttr_reader *reader, struct renames *renames, uint32_t lane);
     /* For reader_read_some.  With NULL: TTR_OK where it can.  NULL = it cannot. */
     ttr_status (*some)(struct ttr_reader *reader, struct reader_some *some, ttr_error *error);
+    /* Gives its inputs their ranks from *next on, in the order of what is at one time; NULL: it has none that are known by their source. */
+    void (*rank)(struct ttr_reader *reader, uint32_t *next);
     bool (*report)(struct ttr_reader *reader, size_t index, ttr_report *report);
     /* The input that the index-th report is of; NULL past the end.  NULL: those have none. */
     struct input *(*input)(struct ttr_reader *reader, size_t index);
@@ -162,6 +164,9 @@ void reader_crowd(ttr_reader *reader, uint32_t batch);
 
 /* Lends a reader room for its batches, until it is closed: see reader_ops.lend. */
 uint32_t reader_lend(ttr_reader *reader, ttr_event *events);
+
+/* See reader_ops.rank: of each source, in its entry of the context. */
+void reader_rank(ttr_reader *reader, uint32_t *next);
 
 /* See reader_ops.renames; they must outlive the reader. */
 void reader_renames(ttr_reader *reader, struct renames *renames, uint32_t lane);

@@ -75,6 +75,7 @@ struct search {
     size_t found;
     bool is_out_of_memory;
     int reason; /* errno of what could not be read, 0 = none */
+    bool is_cut; /* that was a folder, in which there may be more */
 };
 
 /* A tracing_files_visit. */
@@ -98,8 +99,10 @@ static bool add_tracepoint(void *own, const char *system, const char *name)
 
 static void search_tracepoints(struct search *search, const char *systems, const char *names)
 {
-    if (search->set->has_tracefs && !tracing_files_each(&search->set->tracefs, systems, names, add_tracepoint, search))
+    if (search->set->has_tracefs && !tracing_files_each(&search->set->tracefs, systems, names, add_tracepoint, search)) {
         search->reason = errno;
+        search->is_cut = search->reason != ENOENT;
+    }
 }
 
 static bool is_counter(const struct counter *counter, const char *word)
@@ -209,10 +212,12 @@ static ttr_status add_word(struct ttr_perf_events *set, char *word, ttr_error *e
     buffer_free(&search.text);
     if (search.is_out_of_memory)
         return fail_memory(error);
-    if (search.found)
+    if (search.found && !search.is_cut)
         return TTR_OK;
     if (search.reason == EACCES || search.reason == EPERM)
         return fail_sys(error, search.reason, NO_OFFSET, "tracepoint \"%s\" cannot be looked up in %s; root can", word, set->tracefs.root);
+    if (search.is_cut)
+        return fail_sys(error, search.reason, NO_OFFSET, "the tracepoints in %s/events cannot be listed to their end", set->tracefs.root);
     return fail_unknown(set, word, error);
 }
 

@@ -1,6 +1,10 @@
 /* Choosing events: names, globs and mistakes, in a folder that looks like tracefs. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +12,21 @@
 
 #include "files.h"
 #include "support.h"
+
+/* In place of the C library's: at the n-th entry the disk fails. */
+static unsigned fails_at, entries_read;
+
+struct dirent *readdir(DIR *directory)
+{
+    static struct dirent *(*own)(DIR *);
+    if (!own)
+        *(void **)&own = dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
+    if (fails_at && ++entries_read >= fails_at) {
+        errno = EIO;
+        return NULL;
+    }
+    return own(directory);
+}
 
 static void make_event(const char *root, const char *system, const char *name, const char *id)
 {
@@ -119,6 +138,36 @@ static void names_that_are_none_are_told_with_near_ones(void **state)
     expect_refusal(root, "nothing:like_it", "the kernel has no event \"nothing:like_it\"");
 }
 
+/* What lies behind would be recorded neither, without a word. */
+static void tracepoints_that_cannot_be_listed_to_their_end_are_told(void **state)
+{
+    for (fails_at = 1; fails_at <= 9; fails_at++) { /* two entries of itself, and its parent, in each folder */
+        ttr_perf_events *set = ttr_perf_events_new(*state);
+        ttr_error error = {.text = ""};
+        entries_read = 0;
+        const ttr_status status = ttr_perf_events_add(set, "sched:*,irq:*", &error);
+        ttr_perf_events_free(set);
+        assert_int_equal(status, TTR_E_IO);
+        assert_non_null(strstr(error.text, "/events cannot be listed to their end"));
+    }
+    fails_at = 0;
+}
+
+static void threads_that_cannot_be_listed_are_told(void **state)
+{
+    ttr_perf_events *set = ttr_perf_events_new(*state);
+    ttr_error error = {.text = ""};
+    assert_int_equal(ttr_perf_events_add(set, "cpu-clock", &error), TTR_OK);
+    const ttr_perf_wish wish = {.size = sizeof wish, .events = set, .pid = (uint64_t)getpid()};
+    entries_read = 0;
+    fails_at = 3;
+    assert_null(ttr_perf_open(&wish, &error));
+    fails_at = 0;
+    assert_int_equal(error.status, TTR_E_IO);
+    assert_non_null(strstr(error.text, "cannot be listed"));
+    ttr_perf_events_free(set);
+}
+
 static void without_tracefs_only_tracepoints_are_missing(void **state)
 {
     (void)state;
@@ -151,6 +200,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(user_events_need_no_system, make_tracefs, remove_tracefs),
         cmocka_unit_test_setup_teardown(counters_have_their_names, make_tracefs, remove_tracefs),
         cmocka_unit_test_setup_teardown(names_that_are_none_are_told_with_near_ones, make_tracefs, remove_tracefs),
+        cmocka_unit_test_setup_teardown(tracepoints_that_cannot_be_listed_to_their_end_are_told, make_tracefs, remove_tracefs),
+        cmocka_unit_test_setup_teardown(threads_that_cannot_be_listed_are_told, make_tracefs, remove_tracefs),
         cmocka_unit_test(without_tracefs_only_tracepoints_are_missing),
         cmocka_unit_test_setup_teardown(a_recording_of_nothing_is_refused, make_tracefs, remove_tracefs),
     };

@@ -289,11 +289,16 @@ static bool find_threads(struct opening *opening)
     (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/task", opening->wish->pid);
     DIR *folder = opendir(path);
     const struct dirent *entry;
-    while (folder && is_good && (entry = readdir(folder)))
+    while (errno = 0, folder && is_good && (entry = readdir(folder)))
         if (number_get_u64(entry->d_name, strlen(entry->d_name), &tid))
             is_good = add_thread(opening, tid);
+    const int sys = folder && is_good && errno != ENOENT && errno != ESRCH ? errno : 0; /* those two: it has ended */
     if (folder)
         (void)closedir(folder);
+    if (sys) {
+        (void)fail_sys(opening->error, sys, NO_OFFSET, "the threads of process %" PRIu64 " cannot be listed", opening->wish->pid);
+        return false;
+    }
     if (is_good && opening->threads_n == 0) {
         (void)fail(opening->error, TTR_E_IO, NO_OFFSET, "there is no process %" PRIu64, opening->wish->pid);
         return false;

@@ -84,24 +84,32 @@ bool tracing_files_read(const struct tracing_files *tracefs, const char *name, s
     return tracing_files_read_path(path, to);
 }
 
-/* Visits the tracepoints of one system; false when the visitor has enough. */
-static bool visit_system(const struct tracing_files *tracefs, const char *system, const char *names, tracing_files_visit visit, void *own)
+/* Who visits, and what stopped it. */
+struct visitor {
+    tracing_files_visit visit;
+    void *own;
+    int sys; /* errno of a folder that failed to be listed, 0 = none */
+};
+
+/* Visits the tracepoints of one system; false when the visitor has enough, or what there is cannot be seen. */
+static bool visit_system(const struct tracing_files *tracefs, const char *system, const char *names, struct visitor *visitor)
 {
     char path[2 * TRACING_FILES_PATH], id[4 * TRACING_FILES_PATH];
     (void)snprintf(path, sizeof path, "%s/events/%s", tracefs->root, system);
     DIR *folder = opendir(path);
     const struct dirent *entry;
     bool goes_on = true;
-    while (folder && goes_on && (entry = readdir(folder))) {
+    while (errno = 0, folder && goes_on && (entry = readdir(folder))) {
         if (entry->d_name[0] == '.' || fnmatch(names, entry->d_name, 0) != 0)
             continue;
         (void)snprintf(id, sizeof id, "%s/%s/id", path, entry->d_name);
         if (access(id, F_OK) == 0)
-            goes_on = visit(own, system, entry->d_name);
+            goes_on = visitor->visit(visitor->own, system, entry->d_name);
     }
+    visitor->sys = folder && goes_on ? errno : 0;
     if (folder)
         (void)closedir(folder);
-    return goes_on;
+    return goes_on && !visitor->sys;
 }
 
 bool tracing_files_each(const struct tracing_files *tracefs, const char *systems, const char *names, tracing_files_visit visit, void *own)
@@ -110,12 +118,15 @@ bool tracing_files_each(const struct tracing_files *tracefs, const char *systems
     (void)snprintf(path, sizeof path, "%s/events", tracefs->root);
     DIR *folder = opendir(path);
     const struct dirent *entry;
+    struct visitor visitor = {.visit = visit, .own = own};
     bool goes_on = true;
     if (!folder)
         return false;
-    while (goes_on && (entry = readdir(folder)))
+    while (errno = 0, goes_on && (entry = readdir(folder)))
         if (entry->d_name[0] != '.' && fnmatch(systems, entry->d_name, 0) == 0)
-            goes_on = visit_system(tracefs, entry->d_name, names, visit, own);
+            goes_on = visit_system(tracefs, entry->d_name, names, &visitor);
+    visitor.sys = goes_on ? errno : visitor.sys;
     (void)closedir(folder);
-    return true;
+    errno = visitor.sys;
+    return !visitor.sys;
 }

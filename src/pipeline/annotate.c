@@ -274,6 +274,11 @@ static bool annotator_report(ttr_reader *base, size_t index, ttr_report *report)
     return ttr_reader_report(((struct annotator *)base)->in, index, report);
 }
 
+static void annotator_rank(ttr_reader *base, uint32_t *next)
+{
+    reader_rank(((struct annotator *)base)->in, next);
+}
+
 static struct input *annotator_input(ttr_reader *base, size_t index)
 {
     return reader_input(((struct annotator *)base)->in, index);
@@ -293,7 +298,7 @@ static struct notes *annotator_notes(ttr_reader *base)
 ttr_reader *annotate_new(ttr_reader *in, const struct annotate_how *how, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = annotator_next, .close = annotator_close, .crowd = annotator_crowd,
-                                          .report = annotator_report, .input = annotator_input, .notes = annotator_notes};
+                                          .report = annotator_report, .rank = annotator_rank, .input = annotator_input, .notes = annotator_notes};
     struct annotator *annotator = alloc_zero(&in->t->counted, 1, sizeof *annotator);
     if (!annotator) {
         how->close(how->own);

@@ -199,6 +199,11 @@ static bool filter_report(ttr_reader *base, size_t index, ttr_report *report)
     return ttr_reader_report(((struct filter *)base)->in, index, report);
 }
 
+static void filter_rank(ttr_reader *base, uint32_t *next)
+{
+    reader_rank(((struct filter *)base)->in, next);
+}
+
 static struct input *filter_input(ttr_reader *base, size_t index)
 {
     return reader_input(((struct filter *)base)->in, index);
@@ -302,7 +307,7 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
 {
     static const struct reader_ops ops = {.next = filter_next, .close = filter_close, .range = filter_range,
                                           .crowd = filter_crowd, .scatter = filter_scatter, .kinds = filter_kinds, .report = filter_report,
-                                          .input = filter_input, .notes = filter_notes};
+                                          .rank = filter_rank, .input = filter_input, .notes = filter_notes};
     if (!in)
         return NULL;
     ttr *t = in->t;

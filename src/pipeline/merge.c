@@ -373,6 +373,13 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     return status;
 }
 
+static void merger_rank(ttr_reader *base, uint32_t *next)
+{
+    struct merger *merger = (struct merger *)base;
+    for (size_t i = 0; i < merger->n; i++)
+        reader_rank(merger->in[i], next);
+}
+
 static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct merger *merger = (struct merger *)base;
@@ -433,7 +440,7 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
 {
     static const struct reader_ops ops = {.next = merger_next, .close = merger_close, .range = merger_range,
                                           .crowd = merger_crowd, .scatter = merger_scatter, .kinds = merger_kinds,
-                                          .report = merger_report, .input = merger_input, .notes = merger_notes};
+                                          .rank = merger_rank, .report = merger_report, .input = merger_input, .notes = merger_notes};
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **told = NULL;
     for (size_t i = 0; list && i < n; i++)

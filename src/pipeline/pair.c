@@ -238,6 +238,11 @@ static bool pairer_report(ttr_reader *base, size_t index, ttr_report *report)
     return true;
 }
 
+static void pairer_rank(ttr_reader *base, uint32_t *next)
+{
+    reader_rank(((struct pairer *)base)->in, next);
+}
+
 static struct input *pairer_input(ttr_reader *base, size_t index)
 {
     return reader_input(((struct pairer *)base)->in, index);
@@ -246,7 +251,7 @@ static struct input *pairer_input(ttr_reader *base, size_t index)
 ttr_reader *pair_reader(ttr_reader *in, uint32_t max_open, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = pairer_next, .close = pairer_close, .report = pairer_report,
-                                          .input = pairer_input};
+                                          .rank = pairer_rank, .input = pairer_input};
     const struct alloc *alloc = &in->t->counted;
     struct pairer *pairer = alloc_zero(alloc, 1, sizeof *pairer);
     if (!pairer) {

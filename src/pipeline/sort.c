@@ -209,6 +209,12 @@ static bool reserve(const struct alloc *alloc, struct collected *held, size_t ne
            alloc_reserve(alloc, (void **)&held->spare, &held->spare_room, need, sizeof *held->spare);
 }
 
+/* What is at one time comes as a merge gives it. */
+static size_t rank_of(const ttr *t, uint16_t source)
+{
+    return source < t->sources_n ? t->sources[source].rank : source;
+}
+
 static ttr_status collect(struct sorter *sorter, const ttr_event *event, ttr_error *error)
 {
     struct collected *held = &sorter->held;
@@ -220,7 +226,7 @@ static ttr_status collect(struct sorter *sorter, const ttr_event *event, ttr_err
     held->payload_at[held->n] = packed_copy(sorter->base.t, &held->bytes, event, copy);
     if (held->bytes.failed)
         return fail_memory(error);
-    copy->part = (uint32_t)(sorter->in_n > 1 ? sorter->reading : event->source);
+    copy->part = (uint32_t)(sorter->in_n > 1 ? sorter->reading : rank_of(sorter->base.t, event->source));
     held->key[held->n] = (struct order_key){order_time(event->time), copy->part, (uint32_t)held->n};
     held->n++;
     return TTR_OK;
@@ -487,6 +493,13 @@ static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
 }
 
 /* Whoever merges it with others applies names, then. */
+static void sorter_rank(ttr_reader *base, uint32_t *next)
+{
+    struct sorter *sorter = (struct sorter *)base;
+    for (size_t i = 0; i < sorter->in_n; i++)
+        reader_rank(sorter->in[i], next);
+}
+
 static void sorter_renames(ttr_reader *base, struct renames *renames, uint32_t lane)
 {
     struct sorter *sorter = (struct sorter *)base;
@@ -536,7 +549,7 @@ static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t 
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits, ttr_error *error)
 {
     static const struct reader_ops ops = {
-        .next = sorter_next, .close = sorter_close, .range = sorter_range, .renames = sorter_renames, .report = sorter_report,
+        .next = sorter_next, .close = sorter_close, .range = sorter_range, .renames = sorter_renames, .rank = sorter_rank, .report = sorter_report,
         .input = sorter_input, .notes = sorter_notes};
     struct sorter *sorter = alloc_zero(&t->counted, 1, sizeof *sorter);
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **told = NULL;
@@ -560,6 +573,8 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     sorter->to_ns = INT64_MAX;
     sorter->ending = TTR_END;
     renames_init(&sorter->renames, t);
+    if (n == 1)
+        reader_rank(list[0], &(uint32_t){0});
     for (size_t i = 0; i < n; i++)
         reader_renames(list[i], &sorter->renames, (uint32_t)i);
     runs_init(&sorter->runs, &t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);

@@ -64,7 +64,7 @@ for trace in stopped-packets stopped-2; do
     truncate -s -10 $trace/metadata
     salvages "${trace}_gives_the_events_that_are_declared" 'x = 8' "$tracetta" cat $trace
     run "$tracetta" check $trace
-    [ $run_status = 1 ] && grep -q 'damage ctf.cut-metadata x1' "$work/.out" && grep -q 'damage ctf.unknown-event x1' "$work/.out"
+    [ $run_status = 1 ] && grep -q 'damage ctf.cut-metadata x1, .*, which is left out' "$work/.out" && grep -q 'damage ctf.unknown-event x1' "$work/.out"
     verdict "${trace}_is_told" $? "exit status $run_status"
     refuses "${trace}_is_nothing_for_strict_reading" 1 'ctf.cut' "$tracetta" cat --strict $trace
     run "$tracetta" recover --no-sidecar $trace -o $trace.good
@@ -79,12 +79,37 @@ cp stopped/s grew/a
 cp stopped/s grew/b
 salvages "folders_of_a_trace_are_read_by_the_longest_metadata" "x = 8" "$tracetta" cat grew
 run "$tracetta" check grew
-[ $run_status = 1 ] && grep -q "damage ctf.cut-metadata x1" "$work/.out" && ! grep -q "ctf.unknown-event" "$work/.out"
+[ $run_status = 1 ] && grep -q "damage ctf.cut-metadata x1, .* declaration, where those of another folder go on" "$work/.out" && ! grep -q "ctf.unknown-event" "$work/.out"
 verdict "metadata_that_others_go_on_lose_no_events" $? "exit status $run_status"
+mkdir grew/c && cp stopped/s grew/c && head -c "$(grep -b '^stream' grew/b/metadata | cut -d: -f1)" grew/b/metadata | head -c -10 >grew/c/metadata
+run "$tracetta" cat grew
+[ "$(grep -c 'x = 8' "$work/.out")" = 3 ] && grep -q 'grew/c: warning: 1 damaged place' "$work/.err"
+verdict "also_where_they_end_before_a_stream_is_declared" $? "exit status $run_status"
+run "$tracetta" recover grew -o grew.good
+[ $run_status = 1 ] && grep -q '3 traces, kept 9 events' "$work/.err" && cmp -s grew/a/s grew.good/a/s && cmp -s grew/c/s grew.good/c/s &&
+    cmp -s grew.good/c/metadata grew.good/b/metadata && grep -q '"ctf.cut-metadata"' grew.good/c.damage.json
+verdict "folders_of_a_trace_are_recovered_by_the_longest_metadata" $? "exit status $run_status"
+succeeds "so_that_each_of_them_is_whole" "$tracetta" check --quiet --strict grew.good/a grew.good/b grew.good/c
+rm -r grew/c
+salvages "other_metadata_can_be_named" 'x = 8' "$tracetta" cat --option=ctf.longer-metadata=grew/b/metadata grew/a
+refuses "and_are_not_read_where_they_do_not_begin_with_its_own" 3 'found the end of the text' "$tracetta" cat --option=ctf.longer-metadata=stopped/metadata grew/a
+refuses "nor_where_they_are_none" 3 'cannot open nothing' "$tracetta" cat --option=ctf.longer-metadata=nothing grew/a
 run "$tracetta" convert -q --to=ctf grew -o grew.copy
 cmp -s grew/a/s grew.copy/a/s && cmp -s grew/b/s grew.copy/b/s
 verdict "copies_of_folders_keep_their_streams" $?
 succeeds "copies_of_folders_have_the_longer_metadata_each" "$tracetta" check --quiet --strict grew.copy/a
+
+# A stream file whose metadata are elsewhere.
+mkdir lone && cp stopped/s lone && sed 's/u32 magic; //; s/struct { u32 magic; }/struct { }/' stopped/metadata >no-magic && tail -c +5 stopped/s | head -c 9 >lone/plain
+refuses "a_stream_file_alone_is_no_trace" 3 's alone is no ctf trace: .*, or such a file by --option=ctf.metadata=FILE' "$tracetta" cat lone/s
+says "but_by_metadata_that_are_named" 'x = 7' "$tracetta" cat --metadata=grew/b/metadata lone/s
+succeeds "and_is_recovered_by_them" "$tracetta" recover --quiet --metadata=grew/b/metadata lone/s -o lone.good
+cmp -s lone/s lone.good/s
+verdict "with_its_name" $?
+refuses "a_file_that_does_not_begin_as_streams_do_is_none" 3 'not a trace of a known format' "$tracetta" cat --metadata=no-magic lone/plain
+run "$tracetta" cat --from=ctf --metadata=no-magic lone/plain
+grep -q 'x = 7' "$work/.out"
+verdict "unless_it_is_said_to_be_one" $? "exit status $run_status"
 
 # Text of CTF 1.8 without its first line is not told as bad RFC v1.1.
 mkdir headless && cp stopped/s headless && { grep ^typealias stopped/metadata | sed "1i // types"; grep -v "^typealias\|CTF 1.8" stopped/metadata; } >headless/metadata

@@ -385,3 +385,24 @@ printf '\050\013\050\003\077\050\014\050\002\076' >behind/s
 run "$tracetta" convert --to=ctf --sort behind -o ordered2
 [ $run_status = 0 ] && ! grep -q 'context.packet' "$work/.err"
 verdict "where_they_say_nothing_else_nothing_is_told" $? "exit status $run_status"
+
+# What streams have at one time comes in one order, whether they are sorted while they are read or were before.
+mkdir ties
+cat >ties/metadata <<'METADATA'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u8 stream_id; }; };
+clock { name = c; freq = 1000000000; };
+typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;
+stream { id = 0; event.header := struct { ts timestamp; }; };
+stream { id = 1; event.header := struct { ts timestamp; }; };
+event { name = zero; stream_id = 0; fields := struct { u8 x; }; };
+event { name = one; stream_id = 1; fields := struct { u8 x; }; };
+METADATA
+printf '\1\7\0\0\0\0\0\0\0\1\5\0\0\0\0\0\0\0\2\7\0\0\0\0\0\0\0\3' >ties/a
+printf '\0\5\0\0\0\0\0\0\0\4\7\0\0\0\0\0\0\0\5' >ties/b
+"$tracetta" cat --sort ties >ties.sorted
+[ "$(sed 's/.*x = \(.\).*/\1/' ties.sorted | tr -d '\n')" = 42513 ]
+verdict "streams_are_sorted_as_they_are_merged" $? "$(cat ties.sorted)"
+"$tracetta" convert -q --sort --to=ctf ties -o ties.copy
+same "and_so_is_their_sorted_copy" ties.sorted "$tracetta" cat ties.copy

@@ -7,6 +7,7 @@
 
 static const ttr_option_info options[] = {
     {"metadata", "FILE", "read this metadata instead of the trace's own", false},
+    {"longer-metadata", "FILE", "read this metadata where it begins with the trace's own and goes on: that of another folder of the trace", false},
     {"time", "exact|double", "double: nanoseconds computed as babeltrace2 does, some of which are off by one", false},
     {"mapped", "shown|hidden", "hidden: fields of events that are mapped to a clock are left out, as babeltrace2 does", false},
     {"stream-intersection", "yes|no", "yes: only the time in which all streams of a trace are active", false},
@@ -73,5 +74,5 @@ const struct format format_ctf = {
     .drop = ctf_drop,
     .options = options,
     .options_n = sizeof options / sizeof *options,
-    .input_options = "metadata stream-intersection",
+    .input_options = "metadata longer-metadata stream-intersection",
 };

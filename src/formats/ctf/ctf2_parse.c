@@ -491,7 +491,7 @@ static void note_json(struct ctf2_parser *parser, const struct json_tree *tree)
 static void note_cut(struct ctf2_parser *parser, size_t begin)
 {
     struct json_value place = {.token.offset = begin};
-    ctf2_note(parser, TTR_NOTE_DAMAGE, &place, "ctf.cut-metadata", "the metadata end inside this fragment, which is left out");
+    ctf2_note(parser, TTR_NOTE_DAMAGE, &place, "ctf.cut-metadata", "the metadata end inside this fragment");
 }
 
 static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t end)

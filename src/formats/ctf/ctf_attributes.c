@@ -1,5 +1,5 @@
-/* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.namespace", "trace.uid", "trace.path", "trace.place", "trace.from" and
- * "trace.to" of the trace, which all its inputs share; "trace.metadata" of what is no stream; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are
+/* Attributes: the environment under its own names, and "trace.name", "trace.uuid", "trace.namespace", "trace.uid", "trace.path", "trace.place", "trace.from",
+ * "trace.to" and "trace.longer_metadata" of the trace, which all its inputs share; "trace.metadata" of what is no stream; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are
  * of, as the report shows it and as the trace says: "clock.frequency", "clock.offset_s", "clock.offset" (cycles). */
 #include "formats/ctf/ctf_attributes.h"
 
@@ -132,6 +132,11 @@ bool ctf_add_attributes_of_metadata(struct input *in, const struct ctf_trace *tr
 {
     context_share_attributes(in->base.t, in->id, trace->thread_source);
     return add_number(in, "trace.metadata", 1);
+}
+
+bool ctf_add_longer(const struct ctf_trace *trace, const char *path)
+{
+    return !path || context_add_attribute(trace->t, trace->thread_source, "trace.longer_metadata", &(ttr_value){.type = TTR_TYPE_TEXT, .text = {path, strlen(path)}});
 }
 
 bool ctf_add_attributes_alone(struct input *in, const struct ctf_trace *trace)

@@ -13,6 +13,9 @@ TTR_MUST bool ctf_add_attributes_alone(struct input *in, const struct ctf_trace 
 /* The same of one that tells what is wrong with the metadata, and is no stream ("trace.metadata"). */
 TTR_MUST bool ctf_add_attributes_of_metadata(struct input *in, const struct ctf_trace *trace);
 
+/* Tells of a trace that has an input which other metadata it is read by ("trace.longer_metadata"); of NULL nothing.  False when memory is out. */
+TTR_MUST bool ctf_add_longer(const struct ctf_trace *trace, const char *path);
+
 /* The host that a trace is of, as its environment tells; may be empty.  babeltrace2 names traces so, also those that CTF 2 gives a name. */
 ttr_text ctf_trace_host(const struct ctf_description *description);
 

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "formats/ctf/ctf_open.h"
 
 #define UUID_WITHIN ((size_t)64 << 10) /* bytes: tracers declare it near the begin */
 #define UUID_BYTES 64u                 /* behind its name: "uuid = \"...\"", or most of sixteen numbers */
@@ -22,7 +23,7 @@ struct stored {
 /* Metadata that no others begin with. */
 struct longest {
     struct stored file;
-    const char *path;        /* of the folder */
+    const char *path;
     char *unpacked;          /* of a file in packets, text_n + 1 bytes, while folders are compared */
     size_t text_n;
     struct ctf_trace *made;  /* holds the class */
@@ -43,7 +44,7 @@ struct ctf_grown {
         size_t text_n, bytes_n;
         uint64_t hash;
     } *folder;
-    size_t folders_n;
+    size_t folders_n;        /* and that of another file */
 };
 
 static void free_file(struct ctf_grown *grown, struct stored *file)
@@ -111,18 +112,12 @@ static bool begins(const struct longest *a, const struct longest *b)
     return memcmp(text_of(a), text_of(b), n) == 0;
 }
 
-static const char *keep_path(struct ctf_grown *grown, const struct folder *folder)
-{
-    const char *path = folder_path(folder);
-    return arena_copy(&grown->arena, path, strlen(path));
-}
-
 /* Adds metadata that are akin to no others so far, and takes them over. */
-static bool add(struct ctf_grown *grown, struct longest *of, const struct folder *folder, uint64_t key)
+static bool add(struct ctf_grown *grown, struct longest *of, const char *path, uint64_t key)
 {
     const uint32_t *first = pairmap_get(&grown->by_beginning, key, 0);
     of->next = first ? *first : 0;
-    of->path = keep_path(grown, folder);
+    of->path = arena_copy(&grown->arena, path, strlen(path));
     if (!of->path || !alloc_reserve(&grown->t->counted, (void **)&grown->longest, &grown->capacity, grown->n + 1, sizeof *grown->longest) ||
         !pairmap_put(&grown->by_beginning, key, 0, (uint32_t)grown->n + 1))
         return false;
@@ -132,10 +127,10 @@ static bool add(struct ctf_grown *grown, struct longest *of, const struct folder
 }
 
 /* Puts metadata in the place of others that they begin with, and takes them over. */
-static bool replace(struct ctf_grown *grown, struct longest *old, struct longest *of, const struct folder *folder)
+static bool replace(struct ctf_grown *grown, struct longest *old, struct longest *of, const char *path)
 {
     of->next = old->next;
-    of->path = keep_path(grown, folder);
+    of->path = arena_copy(&grown->arena, path, strlen(path));
     if (!of->path)
         return false;
     free_unpacked(grown, old);
@@ -146,7 +141,7 @@ static bool replace(struct ctf_grown *grown, struct longest *old, struct longest
 }
 
 /* Finds those that are akin, or adds these; `of` keeps what was not taken over. */
-static ttr_status place(struct ctf_grown *grown, struct longest *of, size_t i, const struct folder *folder, ttr_error *error)
+static ttr_status place(struct ctf_grown *grown, struct longest *of, size_t i, const char *path, ttr_error *error)
 {
     uint64_t key;
     ttr_status status = unpack(grown, of, error);
@@ -160,8 +155,8 @@ static ttr_status place(struct ctf_grown *grown, struct longest *of, size_t i, c
     while (k && !begins(&grown->longest[k - 1], of))
         k = grown->longest[k - 1].next;
     here->longest = k ? k : (uint32_t)grown->n + 1;
-    const bool is_fine = !k ? add(grown, of, folder, key)
-                            : grown->longest[k - 1].text_n >= of->text_n || replace(grown, &grown->longest[k - 1], of, folder);
+    const bool is_fine = !k ? add(grown, of, path, key)
+                            : grown->longest[k - 1].text_n >= of->text_n || replace(grown, &grown->longest[k - 1], of, path);
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
@@ -176,22 +171,36 @@ static bool is_as_before(struct ctf_grown *grown, const struct longest *of, size
     return true;
 }
 
+/* Compares what was read, and frees what nobody took over. */
+static ttr_status compare(struct ctf_grown *grown, struct longest *of, size_t i, const char *path, ttr_error *error)
+{
+    ttr_status status = is_as_before(grown, of, i) ? TTR_OK : place(grown, of, i, path, error);
+    free_unpacked(grown, of);
+    free_file(grown, &of->file);
+    return status;
+}
+
 static ttr_status look(struct ctf_grown *grown, size_t i, struct folder *folder, ttr_error *error)
 {
+    char path[1024];
     struct longest of = {.text_n = 0};
     ttr_error own = {0};
     const struct folder_file *file = folder_find(folder, CTF_METADATA);
     ttr_status status = file ? folder_read(folder, file, CTF_METADATA_MAX, &of.file.bytes, &of.file.n, &own) : TTR_E_UNSUPPORTED;
     if (status != TTR_OK)
         return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
-    if (!is_as_before(grown, &of, i))
-        status = place(grown, &of, i, folder, error);
-    free_unpacked(grown, &of);
-    free_file(grown, &of.file);
-    return status;
+    folder_file_path(folder, file, path, sizeof path);
+    return compare(grown, &of, i, path, error);
 }
 
-struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, ttr_error *error)
+static ttr_status look_further(struct ctf_grown *grown, size_t i, const char *path, ttr_error *error)
+{
+    struct longest of = {.text_n = 0};
+    ttr_status status = ctf_read_metadata_file(grown->t, path, &of.file.bytes, &of.file.n, error);
+    return status == TTR_OK ? compare(grown, &of, i, path, error) : status;
+}
+
+struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, const char *further, ttr_error *error)
 {
     const struct alloc *alloc = &t->counted;
     struct ctf_grown *grown = alloc_zero(alloc, 1, sizeof *grown);
@@ -202,12 +211,14 @@ struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, ttr_e
     grown->t = t;
     arena_init_small(&grown->arena, alloc, 1024);
     pairmap_init(&grown->by_beginning, alloc);
-    grown->folder = alloc_zero(alloc, found->n, sizeof *grown->folder);
-    grown->folders_n = grown->folder ? found->n : 0;
+    grown->folder = alloc_zero(alloc, found->n + 1, sizeof *grown->folder);
+    grown->folders_n = grown->folder ? found->n + 1 : 0;
     ttr_status status = grown->folder ? TTR_OK : fail_memory(error);
     for (size_t i = 0; i < found->n && status == TTR_OK; i++)
         if (!found->list[i].untold)
             status = look(grown, i, found->list[i].folder, error);
+    if (status == TTR_OK && further)
+        status = look_further(grown, found->n, further, error);
     for (size_t i = 0; i < grown->n; i++)
         free_unpacked(grown, &grown->longest[i]);
     if (status == TTR_OK)

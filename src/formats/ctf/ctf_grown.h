@@ -13,8 +13,9 @@
 
 struct ctf_grown;
 
-/* Compares the metadata of folders; NULL with `error` when memory is out.  Those that cannot be read are left to who opens them. */
-struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, ttr_error *error);
+/* Compares the metadata of folders, and those of a file of another folder (its path; NULL: none); NULL with `error` when memory is out or that cannot be
+ * read.  Folders' own that cannot be read are left to who opens them. */
+struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, const char *further, ttr_error *error);
 void ctf_grown_free(struct ctf_grown *grown);
 
 /* Whether metadata of another folder begin with those of the folder-th and go on. */
@@ -39,7 +40,7 @@ struct ctf_trace *ctf_grown_longer(const struct ctf_grown *grown, size_t folder,
 /* Nothing is to be told of a folder's metadata: others with the very same ones need not be parsed to know that. */
 void ctf_grown_keep_quiet(struct ctf_grown *grown, size_t folder);
 
-/* The folder with the longer metadata, for messages; as long as `grown`. */
+/* The file with the longer metadata; as long as `grown`. */
 const char *ctf_grown_path(const struct ctf_grown *grown, size_t folder);
 
 #endif

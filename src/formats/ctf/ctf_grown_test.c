@@ -153,6 +153,32 @@ static void folders_are_read_by_metadata_that_begin_with_their_own(void **state)
     expect(json, sizeof JSON - 1, sizeof json - 1, &all);
 }
 
+/* What they declare is not enough to read anything; once they name their trace that is known of others.  Where they end between two declarations
+ * nothing can be seen of that. */
+static void metadata_that_end_before_a_stream_is_declared_lose_nothing_where_others_go_on(void **state)
+{
+    (void)state;
+    static const char tsdl[] = TSDL(UUID) TSDL_A TSDL_B, json[] = JSON JSON_A JSON_B;
+    static const struct given all = {.events = 4, .damage = 1, .cut = 1, .longer = 1};
+    const size_t trace = (size_t)(strstr(tsdl, "trace {") - tsdl), stream_block = (size_t)(strstr(tsdl, "stream {") - tsdl);
+    for (size_t n = (size_t)(strstr(tsdl, "uuid") - tsdl) + 64; n < sizeof TSDL(UUID) - 3; n++)
+        if ((n > trace && tsdl[n - 1] != ';' && tsdl[n - 1] != '\n' && tsdl[n - 1] != ' ') || n > stream_block)
+            expect(tsdl, n, sizeof tsdl - 1, &all);
+    for (size_t n = (size_t)(strstr(json, "\x1e{\"type\": \"data-stream") - json) + 2; n < sizeof JSON - 1; n++)
+        expect(json, n, sizeof json - 1, &all);
+}
+
+/* What begins alike need not be of one trace: only a uuid says so. */
+static void metadata_that_end_before_their_uuid_are_refused(void **state)
+{
+    (void)state;
+    static const char text[] = TSDL(UUID) TSDL_A TSDL_B;
+    static const struct given other = {.events = 2, .damage = 1};
+    const size_t uuid = (size_t)(strstr(text, "uuid") - text);
+    for (size_t n = uuid - 30; n < uuid + 60; n += 10)
+        expect(text, n, sizeof text - 1, &other);
+}
+
 /* Damage is told where they lie, and no event is lost. */
 static void metadata_that_end_inside_a_declaration_lose_nothing_where_others_go_on(void **state)
 {
@@ -306,6 +332,7 @@ static bool open_some(const struct alloc *alloc)
     set.n = 0;
     add_packets(&set, text, sizeof TSDL(UUID) TSDL_A - 1);
     add(&set, text, sizeof TSDL(UUID) TSDL_A + 20, sizeof stream);
+    add(&set, text, sizeof TSDL(UUID) - 20, sizeof stream);
     add(&set, text, sizeof text - 1, sizeof stream);
     add(&set, text, sizeof TSDL(UUID) TSDL_A - 1, sizeof stream);
     ttr *t = ttr_new(&options);
@@ -323,7 +350,9 @@ static void each_allocation_may_fail_where_metadata_grew(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(folders_are_read_by_metadata_that_begin_with_their_own),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(metadata_that_end_before_a_stream_is_declared_lose_nothing_where_others_go_on),
+                                       cmocka_unit_test(metadata_that_end_before_their_uuid_are_refused),
+                                       cmocka_unit_test(folders_are_read_by_metadata_that_begin_with_their_own),
                                        cmocka_unit_test(metadata_that_end_inside_a_declaration_lose_nothing_where_others_go_on),
                                        cmocka_unit_test(metadata_in_packets_grow_in_files_of_one_size),
                                        cmocka_unit_test(metadata_that_differ_are_their_folders_own),

@@ -1,7 +1,9 @@
-/* Opening traces: their metadata, and an input for each stream file.
+/* Opening traces: an input for each stream file, once it is known what the trace is read by (ctf_open_metadata.c).
  *
  * Every regular file of the folder but `metadata` is a stream file; hidden files and those of subfolders (index/) are none.  What is not
  * in order within a file is dealt into lanes that are (ctf_scan.h); how all of them become one is in ctf_set.h. */
+#include "formats/ctf/ctf_open.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +12,9 @@
 #include "formats/ctf/ctf_grown.h"
 #include "formats/ctf/ctf_intersect.h"
 #include "formats/ctf/ctf_live.h"
-#include "formats/ctf/ctf_set.h"
 #include "formats/ctf/rfc11.h"
 #include "formats/ctf/rfc11_read.h"
 #include "io/window_pool.h"
-#include "model/notes.h"
 #include "model/options.h"
 
 #define WINDOW_SMALL ((size_t)32 << 10)
@@ -24,242 +24,15 @@
 #define FILE_BYTES ((size_t)12 << 10) /* of each of them, at most, as long as it is small itself; it is only touched as far as it is taken */
 #define FEW_LANES ((size_t)256) /* windows of so many take 16 MiB: they hold more of what is passed over than of what is read */
 
-struct opening {
-    ttr *t;
-    struct ctf_set *set;
-    struct ctf_trace *trace;
-    const char *only;
-    const ttr_read_options *options;
-    char **copies;     /* of the options that are ours */
-    size_t copies_n;
-    struct notes notes; /* of parsers: there is no input yet */
-    char path[1024];    /* of the metadata */
-    size_t metadata_n;  /* its bytes; those of the class may be of another file */
-    struct source_options how;
-    size_t files;
-    struct input *first; /* of the trace, where notes go */
-    bool is_metadata;         /* the latter stands for the metadata */
-    bool is_part;             /* those of another folder begin with them and go on */
-    size_t unreadable;   /* files that cannot be read */
-    ttr_error reason;    /* why the first of them cannot */
-};
-
-/* --- Metadata --- */
-
-/* Remarks of parsers wait for the first input. */
-static void keep_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...) TTR_PRINTF(5, 6);
-
-static void keep_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *format, ...)
-{
-    struct opening *opening = own;
-    va_list values;
-    va_start(values, format);
-    notes_add(&opening->notes, severity, &(ttr_region){.offset = offset, .code = code}, format, values);
-    va_end(values);
-}
-
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code, const char *text)
-{
-    struct opening *opening = own;
-    opening->trace->class->has_bad_metadata |= severity == TTR_NOTE_DAMAGE;
-    keep_note(own, severity, offset, code, "%s", text);
-}
-
-/* Reads a file that need not be in the folder. */
-static ttr_status read_file(ttr *t, const char *path, struct ctf_trace *trace, ttr_error *error)
-{
-    struct window window;
-    struct source *source = source_open(&t->counted, path, NULL, error);
-    if (!source)
-        return error->status;
-    ttr_status status = source_fill(source, 0, (size_t)CTF_METADATA_MAX, &window, error);
-    if (status == TTR_OK && window.n == CTF_METADATA_MAX)
-        status = fail(error, TTR_E_LIMIT, CTF_METADATA_MAX, "%s is larger than %llu MiB, too large for metadata", path,
-                      (unsigned long long)(CTF_METADATA_MAX >> 20));
-    trace->class->metadata = status == TTR_OK ? alloc_zero(&t->counted, window.n + 1, 1) : NULL;
-    if (status == TTR_OK && !trace->class->metadata)
-        status = fail_memory(error);
-    if (status == TTR_OK) {
-        memcpy(trace->class->metadata, window.bytes, window.n);
-        trace->class->metadata_n = window.n;
-    }
-    source_close(source);
-    return status;
-}
-
-static ttr_status read_metadata(struct opening *opening, ttr_error *error)
-{
-    struct ctf_trace *trace = opening->trace;
-    const char *other = options_get(opening->copies, opening->copies_n, "metadata");
-    if (other) {
-        (void)snprintf(opening->path, sizeof opening->path, "%s", other);
-        return read_file(opening->t, other, trace, error);
-    }
-    const struct folder_file *file = folder_find(trace->folder, CTF_METADATA);
-    if (ctf_grown_lend(opening->set->grown, opening->set->folders, trace))
-        return TTR_OK;
-    if (!file)
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s holds no file \"%s\", which tells how the others are read",
-                    folder_path(trace->folder), CTF_METADATA);
-    return folder_read(trace->folder, file, CTF_METADATA_MAX, &trace->class->metadata, &trace->class->metadata_n, error);
-}
-
-/* The first damage of the metadata; NULL where there is none. */
-static const ttr_note *metadata_damage(const struct opening *opening)
-{
-    for (size_t i = 0; i < opening->notes.n; i++)
-        if (opening->notes.note[i].severity == TTR_NOTE_DAMAGE)
-            return &opening->notes.note[i];
-    return NULL;
-}
-
-/* Those of TSDL begin with file and line. */
-static bool names_file(const struct opening *opening, const ttr_note *note)
-{
-    return strncmp(note->text, opening->path, strlen(opening->path)) == 0;
-}
-
-static ttr_status refuse_damage(const struct opening *opening, ttr_error *error)
-{
-    const ttr_note *damage = opening->options && opening->options->flags & TTR_READ_STRICT ? metadata_damage(opening) : NULL;
-    if (!damage)
-        return TTR_OK;
-    if (names_file(opening, damage))
-        return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s (%s)", damage->text, damage->code);
-    return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s: %s (%s)", opening->path, damage->text, damage->code);
-}
-
-/* Bare text without its opening comment is taken for the RFC's, which has no ":=" outside of texts: what it breaks of that grammar would mislead. */
-static bool lacks_opening(const struct ctf_text *text)
-{
-    return text->p && text->n && memmem(text->p, text->n, ":=", 2);
-}
-
-static ttr_status parse_metadata(struct opening *opening, ttr_error *error)
-{
-    struct ctf_trace *trace = opening->trace;
-    struct ctf_description *description = &trace->class->description;
-    struct ctf_key key = {trace->has_key ? trace->key : NULL};
-    struct ctf_text text = {.file = opening->path};
-    bool is_packetised;
-    description->note = take_note;
-    description->note_own = opening;
-    enum ctf_version version = ctf_sniff(trace->class->metadata, trace->class->metadata_n, &is_packetised);
-    ttr_status status = ctf_unpack_metadata(description, trace->class->metadata, trace->class->metadata_n, &key, &text, error);
-    text.is_part = opening->is_part;
-    if (status == TTR_OK && version == CTF_RFC_1_1)
-        status = rfc11_find_byte_order(trace, error);
-    if (status == TTR_OK)
-        status = ctf_trace_parse(trace, version, &text, error);
-    if (status == TTR_E_MALFORMED && version == CTF_RFC_1_1 && !is_packetised && lacks_opening(&text))
-        status = fail(error, TTR_E_MALFORMED, 0, "%s does not begin with \"/* CTF 1.8 */\", as metadata of CTF 1.8 must", opening->path);
-    if (status == TTR_OK && version == CTF_RFC_1_1)
-        status = rfc11_find_alignment(trace, error);
-    if (status == TTR_OK && version == CTF_RFC_1_1)
-        status = rfc11_ready(trace, error);
-    description->note = NULL;
-    description->note_own = NULL;
-    return status == TTR_OK ? refuse_damage(opening, error) : status;
-}
-
-/* Makes of the metadata what the trace is read by. */
-static ttr_status make_class(struct opening *opening, ttr_error *error)
-{
-    struct ctf_trace *trace = opening->trace;
-    ttr_status status = parse_metadata(opening, error);
-    if (status == TTR_OK)
-        status = ctf_trace_ready(trace, error);
-    if (status != TTR_OK)
-        return status;
-    ctf_find_quirks(trace);
-    /* What is told of metadata names their file; and how v1.1 is read depends on packets. */
-    if (!opening->notes.n && trace->class->description.version != CTF_RFC_1_1)
-        ctf_trace_offer(trace);
-    return TTR_OK;
-}
-
-/* --- Metadata that grew --- */
-
-/* Makes a class of the longer metadata of another folder; what is to be told of them is told where they lie. */
-static ttr_status make_longer(const struct opening *opening, ttr_error *error)
-{
-    ttr *t = opening->t;
-    struct ctf_grown *grown = opening->set->grown;
-    const size_t folder = opening->set->folders;
-    struct ctf_trace *trace = ctf_trace_new(t, NULL, error);
-    struct opening longer = {.t = t, .set = opening->set, .trace = trace};
-    ttr_error own = {0};
-    ttr_status status = TTR_OK;
-    if (!trace)
-        return TTR_E_NOMEM;
-    notes_init(&longer.notes, &t->counted);
-    (void)snprintf(longer.path, sizeof longer.path, "%s/" CTF_METADATA, ctf_grown_path(grown, folder));
-    trace->class->rounds_times = opening->trace->class->rounds_times;
-    trace->class->hides_mapped = opening->trace->class->hides_mapped;
-    const bool is_there = ctf_grown_lend_longer(grown, folder, trace);
-    if (is_there && !ctf_trace_share(trace))
-        status = make_class(&longer, &own);
-    if (status != TTR_E_NOMEM)
-        ctf_grown_keep_longer(grown, folder, is_there && status == TTR_OK ? trace : NULL, longer.notes.n > 0);
-    notes_free(&longer.notes);
-    ctf_trace_release(trace);
-    return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
-}
-
-/* Where metadata of another folder of this trace begin with these and go on, it is read by those: a tracer declares events before it writes them,
- * but what it had declared need not have come into these.  Longer ones that are damaged themselves are no better than these as long as these are not. */
-static ttr_status take_longer(struct opening *opening, ttr_error *error)
-{
-    bool is_bad;
-    struct ctf_grown *grown = opening->set->grown;
-    const size_t folder = opening->set->folders;
-    const struct ctf_trace_class *class = opening->trace->class;
-    if (!ctf_grown_has_more(grown, folder) || !class->description.has_uuid)
-        return TTR_OK;
-    ttr_status status = ctf_grown_longer(grown, folder, &is_bad) || is_bad ? TTR_OK : make_longer(opening, error);
-    const struct ctf_trace *longer = ctf_grown_longer(grown, folder, &is_bad);
-    if (status != TTR_OK || !longer || (longer->class->has_bad_metadata && !class->has_bad_metadata))
-        return status;
-    if (!opening->notes.n)
-        ctf_grown_keep_quiet(grown, folder);
-    if (class->has_bad_metadata)
-        keep_note(opening, TTR_NOTE_REMARK, NO_OFFSET, "ctf.longer-metadata", "the metadata of %s begin with these and go on: the events are read by them",
-                  ctf_grown_path(grown, folder));
-    ctf_trace_adopt(opening->trace, longer->class);
-    return TTR_OK;
-}
-
-/* Finds what the trace is read by. */
-static ttr_status take_class(struct opening *opening, ttr_error *error)
-{
-    struct ctf_trace *trace = opening->trace;
-    struct ctf_grown *grown = opening->set->grown;
-    const size_t folder = opening->set->folders;
-    const struct folder_file *file = folder_find(trace->folder, CTF_METADATA);
-    if (file)
-        folder_file_path(trace->folder, file, opening->path, sizeof opening->path);
-    if (ctf_grown_share(grown, folder, trace, &opening->metadata_n))
-        return TTR_OK;
-    ttr_status status = read_metadata(opening, error);
-    if (status != TTR_OK)
-        return status;
-    opening->metadata_n = trace->class->metadata_n;
-    opening->is_part = ctf_grown_has_more(grown, folder);
-    if (!ctf_trace_share(trace))
-        status = make_class(opening, error);
-    ctf_grown_keep(grown, folder, status == TTR_OK ? trace : NULL, opening->notes.n > 0);
-    return status == TTR_OK ? take_longer(opening, error) : status;
-}
-
 /* --- Stream files --- */
 
-static bool wants_copies(const struct opening *opening)
+static bool wants_copies(const struct ctf_opening *opening)
 {
     return opening->options && opening->options->flags & TTR_READ_DEFINITIONS;
 }
 
 /* Whether a file is called as stream files are. */
-static bool is_stream_file(const struct opening *opening, const struct folder_file *file)
+static bool is_stream_file(const struct ctf_opening *opening, const struct folder_file *file)
 {
     if (strchr(file->name, '/') || strcmp(file->name, CTF_METADATA) == 0 || file->name[0] == '.')
         return false;
@@ -268,7 +41,7 @@ static bool is_stream_file(const struct opening *opening, const struct folder_fi
 
 /* Empty files are only told to copies, also where they cannot be opened; what is gone since the folder was listed is told as what cannot be.
  * `source`: of the file, where it could be opened. */
-static bool is_nothing(const struct opening *opening, const struct folder_file *file, const struct source *source)
+static bool is_nothing(const struct ctf_opening *opening, const struct folder_file *file, const struct source *source)
 {
     uint64_t size = 0;
     if (wants_copies(opening))
@@ -276,7 +49,7 @@ static bool is_nothing(const struct opening *opening, const struct folder_file *
     return source ? source_disk_size(source) == 0 : folder_file_size(opening->trace->folder, file, &size) && size == 0;
 }
 
-static bool has_section(const struct opening *opening, const struct folder_file *file)
+static bool has_section(const struct ctf_opening *opening, const struct folder_file *file)
 {
     const struct ctf_description *description = &opening->trace->class->description;
     bool has_cpu;
@@ -285,7 +58,7 @@ static bool has_section(const struct opening *opening, const struct folder_file 
 }
 
 /* Few places for packets, where there are many inputs. */
-static void choose_slots(const struct opening *opening, struct input *in)
+static void choose_slots(const struct ctf_opening *opening, struct input *in)
 {
     const size_t chunk = opening->how.chunk;
     if (chunk && chunk <= WINDOW_SMALL)
@@ -293,7 +66,7 @@ static void choose_slots(const struct opening *opening, struct input *in)
 }
 
 /* Takes the source over; NULL stands for one that cannot be opened. */
-static struct input *make_input(struct opening *opening, const struct folder_file *file, struct source *source, ttr_error *error)
+static struct input *make_input(struct ctf_opening *opening, const struct folder_file *file, struct source *source, ttr_error *error)
 {
     char path[1024];
     struct ctf_trace *trace = opening->trace;
@@ -311,7 +84,7 @@ static struct input *make_input(struct opening *opening, const struct folder_fil
 }
 
 /* The same once more, of a file of which there is one. */
-static struct input *make_another(struct opening *opening, const struct folder_file *file, ttr_error *error)
+static struct input *make_another(struct ctf_opening *opening, const struct folder_file *file, ttr_error *error)
 {
     return make_input(opening, file, folder_source(opening->trace->folder, file, &opening->how, error), error);
 }
@@ -332,7 +105,7 @@ static void join_lane(struct input *in, struct ctf_lanes *lanes, uint32_t i)
 }
 
 /* Finds where the lane that was opened last ends, where that is asked for and not told rightly. */
-static ttr_status correct_end(struct opening *opening, const struct folder_file *file, ttr_error *error)
+static ttr_status correct_end(struct ctf_opening *opening, const struct folder_file *file, ttr_error *error)
 {
     struct ctf_opened *opened = &opening->set->opened[opening->set->n - 1];
     const struct ctf_reader *reader = opened->in->own;
@@ -356,7 +129,7 @@ static void note_times(struct ctf_trace *trace, const struct ctf_lane *lane)
 }
 
 /* An input takes its lane. */
-static ttr_status take_lane(struct opening *opening, struct input *in, struct ctf_lanes *lanes, uint32_t i, ttr_error *error)
+static ttr_status take_lane(struct ctf_opening *opening, struct input *in, struct ctf_lanes *lanes, uint32_t i, ttr_error *error)
 {
     struct ctf_opened opened = {.in = in, .lane_i = i, .lane = lanes->lane[i], .folder = opening->set->folders, .file = opening->files};
     note_times(opening->trace, &opened.lane);
@@ -378,7 +151,7 @@ static bool is_of_trace(const struct ctf_set *set, ttr_status status)
 }
 
 /* An input without events; the caller adds it. */
-static struct input *make_silent(struct opening *opening, const char *path, uint64_t number, ttr_error *error)
+static struct input *make_silent(struct ctf_opening *opening, const char *path, uint64_t number, ttr_error *error)
 {
     struct source *source = source_open_memory(&opening->t->counted, "", 0, NULL, error);
     struct input *in = source ? input_new(opening->t, source, &format_ctf, path, opening->options, error) : NULL;
@@ -390,7 +163,7 @@ static struct input *make_silent(struct opening *opening, const char *path, uint
 }
 
 /* In the place of a file of which nothing can be read: an input without events that tells why, as damage of these bytes. */
-static ttr_status stand_in(struct opening *opening, const struct folder_file *file, const ttr_region *where, const char *reason, ttr_error *error)
+static ttr_status stand_in(struct ctf_opening *opening, const struct folder_file *file, const ttr_region *where, const char *reason, ttr_error *error)
 {
     char path[1024];
     struct ctf_trace *trace = opening->trace;
@@ -414,7 +187,7 @@ static ttr_status stand_in(struct opening *opening, const struct folder_file *fi
 }
 
 /* Inputs of the lanes of a file have together the room of one that has none: a window for each would be as much as there are lanes. */
-static void share_window(struct opening *opening, struct input *first, const struct ctf_lanes *lanes)
+static void share_window(struct ctf_opening *opening, struct input *first, const struct ctf_lanes *lanes)
 {
     if (lanes->n == 1 || first->flags & TTR_READ_DEFINITIONS)
         return;
@@ -426,7 +199,7 @@ static void share_window(struct opening *opening, struct input *first, const str
 }
 
 /* A file that cannot be opened, where others may be read. */
-static ttr_status pass_over(struct opening *opening, const struct folder_file *file, ttr_error *error)
+static ttr_status pass_over(struct ctf_opening *opening, const struct folder_file *file, ttr_error *error)
 {
     const ttr_error reason = *error;
     if (!is_of_trace(opening->set, reason.status))
@@ -437,12 +210,12 @@ static ttr_status pass_over(struct opening *opening, const struct folder_file *f
 }
 
 /* RFC: a file of no section is told and passed over.  Where all are, it is the metadata that lack their sections, and the events are lost. */
-static ttr_status pass_over_unnamed(struct opening *opening, const struct folder_file *file, bool is_lost, ttr_error *error)
+static ttr_status pass_over_unnamed(struct ctf_opening *opening, const struct folder_file *file, bool is_lost, ttr_error *error)
 {
     static const char code[] = "ctf.no-section";
     uint64_t size;
     if (!folder_file_size(opening->trace->folder, file, &size) || size == 0 || !is_lost) {
-        keep_note(opening, TTR_NOTE_ODD, 0, code, "the file %s has the name of no section: it was passed over", file->name);
+        ctf_opening_note(opening, TTR_NOTE_ODD, 0, code, "the file %s has the name of no section: it was passed over", file->name);
         return TTR_OK;
     }
     ttr_status status = stand_in(opening, file, &(ttr_region){.bytes = size == FOLDER_SIZE_UNKNOWN ? 0 : size, .code = code},
@@ -453,7 +226,7 @@ static ttr_status pass_over_unnamed(struct opening *opening, const struct folder
 }
 
 /* Opens a file: an input for each of its lanes; one for all of them for copies, which want packets in the order of the file. */
-static ttr_status open_file(struct opening *opening, const struct folder_file *file, ttr_error *error)
+static ttr_status open_file(struct ctf_opening *opening, const struct folder_file *file, ttr_error *error)
 {
     opening->how.chunk = opening->set->chunk;
     opening->how.is_sparse = false;
@@ -486,18 +259,18 @@ static ttr_status open_file(struct opening *opening, const struct folder_file *f
 }
 
 /* What stands among the stream files but cannot be one, since packets are looked for where they lie. */
-static void tell_others(struct opening *opening)
+static void tell_others(struct ctf_opening *opening)
 {
     const char *name;
     bool is_link;
     for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i, &is_link)); i++)
         if (!strchr(name, '/'))
-            keep_note(opening, TTR_NOTE_ODD, NO_OFFSET, "ctf.no-file", "%s is a %s: it was passed over", name,
+            ctf_opening_note(opening, TTR_NOTE_ODD, NO_OFFSET, "ctf.no-file", "%s is a %s: it was passed over", name,
                       is_link ? "link that leads nowhere" : "FIFO, a socket or a device");
 }
 
 /* True where no stream file has a section. */
-static bool has_no_section(const struct opening *opening)
+static bool has_no_section(const struct ctf_opening *opening)
 {
     const struct folder_file *file;
     for (size_t i = 0; (file = folder_at(opening->trace->folder, i)); i++)
@@ -506,7 +279,7 @@ static bool has_no_section(const struct opening *opening)
     return true;
 }
 
-static ttr_status open_files(struct opening *opening, ttr_error *error)
+static ttr_status open_files(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *trace = opening->trace;
     const struct folder_file *file;
@@ -528,7 +301,7 @@ static ttr_status open_files(struct opening *opening, ttr_error *error)
 }
 
 /* A trace without stream files has one input all the same, without events, which knows what its metadata says. */
-static ttr_status open_nothing(struct opening *opening, ttr_error *error)
+static ttr_status open_nothing(struct ctf_opening *opening, ttr_error *error)
 {
     struct input *in = make_silent(opening, opening->path, 0, error);
     if (!in)
@@ -543,7 +316,7 @@ static ttr_status open_nothing(struct opening *opening, ttr_error *error)
 }
 
 /* Damage of metadata has its place in their file, so it is told by an input of that name. */
-static ttr_status open_metadata(struct opening *opening, ttr_error *error)
+static ttr_status open_metadata(struct ctf_opening *opening, ttr_error *error)
 {
     struct input *in = make_silent(opening, opening->path, opening->files, error);
     if (!in)
@@ -560,22 +333,8 @@ static ttr_status open_metadata(struct opening *opening, ttr_error *error)
 
 /* --- All together --- */
 
-/* Notes of metadata without damage are told by the first stream's input, which has no such places: the texts have them. */
-static void tell_notes(struct opening *opening)
-{
-    for (size_t i = 0; i < opening->notes.n && opening->first; i++) {
-        const ttr_note *note = &opening->notes.note[i];
-        const bool has_place = opening->is_metadata || !note->first_offset || note->first_offset == NO_OFFSET || names_file(opening, note);
-        char place[48] = "";
-        if (!has_place)
-            (void)snprintf(place, sizeof place, CTF_METADATA ", byte %llu: ", (unsigned long long)note->first_offset);
-        for (uint64_t k = 0; k < note->count; k++)
-            input_note(opening->first, note->severity, opening->is_metadata ? note->first_offset : NO_OFFSET, note->code, "%s%s", place, note->text);
-    }
-}
-
 /* An option of two words: `usual`, which it is without being given, or `other`, where *is_other is set. */
-static ttr_status read_choice(const struct opening *opening, const char *key, const char *usual, const char *other, bool *is_other, ttr_error *error)
+static ttr_status read_choice(const struct ctf_opening *opening, const char *key, const char *usual, const char *other, bool *is_other, ttr_error *error)
 {
     const char *value = options_get(opening->copies, opening->copies_n, key);
     *is_other = value && strcmp(value, other) == 0;
@@ -584,7 +343,7 @@ static ttr_status read_choice(const struct opening *opening, const char *key, co
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s or %s", key, value, usual, other);
 }
 
-static ttr_status read_intersection_option(struct opening *opening, ttr_error *error)
+static ttr_status read_intersection_option(struct ctf_opening *opening, ttr_error *error)
 {
     const char *value = options_get(opening->copies, opening->copies_n, "stream-intersection");
     opening->set->intersects = value && strcmp(value, "yes") == 0;
@@ -593,7 +352,7 @@ static ttr_status read_intersection_option(struct opening *opening, ttr_error *e
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "option stream-intersection=%s of ctf: expected yes or no", value);
 }
 
-static ttr_status prepare(struct opening *opening, ttr_error *error)
+static ttr_status prepare(struct ctf_opening *opening, ttr_error *error)
 {
     const char *const *given = opening->options ? opening->options->format_options : NULL;
     struct options_list list = {&opening->t->counted, given, &format_ctf, false};
@@ -609,14 +368,17 @@ static ttr_status prepare(struct opening *opening, ttr_error *error)
     if (status == TTR_OK)
         status = ctf_check_live_options(opening->copies, opening->copies_n, error);
     if (status == TTR_OK)
-        status = take_class(opening, error);
+        status = ctf_open_class(opening, error);
     if (status != TTR_OK)
         return status;
-    const bool is_damaged = metadata_damage(opening) != NULL;
+    const bool is_damaged = ctf_opening_damage(opening) != NULL;
     status = open_files(opening, error);
-    if (status == TTR_OK && !opening->first)
-        return open_nothing(opening, error);
-    return status == TTR_OK && is_damaged ? open_metadata(opening, error) : status;
+    const bool is_nothing = status == TTR_OK && !opening->first;
+    if (is_nothing)
+        status = open_nothing(opening, error);
+    if (status == TTR_OK && !ctf_add_longer(opening->trace, opening->longer))
+        status = fail_memory(error);
+    return status == TTR_OK && is_damaged && !is_nothing ? open_metadata(opening, error) : status;
 }
 
 /* Adds the inputs of a folder's trace to the set; takes the folder over. */
@@ -624,7 +386,7 @@ static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const c
 {
     ttr *t = set->t;
     struct ctf_trace *trace = ctf_trace_new(t, folder, error); /* held by this function, until the inputs are there */
-    struct opening opening = {.t = t, .set = set, .only = only, .options = set->options, .trace = trace};
+    struct ctf_opening opening = {.t = t, .set = set, .only = only, .options = set->options, .trace = trace};
     if (!trace)
         return TTR_E_NOMEM;
     notes_init(&opening.notes, &t->counted);
@@ -632,7 +394,7 @@ static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const c
     trace->end = INT64_MIN;
     ttr_status status = prepare(&opening, error);
     trace->group = set->n ? set->opened[0].in->id : 0;
-    tell_notes(&opening);
+    ctf_opening_tell(&opening);
     options_free(&t->counted, opening.copies, opening.copies_n);
     notes_free(&opening.notes);
     ctf_trace_release(trace);
@@ -707,6 +469,15 @@ static size_t readers_of(const ttr_read_options *options)
     return readers < READERS_MOST ? readers : READERS_MOST;
 }
 
+/* Compares the metadata of folders, where there are several of them or a further file. */
+static ttr_status compare_with(struct ctf_set *set, const struct folders_found *found, const char *further, ttr_error *error)
+{
+    if (found->n < 2 && !further)
+        return TTR_OK;
+    set->grown = ctf_grown_new(set->t, found, further, error);
+    return set->grown ? TTR_OK : error->status;
+}
+
 /* Compares the metadata of several folders, unless other metadata are given for all of them.  What is wrong with options is told by who reads them. */
 static ttr_status compare_metadata(struct ctf_set *set, const struct folders_found *found, ttr_error *error)
 {
@@ -714,15 +485,14 @@ static ttr_status compare_metadata(struct ctf_set *set, const struct folders_fou
     const struct options_list list = {alloc, set->options ? set->options->format_options : NULL, &format_ctf, false};
     char **copies = NULL;
     size_t copies_n = 0;
-    if (found->n < 2)
-        return TTR_OK;
-    ttr_status status = options_copy(&list, &copies, &copies_n, error);
-    if (status == TTR_OK && !options_get(copies, copies_n, "metadata")) {
-        set->grown = ctf_grown_new(set->t, found, error);
-        status = set->grown ? TTR_OK : error->status;
-    }
+    ttr_error own = {0};
+    ttr_status status = options_copy(&list, &copies, &copies_n, &own);
+    if (status != TTR_OK)
+        status = status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
+    else if (!options_get(copies, copies_n, "metadata"))
+        status = compare_with(set, found, options_get(copies, copies_n, "longer-metadata"), error);
     options_free(alloc, copies, copies_n);
-    return status == TTR_E_NOMEM ? status : TTR_OK;
+    return status;
 }
 
 static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *found, const char *only, ttr_error *error)

@@ -48,7 +48,7 @@ static bool read_text(struct tsdl_reading *reading, struct ctf_description *desc
     if (!check_opening(reading) || !tsdl_parse_text(reading, &first) || !tsdl_resolve_text(&resolver, first))
         return false;
     if (reading->is_cut)
-        tsdl_note(&resolver, TTR_NOTE_DAMAGE, reading->cut_at, "ctf.cut-metadata", "the metadata end inside this declaration, which is left out");
+        tsdl_note(&resolver, TTR_NOTE_DAMAGE, reading->cut_at, "ctf.cut-metadata", "the metadata end inside this declaration");
     return true;
 }
 
