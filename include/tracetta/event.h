@@ -269,6 +269,7 @@ typedef struct ttr_field_buffer ttr_field_buffer;
 /* NULL when memory is out. */
 TTR_API ttr_field_buffer *ttr_field_buffer_new(ttr *t);
 
+/* Frees it and the fields given; NULL is fine. */
 TTR_API void ttr_field_buffer_free(ttr_field_buffer *buffer);
 
 /* Gives the fields of an event in stored order, from *field on, and how many; 0 = it has none.  Where there are more (many elements, a value with

@@ -11,16 +11,22 @@ struct taking {
     uint64_t end;
 };
 
-/* Fills `n` fields with the numbers that lie every `stride` bytes from p on; `is_prepared`: they are elements of this array already. */
-static inline void fill_elements(ttr_field *field, const struct op *op, const uint8_t *p, uint32_t n, enum load load, bool is_single, bool is_prepared)
+/* How elements are loaded, and whether their fields are elements of this array already. */
+struct filling {
+    enum load load;
+    bool is_single, is_prepared;
+};
+
+/* Fills `n` fields with the numbers that lie every amount of bits of the step from p on. */
+static inline __attribute__((always_inline)) void fill_elements(ttr_field *field, const struct op *op, const uint8_t *p, uint32_t n, struct filling filling)
 {
     const uint64_t stride = op->step.amount >> 3;
     const ttr_field model = op->field;
     for (uint32_t i = 0; i < n; i++, p += stride) {
-        uint64_t number = load_plain(load, p);
-        if (!is_prepared)
+        uint64_t number = load_plain(filling.load, p);
+        if (!filling.is_prepared)
             step_copy_field(&field[i], &model);
-        field[i].value.v.u = is_single ? bits_of_double(load_single((uint32_t)number)) : number;
+        field[i].value.v.u = filling.is_single ? bits_of_double(load_single((uint32_t)number)) : number;
     }
 }
 
@@ -28,20 +34,20 @@ static inline void fill_elements(ttr_field *field, const struct op *op, const ui
 static inline __attribute__((always_inline)) void elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n, bool is_prepared)
 {
     switch (op->step.code) {
-    case GIVE_ELEMENT + LOAD_U8: fill_elements(field, op, p, n, LOAD_U8, false, is_prepared); break;
-    case GIVE_ELEMENT + LOAD_U16LE: fill_elements(field, op, p, n, LOAD_U16LE, false, is_prepared); break;
-    case GIVE_ELEMENT + LOAD_U32LE: fill_elements(field, op, p, n, LOAD_U32LE, false, is_prepared); break;
-    case GIVE_ELEMENT + LOAD_U64LE: fill_elements(field, op, p, n, LOAD_U64LE, false, is_prepared); break;
-    case GIVE_ELEMENT + LOAD_U16BE: fill_elements(field, op, p, n, LOAD_U16BE, false, is_prepared); break;
-    case GIVE_ELEMENT + LOAD_U32BE: fill_elements(field, op, p, n, LOAD_U32BE, false, is_prepared); break;
-    case GIVE_ELEMENT + LOAD_U64BE: fill_elements(field, op, p, n, LOAD_U64BE, false, is_prepared); break;
-    case GIVE_ELEMENT + LOAD_S8: fill_elements(field, op, p, n, LOAD_S8, false, is_prepared); break;
-    case GIVE_ELEMENT + LOAD_S16LE: fill_elements(field, op, p, n, LOAD_S16LE, false, is_prepared); break;
-    case GIVE_ELEMENT + LOAD_S32LE: fill_elements(field, op, p, n, LOAD_S32LE, false, is_prepared); break;
-    case GIVE_ELEMENT + LOAD_S16BE: fill_elements(field, op, p, n, LOAD_S16BE, false, is_prepared); break;
-    case GIVE_ELEMENT + LOAD_S32BE: fill_elements(field, op, p, n, LOAD_S32BE, false, is_prepared); break;
-    case GIVE_ELEMENT_F32LE: fill_elements(field, op, p, n, LOAD_U32LE, true, is_prepared); break;
-    default: fill_elements(field, op, p, n, LOAD_U32BE, true, is_prepared); break;
+    case GIVE_ELEMENT + LOAD_U8: fill_elements(field, op, p, n, (struct filling){LOAD_U8, false, is_prepared}); break;
+    case GIVE_ELEMENT + LOAD_U16LE: fill_elements(field, op, p, n, (struct filling){LOAD_U16LE, false, is_prepared}); break;
+    case GIVE_ELEMENT + LOAD_U32LE: fill_elements(field, op, p, n, (struct filling){LOAD_U32LE, false, is_prepared}); break;
+    case GIVE_ELEMENT + LOAD_U64LE: fill_elements(field, op, p, n, (struct filling){LOAD_U64LE, false, is_prepared}); break;
+    case GIVE_ELEMENT + LOAD_U16BE: fill_elements(field, op, p, n, (struct filling){LOAD_U16BE, false, is_prepared}); break;
+    case GIVE_ELEMENT + LOAD_U32BE: fill_elements(field, op, p, n, (struct filling){LOAD_U32BE, false, is_prepared}); break;
+    case GIVE_ELEMENT + LOAD_U64BE: fill_elements(field, op, p, n, (struct filling){LOAD_U64BE, false, is_prepared}); break;
+    case GIVE_ELEMENT + LOAD_S8: fill_elements(field, op, p, n, (struct filling){LOAD_S8, false, is_prepared}); break;
+    case GIVE_ELEMENT + LOAD_S16LE: fill_elements(field, op, p, n, (struct filling){LOAD_S16LE, false, is_prepared}); break;
+    case GIVE_ELEMENT + LOAD_S32LE: fill_elements(field, op, p, n, (struct filling){LOAD_S32LE, false, is_prepared}); break;
+    case GIVE_ELEMENT + LOAD_S16BE: fill_elements(field, op, p, n, (struct filling){LOAD_S16BE, false, is_prepared}); break;
+    case GIVE_ELEMENT + LOAD_S32BE: fill_elements(field, op, p, n, (struct filling){LOAD_S32BE, false, is_prepared}); break;
+    case GIVE_ELEMENT_F32LE: fill_elements(field, op, p, n, (struct filling){LOAD_U32LE, true, is_prepared}); break;
+    default: fill_elements(field, op, p, n, (struct filling){LOAD_U32BE, true, is_prepared}); break;
     }
 }
 
