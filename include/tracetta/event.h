@@ -267,7 +267,7 @@ TTR_API bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, 
 typedef struct ttr_field_buffer ttr_field_buffer;
 
 /* NULL when memory is out. */
-TTR_API ttr_field_buffer *ttr_field_buffer_new(ttr *t);
+TTR_API ttr_field_buffer *ttr_field_buffer_new(const ttr *t);
 
 /* Frees it and the fields given; NULL is fine. */
 TTR_API void ttr_field_buffer_free(ttr_field_buffer *buffer);

@@ -16,7 +16,7 @@ struct ttr_field_buffer {
     ttr_field spare[SPARE_FIELDS];
 };
 
-ttr_field_buffer *ttr_field_buffer_new(ttr *t)
+ttr_field_buffer *ttr_field_buffer_new(const ttr *t)
 {
     ttr_field_buffer *buffer = alloc_zero(&t->counted, 1, sizeof *buffer);
     if (buffer) {
