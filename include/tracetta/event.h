@@ -263,7 +263,7 @@ TTR_API uint32_t ttr_fields_take(ttr_fields *fields, ttr_field *field, uint32_t 
 TTR_API bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
 
 /* Room for the fields of one event at a time, which remembers what events of a class have in common: the way to read every field of very many
- * events.  Belongs to the caller, who frees it before the context.  One thread at a time; threads that walk events at once have one each. */
+ * events.  Belongs to the caller, who frees it before the context. */
 typedef struct ttr_field_buffer ttr_field_buffer;
 
 /* NULL when memory is out. */

@@ -74,10 +74,15 @@ _Bool alloc_is_limited(void)
     return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* Room for `need`, by doubling from `first` on. */
-static _Bool reserve(const struct alloc *alloc, void **items, size_t *capacity, const size_t wanted[2], size_t size)
+/* How many items there must be room for, and how many there are at first. */
+struct wanted {
+    size_t need, first;
+};
+
+/* Makes room by doubling. */
+static _Bool reserve(const struct alloc *alloc, void **items, size_t *capacity, struct wanted wanted, size_t size)
 {
-    const size_t need = wanted[0], first = wanted[1];
+    const size_t need = wanted.need, first = wanted.first;
     if (need <= *capacity && *items)
         return true;
     size_t grown = *capacity < first / 2 ? first : *capacity <= SIZE_MAX / 2 ? *capacity * 2 : SIZE_MAX;
@@ -93,12 +98,12 @@ static _Bool reserve(const struct alloc *alloc, void **items, size_t *capacity, 
 
 _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size)
 {
-    return reserve(alloc, items, capacity, (const size_t[]){need, ALLOC_FIRST}, size);
+    return reserve(alloc, items, capacity, (struct wanted){need, ALLOC_FIRST}, size);
 }
 
 _Bool alloc_reserve_few(const struct alloc *alloc, void **items, size_t *capacity, size_t need, size_t size)
 {
-    return reserve(alloc, items, capacity, (const size_t[]){need, ALLOC_FEW}, size);
+    return reserve(alloc, items, capacity, (struct wanted){need, ALLOC_FEW}, size);
 }
 
 void alloc_free(const struct alloc *alloc, void *block, size_t count, size_t size)

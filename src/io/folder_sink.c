@@ -416,8 +416,11 @@ static int part_rewrite(void *own, uint64_t at, const void *bytes, size_t n)
     if (part->folder->is_nowhere)
         return 0;
     while ((fd = open(part->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-        if ((errno != EMFILE && errno != ENFILE) || !descriptors_spare(part->folder->pool))
-            return errno;
+        if ((errno != EMFILE && errno != ENFILE) || !descriptors_spare(part->folder->pool)) {
+            reason = errno;
+            part->folder->is_broken = true;
+            return reason;
+        }
     while (n && !reason) {
         const ssize_t put = pwrite(fd, from, n, (off_t)at);
         if (put < 0 && errno == EINTR)

@@ -386,6 +386,46 @@ static void a_full_disk_leaves_nothing_and_is_told_with_the_file(void **state)
     assert_int_equal(enough, TTR_OK);
 }
 
+static void bytes_of_a_file_are_written_anew(void **state)
+{
+    (void)state;
+    char bytes[16] = "";
+    struct folder_sink *folder = begin(false, NULL);
+    put(folder, "mark", "");
+    struct sink *sink = folder_add(folder, "stream", NULL);
+    assert_int_equal(sink_write(sink, "head and rest", 13, NULL), TTR_OK);
+    assert_int_equal(sink_rewrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
+    assert_int_equal(sink_write(sink, "!", 1, NULL), TTR_OK);
+    assert_int_equal(sink_finish(sink, NULL), TTR_OK);
+    assert_int_equal(folder_finish(folder, NULL), TTR_OK);
+    FILE *file = fopen(in_target("stream"), "rb");
+    assert_int_equal(fread(bytes, 1, sizeof bytes, file), 14);
+    assert_memory_equal(bytes, "HEAD and rest!", 14);
+    (void)fclose(file);
+}
+
+/* Nor is one that lacks such a file: what was to be there is lost. */
+static void a_folder_is_not_there_where_bytes_cannot_be_written_anew(void **state)
+{
+    (void)state;
+    ttr_error error;
+    struct rlimit old;
+    struct folder_sink *folder = begin(false, NULL);
+    put(folder, "mark", "");
+    struct sink *sink = folder_add(folder, "stream", NULL);
+    assert_int_equal(sink_write(sink, "head", 4, NULL), TTR_OK);
+    assert_int_equal(sink_rewrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 0, .rlim_max = old.rlim_max}), 0);
+    ttr_status status = sink_rewrite(sink, 0, "head", 4, &error);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(status, TTR_E_IO);
+    assert_int_equal(error.sys, EMFILE);
+    sink_abandon(sink);
+    assert_int_equal(folder_finish(folder, NULL), TTR_E_IO);
+    assert_int_equal(files_count(place), 0);
+}
+
 static void ten_thousand_files_under_way_need_few_descriptors(void **state)
 {
     (void)state;
@@ -494,6 +534,8 @@ int main(void)
         TEST(a_name_that_leads_out_of_the_folder_is_misuse),
         TEST(a_second_file_of_one_name_is_refused_and_the_first_stays),
         TEST(a_full_disk_leaves_nothing_and_is_told_with_the_file),
+        TEST(bytes_of_a_file_are_written_anew),
+        TEST(a_folder_is_not_there_where_bytes_cannot_be_written_anew),
         TEST(ten_thousand_files_under_way_need_few_descriptors),
         TEST(a_folder_that_is_nowhere_counts_and_keeps_nothing),
         TEST(every_allocation_may_fail),

@@ -92,10 +92,12 @@ uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, cons
 
 uint32_t ttr_more_fields(ttr_field_buffer *buffer, const ttr_field **field)
 {
+    const struct field_ops *ops = buffer->fields.ops;
     *field = buffer->spare;
-    if (__builtin_expect(!buffer->fields.ops, 1))
+    if (__builtin_expect(!ops, 1))
         return 0;
-    struct held_fields *held = held_of(buffer, buffer->fields.event->schema);
+    /* What has room is taken for a schema whose fields can be held. */
+    struct held_fields *held = ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
     if (held && held->is_full)
         widen(buffer, held);
     return give(buffer, field);

@@ -81,7 +81,7 @@ struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n
         return NULL;
     for (size_t i = n; i-- > 1;) {
         const bool is_element = ops[i].step.code >= GIVE_ELEMENT && ops[i].step.code < GIVE_NOTHING;
-        straight->step[i] = (struct straight_step){.reach = (uint32_t)behind.reach};
+        straight->step[i] = (struct straight_step){.op = &ops[i], .reach = (uint32_t)behind.reach};
         if (!is_element)
             look_at(&ops[i], &straight->step[i], &behind);
     }

@@ -492,7 +492,6 @@ static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     return status;
 }
 
-/* Whoever merges it with others applies names, then. */
 static void sorter_rank(ttr_reader *base, uint32_t *next)
 {
     struct sorter *sorter = (struct sorter *)base;
@@ -500,6 +499,7 @@ static void sorter_rank(ttr_reader *base, uint32_t *next)
         reader_rank(sorter->in[i], next);
 }
 
+/* Whoever merges it with others applies names, then. */
 static void sorter_renames(ttr_reader *base, struct renames *renames, uint32_t lane)
 {
     struct sorter *sorter = (struct sorter *)base;

@@ -43,7 +43,6 @@ struct rfc11_name {
 void *rfc11_names_get(const struct rfc11_names *names, ttr_text name);
 TTR_MUST bool rfc11_names_put(struct rfc11_names *names, struct arena *arena, ttr_text name, void *thing);
 
-/* What is remembered between texts: description->parser. */
 /* A header of events, and what it was made for. */
 struct rfc11_header {
     struct rfc11_type *header, *size; /* NULL = none yet; size: of event_size, made when it is needed */
@@ -53,6 +52,7 @@ struct rfc11_header {
     bool is_big_endian, has_no_time;
 };
 
+/* What is remembered between texts: description->parser. */
 struct rfc11_state {
     struct rfc11_type *first, *last;  /* all types made */
     struct rfc11_type *unaligned;     /* the first whose alignment was not set yet */
