@@ -161,6 +161,23 @@ static void expect_same(const ttr_file *files, const char *path)
     ttr_free(b.t);
 }
 
+/* Encodes what was made with each of some sets of options, and reads it. */
+static void encode_with_each(const char *const (*options)[4], unsigned n, uint64_t memory)
+{
+    struct buffer stream;
+    char folder[] = "/tmp/tracetta-flow-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    make(&stream);
+    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", stream.bytes, stream.n}};
+    for (unsigned i = 0; i < n; i++) {
+        (void)snprintf(path, sizeof path, "%s/%u", folder, i);
+        encode_anew(files, options[i], path, memory);
+        expect_same(files, path);
+    }
+    buffer_free(&stream);
+    assert_int_equal(files_remove(folder), 0);
+}
+
 static void large_events_are_encoded_in_the_memory_of_small_ones(void **state)
 {
     static const char *const options[][4] = {{"byte-order=be", NULL},
@@ -170,36 +187,16 @@ static void large_events_are_encoded_in_the_memory_of_small_ones(void **state)
                                              {"version=1.1", "checksum=md5", "packet-size=8000000", NULL},
                                              {"version=1.1", "checksum=sha1", "packet-align=1", NULL},
                                              {"version=1.1", "checksum=crc32", "alignment=natural", NULL}};
-    struct buffer stream;
     (void)state;
-    char folder[] = "/tmp/tracetta-flow-XXXXXX", path[64];
-    assert_non_null(mkdtemp(folder));
-    make(&stream);
-    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", stream.bytes, stream.n}};
-    for (unsigned i = 0; i < sizeof options / sizeof *options; i++) {
-        (void)snprintf(path, sizeof path, "%s/%u", folder, i);
-        encode_anew(files, options[i], path, MEMORY);
-        expect_same(files, path);
-    }
-    buffer_free(&stream);
-    assert_int_equal(files_remove(folder), 0);
+    encode_with_each(options, sizeof options / sizeof *options, MEMORY);
 }
 
 /* Where contents are compressed, or headers say how large events are, packets are made in memory. */
 static void packets_that_must_be_whole_are_made_in_memory(void **state)
 {
     static const char *const options[][4] = {{"version=1.1", "compression=gzip", "packet-size=8000000", NULL}};
-    struct buffer stream;
     (void)state;
-    char folder[] = "/tmp/tracetta-flow-XXXXXX", path[64];
-    assert_non_null(mkdtemp(folder));
-    make(&stream);
-    const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1}, {"s", stream.bytes, stream.n}};
-    (void)snprintf(path, sizeof path, "%s/whole", folder);
-    encode_anew(files, options[0], path, 0);
-    expect_same(files, path);
-    buffer_free(&stream);
-    assert_int_equal(files_remove(folder), 0);
+    encode_with_each(options, 1, 0);
 }
 
 int main(void)

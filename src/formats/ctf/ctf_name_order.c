@@ -1,4 +1,4 @@
-/* See the header. */
+/* The order of file names in which numbers are numbers: whole runs of digits are compared by what they say. */
 #include "formats/ctf/ctf_name_order.h"
 
 #include <stdbool.h>
